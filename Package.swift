@@ -1,0 +1,61 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Imports point down only: a target may use what stands above it in this list, and declares what it uses.
+let package = Package(
+  name: "kinvault",
+  products: [.executable(name: "kinvault", targets: ["kinvault"])],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    // The independent witness of our cryptography; linked into tests only.
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+    .systemLibrary(
+      name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CFuse", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
+    .target(name: "CLinux"),
+
+    .target(
+      name: "VaultModel",
+      dependencies: [.product(name: "SwiftProtobuf", package: "swift-protobuf")],
+      exclude: ["Proto/kinvault.proto"]),
+    .target(name: "VaultCrypto", dependencies: ["CSodium", "COpenSSL", "CLinux", "VaultModel"]),
+    .target(
+      name: "BlobStore",
+      dependencies: ["CLinux", .product(name: "SystemPackage", package: "swift-system")]),
+    .target(
+      name: "Vault",
+      dependencies: [
+        "VaultModel", "VaultCrypto", "BlobStore", "CLinux",
+        .product(name: "SystemPackage", package: "swift-system"),
+        .product(name: "Yams", package: "Yams"),
+      ]),
+    .target(
+      name: "VaultFiles",
+      dependencies: [
+        "VaultModel", "Vault", .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .target(
+      name: "VaultMount",
+      dependencies: [
+        "VaultModel", "VaultFiles", "CFuse", "CLinux",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .executableTarget(
+      name: "kinvault",
+      dependencies: [
+        "VaultModel", "VaultCrypto", "BlobStore", "Vault", "VaultFiles", "VaultMount", "CLinux",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+  ],
+  swiftLanguageModes: [.v6]
+)

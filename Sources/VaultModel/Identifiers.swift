@@ -1,0 +1,75 @@
+// The names and ids of the format: Docs/Format.md, "Names and ids".
+
+/// Names a vault; random, chosen once by `init`.
+package struct VaultID: FixedBytes {
+  package let storage: Bytes16
+  package init(storage: Bytes16) { self.storage = storage }
+}
+
+/// Names a person: the hash of their first root public key.
+package struct PersonID: FixedBytes {
+  package let storage: Bytes32
+  package init(storage: Bytes32) { self.storage = storage }
+}
+
+/// Names a device: the hash of its public keys.
+package struct DeviceID: FixedBytes {
+  package let storage: Bytes32
+  package init(storage: Bytes32) { self.storage = storage }
+}
+
+/// Names a family member: the hash of the member's root statement.
+package struct MemberID: FixedBytes {
+  package let storage: Bytes32
+  package init(storage: Bytes32) { self.storage = storage }
+}
+
+/// Names a record; random, except a member's root record, whose id is all zeros.
+package struct RecordID: FixedBytes {
+  package let storage: Bytes16
+  package init(storage: Bytes16) { self.storage = storage }
+
+  /// The record that is the member's own directory in the mounted view.
+  package static let root = RecordID(storage: Bytes16(exactly: [UInt8](repeating: 0, count: 16)))
+}
+
+/// Names a file of a record; two names with one file id are hard links.
+package struct FileID: FixedBytes {
+  package let storage: Bytes16
+  package init(storage: Bytes16) { self.storage = storage }
+}
+
+/// Names an object: the HMAC of its kind and content.
+package struct ObjectName: FixedBytes {
+  package let storage: Bytes32
+  package init(storage: Bytes32) { self.storage = storage }
+}
+
+/// Tells which epoch's key seals a file, without naming the epoch.
+package struct KeyID: FixedBytes {
+  package let storage: Bytes8
+  package init(storage: Bytes8) { self.storage = storage }
+}
+
+/// The SHA-256 of a file's bytes as stored.
+package struct FileHash: FixedBytes {
+  package let storage: Bytes32
+  package init(storage: Bytes32) { self.storage = storage }
+}
+
+/// An epoch of a member's key: a number, and the owner who began it.
+///
+/// Of two epochs the one with the higher number is current, then the one with the higher owner.
+package struct EpochID: Hashable, Comparable, Sendable {
+  package let number: UInt32
+  package let owner: PersonID
+
+  package init(number: UInt32, owner: PersonID) {
+    self.number = number
+    self.owner = owner
+  }
+
+  package static func < (lhs: Self, rhs: Self) -> Bool {
+    (lhs.number, lhs.owner) < (rhs.number, rhs.owner)
+  }
+}
