@@ -28,11 +28,15 @@ extension Member {
   }
 
   /// Writes a head with a new checkpoint of everything known, whatever is in the old one.
-  func commitCheckpoint(dropping dropped: Set<RecordID> = []) throws(VaultError) {
+  ///
+  /// - Parameter catchesUp: False only after a repair, when the head on disk may not be readable.
+  func commitCheckpoint(
+    dropping dropped: Set<RecordID> = [], catchesUp: Bool = true
+  ) throws(VaultError) {
     guard !context.isReadOnly else { throw .readOnly }
     try heads.withLock { (heads) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
-        if damage.withLock({ $0 }) == nil { _ = try catchUp(&heads) }
+        if catchesUp { _ = try catchUp(&heads) }
         manifest.withLock { $0.remove(dropped) }
         var writer = CommitWriter(member: self, heads: heads)
         try writer.writeHead(.checkpoint)
@@ -144,12 +148,12 @@ struct CommitWriter {
   private func summary(
     of revision: RecordRevision, base: RecordRevision?, entry: RecordEntry?
   ) throws(VaultError) -> FrontMatterSummary {
-    guard let document = revision.document, !document.isDeleted else { return .empty }
+    guard let document = revision.document, !document.isDeleted else { return FrontMatterSummary() }
     if let entry, base?.document?.content == document.content {
       return FrontMatterSummary(
         type: entry.type, date: entry.date, isUnreadable: entry.hasUnreadableFrontMatter)
     }
-    let text = try member.beginning(of: document, byteCount: FrontMatter.sizeLimit)
+    let text = try member.beginning(of: document, byteCount: RecordDocument.frontMatterLimit)
     return FrontMatter.summary(of: text)
   }
 
@@ -221,6 +225,18 @@ struct CommitWriter {
     heads.checkpointByteCount = checkpointByteCount
     heads.appliedSegments.formUnion(head.checkpoint + head.deltas)
     heads.learned = []
+    heads.lastTime = time
+  }
+
+  /// Writes a head that announces the removal of these objects; an empty list ends an announcement.
+  mutating func announce(_ names: [ObjectName]) throws(VaultError) {
+    var head = heads.loaded[context.device.id]?.head ?? Head()
+    head.announcement =
+      names.isEmpty
+      ? nil : try putAndPublish(.announcement, Announcement(names: names).encoded())
+    head.announcedAt = names.isEmpty ? 0 : counter
+    head.time = time
+    try store(head)
     heads.lastTime = time
   }
 

@@ -32,7 +32,7 @@ package final class ObjectReader: Sendable {
     var header = [UInt8](repeating: 0, count: ObjectLayout.headerSize)
     let blob = self.blob
     let count = try storing { () throws(BlobStoreError) in
-      try header.readAll(from: blob, at: 0)
+      try header.fill(from: blob, at: 0)
     }
     guard count == header.count else {
       throw .damaged(path: path.string, reason: "it was cut short")
@@ -121,22 +121,5 @@ package final class ObjectReader: Sendable {
     } catch {
       throw VaultError(error, path: path.string)
     }
-  }
-}
-
-extension [UInt8] {
-  /// Fills this array from the blob.
-  fileprivate mutating func readAll(
-    from blob: any BlobReader, at offset: UInt64
-  ) throws(BlobStoreError) -> Int {
-    var outcome: Result<Int, BlobStoreError> = .success(0)
-    withUnsafeMutableBytes { buffer in
-      do throws(BlobStoreError) {
-        outcome = .success(try blob.read(at: offset, into: buffer))
-      } catch {
-        outcome = .failure(error)
-      }
-    }
-    return try outcome.get()
   }
 }

@@ -246,6 +246,29 @@ package final class ObjectStore: Sendable {
     }
   }
 
+  /// What the object's header says it is.
+  func kind(of name: ObjectName) throws(VaultError) -> ObjectKind {
+    try header(of: name).kind
+  }
+
+  /// The keys that seal the object; nil if this person does not have them.
+  func epoch(of name: ObjectName, at path: String) throws(VaultError) -> EpochKeys? {
+    keys[try header(of: name).keyID]
+  }
+
+  private func header(of name: ObjectName) throws(VaultError) -> ObjectHeader {
+    let path = path(of: name)
+    let bytes = try storing { () throws(BlobStoreError) in
+      let blob = try store.openForReading(path)
+      var bytes = [UInt8](repeating: 0, count: ObjectLayout.headerSize)
+      let count = try bytes.fill(from: blob, at: 0)
+      return Array(bytes.prefix(count))
+    }
+    do { return try ObjectHeader(decoding: bytes) } catch {
+      throw VaultError(error, path: path.string)
+    }
+  }
+
   /// Forgets open readers of the object, after its file was replaced or removed.
   func forgetReader(_ name: ObjectName) { readers.withLock { $0.remove(name) } }
 }

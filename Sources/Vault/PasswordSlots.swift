@@ -17,7 +17,7 @@ enum PasswordSlots {
         binding: binding)
       return PasswordSlot(
         vault: vault, person: person, device: device, salt: salt, passes: cost.passes,
-        memoryKiB: cost.memoryKiB, wrappedUnlockKey: unlockKey.wrapped(under: kek),
+        memoryKiB: cost.memoryKiB, wrappedUnlockKey: unlockKey.wrap(under: kek),
         deviceKeys: deviceKeys)
     } catch {
       throw .crypto(error)
@@ -108,8 +108,8 @@ extension Vault {
     let binding = Binding(vault: id)
     // A key that does not open the slot's device keys must not replace the one that does.
     do {
-      _ = try unlockKey.sealingKey(binding).openDeviceKeys(
-        slot.deviceKeys, device: slot.device, generation: 0, binding: binding)
+      _ = try unlockKey.sealingKey(binding: binding).openDeviceKeys(
+        slot.deviceKeys, device: slot.device, generation: 0)
     } catch {
       throw .damagedSlot(path: state.describe("slot"), reason: "its device keys do not open")
     }

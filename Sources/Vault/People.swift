@@ -122,21 +122,6 @@ struct People: Sendable {
   }
 }
 
-extension PersonID {
-  /// Docs/Format.md, "Names and ids".
-  init(rootPublicKey: [UInt8]) {
-    self.init(storage: Digest.sha256(Array("kinvault person".utf8) + [0] + rootPublicKey).storage)
-  }
-}
-
-extension DeviceID {
-  /// Docs/Format.md, "Names and ids".
-  init(signingPublicKey: [UInt8], agreementPublicKey: [UInt8]) {
-    let text = Array("kinvault device".utf8) + [0] + signingPublicKey + agreementPublicKey
-    self.init(storage: Digest.sha256(text).storage)
-  }
-}
-
 extension Problem {
   /// A file that is no part of a vault.
   static func foreign(_ path: String) -> Problem {

@@ -63,12 +63,12 @@ extension Vault {
     let binding = Binding(vault: id)
     let files = SignedFiles(store: store, binding: binding)
     let words = RecoveryWords.random()
-    let rootKey = words.rootSigningKey(binding)
+    let rootKey = words.rootSigningKey(binding: binding)
     let person = PersonID(rootPublicKey: rootKey.publicKey)
     let master = MasterKey.random()
     let generation: UInt32 = 1
-    let identitySigning = master.identitySigningKey(binding, generation: generation)
-    let identityAgreement = master.identityAgreementKey(binding, generation: generation)
+    let identitySigning = master.identitySigningKey(binding: binding, generation: generation)
+    let identityAgreement = master.identityAgreementKey(binding: binding, generation: generation)
     let time = clock.milliseconds()
 
     let salt = randomBytes(16)
@@ -81,7 +81,7 @@ extension Vault {
         agreementPublicKey: identityAgreement.publicKey,
         recovery: RecoverySlot(
           salt: salt, passes: new.recoveryCost.passes, memoryKiB: new.recoveryCost.memoryKiB,
-          wrappedMasterKey: seed.wrap(master, binding: binding)),
+          wrappedMasterKey: master.wrap(for: seed, binding: binding)),
         time: time, past: [])
     } catch {
       throw .crypto(error)

@@ -67,10 +67,10 @@ extension Vault {
       store: store, folder: folder, state: state, clock: clock, binding: binding, people: people,
       person: slot.person, device: device, isReadOnly: options.readOnly, staging: staging)
     let profile = try loadProfile(
-      of: device, person: slot.person, key: master.profileKey(binding), files: files)
+      of: device, person: slot.person, key: master.profileKey(binding: binding), files: files)
     let vault = Vault(
       id: id, context: context, identities: identities, profile: profile,
-      auditKey: master.auditKey(binding), problems: problems)
+      auditKey: master.auditKey(binding: binding), problems: problems)
     do throws(VaultError) {
       try vault.openNewMembers(marks: marks, acceptsRollback: options.acceptRollback)
     } catch {
@@ -104,8 +104,8 @@ extension Vault {
   ) throws(VaultError) -> ThisDevice {
     let device: ThisDevice
     do {
-      device = try key.sealingKey(binding).openDeviceKeys(
-        slot.deviceKeys, device: slot.device, generation: generation, binding: binding)
+      device = try key.sealingKey(binding: binding).openDeviceKeys(
+        slot.deviceKeys, device: slot.device, generation: generation)
     } catch {
       throw .damagedSlot(path: state.describe("slot"), reason: "its device keys do not open")
     }
@@ -126,9 +126,12 @@ extension Vault {
     }
     do {
       return try MasterKey.unwrap(
-        certificate.wrappedMasterKey, ephemeralPublicKey: certificate.ephemeralPublicKey,
-        device: device.agreementKey, person: identity.person, generation: identity.generation,
-        deviceID: device.id, binding: files.binding)
+        WrappedMasterKey(
+          ephemeralPublicKey: certificate.ephemeralPublicKey,
+          wrapped: certificate.wrappedMasterKey),
+        for: DeviceWrapContext(
+          person: identity.person, generation: identity.generation, device: device.id),
+        agreementKey: device.agreementKey, binding: files.binding)
     } catch {
       throw VaultError(error, path: path)
     }
