@@ -126,9 +126,9 @@ struct CommitWriter {
     } catch {
       preconditionFailure("encoding a record threw \(error)")
     }
-    guard bytes.count <= ObjectKind.record.contentLimit else {
+    guard bytes.count <= ObjectLayout.maximumContentSize(of: .record) else {
       throw .limit(
-        what: "the size of a record", found: bytes.count, limit: ObjectKind.record.contentLimit)
+        what: "the size of a record", found: bytes.count, limit: ObjectLayout.maximumContentSize(of: .record))
     }
     let name = try putAndPublish(.record, bytes)
     member.revisions.withLock { $0.insert(revision, named: name) }

@@ -134,7 +134,7 @@ package final class Member: Sendable {
     var result: [UInt8] = []
     for chunk in try chunks(of: item.content) {
       if result.count >= wanted { break }
-      let step = min(wanted - result.count, ObjectKind.chunk.contentLimit)
+      let step = min(wanted - result.count, ObjectLayout.maximumContentSize(of: .chunk))
       guard let chunk else {
         result += [UInt8](repeating: 0, count: step)
         continue

@@ -24,7 +24,7 @@ package final class ObjectReader: Sendable {
     blob = try storing { () throws(BlobStoreError) in try store.openForReading(path) }
     let fileSize = Int(clamping: blob.size)
     guard let bodySize = ObjectLayout.bodySize(fileSize: fileSize),
-      bodySize <= ObjectLayout.bodySize(contentSize: kind.contentLimit)
+      bodySize <= ObjectLayout.bodySize(contentSize: ObjectLayout.maximumContentSize(of: kind))
     else {
       throw .damaged(path: path.string, reason: "\(fileSize) bytes is no size of an object")
     }
