@@ -61,7 +61,7 @@ struct DeviceEnrolment {
       agreementPublicKey: device.agreementKey.publicKey,
       ephemeralPublicKey: wrapped.ephemeralPublicKey, wrappedMasterKey: wrapped.wrapped,
       time: clock.milliseconds())
-    let path = VaultPath.certificate(person, generation, device.id)
+    let path = VaultPath.certificate(person, generation: generation, device.id)
     try files.store(files.sign(body.encoded(), .certificate, path, with: identityKey), at: path)
   }
 
@@ -85,7 +85,7 @@ struct DeviceEnrolment {
     try files.store(bytes, at: path)
     try state.withCommitLock { () throws(VaultError) in
       try state.updateWatermarks {
-        $0.raise(path.string, counter: counter, hash: Digest.sha256(bytes))
+        $0.raise(path, counter: counter, hash: Digest.sha256(bytes))
       }
     }
   }
@@ -111,23 +111,47 @@ extension SealingKey {
     signingSeed: borrowing SecretBytes, agreementPrivateKey: borrowing SecretBytes,
     device: DeviceID
   ) -> Sealed {
-    var plain = signingSeed.withUnsafeBytes { Array($0) }
-    plain += agreementPrivateKey.withUnsafeBytes { Array($0) }
+    var plain = [UInt8](repeating: 0, count: DeviceKeys.encodedByteCount)
     defer { wipe(&plain) }
+    plain.withUnsafeMutableBytes { output in
+      signingSeed.withUnsafeBytes { seed in
+        agreementPrivateKey.withUnsafeBytes { key in
+          DeviceKeys.encode(signingSeed: seed, agreementPrivateKey: key, into: output)
+        }
+      }
+    }
     return Sealed(seal(plain, label: .slot, path: "slot/\(device.hex)", counter: 0))
   }
 
   /// The device whose private keys the slot seals.
+  ///
+  /// - Throws: `damagedSlot`, with `path` as the slot's, when they do not open or are another device's.
   func openDeviceKeys(
-    _ sealed: Sealed, device: DeviceID, generation: UInt32
-  ) throws(CryptoError) -> ThisDevice {
-    var plain = try open(
-      SealedValue(sealed), label: .slot, path: "slot/\(device.hex)", counter: 0)
+    of slot: PasswordSlot, generation: UInt32, path: String
+  ) throws(VaultError) -> ThisDevice {
+    let failure = VaultError.damagedSlot(path: path, reason: "its device keys do not open")
+    var plain: [UInt8]
+    do {
+      plain = try open(
+        SealedValue(slot.deviceKeys), label: .slot, path: "slot/\(slot.device.hex)", counter: 0)
+    } catch {
+      throw failure
+    }
     defer { wipe(&plain) }
-    guard plain.count == 64 else { throw .authenticationFailed }
-    let seed = SecretBytes(copying: Array(plain[0..<32]))
-    let agreement = SecretBytes(copying: Array(plain[32..<64]))
-    return ThisDevice(
-      signingSeed: seed, agreementPrivateKey: agreement, generation: generation)
+    let device = try plain.withBytes { (bytes) throws(VaultError) -> ThisDevice in
+      do {
+        let keys = try DeviceKeys.decode(bytes)
+        return ThisDevice(
+          signingSeed: SecretBytes(copying: keys.signingSeed),
+          agreementPrivateKey: SecretBytes(copying: keys.agreementPrivateKey),
+          generation: generation)
+      } catch {
+        throw failure
+      }
+    }
+    guard device.id == slot.device else {
+      throw .damagedSlot(path: path, reason: "its device keys are another's")
+    }
+    return device
   }
 }

@@ -118,9 +118,7 @@ struct CommitWriter {
   private func store(_ revision: inout RecordRevision) throws(VaultError) -> ObjectName {
     let bytes: [UInt8]
     do {
-      bytes = try revision.encode(
-        name: { page in objects.name(of: page, kind: .page) },
-        store: { _, page in try putAndPublish(.page, page) })
+      bytes = try revision.encode(storingPages: { page in try putAndPublish(.page, page) })
     } catch let error as VaultError {
       throw error
     } catch {
@@ -208,7 +206,7 @@ struct CommitWriter {
       deltas.removeSubrange(start...)
       deltas += try storeSegments(pendingEntries(records, written: changes))
     case .checkpoint:
-      let all = member.manifest.withLock { Set($0.entries.keys) }
+      let all = member.manifest.withLock { Set($0.entries.map(\.record)) }
         .union(changes.map(\.record))
       let segments = try storeSegments(pendingEntries(all, written: changes))
       head.checkpoint = segments.map(\.name)
@@ -218,7 +216,7 @@ struct CommitWriter {
     head.deltas = deltas.map(\.name)
     head.time = time
     head.cover = heads.loaded.values.filter { $0.device != context.device.id }
-      .map { Cover(device: $0.device, counter: $0.counter, headHash: $0.hash) }
+      .map { Head.Cover(device: $0.device, counter: $0.counter, headHash: $0.hash) }
       .sorted { $0.device < $1.device }
     try store(head)
     heads.ownDeltas = deltas
@@ -240,12 +238,10 @@ struct CommitWriter {
     heads.lastTime = time
   }
 
-  static let entriesPerSegment = 8192
-
   private func storeSegments(_ entries: [RecordEntry]) throws(VaultError) -> [DeltaPlan.Delta] {
     var deltas: [DeltaPlan.Delta] = []
-    for start in stride(from: 0, to: entries.count, by: Self.entriesPerSegment) {
-      let part = Array(entries[start..<min(start + Self.entriesPerSegment, entries.count)])
+    for start in stride(from: 0, to: entries.count, by: Limits.checkpointSegmentEntries) {
+      let part = Array(entries[start..<min(start + Limits.checkpointSegmentEntries, entries.count)])
       let bytes = Segment(entries: part).encoded()
       deltas.append(
         DeltaPlan.Delta(
@@ -267,7 +263,7 @@ struct CommitWriter {
     let register = member.register
     try context.state.updateWatermarks { marks in
       for (device, counter, hash) in known {
-        marks.raise(register.path(of: device).string, counter: counter, hash: hash)
+        marks.raise(register.path(of: device), counter: counter, hash: hash)
       }
     }
   }

@@ -107,12 +107,8 @@ extension Vault {
     let slot = try state.loadSlot(vault: id)
     let binding = Binding(vault: id)
     // A key that does not open the slot's device keys must not replace the one that does.
-    do {
-      _ = try unlockKey.sealingKey(binding: binding).openDeviceKeys(
-        slot.deviceKeys, device: slot.device, generation: 0)
-    } catch {
-      throw .damagedSlot(path: state.describe("slot"), reason: "its device keys do not open")
-    }
+    _ = try unlockKey.sealingKey(binding: binding).openDeviceKeys(
+      of: slot, generation: 0, path: state.describe("slot"))
     try state.storeSlot(
       try PasswordSlots.make(
         vault: id, person: slot.person, device: slot.device, deviceKeys: slot.deviceKeys,

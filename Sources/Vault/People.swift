@@ -91,7 +91,8 @@ struct People: Sendable {
   static func loadCertificate(
     _ device: DeviceID, identity: IdentityBody, files: SignedFiles
   ) throws(VaultError) -> DeviceCertificateBody {
-    let path = VaultPath.certificate(identity.person, identity.generation, device)
+    let path = VaultPath.certificate(
+      identity.person, generation: identity.generation, device)
     let file = try files.load(path)
     let body = try file.decode(DeviceCertificateBody.init(decoding:))
     let named = DeviceID(

@@ -1,5 +1,6 @@
 import BlobStore
 import SystemPackage
+import VaultCrypto
 import VaultModel
 
 /// What belongs to this machine alone and never travels with the vault: the password slot, the
@@ -82,8 +83,8 @@ package final class StateFolder: Sendable {
     try storing { () throws(BlobStoreError) in try store.size(of: Self.slotPath) } != nil
   }
 
-  private static func checksum(of slot: PasswordSlot) -> [UInt8] {
-    Digest.sha256(slot.encodedWithoutChecksum()).bytes
+  private static func checksum(of slot: PasswordSlot) -> FileHash {
+    Digest.sha256(slot.encodedWithoutChecksum())
   }
 
   // MARK: Watermarks

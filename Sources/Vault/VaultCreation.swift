@@ -99,7 +99,7 @@ extension Vault {
     try enrolment.writeRegister(prepared.device, new, master: master)
     try state.withCommitLock { () throws(VaultError) in
       try state.updateWatermarks {
-        $0.raise(identityPath.string, counter: 1, hash: Digest.sha256(identityBytes))
+        $0.raise(identityPath, counter: 1, hash: Digest.sha256(identityBytes))
       }
     }
     let description = VaultDescription(vault: id)
