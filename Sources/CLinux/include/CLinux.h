@@ -1,1 +1,2 @@
-
+// Calls of Linux and glibc that Swift's Glibc module does not show, a header for each topic.
+#include "secrets.h"
