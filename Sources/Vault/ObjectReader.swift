@@ -8,7 +8,7 @@ import VaultModel
 package final class ObjectReader: Sendable {
   package let name: ObjectName
   let path: BlobPath
-  private let blob: any BlobReader & Sendable
+  private let blob: any BlobReader
   private let cipher: ObjectCipher
   private let bodySize: Int
   private let buffers: BufferPool

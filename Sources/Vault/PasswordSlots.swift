@@ -53,7 +53,7 @@ extension Vault {
   /// - Throws: `notAVault`, `unsupported`.
   package static func describe(folder: FilePath) throws(VaultError) -> VaultDescription {
     let store: DirectoryStore
-    do { store = try DirectoryStore(root: folder, createIfMissing: false) } catch {
+    do { store = try DirectoryStore(opening: folder) } catch {
       throw .notAVault(folder: folder.string)
     }
     return try describe(store: store, folder: folder.string)

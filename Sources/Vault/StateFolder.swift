@@ -15,7 +15,7 @@ package final class StateFolder: Sendable {
     let path = root.appending(id.hex)
     self.path = path
     store = try storing { () throws(BlobStoreError) in
-      try DirectoryStore(root: path, createIfMissing: true)
+      try DirectoryStore(making: path)
     }
   }
 
@@ -131,7 +131,7 @@ package final class StateFolder: Sendable {
   ) throws(VaultError) -> Value {
     guard let path else { return try body() }
     let lock = try storing { () throws(BlobStoreError) in
-      try FileLock(path.appending(name), .exclusive)
+      try FileLock(at: path.appending(name))
     }
     let value = try body()
     withExtendedLifetime(lock) {}

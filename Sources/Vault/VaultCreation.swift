@@ -44,9 +44,9 @@ extension Vault {
     clock: WallClock = .system
   ) throws(VaultError) -> CreatedVault {
     let store = try storing { () throws(BlobStoreError) in
-      try DirectoryStore(root: folder, createIfMissing: true)
+      try DirectoryStore(making: folder)
     }
-    guard try storing({ () throws(BlobStoreError) in try store.list("") }).isEmpty else {
+    guard try storing({ () throws(BlobStoreError) in try store.list(.root) }).isEmpty else {
       throw .folderNotEmpty(folder: folder.string)
     }
     let id = VaultID.random()

@@ -31,7 +31,7 @@ extension Vault {
     options: OpenOptions = OpenOptions(), clock: WallClock = .system
   ) throws(VaultError) -> Vault {
     let store: DirectoryStore
-    do { store = try DirectoryStore(root: folder, createIfMissing: false) } catch {
+    do { store = try DirectoryStore(opening: folder) } catch {
       throw .notAVault(folder: folder.string)
     }
     let id = try describe(store: store, folder: folder.string).vault

@@ -15,7 +15,7 @@ extension Vault {
     password: borrowing SecretBytes, clock: WallClock = .system
   ) throws(VaultError) -> DeviceUnlockKey {
     let store: DirectoryStore
-    do { store = try DirectoryStore(root: folder, createIfMissing: false) } catch {
+    do { store = try DirectoryStore(opening: folder) } catch {
       throw .notAVault(folder: folder.string)
     }
     let id = try describe(store: store, folder: folder.string).vault
