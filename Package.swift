@@ -56,6 +56,14 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+
+    .testTarget(name: "VaultModelTests", dependencies: ["VaultModel"]),
+    .testTarget(
+      name: "VaultCryptoTests",
+      dependencies: [
+        "VaultModel", "VaultCrypto", "CSodium", "COpenSSL", "CLinux",
+        .product(name: "Crypto", package: "swift-crypto"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )
