@@ -47,7 +47,8 @@ final class Draft: @unchecked Sendable {
   // MARK: Reading
 
   /// Reads up to the end of the file; returns how many bytes.
-  func read(at offset: UInt64, into target: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
+  func read(at offset: UInt64, into target: UnsafeMutableRawBufferPointer) throws(FileError) -> Int
+  {
     while true {
       let plan = try planRead(at: offset, into: target)
       do {
@@ -208,7 +209,9 @@ final class Draft: @unchecked Sendable {
 
   /// Lets go of everything: nobody will read this file again. Locked.
   func abandon() {
-    for (_, ticket) in inFlight { if case .success(let name) = ticket.wait() { obsolete.append(name) } }
+    for (_, ticket) in inFlight {
+      if case .success(let name) = ticket.wait() { obsolete.append(name) }
+    }
     inFlight = []
     if var state = loaded {
       obsolete += state.takeSuperseded() + state.namesInUse

@@ -201,7 +201,9 @@ extension FileTree {
     defer { topLock.unlock() }
     // A record's attributes are written with its place, so the files beside them have to be loaded.
     for member in [name, newName] {
-      let root = state.lock.withLock { state.members[member].map { state.directory(.root, of: $0) } }
+      let root = state.lock.withLock {
+        state.members[member].map { state.directory(.root, of: $0) }
+      }
       if case let node?? = root {
         _ = try lockLoaded(node.inode)
         state.lock.unlock()

@@ -1,4 +1,4 @@
-import SystemPackage
+import Synchronization
 import Vault
 import VaultModel
 
@@ -20,6 +20,7 @@ package final class FileTree: Sendable {
   let resources: Draft.Resources
   let budget: DirtyBudget
   let committer: Committer
+  let invalidationHandler = Mutex<(@Sendable (Invalidation) -> Void)?>(nil)
 
   /// A tree over an open vault, which the tree does not close.
   package init(vault: Vault, options: FileTreeOptions) {

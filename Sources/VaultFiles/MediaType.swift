@@ -16,7 +16,8 @@ enum MediaType {
     "odt": "application/vnd.oasis.opendocument.text", "pdf": "application/pdf", "png": "image/png",
     "rtf": "application/rtf", "svg": "image/svg+xml", "tar": "application/x-tar",
     "tif": "image/tiff", "tiff": "image/tiff", "txt": "text/plain", "vcf": "text/vcard",
-    "wav": "audio/wav", "webm": "video/webm", "webp": "image/webp", "xls": "application/vnd.ms-excel",
+    "wav": "audio/wav", "webm": "video/webm", "webp": "image/webp",
+    "xls": "application/vnd.ms-excel",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "xml": "application/xml", "zip": "application/zip",
   ]

@@ -31,18 +31,15 @@ final class MemberObjects: DraftStore, @unchecked Sendable {
   func read(
     _ name: ObjectName, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
   ) throws(FileError) {
+    let count: Int
     do throws(VaultError) {
-      let reader = try member.objects.reader(name, kind: .chunk)
-      guard try reader.read(at: offset, into: buffer) == buffer.count else {
-        noteDamage(name)
-        throw FileError.inputOutput
-      }
-    } catch let error as FileError {
-      throw error
-    } catch let error as VaultError {
-      throw failure(error, reading: name)
+      count = try member.objects.reader(name, kind: .chunk).read(at: offset, into: buffer)
     } catch {
-      preconditionFailure("\(error)")
+      throw failure(error, reading: name)
+    }
+    guard count == buffer.count else {
+      noteDamage(name)
+      throw .inputOutput
     }
   }
 
@@ -62,6 +59,9 @@ final class MemberObjects: DraftStore, @unchecked Sendable {
     guard !names.isEmpty else { return }
     monitor.withLock { released += names }
   }
+
+  /// Whether something waits to be discarded.
+  var hasReleased: Bool { monitor.withLock { !released.isEmpty } }
 
   /// The objects that were let go of so far; to be taken together with what a commit writes, so that nothing that it
   /// writes names them.

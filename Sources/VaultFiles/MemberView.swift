@@ -52,7 +52,9 @@ final class MemberView: @unchecked Sendable {
 
   /// Notes that an item that was new and never committed is gone.
   func forgetUncommitted(item name: FileName, of record: RecordID) {
-    guard pending[record]?.items[name] == false, inFlight[record]?.items[name] == nil else { return }
+    guard pending[record]?.items[name] == false, inFlight[record]?.items[name] == nil else {
+      return
+    }
     pending[record]?.items[name] = nil
   }
 

@@ -43,7 +43,8 @@ final class Monitor: @unchecked Sendable {
   func unlock() { pthread_mutex_unlock(mutex) }
 
   /// Runs the body with the lock held.
-  func withLock<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+  func withLock<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value
+  {
     lock()
     defer { unlock() }
     return try body()

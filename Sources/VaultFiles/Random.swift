@@ -6,9 +6,11 @@ extension FixedBytes {
     var generator = SystemRandomNumberGenerator()
     var bytes: [UInt8] = []
     while bytes.count < byteCount {
-      withUnsafeBytes(of: generator.next()) { bytes += $0 }
+      Swift.withUnsafeBytes(of: generator.next()) { bytes += $0 }
     }
-    guard let value = Self(bytes.prefix(byteCount)) else { preconditionFailure("as many as it has") }
+    guard let value = Self(bytes.prefix(byteCount)) else {
+      preconditionFailure("as many as it has")
+    }
     return value
   }
 }

@@ -180,7 +180,9 @@ final class TreeState: @unchecked Sendable {
     }
     guard file.isPublished, file.links.count == 1 || !isPending(file) else { return }
     for link in file.links {
-      guard let directory = file.view.directories[link.record], directory.files != nil else { continue }
+      guard let directory = file.view.directories[link.record], directory.files != nil else {
+        continue
+      }
       directory.files?[link.name] = .stored(file.item(named: link.name))
     }
     remove(file)
