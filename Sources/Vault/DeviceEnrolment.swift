@@ -48,7 +48,7 @@ struct DeviceEnrolment {
     _ device: ThisDevice, master: borrowing MasterKey, identityKey: borrowing SigningKey
   ) throws(VaultError) {
     let wrapped: WrappedMasterKey
-    do {
+    do throws(CryptoError) {
       wrapped = try master.wrap(
         for: DeviceWrapContext(person: person, generation: generation, device: device.id),
         agreementPublicKey: device.agreementKey.publicKey, binding: files.binding)
@@ -101,7 +101,8 @@ extension ThisDevice {
     let agreement = AgreementKey(privateKey: agreementPrivateKey.copy())
     let id = DeviceID(
       signingPublicKey: signing.publicKey, agreementPublicKey: agreement.publicKey)
-    self.init(id: id, generation: generation, signingKey: signing, agreementKey: agreement)
+    self.init(
+      id: id, generation: generation, signingKey: signing, agreementKey: agreement)
   }
 }
 

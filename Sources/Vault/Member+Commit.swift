@@ -195,7 +195,7 @@ struct CommitWriter {
   mutating func writeHead(
     _ action: DeltaPlan.Action, changes: [RecordEntry] = []
   ) throws(VaultError) {
-    var head = heads.loaded[context.device.id]?.head ?? Head()
+    var head = heads.loaded[context.device.id]?.head ?? Head(time: .zero)
     var deltas = heads.ownDeltas
     var checkpointByteCount = heads.checkpointByteCount
     switch action {
@@ -228,7 +228,7 @@ struct CommitWriter {
 
   /// Writes a head that announces the removal of these objects; an empty list ends an announcement.
   mutating func announce(_ names: [ObjectName]) throws(VaultError) {
-    var head = heads.loaded[context.device.id]?.head ?? Head()
+    var head = heads.loaded[context.device.id]?.head ?? Head(time: .zero)
     head.announcement =
       names.isEmpty
       ? nil : try putAndPublish(.announcement, Announcement(names: names).encoded())

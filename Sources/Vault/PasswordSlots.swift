@@ -1,5 +1,5 @@
 import BlobStore
-import SystemPackage
+import struct SystemPackage.FilePath
 import VaultCrypto
 import VaultModel
 
@@ -10,15 +10,15 @@ enum PasswordSlots {
     unlockKey: borrowing DeviceUnlockKey, password: borrowing SecretBytes, cost: Argon2Cost,
     binding: Binding
   ) throws(VaultError) -> PasswordSlot {
-    let salt = randomBytes(16)
-    do {
+    let salt = randomBytes(PasswordHash.saltSize)
+    do throws(CryptoError) {
       let kek = try PasswordHash.derive(
         password: password, salt: salt, cost: cost, person: person, device: device,
         binding: binding)
       return PasswordSlot(
         vault: vault, person: person, device: device, salt: salt, passes: cost.passes,
         memoryKiB: cost.memoryKiB, wrappedUnlockKey: unlockKey.wrap(under: kek),
-        deviceKeys: deviceKeys)
+        deviceKeys: deviceKeys, checksum: StateFolder.noChecksum)
     } catch {
       throw .crypto(error)
     }
@@ -30,7 +30,7 @@ enum PasswordSlots {
   ) throws(VaultError) -> DeviceUnlockKey {
     let cost = Argon2Cost(passes: slot.passes, memoryKiB: slot.memoryKiB)
     let kek: PasswordKEK
-    do {
+    do throws(CryptoError) {
       kek = try PasswordHash.derive(
         password: password, salt: slot.salt, cost: cost, person: slot.person,
         device: slot.device, binding: binding)

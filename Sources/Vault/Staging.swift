@@ -1,5 +1,5 @@
 import BlobStore
-import SystemPackage
+import struct SystemPackage.FilePath
 import Synchronization
 import VaultModel
 

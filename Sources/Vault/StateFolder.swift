@@ -1,5 +1,5 @@
 import BlobStore
-import SystemPackage
+import struct SystemPackage.FilePath
 import VaultCrypto
 import VaultModel
 
@@ -41,6 +41,8 @@ package final class StateFolder: Sendable {
 
   // MARK: The password slot
 
+  /// Stands in a slot until `storeSlot` computes the right one.
+  static let noChecksum = FileHash(storage: Bytes32(exactly: [UInt8](repeating: 0, count: 32)))
   private static let slotPath: BlobPath = "slot"
 
   /// This machine's slot.

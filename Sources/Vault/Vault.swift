@@ -1,7 +1,7 @@
 import BlobStore
 import Glibc
 import Synchronization
-import SystemPackage
+import struct SystemPackage.FilePath
 import VaultCrypto
 import VaultModel
 
@@ -120,7 +120,7 @@ package final class Vault: Sendable {
       record: .root, isNew: true, place: RecordPlace(parent: nil, title: name, isDeleted: false),
       attributes: RecordAttributes(
         mode: 0o700, modified: FileTimestamp(milliseconds: context.clock.milliseconds()),
-        owner: Owner(), xattrs: []))
+        owner: .mounter, xattrs: []))
     _ = try member.commit([root])
     openMembers.withLock { $0[id] = member }
     audit.note(.create, member: id, detail: "member")

@@ -1,6 +1,6 @@
 import BlobStore
 import Glibc
-import SystemPackage
+import struct SystemPackage.FilePath
 import VaultCrypto
 import VaultModel
 
@@ -154,7 +154,7 @@ extension Vault {
     let file: LoadedSignedFile
     do throws(VaultError) { file = try files.load(path) } catch {
       // A name only: a vault without it opens all the same.
-      if case .missing = error { return DeviceProfile(deviceName: "", deviceKind: "", profile: PersonalProfile(name: "")) }
+      if case .missing = error { return .unnamed }
       throw error
     }
     let body = try file.decode(DeviceBody.init(decoding:))
