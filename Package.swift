@@ -56,10 +56,18 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+
+    .testTarget(name: "VaultModelTests", dependencies: ["VaultModel"]),
+    .testTarget(
+      name: "VaultCryptoTests",
+      dependencies: [
+        "VaultModel", "VaultCrypto", "CSodium", "COpenSSL", "CLinux",
+        .product(name: "Crypto", package: "swift-crypto"),
+      ]),
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "kinvault", "Vault", "VaultModel", "VaultCrypto",
+        "kinvault", "Vault", "VaultModel", "VaultCrypto", "BlobStore",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
   ],

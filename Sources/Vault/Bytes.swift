@@ -1,3 +1,5 @@
+import BlobStore
+
 extension [UInt8] {
   /// `withUnsafeBytes` for bodies with typed errors.
   func withBytes<Value, Failure: Error>(
@@ -12,6 +14,23 @@ extension [UInt8] {
       }
     }
     guard let outcome else { preconditionFailure("withUnsafeBytes did not call its body") }
+    return try outcome.get()
+  }
+
+  /// Fills this array from the blob.
+  ///
+  /// - Returns: How many bytes were there.
+  mutating func fill(
+    from blob: any BlobReader, at offset: UInt64
+  ) throws(BlobStoreError) -> Int {
+    var outcome: Result<Int, BlobStoreError> = .success(0)
+    withUnsafeMutableBytes { buffer in
+      do throws(BlobStoreError) {
+        outcome = .success(try blob.read(at: offset, into: buffer))
+      } catch {
+        outcome = .failure(error)
+      }
+    }
     return try outcome.get()
   }
 }

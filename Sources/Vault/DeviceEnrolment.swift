@@ -34,9 +34,8 @@ struct DeviceEnrolment {
     let device = ThisDevice(
       signingSeed: signingSeed, agreementPrivateKey: agreementPrivate, generation: generation)
     let unlockKey = DeviceUnlockKey.random()
-    let sealed = unlockKey.sealingKey(files.binding).sealDeviceKeys(
-      signingSeed: signingSeed, agreementPrivateKey: agreementPrivate, device: device.id,
-      binding: files.binding)
+    let sealed = unlockKey.sealingKey(binding: files.binding).sealDeviceKeys(
+      signingSeed: signingSeed, agreementPrivateKey: agreementPrivate, device: device.id)
     let slot = try PasswordSlots.make(
       vault: vault, person: person, device: device.id, deviceKeys: sealed, unlockKey: unlockKey,
       password: password, cost: new.passwordCost, binding: files.binding)
@@ -48,11 +47,11 @@ struct DeviceEnrolment {
   func certify(
     _ device: ThisDevice, master: borrowing MasterKey, identityKey: borrowing SigningKey
   ) throws(VaultError) {
-    let wrapped: (ephemeralPublicKey: [UInt8], wrappedKey: [UInt8])
+    let wrapped: WrappedMasterKey
     do {
       wrapped = try master.wrap(
-        forDevice: device.agreementKey.publicKey, person: person, generation: generation,
-        device: device.id, binding: files.binding)
+        for: DeviceWrapContext(person: person, generation: generation, device: device.id),
+        agreementPublicKey: device.agreementKey.publicKey, binding: files.binding)
     } catch {
       throw .crypto(error)
     }
@@ -60,9 +59,9 @@ struct DeviceEnrolment {
       person: person, generation: generation, device: device.id,
       signingPublicKey: device.signingKey.publicKey,
       agreementPublicKey: device.agreementKey.publicKey,
-      ephemeralPublicKey: wrapped.ephemeralPublicKey, wrappedMasterKey: wrapped.wrappedKey,
+      ephemeralPublicKey: wrapped.ephemeralPublicKey, wrappedMasterKey: wrapped.wrapped,
       time: clock.milliseconds())
-    let path = VaultPath.certificate(person, generation, device.id)
+    let path = VaultPath.certificate(person, generation: generation, device.id)
     try files.store(files.sign(body.encoded(), .certificate, path, with: identityKey), at: path)
   }
 
@@ -78,7 +77,7 @@ struct DeviceEnrolment {
     let path = VaultPath.device(person, device.id)
     let counter: UInt64 = 1
     let sealed = files.seal(
-      profile.encoded(), with: master.profileKey(files.binding), .device, path, counter: counter)
+      profile.encoded(), with: master.profileKey(binding: files.binding), .device, path, counter: counter)
     let body = DeviceBody(
       person: person, device: device.id, counter: counter, previous: nil, generation: generation,
       sealed: sealed)
@@ -86,7 +85,7 @@ struct DeviceEnrolment {
     try files.store(bytes, at: path)
     try state.withCommitLock { () throws(VaultError) in
       try state.updateWatermarks {
-        $0.raise(path.string, counter: counter, hash: Digest.sha256(bytes))
+        $0.raise(path, counter: counter, hash: Digest.sha256(bytes))
       }
     }
   }
@@ -107,32 +106,52 @@ extension ThisDevice {
 }
 
 extension SealingKey {
-  private static let label = "device-keys"
-  private static let path = "slot"
-
   /// The device's private keys, sealed for this machine's slot.
   func sealDeviceKeys(
     signingSeed: borrowing SecretBytes, agreementPrivateKey: borrowing SecretBytes,
-    device: DeviceID, binding: Binding
+    device: DeviceID
   ) -> Sealed {
-    var plain = signingSeed.withUnsafeBytes { Array($0) }
-    plain += agreementPrivateKey.withUnsafeBytes { Array($0) }
+    var plain = [UInt8](repeating: 0, count: DeviceKeys.encodedByteCount)
     defer { wipe(&plain) }
-    return seal(
-      plain, label: Self.label, path: Self.path + "/" + device.hex, counter: 0, binding: binding)
+    plain.withUnsafeMutableBytes { output in
+      signingSeed.withUnsafeBytes { seed in
+        agreementPrivateKey.withUnsafeBytes { key in
+          DeviceKeys.encode(signingSeed: seed, agreementPrivateKey: key, into: output)
+        }
+      }
+    }
+    return Sealed(seal(plain, label: .slot, path: "slot/\(device.hex)", counter: 0))
   }
 
   /// The device whose private keys the slot seals.
+  ///
+  /// - Throws: `damagedSlot`, with `path` as the slot's, when they do not open or are another device's.
   func openDeviceKeys(
-    _ sealed: Sealed, device: DeviceID, generation: UInt32, binding: Binding
-  ) throws(CryptoError) -> ThisDevice {
-    var plain = try open(
-      sealed, label: Self.label, path: Self.path + "/" + device.hex, counter: 0, binding: binding)
+    of slot: PasswordSlot, generation: UInt32, path: String
+  ) throws(VaultError) -> ThisDevice {
+    let failure = VaultError.damagedSlot(path: path, reason: "its device keys do not open")
+    var plain: [UInt8]
+    do {
+      plain = try open(
+        SealedValue(slot.deviceKeys), label: .slot, path: "slot/\(slot.device.hex)", counter: 0)
+    } catch {
+      throw failure
+    }
     defer { wipe(&plain) }
-    guard plain.count == 64 else { throw .authenticationFailed }
-    let seed = SecretBytes(copying: Array(plain[0..<32]))
-    let agreement = SecretBytes(copying: Array(plain[32..<64]))
-    return ThisDevice(
-      signingSeed: seed, agreementPrivateKey: agreement, generation: generation)
+    let device = try plain.withBytes { (bytes) throws(VaultError) -> ThisDevice in
+      do {
+        let keys = try DeviceKeys.decode(bytes)
+        return ThisDevice(
+          signingSeed: SecretBytes(copying: keys.signingSeed),
+          agreementPrivateKey: SecretBytes(copying: keys.agreementPrivateKey),
+          generation: generation)
+      } catch {
+        throw failure
+      }
+    }
+    guard device.id == slot.device else {
+      throw .damagedSlot(path: path, reason: "its device keys are another's")
+    }
+    return device
   }
 }

@@ -58,13 +58,17 @@ extension FrontMatter {
     let words = ["true", "false", "yes", "no", "on", "off", "y", "n", "null", "~", "=", "<<"]
     if words.contains(text.lowercased()) { return true }
     let bytes = Array(text.utf8)
-    guard let first = bytes.first, isDigit(first) || "+-.".utf8.contains(first) else { return false }
+    guard let first = bytes.first, isDigit(first) || "+-.".utf8.contains(first) else {
+      return false
+    }
     return !isDate(bytes) && !isPlainNumber(bytes)
   }
 
   private static func isDate(_ bytes: [UInt8]) -> Bool {
     bytes.count == 10
-      && bytes.enumerated().allSatisfy { $0 == 4 || $0 == 7 ? $1 == UInt8(ascii: "-") : isDigit($1) }
+      && bytes.enumerated().allSatisfy {
+        $0 == 4 || $0 == 7 ? $1 == UInt8(ascii: "-") : isDigit($1)
+      }
   }
 
   /// Digits without a leading zero, with one point inside at most.

@@ -28,11 +28,15 @@ extension Member {
   }
 
   /// Writes a head with a new checkpoint of everything known, whatever is in the old one.
-  func commitCheckpoint(dropping dropped: Set<RecordID> = []) throws(VaultError) {
+  ///
+  /// - Parameter catchesUp: False only after a repair, when the head on disk may not be readable.
+  func commitCheckpoint(
+    dropping dropped: Set<RecordID> = [], catchesUp: Bool = true
+  ) throws(VaultError) {
     guard !context.isReadOnly else { throw .readOnly }
     try heads.withLock { (heads) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
-        if damage.withLock({ $0 }) == nil { _ = try catchUp(&heads) }
+        if catchesUp { _ = try catchUp(&heads) }
         manifest.withLock { $0.remove(dropped) }
         var writer = CommitWriter(member: self, heads: heads)
         try writer.writeHead(.checkpoint)
@@ -114,17 +118,15 @@ struct CommitWriter {
   private func store(_ revision: inout RecordRevision) throws(VaultError) -> ObjectName {
     let bytes: [UInt8]
     do {
-      bytes = try revision.encode(
-        name: { page in objects.name(of: page, kind: .page) },
-        store: { _, page in try putAndPublish(.page, page) })
+      bytes = try revision.encode(storingPages: { page in try putAndPublish(.page, page) })
     } catch let error as VaultError {
       throw error
     } catch {
       preconditionFailure("encoding a record threw \(error)")
     }
-    guard bytes.count <= ObjectKind.record.contentLimit else {
+    guard bytes.count <= ObjectLayout.maximumContentSize(of: .record) else {
       throw .limit(
-        what: "the size of a record", found: bytes.count, limit: ObjectKind.record.contentLimit)
+        what: "the size of a record", found: bytes.count, limit: ObjectLayout.maximumContentSize(of: .record))
     }
     let name = try putAndPublish(.record, bytes)
     member.revisions.withLock { $0.insert(revision, named: name) }
@@ -144,12 +146,12 @@ struct CommitWriter {
   private func summary(
     of revision: RecordRevision, base: RecordRevision?, entry: RecordEntry?
   ) throws(VaultError) -> FrontMatterSummary {
-    guard let document = revision.document, !document.isDeleted else { return .empty }
+    guard let document = revision.document, !document.isDeleted else { return FrontMatterSummary() }
     if let entry, base?.document?.content == document.content {
       return FrontMatterSummary(
         type: entry.type, date: entry.date, isUnreadable: entry.hasUnreadableFrontMatter)
     }
-    let text = try member.beginning(of: document, byteCount: FrontMatter.sizeLimit)
+    let text = try member.beginning(of: document, byteCount: RecordDocument.frontMatterLimit)
     return FrontMatter.summary(of: text)
   }
 
@@ -204,7 +206,7 @@ struct CommitWriter {
       deltas.removeSubrange(start...)
       deltas += try storeSegments(pendingEntries(records, written: changes))
     case .checkpoint:
-      let all = member.manifest.withLock { Set($0.entries.keys) }
+      let all = member.manifest.withLock { Set($0.entries.map(\.record)) }
         .union(changes.map(\.record))
       let segments = try storeSegments(pendingEntries(all, written: changes))
       head.checkpoint = segments.map(\.name)
@@ -214,7 +216,7 @@ struct CommitWriter {
     head.deltas = deltas.map(\.name)
     head.time = time
     head.cover = heads.loaded.values.filter { $0.device != context.device.id }
-      .map { Cover(device: $0.device, counter: $0.counter, headHash: $0.hash) }
+      .map { Head.Cover(device: $0.device, counter: $0.counter, headHash: $0.hash) }
       .sorted { $0.device < $1.device }
     try store(head)
     heads.ownDeltas = deltas
@@ -224,12 +226,22 @@ struct CommitWriter {
     heads.lastTime = time
   }
 
-  static let entriesPerSegment = 8192
+  /// Writes a head that announces the removal of these objects; an empty list ends an announcement.
+  mutating func announce(_ names: [ObjectName]) throws(VaultError) {
+    var head = heads.loaded[context.device.id]?.head ?? Head()
+    head.announcement =
+      names.isEmpty
+      ? nil : try putAndPublish(.announcement, Announcement(names: names).encoded())
+    head.announcedAt = names.isEmpty ? 0 : counter
+    head.time = time
+    try store(head)
+    heads.lastTime = time
+  }
 
   private func storeSegments(_ entries: [RecordEntry]) throws(VaultError) -> [DeltaPlan.Delta] {
     var deltas: [DeltaPlan.Delta] = []
-    for start in stride(from: 0, to: entries.count, by: Self.entriesPerSegment) {
-      let part = Array(entries[start..<min(start + Self.entriesPerSegment, entries.count)])
+    for start in stride(from: 0, to: entries.count, by: Limits.checkpointSegmentEntries) {
+      let part = Array(entries[start..<min(start + Limits.checkpointSegmentEntries, entries.count)])
       let bytes = Segment(entries: part).encoded()
       deltas.append(
         DeltaPlan.Delta(
@@ -251,7 +263,7 @@ struct CommitWriter {
     let register = member.register
     try context.state.updateWatermarks { marks in
       for (device, counter, hash) in known {
-        marks.raise(register.path(of: device).string, counter: counter, hash: hash)
+        marks.raise(register.path(of: device), counter: counter, hash: hash)
       }
     }
   }

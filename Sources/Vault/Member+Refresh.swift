@@ -7,7 +7,7 @@ struct HeadsState: Sendable {
   /// A head file as it was when it was read.
   struct Seen: Equatable, Sendable {
     var size: UInt64
-    var modified: FileTimestamp
+    var modifiedSeconds: Int64
     /// False while the file was so young when it was read that a rewrite might not show in its time.
     var isSettled: Bool
   }
@@ -23,8 +23,6 @@ struct HeadsState: Sendable {
   var lastTime = HybridTime.zero
   /// No counter up to this one may be used by this device.
   var counterFloor: UInt64 = 0
-  /// Records with two concurrent revisions, to be joined by the next commit.
-  var concurrent: [RecordID: Set<ObjectName>] = [:]
 }
 
 extension Member {
@@ -48,11 +46,11 @@ extension Member {
     let now = Int64(context.clock.milliseconds() / 1000)
     for entry in entries {
       guard let device = DeviceID(hex: entry.name) else { continue }
-      let isSettled = abs(now - entry.modified.seconds) > Self.settlingSeconds
+      let isSettled = abs(now - entry.modifiedSeconds) > Self.settlingSeconds
       let seen = HeadsState.Seen(
-        size: entry.size, modified: entry.modified, isSettled: isSettled)
+        size: entry.size, modifiedSeconds: entry.modifiedSeconds, isSettled: isSettled)
       if let known = heads.seen[entry.name], known.isSettled, known.size == seen.size,
-        known.modified == seen.modified
+        known.modifiedSeconds == seen.modifiedSeconds
       {
         continue
       }
@@ -112,7 +110,7 @@ extension Member {
       heads.learned.formUnion(changed)
     }
     heads.loaded[head.device] = head
-    heads.lastTime = max(heads.lastTime, HybridTime(rawValue: head.head.time.rawValue))
+    heads.lastTime = max(heads.lastTime, head.head.time)
     return changed
   }
 
@@ -131,14 +129,7 @@ extension Member {
     manifest.withLock { manifest in
       for entry in entries {
         heads.lastTime = max(heads.lastTime, entry.time)
-        switch manifest.apply(entry) {
-        case .unchanged: continue
-        case .replaced:
-          heads.concurrent[entry.record] = nil
-        case .concurrent(let other):
-          heads.concurrent[entry.record, default: []].formUnion([entry.revision, other.revision])
-        }
-        changed.insert(entry.record)
+        if manifest.apply(entry) != .unchanged { changed.insert(entry.record) }
       }
     }
     return changed
@@ -185,8 +176,9 @@ extension Member {
     _ marks: Watermarks, _ acceptsRollback: Bool, _ heads: inout HeadsState,
     _ problems: inout [Problem]
   ) throws(VaultError) {
-    for (path, mark) in marks.byPath where path.hasPrefix(register.folder.string + "/") {
-      guard case .head(_, let device) = VaultPath(parsing: path) else { continue }
+    for mark in marks.marks {
+      guard case .head(id, let device) = mark.path else { continue }
+      let path = mark.path.string
       let isOwn = device == context.device.id
       if isOwn { heads.counterFloor = max(mark.floor, mark.counter) }
       guard let head = heads.loaded[device] else {

@@ -56,7 +56,7 @@ package final class Member: Sendable {
 
   /// Every record, deleted ones included, in no particular order.
   package func allEntries() -> [RecordEntry] {
-    manifest.withLock { Array($0.entries.values) }
+    manifest.withLock { $0.entries }
   }
 
   package var recordCount: Int {
@@ -80,16 +80,22 @@ package final class Member: Sendable {
     }
   }
 
-  /// The content of a page of an item tree.
-  package func loadPage(_ name: ObjectName) throws(VaultError) -> [UInt8] {
-    try objects.content(name, kind: .page)
+  /// A page of an item tree.
+  package func loadPage(_ name: ObjectName) throws(VaultError) -> ItemPage {
+    let bytes = try objects.content(name, kind: .page)
+    do { return try ItemPage(decoding: bytes) } catch {
+      throw VaultError(error, path: objects.path(of: name).string)
+    }
   }
 
   /// Every item of a revision, `record.md` among them, tombstones left out.
   ///
   /// - Throws: `missing`, `damaged`, also of a page of the item tree.
   package func items(of revision: RecordRevision) throws(VaultError) -> [Item] {
-    let others = try pages(loadPage) { try revision.items.all(load: $0) }
+    let others = try pages(loadPage) { load in
+      var tree = revision.items
+      return try tree.all(load: load)
+    }
     return ((revision.document.map { [$0] } ?? []) + others).filter { !$0.isDeleted }
   }
 
@@ -116,7 +122,8 @@ package final class Member: Sendable {
   ///
   /// The chunks are already staged or in their place. Each staged index counts one user.
   package func content(of chunks: [ObjectName?]) throws(VaultError) -> Item.Content {
-    if chunks.count <= Item.Content.inlineChunkLimit { return .chunks(chunks) }
+    if chunks.isEmpty { return .none }
+    if chunks.count <= Limits.inlineChunks { return .chunks(chunks) }
     var indexes: [ObjectName] = []
     for start in stride(from: 0, to: chunks.count, by: ChunkIndex.capacity) {
       let part = Array(chunks[start..<min(start + ChunkIndex.capacity, chunks.count)])
@@ -134,7 +141,7 @@ package final class Member: Sendable {
     var result: [UInt8] = []
     for chunk in try chunks(of: item.content) {
       if result.count >= wanted { break }
-      let step = min(wanted - result.count, ObjectKind.chunk.contentLimit)
+      let step = min(wanted - result.count, ObjectLayout.maximumContentSize(of: .chunk))
       guard let chunk else {
         result += [UInt8](repeating: 0, count: step)
         continue

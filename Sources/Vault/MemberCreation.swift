@@ -19,7 +19,7 @@ struct MemberCreation {
     let anyMember = MemberID.random()
     let rootBytes = files.sign(
       root.encoded(), .root, .memberRoot(anyMember), with: signingKey.key)
-    let member = MemberID(storage: Digest.sha256(rootBytes).storage)
+    let member = MemberID(rootFile: rootBytes)
     let grant = try grant(of: member)
     try files.store(rootBytes, at: .memberRoot(member))
     try files.store(
@@ -34,9 +34,11 @@ struct MemberCreation {
     let key = FamilyMemberKey.random()
     let wrapped: [UInt8]
     do {
-      wrapped = try key.wrapForGrant(
-        giver: agreementKey.key, takerPublic: identity.agreementPublicKey, member: member,
-        epoch: epoch, giverID: context.person, takerID: context.person, binding: context.binding)
+      wrapped = try key.wrap(
+        giver: agreementKey.key, taker: identity.agreementPublicKey,
+        grant: GrantContext(
+          member: member, epoch: epoch, giver: context.person, taker: context.person),
+        binding: context.binding)
     } catch {
       throw .crypto(error)
     }

@@ -60,9 +60,11 @@ struct MemberOpening {
       throw .damaged(path: path, reason: "it is wrapped for an unknown generation of keys")
     }
     do {
+      let context = GrantContext(
+        member: member, epoch: grant.epoch, giver: grant.giver, taker: person)
       let key = try FamilyMemberKey.unwrap(
-        grant.wrappedKey, taker: agreementKey.key, giverPublic: giver, member: member,
-        epoch: grant.epoch, giverID: grant.giver, takerID: person, binding: files.binding)
+        grant.wrappedKey, own: agreementKey.key, other: giver, grant: context,
+        binding: files.binding)
       return EpochKeys(key, member: member, binding: files.binding)
     } catch {
       throw VaultError(error, path: path)
@@ -90,9 +92,9 @@ struct IdentityKeys: Sendable {
   /// Adds the keys that the generation's master key gives.
   mutating func add(_ master: borrowing MasterKey, generation: UInt32, binding: Binding) {
     agreementKeys[generation] = Shared(
-      master.identityAgreementKey(binding, generation: generation))
+      master.identityAgreementKey(binding: binding, generation: generation))
     signingKeys[generation] = SharedSigning(
-      master.identitySigningKey(binding, generation: generation))
+      master.identitySigningKey(binding: binding, generation: generation))
   }
 
   subscript(generation: UInt32) -> Shared? { agreementKeys[generation] }

@@ -75,7 +75,7 @@ struct MemberWalk {
       }
       return
     }
-    let chunkSize = ObjectKind.chunk.contentLimit
+    let chunkSize = ObjectLayout.maximumContentSize(of: .chunk)
     for (position, chunk) in chunks.enumerated() {
       guard let chunk else { continue }
       let start = UInt64(position) * UInt64(chunkSize)

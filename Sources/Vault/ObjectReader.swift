@@ -8,7 +8,7 @@ import VaultModel
 package final class ObjectReader: Sendable {
   package let name: ObjectName
   let path: BlobPath
-  private let blob: any BlobReader & Sendable
+  private let blob: any BlobReader
   private let cipher: ObjectCipher
   private let bodySize: Int
   private let buffers: BufferPool
@@ -24,7 +24,7 @@ package final class ObjectReader: Sendable {
     blob = try storing { () throws(BlobStoreError) in try store.openForReading(path) }
     let fileSize = Int(clamping: blob.size)
     guard let bodySize = ObjectLayout.bodySize(fileSize: fileSize),
-      bodySize <= ObjectLayout.bodySize(contentSize: kind.contentLimit)
+      bodySize <= ObjectLayout.bodySize(contentSize: ObjectLayout.maximumContentSize(of: kind))
     else {
       throw .damaged(path: path.string, reason: "\(fileSize) bytes is no size of an object")
     }
@@ -32,7 +32,7 @@ package final class ObjectReader: Sendable {
     var header = [UInt8](repeating: 0, count: ObjectLayout.headerSize)
     let blob = self.blob
     let count = try storing { () throws(BlobStoreError) in
-      try header.readAll(from: blob, at: 0)
+      try header.fill(from: blob, at: 0)
     }
     guard count == header.count else {
       throw .damaged(path: path.string, reason: "it was cut short")
@@ -121,22 +121,5 @@ package final class ObjectReader: Sendable {
     } catch {
       throw VaultError(error, path: path.string)
     }
-  }
-}
-
-extension [UInt8] {
-  /// Fills this array from the blob.
-  fileprivate mutating func readAll(
-    from blob: any BlobReader, at offset: UInt64
-  ) throws(BlobStoreError) -> Int {
-    var outcome: Result<Int, BlobStoreError> = .success(0)
-    withUnsafeMutableBytes { buffer in
-      do throws(BlobStoreError) {
-        outcome = .success(try blob.read(at: offset, into: buffer))
-      } catch {
-        outcome = .failure(error)
-      }
-    }
-    return try outcome.get()
   }
 }

@@ -31,7 +31,7 @@ package final class ObjectStore: Sendable {
   }
 
   /// The size of a buffer that any sealed chunk fits into.
-  static let sealedChunkSize = ObjectLayout.fileSize(contentSize: ObjectKind.chunk.contentLimit)
+  static let sealedChunkSize = ObjectLayout.fileSize(contentSize: ObjectLayout.maximumContentSize(of: .chunk))
 
   func path(of name: ObjectName) -> BlobPath {
     BlobPath(VaultPath.object(member, name).string)
@@ -49,7 +49,7 @@ package final class ObjectStore: Sendable {
     _ kind: ObjectKind, _ content: UnsafeRawBufferPointer
   ) throws(VaultError) -> ObjectName {
     guard let staging else { throw .readOnly }
-    precondition(content.count <= kind.contentLimit)
+    precondition(content.count <= ObjectLayout.maximumContentSize(of: kind))
     let epoch = keys.current
     let name = epoch.name(kind: kind, content: content)
     if retainStaged(name) { return name }
@@ -227,7 +227,7 @@ package final class ObjectStore: Sendable {
   private func content(
     _ name: ObjectName, kind: ObjectKind, at path: BlobPath
   ) throws(VaultError) -> [UInt8] {
-    let limit = ObjectLayout.fileSize(contentSize: kind.contentLimit)
+    let limit = ObjectLayout.fileSize(contentSize: ObjectLayout.maximumContentSize(of: kind))
     let file = try storing { () throws(BlobStoreError) in try store.read(path, limit: limit) }
     return try file.withBytes { (bytes) throws(VaultError) in
       do {
@@ -243,6 +243,29 @@ package final class ObjectStore: Sendable {
       } catch {
         preconditionFailure("\(error)")
       }
+    }
+  }
+
+  /// What the object's header says it is.
+  func kind(of name: ObjectName) throws(VaultError) -> ObjectKind {
+    try header(of: name).kind
+  }
+
+  /// The keys that seal the object; nil if this person does not have them.
+  func epoch(of name: ObjectName, at path: String) throws(VaultError) -> EpochKeys? {
+    keys[try header(of: name).keyID]
+  }
+
+  private func header(of name: ObjectName) throws(VaultError) -> ObjectHeader {
+    let path = path(of: name)
+    let bytes = try storing { () throws(BlobStoreError) in
+      let blob = try store.openForReading(path)
+      var bytes = [UInt8](repeating: 0, count: ObjectLayout.headerSize)
+      let count = try bytes.fill(from: blob, at: 0)
+      return Array(bytes.prefix(count))
+    }
+    do { return try ObjectHeader(decoding: bytes) } catch {
+      throw VaultError(error, path: path.string)
     }
   }
 

@@ -17,7 +17,7 @@ enum PasswordSlots {
         binding: binding)
       return PasswordSlot(
         vault: vault, person: person, device: device, salt: salt, passes: cost.passes,
-        memoryKiB: cost.memoryKiB, wrappedUnlockKey: unlockKey.wrapped(under: kek),
+        memoryKiB: cost.memoryKiB, wrappedUnlockKey: unlockKey.wrap(under: kek),
         deviceKeys: deviceKeys)
     } catch {
       throw .crypto(error)
@@ -53,7 +53,7 @@ extension Vault {
   /// - Throws: `notAVault`, `unsupported`.
   package static func describe(folder: FilePath) throws(VaultError) -> VaultDescription {
     let store: DirectoryStore
-    do { store = try DirectoryStore(root: folder, createIfMissing: false) } catch {
+    do { store = try DirectoryStore(opening: folder) } catch {
       throw .notAVault(folder: folder.string)
     }
     return try describe(store: store, folder: folder.string)
@@ -107,12 +107,8 @@ extension Vault {
     let slot = try state.loadSlot(vault: id)
     let binding = Binding(vault: id)
     // A key that does not open the slot's device keys must not replace the one that does.
-    do {
-      _ = try unlockKey.sealingKey(binding).openDeviceKeys(
-        slot.deviceKeys, device: slot.device, generation: 0, binding: binding)
-    } catch {
-      throw .damagedSlot(path: state.describe("slot"), reason: "its device keys do not open")
-    }
+    _ = try unlockKey.sealingKey(binding: binding).openDeviceKeys(
+      of: slot, generation: 0, path: state.describe("slot"))
     try state.storeSlot(
       try PasswordSlots.make(
         vault: id, person: slot.person, device: slot.device, deviceKeys: slot.deviceKeys,

@@ -91,7 +91,8 @@ struct People: Sendable {
   static func loadCertificate(
     _ device: DeviceID, identity: IdentityBody, files: SignedFiles
   ) throws(VaultError) -> DeviceCertificateBody {
-    let path = VaultPath.certificate(identity.person, identity.generation, device)
+    let path = VaultPath.certificate(
+      identity.person, generation: identity.generation, device)
     let file = try files.load(path)
     let body = try file.decode(DeviceCertificateBody.init(decoding:))
     let named = DeviceID(
@@ -119,21 +120,6 @@ struct People: Sendable {
       throw .damaged(path: path.string, reason: "its device is not certified")
     }
     return certificate
-  }
-}
-
-extension PersonID {
-  /// Docs/Format.md, "Names and ids".
-  init(rootPublicKey: [UInt8]) {
-    self.init(storage: Digest.sha256(Array("kinvault person".utf8) + [0] + rootPublicKey).storage)
-  }
-}
-
-extension DeviceID {
-  /// Docs/Format.md, "Names and ids".
-  init(signingPublicKey: [UInt8], agreementPublicKey: [UInt8]) {
-    let text = Array("kinvault device".utf8) + [0] + signingPublicKey + agreementPublicKey
-    self.init(storage: Digest.sha256(text).storage)
   }
 }
 

@@ -46,11 +46,11 @@ extension RecordEdit {
   /// - Parameters:
   ///   - base: The current revision and its name; nil for a new record.
   ///   - keepsTombstones: Whether removed items must be remembered for other devices.
-  ///   - load: Gives the content of a page of the item tree.
+  ///   - load: Gives a page of the item tree.
   /// - Throws: `notFound` when there is no revision to build on; what `load` throws.
   func applied(
     to base: (name: ObjectName, revision: RecordRevision)?, time: HybridTime, device: DeviceID,
-    counter: UInt64, keepsTombstones: Bool, load: (ObjectName) throws(VaultError) -> [UInt8]
+    counter: UInt64, keepsTombstones: Bool, load: (ObjectName) throws(VaultError) -> ItemPage
   ) throws(VaultError) -> RecordRevision? {
     guard var revision = base?.revision ?? newRevision(device: device, time: time) else {
       throw .notFound(what: "the record to change")
@@ -67,17 +67,14 @@ extension RecordEdit {
       isChanged = true
     }
     for (name, item) in items {
-      let old: Item? =
-        name == .record ? revision.document : try pages(load) { try revision.items.item(named: name, load: $0) }
+      let old = try pages(load) { try revision.item(named: name, load: $0) }
       guard let new = replacement(of: old, by: item, time: time, keepsTombstones: keepsTombstones)
       else { continue }
       isChanged = true
       try pages(load) { load in
-        switch (new, name == .record) {
-        case (.item(let item), true): revision.document = item
-        case (.item(let item), false): try revision.items.set(item, load: load)
-        case (.nothing, true): revision.document = nil
-        case (.nothing, false): try revision.items.remove(name, load: load)
+        switch new {
+        case .item(let item): try revision.set(item, load: load)
+        case .nothing: try revision.remove(name, load: load)
         }
       }
     }
@@ -104,16 +101,8 @@ extension RecordEdit {
       new.time = time
       return .item(new)
     }
-    guard var old else { return nil }
-    if old.isDeleted { return nil }
-    guard keepsTombstones else { return .nothing }
-    old.isDeleted = true
-    old.content = .none
-    old.size = 0
-    old.xattrs = []
-    old.linkRecords = []
-    old.time = time
-    return .item(old)
+    guard let old, !old.isDeleted else { return nil }
+    return keepsTombstones ? .item(old.tombstone(at: time)) : .nothing
   }
 
   private func newRevision(device: DeviceID, time: HybridTime) -> RecordRevision? {
@@ -127,8 +116,8 @@ extension RecordEdit {
 
 /// Runs a call of `ItemTree`, whose errors are those of `load`.
 func pages<Value>(
-  _ load: (ObjectName) throws(VaultError) -> [UInt8],
-  _ body: ((ObjectName) throws -> [UInt8]) throws -> Value
+  _ load: (ObjectName) throws(VaultError) -> ItemPage,
+  _ body: (ItemTree.Load) throws -> Value
 ) throws(VaultError) -> Value {
   do {
     return try body(load)

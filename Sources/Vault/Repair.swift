@@ -62,9 +62,8 @@ extension Member {
       manifest.withLock { $0.replace(entry) }
     }
     report.recordCount = recordCount
+    try commitCheckpoint(catchesUp: false)
     damage.withLock { $0 = nil }
-    heads.withLock { $0.loaded[own] = $0.loaded[own] }
-    try commitCheckpoint()
     return report
   }
 
@@ -85,11 +84,11 @@ extension Member {
   private func rebuiltEntry(
     _ revision: RecordRevision, named name: ObjectName
   ) throws(VaultError) -> RecordEntry {
-    var summary = FrontMatterSummary.empty
+    var summary = FrontMatterSummary()
     if let document = revision.document, !document.isDeleted {
       do throws(VaultError) {
         summary = FrontMatter.summary(
-          of: try beginning(of: document, byteCount: FrontMatter.sizeLimit))
+          of: try beginning(of: document, byteCount: RecordDocument.frontMatterLimit))
       } catch {
         switch error {
         case .missing, .damaged: break

@@ -2,17 +2,6 @@ import BlobStore
 import VaultCrypto
 import VaultModel
 
-/// What a signed file is, as its signature says it. Docs/Format.md, "Signed files".
-enum SignedFileKind: String, Sendable {
-  case identity
-  case certificate
-  case device
-  case root
-  case grant
-  case head
-  case audit
-}
-
 /// Reads, writes, signs and seals the statements and registers of one vault.
 struct SignedFiles: Sendable {
   let store: any BlobStore
@@ -39,17 +28,16 @@ struct SignedFiles: Sendable {
 
   /// The bytes of a file with this body, signed.
   func sign(
-    _ body: [UInt8], _ kind: SignedFileKind, _ path: VaultPath, with key: borrowing SigningKey
+    _ body: [UInt8], _ label: FileLabel, _ path: VaultPath, with key: borrowing SigningKey
   ) -> [UInt8] {
-    let signature = key.sign(
-      label: kind.rawValue, binding: binding, path: path.signedText, body: body)
+    let signature = key.sign(label: label, binding: binding, path: path.string, body: body)
     return SignedFile(body: body, signature: signature).encoded()
   }
 
   func sign(
-    _ body: [UInt8], _ kind: SignedFileKind, _ path: VaultPath, with device: ThisDevice
+    _ body: [UInt8], _ label: FileLabel, _ path: VaultPath, with device: ThisDevice
   ) -> [UInt8] {
-    sign(body, kind, path, with: device.signingKey)
+    sign(body, label, path, with: device.signingKey)
   }
 
   /// Writes a file that is written once or rewritten by its one owner; on disk when this returns.
@@ -60,20 +48,19 @@ struct SignedFiles: Sendable {
   }
 
   func seal(
-    _ plaintext: [UInt8], with key: SealingKey, _ kind: SignedFileKind, _ path: VaultPath,
+    _ plaintext: [UInt8], with key: SealingKey, _ label: FileLabel, _ path: VaultPath,
     counter: UInt64
   ) -> Sealed {
-    key.seal(
-      plaintext, label: kind.rawValue, path: path.string, counter: counter, binding: binding)
+    Sealed(key.seal(plaintext, label: label, path: path.string, counter: counter))
   }
 
   func open(
-    _ sealed: Sealed, with key: SealingKey, _ kind: SignedFileKind, _ path: VaultPath,
+    _ sealed: Sealed, with key: SealingKey, _ label: FileLabel, _ path: VaultPath,
     counter: UInt64
   ) throws(VaultError) -> [UInt8] {
     do {
       return try key.open(
-        sealed, label: kind.rawValue, path: path.string, counter: counter, binding: binding)
+        SealedValue(sealed), label: label, path: path.string, counter: counter)
     } catch {
       throw VaultError(error, path: path.string)
     }
@@ -100,9 +87,9 @@ struct LoadedSignedFile: Sendable {
   }
 
   /// - Throws: `damaged` unless the signature is that of the key.
-  func verify(_ kind: SignedFileKind, publicKey: [UInt8]) throws(VaultError) {
+  func verify(_ label: FileLabel, publicKey: [UInt8]) throws(VaultError) {
     let isValid = verifySignature(
-      label: kind.rawValue, binding: binding, path: path.signedText, body: file.body,
+      label: label, binding: binding, path: path.string, body: file.body,
       signature: file.signature, publicKey: publicKey)
     guard isValid else {
       throw .damaged(path: path.string, reason: "its signature does not hold")
@@ -110,9 +97,15 @@ struct LoadedSignedFile: Sendable {
   }
 }
 
-extension VaultPath {
-  /// The path as it is signed. A member's root cannot know its own name, which is its hash.
-  var signedText: String {
-    if case .memberRoot = self { "members/root" } else { string }
+extension Sealed {
+  /// What the cipher gave, as it stands in a message.
+  init(_ value: SealedValue) {
+    self.init(nonce: value.nonce, ciphertext: value.ciphertext)
+  }
+}
+
+extension SealedValue {
+  init(_ sealed: Sealed) {
+    self.init(nonce: sealed.nonce, ciphertext: sealed.ciphertext)
   }
 }

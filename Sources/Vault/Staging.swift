@@ -33,7 +33,7 @@ final class Staging: Sendable {
       return
     }
     let held = try storing { () throws(BlobStoreError) in
-      try FileLock(root.appending(lockPath.string), .exclusive)
+      try FileLock(at: root.appending(lockPath.string))
     }
     lock = Mutex(held)
   }
@@ -63,7 +63,7 @@ final class Staging: Sendable {
       }
       let lockPath = root.appending(token.appending("lock").string)
       do throws(BlobStoreError) {
-        if try FileLock.isFree(lockPath) { dead.append(token) }
+        if try FileLock.attempt(at: lockPath) != nil { dead.append(token) }
       } catch {
         continue
       }

@@ -1,5 +1,6 @@
 import BlobStore
 import SystemPackage
+import VaultCrypto
 import VaultModel
 
 /// What belongs to this machine alone and never travels with the vault: the password slot, the
@@ -14,7 +15,7 @@ package final class StateFolder: Sendable {
     let path = root.appending(id.hex)
     self.path = path
     store = try storing { () throws(BlobStoreError) in
-      try DirectoryStore(root: path, createIfMissing: true)
+      try DirectoryStore(making: path)
     }
   }
 
@@ -82,8 +83,8 @@ package final class StateFolder: Sendable {
     try storing { () throws(BlobStoreError) in try store.size(of: Self.slotPath) } != nil
   }
 
-  private static func checksum(of slot: PasswordSlot) -> [UInt8] {
-    Digest.sha256(slot.encodedWithoutChecksum()).bytes
+  private static func checksum(of slot: PasswordSlot) -> FileHash {
+    Digest.sha256(slot.encodedWithoutChecksum())
   }
 
   // MARK: Watermarks
@@ -130,7 +131,7 @@ package final class StateFolder: Sendable {
   ) throws(VaultError) -> Value {
     guard let path else { return try body() }
     let lock = try storing { () throws(BlobStoreError) in
-      try FileLock(path.appending(name), .exclusive)
+      try FileLock(at: path.appending(name))
     }
     let value = try body()
     withExtendedLifetime(lock) {}

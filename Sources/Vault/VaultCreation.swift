@@ -44,9 +44,9 @@ extension Vault {
     clock: WallClock = .system
   ) throws(VaultError) -> CreatedVault {
     let store = try storing { () throws(BlobStoreError) in
-      try DirectoryStore(root: folder, createIfMissing: true)
+      try DirectoryStore(making: folder)
     }
-    guard try storing({ () throws(BlobStoreError) in try store.list("") }).isEmpty else {
+    guard try storing({ () throws(BlobStoreError) in try store.list(.root) }).isEmpty else {
       throw .folderNotEmpty(folder: folder.string)
     }
     let id = VaultID.random()
@@ -63,12 +63,12 @@ extension Vault {
     let binding = Binding(vault: id)
     let files = SignedFiles(store: store, binding: binding)
     let words = RecoveryWords.random()
-    let rootKey = words.rootSigningKey(binding)
+    let rootKey = words.rootSigningKey(binding: binding)
     let person = PersonID(rootPublicKey: rootKey.publicKey)
     let master = MasterKey.random()
     let generation: UInt32 = 1
-    let identitySigning = master.identitySigningKey(binding, generation: generation)
-    let identityAgreement = master.identityAgreementKey(binding, generation: generation)
+    let identitySigning = master.identitySigningKey(binding: binding, generation: generation)
+    let identityAgreement = master.identityAgreementKey(binding: binding, generation: generation)
     let time = clock.milliseconds()
 
     let salt = randomBytes(16)
@@ -81,7 +81,7 @@ extension Vault {
         agreementPublicKey: identityAgreement.publicKey,
         recovery: RecoverySlot(
           salt: salt, passes: new.recoveryCost.passes, memoryKiB: new.recoveryCost.memoryKiB,
-          wrappedMasterKey: seed.wrap(master, binding: binding)),
+          wrappedMasterKey: master.wrap(for: seed, binding: binding)),
         time: time, past: [])
     } catch {
       throw .crypto(error)
@@ -99,7 +99,7 @@ extension Vault {
     try enrolment.writeRegister(prepared.device, new, master: master)
     try state.withCommitLock { () throws(VaultError) in
       try state.updateWatermarks {
-        $0.raise(identityPath.string, counter: 1, hash: Digest.sha256(identityBytes))
+        $0.raise(identityPath, counter: 1, hash: Digest.sha256(identityBytes))
       }
     }
     let description = VaultDescription(vault: id)

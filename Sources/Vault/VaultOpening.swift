@@ -31,7 +31,7 @@ extension Vault {
     options: OpenOptions = OpenOptions(), clock: WallClock = .system
   ) throws(VaultError) -> Vault {
     let store: DirectoryStore
-    do { store = try DirectoryStore(root: folder, createIfMissing: false) } catch {
+    do { store = try DirectoryStore(opening: folder) } catch {
       throw .notAVault(folder: folder.string)
     }
     let id = try describe(store: store, folder: folder.string).vault
@@ -67,10 +67,10 @@ extension Vault {
       store: store, folder: folder, state: state, clock: clock, binding: binding, people: people,
       person: slot.person, device: device, isReadOnly: options.readOnly, staging: staging)
     let profile = try loadProfile(
-      of: device, person: slot.person, key: master.profileKey(binding), files: files)
+      of: device, person: slot.person, key: master.profileKey(binding: binding), files: files)
     let vault = Vault(
       id: id, context: context, identities: identities, profile: profile,
-      auditKey: master.auditKey(binding), problems: problems)
+      auditKey: master.auditKey(binding: binding), problems: problems)
     do throws(VaultError) {
       try vault.openNewMembers(marks: marks, acceptsRollback: options.acceptRollback)
     } catch {
@@ -102,33 +102,28 @@ extension Vault {
     _ slot: PasswordSlot, key: borrowing DeviceUnlockKey, generation: UInt32, state: StateFolder,
     _ binding: Binding
   ) throws(VaultError) -> ThisDevice {
-    let device: ThisDevice
-    do {
-      device = try key.sealingKey(binding).openDeviceKeys(
-        slot.deviceKeys, device: slot.device, generation: generation, binding: binding)
-    } catch {
-      throw .damagedSlot(path: state.describe("slot"), reason: "its device keys do not open")
-    }
-    guard device.id == slot.device else {
-      throw .damagedSlot(path: state.describe("slot"), reason: "its device keys are another's")
-    }
-    return device
+    try key.sealingKey(binding: binding).openDeviceKeys(
+      of: slot, generation: generation, path: state.describe("slot"))
   }
 
   private static func openMaster(
     of person: Person, device: ThisDevice, files: SignedFiles
   ) throws(VaultError) -> MasterKey {
     let identity = person.identity
-    let path = VaultPath.certificate(identity.person, identity.generation, device.id).string
+    let path = VaultPath.certificate(
+      identity.person, generation: identity.generation, device.id).string
     guard let certificate = person.certificates[device.id] else {
       _ = try People.loadCertificate(device.id, identity: identity, files: files)
       throw .missing(path: path)
     }
     do {
       return try MasterKey.unwrap(
-        certificate.wrappedMasterKey, ephemeralPublicKey: certificate.ephemeralPublicKey,
-        device: device.agreementKey, person: identity.person, generation: identity.generation,
-        deviceID: device.id, binding: files.binding)
+        WrappedMasterKey(
+          ephemeralPublicKey: certificate.ephemeralPublicKey,
+          wrapped: certificate.wrappedMasterKey),
+        for: DeviceWrapContext(
+          person: identity.person, generation: identity.generation, device: device.id),
+        agreementKey: device.agreementKey, binding: files.binding)
     } catch {
       throw VaultError(error, path: path)
     }
@@ -137,8 +132,9 @@ extension Vault {
   private static func compare(
     _ person: Person, with marks: Watermarks, acceptsRollback: Bool
   ) throws(VaultError) -> [Problem] {
-    let path = VaultPath.identity(person.identity.person).string
-    guard let mark = marks.byPath[path] else { return [] }
+    let register = VaultPath.identity(person.identity.person)
+    let path = register.string
+    guard let mark = marks[register] else { return [] }
     let counter = person.identity.counter
     if counter < mark.counter {
       let error = VaultError.rolledBack(path: path, found: counter, seen: mark.counter)
@@ -158,7 +154,7 @@ extension Vault {
     let file: LoadedSignedFile
     do throws(VaultError) { file = try files.load(path) } catch {
       // A name only: a vault without it opens all the same.
-      if case .missing = error { return DeviceProfile.unknown }
+      if case .missing = error { return DeviceProfile(deviceName: "", deviceKind: "", profile: PersonalProfile(name: "")) }
       throw error
     }
     let body = try file.decode(DeviceBody.init(decoding:))

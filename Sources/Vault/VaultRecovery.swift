@@ -15,7 +15,7 @@ extension Vault {
     password: borrowing SecretBytes, clock: WallClock = .system
   ) throws(VaultError) -> DeviceUnlockKey {
     let store: DirectoryStore
-    do { store = try DirectoryStore(root: folder, createIfMissing: false) } catch {
+    do { store = try DirectoryStore(opening: folder) } catch {
       throw .notAVault(folder: folder.string)
     }
     let id = try describe(store: store, folder: folder.string).vault
@@ -32,7 +32,7 @@ extension Vault {
   ) throws(VaultError) -> DeviceUnlockKey {
     let binding = Binding(vault: id)
     let files = SignedFiles(store: store, binding: binding)
-    let person = PersonID(rootPublicKey: words.rootSigningKey(binding).publicKey)
+    let person = PersonID(rootPublicKey: words.rootSigningKey(binding: binding).publicKey)
     let identity: IdentityBody
     do throws(VaultError) { (identity, _) = try People.loadIdentity(person, files: files) } catch {
       if case .missing = error { throw .wrongWords }
@@ -43,7 +43,7 @@ extension Vault {
       vault: id, store: store, files: files, state: state, person: person,
       generation: identity.generation, clock: clock)
     let prepared = try enrolment.prepare(new, password: password)
-    let identityKey = master.identitySigningKey(binding, generation: identity.generation)
+    let identityKey = master.identitySigningKey(binding: binding, generation: identity.generation)
     try enrolment.certify(prepared.device, master: master, identityKey: identityKey)
     try enrolment.writeRegister(prepared.device, new, master: master)
     return prepared.takeUnlockKey()
@@ -58,7 +58,7 @@ extension Vault {
     let master: MasterKey
     do {
       let seed = try words.seed(salt: slot.salt, cost: cost)
-      master = try seed.unwrap(slot.wrappedMasterKey, binding: binding)
+      master = try MasterKey.unwrap(slot.wrappedMasterKey, seed: seed, binding: binding)
     } catch {
       switch error {
       case .costOutOfRange: throw VaultError(error, path: path)
@@ -66,7 +66,7 @@ extension Vault {
       }
     }
     // The slot is signed, so this only fails for a vault made by broken software.
-    let signing = master.identitySigningKey(binding, generation: identity.generation)
+    let signing = master.identitySigningKey(binding: binding, generation: identity.generation)
     guard signing.publicKey == identity.signingPublicKey else {
       throw .damaged(path: path, reason: "its recovery slot holds another key")
     }

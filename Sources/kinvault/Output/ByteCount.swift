@@ -10,7 +10,8 @@ enum ByteCount {
       value /= 1000
       unit += 1
     }
-    return value < 9.95 ? "\(tenths(value)) \(units[unit])" : "\(Int(value.rounded())) \(units[unit])"
+    return value < 9.95
+      ? "\(tenths(value)) \(units[unit])" : "\(Int(value.rounded())) \(units[unit])"
   }
 
   private static func tenths(_ value: Double) -> String {

@@ -33,7 +33,8 @@ enum DateText {
     switch seconds {
     case ..<0: "0 s"
     case ..<60: "\(seconds) s"
-    case ..<3600: seconds % 60 == 0 ? "\(seconds / 60) min" : "\(seconds / 60) min \(seconds % 60) s"
+    case ..<3600:
+      seconds % 60 == 0 ? "\(seconds / 60) min" : "\(seconds / 60) min \(seconds % 60) s"
     case ..<172_800: "\(seconds / 3600) h \(seconds % 3600 / 60) min"
     default: "\(seconds / 86_400) days"
     }

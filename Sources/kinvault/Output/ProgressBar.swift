@@ -76,7 +76,8 @@ final class ProgressBar: Sendable {
     guard room >= 8 else { return DisplayWidth.cut("\(name)  \(padded) %  \(tail)", to: width - 1) }
     let columns = min(room, 30)
     let filled = Int(part * Double(columns))
-    let bar = String(repeating: "#", count: filled) + String(repeating: "-", count: columns - filled)
+    let bar =
+      String(repeating: "#", count: filled) + String(repeating: "-", count: columns - filled)
     return "\(name)  [\(bar)]  \(padded) %  \(tail)"
   }
 
