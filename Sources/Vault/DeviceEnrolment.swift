@@ -72,12 +72,14 @@ struct DeviceEnrolment {
     let time = clock.milliseconds()
     let profile = DeviceProfile(
       deviceName: new.deviceName, deviceKind: new.deviceKind,
-      profile: PersonalProfile(name: new.personName, time: HybridTime(milliseconds: time, counter: 0)),
+      profile: PersonalProfile(
+        name: new.personName, time: HybridTime(milliseconds: time, counter: 0)),
       created: time)
     let path = VaultPath.device(person, device.id)
     let counter: UInt64 = 1
     let sealed = files.seal(
-      profile.encoded(), with: master.profileKey(binding: files.binding), .device, path, counter: counter)
+      profile.encoded(), with: master.profileKey(binding: files.binding), .device, path,
+      counter: counter)
     let body = DeviceBody(
       person: person, device: device.id, counter: counter, previous: nil, generation: generation,
       sealed: sealed)

@@ -126,7 +126,8 @@ struct CommitWriter {
     }
     guard bytes.count <= ObjectLayout.maximumContentSize(of: .record) else {
       throw .limit(
-        what: "the size of a record", found: bytes.count, limit: ObjectLayout.maximumContentSize(of: .record))
+        what: "the size of a record", found: bytes.count,
+        limit: ObjectLayout.maximumContentSize(of: .record))
     }
     let name = try putAndPublish(.record, bytes)
     member.revisions.withLock { $0.insert(revision, named: name) }

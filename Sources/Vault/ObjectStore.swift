@@ -31,7 +31,8 @@ package final class ObjectStore: Sendable {
   }
 
   /// The size of a buffer that any sealed chunk fits into.
-  static let sealedChunkSize = ObjectLayout.fileSize(contentSize: ObjectLayout.maximumContentSize(of: .chunk))
+  static let sealedChunkSize = ObjectLayout.fileSize(
+    contentSize: ObjectLayout.maximumContentSize(of: .chunk))
 
   func path(of name: ObjectName) -> BlobPath {
     BlobPath(VaultPath.object(member, name).string)

@@ -1,7 +1,8 @@
 import BlobStore
-import struct SystemPackage.FilePath
 import VaultCrypto
 import VaultModel
+
+import struct SystemPackage.FilePath
 
 /// Makes and opens this machine's password slot.
 enum PasswordSlots {
@@ -59,7 +60,8 @@ extension Vault {
     return try describe(store: store, folder: folder.string)
   }
 
-  static func describe(store: any BlobStore, folder: String) throws(VaultError) -> VaultDescription {
+  static func describe(store: any BlobStore, folder: String) throws(VaultError) -> VaultDescription
+  {
     let path = BlobPath(VaultPath.vault.string)
     let bytes: [UInt8]
     do { bytes = try store.read(path, limit: 4096) } catch {

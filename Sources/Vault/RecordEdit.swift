@@ -50,7 +50,8 @@ extension RecordEdit {
   /// - Throws: `notFound` when there is no revision to build on; what `load` throws.
   func applied(
     to base: (name: ObjectName, revision: RecordRevision)?, time: HybridTime, device: DeviceID,
-    counter: UInt64, keepsTombstones: Bool, load: @escaping (ObjectName) throws(VaultError) -> ItemPage
+    counter: UInt64, keepsTombstones: Bool,
+    load: @escaping (ObjectName) throws(VaultError) -> ItemPage
   ) throws(VaultError) -> RecordRevision? {
     guard var revision = base?.revision ?? newRevision(device: device, time: time) else {
       throw .notFound(what: "the record to change")

@@ -1,7 +1,8 @@
 import BlobStore
-import struct SystemPackage.FilePath
 import VaultCrypto
 import VaultModel
+
+import struct SystemPackage.FilePath
 
 /// What belongs to this machine alone and never travels with the vault: the password slot, the
 /// watermarks and the commit lock. Docs/Format.md, "This machine's state".

@@ -1,9 +1,10 @@
 import BlobStore
 import Glibc
 import Synchronization
-import struct SystemPackage.FilePath
 import VaultCrypto
 import VaultModel
+
+import struct SystemPackage.FilePath
 
 /// An open vault: its members, and the audit log. Safe to use from any thread.
 package final class Vault: Sendable {

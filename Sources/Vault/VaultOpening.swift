@@ -1,8 +1,9 @@
 import BlobStore
 import Glibc
-import struct SystemPackage.FilePath
 import VaultCrypto
 import VaultModel
+
+import struct SystemPackage.FilePath
 
 /// How a vault is opened.
 package struct OpenOptions: Sendable {
@@ -61,7 +62,8 @@ extension Vault {
     var problems = people.problems
     problems += try compare(
       person, with: marks, acceptsRollback: options.acceptRollback || options.readOnly)
-    let staging = try options.readOnly
+    let staging =
+      try options.readOnly
       ? nil : makeStaging(store: store, folder: folder, state: state, device: device.id)
     let context = VaultContext(
       store: store, folder: folder, state: state, clock: clock, binding: binding, people: people,
@@ -111,7 +113,8 @@ extension Vault {
   ) throws(VaultError) -> MasterKey {
     let identity = person.identity
     let path = VaultPath.certificate(
-      identity.person, generation: identity.generation, device.id).string
+      identity.person, generation: identity.generation, device.id
+    ).string
     guard let certificate = person.certificates[device.id] else {
       _ = try People.loadCertificate(device.id, identity: identity, files: files)
       throw .missing(path: path)
