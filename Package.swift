@@ -56,6 +56,19 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+
+    .target(
+      name: "TestSupport",
+      dependencies: [
+        "BlobStore", "CLinux", .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      path: "Tests/Support"),
+    .testTarget(
+      name: "BlobStoreTests",
+      dependencies: [
+        "BlobStore", "CLinux", "TestSupport",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )
