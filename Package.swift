@@ -57,12 +57,30 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
 
+    .target(
+      name: "TestSupport",
+      dependencies: [
+        "BlobStore", "CLinux", .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      path: "Tests/Support"),
     .testTarget(name: "VaultModelTests", dependencies: ["VaultModel"]),
     .testTarget(
       name: "VaultCryptoTests",
       dependencies: [
         "VaultModel", "VaultCrypto", "CSodium", "COpenSSL", "CLinux",
         .product(name: "Crypto", package: "swift-crypto"),
+      ]),
+    .testTarget(
+      name: "BlobStoreTests",
+      dependencies: [
+        "BlobStore", "CLinux", "TestSupport",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .testTarget(
+      name: "VaultTests",
+      dependencies: [
+        "VaultModel", "VaultCrypto", "BlobStore", "Vault", "TestSupport",
+        .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
       name: "CommandTests",
