@@ -4,7 +4,11 @@ import VaultModel
 package struct FamilyMemberKey: ~Copyable, Sendable {
   private let secret: SecretBytes
 
-  private init(_ secret: consuming SecretBytes) { self.secret = secret }
+  /// Traps unless `secret` has 32 bytes.
+  init(_ secret: consuming SecretBytes) {
+    precondition(secret.count == KeyWrap.keySize, "a family member key has 32 bytes")
+    self.secret = secret
+  }
 
   /// The key of a new epoch.
   package static func random() -> FamilyMemberKey {
