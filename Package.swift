@@ -64,6 +64,12 @@ let package = Package(
         "VaultModel", "VaultCrypto", "CSodium", "COpenSSL", "CLinux",
         .product(name: "Crypto", package: "swift-crypto"),
       ]),
+    .testTarget(
+      name: "CommandTests",
+      dependencies: [
+        "kinvault", "Vault", "VaultModel", "VaultCrypto", "BlobStore",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )
