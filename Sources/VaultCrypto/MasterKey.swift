@@ -90,7 +90,8 @@ package struct MasterKey: ~Copyable, Sendable {
     KeyWrap.wrap(secret, under: seed.wrapKey(binding: binding))
   }
 
-  /// The key of the recovery slot; throws `unwrapFailed` if the words are others, or it was altered.
+  /// The key of the recovery slot; throws `unwrapFailed` if the words are others, or it was
+  /// altered.
   package static func unwrap(_ wrapped: [UInt8], seed: borrowing RecoverySeed, binding: Binding)
     throws(CryptoError) -> MasterKey
   {

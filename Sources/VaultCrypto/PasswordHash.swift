@@ -7,8 +7,8 @@ package enum PasswordHash {
 
   /// The key that the password gives for this device's slot. Takes as long as `cost` says.
   ///
-  /// Throws `costOutOfRange` before anything is allocated, `malformed` for a salt that is not 16 bytes,
-  /// `outOfMemory`. A wrong password shows only when `DeviceUnlockKey.unwrap` fails.
+  /// Throws `costOutOfRange` before anything is allocated, `malformed` for a salt that is not 16
+  /// bytes, `outOfMemory`. A wrong password shows only when `DeviceUnlockKey.unwrap` fails.
   package static func derive(
     password: borrowing SecretBytes, salt: [UInt8], cost: Argon2Cost, person: PersonID,
     device: DeviceID, binding: Binding

@@ -4,8 +4,8 @@ import VaultModel
 
 @testable import VaultCrypto
 
-/// A reader of objects written from Docs/Format.md, sections 3, 4 and 6, over swift-crypto alone: it
-/// shares no arithmetic and no primitive with what it checks.
+/// A reader of objects written from Docs/Format.md, sections 3, 4 and 6, over swift-crypto alone:
+/// it shares no arithmetic and no primitive with what it checks.
 private struct IndependentReader {
   let familyMemberKey: [UInt8]
   let vault: [UInt8]

@@ -215,8 +215,8 @@ import Testing
 
   // MARK: Argon2id, version 1.3
 
-  /// RFC 9106's own vector has a secret and associated data, which libsodium cannot take; so these are from
-  /// PyNaCl's `tests/data/raw_argon2id_hashes.json`, made for libsodium.
+  /// RFC 9106's own vector has a secret and associated data, which libsodium cannot take; so these
+  /// are from PyNaCl's `tests/data/raw_argon2id_hashes.json`, made for libsodium.
   @Test(arguments: [
     ("ZTgoKeVg", "oCSdi7b6I3UYftj6", 3, 65_536, "823cd743a9378b0013a61b275d8a8d61b4abf465e3c758"),
     (
@@ -237,7 +237,8 @@ import Testing
     #expect(derived.exposed == hex(output))
   }
 
-  /// From the reference implementation (phc-winner-argon2, through argon2-cffi), at costs that vaults use.
+  /// From the reference implementation (phc-winner-argon2, through argon2-cffi), at costs that
+  /// vaults use.
   @Test(arguments: [
     (
       "password", 3, 65_536, "def6fd068289b9a0cf1114f8e978a2c4dab6faef377d895b9c2d59fc93fc5653"

@@ -149,6 +149,17 @@ import VaultModel
     }
   }
 
+  @Test func randomBytesBehindAHeaderAreRefused() {
+    let (name, file) = sealed(content(100))
+    for size in [0, 1, 15, 16, 17, 504, 505, 16_384, 16_400, 16_401, 40_000] {
+      for prefix in [0, 4, 8, 16] {
+        #expect(throws: CryptoError.self) {
+          try keys.open(name: name, kind: .chunk, file: Array(file[..<prefix]) + randomBytes(size))
+        }
+      }
+    }
+  }
+
   @Test func contentUnderAnotherNameIsRefused() {
     let (name, _) = sealed(content(100))
     let (_, otherFile) = sealed(content(101))
