@@ -57,7 +57,9 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
 
-    .testTarget(name: "VaultModelTests", dependencies: ["VaultModel"]),
+    .testTarget(
+      name: "VaultModelTests",
+      dependencies: ["VaultModel", .product(name: "SwiftProtobuf", package: "swift-protobuf")]),
     .testTarget(
       name: "VaultCryptoTests",
       dependencies: [
