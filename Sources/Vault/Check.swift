@@ -62,7 +62,8 @@ extension Vault {
     let store = context.store
     let own = context.staging?.path.string
     try storing { () throws(BlobStoreError) in
-      try store.walk(under: "") { path in
+      try store.walk(under: .root) { (path, entry) throws(BlobStoreError) in
+        if entry.isFolder { return }
         let text = path.string
         if VaultPath(parsing: text) != nil { return }
         if text.hasPrefix("staging/") {

@@ -1,7 +1,8 @@
 import BlobStore
-import SystemPackage
 import Synchronization
 import VaultModel
+
+import struct SystemPackage.FilePath
 
 /// The folder in which one running process keeps the objects that no commit names yet.
 /// Docs/Format.md, "Write order".
@@ -33,7 +34,7 @@ final class Staging: Sendable {
       return
     }
     let held = try storing { () throws(BlobStoreError) in
-      try FileLock(root.appending(lockPath.string), .exclusive)
+      try FileLock(at: root.appending(lockPath.string))
     }
     lock = Mutex(held)
   }
@@ -63,7 +64,7 @@ final class Staging: Sendable {
       }
       let lockPath = root.appending(token.appending("lock").string)
       do throws(BlobStoreError) {
-        if try FileLock.isFree(lockPath) { dead.append(token) }
+        if try FileLock.attempt(at: lockPath) != nil { dead.append(token) }
       } catch {
         continue
       }

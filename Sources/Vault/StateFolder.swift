@@ -1,7 +1,8 @@
 import BlobStore
-import SystemPackage
 import VaultCrypto
 import VaultModel
+
+import struct SystemPackage.FilePath
 
 /// What belongs to this machine alone and never travels with the vault: the password slot, the
 /// watermarks and the commit lock. Docs/Format.md, "This machine's state".
@@ -15,7 +16,7 @@ package final class StateFolder: Sendable {
     let path = root.appending(id.hex)
     self.path = path
     store = try storing { () throws(BlobStoreError) in
-      try DirectoryStore(root: path, createIfMissing: true)
+      try DirectoryStore(making: path)
     }
   }
 
@@ -41,6 +42,8 @@ package final class StateFolder: Sendable {
 
   // MARK: The password slot
 
+  /// Stands in a slot until `storeSlot` computes the right one.
+  static let noChecksum = FileHash(storage: Bytes32(exactly: [UInt8](repeating: 0, count: 32)))
   private static let slotPath: BlobPath = "slot"
 
   /// This machine's slot.
@@ -131,7 +134,7 @@ package final class StateFolder: Sendable {
   ) throws(VaultError) -> Value {
     guard let path else { return try body() }
     let lock = try storing { () throws(BlobStoreError) in
-      try FileLock(path.appending(name), .exclusive)
+      try FileLock(at: path.appending(name))
     }
     let value = try body()
     withExtendedLifetime(lock) {}

@@ -1,7 +1,8 @@
 import BlobStore
-import SystemPackage
 import VaultCrypto
 import VaultModel
+
+import struct SystemPackage.FilePath
 
 /// What making a vault gives: its id, the words, and the key that unlocks this machine's device.
 package struct CreatedVault: ~Copyable {
@@ -44,9 +45,9 @@ extension Vault {
     clock: WallClock = .system
   ) throws(VaultError) -> CreatedVault {
     let store = try storing { () throws(BlobStoreError) in
-      try DirectoryStore(root: folder, createIfMissing: true)
+      try DirectoryStore(making: folder)
     }
-    guard try storing({ () throws(BlobStoreError) in try store.list("") }).isEmpty else {
+    guard try storing({ () throws(BlobStoreError) in try store.list(.root) }).isEmpty else {
       throw .folderNotEmpty(folder: folder.string)
     }
     let id = VaultID.random()

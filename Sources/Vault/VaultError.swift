@@ -41,17 +41,19 @@ package enum VaultError: Error {
 }
 
 extension VaultError {
-  /// The same failure in the vault's words; `noSuchFile` becomes `missing`.
+  /// The same failure in the vault's words; `notFound` becomes `missing`.
   init(_ error: BlobStoreError) {
     switch error {
-    case .notFound(let path): self = .missing(path: path.string)
-    case .alreadyExists(let path): self = .alreadyExists(what: path.string)
-    case .noSpace(let path): self = .noSpace(path: path.string)
+    case .notFound(let path): self = .missing(path: path)
+    case .alreadyExists(let path): self = .alreadyExists(what: path)
+    case .noSpace(let path): self = .noSpace(path: path)
     case .readOnly: self = .readOnly
-    case .permission(let path): self = .permission(path: path.string)
+    case .permission(let path): self = .permission(path: path)
+    case .notABlob(let path):
+      self = .damaged(path: path, reason: "it is no ordinary file in an ordinary folder")
     case .tooLarge(let path, let size, let limit):
-      self = .damaged(path: path.string, reason: "it has \(size) bytes; at most \(limit) can be right")
-    case .io(let path, let errno): self = .io(path: path.string, errno: errno)
+      self = .damaged(path: path, reason: "it has \(size) bytes; at most \(limit) can be right")
+    case .io(let path, let errno): self = .io(path: path, errno: errno)
     case .invalidPath(let text): self = .damaged(path: text, reason: "it is not a path of a vault")
     }
   }
@@ -68,6 +70,8 @@ extension VaultError {
 }
 
 /// Runs a store's call and says its failure in the vault's words.
-func storing<Value>(_ body: () throws(BlobStoreError) -> Value) throws(VaultError) -> Value {
+func storing<Value: ~Copyable>(_ body: () throws(BlobStoreError) -> Value) throws(VaultError)
+  -> Value
+{
   do { return try body() } catch { throw VaultError(error) }
 }

@@ -1,7 +1,8 @@
 import BlobStore
-import SystemPackage
 import VaultCrypto
 import VaultModel
+
+import struct SystemPackage.FilePath
 
 extension Vault {
   /// Makes this machine a new device of the person whose words these are, with a new password.
@@ -15,7 +16,7 @@ extension Vault {
     password: borrowing SecretBytes, clock: WallClock = .system
   ) throws(VaultError) -> DeviceUnlockKey {
     let store: DirectoryStore
-    do { store = try DirectoryStore(root: folder, createIfMissing: false) } catch {
+    do { store = try DirectoryStore(opening: folder) } catch {
       throw .notAVault(folder: folder.string)
     }
     let id = try describe(store: store, folder: folder.string).vault
