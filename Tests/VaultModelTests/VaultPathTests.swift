@@ -21,7 +21,7 @@ import VaultModel
     for path in paths() where path != .vault {
       let text = path.string
       let others = [
-        text.uppercased(), "/" + text, text + "/", text + "0", String(text.dropLast()),
+        text.uppercased(), "/" + text, text + "/", text + "0", text + "x", "x" + text,
         text.replacing("/", with: "//"), text.replacing("generations/1", with: "generations/01"),
         text.replacing("4294967295-", with: "4294967296-"), "./" + text, text + "\u{301}",
         text.replacing("generations/1", with: "generations/0"),
