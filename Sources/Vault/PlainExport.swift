@@ -59,14 +59,16 @@ package struct PlainExport {
   private mutating func write(_ entry: RecordEntry, into path: String) throws(PlainFileError) {
     let folder = try OpenFile(path: path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
     var attributes = RecordAttributes(mode: entry.mode, modified: entry.modified)
+    var items: [Item] = []
     do throws(VaultError) {
       let revision = try member.revision(entry.revision)
       attributes = revision.attributes
-      for item in try member.items(of: revision) {
-        try write(item, in: folder.descriptor, path: "\(path)/\(item.name.string)")
-      }
+      items = try member.items(of: revision)
     } catch {
       report.failures.append((path, error))
+    }
+    for item in items {
+      try write(item, in: folder.descriptor, path: "\(path)/\(item.name.string)")
     }
     try writeChildren(of: entry.record, in: folder.descriptor, path: path)
     report.recordCount += 1
@@ -125,7 +127,7 @@ extension PlainExport {
       guard item.name.withCString({ symlinkat(text, folder, $0) }) == 0 else {
         throw .system(call: "symlink", path: path, errno: errno)
       }
-      let times = [item.modified.timespec, item.modified.timespec]
+      let times = [item.modified.systemTime, item.modified.systemTime]
       _ = item.name.withCString { utimensat(folder, $0, times, AT_SYMLINK_NOFOLLOW) }
       return
     }
@@ -210,7 +212,7 @@ extension PlainExport {
     guard fchmod(descriptor, mode & 0o7777) == 0 else {
       throw .system(call: "chmod", path: path, errno: errno)
     }
-    let times = [modified.timespec, modified.timespec]
+    let times = [modified.systemTime, modified.systemTime]
     guard futimens(descriptor, times) == 0 else {
       throw .system(call: "utimens", path: path, errno: errno)
     }

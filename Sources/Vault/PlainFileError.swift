@@ -64,7 +64,7 @@ extension FileTimestamp {
     self.init(seconds: Int64(time.tv_sec), nanoseconds: UInt32(clamping: time.tv_nsec))
   }
 
-  var timespec: timespec {
-    Glibc.timespec(tv_sec: time_t(clamping: seconds), tv_nsec: Int(nanoseconds))
+  var systemTime: timespec {
+    timespec(tv_sec: time_t(clamping: seconds), tv_nsec: Int(nanoseconds))
   }
 }
