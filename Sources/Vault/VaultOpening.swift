@@ -1,8 +1,9 @@
 import BlobStore
 import Glibc
-import SystemPackage
 import VaultCrypto
 import VaultModel
+
+import struct SystemPackage.FilePath
 
 /// How a vault is opened.
 package struct OpenOptions: Sendable {
@@ -61,7 +62,8 @@ extension Vault {
     var problems = people.problems
     problems += try compare(
       person, with: marks, acceptsRollback: options.acceptRollback || options.readOnly)
-    let staging = try options.readOnly
+    let staging =
+      try options.readOnly
       ? nil : makeStaging(store: store, folder: folder, state: state, device: device.id)
     let context = VaultContext(
       store: store, folder: folder, state: state, clock: clock, binding: binding, people: people,
@@ -111,7 +113,8 @@ extension Vault {
   ) throws(VaultError) -> MasterKey {
     let identity = person.identity
     let path = VaultPath.certificate(
-      identity.person, generation: identity.generation, device.id).string
+      identity.person, generation: identity.generation, device.id
+    ).string
     guard let certificate = person.certificates[device.id] else {
       _ = try People.loadCertificate(device.id, identity: identity, files: files)
       throw .missing(path: path)
@@ -154,7 +157,7 @@ extension Vault {
     let file: LoadedSignedFile
     do throws(VaultError) { file = try files.load(path) } catch {
       // A name only: a vault without it opens all the same.
-      if case .missing = error { return DeviceProfile(deviceName: "", deviceKind: "", profile: PersonalProfile(name: "")) }
+      if case .missing = error { return .unnamed }
       throw error
     }
     let body = try file.decode(DeviceBody.init(decoding:))
