@@ -56,6 +56,13 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+
+    .testTarget(
+      name: "VaultMountTests",
+      dependencies: [
+        "VaultModel", "VaultFiles", "VaultMount", "CFuse",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

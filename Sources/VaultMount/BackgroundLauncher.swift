@@ -4,8 +4,7 @@ import SystemPackage
 /// Starts this program once more, in the background, and returns when it says that it is ready.
 ///
 /// The child gets the arguments, an environment like ours, a pipe for its report and, when there is one, a pipe that
-/// holds the secret: a secret is never an argument, in the environment or on disk. Every other descriptor is closed,
-/// so that a shell that waits for our output is not kept waiting by the child.
+/// holds the secret: a secret is never an argument, in the environment or on disk.
 package enum BackgroundLauncher {
   /// What a secret may hold at most: what a pipe takes at once without a reader.
   package static let secretLimit = 4096
@@ -25,6 +24,7 @@ package enum BackgroundLauncher {
     guard write(secretPipe.writing, secret.baseAddress, secret.count) == secret.count else {
       throw .system(call: "write", path: "secret pipe", errno: errno)
     }
+    secretPipe.closeWriting()  // the child reads to the end
     let process = try spawn(
       arguments: arguments, report: report.writing, secret: secretPipe.reading)
     report.closeWriting()
@@ -52,7 +52,6 @@ package enum BackgroundLauncher {
     // dup2 clears close-on-exec.
     posix_spawn_file_actions_adddup2(&actions, report, ReadinessPipe.descriptor)
     posix_spawn_file_actions_adddup2(&actions, secret, InheritedSecret.descriptor)
-    posix_spawn_file_actions_addclosefrom_np(&actions, InheritedSecret.descriptor + 1)
 
     let words = CStringArray([CommandLine.arguments.first ?? "kinvault"] + arguments)
     let variables = CStringArray(ownEnvironment() + ["\(ReadinessPipe.variable)=1"])
@@ -67,7 +66,7 @@ package enum BackgroundLauncher {
 
   private static func ownEnvironment() -> [String] {
     var result: [String] = []
-    guard var next = environ else { return result }
+    var next = environ
     while let word = next.pointee {
       result.append(String(cString: word))
       next += 1

@@ -6,7 +6,7 @@ enum KernelUnmount {
   /// Returns when the path is no longer mounted. `lazily` takes it out of the tree at once, and the kernel
   /// ends it when the last program has let go; else a mount in use throws `.busy`.
   static func run(_ path: FilePath, lazily: Bool) throws(MountError) {
-    let flags = Int32(UMOUNT_NOFOLLOW.rawValue) | (lazily ? Int32(MNT_DETACH.rawValue) : 0)
+    let flags = Int32(UMOUNT_NOFOLLOW) | (lazily ? Int32(MNT_DETACH) : 0)
     if path.withPlatformString({ umount2($0, flags) }) == 0 { return }
     switch errno {
     case EBUSY: throw .busy(path, programs: ProgramsInUse.find(under: path))
@@ -18,7 +18,8 @@ enum KernelUnmount {
 
   private static func runFusermount(_ path: FilePath, lazily: Bool) throws(MountError) {
     let status = try Program.run(
-      "fusermount3", arguments: (lazily ? ["-u", "-z", "-q", "--"] : ["-u", "-q", "--"]) + [path.string])
+      "fusermount3",
+      arguments: (lazily ? ["-u", "-z", "-q", "--"] : ["-u", "-q", "--"]) + [path.string])
     guard status != 0 else { return }
     // Its exit status does not tell why; only whether the mount is still there does.
     guard try MountTable.entry(at: path) != nil else { return }

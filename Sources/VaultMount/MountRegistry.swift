@@ -35,7 +35,9 @@ package enum MountRegistry {
   }
 
   /// Notes a mount of this process until the entry is removed or the process ends.
-  static func register(_ mount: RunningMount, stateFolder: FilePath) throws(MountError) -> Registration {
+  static func register(_ mount: RunningMount, stateFolder: FilePath) throws(MountError)
+    -> Registration
+  {
     let folder = stateFolder.appending("mounts")
     _ = folder.withPlatformString { mkdir($0, 0o700) }
     // Two mounts of one process happen only in tests; the number of the file keeps them apart.
@@ -99,17 +101,8 @@ package enum MountRegistry {
   }
 
   private static func entries(in folder: FilePath) -> [FilePath.Component] {
-    guard let handle = folder.withPlatformString({ opendir($0) }) else { return [] }
-    defer { closedir(handle) }
-    var result: [FilePath.Component] = []
-    while let entry = readdir(handle) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if let component = FilePath.Component(name), component.kind == .regular {
-        result.append(component)
-      }
+    Directory.names(in: folder).compactMap {
+      FilePath.Component(String(decoding: $0, as: UTF8.self))
     }
-    return result
   }
 }

@@ -19,7 +19,8 @@ package enum MountTable {
   package static let vaultType = "fuse.kinvault"
 
   /// Every Kinvault mount in the order of mounting.
-  package static func vaultMounts() throws(MountError) -> [(mountpoint: FilePath, vault: FilePath)] {
+  package static func vaultMounts() throws(MountError) -> [(mountpoint: FilePath, vault: FilePath)]
+  {
     try load().filter { $0.type == vaultType }.map { ($0.mountpoint, $0.source) }
   }
 

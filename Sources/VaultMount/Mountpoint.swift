@@ -106,13 +106,8 @@ struct Mountpoint: Sendable {
     guard let folder = path.withPlatformString({ opendir($0) }) else {
       throw .system(call: "opendir", path: path, errno: errno)
     }
-    defer { closedir(folder) }
-    var count = 0
-    while readdir(folder) != nil {
-      count += 1
-      if count > 2 { return false }  // more than `.` and `..`
-    }
-    return true
+    closedir(folder)
+    return Directory.names(in: path).isEmpty
   }
 
   private static func isLink(_ path: FilePath) -> Bool {

@@ -6,37 +6,29 @@ enum ProgramsInUse {
   /// Names with process ids, `less (4711)`, of at most five programs whose current folder or open files lie there.
   static func find(under mountpoint: FilePath) -> [String] {
     var found: [String] = []
-    for process in names(in: "/proc") where process.allSatisfy(\.isNumber) {
-      guard found.count < 5 else { break }
-      guard process != String(getpid()), uses(process, mountpoint) else { continue }
-      let name = (try? SmallFile.load("/proc/\(process)/comm")) ?? []  // the process may be gone
+    let numbers = Directory.names(in: "/proc").compactMap {
+      Int32(String(decoding: $0, as: UTF8.self))
+    }
+    for process in numbers where process != getpid() && found.count < 5 {
+      let folder = FilePath("/proc/\(process)")
+      guard uses(folder, mountpoint) else { continue }
+      let name = (try? SmallFile.load(folder.appending("comm"))) ?? []  // the process may be gone
       found.append("\(String(decoding: name.filter { $0 > 0x1f }, as: UTF8.self)) (\(process))")
     }
     return found
   }
 
-  private static func uses(_ process: String, _ mountpoint: FilePath) -> Bool {
-    let folder = "/proc/\(process)"
-    let links = ["\(folder)/cwd"] + names(in: "\(folder)/fd").map { "\(folder)/fd/\($0)" }
+  private static func uses(_ folder: FilePath, _ mountpoint: FilePath) -> Bool {
+    let open = folder.appending("fd")
+    let links =
+      [folder.appending("cwd")]
+      + Directory.names(in: open).map { open.appending(String(decoding: $0, as: UTF8.self)) }
     return links.contains { target(of: $0)?.isOrLiesUnder(mountpoint) ?? false }
   }
 
-  private static func target(of link: String) -> FilePath? {
-    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = buffer.withUnsafeMutableBytes { readlink(link, $0.baseAddress, $0.count) }
-    return count > 0 ? FilePath(bytes: buffer[..<count]) : nil
-  }
-
-  private static func names(in folder: String) -> [String] {
-    guard let handle = opendir(folder) else { return [] }
-    defer { closedir(handle) }
-    var result: [String] = []
-    while let entry = readdir(handle) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if !name.hasPrefix(".") { result.append(name) }
-    }
-    return result
+  private static func target(of link: FilePath) -> FilePath? {
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = link.withPlatformString { readlink($0, &buffer, buffer.count) }
+    return count > 0 ? FilePath(bytes: buffer[..<count].map { UInt8(bitPattern: $0) }) : nil
   }
 }

@@ -11,7 +11,8 @@ package struct ReadinessPipe: ~Copyable {
     init?(decoding bytes: [UInt8]) {
       switch bytes.first {
       case UInt8(ascii: "R"): self = .ready
-      case UInt8(ascii: "F"): self = .failed(message: String(decoding: bytes.dropFirst(), as: UTF8.self))
+      case UInt8(ascii: "F"):
+        self = .failed(message: String(decoding: bytes.dropFirst(), as: UTF8.self))
       default: return nil
       }
     }
@@ -29,13 +30,18 @@ package struct ReadinessPipe: ~Copyable {
   static let descriptor: Int32 = 3
 
   /// The pipe when this process was started by `BackgroundLauncher`, else nil. Begins a session of its own, so that
-  /// closing the terminal does not end the mount. To be called before the first other descriptor is opened.
+  /// closing the terminal does not end the mount. Closes every other descriptor that came with the start, so that a
+  /// shell that waits for our output or a lock is not kept waiting: to be called before the first one is opened.
   package static func inherited() -> ReadinessPipe? {
     guard getenv(variable) != nil else { return nil }
     unsetenv(variable)
     for kept in [descriptor, InheritedSecret.descriptor] {
       guard fcntl(kept, F_SETFD, FD_CLOEXEC) == 0 else { return nil }
     }
+    let strangers = Directory.names(in: "/proc/self/fd").compactMap {
+      Int32(String(decoding: $0, as: UTF8.self))
+    }
+    for stranger in strangers where stranger > InheritedSecret.descriptor { close(stranger) }
     _ = setsid()
     return ReadinessPipe()
   }

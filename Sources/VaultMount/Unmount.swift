@@ -13,7 +13,9 @@ package enum Unmount {
   ) throws(MountError) {
     let path = try Mountpoint.resolve(given)
     guard try MountTable.isVaultMount(path) else { throw .notMounted(path) }
-    let serving = MountRegistry.allRunningMounts(stateRoot: stateRoot).last { $0.mountpoint == path }
+    let serving = MountRegistry.allRunningMounts(stateRoot: stateRoot).last {
+      $0.mountpoint == path
+    }
     let isDead = serving == nil && Mountpoint.isDead(path)
     try KernelUnmount.run(path, lazily: lazily || isDead)
     guard let serving else {
