@@ -42,7 +42,7 @@ enum OperationTable {
         connection.pointee.want |= connection.pointee.capable & UInt32(bitPattern: capability)
       }
       connection.pointee.max_write = 1 << 20
-      connection.pointee.max_read = UInt32(MountOptions.readLimit)  // libfuse wants it here and there
+      connection.pointee.max_read = UInt32(MountOptions.readLimit)  // libfuse wants it twice
       connection.pointee.max_readahead = 1 << 20
       connection.pointee.max_background = 64
       connection.pointee.congestion_threshold = 48
