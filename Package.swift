@@ -62,6 +62,12 @@ let package = Package(
       dependencies: [
         "VaultModel", "VaultFiles", "VaultMount", "CFuse",
         .product(name: "SystemPackage", package: "swift-system"),
+    .testTarget(name: "VaultModelTests", dependencies: ["VaultModel"]),
+    .testTarget(
+      name: "VaultCryptoTests",
+      dependencies: [
+        "VaultModel", "VaultCrypto", "CSodium", "COpenSSL", "CLinux",
+        .product(name: "Crypto", package: "swift-crypto"),
       ]),
   ],
   swiftLanguageModes: [.v6]
