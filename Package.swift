@@ -62,6 +62,7 @@ let package = Package(
       dependencies: [
         "VaultModel", "VaultFiles", "VaultMount", "CFuse",
         .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     .testTarget(name: "VaultModelTests", dependencies: ["VaultModel"]),
     .testTarget(
       name: "VaultCryptoTests",
