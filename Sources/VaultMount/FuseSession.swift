@@ -29,6 +29,7 @@ final class FuseSession: @unchecked Sendable {
       fuse_session_destroy(made)
       throw .refused(mountpoint, reason: FuseLog.collected())
     }
+    PrivilegeNegotiation.install(made)
     session = made
     self.service = service
   }

@@ -1,4 +1,5 @@
 import CFuse
+import Synchronization
 import VaultFiles
 
 /// What every callback finds behind its request: the tree and how long the kernel may remember its answers.
@@ -8,6 +9,13 @@ final class Service: Sendable {
 
   /// The tree tells of every change that the kernel does not make itself, so answers hold until then.
   let timeout: Double = 86400
+
+  /// The number of the kernel's first request, whose reply says what we can do, when it offered to let us drop
+  /// set-user-id bits; else 0.
+  let negotiation = Atomic<UInt64>(0)
+
+  /// Whether the first reply has gone out: any request that reached a callback comes after it.
+  var isNegotiated: Bool { activity.requestCount > 0 }
 
   init(tree: FileTree) { self.tree = tree }
 }
