@@ -57,18 +57,42 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
 
-    .testTarget(
-      name: "VaultMountTests",
+    .target(
+      name: "TestSupport",
       dependencies: [
-        "VaultModel", "VaultFiles", "VaultMount", "CFuse",
-        .product(name: "SystemPackage", package: "swift-system"),
-      ]),
+        "BlobStore", "CLinux", .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      path: "Tests/Support"),
     .testTarget(name: "VaultModelTests", dependencies: ["VaultModel"]),
     .testTarget(
       name: "VaultCryptoTests",
       dependencies: [
         "VaultModel", "VaultCrypto", "CSodium", "COpenSSL", "CLinux",
         .product(name: "Crypto", package: "swift-crypto"),
+      ]),
+    .testTarget(
+      name: "BlobStoreTests",
+      dependencies: [
+        "BlobStore", "CLinux", "TestSupport",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .testTarget(
+      name: "VaultTests",
+      dependencies: [
+        "VaultModel", "VaultCrypto", "BlobStore", "Vault", "TestSupport",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .testTarget(
+      name: "CommandTests",
+      dependencies: [
+        "kinvault", "Vault", "VaultModel", "VaultCrypto", "BlobStore",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .testTarget(
+      name: "VaultMountTests",
+      dependencies: [
+        "VaultModel", "VaultFiles", "VaultMount", "Vault", "VaultCrypto", "CFuse",
+        .product(name: "SystemPackage", package: "swift-system"),
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -48,7 +48,7 @@ struct DeviceEnrolment {
     _ device: ThisDevice, master: borrowing MasterKey, identityKey: borrowing SigningKey
   ) throws(VaultError) {
     let wrapped: WrappedMasterKey
-    do {
+    do throws(CryptoError) {
       wrapped = try master.wrap(
         for: DeviceWrapContext(person: person, generation: generation, device: device.id),
         agreementPublicKey: device.agreementKey.publicKey, binding: files.binding)
@@ -72,12 +72,14 @@ struct DeviceEnrolment {
     let time = clock.milliseconds()
     let profile = DeviceProfile(
       deviceName: new.deviceName, deviceKind: new.deviceKind,
-      profile: PersonalProfile(name: new.personName, time: HybridTime(milliseconds: time, counter: 0)),
+      profile: PersonalProfile(
+        name: new.personName, time: HybridTime(milliseconds: time, counter: 0)),
       created: time)
     let path = VaultPath.device(person, device.id)
     let counter: UInt64 = 1
     let sealed = files.seal(
-      profile.encoded(), with: master.profileKey(binding: files.binding), .device, path, counter: counter)
+      profile.encoded(), with: master.profileKey(binding: files.binding), .device, path,
+      counter: counter)
     let body = DeviceBody(
       person: person, device: device.id, counter: counter, previous: nil, generation: generation,
       sealed: sealed)
@@ -101,7 +103,8 @@ extension ThisDevice {
     let agreement = AgreementKey(privateKey: agreementPrivateKey.copy())
     let id = DeviceID(
       signingPublicKey: signing.publicKey, agreementPublicKey: agreement.publicKey)
-    self.init(id: id, generation: generation, signingKey: signing, agreementKey: agreement)
+    self.init(
+      id: id, generation: generation, signingKey: signing, agreementKey: agreement)
   }
 }
 

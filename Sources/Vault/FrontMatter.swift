@@ -72,6 +72,9 @@ package struct FrontMatterSummary: Hashable, Sendable {
   /// There is front matter, and it is not a YAML mapping.
   package var isUnreadable: Bool
 
+  /// Of a record without front matter.
+  package static let empty = FrontMatterSummary()
+
   package init(type: String = "", date: String = "", isUnreadable: Bool = false) {
     self.type = type
     self.date = date
@@ -80,6 +83,10 @@ package struct FrontMatterSummary: Hashable, Sendable {
 }
 
 extension FrontMatter {
+  /// How many bytes from the start of a `record.md` tell all there is to tell of its front matter;
+  /// `summary` of that many is the summary of the whole.
+  package static let sizeLimit = RecordDocument.frontMatterLimit + 64
+
   /// The longest type or date, in bytes, that a manifest entry carries; longer ones are left out.
   package static let summaryFieldLimit = 32
 

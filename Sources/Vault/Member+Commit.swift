@@ -126,7 +126,8 @@ struct CommitWriter {
     }
     guard bytes.count <= ObjectLayout.maximumContentSize(of: .record) else {
       throw .limit(
-        what: "the size of a record", found: bytes.count, limit: ObjectLayout.maximumContentSize(of: .record))
+        what: "the size of a record", found: bytes.count,
+        limit: ObjectLayout.maximumContentSize(of: .record))
     }
     let name = try putAndPublish(.record, bytes)
     member.revisions.withLock { $0.insert(revision, named: name) }
@@ -195,7 +196,7 @@ struct CommitWriter {
   mutating func writeHead(
     _ action: DeltaPlan.Action, changes: [RecordEntry] = []
   ) throws(VaultError) {
-    var head = heads.loaded[context.device.id]?.head ?? Head()
+    var head = heads.loaded[context.device.id]?.head ?? Head(time: .zero)
     var deltas = heads.ownDeltas
     var checkpointByteCount = heads.checkpointByteCount
     switch action {
@@ -228,7 +229,7 @@ struct CommitWriter {
 
   /// Writes a head that announces the removal of these objects; an empty list ends an announcement.
   mutating func announce(_ names: [ObjectName]) throws(VaultError) {
-    var head = heads.loaded[context.device.id]?.head ?? Head()
+    var head = heads.loaded[context.device.id]?.head ?? Head(time: .zero)
     head.announcement =
       names.isEmpty
       ? nil : try putAndPublish(.announcement, Announcement(names: names).encoded())

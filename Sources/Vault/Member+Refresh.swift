@@ -119,7 +119,8 @@ extension Member {
     for name in head.checkpoint {
       let path = objects.path(of: name)
       total += Int(
-        clamping: try storing { () throws(BlobStoreError) in try context.store.size(of: path) } ?? 0)
+        clamping: try storing { () throws(BlobStoreError) in try context.store.size(of: path) } ?? 0
+      )
     }
     return total
   }
@@ -191,8 +192,16 @@ extension Member {
       }
       if head.counter < mark.counter {
         let error = VaultError.rolledBack(path: path, found: head.counter, seen: mark.counter)
-        if isOwn, !acceptsRollback, !context.isReadOnly { throw error }
-        if !(isOwn && acceptsRollback) { problems.append(Problem(error, path: path)) }
+        guard acceptsRollback else {
+          if isOwn, !context.isReadOnly { throw error }
+          problems.append(Problem(error, path: path))
+          continue
+        }
+        try context.state.withCommitLock { () throws(VaultError) in
+          try context.state.updateWatermarks {
+            $0.accept(mark.path, counter: head.counter, hash: head.hash)
+          }
+        }
       } else if head.counter == mark.counter, head.hash != mark.hash {
         let error = VaultError.forked(path: path, counter: head.counter)
         problems.append(Problem(error, path: path))

@@ -128,6 +128,7 @@ extension Member {
       parts.append(entry.title.string)
       next = id == .root ? nil : entry.parent
     }
-    return parts.isEmpty ? "a record that is not in the manifest" : parts.reversed().joined(separator: "/")
+    return parts.isEmpty
+      ? "a record that is not in the manifest" : parts.reversed().joined(separator: "/")
   }
 }

@@ -29,30 +29,14 @@ package final class ObjectReader: Sendable {
       throw .damaged(path: path.string, reason: "\(fileSize) bytes is no size of an object")
     }
     self.bodySize = bodySize
-    var header = [UInt8](repeating: 0, count: ObjectLayout.headerSize)
-    let blob = self.blob
-    let count = try storing { () throws(BlobStoreError) in
-      try header.fill(from: blob, at: 0)
+    let header = try ObjectHeader(reading: blob, path: path.string)
+    guard header.kind == kind else {
+      throw .damaged(path: path.string, reason: "it is another kind of object")
     }
-    guard count == header.count else {
-      throw .damaged(path: path.string, reason: "it was cut short")
+    guard let epoch = keys[header.keyID] else {
+      throw .damaged(path: path.string, reason: "it is sealed with an unknown key")
     }
-    do {
-      let decoded = try ObjectHeader(decoding: header)
-      guard decoded.kind == kind else {
-        throw VaultError.damaged(path: path.string, reason: "it is another kind of object")
-      }
-      guard let epoch = keys[decoded.keyID] else {
-        throw VaultError.damaged(path: path.string, reason: "it is sealed with an unknown key")
-      }
-      cipher = epoch.cipher(for: name, kind: kind)
-    } catch let error as CryptoError {
-      throw VaultError(error, path: path.string)
-    } catch let error as VaultError {
-      throw error
-    } catch {
-      preconditionFailure("\(error)")
-    }
+    cipher = epoch.cipher(for: name, kind: kind)
   }
 
   /// Fills `target` with the content from `offset` on.
@@ -120,6 +104,23 @@ package final class ObjectReader: Sendable {
         blocks, isLast: isLast, ciphertext: UnsafeRawBufferPointer(sealed), into: target)
     } catch {
       throw VaultError(error, path: path.string)
+    }
+  }
+}
+
+extension ObjectHeader {
+  /// The header of an object's file.
+  ///
+  /// - Throws: `damaged` when it is none.
+  init(reading blob: any BlobReader, path: String) throws(VaultError) {
+    var bytes = [UInt8](repeating: 0, count: ObjectLayout.headerSize)
+    let count = try storing { () throws(BlobStoreError) in try bytes.fill(from: blob, at: 0) }
+    self = try bytes.withBytes { (bytes) throws(VaultError) in
+      do throws(CryptoError) {
+        return try ObjectHeader(decoding: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+      } catch {
+        throw VaultError(error, path: path)
+      }
     }
   }
 }

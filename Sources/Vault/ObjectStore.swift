@@ -11,7 +11,7 @@ import VaultModel
 package final class ObjectStore: Sendable {
   let member: MemberID
   let keys: MemberKeys
-  private let store: any BlobStore
+  let store: any BlobStore
   // Nil in a vault opened for reading.
   private let staging: Staging?
   private let buffers: BufferPool
@@ -31,7 +31,8 @@ package final class ObjectStore: Sendable {
   }
 
   /// The size of a buffer that any sealed chunk fits into.
-  static let sealedChunkSize = ObjectLayout.fileSize(contentSize: ObjectLayout.maximumContentSize(of: .chunk))
+  static let sealedChunkSize = ObjectLayout.fileSize(
+    contentSize: ObjectLayout.maximumContentSize(of: .chunk))
 
   func path(of name: ObjectName) -> BlobPath {
     BlobPath(VaultPath.object(member, name).string)
@@ -230,18 +231,14 @@ package final class ObjectStore: Sendable {
     let limit = ObjectLayout.fileSize(contentSize: ObjectLayout.maximumContentSize(of: kind))
     let file = try storing { () throws(BlobStoreError) in try store.read(path, limit: limit) }
     return try file.withBytes { (bytes) throws(VaultError) in
-      do {
-        let header = try ObjectHeader(decoding: file)
+      do throws(CryptoError) {
+        let header = try ObjectHeader(decoding: bytes)
         guard let epoch = keys[header.keyID] else {
-          throw VaultError.damaged(path: path.string, reason: "it is sealed with an unknown key")
+          throw .malformed(reason: "it is sealed with an unknown key")
         }
         return try epoch.open(name: name, kind: kind, file: bytes)
-      } catch let error as CryptoError {
-        throw VaultError(error, path: path.string)
-      } catch let error as VaultError {
-        throw error
       } catch {
-        preconditionFailure("\(error)")
+        throw VaultError(error, path: path.string)
       }
     }
   }
@@ -251,22 +248,10 @@ package final class ObjectStore: Sendable {
     try header(of: name).kind
   }
 
-  /// The keys that seal the object; nil if this person does not have them.
-  func epoch(of name: ObjectName, at path: String) throws(VaultError) -> EpochKeys? {
-    keys[try header(of: name).keyID]
-  }
-
   private func header(of name: ObjectName) throws(VaultError) -> ObjectHeader {
     let path = path(of: name)
-    let bytes = try storing { () throws(BlobStoreError) in
-      let blob = try store.openForReading(path)
-      var bytes = [UInt8](repeating: 0, count: ObjectLayout.headerSize)
-      let count = try bytes.fill(from: blob, at: 0)
-      return Array(bytes.prefix(count))
-    }
-    do { return try ObjectHeader(decoding: bytes) } catch {
-      throw VaultError(error, path: path.string)
-    }
+    let blob = try storing { () throws(BlobStoreError) in try store.openForReading(path) }
+    return try ObjectHeader(reading: blob, path: path.string)
   }
 
   /// Forgets open readers of the object, after its file was replaced or removed.

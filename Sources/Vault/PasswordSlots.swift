@@ -1,7 +1,8 @@
 import BlobStore
-import SystemPackage
 import VaultCrypto
 import VaultModel
+
+import struct SystemPackage.FilePath
 
 /// Makes and opens this machine's password slot.
 enum PasswordSlots {
@@ -10,15 +11,15 @@ enum PasswordSlots {
     unlockKey: borrowing DeviceUnlockKey, password: borrowing SecretBytes, cost: Argon2Cost,
     binding: Binding
   ) throws(VaultError) -> PasswordSlot {
-    let salt = randomBytes(16)
-    do {
+    let salt = randomBytes(PasswordHash.saltSize)
+    do throws(CryptoError) {
       let kek = try PasswordHash.derive(
         password: password, salt: salt, cost: cost, person: person, device: device,
         binding: binding)
       return PasswordSlot(
         vault: vault, person: person, device: device, salt: salt, passes: cost.passes,
         memoryKiB: cost.memoryKiB, wrappedUnlockKey: unlockKey.wrap(under: kek),
-        deviceKeys: deviceKeys)
+        deviceKeys: deviceKeys, checksum: StateFolder.noChecksum)
     } catch {
       throw .crypto(error)
     }
@@ -30,7 +31,7 @@ enum PasswordSlots {
   ) throws(VaultError) -> DeviceUnlockKey {
     let cost = Argon2Cost(passes: slot.passes, memoryKiB: slot.memoryKiB)
     let kek: PasswordKEK
-    do {
+    do throws(CryptoError) {
       kek = try PasswordHash.derive(
         password: password, salt: slot.salt, cost: cost, person: slot.person,
         device: slot.device, binding: binding)
@@ -59,7 +60,8 @@ extension Vault {
     return try describe(store: store, folder: folder.string)
   }
 
-  static func describe(store: any BlobStore, folder: String) throws(VaultError) -> VaultDescription {
+  static func describe(store: any BlobStore, folder: String) throws(VaultError) -> VaultDescription
+  {
     let path = BlobPath(VaultPath.vault.string)
     let bytes: [UInt8]
     do { bytes = try store.read(path, limit: 4096) } catch {

@@ -50,7 +50,8 @@ extension RecordEdit {
   /// - Throws: `notFound` when there is no revision to build on; what `load` throws.
   func applied(
     to base: (name: ObjectName, revision: RecordRevision)?, time: HybridTime, device: DeviceID,
-    counter: UInt64, keepsTombstones: Bool, load: (ObjectName) throws(VaultError) -> ItemPage
+    counter: UInt64, keepsTombstones: Bool,
+    load: @escaping (ObjectName) throws(VaultError) -> ItemPage
   ) throws(VaultError) -> RecordRevision? {
     guard var revision = base?.revision ?? newRevision(device: device, time: time) else {
       throw .notFound(what: "the record to change")
@@ -116,7 +117,7 @@ extension RecordEdit {
 
 /// Runs a call of `ItemTree`, whose errors are those of `load`.
 func pages<Value>(
-  _ load: (ObjectName) throws(VaultError) -> ItemPage,
+  _ load: @escaping (ObjectName) throws(VaultError) -> ItemPage,
   _ body: (ItemTree.Load) throws -> Value
 ) throws(VaultError) -> Value {
   do {

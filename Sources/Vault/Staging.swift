@@ -1,7 +1,8 @@
 import BlobStore
-import SystemPackage
 import Synchronization
 import VaultModel
+
+import struct SystemPackage.FilePath
 
 /// The folder in which one running process keeps the objects that no commit names yet.
 /// Docs/Format.md, "Write order".

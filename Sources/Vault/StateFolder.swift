@@ -1,7 +1,8 @@
 import BlobStore
-import SystemPackage
 import VaultCrypto
 import VaultModel
+
+import struct SystemPackage.FilePath
 
 /// What belongs to this machine alone and never travels with the vault: the password slot, the
 /// watermarks and the commit lock. Docs/Format.md, "This machine's state".
@@ -41,6 +42,8 @@ package final class StateFolder: Sendable {
 
   // MARK: The password slot
 
+  /// Stands in a slot until `storeSlot` computes the right one.
+  static let noChecksum = FileHash(storage: Bytes32(exactly: [UInt8](repeating: 0, count: 32)))
   private static let slotPath: BlobPath = "slot"
 
   /// This machine's slot.

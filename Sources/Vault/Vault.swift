@@ -1,9 +1,10 @@
 import BlobStore
 import Glibc
 import Synchronization
-import SystemPackage
 import VaultCrypto
 import VaultModel
+
+import struct SystemPackage.FilePath
 
 /// An open vault: its members, and the audit log. Safe to use from any thread.
 package final class Vault: Sendable {
@@ -120,7 +121,7 @@ package final class Vault: Sendable {
       record: .root, isNew: true, place: RecordPlace(parent: nil, title: name, isDeleted: false),
       attributes: RecordAttributes(
         mode: 0o700, modified: FileTimestamp(milliseconds: context.clock.milliseconds()),
-        owner: Owner(), xattrs: []))
+        owner: .mounter, xattrs: []))
     _ = try member.commit([root])
     openMembers.withLock { $0[id] = member }
     audit.note(.create, member: id, detail: "member")

@@ -1,7 +1,8 @@
 import BlobStore
-import SystemPackage
 import VaultCrypto
 import VaultModel
+
+import struct SystemPackage.FilePath
 
 /// What every part of an open vault shares.
 final class VaultContext: Sendable {

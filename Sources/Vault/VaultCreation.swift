@@ -1,7 +1,8 @@
 import BlobStore
-import SystemPackage
 import VaultCrypto
 import VaultModel
+
+import struct SystemPackage.FilePath
 
 /// What making a vault gives: its id, the words, and the key that unlocks this machine's device.
 package struct CreatedVault: ~Copyable {

@@ -44,7 +44,8 @@ extension VaultError {
     case .noAccess(let member): "You have no key for the member \(member.shortHex)."
     case .notFound(let what): "There is no \(what)."
     case .alreadyExists(let what): "“\(what)” exists already."
-    case .limit(let what, let found, let limit): "\(what) would be \(found); at most \(limit) is possible."
+    case .limit(let what, let found, let limit):
+      "\(what) would be \(found); at most \(limit) is possible."
     case .io(let path, let errno): "\(path): \(String(cString: strerror(errno)))."
     case .crypto(let error): "A cryptographic operation failed: \(error)."
     }

@@ -70,6 +70,8 @@ extension VaultError {
 }
 
 /// Runs a store's call and says its failure in the vault's words.
-func storing<Value>(_ body: () throws(BlobStoreError) -> Value) throws(VaultError) -> Value {
+func storing<Value: ~Copyable>(_ body: () throws(BlobStoreError) -> Value) throws(VaultError)
+  -> Value
+{
   do { return try body() } catch { throw VaultError(error) }
 }

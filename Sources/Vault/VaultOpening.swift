@@ -1,8 +1,9 @@
 import BlobStore
 import Glibc
-import SystemPackage
 import VaultCrypto
 import VaultModel
+
+import struct SystemPackage.FilePath
 
 /// How a vault is opened.
 package struct OpenOptions: Sendable {
@@ -59,9 +60,9 @@ extension Vault {
     var identities = IdentityKeys()
     identities.add(master, generation: generation, binding: binding)
     var problems = people.problems
-    problems += try compare(
-      person, with: marks, acceptsRollback: options.acceptRollback || options.readOnly)
-    let staging = try options.readOnly
+    problems += try compare(person, with: marks, options: options, state: state)
+    let staging =
+      try options.readOnly
       ? nil : makeStaging(store: store, folder: folder, state: state, device: device.id)
     let context = VaultContext(
       store: store, folder: folder, state: state, clock: clock, binding: binding, people: people,
@@ -111,7 +112,8 @@ extension Vault {
   ) throws(VaultError) -> MasterKey {
     let identity = person.identity
     let path = VaultPath.certificate(
-      identity.person, generation: identity.generation, device.id).string
+      identity.person, generation: identity.generation, device.id
+    ).string
     guard let certificate = person.certificates[device.id] else {
       _ = try People.loadCertificate(device.id, identity: identity, files: files)
       throw .missing(path: path)
@@ -130,7 +132,7 @@ extension Vault {
   }
 
   private static func compare(
-    _ person: Person, with marks: Watermarks, acceptsRollback: Bool
+    _ person: Person, with marks: Watermarks, options: OpenOptions, state: StateFolder
   ) throws(VaultError) -> [Problem] {
     let register = VaultPath.identity(person.identity.person)
     let path = register.string
@@ -138,7 +140,13 @@ extension Vault {
     let counter = person.identity.counter
     if counter < mark.counter {
       let error = VaultError.rolledBack(path: path, found: counter, seen: mark.counter)
-      guard acceptsRollback else { throw error }
+      if options.acceptRollback {
+        try state.withCommitLock { () throws(VaultError) in
+          try state.updateWatermarks { $0.accept(register, counter: counter, hash: person.hash) }
+        }
+        return []
+      }
+      guard options.readOnly else { throw error }
       return [Problem(error, path: path)]
     }
     if counter == mark.counter, person.hash != mark.hash {
@@ -154,7 +162,7 @@ extension Vault {
     let file: LoadedSignedFile
     do throws(VaultError) { file = try files.load(path) } catch {
       // A name only: a vault without it opens all the same.
-      if case .missing = error { return DeviceProfile(deviceName: "", deviceKind: "", profile: PersonalProfile(name: "")) }
+      if case .missing = error { return .unnamed }
       throw error
     }
     let body = try file.decode(DeviceBody.init(decoding:))

@@ -1,7 +1,8 @@
 import BlobStore
-import SystemPackage
 import VaultCrypto
 import VaultModel
+
+import struct SystemPackage.FilePath
 
 extension Vault {
   /// Makes this machine a new device of the person whose words these are, with a new password.

@@ -25,6 +25,11 @@ extension FixedBytes {
     self.init(bytes)
   }
 
+  /// The value whose bytes are all zero.
+  package static var zero: Self {
+    Self(storage: Storage(exactly: repeatElement(0, count: byteCount)))
+  }
+
   package var bytes: [UInt8] { storage.bytes }
 
   /// Calls `body` with the bytes, which are valid only during the call. Allocates nothing.

@@ -2,3 +2,4 @@
 #include "files.h"
 #include "process.h"
 #include "secrets.h"
+#include "xattrs.h"

@@ -14,7 +14,8 @@ package struct PasswordSlot: Hashable, Sendable {
   package var wrappedUnlockKey: [UInt8]
   /// `DeviceKeys` under the device unlock key.
   package var deviceKeys: Sealed
-  /// SHA-256 of `encodedWithoutChecksum()`; tells a damaged slot from a wrong password.
+  /// SHA-256 of `encodedWithoutChecksum()`; tells a damaged slot from a wrong password. Zeros
+  /// until it is computed.
   package var checksum: FileHash
   package var unknown: UnknownFields
 
@@ -27,7 +28,7 @@ package struct PasswordSlot: Hashable, Sendable {
     memoryKiB: UInt32,
     wrappedUnlockKey: [UInt8],
     deviceKeys: Sealed,
-    checksum: FileHash,
+    checksum: FileHash = .zero,
     unknown: UnknownFields = .none
   ) {
     self.vault = vault

@@ -32,7 +32,7 @@ package struct Head: Hashable, Sendable {
 
   package init(
     checkpoint: [ObjectName] = [], deltas: [ObjectName] = [], cover: [Cover] = [],
-    time: HybridTime, announcement: ObjectName? = nil, announcedAt: UInt64 = 0,
+    time: HybridTime = .zero, announcement: ObjectName? = nil, announcedAt: UInt64 = 0,
     unknown: UnknownFields = .none
   ) {
     self.checkpoint = checkpoint
@@ -49,7 +49,7 @@ package struct Head: Hashable, Sendable {
   }
 
   private static func decode(_ reader: inout WireReader) throws(ModelError) -> Head {
-    var head = Head(time: .zero)
+    var head = Head()
     while let tag = try reader.next() {
       switch tag {
       case .bytes(1): head.checkpoint.append(try reader.id("checkpoint"))

@@ -29,6 +29,9 @@ package struct Manifest: Sendable {
   /// The number of records, tombstones included.
   package var count: Int { nodes.count }
 
+  /// The number of records that are not deleted.
+  package var liveCount: Int { nodes.liveCount }
+
   /// The entry that counts for a record, tombstones included; nil for a record that is not known.
   package subscript(record: RecordID) -> RecordEntry? { nodes[record] }
 
@@ -37,6 +40,9 @@ package struct Manifest: Sendable {
 
   /// The live records whose parent this is, in no particular order. O(children).
   package func children(of parent: RecordID) -> [RecordEntry] { nodes.children(of: parent) }
+
+  /// The number of live records whose parent this is. O(1).
+  package func childCount(of parent: RecordID) -> Int { nodes.childCount(of: parent) }
 
   /// The records with more than one entry, each with all of them, greatest first: to be merged.
   package var conflicts: [RecordID: [RecordEntry]] {
@@ -69,6 +75,22 @@ package struct Manifest: Sendable {
     }
     rivals.removeAll { Self.rank(entry, $0) == .dominates }
     return keep(rivals + [entry], afterAdding: entry, replacing: shown)
+  }
+
+  /// Puts an entry in the place of whatever is known of its record, newer or not: only for a repair,
+  /// which goes back to what can still be read.
+  package mutating func replace(_ entry: RecordEntry) {
+    latestTime = max(latestTime, entry.time)
+    others[entry.record] = nil
+    nodes.set(entry)
+  }
+
+  /// Forgets these records, as if they had never been known: for tombstones that nobody needs any more.
+  package mutating func remove(_ records: Set<RecordID>) {
+    for record in records {
+      others[record] = nil
+      nodes.remove(record)
+    }
   }
 
   /// Keeps the maximal entries of one record, the greatest of them shown.

@@ -8,6 +8,7 @@ struct RecordNodes: Sendable {
     var firstChild = none
     var nextSibling = none
     var previousSibling = none
+    var childCount: UInt32 = 0
   }
 
   private static let none = UInt32.max
@@ -17,6 +18,7 @@ struct RecordNodes: Sendable {
   private var pages: [[Node]] = []
   private var positions: [RecordID: UInt32] = [:]
   private(set) var count = 0
+  private(set) var liveCount = 0
 
   subscript(record: RecordID) -> RecordEntry? {
     guard let position = positions[record] else { return nil }
@@ -28,6 +30,10 @@ struct RecordNodes: Sendable {
     result.reserveCapacity(count)
     for page in pages { for node in page { if let entry = node.entry { result.append(entry) } } }
     return result
+  }
+
+  func childCount(of parent: RecordID) -> Int {
+    positions[parent].map { Int(self[$0].childCount) } ?? 0
   }
 
   func children(of parent: RecordID) -> [RecordEntry] {
@@ -42,16 +48,22 @@ struct RecordNodes: Sendable {
   }
 
   mutating func set(_ entry: RecordEntry) {
-    let position = makePosition(of: entry.record)
+    place(entry, at: makePosition(of: entry.record))
+  }
+
+  mutating func remove(_ record: RecordID) {
+    guard let position = positions[record] else { return }
+    place(nil, at: position)
+  }
+
+  private mutating func place(_ entry: RecordEntry?, at position: UInt32) {
     let old = self[position].entry
-    if old == nil { count += 1 }
-    if old?.linkedParent == entry.linkedParent {
-      self[position].entry = entry
-      return
-    }
-    if let parent = old?.linkedParent { unlink(position, from: makePosition(of: parent)) }
+    count += (entry == nil ? 0 : 1) - (old == nil ? 0 : 1)
+    liveCount += (entry?.isDeleted == false ? 1 : 0) - (old?.isDeleted == false ? 1 : 0)
     self[position].entry = entry
-    if let parent = entry.linkedParent { link(position, to: makePosition(of: parent)) }
+    guard old?.linkedParent != entry?.linkedParent else { return }
+    if let parent = old?.linkedParent { unlink(position, from: makePosition(of: parent)) }
+    if let parent = entry?.linkedParent { link(position, to: makePosition(of: parent)) }
   }
 
   private mutating func link(_ child: UInt32, to parent: UInt32) {
@@ -60,6 +72,7 @@ struct RecordNodes: Sendable {
     self[child].previousSibling = Self.none
     if next != Self.none { self[next].previousSibling = child }
     self[parent].firstChild = child
+    self[parent].childCount += 1
   }
 
   private mutating func unlink(_ child: UInt32, from parent: UInt32) {
@@ -70,6 +83,7 @@ struct RecordNodes: Sendable {
       self[previous].nextSibling = next
     }
     if next != Self.none { self[next].previousSibling = previous }
+    self[parent].childCount -= 1
   }
 
   private mutating func makePosition(of record: RecordID) -> UInt32 {

@@ -11,6 +11,12 @@ package struct FileTimestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
     self.nanoseconds = nanoseconds
   }
 
+  /// The time this many milliseconds after 1970 began.
+  package init(milliseconds: UInt64) {
+    seconds = Int64(milliseconds / 1_000)
+    nanoseconds = UInt32(milliseconds % 1_000) * 1_000_000
+  }
+
   package static func < (lhs: FileTimestamp, rhs: FileTimestamp) -> Bool {
     (lhs.seconds, lhs.nanoseconds) < (rhs.seconds, rhs.nanoseconds)
   }

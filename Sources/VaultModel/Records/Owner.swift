@@ -5,9 +5,9 @@ package struct Owner: Hashable, Sendable {
   var uidPlusOne: UInt32
   var gidPlusOne: UInt32
 
-  package static let mounter = Owner(uid: nil, gid: nil)
+  package static let mounter = Owner()
 
-  package init(uid: UInt32?, gid: UInt32?) {
+  package init(uid: UInt32? = nil, gid: UInt32? = nil) {
     uidPlusOne = uid.map { $0 &+ 1 } ?? 0
     gidPlusOne = gid.map { $0 &+ 1 } ?? 0
   }
