@@ -1,117 +1,138 @@
+import Synchronization
+import Vault
 import VaultModel
 
+/// The mounted view of a vault without a kernel: inodes, names, attributes and open files.
+///
+/// The top directory lists the members; every directory in a member is a record and every file an item. Names and
+/// attributes are answered from memory. Changes are committed in groups by a background thread (`start`), by `sync`
+/// of a file or directory, and by `commitNow`. Safe to use from any thread; calls block. The order of locks is
+/// written down at `Monitor`.
 package final class FileTree: Sendable {
+  /// The inode number of the top directory.
   package static let root: Inode = 1
-  package init() {}
-  package func setInvalidationHandler(_ handler: @escaping @Sendable (Invalidation) -> Void) {}
-  /// Starts the background thread. / Stops it after committing everything.
-  package func start() {}
-  package func stop() throws(FileError) {}
-  package func commitNow() throws(FileError) {}
-  /// `name` may also be too long or impossible: use `FileTree.name(_:)` to make a FileName from bytes or throw.
+
+  let vault: Vault
+  let options: FileTreeOptions
+  /// Held by whoever makes members.
+  let topLock = Monitor()
+  let state = TreeState()
+  let resources: Draft.Resources
+  let budget: DirtyBudget
+  let committer: Committer
+  let invalidationHandler = Mutex<(@Sendable (Invalidation) -> Void)?>(nil)
+
+  /// A tree over an open vault, which the tree does not close.
+  package init(vault: Vault, options: FileTreeOptions) {
+    self.vault = vault
+    self.options = options
+    let pool = BufferPool(chunkSize: ChunkLayout.format.chunkSize)
+    resources = Draft.Resources(pool: pool, sealing: SealingPool())
+    budget = DirtyBudget(pool: pool, limit: options.dirtyByteLimit)
+    committer = Committer()
+    state.lock.withLock { state.adopt(vault.members, audit: vault.audit) }
+  }
+
+  /// Whether every change is refused.
+  package var isReadOnly: Bool { options.isReadOnly || vault.isReadOnly }
+
+  /// A name as a program gave it.
+  ///
+  /// - Throws: `nameTooLong`, or `invalidArgument` for what cannot be a name.
   package static func name(_ bytes: some Collection<UInt8>) throws(FileError) -> FileName {
-    throw .notFound
+    guard bytes.count <= Limits.nameBytes else { throw .nameTooLong }
+    guard let name = FileName(bytes) else { throw .invalidArgument }
+    return name
   }
 
-  /// Counts one kernel reference on success; so do makeDirectory, makeNode, symlink, link, create.
-  package func lookup(_ parent: Inode, _ name: FileName) throws(FileError) -> Attributes {
-    throw .notSupported
-  }
-  package func forget(_ inode: Inode, _ count: UInt64) {}
-  package func attributes(_ inode: Inode) throws(FileError) -> Attributes { throw .notSupported }
-  package func setAttributes(_ inode: Inode, _ change: AttributeChange, through handle: FileHandle?)
-    throws(FileError) -> Attributes
-  { throw .notSupported }
-  /// `mask`: 4 read, 2 write, 1 execute, as access(2).
-  package func checkAccess(_ inode: Inode, mask: UInt32) throws(FileError) {}
-  package func makeDirectory(_ parent: Inode, _ name: FileName, mode: UInt32, caller: Caller? = nil)
-    throws(FileError) -> Attributes
-  { throw .notSupported }
-  /// A regular file, fifo or socket, as `mode`'s type bits say.
-  package func makeNode(_ parent: Inode, _ name: FileName, mode: UInt32, caller: Caller? = nil)
-    throws(FileError) -> Attributes
-  { throw .notSupported }
-  package func symlink(_ parent: Inode, _ name: FileName, target: [UInt8], caller: Caller? = nil)
-    throws(FileError) -> Attributes
-  { throw .notSupported }
-  package func readLink(_ inode: Inode) throws(FileError) -> [UInt8] { throw .notSupported }
-  package func link(_ inode: Inode, to parent: Inode, _ name: FileName) throws(FileError)
-    -> Attributes
-  { throw .notSupported }
-  package func unlink(_ parent: Inode, _ name: FileName) throws(FileError) { throw .notSupported }
-  package func removeDirectory(_ parent: Inode, _ name: FileName) throws(FileError) {
-    throw .notSupported
-  }
-  package func rename(
-    _ parent: Inode, _ name: FileName, to newParent: Inode, _ newName: FileName, mode: RenameMode
-  ) throws(FileError) { throw .notSupported }
-  package func create(
-    _ parent: Inode, _ name: FileName, mode: UInt32, flags: OpenFlags, caller: Caller? = nil
-  ) throws(FileError) -> (attributes: Attributes, handle: FileHandle) { throw .notSupported }
-  package func open(_ inode: Inode, _ flags: OpenFlags) throws(FileError) -> FileHandle {
-    throw .notSupported
-  }
-  package func openDirectory(_ inode: Inode) throws(FileError) -> DirectoryHandle {
-    throw .notSupported
-  }
-  package func syncDirectory(_ inode: Inode) throws(FileError) {}
-  package func xattr(_ inode: Inode, _ name: [UInt8]) throws(FileError) -> [UInt8] {
-    throw .notSupported
-  }
-  package func setXattr(_ inode: Inode, _ name: [UInt8], _ value: [UInt8], mode: XattrMode)
-    throws(FileError)
-  { throw .notSupported }
-  /// The names, in order.
-  package func xattrNames(_ inode: Inode) throws(FileError) -> [[UInt8]] { throw .notSupported }
-  package func removeXattr(_ inode: Inode, _ name: [UInt8]) throws(FileError) {
-    throw .notSupported
-  }
-  package func statistics() throws(FileError) -> FileSystemStatistics { throw .notSupported }
-}
+  // MARK: Finding nodes
 
-package final class FileHandle: Sendable {
-  package let inode: Inode
-  package let flags: OpenFlags
-  init(inode: Inode, flags: OpenFlags) { self.inode = inode; self.flags = flags }
-  /// The bytes read; fewer than asked for only at the end of the file.
-  package func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(FileError)
-    -> Int
-  { 0 }
-  /// All of it or an error.
-  package func write(at offset: UInt64, _ bytes: UnsafeRawBufferPointer) throws(FileError) {}
-  package func attributes() throws(FileError) -> Attributes { throw .notSupported }
-  /// At each close(2) of a descriptor.
-  package func flush() throws(FileError) {}
-  /// fsync and fdatasync.
-  package func sync() throws(FileError) {}
-  /// Once, after the last close.
-  package func release() {}
-  package func allocate(_ mode: AllocationMode, at offset: UInt64, length: UInt64) throws(FileError)
-  {}
-  package func seek(_ target: SeekTarget, from offset: UInt64) throws(FileError) -> UInt64 { 0 }
-  /// nil: this range is not to be had without copying; copy it by reading and writing.
-  package func copyRange(
-    at offset: UInt64, to target: FileHandle, at targetOffset: UInt64, length: UInt64
-  ) throws(FileError) -> UInt64? { nil }
-}
+  /// The directory of this number; the tree lock has to be held.
+  func directory(_ inode: Inode) throws(FileError) -> DirectoryNode {
+    switch state.nodes[inode] {
+    case let node as DirectoryNode: return node
+    case nil: throw inode == Self.root ? .accessDenied : .stale
+    default: throw .notDirectory
+    }
+  }
 
-package final class DirectoryHandle: Sendable {
-  package let inode: Inode
-  init(inode: Inode) { self.inode = inode }
-  /// Entries from `cookie` (0: the first) on, `.` and `..` included, until `body` answers false.
-  package func read(from cookie: UInt64, _ body: (DirectoryEntry) -> Bool) throws(FileError) {}
-  /// The same with attributes; counts one kernel reference for each entry that `body` took, except `.` and `..`.
-  package func readWithAttributes(from cookie: UInt64, _ body: (DirectoryEntry, Attributes) -> Bool)
-    throws(FileError)
-  {}
-  package func release() {}
-}
+  /// Takes the tree lock with the directory's records and files loaded. When it throws the lock is free.
+  func lockLoaded(_ inode: Inode) throws(FileError) -> DirectoryNode {
+    try lockLoaded(inode, inode).0
+  }
 
-package struct DirectoryEntry: Sendable {
-  package let name: [UInt8]
-  package let inode: Inode
-  /// The type bits of `st_mode`.
-  package let type: UInt32
-  /// Where a later read goes on after this entry.
-  package let nextCookie: UInt64
+  /// The same for two directories.
+  func lockLoaded(
+    _ first: Inode, _ second: Inode
+  ) throws(FileError) -> (DirectoryNode, DirectoryNode) {
+    while true {
+      state.lock.lock()
+      let missing: DirectoryNode
+      do throws(FileError) {
+        let nodes = (try directory(first), try directory(second))
+        if nodes.0.files == nil {
+          missing = nodes.0
+        } else if nodes.1.files == nil {
+          missing = nodes.1
+        } else {
+          state.use(nodes.0)
+          state.use(nodes.1)
+          return nodes
+        }
+      } catch {
+        state.lock.unlock()
+        throw error
+      }
+      state.lock.unlock()
+      try load(missing)
+    }
+  }
+
+  /// Takes the tree lock with all directories loaded that hold a name of the file, so that the file can be marked as
+  /// changed. When it throws the lock is free.
+  func lockLoaded(namesOf file: FileNode) throws(FileError) {
+    while true {
+      state.lock.lock()
+      let records = file.links.map(\.record) + file.unseenLinkRecords
+      var missing: DirectoryNode?
+      for record in records {
+        guard let directory = state.directory(record, of: file.view) else {
+          file.unseenLinkRecords.remove(record)
+          continue
+        }
+        if directory.files == nil {
+          missing = directory
+          break
+        }
+        if file.unseenLinkRecords.contains(record) { state.gatherLinks(of: file, in: directory) }
+      }
+      guard let missing else { return }
+      state.lock.unlock()
+      try load(missing)
+    }
+  }
+
+  /// Loads a directory's files. The tree lock must not be held.
+  func load(_ directory: DirectoryNode) throws(FileError) {
+    while true {
+      let view = directory.view
+      guard let entry = view.member.entry(directory.record) else { throw .notFound }
+      let items: [Item]
+      let xattrs: [Xattr]
+      do throws(VaultError) {
+        let revision = try view.member.revision(entry.revision)
+        items = try view.member.items(of: revision)
+        xattrs = revision.attributes.xattrs
+      } catch {
+        throw view.objects.failure(error, reading: entry.revision)
+      }
+      state.lock.lock()
+      defer { state.lock.unlock() }
+      if directory.files != nil { return }
+      guard view.member.entry(directory.record)?.revision == entry.revision else { continue }
+      state.install(items, xattrs: xattrs, in: directory)
+      state.evict(limit: options.loadedItemLimit)
+      return
+    }
+  }
 }
