@@ -57,6 +57,12 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
 
+    .target(
+      name: "TestSupport",
+      dependencies: [
+        "BlobStore", "CLinux", .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      path: "Tests/Support"),
     .testTarget(name: "VaultModelTests", dependencies: ["VaultModel"]),
     .testTarget(
       name: "VaultCryptoTests",
@@ -65,9 +71,27 @@ let package = Package(
         .product(name: "Crypto", package: "swift-crypto"),
       ]),
     .testTarget(
+      name: "BlobStoreTests",
+      dependencies: [
+        "BlobStore", "CLinux", "TestSupport",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .testTarget(
+      name: "VaultTests",
+      dependencies: [
+        "VaultModel", "VaultCrypto", "BlobStore", "Vault", "TestSupport",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .testTarget(
       name: "CommandTests",
       dependencies: [
         "kinvault", "Vault", "VaultModel", "VaultCrypto", "BlobStore",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .testTarget(
+      name: "VaultMountTests",
+      dependencies: [
+        "VaultModel", "VaultFiles", "VaultMount", "Vault", "VaultCrypto", "CFuse",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
   ],

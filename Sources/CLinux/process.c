@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <malloc.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -31,3 +32,14 @@ int kv_raise_readahead(unsigned long long device, unsigned kibibytes) {
 }
 
 int kv_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC) < 0 ? -errno : 0; }
+
+char **kv_environment(void) { return environ; }
+
+int kv_spawn_in_folder(posix_spawn_file_actions_t *actions, const char *folder) {
+  return posix_spawn_file_actions_addchdir_np(actions, folder);
+}
+
+int kv_unnamed_file(void) {
+  int fd = memfd_create("kinvault", MFD_CLOEXEC);
+  return fd < 0 ? -errno : fd;
+}

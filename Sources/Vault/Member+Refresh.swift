@@ -192,8 +192,16 @@ extension Member {
       }
       if head.counter < mark.counter {
         let error = VaultError.rolledBack(path: path, found: head.counter, seen: mark.counter)
-        if isOwn, !acceptsRollback, !context.isReadOnly { throw error }
-        if !(isOwn && acceptsRollback) { problems.append(Problem(error, path: path)) }
+        guard acceptsRollback else {
+          if isOwn, !context.isReadOnly { throw error }
+          problems.append(Problem(error, path: path))
+          continue
+        }
+        try context.state.withCommitLock { () throws(VaultError) in
+          try context.state.updateWatermarks {
+            $0.accept(mark.path, counter: head.counter, hash: head.hash)
+          }
+        }
       } else if head.counter == mark.counter, head.hash != mark.hash {
         let error = VaultError.forked(path: path, counter: head.counter)
         problems.append(Problem(error, path: path))

@@ -60,8 +60,7 @@ extension Vault {
     var identities = IdentityKeys()
     identities.add(master, generation: generation, binding: binding)
     var problems = people.problems
-    problems += try compare(
-      person, with: marks, acceptsRollback: options.acceptRollback || options.readOnly)
+    problems += try compare(person, with: marks, options: options, state: state)
     let staging =
       try options.readOnly
       ? nil : makeStaging(store: store, folder: folder, state: state, device: device.id)
@@ -133,7 +132,7 @@ extension Vault {
   }
 
   private static func compare(
-    _ person: Person, with marks: Watermarks, acceptsRollback: Bool
+    _ person: Person, with marks: Watermarks, options: OpenOptions, state: StateFolder
   ) throws(VaultError) -> [Problem] {
     let register = VaultPath.identity(person.identity.person)
     let path = register.string
@@ -141,7 +140,13 @@ extension Vault {
     let counter = person.identity.counter
     if counter < mark.counter {
       let error = VaultError.rolledBack(path: path, found: counter, seen: mark.counter)
-      guard acceptsRollback else { throw error }
+      if options.acceptRollback {
+        try state.withCommitLock { () throws(VaultError) in
+          try state.updateWatermarks { $0.accept(register, counter: counter, hash: person.hash) }
+        }
+        return []
+      }
+      guard options.readOnly else { throw error }
       return [Problem(error, path: path)]
     }
     if counter == mark.counter, person.hash != mark.hash {

@@ -18,4 +18,14 @@ extension Watermarks {
     marks[position].hash = hash
     marks[position].floor = max(marks[position].floor, counter)
   }
+
+  /// Goes back to an older state of a register, which its person confirmed to be meant.
+  ///
+  /// What was seen before stays as the floor, so that no counter is used twice.
+  mutating func accept(_ path: VaultPath, counter: UInt64, hash: FileHash) {
+    guard let position = marks.firstIndex(where: { $0.path == path }) else { return }
+    marks[position].floor = max(marks[position].floor, marks[position].counter)
+    marks[position].counter = counter
+    marks[position].hash = hash
+  }
 }

@@ -1,6 +1,7 @@
 #ifndef KINVAULT_PROCESS_H
 #define KINVAULT_PROCESS_H
 
+#include <spawn.h>
 #include <stddef.h>
 
 /* What concerns the process as a whole. */
@@ -20,5 +21,14 @@ int kv_raise_readahead(unsigned long long device, unsigned kibibytes);
 
 /* A pipe whose two ends are closed on exec. Returns 0 or -errno. */
 int kv_pipe(int ends[2]);
+
+/* posix_spawn_file_actions_addchdir_np(3): the program starts in this folder. Returns 0 or a positive errno. */
+int kv_spawn_in_folder(posix_spawn_file_actions_t *actions, const char *folder);
+
+/* A new empty file in memory without a name (memfd_create), closed on exec; its descriptor, or -errno. */
+int kv_unnamed_file(void);
+
+/* This process's environment, as posix_spawn wants it: not to be kept while anyone may change it. */
+char **kv_environment(void);
 
 #endif
