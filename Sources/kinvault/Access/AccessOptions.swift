@@ -47,7 +47,8 @@ extension AccessOptions {
     let value: Value
     do { value = try body(vault) } catch {
       do { try vault.close() } catch let second {
-        Terminal.note("kinvault: The audit log could not be written: \(FailureReport(second).message)")
+        Terminal.note(
+          "kinvault: The audit log could not be written: \(FailureReport(second).message)")
       }
       throw error
     }

@@ -17,7 +17,8 @@ enum Environment {
   static var hostName: String {
     var buffer = [CChar](repeating: 0, count: 256)
     guard gethostname(&buffer, buffer.count - 1) == 0 else { return "computer" }
-    let name = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let name = String(
+      decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     return name.isEmpty ? "computer" : name
   }
 
@@ -25,7 +26,8 @@ enum Environment {
   static var userName: String {
     guard let entry = getpwuid(getuid()) else { return "me" }
     let fullName = entry.pointee.pw_gecos.map { String(cString: $0) } ?? ""
-    let first = fullName.split(separator: ",", omittingEmptySubsequences: false).first.map(String.init)
+    let first = fullName.split(separator: ",", omittingEmptySubsequences: false).first.map(
+      String.init)
     if let first, !first.isEmpty { return first }
     return String(cString: entry.pointee.pw_name)
   }

@@ -27,7 +27,8 @@ struct TerminalPrompt: ~Copyable {
     let text = buffer.withUnsafeBytes {
       String(decoding: UnsafeRawBufferPointer(rebasing: $0[..<length]), as: UTF8.self)
     }
-    return String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+    return String(
+      text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
   }
 
   /// Shows text.

@@ -20,10 +20,13 @@ struct InitCommand: ParsableCommand {
 
   @OptionGroup var folderOptions: FolderOptions
 
-  @Option(help: ArgumentHelp("What you call yourself. Default: the name of this account.", valueName: "name"))
+  @Option(
+    help: ArgumentHelp(
+      "What you call yourself. Default: the name of this account.", valueName: "name"))
   var name: String?
 
-  @Option(help: ArgumentHelp("What this machine is called. Default: its host name.", valueName: "name"))
+  @Option(
+    help: ArgumentHelp("What this machine is called. Default: its host name.", valueName: "name"))
   var device: String?
 
   @Option(
@@ -80,7 +83,8 @@ struct InitCommand: ParsableCommand {
       let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
       if name == Array("vault.json".utf8) {
         throw CommandError.alreadyExists(
-          "\(folder) is a vault already. To use it on this machine: kinvault recover --vault \(folder)")
+          "\(folder) is a vault already. To use it on this machine: kinvault recover --vault \(folder)"
+        )
       }
       guard name == Array(".".utf8) || name == Array("..".utf8) else {
         throw VaultError.folderNotEmpty(folder: folder.string)
@@ -89,7 +93,11 @@ struct InitCommand: ParsableCommand {
   }
 
   private func farewell(_ folder: FilePath) {
-    if let wordsOut { Terminal.writeLine("The 24 words are in \(wordsOut). Print them or copy them to paper, then delete the file.\n") }
+    if let wordsOut {
+      Terminal.writeLine(
+        "The 24 words are in \(wordsOut). Print them or copy them to paper, then delete the file.\n"
+      )
+    }
     Terminal.writeLine(
       """
       The vault is ready: \(folder)

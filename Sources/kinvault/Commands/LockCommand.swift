@@ -38,7 +38,8 @@ struct LockCommand: ParsableCommand {
     if !unmount, !mounts.isEmpty {
       let places = mounts.map(\.mountpoint.string).joined(separator: ", ")
       Terminal.writeLine(
-        "It is still mounted at \(places), and readable there. To end that too: kinvault lock --unmount")
+        "It is still mounted at \(places), and readable there. To end that too: kinvault lock --unmount"
+      )
     }
   }
 }

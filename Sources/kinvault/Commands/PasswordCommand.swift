@@ -1,4 +1,5 @@
 import ArgumentParser
+import SystemPackage
 import Vault
 import VaultCrypto
 
@@ -23,7 +24,6 @@ struct PasswordCommand: ParsableCommand {
 
   func run() throws {
     let folder = try access.folderOptions.folder()
-    let id = try Vault.describe(folder: folder).vault
     let current = try PasswordSource.configured(passwordFile: access.passwordFile)
       .current("Current password: ")
     let key = try Vault.unlock(folder: folder, stateRoot: Environment.stateRoot, password: current)
@@ -32,12 +32,12 @@ struct PasswordCommand: ParsableCommand {
     try Vault.changePassword(
       folder: folder, stateRoot: Environment.stateRoot, unlockKey: key, newPassword: password,
       cost: .calibrated())
-    try note(folder: folder, id: id, key: key)
+    try note(folder: folder, key: key)
     Terminal.writeLine("The password of this machine is changed. The 24 words stay what they are.")
   }
 
   private func note(
-    folder: FilePath, id: VaultID, key: borrowing DeviceUnlockKey
+    folder: FilePath, key: borrowing DeviceUnlockKey
   ) throws {
     let vault = try Vault.open(
       folder: folder, stateRoot: Environment.stateRoot, key: key,

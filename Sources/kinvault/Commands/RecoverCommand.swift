@@ -18,7 +18,8 @@ struct RecoverCommand: ParsableCommand {
   @OptionGroup var folderOptions: FolderOptions
 
   @Option(
-    help: ArgumentHelp("Take the 24 words from this file (\u{2018}-\u{2019}: standard input).", valueName: "file"),
+    help: ArgumentHelp(
+      "Take the 24 words from this file (\u{2018}-\u{2019}: standard input).", valueName: "file"),
     completion: .file())
   var wordsFile: String?
 
@@ -27,7 +28,8 @@ struct RecoverCommand: ParsableCommand {
     completion: .file())
   var passwordFile: String?
 
-  @Option(help: ArgumentHelp("What this machine is called. Default: its host name.", valueName: "name"))
+  @Option(
+    help: ArgumentHelp("What this machine is called. Default: its host name.", valueName: "name"))
   var device: String?
 
   func run() throws {
@@ -45,11 +47,7 @@ struct RecoverCommand: ParsableCommand {
     vault.audit.note(.recovery)
     try vault.close()
     try SessionKeys.store(key, vault: id, timeout: SessionKeys.defaultTimeout)
-    Terminal.writeLine(
-      """
-      This machine has a password of its own now, and the vault is open.
-      If the words were seen by someone, or an old machine is lost, make new words soon.
-      """)
+    Terminal.writeLine("This machine has a password of its own now, and the vault is unlocked.")
   }
 
   private func readWords() throws -> RecoveryWords {

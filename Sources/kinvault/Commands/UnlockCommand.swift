@@ -18,7 +18,8 @@ struct UnlockCommand: ParsableCommand {
   @OptionGroup var folderOptions: FolderOptions
 
   @Option(
-    help: ArgumentHelp("Take the password from this file (\u{2018}-\u{2019}: standard input).", valueName: "file"),
+    help: ArgumentHelp(
+      "Take the password from this file (\u{2018}-\u{2019}: standard input).", valueName: "file"),
     completion: .file())
   var passwordFile: String?
 

@@ -101,7 +101,8 @@ extension SessionKeyringError {
 extension PlainFileError {
   var message: String {
     switch self {
-    case .system(let call, let path, let errno): "\(path): \(call): \(CommandError.describe(errno))."
+    case .system(let call, let path, let errno):
+      "\(path): \(call): \(CommandError.describe(errno))."
     case .notImportable(let path):
       "\(path) is a device or a socket. Only files, folders and links can be kept."
     case .invalidName(let path): "\(path): the name is not UTF-8 text. Rename it, or use a mount."

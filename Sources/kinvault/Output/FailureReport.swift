@@ -21,7 +21,8 @@ struct FailureReport {
     case let error as WordsError: self.init(.wrongSecret, error.message)
     case let error as SessionKeyringError: self.init(.unsupported, error.message)
     case let error as MountError: self.init(error)
-    case let error as FileError: self.init(.system, "The last changes could not be saved: \(error).")
+    case let error as FileError:
+      self.init(.system, "The last changes could not be saved: \(error).")
     case let error as FrontMatterError: self.init(.refused, error.message)
     default: self.init(parser: error)
     }
