@@ -96,6 +96,12 @@ let package = Package(
         "VaultModel", "VaultFiles", "VaultMount", "Vault", "VaultCrypto", "CFuse",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .testTarget(
+      name: "VaultFilesTests",
+      dependencies: [
+        "VaultFiles", "Vault", "VaultModel", "VaultCrypto",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -125,6 +125,13 @@ extension AccessOptions {
     }
   }
 
+  /// An open vault, with a key that is there already and without a question.
+  func open(
+    _ folder: FilePath, key: borrowing DeviceUnlockKey, use: VaultUse
+  ) throws(VaultError) -> Vault {
+    try open(folder, key: key, use: use, acceptsRollback: acceptRollback)
+  }
+
   private func open(
     _ folder: FilePath, key: borrowing DeviceUnlockKey, use: VaultUse, acceptsRollback: Bool
   ) throws(VaultError) -> Vault {

@@ -57,6 +57,19 @@ struct FailureReport {
   }
 }
 
+// A process in the background tells its failure to the one that the person waits for.
+extension FailureReport {
+  var encoded: String { "\(status.rawValue) \(message)" }
+
+  /// Nil for anything but `encoded`.
+  init?(encoded text: String) {
+    guard let end = text.firstIndex(of: " "), let number = Int32(text[..<end]),
+      let status = ExitStatus(rawValue: number)
+    else { return nil }
+    self.init(status, String(text[text.index(after: end)...]))
+  }
+}
+
 extension FailureReport {
   private init(_ error: CommandError) {
     let status: ExitStatus =
@@ -119,6 +132,10 @@ extension FailureReport {
   }
 
   private init(_ error: MountError) {
+    if case .backgroundFailed(let text) = error, let report = FailureReport(encoded: text) {
+      self = report
+      return
+    }
     let status: ExitStatus =
       switch error {
       case .notADirectory, .notEmpty, .overlapsVault: .refused
