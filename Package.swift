@@ -90,6 +90,12 @@ let package = Package(
         "kinvault", "Vault", "VaultModel", "VaultCrypto", "BlobStore",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .testTarget(
+      name: "VaultFilesTests",
+      dependencies: [
+        "VaultFiles", "Vault", "VaultModel", "VaultCrypto",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )
