@@ -63,7 +63,9 @@ let package = Package(
         "BlobStore", "CLinux", .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/Support"),
-    .testTarget(name: "VaultModelTests", dependencies: ["VaultModel"]),
+    .testTarget(
+      name: "VaultModelTests",
+      dependencies: ["VaultModel", .product(name: "SwiftProtobuf", package: "swift-protobuf")]),
     .testTarget(
       name: "VaultCryptoTests",
       dependencies: [

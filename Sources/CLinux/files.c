@@ -23,7 +23,7 @@ static int64_t result(int64_t returned) { return returned < 0 ? -errno : returne
 int kv_open_beneath(int root, const char *path, int flags, mode_t mode) {
   struct open_how how = {
       .flags = (unsigned)(flags | O_CLOEXEC),
-      .mode = (flags & (O_CREAT | O_TMPFILE)) ? mode : 0, /* openat2 refuses a mode without a use for it */
+      .mode = (flags & O_CREAT) ? mode : 0, /* openat2 refuses a mode without a use for it */
       .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
   };
   int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);

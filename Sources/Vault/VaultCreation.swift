@@ -5,11 +5,17 @@ import VaultModel
 import struct SystemPackage.FilePath
 
 /// What making a vault gives: its id, the words, and the key that unlocks this machine's device.
-package struct CreatedVault: ~Copyable {
+package final class CreatedVault: Sendable {
   package let id: VaultID
   /// Shown once, and kept nowhere.
   package let words: RecoveryWords
   package let unlockKey: DeviceUnlockKey
+
+  init(id: VaultID, words: consuming RecoveryWords, unlockKey: consuming DeviceUnlockKey) {
+    self.id = id
+    self.words = words
+    self.unlockKey = unlockKey
+  }
 }
 
 /// How a person and their machine call themselves, and what guards their keys.

@@ -24,8 +24,9 @@ package struct AgreementKey: ~Copyable, Sendable {
 
   /// What only the owners of the two private keys can compute.
   ///
-  /// Throws `invalidKey` unless the public key has 32 bytes, and `weakPublicKey` if the result would be all
-  /// zeros, which someone makes happen by sending a point of small order (RFC 7748, section 6.1).
+  /// Throws `invalidKey` unless the public key has 32 bytes, and `weakPublicKey` if the result
+  /// would be all zeros, which someone makes happen by sending a point of small order (RFC 7748,
+  /// section 6.1).
   func sharedSecret(with publicKey: [UInt8]) throws(CryptoError) -> SecretBytes {
     let own = RawKey(private: privateKey, .x25519)
     guard let other = RawKey(public: publicKey, .x25519) else { throw .invalidKey }

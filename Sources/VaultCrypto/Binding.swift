@@ -12,7 +12,8 @@ package struct Binding: Hashable, Sendable {
     prefix(label) + context
   }
 
-  /// What is signed for a file: its label and path are part of it, so that it is valid nowhere else.
+  /// What is signed for a file: its label and path are part of it, so that it is valid nowhere
+  /// else.
   package func signedMessage(_ label: FileLabel, path: String, body: [UInt8]) -> [UInt8] {
     let path = label == .root ? "members/root" : path
     return prefix(label.rawValue) + Digest.sha256(Array(path.utf8)).bytes + body

@@ -43,9 +43,9 @@ package final class EpochKeys: Sendable {
   /// Writes the whole file of the object that has this name, kind and content.
   ///
   /// `name` must be what `name(kind:content:)` gives, or two contents could meet under one key.
-  /// `file` must have exactly `ObjectLayout.fileSize(contentSize:)` bytes and not overlap `content`, which must
-  /// not be longer than the format allows for its kind; traps otherwise. The content is read once and
-  /// not copied. The same content gives the same file, always.
+  /// `file` must have exactly `ObjectLayout.fileSize(contentSize:)` bytes and not overlap
+  /// `content`, which must not be longer than the format allows for its kind; traps otherwise. The
+  /// content is read once and not copied. The same content gives the same file, always.
   package func seal(
     name: ObjectName, kind: ObjectKind, content: UnsafeRawBufferPointer,
     into file: UnsafeMutableRawBufferPointer

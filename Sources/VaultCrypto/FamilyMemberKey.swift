@@ -4,7 +4,11 @@ import VaultModel
 package struct FamilyMemberKey: ~Copyable, Sendable {
   private let secret: SecretBytes
 
-  private init(_ secret: consuming SecretBytes) { self.secret = secret }
+  /// Traps unless `secret` has 32 bytes.
+  init(_ secret: consuming SecretBytes) {
+    precondition(secret.count == KeyWrap.keySize, "a family member key has 32 bytes")
+    self.secret = secret
+  }
 
   /// The key of a new epoch.
   package static func random() -> FamilyMemberKey {
@@ -27,16 +31,16 @@ package struct FamilyMemberKey: ~Copyable, Sendable {
 
   /// Wraps this key for the taker of a grant; gives 40 bytes.
   ///
-  /// `giver` is the agreement key of the giver's identity, `taker` the public one of the taker's. Throws
-  /// `invalidKey` or `weakPublicKey` for a public key that must not be used.
+  /// `giver` is the agreement key of the giver's identity, `taker` the public one of the taker's.
+  /// Throws `invalidKey` or `weakPublicKey` for a public key that must not be used.
   package func wrap(
     giver: borrowing AgreementKey, taker: [UInt8], grant: GrantContext, binding: Binding
   ) throws(CryptoError) -> [UInt8] {
     KeyWrap.wrap(secret, under: try grant.wrapKey(giver, taker, binding))
   }
 
-  /// Unwraps a grant's key. Throws as `wrap` does, and `unwrapFailed` if it was not made for exactly
-  /// these keys and this grant.
+  /// Unwraps a grant's key. Throws as `wrap` does, and `unwrapFailed` if it was not made for
+  /// exactly these keys and this grant.
   ///
   /// `own` and `other` are the two sides of the grant, in any order: the giver can open it, too.
   package static func unwrap(
@@ -48,7 +52,8 @@ package struct FamilyMemberKey: ~Copyable, Sendable {
   }
 }
 
-/// Which grant a wrapped family member key belongs to; a key wrapped for one does not unwrap in another.
+/// Which grant a wrapped family member key belongs to; a key wrapped for one does not unwrap in
+/// another.
 package struct GrantContext: Hashable, Sendable {
   package var member: MemberID
   package var epoch: EpochID

@@ -41,8 +41,9 @@ enum GCM {
 
 /// AES-256-GCM under one key, for one message after the other.
 ///
-/// A message is `start`, any number of `update`, then `finishSealing` or `finishOpening`. No nonce may
-/// be used for two different messages sealed under one key. Must not outlive the call that lent it.
+/// A message is `start`, any number of `update`, then `finishSealing` or `finishOpening`. No nonce
+/// may be used for two different messages sealed under one key. Must not outlive the call that lent
+/// it.
 struct KeyedCipher {
   private let context: OpaquePointer
 
@@ -61,7 +62,8 @@ struct KeyedCipher {
         Int32(additionalData.count)))
   }
 
-  /// Seals or opens the next bytes of the message; `output` has room for as many, and may be `input`.
+  /// Seals or opens the next bytes of the message; `output` has room for as many, and may be
+  /// `input`.
   ///
   /// When opening, what is written must not be used before `finishOpening` has said yes.
   func update(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawPointer) {
@@ -82,7 +84,8 @@ struct KeyedCipher {
       EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, Int32(GCM.tagSize), tag))
   }
 
-  /// Ends a message that was opened: whether it was sealed with this key, nonce, additional data and tag.
+  /// Ends a message that was opened: whether it was sealed with this key, nonce, additional data
+  /// and tag.
   func finishOpening(tag: UnsafeRawPointer) -> Bool {
     mustSucceed(
       EVP_CIPHER_CTX_ctrl(

@@ -4,7 +4,11 @@ import VaultModel
 package struct MasterKey: ~Copyable, Sendable {
   private let secret: SecretBytes
 
-  private init(_ secret: consuming SecretBytes) { self.secret = secret }
+  /// Traps unless `secret` has 32 bytes.
+  init(_ secret: consuming SecretBytes) {
+    precondition(secret.count == KeyWrap.keySize, "a master key has 32 bytes")
+    self.secret = secret
+  }
 
   /// The key of a new generation.
   package static func random() -> MasterKey {
@@ -86,7 +90,8 @@ package struct MasterKey: ~Copyable, Sendable {
     KeyWrap.wrap(secret, under: seed.wrapKey(binding: binding))
   }
 
-  /// The key of the recovery slot; throws `unwrapFailed` if the words are others, or it was altered.
+  /// The key of the recovery slot; throws `unwrapFailed` if the words are others, or it was
+  /// altered.
   package static func unwrap(_ wrapped: [UInt8], seed: borrowing RecoverySeed, binding: Binding)
     throws(CryptoError) -> MasterKey
   {

@@ -49,7 +49,8 @@ package final class ObjectCipher: @unchecked Sendable {
 
   /// The size of the body in a file of this size.
   ///
-  /// Throws `malformed` for a size that no object of this kind has, such as that of a truncated file.
+  /// Throws `malformed` for a size that no object of this kind has, such as that of a truncated
+  /// file.
   package static func bodySize(fileSize: Int, kind: ObjectKind) throws(CryptoError) -> Int {
     let limit = ObjectLayout.bodySize(contentSize: ObjectLayout.maximumContentSize(of: kind))
     guard let size = ObjectLayout.bodySize(fileSize: fileSize), size <= limit else {
@@ -58,13 +59,14 @@ package final class ObjectCipher: @unchecked Sendable {
     return size
   }
 
-  /// Opens consecutive blocks: `ciphertext` is what the file holds at `ObjectLayout.fileRange(ofBlocks:bodySize:)`,
-  /// `output` receives what `ObjectLayout.bodyRange(ofBlocks:bodySize:)` says, exactly.
+  /// Opens consecutive blocks: `ciphertext` is what the file holds at
+  /// `ObjectLayout.fileRange(ofBlocks:bodySize:)`, `output` receives what
+  /// `ObjectLayout.bodyRange(ofBlocks:bodySize:)` says, exactly.
   ///
   /// `isLast` says that the last of them is the object's last block. Throws `malformed` if
-  /// `ciphertext` is too short or too long for that, `authenticationFailed` if a block was altered, is
-  /// another one, or is or is not the last; what `output` then holds must not be used.
-  /// `output` must not be smaller than what is opened; traps otherwise.
+  /// `ciphertext` is too short or too long for that, `authenticationFailed` if a block was altered,
+  /// is another one, or is or is not the last; what `output` then holds must not be used. `output`
+  /// must not be smaller than what is opened; traps otherwise.
   package func openBlocks(
     _ blocks: Range<Int>, isLast: Bool, ciphertext: UnsafeRawBufferPointer,
     into output: UnsafeMutableRawBufferPointer
@@ -93,7 +95,8 @@ package final class ObjectCipher: @unchecked Sendable {
 
   /// How much of an opened body is content.
   ///
-  /// Throws `malformed` unless the padding is the canonical one: as long as the format says, and all zeros.
+  /// Throws `malformed` unless the padding is the canonical one: as long as the format says, and
+  /// all zeros.
   package static func contentSize(body: UnsafeRawBufferPointer) throws(CryptoError) -> Int {
     guard body.count >= ObjectLayout.lengthSize else {
       throw .malformed(reason: "a body of \(body.count) bytes")

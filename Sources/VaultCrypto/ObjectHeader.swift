@@ -2,7 +2,8 @@ import VaultModel
 
 /// The 16 bytes before the first block of an object: Docs/Format.md, "6. Objects".
 ///
-/// They are additional data of every block, so they are authenticated when a block is opened, not before.
+/// They are additional data of every block, so they are authenticated when a block is opened, not
+/// before.
 package struct ObjectHeader: Hashable, Sendable {
   package var kind: ObjectKind
   package var keyID: KeyID

@@ -7,8 +7,8 @@ package enum PasswordHash {
 
   /// The key that the password gives for this device's slot. Takes as long as `cost` says.
   ///
-  /// Throws `costOutOfRange` before anything is allocated, `malformed` for a salt that is not 16 bytes,
-  /// `outOfMemory`. A wrong password shows only when `DeviceUnlockKey.unwrap` fails.
+  /// Throws `costOutOfRange` before anything is allocated, `malformed` for a salt that is not 16
+  /// bytes, `outOfMemory`. A wrong password shows only when `DeviceUnlockKey.unwrap` fails.
   package static func derive(
     password: borrowing SecretBytes, salt: [UInt8], cost: Argon2Cost, person: PersonID,
     device: DeviceID, binding: Binding
@@ -26,7 +26,15 @@ package enum PasswordHash {
     guard salt.count == saltSize else {
       throw .malformed(reason: "a salt has 16 bytes, not \(salt.count)")
     }
-    var output = SecretBytes(count: 32)
+    return try argon2id(secret, salt: salt, cost: cost, count: 32)
+  }
+
+  /// Argon2id itself, of any cost; the salt must have 16 bytes.
+  static func argon2id(
+    _ secret: borrowing SecretBytes, salt: [UInt8], cost: Argon2Cost, count: Int
+  ) throws(CryptoError) -> SecretBytes {
+    precondition(salt.count == saltSize, "libsodium takes salts of 16 bytes only")
+    var output = SecretBytes(count: count)
     let isDone = output.withUnsafeMutableBytes { output in
       secret.withUnsafeBytes { secret in
         crypto_pwhash_argon2id(

@@ -5,8 +5,8 @@ import Glibc
 package enum ProcessHardening {
   /// No core dumps, and no other process of the same user can attach or read this one's memory.
   ///
-  /// Call it once, first thing in `main`. Holds for this process until it executes another program. What
-  /// the system refuses is left as it is: there is nothing a person could do about it.
+  /// Call it once, first thing in `main`. Holds for this process until it executes another program.
+  /// What the system refuses is left as it is: there is nothing a person could do about it.
   package static func apply() {
     _ = kv_prctl_not_dumpable()
     var none = rlimit(rlim_cur: 0, rlim_max: 0)

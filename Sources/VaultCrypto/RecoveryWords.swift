@@ -36,8 +36,8 @@ package struct RecoveryWords: ~Copyable, Sendable {
     }
   }
 
-  /// Reads the words as a person types them: any case, any blanks and line breaks between them, each word
-  /// in full or at least its first four letters.
+  /// Reads the words as a person types them: any case, any blanks and line breaks between them,
+  /// each word in full or at least its first four letters.
   package init(parsing text: some StringProtocol) throws(WordsError) {
     let words = text.split(whereSeparator: \.isWhitespace)
     var indices: [Int] = []
@@ -96,12 +96,14 @@ package struct RecoveryWords: ~Copyable, Sendable {
   }
 }
 
-/// What is wrong with recovery words as typed. Says nothing of the words but what helps to mend them.
+/// What is wrong with recovery words as typed. Says nothing of the words but what helps to mend
+/// them.
 package enum WordsError: Error, Hashable, Sendable {
   case wrongCount(found: Int)
   /// The word at this position, from 1, is not in the list; `nearest` is the one most like it.
   case unknownWord(position: Int, nearest: String)
-  /// All are words of the list, but these 24 do not belong together: one is wrong or two are exchanged.
+  /// All are words of the list, but these 24 do not belong together: one is wrong or two are
+  /// exchanged.
   case badChecksum
 }
 

@@ -13,8 +13,8 @@ package struct SealedValue: Hashable, Sendable {
   }
 }
 
-/// Seals what stands inside registers, audit segments and the password slot: AES-256-GCM with a random nonce,
-/// bound to the file that it stands in. Docs/Format.md, "5. Signed files", *Sealed*.
+/// Seals what stands inside registers, audit segments and the password slot: AES-256-GCM with a
+/// random nonce, bound to the file that it stands in. Docs/Format.md, "5. Signed files", *Sealed*.
 ///
 /// May be used from every thread.
 package final class SealingKey: Sendable {

@@ -6,7 +6,8 @@ import VaultModel
 /// for every command: under the key name `kinvault:<vault id>` in the user's keyring, readable by
 /// processes of this user only, gone when nobody used it for the idle timeout, or at a reboot.
 ///
-/// See keyrings(7). Where the kernel offers no keyring (some containers), everything throws `unavailable`.
+/// See keyrings(7). Where the kernel offers no keyring (some containers), everything throws
+/// `unavailable`.
 package enum SessionKeyring {
   /// Puts the key there, in place of one that is there already.
   ///

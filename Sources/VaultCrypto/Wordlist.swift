@@ -4,8 +4,8 @@ package enum Wordlist {
   package static let english: [String] = englishText.split(whereSeparator: \.isWhitespace)
     .map(String.init)
 
-  /// The place of a word in the list, also when it is written in capitals or cut after four letters or
-  /// more; nil if it is none.
+  /// The place of a word in the list, also when it is written in capitals or cut after four letters
+  /// or more; nil if it is none.
   static func index(of word: String) -> Int? {
     let word = word.lowercased()
     let position = firstIndex { $0 >= word }
@@ -19,7 +19,12 @@ package enum Wordlist {
   static func nearest(to word: String) -> String {
     // Longer than any word of the list: the rest says nothing.
     let letters = Array(word.lowercased().utf8.prefix(16))
-    return english.min { distance(letters, Array($0.utf8)) < distance(letters, Array($1.utf8)) }!
+    var best = (word: english[0], distance: Int.max)
+    for candidate in english {
+      let distance = distance(letters, Array(candidate.utf8))
+      if distance < best.distance { best = (candidate, distance) }
+    }
+    return best.word
   }
 
   /// Binary search for the first word that `isAtOrAfter` says yes to.

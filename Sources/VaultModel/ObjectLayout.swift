@@ -59,8 +59,8 @@ package enum ObjectLayout {
     headerSize + bodySize + blockCount(bodySize: bodySize) * tagSize
   }
 
-  /// The size of the body in a file of this size; nil for a size that no object has, such as that of
-  /// a truncated file (most of them).
+  /// The size of the body in a file of this size; nil for a size that no object has, such as that
+  /// of a truncated file (most of them).
   package static func bodySize(fileSize: Int) -> Int? {
     guard fileSize >= headerSize, fileSize <= 1 << 56 else { return nil }
     let sealed = fileSize - headerSize

@@ -2,9 +2,9 @@
 package enum Padding {
   /// The size to which Padmé pads `byteCount` bytes: at most 12 % more.
   ///
-  /// Only the top `⌊log2 E⌋ + 1` bits after the leading one may be set in a padded size, where `E` is
-  /// the position of the leading one; so of all sizes below 2^n only O(n log n) occur.
-  /// Padding a padded size changes nothing. `byteCount` must be from 0 to 2^62.
+  /// Only the top `⌊log2 E⌋ + 1` bits after the leading one may be set in a padded size, where `E`
+  /// is the position of the leading one; so of all sizes below 2^n only O(n log n) occur. Padding a
+  /// padded size changes nothing. `byteCount` must be from 0 to 2^62.
   ///
   /// Nikitin et al., *Reducing Metadata Leakage from Encrypted Files and Communication with PURBs*,
   /// PoPETs 2019(4), algorithm 1.

@@ -63,6 +63,18 @@ package final class RunningCommand {
     }
     if let folder { kv_spawn_in_folder(&actions, folder.string) }
 
+    // The program must not inherit what a test process ignores or blocks: SIGTERM would not end it.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    posix_spawnattr_setsigmask(&attributes, &signals)
+    sigfillset(&signals)
+    posix_spawnattr_setsigdefault(&attributes, &signals)
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
+
     let variables = environment?.map { "\($0)=\($1)" } ?? Self.inheritedVariables()
     var argumentPointers: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map {
       strdup($0)
@@ -76,7 +88,7 @@ package final class RunningCommand {
     }
     var processID: pid_t = 0
     let error = posix_spawnp(
-      &processID, program, &actions, nil, argumentPointers, variablePointers)
+      &processID, program, &actions, &attributes, argumentPointers, variablePointers)
     close(files[0])
     self.processID = processID
     outputs = (files[1], files[2])

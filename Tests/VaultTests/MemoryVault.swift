@@ -29,17 +29,8 @@ struct MemoryVault {
   var store: MemoryStore
   var stateStore: MemoryStore
   let clock: Clock
-  /// The key of the one device, shared since keys cannot be copied.
-  let key: SharedKey
-
-  final class SharedKey: Sendable {
-    let key: DeviceUnlockKey
-    let words: RecoveryWords
-    init(_ created: consuming CreatedVault) {
-      key = created.unlockKey
-      words = created.words
-    }
-  }
+  /// The words, and the key of the one device.
+  let created: CreatedVault
 
   static let password = "correct horse"
 
@@ -53,10 +44,9 @@ struct MemoryVault {
     store = MemoryStore()
     stateStore = MemoryStore()
     clock = Clock()
-    key = SharedKey(
-      try Vault.create(
-        id: id, in: store, state: StateFolder(store: stateStore), device: Self.newDevice,
-        password: SecretBytes(copying: Array(Self.password.utf8)), clock: clock.wallClock))
+    created = try Vault.create(
+      id: id, in: store, state: StateFolder(store: stateStore), device: Self.newDevice,
+      password: SecretBytes(copying: Array(Self.password.utf8)), clock: clock.wallClock)
   }
 
   var state: StateFolder { StateFolder(store: stateStore) }
@@ -64,7 +54,7 @@ struct MemoryVault {
   func open(_ options: OpenOptions = OpenOptions(), on other: (any BlobStore)? = nil) throws -> Vault
   {
     try Vault.open(
-      id: id, store: other ?? store, folder: nil, state: state, key: key.key, options: options,
+      id: id, store: other ?? store, folder: nil, state: state, key: created.unlockKey, options: options,
       clock: clock.wallClock)
   }
 

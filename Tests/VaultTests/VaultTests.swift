@@ -56,7 +56,7 @@ import VaultModel
     _ = try vault.addMember(named: #require(FileName("Emma")))
     let other = StateFolder(store: MemoryStore())
     let key = try Vault.recover(
-      id: memory.id, store: memory.store, state: other, words: memory.key.words,
+      id: memory.id, store: memory.store, state: other, words: memory.created.words,
       device: MemoryVault.newDevice, password: SecretBytes(copying: Array("new one".utf8)),
       clock: memory.clock.wallClock)
     let again = try Vault.open(
