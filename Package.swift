@@ -91,6 +91,12 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
+      name: "VaultFilesTests",
+      dependencies: [
+        "VaultFiles", "Vault", "VaultModel", "VaultCrypto",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .testTarget(
       name: "VaultMountTests",
       dependencies: [
         "VaultModel", "VaultFiles", "VaultMount", "Vault", "VaultCrypto", "CFuse",
