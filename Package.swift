@@ -91,15 +91,15 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
-      name: "VaultMountTests",
-      dependencies: [
-        "VaultModel", "VaultFiles", "VaultMount", "Vault", "VaultCrypto", "CFuse",
-        .product(name: "SystemPackage", package: "swift-system"),
-      ]),
-    .testTarget(
       name: "VaultFilesTests",
       dependencies: [
         "VaultFiles", "Vault", "VaultModel", "VaultCrypto",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .testTarget(
+      name: "VaultMountTests",
+      dependencies: [
+        "VaultModel", "VaultFiles", "VaultMount", "Vault", "VaultCrypto", "CFuse",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
   ],

@@ -209,11 +209,14 @@ final class Draft: @unchecked Sendable {
 
   /// Lets go of everything: nobody will read this file again. Locked.
   func abandon() {
-    for (_, ticket) in inFlight {
-      if case .success(let name) = ticket.wait() { obsolete.append(name) }
-    }
-    inFlight = []
     if var state = loaded {
+      for (chunk, ticket) in inFlight {
+        let result = ticket.wait()
+        do throws(FileError) { try take(result, of: chunk, ticket, &state) } catch {
+          // What could not be sealed has no object to let go of.
+        }
+      }
+      inFlight = []
       obsolete += state.takeSuperseded() + state.namesInUse
       if case .indexes(let indexes) = sealed.content { obsolete += indexes }
     } else {

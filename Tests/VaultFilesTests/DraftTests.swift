@@ -31,7 +31,9 @@ extension Draft {
   func contents() throws -> [UInt8] {
     let count = lock.withLock { Int(size) }
     var bytes = [UInt8](repeating: 0xaa, count: count + 3)
-    let read = try bytes.withUnsafeMutableBytes { try read(at: 0, into: $0) }
+    let read = try bytes.withUnsafeMutableBytes { buffer -> Int in
+      try self.read(at: 0, into: buffer)
+    }
     #expect(read == count)
     return Array(bytes.prefix(count))
   }
