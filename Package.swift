@@ -96,6 +96,12 @@ let package = Package(
         "VaultFiles", "Vault", "VaultModel", "VaultCrypto",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .testTarget(
+      name: "VaultMountTests",
+      dependencies: [
+        "VaultModel", "VaultFiles", "VaultMount", "Vault", "VaultCrypto", "CFuse",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )
