@@ -97,14 +97,16 @@ package struct BlobEntry: Hashable, Sendable {
   package var kind: Kind
   /// In bytes; 0 unless it is a blob.
   package var size: UInt64
-  /// Whole seconds since 1970.
-  package var modifiedSeconds: Int64
+  /// Differs after a blob was replaced, written or exchanged under this name, as well as the store can tell; says
+  /// nothing by itself. Where the file system's times are coarse, a blob replaced twice within a tick whose second
+  /// file got the first one's place on disk may show the same.
+  package var fingerprint: UInt64
 
-  package init(name: String, kind: Kind, size: UInt64, modifiedSeconds: Int64) {
+  package init(name: String, kind: Kind, size: UInt64, fingerprint: UInt64) {
     self.name = name
     self.kind = kind
     self.size = size
-    self.modifiedSeconds = modifiedSeconds
+    self.fingerprint = fingerprint
   }
 
   package var isFolder: Bool { kind == .folder }

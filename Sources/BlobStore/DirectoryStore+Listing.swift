@@ -77,6 +77,18 @@ extension DirectoryStore {
 }
 
 extension BlobEntry {
+  /// FNV-1a over what the file system changes when a file is replaced or written.
+  private static func fingerprint(_ status: stat) -> UInt64 {
+    let parts = [
+      UInt64(status.st_ino), UInt64(truncatingIfNeeded: status.st_size),
+      UInt64(truncatingIfNeeded: status.st_mtim.tv_sec),
+      UInt64(truncatingIfNeeded: status.st_mtim.tv_nsec),
+      UInt64(truncatingIfNeeded: status.st_ctim.tv_sec),
+      UInt64(truncatingIfNeeded: status.st_ctim.tv_nsec),
+    ]
+    return parts.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ $1) &* 0x100_0000_01b3 }
+  }
+
   fileprivate init(name: String, _ status: stat) {
     let kind: Kind =
       switch status.st_mode & S_IFMT {
@@ -86,6 +98,6 @@ extension BlobEntry {
       }
     self.init(
       name: name, kind: kind, size: kind == .blob ? UInt64(status.st_size) : 0,
-      modifiedSeconds: Int64(status.st_mtim.tv_sec))
+      fingerprint: Self.fingerprint(status))
   }
 }

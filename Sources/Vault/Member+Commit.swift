@@ -259,7 +259,7 @@ struct CommitWriter {
     try member.register.store(bytes)
     let hash = Digest.sha256(bytes)
     heads.loaded[device] = LoadedHead(device: device, counter: counter, hash: hash, head: head)
-    heads.seen[device.hex] = nil
+    heads.seen[device] = nil
     let known = heads.loaded.values.map { ($0.device, $0.counter, $0.hash) }
     let register = member.register
     try context.state.updateWatermarks { marks in

@@ -4,16 +4,9 @@ import VaultModel
 
 /// What a process knows of the heads of one member.
 struct HeadsState: Sendable {
-  /// A head file as it was when it was read.
-  struct Seen: Equatable, Sendable {
-    var size: UInt64
-    var modifiedSeconds: Int64
-    /// False while the file was so young when it was read that a rewrite might not show in its time.
-    var isSettled: Bool
-  }
-
   var loaded: [DeviceID: LoadedHead] = [:]
-  var seen: [String: Seen] = [:]
+  /// The fingerprints of the head files as they were when they were read.
+  var seen: [DeviceID: UInt64] = [:]
   var appliedSegments: Set<ObjectName> = []
   /// The deltas of this device's head, with what they hold.
   var ownDeltas: [DeltaPlan.Delta] = []
@@ -36,35 +29,31 @@ extension Member {
     try heads.withLock { (heads) throws(VaultError) in try catchUp(&heads) }
   }
 
-  /// A head younger than this when it was read is read again, in case its time is too coarse.
-  private static let settlingSeconds: Int64 = 2
-
   func catchUp(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
     var changed: Set<RecordID> = []
     let folder = register.folder
     let entries = try storing { () throws(BlobStoreError) in try context.store.list(folder) }
-    let now = Int64(context.clock.milliseconds() / 1000)
     for entry in entries {
-      guard let device = DeviceID(hex: entry.name) else { continue }
-      let isSettled = abs(now - entry.modifiedSeconds) > Self.settlingSeconds
-      let seen = HeadsState.Seen(
-        size: entry.size, modifiedSeconds: entry.modifiedSeconds, isSettled: isSettled)
-      if let known = heads.seen[entry.name], known.isSettled, known.size == seen.size,
-        known.modifiedSeconds == seen.modifiedSeconds
-      {
-        continue
-      }
+      guard let device = DeviceID(hex: entry.name), heads.seen[device] != entry.fingerprint
+      else { continue }
       do throws(VaultError) {
-        let head = try register.load(device)
-        changed.formUnion(try adopt(head, &heads))
+        changed.formUnion(try adopt(try loadHead(of: device), &heads))
       } catch {
         // Another device's broken head hides only what that device alone has written.
         if device == context.device.id { throw error }
-        continue
       }
-      heads.seen[entry.name] = seen
+      heads.seen[device] = entry.fingerprint
     }
     return changed
+  }
+
+  /// The head of a device that may be newer than what is known of people.
+  private func loadHead(of device: DeviceID) throws(VaultError) -> LoadedHead {
+    do throws(VaultError) { return try register.load(device) } catch {
+      guard device != context.device.id else { throw error }
+      try context.reloadPeople()
+      return try register.load(device)
+    }
   }
 
   /// Takes over what a head names, if it is news.

@@ -1,4 +1,5 @@
 import BlobStore
+import Synchronization
 import VaultCrypto
 import VaultModel
 
@@ -13,7 +14,8 @@ final class VaultContext: Sendable {
   let clock: WallClock
   let binding: Binding
   let signedFiles: SignedFiles
-  let people: People
+  // Read again when a device appears that it does not know.
+  private let knownPeople: Mutex<People>
   let person: PersonID
   let device: ThisDevice
   let isReadOnly: Bool
@@ -30,13 +32,22 @@ final class VaultContext: Sendable {
     self.clock = clock
     self.binding = binding
     self.signedFiles = SignedFiles(store: store, binding: binding)
-    self.people = people
+    knownPeople = Mutex(people)
     self.person = person
     self.device = device
     self.isReadOnly = isReadOnly
     self.staging = staging
     // Six buffers a core are in use at most when many reads and seals run at once.
     buffers = BufferPool(byteCount: (ObjectStore.sealedChunkSize + 4095) & ~4095, keptCount: 12)
+  }
+
+  /// Everyone in the vault, as they were last read.
+  var people: People { knownPeople.withLock { $0 } }
+
+  /// Reads everyone again: a new device or person may have come.
+  func reloadPeople() throws(VaultError) {
+    let people = try People.load(store: store, files: signedFiles)
+    knownPeople.withLock { $0 = people }
   }
 
   /// Whether removals must be remembered for other devices: only when there are any.

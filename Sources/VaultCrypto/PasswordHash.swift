@@ -78,7 +78,7 @@ package struct DeviceUnlockKey: ~Copyable, Sendable {
   private let secret: SecretBytes
 
   /// Traps unless `secret` has 32 bytes.
-  init(_ secret: consuming SecretBytes) {
+  package init(_ secret: consuming SecretBytes) {
     precondition(secret.count == Self.size, "a device unlock key has 32 bytes")
     self.secret = secret
   }
@@ -110,7 +110,8 @@ package struct DeviceUnlockKey: ~Copyable, Sendable {
     secret.constantTimeEquals(other.secret)
   }
 
-  func withUnsafeBytes<Result, Failure: Error>(
+  /// The bytes, to be handed to another process of this user; valid only during the call.
+  package func withUnsafeBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try secret.withUnsafeBytes(body)

@@ -1,7 +1,7 @@
 import VaultModel
 
 /// The media type that a name's extension stands for: enough to show a sensible icon where the view is not mounted.
-enum MediaType {
+package enum MediaType {
   private static let types: [String: String] = [
     "avif": "image/avif", "bmp": "image/bmp", "csv": "text/csv", "dcm": "application/dicom",
     "dicom": "application/dicom",
@@ -23,7 +23,7 @@ enum MediaType {
   ]
 
   /// Empty for what has no known extension and for what is no regular file.
-  static func of(_ name: FileName, mode: UInt32) -> String {
+  package static func of(_ name: FileName, mode: UInt32) -> String {
     guard mode & FileMode.typeMask == FileMode.regular else { return "" }
     let bytes = name.bytes
     guard let dot = bytes.lastIndex(of: UInt8(ascii: ".")), dot > 0, bytes.count - dot <= 6 else {

@@ -51,10 +51,12 @@ struct MemoryVault {
 
   var state: StateFolder { StateFolder(store: stateStore) }
 
-  func open(_ options: OpenOptions = OpenOptions(), on other: (any BlobStore)? = nil) throws -> Vault
+  func open(_ options: OpenOptions = OpenOptions(), on other: (any BlobStore)? = nil) throws
+    -> Vault
   {
     try Vault.open(
-      id: id, store: other ?? store, folder: nil, state: state, key: created.unlockKey, options: options,
+      id: id, store: other ?? store, folder: nil, state: state, key: created.unlockKey,
+      options: options,
       clock: clock.wallClock)
   }
 

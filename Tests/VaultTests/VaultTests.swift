@@ -1,6 +1,6 @@
 import BlobStore
-import Testing
 import TestSupport
+import Testing
 import VaultCrypto
 import VaultModel
 
@@ -11,7 +11,8 @@ import VaultModel
     let memory = try MemoryVault()
     let vault = try memory.open()
     let emma = try vault.addMember(named: #require(FileName("Emma")))
-    var edit = RecordEdit.newRecord("Vaccines", note: "---\ntype: vaccine\ndate: 2025-01-20\n---\nHi")
+    var edit = RecordEdit.newRecord(
+      "Vaccines", note: "---\ntype: vaccine\ndate: 2025-01-20\n---\nHi")
     edit.items[try #require(FileName("card.jpg"))] = try .file("card.jpg", [1, 2, 3], in: emma)
     let commit = try emma.commit([edit])
     #expect(commit.failures.isEmpty)

@@ -13,9 +13,9 @@ struct Table {
   private let columns: [Column]
   private var rows: [[String]] = []
 
-  init(_ columns: [Column]) { self.columns = columns }
+  init(columns: [Column]) { self.columns = columns }
 
-  init(_ headings: String...) { self.init(headings.map { Column(heading: $0) }) }
+  init(_ headings: String...) { self.init(columns: headings.map { Column(heading: $0) }) }
 
   var isEmpty: Bool { rows.isEmpty }
 
