@@ -99,12 +99,12 @@ import Testing
     let program = try Program.withVault()
     try program.run("lock", expecting: 0)
     let result = try program.run(
-      "member", "list", environment: ["KINVAULT_PASSWORD_FILE": .some(nil)], expecting: 4)
+      "member", "list", environment: ["KINVAULT_PASSWORD_FILE": nil], expecting: 4)
     #expect(result.errors.contains("--password-file"))
     try program.run(
       "member", "list",
       environment: [
-        "KINVAULT_PASSWORD_FILE": .some(nil),
+        "KINVAULT_PASSWORD_FILE": nil,
         "KINVAULT_PASSWORD_COMMAND": "cat \(program.passwordFile)",
       ], expecting: 0)
     try program.run(
