@@ -56,6 +56,52 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+
+    .target(
+      name: "TestSupport",
+      dependencies: [
+        "BlobStore", "CLinux", .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      path: "Tests/Support"),
+    .testTarget(
+      name: "VaultModelTests",
+      dependencies: ["VaultModel", .product(name: "SwiftProtobuf", package: "swift-protobuf")]),
+    .testTarget(
+      name: "VaultCryptoTests",
+      dependencies: [
+        "VaultModel", "VaultCrypto", "CSodium", "COpenSSL", "CLinux",
+        .product(name: "Crypto", package: "swift-crypto"),
+      ]),
+    .testTarget(
+      name: "BlobStoreTests",
+      dependencies: [
+        "BlobStore", "CLinux", "TestSupport",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .testTarget(
+      name: "VaultTests",
+      dependencies: [
+        "VaultModel", "VaultCrypto", "BlobStore", "Vault", "TestSupport",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .testTarget(
+      name: "CommandTests",
+      dependencies: [
+        "kinvault", "Vault", "VaultModel", "VaultCrypto", "BlobStore",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .testTarget(
+      name: "VaultFilesTests",
+      dependencies: [
+        "VaultFiles", "Vault", "VaultModel", "VaultCrypto",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .testTarget(
+      name: "VaultMountTests",
+      dependencies: [
+        "VaultModel", "VaultFiles", "VaultMount", "Vault", "VaultCrypto", "CFuse",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

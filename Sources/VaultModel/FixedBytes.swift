@@ -1,7 +1,9 @@
 /// A fixed number of bytes with a meaning of its own: an id, a name, a hash.
 ///
 /// Stored inline, without a heap allocation, so that hundreds of thousands of them are cheap.
-package protocol FixedBytes: Hashable, Comparable, Sendable, CustomStringConvertible {
+package protocol FixedBytes: Hashable, Comparable, Sendable, BitwiseCopyable,
+  CustomStringConvertible
+{
   associatedtype Storage: FixedStorage
   var storage: Storage { get }
   init(storage: Storage)
@@ -23,7 +25,17 @@ extension FixedBytes {
     self.init(bytes)
   }
 
+  /// The value whose bytes are all zero.
+  package static var zero: Self {
+    Self(storage: Storage(exactly: repeatElement(0, count: byteCount)))
+  }
+
   package var bytes: [UInt8] { storage.bytes }
+
+  /// Calls `body` with the bytes, which are valid only during the call. Allocates nothing.
+  package func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    storage.withUnsafeBytes(body)
+  }
 
   /// Lowercase hexadecimal, two digits a byte.
   package var hex: String { Hex.encode(storage.bytes) }
@@ -38,42 +50,48 @@ extension FixedBytes {
 
 /// The inline storage behind a `FixedBytes` type: big-endian words, so that comparing words
 /// compares bytes.
-package protocol FixedStorage: Hashable, Comparable, Sendable {
+package protocol FixedStorage: Hashable, Comparable, Sendable, BitwiseCopyable {
   static var byteCount: Int { get }
-  init(exactly bytes: some Collection<UInt8>)
-  var bytes: [UInt8] { get }
+  /// The storage with the `byteCount` bytes at `pointer`, which needs no alignment.
+  init(loadingFrom pointer: UnsafeRawPointer)
+  /// Calls `body` with the bytes, which are valid only during the call.
+  func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result
 }
 
-/// Reads one big-endian word from the next eight bytes.
-private func nextWord(_ iterator: inout some IteratorProtocol<UInt8>) -> UInt64 {
-  var word: UInt64 = 0
-  for _ in 0..<8 { word = word << 8 | UInt64(iterator.next() ?? 0) }
-  return word
-}
-
-private func append(_ word: UInt64, to bytes: inout [UInt8]) {
-  for shift in stride(from: 56, through: 0, by: -8) {
-    bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
+extension FixedStorage {
+  /// The storage with exactly these bytes; there must be `byteCount` of them.
+  package init(exactly bytes: some Collection<UInt8>) {
+    precondition(bytes.count == Self.byteCount)
+    let loaded: Self? = bytes.withContiguousStorageIfAvailable {
+      Self(loadingFrom: UnsafeRawPointer($0.baseAddress!))
+    }
+    self = loaded ?? Array(bytes).withUnsafeBytes { Self(loadingFrom: $0.baseAddress!) }
   }
+
+  package var bytes: [UInt8] { withUnsafeBytes { [UInt8]($0) } }
+
+  func append(to bytes: inout [UInt8]) {
+    withUnsafeBytes { bytes.append(contentsOf: $0) }
+  }
+}
+
+private func word(_ pointer: UnsafeRawPointer, _ index: Int) -> UInt64 {
+  UInt64(bigEndian: pointer.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self))
 }
 
 package struct Bytes8: FixedStorage {
-  private let word: UInt64
+  private let word0: UInt64
   package static var byteCount: Int { 8 }
 
-  package init(exactly bytes: some Collection<UInt8>) {
-    var iterator = bytes.makeIterator()
-    word = nextWord(&iterator)
+  package init(loadingFrom pointer: UnsafeRawPointer) {
+    word0 = word(pointer, 0)
   }
 
-  package var bytes: [UInt8] {
-    var result: [UInt8] = []
-    result.reserveCapacity(8)
-    append(word, to: &result)
-    return result
+  package func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    Swift.withUnsafeBytes(of: word0.bigEndian, body)
   }
 
-  package static func < (lhs: Self, rhs: Self) -> Bool { lhs.word < rhs.word }
+  package static func < (lhs: Self, rhs: Self) -> Bool { lhs.word0 < rhs.word0 }
 }
 
 package struct Bytes16: FixedStorage {
@@ -81,18 +99,13 @@ package struct Bytes16: FixedStorage {
   private let low: UInt64
   package static var byteCount: Int { 16 }
 
-  package init(exactly bytes: some Collection<UInt8>) {
-    var iterator = bytes.makeIterator()
-    high = nextWord(&iterator)
-    low = nextWord(&iterator)
+  package init(loadingFrom pointer: UnsafeRawPointer) {
+    high = word(pointer, 0)
+    low = word(pointer, 1)
   }
 
-  package var bytes: [UInt8] {
-    var result: [UInt8] = []
-    result.reserveCapacity(16)
-    append(high, to: &result)
-    append(low, to: &result)
-    return result
+  package func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    Swift.withUnsafeBytes(of: (high.bigEndian, low.bigEndian), body)
   }
 
   package static func < (lhs: Self, rhs: Self) -> Bool {
@@ -104,21 +117,15 @@ package struct Bytes32: FixedStorage {
   private let words: (UInt64, UInt64, UInt64, UInt64)
   package static var byteCount: Int { 32 }
 
-  package init(exactly bytes: some Collection<UInt8>) {
-    var iterator = bytes.makeIterator()
-    words = (
-      nextWord(&iterator), nextWord(&iterator), nextWord(&iterator), nextWord(&iterator)
-    )
+  package init(loadingFrom pointer: UnsafeRawPointer) {
+    words = (word(pointer, 0), word(pointer, 1), word(pointer, 2), word(pointer, 3))
   }
 
-  package var bytes: [UInt8] {
-    var result: [UInt8] = []
-    result.reserveCapacity(32)
-    append(words.0, to: &result)
-    append(words.1, to: &result)
-    append(words.2, to: &result)
-    append(words.3, to: &result)
-    return result
+  package func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    let bigEndian = (
+      words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian
+    )
+    return Swift.withUnsafeBytes(of: bigEndian, body)
   }
 
   package static func == (lhs: Self, rhs: Self) -> Bool { lhs.words == rhs.words }

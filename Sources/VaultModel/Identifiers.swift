@@ -30,7 +30,7 @@ package struct RecordID: FixedBytes {
   package init(storage: Bytes16) { self.storage = storage }
 
   /// The record that is the member's own directory in the mounted view.
-  package static let root = RecordID(storage: Bytes16(exactly: [UInt8](repeating: 0, count: 16)))
+  package static let root = RecordID.zero
 }
 
 /// Names a file of a record; two names with one file id are hard links.

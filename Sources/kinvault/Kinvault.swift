@@ -1,1 +1,62 @@
-@main struct K { static func main() {} }
+import ArgumentParser
+import Glibc
+import VaultCrypto
+
+@main
+struct Kinvault: ParsableCommand {
+  /// The version of the program; the format has its own.
+  static let version = "0.1.0"
+
+  static let configuration = CommandConfiguration(
+    commandName: "kinvault",
+    abstract: "Keeps a family's health records in a folder of encrypted files.",
+    discussion: """
+      A vault is an ordinary folder. Mounted, it shows plain folders and files that any program \
+      opens; unmounted, it is ciphertext that may be copied anywhere.
+
+      First steps:
+        kinvault init --vault ~/Family --name "Anna"
+        kinvault member add Emma --vault ~/Family
+        kinvault mount ~/family-records --vault ~/Family
+
+      Which vault: --vault, else $KINVAULT_VAULT, else the current folder or the nearest one above it \
+      that is a vault. Passwords are asked for, or come from --password-file, $KINVAULT_PASSWORD_FILE \
+      or the output of $KINVAULT_PASSWORD_COMMAND.
+
+      Exit statuses:
+      \(ExitStatus.table)
+      """,
+    version: version,
+    groupedSubcommands: [
+      CommandGroup(
+        name: "Set up and unlock",
+        subcommands: [
+          InitCommand.self, UnlockCommand.self, LockCommand.self, StatusCommand.self,
+          PasswordCommand.self, RecoverCommand.self,
+        ]),
+      CommandGroup(
+        name: "Records",
+        subcommands: [
+          MemberCommand.self, RecordCommand.self, AttachCommand.self, ExportCommand.self,
+          HistoryCommand.self, RestoreCommand.self,
+        ]),
+      CommandGroup(name: "Mount", subcommands: [MountCommand.self, UnmountCommand.self]),
+      CommandGroup(
+        name: "Care",
+        subcommands: [
+          CheckCommand.self, CollectCommand.self, AuditCommand.self, VersionCommand.self,
+        ]),
+    ])
+
+  static func main() {
+    ProcessHardening.apply()
+    // A reader that goes away is an error of write(2), not the end of a process with work half done.
+    signal(SIGPIPE, SIG_IGN)
+    do {
+      var command = try parseAsRoot()
+      try command.run()
+    } catch {
+      FailureReport(error).end()
+    }
+  }
+}

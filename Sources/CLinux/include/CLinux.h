@@ -1,1 +1,5 @@
-
+// Calls of Linux and glibc that Swift's Glibc module does not show, a header for each topic.
+#include "files.h"
+#include "process.h"
+#include "secrets.h"
+#include "xattrs.h"

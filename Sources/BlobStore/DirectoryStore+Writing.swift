@@ -1,0 +1,134 @@
+import CLinux
+import Glibc
+
+extension DirectoryStore {
+  package func create(_ path: BlobPath, _ bytes: UnsafeRawBufferPointer) throws(BlobStoreError) {
+    let file = try createFile(path)
+    do {
+      try file.write(bytes, path: path.string)
+      try file.close(path: path.string)
+    } catch {
+      // The torn file must not stand in the way of another try, nor hold the last of the space.
+      _ = unlink(path)
+      throw error
+    }
+  }
+
+  /// A new file, open for writing. Makes the folder it needs only when the system says that it is missing.
+  private func createFile(_ path: BlobPath) throws(BlobStoreError) -> Descriptor {
+    let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOCTTY
+    var returned = open(path, flags)
+    if returned == -ENOENT {
+      try check(makeParent(of: path, durably: false), path)
+      returned = open(path, flags)
+    }
+    return try Descriptor(returned, path: path.string)
+  }
+
+  package func rename(_ from: BlobPath, to: BlobPath) throws(BlobStoreError) {
+    var failed = to
+    let error = inParent(of: from) { oldFolder, oldName in
+      inParent(of: to, missing: .make) { newFolder, newName in
+        let error = errorOf { renameat(oldFolder, oldName, newFolder, newName) }
+        if error == -ENOENT { failed = from }
+        return error
+      }
+    }
+    if error == -ENOENT { failed = from }
+    try check(error, failed)
+  }
+
+  package func link(_ from: BlobPath, to: BlobPath) throws(BlobStoreError) {
+    let error = inParent(of: from) { oldFolder, oldName in
+      inParent(of: to, missing: .make) { newFolder, newName in
+        errorOf { linkat(oldFolder, oldName, newFolder, newName, 0) }
+      }
+    }
+    switch -error {
+    case EPERM, EXDEV, EMLINK, EOPNOTSUPP, ENOSYS: try copy(from, to: to)
+    case ENOENT: throw .notFound(path: from.string)
+    default: try check(error, to)
+    }
+  }
+
+  /// What `link` does on file systems without links, such as FAT.
+  func copy(_ from: BlobPath, to: BlobPath) throws(BlobStoreError) {
+    let reader = try openForReading(from)
+    let file = try createFile(to)
+    do {
+      try withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) {
+        (buffer) throws(BlobStoreError) in
+        var offset: UInt64 = 0
+        while true {
+          let count = try reader.read(at: offset, into: buffer)
+          if count == 0 { break }
+          try file.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), path: to.string)
+          offset += UInt64(count)
+        }
+      }
+      try file.close(path: to.string)
+    } catch {
+      _ = unlink(to)
+      throw error
+    }
+  }
+
+  package func replace(
+    _ path: BlobPath, _ bytes: UnsafeRawBufferPointer, durably: Bool
+  ) throws(BlobStoreError) {
+    var failure: BlobStoreError?
+    let error = inParent(
+      of: path, missing: durably ? .makeDurably : .make, readable: durably
+    ) { folder, name in
+      let temporary = temporaryName(for: path.name)
+      do throws(BlobStoreError) {
+        try write(bytes, as: temporary, in: folder, for: path, durably: durably)
+      } catch {
+        failure = error
+        return 0
+      }
+      let error = errorOf { renameat(folder, temporary, folder, name) }
+      if error < 0 {
+        _ = unlinkat(folder, temporary, 0)
+        return error
+      }
+      return durably ? errorOf { fsync(folder) } : 0
+    }
+    if let failure { throw failure }
+    try check(error, path)
+  }
+
+  private func write(
+    _ bytes: UnsafeRawBufferPointer, as temporary: String, in folder: Int32, for path: BlobPath,
+    durably: Bool
+  ) throws(BlobStoreError) {
+    let file = try Descriptor(
+      retryingInterrupted {
+        kv_open_beneath(folder, temporary, O_WRONLY | O_CREAT | O_EXCL, 0o600)
+      }, path: path.string)
+    do {
+      try file.write(bytes, path: path.string)
+      if durably { try file.sync(path: path.string) }
+      try file.close(path: path.string)
+    } catch {
+      _ = unlinkat(folder, temporary, 0)
+      throw error
+    }
+  }
+
+  /// `.<name>.tmp-<process id>-<8 random hex digits>`: a reader of the vault takes it for nothing of its own.
+  private func temporaryName(for name: String) -> String {
+    let digits = String(UInt32.random(in: .min ... .max), radix: 16)
+    let zeros = String(repeating: "0", count: 8 - digits.count)
+    return ".\(name).tmp-\(getpid())-\(zeros)\(digits)"
+  }
+
+  package func remove(_ path: BlobPath) throws(BlobStoreError) {
+    let error = unlink(path)
+    if error != -ENOENT { try check(error, path) }
+  }
+
+  private func unlink(_ path: BlobPath) -> Int32 {
+    inParent(of: path) { folder, name in errorOf { unlinkat(folder, name, 0) } }
+  }
+}

@@ -1,0 +1,111 @@
+import CLinux
+import Glibc
+import SystemPackage
+
+/// A store in a folder of a local file system. Files are made with mode 0600, folders with 0700.
+///
+/// Nothing outside the folder is read or written, whoever else writes into it: no symbolic link below the root is ever
+/// followed (the root's own path may be one), and no pipe or device is opened. A sync program that
+/// replaces a folder by a link gets `notABlob`.
+///
+/// It keeps one descriptor, the root's, and no state besides, so folders may come and go under it.
+/// `create` is three system calls and `rename` five, plus those that make a folder that turned out to be missing.
+///
+/// **Write-back errors.** `barrier` is `syncfs` on the descriptor that is held since the store was opened. Since Linux
+/// 5.8 it reports every write-back error of that file system since then, once, those of other programs' files too;
+/// before, it reports none, and a failing disk shows only when a blob is read again. On a FUSE file system (sshfs,
+/// mergerfs) it hands everything to the server, which decides alone what is on disk.
+package final class DirectoryStore: BlobStore {
+  package let folder: FilePath
+  let root: Descriptor
+
+  /// Opens an existing folder. Throws `notFound` when there is none and `notABlob` when something else is there.
+  package init(opening folder: FilePath) throws(BlobStoreError) {
+    let path = folder.string
+    self.folder = folder
+    root = try Descriptor(
+      retryingInterrupted {
+        let returned = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        return returned < 0 ? -errno : returned
+      }, path: path)
+  }
+
+  /// Makes the folder (and those above it) if it is missing, and opens it.
+  package convenience init(making folder: FilePath) throws(BlobStoreError) {
+    do {
+      try self.init(opening: folder)
+    } catch .notFound {
+      var path = FilePath(root: folder.root, [])
+      for component in folder.components {
+        path.append(component)
+        let text = path.string
+        let error = errorOf { mkdir(text, 0o700) }
+        // On the way down EROFS and EACCES may stand before EEXIST; the last word has opening it.
+        if error != 0 && error != -EEXIST && path.components.count == folder.components.count {
+          throw BlobStoreError(errno: -error, path: text)
+        }
+      }
+      try self.init(opening: folder)
+    }
+  }
+
+  // MARK: Reading
+
+  package func read(_ path: BlobPath, limit: Int) throws(BlobStoreError) -> [UInt8] {
+    let file = try openFile(path)
+    let size = try file.blobSize(path: path.string)
+    guard size <= UInt64(max(limit, 0)) else {
+      throw .tooLarge(path: path.string, size: size, limit: limit)
+    }
+    return try file.read(count: Int(size), path: path.string)
+  }
+
+  package func openForReading(_ path: BlobPath) throws(BlobStoreError) -> any BlobReader {
+    try FileReader(try openFile(path), path: path.string)
+  }
+
+  package func size(of path: BlobPath) throws(BlobStoreError) -> UInt64? {
+    var status = stat()
+    let error = inParent(of: path) { folder, name in
+      errorOf { fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) }
+    }
+    if error == -ENOENT { return nil }
+    try check(error, path)
+    guard status.st_mode & S_IFMT == S_IFREG else { throw .notABlob(path: path.string) }
+    return UInt64(status.st_size)
+  }
+
+  /// Does not wait for the other end of a pipe; the caller checks that it is a regular file.
+  private func openFile(_ path: BlobPath) throws(BlobStoreError) -> Descriptor {
+    try Descriptor(open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY), path: path.string)
+  }
+
+  package func space() throws(BlobStoreError) -> BlobSpace {
+    var numbers = statvfs()
+    let error = errorOf { fstatvfs(root.number, &numbers) }
+    try check(error, .root)
+    let unit = UInt64(numbers.f_frsize)
+    return BlobSpace(
+      totalBytes: UInt64(numbers.f_blocks).multipliedSaturating(by: unit),
+      availableBytes: UInt64(numbers.f_bavail).multipliedSaturating(by: unit),
+      totalFiles: UInt64(numbers.f_files), availableFiles: UInt64(numbers.f_favail))
+  }
+
+  // MARK: Durability
+
+  package func barrier() throws(BlobStoreError) {
+    try check(retryingInterrupted { kv_syncfs(root.number) }, .root)
+  }
+
+  package func syncFolder(_ path: BlobPath) throws(BlobStoreError) {
+    try Descriptor(open(path, O_RDONLY | O_DIRECTORY), path: path.string).sync(path: path.string)
+  }
+}
+
+extension UInt64 {
+  /// Some network file systems report the greatest number that there is.
+  fileprivate func multipliedSaturating(by other: UInt64) -> UInt64 {
+    let (product, overflow) = multipliedReportingOverflow(by: other)
+    return overflow ? .max : product
+  }
+}

@@ -1,0 +1,34 @@
+#ifndef KINVAULT_PROCESS_H
+#define KINVAULT_PROCESS_H
+
+#include <spawn.h>
+#include <stddef.h>
+
+/* What concerns the process as a whole. */
+
+/*
+ * Tells malloc to keep big blocks instead of giving them back to the kernel at every free: buffers of a chunk or
+ * two (1 MiB and more) come and go all the time, and first touching fresh pages costs more than sealing them.
+ * `arena_count` bounds how many heaps threads get (0: leave that alone). Call it once, before threads start.
+ */
+void kv_malloc_tuning(size_t mmap_threshold, size_t trim_threshold, int arena_count);
+
+/*
+ * Sets the readahead of the mount whose st_dev is `device`, in /sys/class/bdi: the kernel gives a FUSE mount 128 KiB.
+ * Returns 0 or -errno: EACCES for anyone but root, ENOENT where there is no such entry.
+ */
+int kv_raise_readahead(unsigned long long device, unsigned kibibytes);
+
+/* A pipe whose two ends are closed on exec. Returns 0 or -errno. */
+int kv_pipe(int ends[2]);
+
+/* posix_spawn_file_actions_addchdir_np(3): the program starts in this folder. Returns 0 or a positive errno. */
+int kv_spawn_in_folder(posix_spawn_file_actions_t *actions, const char *folder);
+
+/* A new empty file in memory without a name (memfd_create), closed on exec; its descriptor, or -errno. */
+int kv_unnamed_file(void);
+
+/* This process's environment, as posix_spawn wants it: not to be kept while anyone may change it. */
+char **kv_environment(void);
+
+#endif

@@ -1,0 +1,234 @@
+import BlobStore
+import Dispatch
+import Synchronization
+import VaultCrypto
+import VaultModel
+
+/// What a check went through and found.
+package struct CheckReport: Sendable {
+  package var problems: [Problem] = []
+  package var memberCount = 0
+  package var recordCount = 0
+  package var objectCount = 0
+  /// Ciphertext bytes of the objects that records need.
+  package var objectByteCount: UInt64 = 0
+  /// Objects that nothing names; `collect` removes them.
+  package var unusedCount = 0
+  package var unusedByteCount: UInt64 = 0
+  /// Bytes that were read and authenticated.
+  package var readByteCount: UInt64 = 0
+
+  /// True if something of what is current cannot be read.
+  package var hasDamage: Bool { problems.contains { $0.severity == .damage } }
+}
+
+/// How far a long piece of work has come.
+package struct WorkProgress: Sendable {
+  package var label: String
+  package var done: UInt64
+  /// 0 while it is not known.
+  package var total: UInt64
+}
+
+extension Vault {
+  /// Goes through everything that the vault is made of.
+  ///
+  /// Verifies all signatures, opens every head, segment, record and list of files, and sees that every
+  /// chunk is there with the right size. With `readsData` every byte of every object is read,
+  /// authenticated and compared with its name, in parallel.
+  ///
+  /// - Parameter progress: Called now and then, from several threads.
+  package func check(
+    readsData: Bool, progress: @escaping @Sendable (WorkProgress) -> Void = { _ in }
+  ) throws(VaultError) -> CheckReport {
+    var report = CheckReport()
+    report.problems = problems
+    for member in members {
+      report.memberCount += 1
+      var check = MemberCheck(member: member, readsData: readsData, progress: progress)
+      try check.run(into: &report)
+    }
+    report.problems += try foreignFiles()
+    report.problems += try audit.read().problems
+    var seen: Set<Problem> = []
+    report.problems = report.problems.filter { seen.insert($0).inserted }
+      .sorted { ($0.severity, $1.path) > ($1.severity, $0.path) }
+    return report
+  }
+
+  /// Files in the vault folder that are no part of a vault, and what crashes left.
+  private func foreignFiles() throws(VaultError) -> [Problem] {
+    var problems: [Problem] = []
+    let store = context.store
+    let own = context.staging?.path.string
+    try storing { () throws(BlobStoreError) in
+      try store.walk(under: .root) { (path, entry) throws(BlobStoreError) in
+        if entry.isFolder { return }
+        let text = path.string
+        if VaultPath(parsing: text) != nil { return }
+        if text.hasPrefix("staging/") {
+          if let own, text.hasPrefix(own) { return }
+          if text.hasSuffix("/lock") { return }
+          problems.append(
+            Problem(
+              .leftover, .note, path: text,
+              reason: "it belongs to a running program or was left by an interrupted one"))
+          return
+        }
+        problems.append(.foreign(text))
+      }
+    }
+    return problems
+  }
+}
+
+/// Checks one member.
+private struct MemberCheck {
+  let member: Member
+  let readsData: Bool
+  let progress: @Sendable (WorkProgress) -> Void
+  private var context: VaultContext { member.context }
+
+  mutating func run(into report: inout CheckReport) throws(VaultError) {
+    let name = member.name.string
+    var references: [ObjectName: ObjectReference] = [:]
+    var problems: [Problem] = []
+    let total = UInt64(member.allEntries().count)
+    MemberWalk(member: member).walkAll(
+      keeps: { _ in true },
+      visit: { reference in
+        if let known = references[reference.name], !known.isOnlyInHistory { return }
+        references[reference.name] = reference
+      },
+      fail: { reference, error in problems.append(problem(error, reference)) },
+      progress: { [progress] done in
+        if done % 256 == 0 || UInt64(done) == total {
+          progress(WorkProgress(label: name, done: UInt64(done), total: total))
+        }
+      })
+    for segment in segmentNames() {
+      references[segment] = ObjectReference(
+        name: segment, kind: .segment, record: .root, item: nil, contentByteCount: nil,
+        isOnlyInHistory: false)
+    }
+    for entry in member.allEntries() where entry.hasUnreadableFrontMatter && !entry.isDeleted {
+      problems.append(
+        Problem(
+          .unreadableFrontMatter, .note, path: member.objects.path(of: entry.revision).string,
+          reason: "the front matter of its note does not parse; the text is kept as it is",
+          member: name, record: member.displayPath(of: entry.record), item: "record.md"))
+    }
+    let sizes = try objectSizes(known: references, &report)
+    problems += present(references, sizes)
+    if readsData { problems += read(references, sizes, &report) }
+    report.recordCount += member.recordCount
+    report.objectCount += references.count
+    report.problems += problems
+  }
+
+  private func segmentNames() -> [ObjectName] {
+    member.heads.withLock { heads in
+      heads.loaded.values.flatMap { $0.head.checkpoint + $0.head.deltas }
+    }
+  }
+
+  private func problem(_ error: VaultError, _ reference: ObjectReference) -> Problem {
+    var problem = Problem(error, path: member.objects.path(of: reference.name).string)
+    problem.member = member.name.string
+    if reference.kind != .segment { problem.record = member.displayPath(of: reference.record) }
+    problem.item = reference.item?.string
+    problem.isOnlyInHistory = reference.isOnlyInHistory
+    if reference.isOnlyInHistory, problem.severity == .damage { problem.severity = .warning }
+    return problem
+  }
+
+  /// The sizes of all object files of the member; counts those that nothing names.
+  private func objectSizes(
+    known: [ObjectName: ObjectReference], _ report: inout CheckReport
+  ) throws(VaultError) -> [ObjectName: UInt64] {
+    var sizes: [ObjectName: UInt64] = [:]
+    for (name, size) in try member.objects.list() {
+      sizes[name] = size
+      if known[name] == nil {
+        report.unusedCount += 1
+        report.unusedByteCount += size
+      } else {
+        report.objectByteCount += size
+      }
+    }
+    return sizes
+  }
+
+  private func present(
+    _ references: [ObjectName: ObjectReference], _ sizes: [ObjectName: UInt64]
+  ) -> [Problem] {
+    references.values.compactMap { reference in
+      let path = member.objects.path(of: reference.name).string
+      guard let size = sizes[reference.name] else {
+        return problem(.missing(path: path), reference)
+      }
+      let needed = ObjectLayout.fileSize(contentSize: reference.contentByteCount ?? 0)
+      guard ObjectLayout.bodySize(fileSize: Int(clamping: size)) != nil, size >= needed else {
+        return problem(
+          .damaged(path: path, reason: "it has \(size) bytes, at least \(needed) are needed"),
+          reference)
+      }
+      return nil
+    }
+  }
+
+  /// Opens every object and computes its name again.
+  private func read(
+    _ references: [ObjectName: ObjectReference], _ sizes: [ObjectName: UInt64],
+    _ report: inout CheckReport
+  ) -> [Problem] {
+    let work = references.values.filter { sizes[$0.name] != nil }.sorted { $0.name < $1.name }
+    let total = work.reduce(0) { $0 + (sizes[$1.name] ?? 0) }
+    let state = Mutex((problems: [Problem](), done: UInt64(0), shown: UInt64(0)))
+    let member = self.member
+    let label = member.name.string
+    let progress = self.progress
+    DispatchQueue.concurrentPerform(iterations: work.count) { position in
+      let reference = work[position]
+      var found: Problem?
+      do throws(VaultError) {
+        try member.objects.verify(reference.name, kind: reference.kind)
+      } catch {
+        found = problem(error, reference)
+      }
+      let shown = state.withLock { state -> UInt64? in
+        if let found { state.problems.append(found) }
+        state.done += sizes[reference.name] ?? 0
+        guard state.done - state.shown > 8 << 20 || state.done == total else { return nil }
+        state.shown = state.done
+        return state.done
+      }
+      if let shown { progress(WorkProgress(label: label, done: shown, total: total)) }
+    }
+    report.readByteCount += total
+    return state.withLock { $0.problems }
+  }
+}
+
+extension ObjectStore {
+  /// Every object file of the member, with its size. Files of other names are left out.
+  func list() throws(VaultError) -> [(ObjectName, UInt64)] {
+    var result: [(ObjectName, UInt64)] = []
+    let folder = BlobPath("members/\(member.hex)/objects")
+    let folders = try storing { () throws(BlobStoreError) in try store.list(folder) }
+    for part in folders where part.isFolder && part.name.utf8.count == 2 {
+      let inside = folder.appending(part.name)
+      for entry in try storing({ () throws(BlobStoreError) in try store.list(inside) }) {
+        if let name = ObjectName(hex: part.name + entry.name) { result.append((name, entry.size)) }
+      }
+    }
+    return result
+  }
+
+  /// Opens the whole object and computes its name again.
+  ///
+  /// - Throws: `missing`, `damaged`.
+  func verify(_ name: ObjectName, kind: ObjectKind) throws(VaultError) {
+    _ = try content(name, kind: kind)
+  }
+}

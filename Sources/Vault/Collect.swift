@@ -1,0 +1,170 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+/// What `collect` removed or would remove.
+package struct CollectReport: Sendable {
+  package var objectCount = 0
+  package var byteCount: UInt64 = 0
+  /// Deleted records that are forgotten for good.
+  package var forgottenRecordCount = 0
+  /// Members for which other devices must first have seen what is to be removed.
+  package var waitingMembers: [String] = []
+  /// Members that are damaged: nothing is removed before they are repaired.
+  package var skippedMembers: [String] = []
+}
+
+extension Vault {
+  /// Removes objects that no head and no kept revision names.
+  ///
+  /// Trusts no clock but for the retention itself: where other devices write a member too, objects are
+  /// announced first, and removed once all of them have seen the announcement.
+  ///
+  /// - Parameters:
+  ///   - keepDays: How long replaced revisions and deleted records stay restorable.
+  ///   - isDryRun: Counts, and removes nothing.
+  package func collect(keepDays: Int, isDryRun: Bool) throws(VaultError) -> CollectReport {
+    guard !isReadOnly || isDryRun else { throw .readOnly }
+    var report = CollectReport()
+    let kept = UInt64(max(0, keepDays)) * 86_400_000
+    let now = context.clock.milliseconds()
+    let limit = HybridTime(milliseconds: now > kept ? now - kept : 0, counter: 0)
+    for member in members {
+      var collection = MemberCollection(member: member, limit: limit, isDryRun: isDryRun)
+      try collection.run(into: &report)
+    }
+    if !isDryRun { audit.note(.collect, detail: "\(report.objectCount) objects") }
+    return report
+  }
+}
+
+/// Collects the garbage of one member.
+private struct MemberCollection {
+  let member: Member
+  /// Revisions replaced before this, and records deleted before it, are not kept.
+  let limit: HybridTime
+  let isDryRun: Bool
+
+  mutating func run(into report: inout CollectReport) throws(VaultError) {
+    _ = try member.refresh()
+    let forgotten = forgottenRecords()
+    // Without other devices nobody needs the tombstones; with them they stay until all have seen them.
+    if !forgotten.isEmpty, !isDryRun, otherHeads.isEmpty {
+      try member.commitCheckpoint(dropping: forgotten)
+      report.forgottenRecordCount += forgotten.count
+    }
+    guard let needed = neededObjects(without: isDryRun ? forgotten : []) else {
+      report.skippedMembers.append(member.name.string)
+      return
+    }
+    let unused = try member.objects.list().filter { !needed.contains($0.0) }
+    guard !unused.isEmpty else { return }
+    if isDryRun {
+      count(unused, &report)
+    } else if otherHeads.isEmpty {
+      // Again under the lock: a commit may have taken one of them since.
+      try member.removeUnused(unused.map(\.0))
+      count(unused, &report)
+    } else {
+      try announceOrRemove(unused, &report)
+    }
+  }
+
+  private func count(_ unused: [(ObjectName, UInt64)], _ report: inout CollectReport) {
+    report.objectCount += unused.count
+    report.byteCount += unused.reduce(0) { $0 + $1.1 }
+  }
+
+  private var otherHeads: [LoadedHead] {
+    let own = member.context.device.id
+    return member.heads.withLock { $0.loaded.values.filter { $0.device != own } }
+  }
+
+  private func forgottenRecords() -> Set<RecordID> {
+    Set(
+      member.allEntries().filter { $0.isDeleted && $0.record != .root && $0.time < limit }
+        .map(\.record))
+  }
+
+  /// Everything that is named; nil when something cannot be read, so that it is not known.
+  private func neededObjects(without forgotten: Set<RecordID>) -> Set<ObjectName>? {
+    guard member.damageReason == nil else { return nil }
+    var needed: Set<ObjectName> = []
+    member.heads.withLock { heads in
+      for head in heads.loaded.values {
+        needed.formUnion(head.head.checkpoint)
+        needed.formUnion(head.head.deltas)
+        if let announcement = head.head.announcement { needed.insert(announcement) }
+      }
+    }
+    var isWhole = true
+    MemberWalk(member: member).walkAll(
+      keeps: { $0 >= limit },
+      visit: { if !forgotten.contains($0.record) { needed.insert($0.name) } },
+      fail: { _, _ in isWhole = false },
+      progress: { _ in })
+    return isWhole ? needed : nil
+  }
+
+  private func announceOrRemove(
+    _ unused: [(ObjectName, UInt64)], _ report: inout CollectReport
+  ) throws(VaultError) {
+    let own = member.context.device.id
+    let head = member.heads.withLock { $0.loaded[own]?.head }
+    if let name = head?.announcement, let announcedAt = head?.announcedAt {
+      let haveSeen = otherHeads.allSatisfy { other in
+        other.head.cover.contains { $0.device == own && $0.counter >= announcedAt }
+      }
+      guard haveSeen else {
+        report.waitingMembers.append(member.name.string)
+        return
+      }
+      let bytes = try member.objects.content(name, kind: .announcement)
+      let announced: Set<ObjectName>
+      do { announced = Set(try Announcement(decoding: bytes).names) } catch {
+        throw VaultError(error, path: member.objects.path(of: name).string)
+      }
+      let removable = unused.filter { announced.contains($0.0) }
+      try member.removeUnused(removable.map(\.0))
+      count(removable, &report)
+      try member.announce([])
+    } else {
+      try member.announce(unused.map(\.0))
+      report.waitingMembers.append(member.name.string)
+    }
+  }
+}
+
+extension Member {
+  /// Removes the objects that are still named by nothing when the commit lock is held.
+  fileprivate func removeUnused(_ names: [ObjectName]) throws(VaultError) {
+    try heads.withLock { (heads) throws(VaultError) in
+      try context.state.withCommitLock { () throws(VaultError) in
+        let changed = try catchUp(&heads)
+        // Someone committed in between: what they name may be among them. The next run sees.
+        guard changed.isEmpty else { return }
+        for name in names {
+          let path = objects.path(of: name)
+          do throws(BlobStoreError) { try context.store.remove(path) } catch {
+            if case .notFound = error { continue }
+            throw VaultError(error)
+          }
+          objects.forgetReader(name)
+          revisions.withLock { $0.remove(name) }
+        }
+      }
+    }
+  }
+
+  /// Writes a head that announces the removal of these objects; an empty list ends an announcement.
+  fileprivate func announce(_ names: [ObjectName]) throws(VaultError) {
+    try heads.withLock { (heads) throws(VaultError) in
+      try context.state.withCommitLock { () throws(VaultError) in
+        _ = try catchUp(&heads)
+        var writer = CommitWriter(member: self, heads: heads)
+        try writer.announce(names)
+        heads = writer.heads
+      }
+    }
+  }
+}

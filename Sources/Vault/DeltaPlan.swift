@@ -1,0 +1,46 @@
+import VaultModel
+
+/// Decides what a commit does with the delta segments that its head names, so that there are few of
+/// them and each entry is rewritten seldom. Pure; Docs/Format.md, "Manifests and heads".
+struct DeltaPlan: Equatable {
+  /// One delta segment of the head.
+  struct Delta: Equatable, Sendable {
+    var name: ObjectName
+    var byteCount: Int
+    var records: Set<RecordID>
+  }
+
+  enum Action: Equatable {
+    /// The new entries become a delta of their own.
+    case append
+    /// The new entries and all deltas from this position on become one.
+    case merge(from: Int)
+    /// Everything becomes a new checkpoint.
+    case checkpoint
+  }
+
+  static let deltaCountLimit = 12
+  static let smallestCheckpoint = 64 << 10
+
+  /// What to do with a new delta of about `newByteCount` bytes.
+  ///
+  /// Merging takes every delta at the end that is not more than twice as large as all after it: as in
+  /// a log-structured merge tree, an entry is then rewritten a logarithmic number of times.
+  static func action(
+    deltas: [Delta], checkpointByteCount: Int, newByteCount: Int
+  ) -> Action {
+    let total = deltas.reduce(newByteCount) { $0 + $1.byteCount }
+    if checkpointByteCount == 0 || total > max(checkpointByteCount, smallestCheckpoint) {
+      return .checkpoint
+    }
+    guard deltas.count >= deltaCountLimit else { return .append }
+    var start = deltas.count
+    var sum = newByteCount
+    while start > 0, deltas[start - 1].byteCount <= 2 * sum {
+      start -= 1
+      sum += deltas[start].byteCount
+    }
+    // One at least, so that their number stays bounded.
+    return .merge(from: min(start, deltas.count - 1))
+  }
+}

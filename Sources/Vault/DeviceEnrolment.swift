@@ -1,0 +1,160 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+/// Makes this machine a device of a person: its slot here, its certificate and register in the vault.
+struct DeviceEnrolment {
+  let vault: VaultID
+  let store: any BlobStore
+  let files: SignedFiles
+  let state: StateFolder
+  let person: PersonID
+  let generation: UInt32
+  let clock: WallClock
+
+  /// New device keys, and the key that unlocks them.
+  struct Prepared: ~Copyable {
+    let device: ThisDevice
+    private let unlockKey: DeviceUnlockKey
+
+    init(device: ThisDevice, unlockKey: consuming DeviceUnlockKey) {
+      self.device = device
+      self.unlockKey = unlockKey
+    }
+
+    consuming func takeUnlockKey() -> DeviceUnlockKey { unlockKey }
+  }
+
+  /// Makes device keys and writes this machine's slot for them.
+  func prepare(
+    _ new: NewDevice, password: borrowing SecretBytes
+  ) throws(VaultError) -> Prepared {
+    let signingSeed = SecretBytes(randomCount: 32)
+    let agreementPrivate = SecretBytes(randomCount: 32)
+    let device = ThisDevice(
+      signingSeed: signingSeed, agreementPrivateKey: agreementPrivate, generation: generation)
+    let unlockKey = DeviceUnlockKey.random()
+    let sealed = unlockKey.sealingKey(binding: files.binding).sealDeviceKeys(
+      signingSeed: signingSeed, agreementPrivateKey: agreementPrivate, device: device.id)
+    let slot = try PasswordSlots.make(
+      vault: vault, person: person, device: device.id, deviceKeys: sealed, unlockKey: unlockKey,
+      password: password, cost: new.passwordCost, binding: files.binding)
+    try state.storeSlot(slot)
+    return Prepared(device: device, unlockKey: unlockKey)
+  }
+
+  /// Writes the certificate by which the person vouches for the device.
+  func certify(
+    _ device: ThisDevice, master: borrowing MasterKey, identityKey: borrowing SigningKey
+  ) throws(VaultError) {
+    let wrapped: WrappedMasterKey
+    do throws(CryptoError) {
+      wrapped = try master.wrap(
+        for: DeviceWrapContext(person: person, generation: generation, device: device.id),
+        agreementPublicKey: device.agreementKey.publicKey, binding: files.binding)
+    } catch {
+      throw .crypto(error)
+    }
+    let body = DeviceCertificateBody(
+      person: person, generation: generation, device: device.id,
+      signingPublicKey: device.signingKey.publicKey,
+      agreementPublicKey: device.agreementKey.publicKey,
+      ephemeralPublicKey: wrapped.ephemeralPublicKey, wrappedMasterKey: wrapped.wrapped,
+      time: clock.milliseconds())
+    let path = VaultPath.certificate(person, generation: generation, device.id)
+    try files.store(files.sign(body.encoded(), .certificate, path, with: identityKey), at: path)
+  }
+
+  /// Writes the device's own register, with its sealed name.
+  func writeRegister(
+    _ device: ThisDevice, _ new: NewDevice, master: borrowing MasterKey
+  ) throws(VaultError) {
+    let time = clock.milliseconds()
+    let profile = DeviceProfile(
+      deviceName: new.deviceName, deviceKind: new.deviceKind,
+      profile: PersonalProfile(
+        name: new.personName, time: HybridTime(milliseconds: time, counter: 0)),
+      created: time)
+    let path = VaultPath.device(person, device.id)
+    let counter: UInt64 = 1
+    let sealed = files.seal(
+      profile.encoded(), with: master.profileKey(binding: files.binding), .device, path,
+      counter: counter)
+    let body = DeviceBody(
+      person: person, device: device.id, counter: counter, previous: nil, generation: generation,
+      sealed: sealed)
+    let bytes = files.sign(body.encoded(), .device, path, with: device)
+    try files.store(bytes, at: path)
+    try state.withCommitLock { () throws(VaultError) in
+      try state.updateWatermarks {
+        $0.raise(path, counter: counter, hash: Digest.sha256(bytes))
+      }
+    }
+  }
+}
+
+extension ThisDevice {
+  /// The device that these private keys make.
+  convenience init(
+    signingSeed: borrowing SecretBytes, agreementPrivateKey: borrowing SecretBytes,
+    generation: UInt32
+  ) {
+    let signing = SigningKey(seed: signingSeed.copy())
+    let agreement = AgreementKey(privateKey: agreementPrivateKey.copy())
+    let id = DeviceID(
+      signingPublicKey: signing.publicKey, agreementPublicKey: agreement.publicKey)
+    self.init(
+      id: id, generation: generation, signingKey: signing, agreementKey: agreement)
+  }
+}
+
+extension SealingKey {
+  /// The device's private keys, sealed for this machine's slot.
+  func sealDeviceKeys(
+    signingSeed: borrowing SecretBytes, agreementPrivateKey: borrowing SecretBytes,
+    device: DeviceID
+  ) -> Sealed {
+    var plain = [UInt8](repeating: 0, count: DeviceKeys.encodedByteCount)
+    defer { wipe(&plain) }
+    plain.withUnsafeMutableBytes { output in
+      signingSeed.withUnsafeBytes { seed in
+        agreementPrivateKey.withUnsafeBytes { key in
+          DeviceKeys.encode(signingSeed: seed, agreementPrivateKey: key, into: output)
+        }
+      }
+    }
+    return Sealed(seal(plain, label: .slot, path: "slot/\(device.hex)", counter: 0))
+  }
+
+  /// The device whose private keys the slot seals.
+  ///
+  /// - Throws: `damagedSlot`, with `path` as the slot's, when they do not open or are another device's.
+  func openDeviceKeys(
+    of slot: PasswordSlot, generation: UInt32, path: String
+  ) throws(VaultError) -> ThisDevice {
+    let failure = VaultError.damagedSlot(path: path, reason: "its device keys do not open")
+    var plain: [UInt8]
+    do {
+      plain = try open(
+        SealedValue(slot.deviceKeys), label: .slot, path: "slot/\(slot.device.hex)", counter: 0)
+    } catch {
+      throw failure
+    }
+    defer { wipe(&plain) }
+    let device = try plain.withBytes { (bytes) throws(VaultError) -> ThisDevice in
+      do {
+        let keys = try DeviceKeys.decode(bytes)
+        return ThisDevice(
+          signingSeed: SecretBytes(copying: keys.signingSeed),
+          agreementPrivateKey: SecretBytes(copying: keys.agreementPrivateKey),
+          generation: generation)
+      } catch {
+        throw failure
+      }
+    }
+    guard device.id == slot.device else {
+      throw .damagedSlot(path: path, reason: "its device keys are another's")
+    }
+    return device
+  }
+}

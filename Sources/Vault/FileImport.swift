@@ -1,0 +1,173 @@
+import Glibc
+import VaultModel
+
+/// Takes plain files into a member's vault: their content in sealed chunks, their attributes as they
+/// are. At most two chunks are in memory at a time, however large a file is.
+///
+/// What it returns names staged objects; they count once a commit names them.
+package struct FileImport {
+  private let member: Member
+  private let mediaType: @Sendable (FileName, UInt32) -> String
+  private let progress: @Sendable (UInt64) -> Void
+  private var buffer = [UInt8](repeating: 0, count: Limits.chunkBytes)
+  private static let zeros = [UInt8](repeating: 0, count: Limits.chunkBytes)
+
+  /// - Parameters:
+  ///   - mediaType: Says the media type for a name and mode.
+  ///   - progress: Told how many bytes were read since the last time.
+  package init(
+    into member: Member, mediaType: @escaping @Sendable (FileName, UInt32) -> String,
+    progress: @escaping @Sendable (UInt64) -> Void = { _ in }
+  ) {
+    self.member = member
+    self.mediaType = mediaType
+    self.progress = progress
+  }
+
+  /// The item for a file, a link that is kept as a link, or a fifo.
+  ///
+  /// - Parameters:
+  ///   - path: The plain file.
+  ///   - name: What it is called in the vault.
+  package mutating func item(
+    for path: String, named name: FileName
+  ) throws(PlainFileError) -> Item {
+    var status = stat()
+    guard lstat(path, &status) == 0 else {
+      throw .system(call: "stat", path: path, errno: errno)
+    }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: return try regularFile(path, named: name)
+    case S_IFLNK: return try link(path, named: name, status)
+    case S_IFIFO: return newItem(name, status)
+    default: throw .notImportable(path: path)
+    }
+  }
+
+  /// The attributes of a plain directory, for the record that it becomes.
+  package func attributes(ofDirectory path: String) throws(PlainFileError) -> RecordAttributes {
+    let folder = try OpenFile(path: path, O_RDONLY | O_DIRECTORY)
+    let status = try folder.status(path: path)
+    return RecordAttributes(
+      mode: status.st_mode & 0o7777, modified: FileTimestamp(status.st_mtim), owner: .mounter,
+      xattrs: try PlainXattrs.load(from: folder.descriptor, path: path))
+  }
+
+  /// The item of a note whose content is given.
+  package mutating func item(
+    forContent content: [UInt8], named name: FileName, modified: FileTimestamp
+  ) throws(PlainFileError) -> Item {
+    var item = Item(
+      name: name, file: .random(), size: UInt64(content.count), mode: S_IFREG | 0o600,
+      modified: modified, mediaType: mediaType(name, S_IFREG | 0o600), time: .zero)
+    if content.isEmpty { return item }
+    if name == .record, content.count <= Limits.inlineContentBytes {
+      item.content = .inline(content)
+      return item
+    }
+    let member = self.member
+    item.content = try inVault { () throws(VaultError) in
+      var chunks: [ObjectName?] = []
+      for start in stride(from: 0, to: content.count, by: Limits.chunkBytes) {
+        let part = Array(content[start..<min(start + Limits.chunkBytes, content.count)])
+        chunks.append(try member.objects.put(.chunk, part))
+      }
+      return try member.content(of: chunks)
+    }
+    return item
+  }
+
+  // MARK: Kinds of files
+
+  private mutating func regularFile(
+    _ path: String, named name: FileName
+  ) throws(PlainFileError) -> Item {
+    // Without O_NONBLOCK, a file exchanged for a fifo would hang here.
+    let file = try OpenFile(path: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    let status = try file.status(path: path)
+    guard status.st_mode & S_IFMT == S_IFREG else { throw .notImportable(path: path) }
+    posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
+    var item = newItem(name, status)
+    item.xattrs = try PlainXattrs.load(from: file.descriptor, path: path)
+    (item.size, item.content) = try content(of: file.descriptor, named: name, path: path)
+    return item
+  }
+
+  private func link(
+    _ path: String, named name: FileName, _ status: stat
+  ) throws(PlainFileError) -> Item {
+    var target = [UInt8](repeating: 0, count: Limits.symlinkTargetBytes + 1)
+    let count = target.withUnsafeMutableBytes { buffer in
+      readlink(path, buffer.baseAddress!.assumingMemoryBound(to: CChar.self), buffer.count)
+    }
+    guard count > 0 else { throw .system(call: "readlink", path: path, errno: errno) }
+    guard count <= Limits.symlinkTargetBytes else {
+      throw .system(call: "readlink", path: path, errno: ENAMETOOLONG)
+    }
+    var item = newItem(name, status)
+    item.size = UInt64(count)
+    item.content = .symlink(Array(target[..<count]))
+    return item
+  }
+
+  private func newItem(_ name: FileName, _ status: stat) -> Item {
+    Item(
+      name: name, file: .random(), mode: status.st_mode,
+      modified: FileTimestamp(status.st_mtim), mediaType: mediaType(name, status.st_mode),
+      time: .zero)
+  }
+
+  // MARK: Content
+
+  private mutating func content(
+    of descriptor: Int32, named name: FileName, path: String
+  ) throws(PlainFileError) -> (size: UInt64, content: Item.Content) {
+    var size: UInt64 = 0
+    var chunks: [ObjectName?] = []
+    while true {
+      let count = try fillBuffer(from: descriptor, path: path)
+      if count == 0 { break }
+      size += UInt64(count)
+      progress(UInt64(count))
+      if name == .record, chunks.isEmpty, count <= Limits.inlineContentBytes {
+        return (size, .inline(Array(buffer[..<count])))
+      }
+      chunks.append(try put(count))
+      if count < buffer.count { break }
+    }
+    guard !chunks.isEmpty else { return (0, .none) }
+    let member = self.member
+    let content = try inVault { () throws(VaultError) in try member.content(of: chunks) }
+    return (size, content)
+  }
+
+  /// The chunk in the buffer; nil when it is all zeros, which a hole is as good for.
+  private func put(_ count: Int) throws(PlainFileError) -> ObjectName? {
+    let isHole = buffer.withUnsafeBytes { buffer in
+      Self.zeros.withUnsafeBytes { memcmp(buffer.baseAddress!, $0.baseAddress!, count) == 0 }
+    }
+    if isHole { return nil }
+    return try inVault { () throws(VaultError) in
+      try buffer.withBytes { (bytes) throws(VaultError) in
+        try member.objects.put(.chunk, UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+      }
+    }
+  }
+
+  /// Reads until the buffer is full or the file ends.
+  private mutating func fillBuffer(
+    from descriptor: Int32, path: String
+  ) throws(PlainFileError) -> Int {
+    var filled = 0
+    while filled < buffer.count {
+      let count = buffer.withUnsafeMutableBytes { [filled] in
+        read(descriptor, $0.baseAddress! + filled, $0.count - filled)
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw .system(call: "read", path: path, errno: errno) }
+      if count == 0 { break }
+      filled += count
+    }
+    return filled
+  }
+}

@@ -1,0 +1,111 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+/// Who may do what with one member: the grants that chain back, through owners, to its creator.
+/// Docs/Format.md, "Signed files".
+struct GrantChain: Sendable {
+  /// The valid grants, by epoch and person.
+  private(set) var valid: [EpochID: [PersonID: GrantBody]] = [:]
+  private(set) var problems: [Problem] = []
+
+  /// The epoch that new objects are sealed in; nil when there is none.
+  var current: EpochID? { valid.keys.max() }
+
+  /// The role of a person in the current epoch; nil without a grant.
+  func role(of person: PersonID) -> Role? {
+    current.flatMap { valid[$0]?[person]?.role }
+  }
+
+  /// Whether heads of the person's devices count.
+  func mayWrite(_ person: PersonID) -> Bool {
+    switch role(of: person) {
+    case .owner, .editor: true
+    case .viewer, nil: false
+    }
+  }
+
+  /// Reads and verifies the grants of a member that `creator` made.
+  static func load(
+    member: MemberID, creator: PersonID, store: any BlobStore, files: SignedFiles, people: People
+  ) throws(VaultError) -> GrantChain {
+    var chain = GrantChain()
+    let folder = BlobPath("members/\(member.hex)/grants")
+    var candidates: [GrantBody] = []
+    for epoch in try storing({ () throws(BlobStoreError) in try store.list(folder) }) {
+      let inside = folder.appending(epoch.name)
+      for entry in try storing({ () throws(BlobStoreError) in try store.list(inside) }) {
+        let path = inside.appending(entry.name).string
+        guard case .grant(_, let id, let person) = VaultPath(parsing: path) else {
+          chain.problems.append(.foreign(path))
+          continue
+        }
+        do throws(VaultError) {
+          candidates.append(
+            try load(.grant(member, id, person), member, id, person, files: files, people: people))
+        } catch {
+          chain.problems.append(Problem(error, path: path))
+        }
+      }
+    }
+    chain.admit(candidates, creator: creator)
+    return chain
+  }
+
+  private static func load(
+    _ path: VaultPath, _ member: MemberID, _ epoch: EpochID, _ person: PersonID,
+    files: SignedFiles, people: People
+  ) throws(VaultError) -> GrantBody {
+    let file = try files.load(path)
+    let grant = try file.decode(GrantBody.init(decoding:))
+    guard grant.member == member, grant.epoch == epoch, grant.person == person else {
+      throw .damaged(path: path.string, reason: "it belongs elsewhere")
+    }
+    guard
+      let key = people[grant.giver]?.signingPublicKey(generation: grant.giverGeneration)
+    else {
+      throw .damaged(path: path.string, reason: "its giver is not in this vault")
+    }
+    try file.verify(.grant, publicKey: key)
+    return grant
+  }
+
+  /// Admits the candidates that chain back to the creator. The order of candidates does not matter.
+  mutating func admit(_ candidates: [GrantBody], creator: PersonID) {
+    var waiting = candidates
+    var isGrowing = true
+    while isGrowing {
+      isGrowing = false
+      var rest: [GrantBody] = []
+      for grant in waiting {
+        if isVouchedFor(grant, creator: creator) {
+          valid[grant.epoch, default: [:]][grant.person] = grant
+          isGrowing = true
+        } else {
+          rest.append(grant)
+        }
+      }
+      waiting = rest
+    }
+    for grant in waiting {
+      problems.append(
+        Problem(
+          .untrusted, .warning,
+          path: VaultPath.grant(grant.member, grant.epoch, grant.person).string,
+          reason: "whoever gave it was no owner; it is ignored"))
+    }
+  }
+
+  private func isVouchedFor(_ grant: GrantBody, creator: PersonID) -> Bool {
+    let epoch = grant.epoch
+    // Whoever begins an epoch gives the first grant of it, to themself.
+    if grant.giver == grant.person, grant.giver == epoch.owner {
+      guard grant.role == .owner else { return false }
+      if epoch.number == 1 { return epoch.owner == creator }
+      return valid.contains { id, grants in
+        id.number < epoch.number && grants[epoch.owner]?.role == .owner
+      }
+    }
+    return valid[epoch]?[grant.giver]?.role == .owner
+  }
+}

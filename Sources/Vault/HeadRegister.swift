@@ -1,0 +1,89 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+/// A head that was read and verified.
+struct LoadedHead: Sendable {
+  let device: DeviceID
+  let counter: UInt64
+  let hash: FileHash
+  let head: Head
+}
+
+/// Reads and writes the heads of one member.
+struct HeadRegister: Sendable {
+  let member: MemberID
+  let context: VaultContext
+  let keys: MemberKeys
+  let grants: GrantChain
+
+  static let fileLimit = 1 << 20
+
+  var folder: BlobPath { BlobPath("members/\(member.hex)/heads") }
+
+  func path(of device: DeviceID) -> VaultPath { .head(member, device) }
+
+  /// The head of one device, if it counts.
+  ///
+  /// - Throws: `missing`, `damaged` when it does not decode or authenticate, or when its device or
+  ///   person may not write this member.
+  func load(_ device: DeviceID) throws(VaultError) -> LoadedHead {
+    let path = path(of: device)
+    let file = try context.signedFiles.load(path)
+    let body = try file.decode(HeadBody.init(decoding:))
+    guard body.member == member, body.device == device, body.counter > 0 else {
+      throw .damaged(path: path.string, reason: "it belongs elsewhere")
+    }
+    let certificate = try context.people.certificate(
+      of: device, person: body.person, generation: body.generation, path: path)
+    try file.verify(.head, publicKey: certificate.signingPublicKey)
+    guard let epoch = keys[body.keyID] else {
+      throw .damaged(path: path.string, reason: "it is sealed with an unknown key")
+    }
+    guard grants.mayWrite(body.person) else {
+      throw .damaged(path: path.string, reason: "its person may not write this member")
+    }
+    let plain = try context.signedFiles.open(
+      body.sealed, with: epoch.registerKey, .head, path, counter: body.counter)
+    do {
+      let head = try Head(decoding: plain)
+      return LoadedHead(device: device, counter: body.counter, hash: file.hash, head: head)
+    } catch {
+      throw VaultError(error, path: path.string)
+    }
+  }
+
+  /// The bytes of this device's next head.
+  func encode(_ head: Head, counter: UInt64, previous: FileHash?) throws(VaultError) -> [UInt8] {
+    let path = path(of: context.device.id)
+    let epoch = keys.current
+    let sealed = context.signedFiles.seal(
+      head.encoded(), with: epoch.registerKey, .head, path, counter: counter)
+    let body = HeadBody(
+      member: member, device: context.device.id, counter: counter, previous: previous,
+      person: context.person, generation: context.device.generation, keyID: epoch.keyID,
+      sealed: sealed)
+    return context.signedFiles.sign(body.encoded(), .head, path, with: context.device)
+  }
+
+  /// Puts the new head in place; durable, with everything written before it, when this returns.
+  ///
+  /// Steps 2 to 5 of Docs/Format.md, "Write order".
+  func store(_ bytes: [UInt8]) throws(VaultError) {
+    let final = BlobPath(path(of: context.device.id).string)
+    let temporary = folder.appending(".\(context.device.id.hex).new")
+    let store = context.store
+    try storing { () throws(BlobStoreError) in
+      do throws(BlobStoreError) {
+        try bytes.withBytes { (bytes) throws(BlobStoreError) in try store.create(temporary, bytes) }
+      } catch {
+        guard case .alreadyExists = error else { throw error }
+        try store.remove(temporary)
+        try bytes.withBytes { (bytes) throws(BlobStoreError) in try store.create(temporary, bytes) }
+      }
+      try store.barrier()
+      try store.rename(temporary, to: final)
+      try store.syncFolder(folder)
+    }
+  }
+}

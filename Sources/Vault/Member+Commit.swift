@@ -1,0 +1,271 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+extension Member {
+  /// Makes the edits part of the vault: one revision object a record, one segment, one head.
+  ///
+  /// Everything that the edits name is on disk, and the commit survives a power cut, when this returns.
+  /// Other processes of this device wait for one another here; edits are applied to the newest
+  /// revisions. An edit that changes nothing writes nothing. Edits of records whose current revision
+  /// cannot be read are reported in `failures`; the others are committed.
+  ///
+  /// - Throws: `readOnly`, `noSpace`, `rolledBack`, `forked`, `io`; `damaged` or `missing` when the
+  ///   member's head or manifest is not whole. Then nothing was committed and what was is still there.
+  package func commit(_ edits: [RecordEdit]) throws(VaultError) -> Commit {
+    guard !context.isReadOnly else { throw .readOnly }
+    if let damage = damage.withLock({ $0 }) { throw damage }
+    return try heads.withLock { (heads) throws(VaultError) in
+      try context.state.withCommitLock { () throws(VaultError) in
+        let changed = try catchUp(&heads)
+        var writer = CommitWriter(member: self, heads: heads)
+        try writer.add(edits)
+        let commit = try writer.finish(changedByOthers: changed)
+        heads = writer.heads
+        return commit
+      }
+    }
+  }
+
+  /// Writes a head with a new checkpoint of everything known, whatever is in the old one.
+  ///
+  /// - Parameter catchesUp: False only after a repair, when the head on disk may not be readable.
+  func commitCheckpoint(
+    dropping dropped: Set<RecordID> = [], catchesUp: Bool = true
+  ) throws(VaultError) {
+    guard !context.isReadOnly else { throw .readOnly }
+    try heads.withLock { (heads) throws(VaultError) in
+      try context.state.withCommitLock { () throws(VaultError) in
+        if catchesUp { _ = try catchUp(&heads) }
+        manifest.withLock { $0.remove(dropped) }
+        var writer = CommitWriter(member: self, heads: heads)
+        try writer.writeHead(.checkpoint)
+        heads = writer.heads
+      }
+    }
+  }
+}
+
+/// One commit in the making. Lives while the commit lock is held.
+struct CommitWriter {
+  let member: Member
+  var heads: HeadsState
+  private let counter: UInt64
+  private let time: HybridTime
+  private var written: [(entry: RecordEntry, revision: RecordRevision)] = []
+  private var failures: [RecordID: VaultError] = [:]
+  private var context: VaultContext { member.context }
+  private var objects: ObjectStore { member.objects }
+
+  init(member: Member, heads: HeadsState) {
+    self.member = member
+    self.heads = heads
+    let current = heads.loaded[member.context.device.id]?.counter ?? 0
+    counter = max(current, heads.counterFloor) + 1
+    time = heads.lastTime.next(now: member.context.clock.milliseconds())
+  }
+
+  // MARK: Records
+
+  mutating func add(_ edits: [RecordEdit]) throws(VaultError) {
+    for edit in edits {
+      do throws(VaultError) {
+        try add(edit)
+      } catch {
+        switch error {
+        case .damaged, .missing, .notFound, .limit: failures[edit.record] = error
+        default: throw error
+        }
+      }
+    }
+  }
+
+  private mutating func add(_ edit: RecordEdit) throws(VaultError) {
+    let entry = member.entry(edit.record)
+    var base: (name: ObjectName, revision: RecordRevision)?
+    if let entry { base = (entry.revision, try member.revision(entry.revision)) }
+    guard
+      var revision = try edit.applied(
+        to: base, time: time, device: context.device.id, counter: counter,
+        keepsTombstones: context.keepsTombstones, load: member.loadPage)
+    else { return }
+    for item in edit.items.values {
+      if let item { try publish(item.content) }
+    }
+    let name = try store(&revision)
+    let summary = try summary(of: revision, base: base?.revision, entry: entry)
+    written.append((RecordEntry(revision, named: name, summary: summary), revision))
+  }
+
+  /// Moves the objects of a content to their places, chunks before the index that names them.
+  private func publish(_ content: Item.Content) throws(VaultError) {
+    switch content {
+    case .inline, .symlink, .none: return
+    case .chunks(let names):
+      for name in names { if let name { try objects.publish(name) } }
+    case .indexes(let indexes):
+      for index in indexes {
+        // An index that is in its place was put there after its chunks.
+        if objects.isStaged(index) {
+          try publish(.chunks(try member.chunks(of: .indexes([index]))))
+        }
+        try objects.publish(index)
+      }
+    }
+  }
+
+  /// Writes the revision and the new pages of its item tree.
+  private func store(_ revision: inout RecordRevision) throws(VaultError) -> ObjectName {
+    let bytes: [UInt8]
+    do {
+      bytes = try revision.encode(storingPages: { page in try putAndPublish(.page, page) })
+    } catch let error as VaultError {
+      throw error
+    } catch {
+      preconditionFailure("encoding a record threw \(error)")
+    }
+    guard bytes.count <= ObjectLayout.maximumContentSize(of: .record) else {
+      throw .limit(
+        what: "the size of a record", found: bytes.count,
+        limit: ObjectLayout.maximumContentSize(of: .record))
+    }
+    let name = try putAndPublish(.record, bytes)
+    member.revisions.withLock { $0.insert(revision, named: name) }
+    return name
+  }
+
+  @discardableResult
+  private func putAndPublish(
+    _ kind: ObjectKind, _ bytes: [UInt8]
+  ) throws(VaultError) -> ObjectName {
+    let name = try objects.put(kind, bytes)
+    try objects.publish(name)
+    return name
+  }
+
+  /// What the manifest says of the record's note; read again only when the note changed.
+  private func summary(
+    of revision: RecordRevision, base: RecordRevision?, entry: RecordEntry?
+  ) throws(VaultError) -> FrontMatterSummary {
+    guard let document = revision.document, !document.isDeleted else { return FrontMatterSummary() }
+    if let entry, base?.document?.content == document.content {
+      return FrontMatterSummary(
+        type: entry.type, date: entry.date, isUnreadable: entry.hasUnreadableFrontMatter)
+    }
+    let text = try member.beginning(of: document, byteCount: RecordDocument.frontMatterLimit)
+    return FrontMatter.summary(of: text)
+  }
+
+  // MARK: Manifest and head
+
+  mutating func finish(changedByOthers: Set<RecordID>) throws(VaultError) -> Commit {
+    let current = heads.loaded[context.device.id]?.counter ?? 0
+    guard !written.isEmpty else {
+      return Commit(counter: current, changedByOthers: changedByOthers, failures: failures)
+    }
+    let entries = written.map(\.entry)
+    // The head must be complete by itself, so it also takes what was learned from other devices.
+    let records = Set(entries.map(\.record)).union(heads.learned)
+    // Before the manifest in memory changes, so that a failure leaves it as it was.
+    let changes = pendingEntries(records, written: entries)
+    let estimate = changes.count * 160
+    let action = DeltaPlan.action(
+      deltas: heads.ownDeltas, checkpointByteCount: heads.checkpointByteCount,
+      newByteCount: estimate)
+    try writeHead(action, changes: changes)
+    member.manifest.withLock { manifest in
+      for entry in entries { _ = manifest.apply(entry) }
+    }
+    return Commit(
+      counter: counter, entries: entries, changedByOthers: changedByOthers, failures: failures)
+  }
+
+  private func pendingEntries(
+    _ records: Set<RecordID>, written: [RecordEntry]
+  ) -> [RecordEntry] {
+    var byRecord = member.manifest.withLock { manifest in
+      var found: [RecordID: RecordEntry] = [:]
+      for record in records { found[record] = manifest[record] }
+      return found
+    }
+    for entry in written { byRecord[entry.record] = entry }
+    return byRecord.values.sorted { $0.record < $1.record }
+  }
+
+  /// Writes segments as `action` says, then the head; durable when it returns.
+  mutating func writeHead(
+    _ action: DeltaPlan.Action, changes: [RecordEntry] = []
+  ) throws(VaultError) {
+    var head = heads.loaded[context.device.id]?.head ?? Head(time: .zero)
+    var deltas = heads.ownDeltas
+    var checkpointByteCount = heads.checkpointByteCount
+    switch action {
+    case .append:
+      deltas += try storeSegments(changes)
+    case .merge(let start):
+      let records = deltas[start...].reduce(Set(changes.map(\.record))) { $0.union($1.records) }
+      deltas.removeSubrange(start...)
+      deltas += try storeSegments(pendingEntries(records, written: changes))
+    case .checkpoint:
+      let all = member.manifest.withLock { Set($0.entries.map(\.record)) }
+        .union(changes.map(\.record))
+      let segments = try storeSegments(pendingEntries(all, written: changes))
+      head.checkpoint = segments.map(\.name)
+      checkpointByteCount = segments.reduce(0) { $0 + $1.byteCount }
+      deltas = []
+    }
+    head.deltas = deltas.map(\.name)
+    head.time = time
+    head.cover = heads.loaded.values.filter { $0.device != context.device.id }
+      .map { Head.Cover(device: $0.device, counter: $0.counter, headHash: $0.hash) }
+      .sorted { $0.device < $1.device }
+    try store(head)
+    heads.ownDeltas = deltas
+    heads.checkpointByteCount = checkpointByteCount
+    heads.appliedSegments.formUnion(head.checkpoint + head.deltas)
+    heads.learned = []
+    heads.lastTime = time
+  }
+
+  /// Writes a head that announces the removal of these objects; an empty list ends an announcement.
+  mutating func announce(_ names: [ObjectName]) throws(VaultError) {
+    var head = heads.loaded[context.device.id]?.head ?? Head(time: .zero)
+    head.announcement =
+      names.isEmpty
+      ? nil : try putAndPublish(.announcement, Announcement(names: names).encoded())
+    head.announcedAt = names.isEmpty ? 0 : counter
+    head.time = time
+    try store(head)
+    heads.lastTime = time
+  }
+
+  private func storeSegments(_ entries: [RecordEntry]) throws(VaultError) -> [DeltaPlan.Delta] {
+    var deltas: [DeltaPlan.Delta] = []
+    for start in stride(from: 0, to: entries.count, by: Limits.checkpointSegmentEntries) {
+      let part = Array(entries[start..<min(start + Limits.checkpointSegmentEntries, entries.count)])
+      let bytes = Segment(entries: part).encoded()
+      deltas.append(
+        DeltaPlan.Delta(
+          name: try putAndPublish(.segment, bytes), byteCount: bytes.count,
+          records: Set(part.map(\.record))))
+    }
+    return deltas
+  }
+
+  private mutating func store(_ head: Head) throws(VaultError) {
+    let device = context.device.id
+    let previous = heads.loaded[device]?.hash
+    let bytes = try member.register.encode(head, counter: counter, previous: previous)
+    try member.register.store(bytes)
+    let hash = Digest.sha256(bytes)
+    heads.loaded[device] = LoadedHead(device: device, counter: counter, hash: hash, head: head)
+    heads.seen[device] = nil
+    let known = heads.loaded.values.map { ($0.device, $0.counter, $0.hash) }
+    let register = member.register
+    try context.state.updateWatermarks { marks in
+      for (device, counter, hash) in known {
+        marks.raise(register.path(of: device), counter: counter, hash: hash)
+      }
+    }
+  }
+}

@@ -1,0 +1,210 @@
+import BlobStore
+import Synchronization
+import VaultCrypto
+import VaultModel
+
+/// One family member, unlocked: the records, and the objects they are made of.
+///
+/// What is asked about records is answered from memory. Safe to use from any thread.
+package final class Member: Sendable {
+  package let id: MemberID
+  package let objects: ObjectStore
+  let context: VaultContext
+  let register: HeadRegister
+  let manifest = Mutex(Manifest())
+  // Held through I/O by whoever reads or writes heads; taken before the commit lock, and that before
+  // `manifest`.
+  let heads = Mutex(HeadsState())
+  let revisions = Mutex(RevisionCache(capacity: 64))
+  // What keeps this member from being written; set while opening.
+  let damage = Mutex<VaultError?>(nil)
+
+  init(id: MemberID, context: VaultContext, opened: OpenedKeys) {
+    self.id = id
+    self.context = context
+    objects = ObjectStore(
+      member: id, keys: opened.keys, store: context.store, staging: context.staging,
+      buffers: context.buffers)
+    register = HeadRegister(
+      member: id, context: context, keys: opened.keys, grants: opened.grants)
+  }
+
+  /// What the member is called: the title of the root record.
+  package var name: FileName {
+    manifest.withLock { $0[.root]?.title } ?? FileName("\(id.shortHex)") ?? .record
+  }
+
+  /// What this person may do with the member; nil without a grant.
+  package var role: Role? { register.grants.role(of: context.person) }
+
+  // MARK: What is known of records
+
+  /// The entry of a record, deleted ones included; nil if there is none.
+  package func entry(_ record: RecordID) -> RecordEntry? {
+    manifest.withLock { $0[record] }
+  }
+
+  /// The records that stand in `parent` and are not deleted, in no particular order.
+  package func children(of parent: RecordID) -> [RecordEntry] {
+    manifest.withLock { $0.children(of: parent) }
+  }
+
+  /// How many records stand in `parent`.
+  package func childCount(of parent: RecordID) -> Int {
+    manifest.withLock { $0.childCount(of: parent) }
+  }
+
+  /// Every record, deleted ones included, in no particular order.
+  package func allEntries() -> [RecordEntry] {
+    manifest.withLock { $0.entries }
+  }
+
+  package var recordCount: Int {
+    manifest.withLock { $0.liveCount }
+  }
+
+  // MARK: Revisions
+
+  /// A revision, whole but for the pages of its item tree, which are loaded as they are needed.
+  ///
+  /// - Throws: `missing`, `damaged`.
+  package func revision(_ name: ObjectName) throws(VaultError) -> RecordRevision {
+    if let cached = revisions.withLock({ $0[name] }) { return cached }
+    let bytes = try objects.content(name, kind: .record)
+    do {
+      let revision = try RecordRevision(decoding: bytes)
+      revisions.withLock { $0.insert(revision, named: name) }
+      return revision
+    } catch {
+      throw VaultError(error, path: objects.path(of: name).string)
+    }
+  }
+
+  /// A page of an item tree.
+  package func loadPage(_ name: ObjectName) throws(VaultError) -> ItemPage {
+    let bytes = try objects.content(name, kind: .page)
+    do { return try ItemPage(decoding: bytes) } catch {
+      throw VaultError(error, path: objects.path(of: name).string)
+    }
+  }
+
+  /// Every item of a revision, `record.md` among them, tombstones left out.
+  ///
+  /// - Throws: `missing`, `damaged`, also of a page of the item tree.
+  package func items(of revision: RecordRevision) throws(VaultError) -> [Item] {
+    let others = try pages(loadPage) { load in
+      var tree = revision.items
+      return try tree.all(load: load)
+    }
+    return ((revision.document.map { [$0] } ?? []) + others).filter { !$0.isDeleted }
+  }
+
+  /// The chunk names of an item's content, in order; nil is a hole.
+  ///
+  /// - Throws: `missing`, `damaged` of an index object.
+  package func chunks(of content: Item.Content) throws(VaultError) -> [ObjectName?] {
+    switch content {
+    case .inline, .symlink, .none: return []
+    case .chunks(let names): return names
+    case .indexes(let indexes):
+      var names: [ObjectName?] = []
+      for index in indexes {
+        let bytes = try objects.content(index, kind: .index)
+        do { names += try ChunkIndex(decoding: bytes).chunks } catch {
+          throw VaultError(error, path: objects.path(of: index).string)
+        }
+      }
+      return names
+    }
+  }
+
+  /// The item content for these chunks: in the item itself, or in index objects, which are staged.
+  ///
+  /// The chunks are already staged or in their place. Each staged index counts one user.
+  package func content(of chunks: [ObjectName?]) throws(VaultError) -> Item.Content {
+    if chunks.isEmpty { return .none }
+    if chunks.count <= Limits.inlineChunks { return .chunks(chunks) }
+    var indexes: [ObjectName] = []
+    for start in stride(from: 0, to: chunks.count, by: ChunkIndex.capacity) {
+      let part = Array(chunks[start..<min(start + ChunkIndex.capacity, chunks.count)])
+      indexes.append(try objects.put(.index, ChunkIndex(chunks: part).encoded()))
+    }
+    return .indexes(indexes)
+  }
+
+  /// The first bytes of an item's content, at most `byteCount`.
+  ///
+  /// - Throws: `missing`, `damaged`.
+  package func beginning(of item: Item, byteCount: Int) throws(VaultError) -> [UInt8] {
+    let wanted = Int(min(item.size, UInt64(byteCount)))
+    if case .inline(let bytes) = item.content { return Array(bytes.prefix(wanted)) }
+    var result: [UInt8] = []
+    for chunk in try chunks(of: item.content) {
+      if result.count >= wanted { break }
+      let step = min(wanted - result.count, ObjectLayout.maximumContentSize(of: .chunk))
+      guard let chunk else {
+        result += [UInt8](repeating: 0, count: step)
+        continue
+      }
+      let content = try objects.content(chunk, kind: .chunk)
+      guard content.count >= step else {
+        throw .damaged(path: objects.path(of: chunk).string, reason: "it is too short")
+      }
+      result += content.prefix(step)
+    }
+    return result
+  }
+
+  /// The revisions of a record, newest first, as far back as they are kept.
+  ///
+  /// - Throws: `notFound` for an unknown record; `damaged` for a revision that is there but does not open.
+  package func history(
+    of record: RecordID
+  ) throws(VaultError) -> [(name: ObjectName, revision: RecordRevision)] {
+    guard let entry = entry(record) else { throw .notFound(what: "the record") }
+    var result: [(name: ObjectName, revision: RecordRevision)] = []
+    var waiting = [entry.revision]
+    var seen: Set<ObjectName> = [entry.revision]
+    while let name = waiting.popLast() {
+      let found: RecordRevision
+      do throws(VaultError) { found = try revision(name) } catch {
+        // Older revisions are removed after their retention time.
+        if case .missing = error, name != entry.revision { continue }
+        throw error
+      }
+      result.append((name, found))
+      for previous in found.previous where seen.insert(previous).inserted {
+        waiting.append(previous)
+      }
+    }
+    return result.sorted { ($0.revision.time, $0.name) > ($1.revision.time, $1.name) }
+  }
+}
+
+/// Decoded revisions used last, so that a record written often is not read back each time.
+struct RevisionCache {
+  private let capacity: Int
+  private var revisions: [ObjectName: (revision: RecordRevision, lastUse: UInt64)] = [:]
+  private var uses: UInt64 = 0
+
+  init(capacity: Int) { self.capacity = capacity }
+
+  subscript(name: ObjectName) -> RecordRevision? {
+    mutating get {
+      guard let found = revisions[name] else { return nil }
+      uses += 1
+      revisions[name] = (found.revision, uses)
+      return found.revision
+    }
+  }
+
+  mutating func insert(_ revision: RecordRevision, named name: ObjectName) {
+    uses += 1
+    revisions[name] = (revision, uses)
+    guard revisions.count > capacity else { return }
+    let median = revisions.values.map(\.lastUse).sorted()[revisions.count / 2]
+    revisions = revisions.filter { $0.value.lastUse > median }
+  }
+
+  mutating func remove(_ name: ObjectName) { revisions[name] = nil }
+}

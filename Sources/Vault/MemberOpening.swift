@@ -1,0 +1,103 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+/// What opening a member's keys gives.
+struct OpenedKeys: Sendable {
+  let keys: MemberKeys
+  let grants: GrantChain
+}
+
+/// Verifies a member's root and grants, and unwraps its keys for this person.
+struct MemberOpening {
+  let member: MemberID
+  let store: any BlobStore
+  let files: SignedFiles
+  let people: People
+  let person: PersonID
+
+  /// - Parameter identities: This person's agreement keys, by generation.
+  /// - Throws: `damaged`, `missing`; `noAccess` when no valid grant is for this person.
+  func open(identities: IdentityKeys) throws(VaultError) -> OpenedKeys {
+    let root = try loadRoot()
+    let grants = try GrantChain.load(
+      member: member, creator: root.creator, store: store, files: files, people: people)
+    guard let current = grants.current, let mine = grants.valid[current]?[person] else {
+      throw .noAccess(member: member)
+    }
+    let currentKeys = try unwrap(mine, identities)
+    var others: [EpochKeys] = []
+    for (epoch, given) in grants.valid where epoch != current {
+      if let grant = given[person] { others.append(try unwrap(grant, identities)) }
+    }
+    return OpenedKeys(keys: MemberKeys(current: currentKeys, others: others), grants: grants)
+  }
+
+  private func loadRoot() throws(VaultError) -> MemberRootBody {
+    let path = VaultPath.memberRoot(member)
+    let file = try files.load(path)
+    guard file.hash.bytes == member.bytes else {
+      throw .damaged(path: path.string, reason: "its hash is not the member's name")
+    }
+    let root = try file.decode(MemberRootBody.init(decoding:))
+    guard let key = people[root.creator]?.signingPublicKey(generation: root.generation) else {
+      throw .damaged(path: path.string, reason: "its creator is not in this vault")
+    }
+    try file.verify(.root, publicKey: key)
+    return root
+  }
+
+  private func unwrap(
+    _ grant: GrantBody, _ identities: IdentityKeys
+  ) throws(VaultError) -> EpochKeys {
+    let path = VaultPath.grant(member, grant.epoch, person).string
+    guard
+      let giver = people[grant.giver]?.agreementPublicKey(generation: grant.giverGeneration)
+    else {
+      throw .damaged(path: path, reason: "its giver is not in this vault")
+    }
+    guard let agreementKey = identities[grant.personGeneration] else {
+      throw .damaged(path: path, reason: "it is wrapped for an unknown generation of keys")
+    }
+    do {
+      let context = GrantContext(
+        member: member, epoch: grant.epoch, giver: grant.giver, taker: person)
+      let key = try FamilyMemberKey.unwrap(
+        grant.wrappedKey, own: agreementKey.key, other: giver, grant: context,
+        binding: files.binding)
+      return EpochKeys(key, member: member, binding: files.binding)
+    } catch {
+      throw VaultError(error, path: path)
+    }
+  }
+}
+
+/// This person's identity keys of every generation whose master key could be had.
+struct IdentityKeys: Sendable {
+  /// An agreement key shared between copies of this value.
+  final class Shared: Sendable {
+    let key: AgreementKey
+    init(_ key: consuming AgreementKey) { self.key = key }
+  }
+
+  /// A signing key shared between copies of this value.
+  final class SharedSigning: Sendable {
+    let key: SigningKey
+    init(_ key: consuming SigningKey) { self.key = key }
+  }
+
+  private var agreementKeys: [UInt32: Shared] = [:]
+  private var signingKeys: [UInt32: SharedSigning] = [:]
+
+  /// Adds the keys that the generation's master key gives.
+  mutating func add(_ master: borrowing MasterKey, generation: UInt32, binding: Binding) {
+    agreementKeys[generation] = Shared(
+      master.identityAgreementKey(binding: binding, generation: generation))
+    signingKeys[generation] = SharedSigning(
+      master.identitySigningKey(binding: binding, generation: generation))
+  }
+
+  subscript(generation: UInt32) -> Shared? { agreementKeys[generation] }
+
+  func signingKey(generation: UInt32) -> SharedSigning? { signingKeys[generation] }
+}

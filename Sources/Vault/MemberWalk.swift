@@ -1,0 +1,134 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+/// One object that a revision needs.
+struct ObjectReference: Sendable {
+  let name: ObjectName
+  let kind: ObjectKind
+  let record: RecordID
+  /// The item it belongs to; nil for what belongs to the record as a whole.
+  let item: FileName?
+  /// How many bytes of content are needed of it; nil where its own decoding tells.
+  let contentByteCount: Int?
+  /// True if only an older revision needs it.
+  let isOnlyInHistory: Bool
+}
+
+/// Visits everything that the records of a member are made of.
+struct MemberWalk {
+  let member: Member
+
+  /// Calls `visit` for each object that a revision needs, itself included, and `fail` for each that
+  /// had to be read on the way and could not be.
+  ///
+  /// - Returns: The revision; nil when it could not be read.
+  func walk(
+    revision name: ObjectName, of record: RecordID, isOnlyInHistory: Bool,
+    visit: (ObjectReference) -> Void, fail: (ObjectReference, VaultError) -> Void
+  ) -> RecordRevision? {
+    func reference(
+      _ name: ObjectName, _ kind: ObjectKind, item: FileName? = nil, byteCount: Int? = nil
+    ) -> ObjectReference {
+      ObjectReference(
+        name: name, kind: kind, record: record, item: item, contentByteCount: byteCount,
+        isOnlyInHistory: isOnlyInHistory)
+    }
+    let own = reference(name, .record)
+    let revision: RecordRevision
+    do throws(VaultError) { revision = try member.revision(name) } catch {
+      fail(own, error)
+      return nil
+    }
+    visit(own)
+    var tree = revision.items
+    var items: [Item] = []
+    do throws(VaultError) {
+      items = try pages(member.loadPage) { load in
+        try tree.loadAll(load: load)
+        return try tree.all(load: load)
+      }
+      for page in try pages(member.loadPage, { try tree.pageNames(load: $0) }) {
+        visit(reference(page, .page))
+      }
+    } catch {
+      fail(own, error)
+    }
+    for item in items + (revision.document.map { [$0] } ?? []) where !item.isDeleted {
+      walk(item, reference: reference, visit: visit, fail: fail)
+    }
+    return revision
+  }
+
+  private func walk(
+    _ item: Item,
+    reference: (ObjectName, ObjectKind, FileName?, Int?) -> ObjectReference,
+    visit: (ObjectReference) -> Void, fail: (ObjectReference, VaultError) -> Void
+  ) {
+    if case .indexes(let indexes) = item.content {
+      for index in indexes { visit(reference(index, .index, item.name, nil)) }
+    }
+    let chunks: [ObjectName?]
+    do throws(VaultError) { chunks = try member.chunks(of: item.content) } catch {
+      if case .indexes(let indexes) = item.content, let index = indexes.first {
+        fail(reference(index, .index, item.name, nil), error)
+      }
+      return
+    }
+    let chunkSize = ObjectLayout.maximumContentSize(of: .chunk)
+    for (position, chunk) in chunks.enumerated() {
+      guard let chunk else { continue }
+      let start = UInt64(position) * UInt64(chunkSize)
+      let needed = item.size > start ? Int(min(item.size - start, UInt64(chunkSize))) : 0
+      visit(reference(chunk, .chunk, item.name, needed))
+    }
+  }
+
+  /// Visits the current revision of every record and the older ones that are kept.
+  ///
+  /// - Parameter keeps: Whether a revision that was replaced at this time is still kept.
+  func walkAll(
+    keeps: (HybridTime) -> Bool, visit: (ObjectReference) -> Void,
+    fail: (ObjectReference, VaultError) -> Void, progress: (Int) -> Void
+  ) {
+    for (count, entry) in member.allEntries().enumerated() {
+      var seen: Set<ObjectName> = [entry.revision]
+      var waiting = [(name: entry.revision, isOnlyInHistory: entry.isDeleted)]
+      while let next = waiting.popLast() {
+        guard
+          let revision = walk(
+            revision: next.name, of: entry.record, isOnlyInHistory: next.isOnlyInHistory,
+            visit: visit,
+            fail: { reference, error in
+              // Older revisions end where they were collected.
+              if case .missing = error, reference.kind == .record, next.name != entry.revision {
+                return
+              }
+              fail(reference, error)
+            })
+        else { continue }
+        guard keeps(revision.time) else { continue }
+        for previous in revision.previous where seen.insert(previous).inserted {
+          waiting.append((previous, true))
+        }
+      }
+      progress(count + 1)
+    }
+  }
+}
+
+extension Member {
+  /// Where a record stands in the mounted view, from the member's name on.
+  ///
+  /// A record that cannot be reached from the root is shown under its own title.
+  package func displayPath(of record: RecordID) -> String {
+    var parts: [String] = []
+    var next: RecordID? = record
+    while let id = next, parts.count < 1000, let entry = entry(id) {
+      parts.append(entry.title.string)
+      next = id == .root ? nil : entry.parent
+    }
+    return parts.isEmpty
+      ? "a record that is not in the manifest" : parts.reversed().joined(separator: "/")
+  }
+}

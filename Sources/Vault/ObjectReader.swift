@@ -1,0 +1,126 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+/// One object, open for reading parts of it; only the blocks that a read touches are decrypted.
+///
+/// Stays readable when its file is renamed or removed. Safe to use from any thread.
+package final class ObjectReader: Sendable {
+  package let name: ObjectName
+  let path: BlobPath
+  private let blob: any BlobReader
+  private let cipher: ObjectCipher
+  private let bodySize: Int
+  private let buffers: BufferPool
+
+  /// - Throws: `damaged` when the header is not that of an object of this kind.
+  init(
+    name: ObjectName, kind: ObjectKind, path: BlobPath, store: any BlobStore, keys: MemberKeys,
+    buffers: BufferPool
+  ) throws(VaultError) {
+    self.name = name
+    self.path = path
+    self.buffers = buffers
+    blob = try storing { () throws(BlobStoreError) in try store.openForReading(path) }
+    let fileSize = Int(clamping: blob.size)
+    guard let bodySize = ObjectLayout.bodySize(fileSize: fileSize),
+      bodySize <= ObjectLayout.bodySize(contentSize: ObjectLayout.maximumContentSize(of: kind))
+    else {
+      throw .damaged(path: path.string, reason: "\(fileSize) bytes is no size of an object")
+    }
+    self.bodySize = bodySize
+    let header = try ObjectHeader(reading: blob, path: path.string)
+    guard header.kind == kind else {
+      throw .damaged(path: path.string, reason: "it is another kind of object")
+    }
+    guard let epoch = keys[header.keyID] else {
+      throw .damaged(path: path.string, reason: "it is sealed with an unknown key")
+    }
+    cipher = epoch.cipher(for: name, kind: kind)
+  }
+
+  /// Fills `target` with the content from `offset` on.
+  ///
+  /// What lies beyond the content's length reads as zeros up to the padded length; callers know the
+  /// length from the record.
+  ///
+  /// - Returns: How many bytes were there; less than asked only at the end of the object.
+  /// - Throws: `damaged` when a block that the range touches does not authenticate.
+  package func read(
+    at offset: Int, into target: UnsafeMutableRawBufferPointer
+  ) throws(VaultError) -> Int {
+    let available = bodySize - ObjectLayout.lengthSize - offset
+    let count = min(target.count, available)
+    guard count > 0, let start = target.baseAddress else { return 0 }
+    var done = 0
+    while done < count {
+      // A megabyte at a time, so that the pooled buffers suffice.
+      let from = offset + done
+      let step = min(count - done, ObjectLayout.blockSize * 64 - from % ObjectLayout.blockSize)
+      try readStep(from, UnsafeMutableRawBufferPointer(start: start + done, count: step))
+      done += step
+    }
+    return count
+  }
+
+  private func readStep(
+    _ offset: Int, _ target: UnsafeMutableRawBufferPointer
+  ) throws(VaultError) {
+    let blocks = ObjectLayout.blocks(covering: offset..<(offset + target.count))
+    let plainStart = blocks.lowerBound * ObjectLayout.blockSize
+    let plainCount = min(blocks.upperBound * ObjectLayout.blockSize, bodySize) - plainStart
+    let file = ObjectLayout.fileRange(ofBlocks: blocks, bodySize: bodySize)
+    let buffer = buffers.take()
+    defer { buffers.put(buffer) }
+    let sealed = UnsafeMutableRawBufferPointer(rebasing: buffer[0..<file.count])
+    let blob = self.blob
+    let count = try storing { () throws(BlobStoreError) in
+      try blob.read(at: UInt64(file.lowerBound), into: sealed)
+    }
+    guard count == file.count else {
+      throw .damaged(path: path.string, reason: "it was cut short")
+    }
+    let isDirect = plainStart == offset && plainCount == target.count
+    if isDirect {
+      try open(blocks, sealed, into: target)
+      return
+    }
+    let plain = self.buffers.take()
+    defer { self.buffers.put(plain) }
+    let opened = UnsafeMutableRawBufferPointer(rebasing: plain[0..<plainCount])
+    try open(blocks, sealed, into: opened)
+    let skipped = offset - plainStart
+    target.copyMemory(
+      from: UnsafeRawBufferPointer(rebasing: opened[skipped..<(skipped + target.count)]))
+  }
+
+  private func open(
+    _ blocks: Range<Int>, _ sealed: UnsafeMutableRawBufferPointer,
+    into target: UnsafeMutableRawBufferPointer
+  ) throws(VaultError) {
+    let isLast = blocks.upperBound == ObjectLayout.blockCount(bodySize: bodySize)
+    do {
+      try cipher.openBlocks(
+        blocks, isLast: isLast, ciphertext: UnsafeRawBufferPointer(sealed), into: target)
+    } catch {
+      throw VaultError(error, path: path.string)
+    }
+  }
+}
+
+extension ObjectHeader {
+  /// The header of an object's file.
+  ///
+  /// - Throws: `damaged` when it is none.
+  init(reading blob: any BlobReader, path: String) throws(VaultError) {
+    var bytes = [UInt8](repeating: 0, count: ObjectLayout.headerSize)
+    let count = try storing { () throws(BlobStoreError) in try bytes.fill(from: blob, at: 0) }
+    self = try bytes.withBytes { (bytes) throws(VaultError) in
+      do throws(CryptoError) {
+        return try ObjectHeader(decoding: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+      } catch {
+        throw VaultError(error, path: path)
+      }
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import VaultModel
+
+/// Something found wrong in a vault, named so that a person can find it.
+package struct Problem: Hashable, Sendable {
+  package enum Kind: String, Sendable, CaseIterable {
+    /// A file that another one names is not there.
+    case missing
+    /// A file is there, but does not authenticate or decode.
+    case damaged
+    /// A register is older than one that this machine has seen.
+    case rollback
+    /// Two registers with one counter.
+    case fork
+    /// A signature or certificate that does not hold; the file is ignored.
+    case untrusted
+    /// A note whose front matter does not parse; its text is kept.
+    case unreadableFrontMatter
+    /// A file that is no part of a vault: a sync tool's copy, a temporary name.
+    case foreignFile
+    /// What an interrupted writer left behind; `collect` removes it.
+    case leftover
+  }
+
+  package enum Severity: String, Sendable, Comparable {
+    case note
+    case warning
+    case damage
+
+    private var rank: Int {
+      switch self {
+      case .note: 0
+      case .warning: 1
+      case .damage: 2
+      }
+    }
+
+    package static func < (lhs: Self, rhs: Self) -> Bool { lhs.rank < rhs.rank }
+  }
+
+  package var kind: Kind
+  package var severity: Severity
+  /// The ciphertext file, relative to the vault folder.
+  package var path: String
+  /// What is wrong with it, in words.
+  package var reason: String
+  /// Whose records it belongs to; nil when that is not known.
+  package var member: String?
+  /// The record, as a path in the mounted view; nil when it concerns no single one.
+  package var record: String?
+  /// The file of the record, when one is concerned.
+  package var item: String?
+  /// True when only an older revision is concerned and what is current is whole.
+  package var isOnlyInHistory: Bool
+
+  package init(
+    _ kind: Kind, _ severity: Severity, path: String, reason: String, member: String? = nil,
+    record: String? = nil, item: String? = nil, isOnlyInHistory: Bool = false
+  ) {
+    self.kind = kind
+    self.severity = severity
+    self.path = path
+    self.reason = reason
+    self.member = member
+    self.record = record
+    self.item = item
+    self.isOnlyInHistory = isOnlyInHistory
+  }
+}

@@ -1,0 +1,132 @@
+import VaultModel
+
+/// A change of one record, said as what changes, so that it can be applied to a newer revision than
+/// its author knew.
+package struct RecordEdit: Sendable {
+  package let record: RecordID
+  /// True for a record that no commit has named yet; then `place` and `attributes` are needed.
+  package var isNew: Bool
+  /// Where the record now is and what it is called; nil when that stays.
+  package var place: RecordPlace?
+  /// Mode, owner, times and extended attributes; nil when they stay.
+  package var attributes: RecordAttributes?
+  /// The items that change, `record.md` among them; a nil value removes the item.
+  ///
+  /// The commit sets each item's `time`.
+  package var items: [FileName: Item?]
+
+  package init(
+    record: RecordID, isNew: Bool = false, place: RecordPlace? = nil,
+    attributes: RecordAttributes? = nil, items: [FileName: Item?] = [:]
+  ) {
+    self.record = record
+    self.isNew = isNew
+    self.place = place
+    self.attributes = attributes
+    self.items = items
+  }
+}
+
+/// What a commit did.
+package struct Commit: Sendable {
+  /// The counter of this device's head; unchanged when nothing had to be written.
+  package var counter: UInt64
+  /// The entries of the records that were written.
+  package var entries: [RecordEntry] = []
+  /// Records that others had changed since this process last looked.
+  package var changedByOthers: Set<RecordID> = []
+  /// Edits that could not be applied, because what they build on cannot be read; the others are
+  /// committed all the same.
+  package var failures: [RecordID: VaultError] = [:]
+}
+
+extension RecordEdit {
+  /// The revision that this edit makes of `base`; nil if it changes nothing.
+  ///
+  /// - Parameters:
+  ///   - base: The current revision and its name; nil for a new record.
+  ///   - keepsTombstones: Whether removed items must be remembered for other devices.
+  ///   - load: Gives a page of the item tree.
+  /// - Throws: `notFound` when there is no revision to build on; what `load` throws.
+  func applied(
+    to base: (name: ObjectName, revision: RecordRevision)?, time: HybridTime, device: DeviceID,
+    counter: UInt64, keepsTombstones: Bool,
+    load: @escaping (ObjectName) throws(VaultError) -> ItemPage
+  ) throws(VaultError) -> RecordRevision? {
+    guard var revision = base?.revision ?? newRevision(device: device, time: time) else {
+      throw .notFound(what: "the record to change")
+    }
+    var isChanged = base == nil
+    if let place, place != revision.place {
+      revision.place = place
+      revision.placeTime = time
+      isChanged = true
+    }
+    if let attributes, attributes != revision.attributes {
+      revision.attributes = attributes
+      revision.attributesTime = time
+      isChanged = true
+    }
+    for (name, item) in items {
+      let old = try pages(load) { try revision.item(named: name, load: $0) }
+      guard let new = replacement(of: old, by: item, time: time, keepsTombstones: keepsTombstones)
+      else { continue }
+      isChanged = true
+      try pages(load) { load in
+        switch new {
+        case .item(let item): try revision.set(item, load: load)
+        case .nothing: try revision.remove(name, load: load)
+        }
+      }
+    }
+    guard isChanged else { return nil }
+    revision.version[device] = counter
+    revision.time = time
+    revision.device = device
+    revision.previous = base.map { [$0.name] } ?? []
+    return revision
+  }
+
+  private enum Replacement {
+    case item(Item)
+    case nothing
+  }
+
+  /// What takes the place of `old`; nil when nothing changes.
+  private func replacement(
+    of old: Item?, by new: Item?, time: HybridTime, keepsTombstones: Bool
+  ) -> Replacement? {
+    if var new {
+      new.time = old?.time ?? time
+      if let old, old == new { return nil }
+      new.time = time
+      return .item(new)
+    }
+    guard let old, !old.isDeleted else { return nil }
+    return keepsTombstones ? .item(old.tombstone(at: time)) : .nothing
+  }
+
+  private func newRevision(device: DeviceID, time: HybridTime) -> RecordRevision? {
+    guard isNew, let place, let attributes else { return nil }
+    return RecordRevision(
+      record: record, place: place, placeTime: time, attributes: attributes, attributesTime: time,
+      version: VersionVector(), time: time, device: device, previous: [], document: nil,
+      items: ItemTree())
+  }
+}
+
+/// Runs a call of `ItemTree`, whose errors are those of `load`.
+func pages<Value>(
+  _ load: @escaping (ObjectName) throws(VaultError) -> ItemPage,
+  _ body: (ItemTree.Load) throws -> Value
+) throws(VaultError) -> Value {
+  do {
+    return try body(load)
+  } catch let error as VaultError {
+    throw error
+  } catch let error as ModelError {
+    throw .damaged(path: "an object of the record's file list", reason: "\(error)")
+  } catch {
+    preconditionFailure("the item tree threw \(error)")
+  }
+}

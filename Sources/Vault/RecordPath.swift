@@ -1,0 +1,124 @@
+import VaultModel
+
+/// A path as the mounted view has it: a member's name, then titles, then perhaps a file's name.
+package struct RecordPath: Hashable, Sendable {
+  package let member: FileName
+  package let components: [FileName]
+
+  package init(member: FileName, components: [FileName] = []) {
+    self.member = member
+    self.components = components
+  }
+
+  /// Slashes at the start and end and doubled ones mean nothing; nil when a part is no name.
+  package init?(_ text: some StringProtocol) {
+    var names: [FileName] = []
+    for part in text.split(separator: "/") {
+      guard let name = FileName(part) else { return nil }
+      names.append(name)
+    }
+    guard let member = names.first else { return nil }
+    self.init(member: member, components: Array(names.dropFirst()))
+  }
+
+  package var string: String {
+    ([member] + components).map(\.string).joined(separator: "/")
+  }
+
+  /// The path without its last part; nil for a member.
+  package var parent: RecordPath? {
+    components.isEmpty ? nil : RecordPath(member: member, components: components.dropLast())
+  }
+}
+
+/// What path resolving asks of a member's records.
+package protocol RecordHierarchy {
+  /// The entry of a record, deleted ones included.
+  func entry(_ record: RecordID) -> RecordEntry?
+  /// The records in a record that are not deleted, in no particular order.
+  func children(of record: RecordID) -> [RecordEntry]
+  /// Whether the record has a file of this name.
+  func hasFile(named name: FileName, in record: RecordID) throws(VaultError) -> Bool
+}
+
+/// What a path leads to.
+package enum RecordTarget: Hashable, Sendable {
+  case record(RecordID)
+  case file(FileName, in: RecordID)
+
+  /// The record itself, or the one that has the file.
+  package var record: RecordID {
+    switch self {
+    case .record(let record), .file(_, let record): record
+    }
+  }
+}
+
+extension RecordHierarchy {
+  /// What stands at the end of these names, from the member's own directory on; nil if nothing does.
+  ///
+  /// Of several records of one title in one directory each has a name of its own, as in the mounted view.
+  package func target(at components: [FileName]) throws(VaultError) -> RecordTarget? {
+    var record = RecordID.root
+    for (position, name) in components.enumerated() {
+      if let child = child(named: name, of: record) {
+        record = child
+      } else if position == components.count - 1, try hasFile(named: name, in: record) {
+        return .file(name, in: record)
+      } else {
+        return nil
+      }
+    }
+    return .record(record)
+  }
+
+  /// The record that shows under this name in another one.
+  package func child(named name: FileName, of record: RecordID) -> RecordID? {
+    let children = children(of: record)
+    let exceptions = VisibleNames.exceptions(among: children) { _ in false }
+    return children.first { (exceptions[$0.record] ?? $0.title) == name }?.record
+  }
+}
+
+/// The paths of records, remembering what is costly to find out.
+package struct RecordPathNames {
+  private let hierarchy: any RecordHierarchy
+  private var exceptions: [RecordID: [RecordID: FileName]] = [:]
+
+  package init(_ hierarchy: any RecordHierarchy) { self.hierarchy = hierarchy }
+
+  /// The path of a record that can be reached from the root; nil for another.
+  package mutating func path(of record: RecordID) -> RecordPath? {
+    var names: [FileName] = []
+    var next = record
+    // No deeper than records may be nested; a cycle of damaged parents ends here, too.
+    while names.count < 1000, let entry = hierarchy.entry(next) {
+      guard let parent = entry.parent else {
+        return RecordPath(member: entry.title, components: names.reversed())
+      }
+      names.append(name(of: entry, in: parent))
+      next = parent
+    }
+    return nil
+  }
+
+  private mutating func name(of entry: RecordEntry, in parent: RecordID) -> FileName {
+    if exceptions[parent] == nil {
+      let children = hierarchy.children(of: parent)
+      exceptions[parent] = VisibleNames.exceptions(among: children) { _ in false }
+    }
+    return exceptions[parent]?[entry.record] ?? entry.title
+  }
+}
+
+extension Member: RecordHierarchy {
+  package func hasFile(named name: FileName, in record: RecordID) throws(VaultError) -> Bool {
+    try item(named: name, in: record) != nil
+  }
+
+  /// The file of this name; nil if the record has none or is unknown.
+  package func item(named name: FileName, in record: RecordID) throws(VaultError) -> Item? {
+    guard let entry = entry(record) else { return nil }
+    return try items(of: revision(entry.revision)).first { $0.name == name }
+  }
+}

@@ -1,0 +1,126 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+/// What a repair did to one member.
+package struct RepairReport: Sendable {
+  package var member: String
+  /// Revision objects that were found and opened.
+  package var revisionCount = 0
+  package var recordCount = 0
+  /// Records whose newest revision is gone and that went back to an older one.
+  package var wentBack: [String] = []
+  /// Records of which no revision can be read.
+  package var lost: [String] = []
+}
+
+extension Vault {
+  /// Rebuilds the manifests of members whose heads or segments are lost or broken, and takes records
+  /// whose newest revision is lost back to the newest one that can be read.
+  ///
+  /// Only adds: nothing is removed, and a member that is whole is left alone.
+  package func repair(
+    progress: (WorkProgress) -> Void = { _ in }
+  ) throws(VaultError) -> [RepairReport] {
+    guard !isReadOnly else { throw .readOnly }
+    var reports: [RepairReport] = []
+    for member in members {
+      if let report = try member.repair(progress: progress) {
+        audit.note(.repair, member: member.id)
+        reports.append(report)
+      }
+    }
+    return reports
+  }
+}
+
+extension Member {
+  /// - Returns: What was done; nil when the member needs no repair.
+  func repair(progress: (WorkProgress) -> Void) throws(VaultError) -> RepairReport? {
+    let unreadable = unreadableRecords()
+    guard damageReason != nil || !unreadable.isEmpty || entry(.root) == nil else { return nil }
+    let found = try revisionsInObjects(progress: progress)
+    var report = RepairReport(member: name.string)
+    report.revisionCount = found.count
+    let own = context.device.id
+    try heads.withLock { (heads) throws(VaultError) in
+      for (name, revision) in found {
+        heads.counterFloor = max(heads.counterFloor, revision.version[own])
+        heads.lastTime = max(heads.lastTime, revision.time)
+        let entry = try rebuiltEntry(revision, named: name)
+        manifest.withLock { _ = $0.apply(entry) }
+      }
+    }
+    for record in unreadable {
+      let candidates = found.filter { $0.revision.record == record }
+      guard let best = candidates.max(by: { $0.revision.time < $1.revision.time }) else {
+        report.lost.append(displayPath(of: record))
+        continue
+      }
+      report.wentBack.append(displayPath(of: record))
+      let entry = try rebuiltEntry(best.revision, named: best.name)
+      manifest.withLock { $0.replace(entry) }
+    }
+    report.recordCount = recordCount
+    try commitCheckpoint(catchesUp: false)
+    damage.withLock { $0 = nil }
+    return report
+  }
+
+  private func unreadableRecords() -> [RecordID] {
+    allEntries().filter { entry in
+      do throws(VaultError) {
+        _ = try revision(entry.revision)
+        return false
+      } catch {
+        switch error {
+        case .missing, .damaged: return true
+        default: return false
+        }
+      }
+    }.map(\.record)
+  }
+
+  private func rebuiltEntry(
+    _ revision: RecordRevision, named name: ObjectName
+  ) throws(VaultError) -> RecordEntry {
+    var summary = FrontMatterSummary()
+    if let document = revision.document, !document.isDeleted {
+      do throws(VaultError) {
+        summary = FrontMatter.summary(
+          of: try beginning(of: document, byteCount: RecordDocument.frontMatterLimit))
+      } catch {
+        switch error {
+        case .missing, .damaged: break
+        default: throw error
+        }
+      }
+    }
+    return RecordEntry(revision, named: name, summary: summary)
+  }
+
+  /// Every revision object that opens. The kind stands in the header, so that the chunks, which are
+  /// most of the bytes, are not read.
+  private func revisionsInObjects(
+    progress: (WorkProgress) -> Void
+  ) throws(VaultError) -> [(name: ObjectName, revision: RecordRevision)] {
+    let all = try objects.list()
+    var found: [(name: ObjectName, revision: RecordRevision)] = []
+    for (position, object) in all.enumerated() {
+      if position % 1024 == 0 {
+        progress(
+          WorkProgress(label: name.string, done: UInt64(position), total: UInt64(all.count)))
+      }
+      do throws(VaultError) {
+        guard try objects.kind(of: object.0) == .record else { continue }
+        found.append((object.0, try revision(object.0)))
+      } catch {
+        switch error {
+        case .damaged, .missing: continue
+        default: throw error
+        }
+      }
+    }
+    return found
+  }
+}

@@ -1,0 +1,111 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+/// Reads, writes, signs and seals the statements and registers of one vault.
+struct SignedFiles: Sendable {
+  let store: any BlobStore
+  let binding: Binding
+
+  static let sizeLimit = 1 << 20
+
+  /// Reads a signed file; nothing in it is verified yet.
+  ///
+  /// - Throws: `missing`, `damaged` when it is no signed file.
+  func load(_ path: VaultPath) throws(VaultError) -> LoadedSignedFile {
+    let blobPath = BlobPath(path.string)
+    let bytes = try storing { () throws(BlobStoreError) in
+      try store.read(blobPath, limit: Self.sizeLimit)
+    }
+    do {
+      return LoadedSignedFile(
+        path: path, hash: Digest.sha256(bytes), file: try SignedFile(decoding: bytes),
+        binding: binding)
+    } catch {
+      throw VaultError(error, path: path.string)
+    }
+  }
+
+  /// The bytes of a file with this body, signed.
+  func sign(
+    _ body: [UInt8], _ label: FileLabel, _ path: VaultPath, with key: borrowing SigningKey
+  ) -> [UInt8] {
+    let signature = key.sign(label: label, binding: binding, path: path.string, body: body)
+    return SignedFile(body: body, signature: signature).encoded()
+  }
+
+  func sign(
+    _ body: [UInt8], _ label: FileLabel, _ path: VaultPath, with device: ThisDevice
+  ) -> [UInt8] {
+    sign(body, label, path, with: device.signingKey)
+  }
+
+  /// Writes a file that is written once or rewritten by its one owner; on disk when this returns.
+  func store(_ bytes: [UInt8], at path: VaultPath) throws(VaultError) {
+    try storing { () throws(BlobStoreError) in
+      try store.replace(BlobPath(path.string), bytes, durably: true)
+    }
+  }
+
+  func seal(
+    _ plaintext: [UInt8], with key: SealingKey, _ label: FileLabel, _ path: VaultPath,
+    counter: UInt64
+  ) -> Sealed {
+    Sealed(key.seal(plaintext, label: label, path: path.string, counter: counter))
+  }
+
+  func open(
+    _ sealed: Sealed, with key: SealingKey, _ label: FileLabel, _ path: VaultPath,
+    counter: UInt64
+  ) throws(VaultError) -> [UInt8] {
+    do {
+      return try key.open(
+        SealedValue(sealed), label: label, path: path.string, counter: counter)
+    } catch {
+      throw VaultError(error, path: path.string)
+    }
+  }
+}
+
+/// A signed file as read.
+struct LoadedSignedFile: Sendable {
+  let path: VaultPath
+  let hash: FileHash
+  let file: SignedFile
+  fileprivate let binding: Binding
+
+  init(path: VaultPath, hash: FileHash, file: SignedFile, binding: Binding) {
+    self.path = path
+    self.hash = hash
+    self.file = file
+    self.binding = binding
+  }
+
+  /// The body, decoded. Its signature is not checked by this.
+  func decode<Body>(_ decode: ([UInt8]) throws(ModelError) -> Body) throws(VaultError) -> Body {
+    do { return try decode(file.body) } catch { throw VaultError(error, path: path.string) }
+  }
+
+  /// - Throws: `damaged` unless the signature is that of the key.
+  func verify(_ label: FileLabel, publicKey: [UInt8]) throws(VaultError) {
+    let isValid = verifySignature(
+      label: label, binding: binding, path: path.string, body: file.body,
+      signature: file.signature, publicKey: publicKey)
+    guard isValid else {
+      throw .damaged(path: path.string, reason: "its signature does not hold")
+    }
+  }
+}
+
+extension Sealed {
+  /// What the cipher gave, as it stands in a message.
+  init(_ value: SealedValue) {
+    self.init(nonce: value.nonce, ciphertext: value.ciphertext)
+  }
+}
+
+extension SealedValue {
+  init(_ sealed: Sealed) {
+    self.init(nonce: sealed.nonce, ciphertext: sealed.ciphertext)
+  }
+}

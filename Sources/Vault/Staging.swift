@@ -1,0 +1,82 @@
+import BlobStore
+import Synchronization
+import VaultModel
+
+import struct SystemPackage.FilePath
+
+/// The folder in which one running process keeps the objects that no commit names yet.
+/// Docs/Format.md, "Write order".
+final class Staging: Sendable {
+  private static let folder: BlobPath = "staging"
+
+  let path: BlobPath
+  private let store: any BlobStore
+  // Held while the process lives: a token whose lock is free belongs to a dead process.
+  private let lock: Mutex<FileLock?>
+
+  /// Makes the staging folder of this process, and removes those that dead processes of this device
+  /// left behind.
+  ///
+  /// - Parameter root: The vault folder on disk; nil for a store that has none, which then takes no lock.
+  init(
+    store: any BlobStore, root: FilePath?, device: DeviceID, processID: Int32, random: [UInt8]
+  ) throws(VaultError) {
+    self.store = store
+    let owner = Self.ownerPrefix(device)
+    path = Self.folder.appending("\(owner)\(processID)-\(Hex.encode(random))")
+    try Self.removeLeftovers(store: store, root: root, device: device)
+    let lockPath = path.appending("lock")
+    try storing { () throws(BlobStoreError) in
+      try store.replace(lockPath, [], durably: false)
+    }
+    guard let root else {
+      lock = Mutex(nil)
+      return
+    }
+    let held = try storing { () throws(BlobStoreError) in
+      try FileLock(at: root.appending(lockPath.string))
+    }
+    lock = Mutex(held)
+  }
+
+  /// Removes the folder; staged objects that no commit took are gone.
+  func remove() {
+    lock.withLock { $0 = nil }
+    // Whatever cannot be removed now is a leftover, which the next process removes.
+    try? store.removeFolder(path)
+  }
+
+  func path(of name: ObjectName) -> BlobPath { path.appending(name.hex) }
+
+  private static func ownerPrefix(_ device: DeviceID) -> String { "\(device.hex.prefix(16))-" }
+
+  /// The staging folders of this device whose process no longer lives.
+  static func leftovers(
+    store: any BlobStore, root: FilePath?, device: DeviceID
+  ) throws(VaultError) -> [BlobPath] {
+    let entries = try storing { () throws(BlobStoreError) in try store.list(folder) }
+    var dead: [BlobPath] = []
+    for entry in entries where entry.isFolder && entry.name.hasPrefix(ownerPrefix(device)) {
+      let token = folder.appending(entry.name)
+      guard let root else {
+        dead.append(token)
+        continue
+      }
+      let lockPath = root.appending(token.appending("lock").string)
+      do throws(BlobStoreError) {
+        if try FileLock.attempt(at: lockPath) != nil { dead.append(token) }
+      } catch {
+        continue
+      }
+    }
+    return dead
+  }
+
+  private static func removeLeftovers(
+    store: any BlobStore, root: FilePath?, device: DeviceID
+  ) throws(VaultError) {
+    for token in try leftovers(store: store, root: root, device: device) {
+      try storing { () throws(BlobStoreError) in try store.removeFolder(token) }
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+import struct SystemPackage.FilePath
+
+/// What belongs to this machine alone and never travels with the vault: the password slot, the
+/// watermarks and the commit lock. Docs/Format.md, "This machine's state".
+package final class StateFolder: Sendable {
+  /// Nil in tests that keep the state in memory.
+  package let path: FilePath?
+  let store: any BlobStore
+
+  /// The state of the vault `id` below `root`; the folder is made, with mode 0700, if it is missing.
+  package init(root: FilePath, vault id: VaultID) throws(VaultError) {
+    let path = root.appending(id.hex)
+    self.path = path
+    store = try storing { () throws(BlobStoreError) in
+      try DirectoryStore(making: path)
+    }
+  }
+
+  /// A state kept in `store`, without locks between processes.
+  package init(store: any BlobStore) {
+    path = nil
+    self.store = store
+  }
+
+  /// The folder below which every vault's state lies on this machine: `$XDG_STATE_HOME/kinvault`,
+  /// by default `~/.local/state/kinvault`.
+  package static func defaultRoot(environment: (String) -> String?) -> FilePath {
+    if let state = environment("XDG_STATE_HOME"), state.hasPrefix("/") {
+      return FilePath(state).appending("kinvault")
+    }
+    return FilePath(environment("HOME") ?? "/").appending(".local/state/kinvault")
+  }
+
+  /// The path of one of the state's files, for messages.
+  func describe(_ name: BlobPath) -> String {
+    path?.appending(name.string).string ?? name.string
+  }
+
+  // MARK: The password slot
+
+  /// Stands in a slot until `storeSlot` computes the right one.
+  static let noChecksum = FileHash(storage: Bytes32(exactly: [UInt8](repeating: 0, count: 32)))
+  private static let slotPath: BlobPath = "slot"
+
+  /// This machine's slot.
+  ///
+  /// - Throws: `noDeviceHere` where there is none, `damagedSlot` when it does not decode or its
+  ///   checksum is wrong, so that a wrong password is never blamed for a broken disk.
+  func loadSlot(vault: VaultID) throws(VaultError) -> PasswordSlot {
+    let bytes: [UInt8]
+    do {
+      bytes = try store.read(Self.slotPath, limit: 64 << 10)
+    } catch {
+      if case .notFound = error { throw .noDeviceHere(vault: vault) }
+      throw VaultError(error)
+    }
+    let slot: PasswordSlot
+    do { slot = try PasswordSlot(decoding: bytes) } catch {
+      throw .damagedSlot(path: describe(Self.slotPath), reason: "\(error)")
+    }
+    guard slot.checksum == Self.checksum(of: slot) else {
+      throw .damagedSlot(path: describe(Self.slotPath), reason: "its checksum is wrong")
+    }
+    guard slot.vault == vault else {
+      throw .damagedSlot(path: describe(Self.slotPath), reason: "it is for another vault")
+    }
+    return slot
+  }
+
+  /// Writes the slot with its checksum; on disk when this returns.
+  func storeSlot(_ slot: PasswordSlot) throws(VaultError) {
+    var slot = slot
+    slot.checksum = Self.checksum(of: slot)
+    let bytes = slot.encoded()
+    try storing { () throws(BlobStoreError) in
+      try store.replace(Self.slotPath, bytes, durably: true)
+    }
+  }
+
+  /// True if this machine already has a device in the vault.
+  package func hasSlot() throws(VaultError) -> Bool {
+    try storing { () throws(BlobStoreError) in try store.size(of: Self.slotPath) } != nil
+  }
+
+  private static func checksum(of slot: PasswordSlot) -> FileHash {
+    Digest.sha256(slot.encodedWithoutChecksum())
+  }
+
+  // MARK: Watermarks
+
+  private static let watermarksPath: BlobPath = "watermarks"
+
+  /// The newest register seen of everyone; empty on a new machine.
+  func loadWatermarks() throws(VaultError) -> Watermarks {
+    do {
+      let bytes = try store.read(Self.watermarksPath, limit: 64 << 20)
+      return try Watermarks(decoding: bytes)
+    } catch let error as BlobStoreError {
+      if case .notFound = error { return Watermarks() }
+      throw VaultError(error)
+    } catch let error as ModelError {
+      throw VaultError(error, path: describe(Self.watermarksPath))
+    } catch {
+      preconditionFailure("\(error)")
+    }
+  }
+
+  /// Changes the watermarks as they are on disk now. The caller holds the commit lock.
+  func updateWatermarks(_ change: (inout Watermarks) -> Void) throws(VaultError) {
+    var marks = try loadWatermarks()
+    let before = marks
+    change(&marks)
+    guard marks != before else { return }
+    let bytes = marks.encoded()
+    try storing { () throws(BlobStoreError) in
+      try store.replace(Self.watermarksPath, bytes, durably: false)
+    }
+  }
+
+  // MARK: Locks
+
+  /// Holds the lock that commits of this device take in turn, for as long as `body` runs.
+  func withCommitLock<Value>(_ body: () throws(VaultError) -> Value) throws(VaultError) -> Value {
+    try withLock("commit-lock", body)
+  }
+
+  /// Holds the named lock between this machine's processes for as long as `body` runs.
+  func withLock<Value>(
+    _ name: String, _ body: () throws(VaultError) -> Value
+  ) throws(VaultError) -> Value {
+    guard let path else { return try body() }
+    let lock = try storing { () throws(BlobStoreError) in
+      try FileLock(at: path.appending(name))
+    }
+    let value = try body()
+    withExtendedLifetime(lock) {}
+    return value
+  }
+}

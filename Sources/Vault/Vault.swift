@@ -1,0 +1,148 @@
+import BlobStore
+import Glibc
+import Synchronization
+import VaultCrypto
+import VaultModel
+
+import struct SystemPackage.FilePath
+
+/// An open vault: its members, and the audit log. Safe to use from any thread.
+package final class Vault: Sendable {
+  let context: VaultContext
+  private let identities: IdentityKeys
+  private let openMembers: Mutex<[MemberID: Member]>
+  private let found: Mutex<[Problem]>
+  /// Every access, as this device notes it.
+  package let audit: AuditLog
+
+  package let id: VaultID
+  package var person: PersonID { context.person }
+  package var device: DeviceID { context.device.id }
+  package var folder: FilePath? { context.folder }
+  package var isReadOnly: Bool { context.isReadOnly }
+  /// How this person and device call themselves; kept sealed in the device's register.
+  package let profile: DeviceProfile
+
+  init(
+    id: VaultID, context: VaultContext, identities: IdentityKeys, profile: DeviceProfile,
+    auditKey: SealingKey, problems: [Problem]
+  ) {
+    self.id = id
+    self.context = context
+    self.identities = identities
+    self.profile = profile
+    audit = AuditLog(context: context, key: auditKey)
+    openMembers = Mutex([:])
+    found = Mutex(problems)
+  }
+
+  /// What was found wrong while opening, and can be lived with.
+  package var problems: [Problem] { found.withLock { $0 } }
+
+  // MARK: Members
+
+  /// The members whose keys this person has, by name.
+  package var members: [Member] {
+    openMembers.withLock { Array($0.values) }.sorted { ($0.name, $0.id) < ($1.name, $1.id) }
+  }
+
+  package func member(_ id: MemberID) -> Member? { openMembers.withLock { $0[id] } }
+
+  /// The member of this name; of two with one name the first by id.
+  package func member(named name: FileName) -> Member? { members.first { $0.name == name } }
+
+  /// Opens members that were added since.
+  ///
+  /// - Returns: True if there are new ones.
+  package func refreshMembers() throws(VaultError) -> Bool {
+    let marks = try context.state.loadWatermarks()
+    return try openNewMembers(marks: marks, acceptsRollback: false)
+  }
+
+  @discardableResult
+  func openNewMembers(marks: Watermarks, acceptsRollback: Bool) throws(VaultError) -> Bool {
+    let folder: BlobPath = "members"
+    let store = context.store
+    let entries = try storing { () throws(BlobStoreError) in try store.list(folder) }
+    var isNew = false
+    for entry in entries {
+      guard let id = MemberID(hex: entry.name) else {
+        note(.foreign(folder.appending(entry.name).string))
+        continue
+      }
+      if member(id) != nil { continue }
+      do throws(VaultError) {
+        let member = try open(id)
+        let problems = try member.load(marks: marks, acceptsRollback: acceptsRollback)
+        problems.forEach(note)
+        // A member without a head is one that is just being made, or was never finished.
+        if member.hasNoHead, problems.isEmpty { continue }
+        openMembers.withLock { $0[id] = member }
+        isNew = true
+      } catch {
+        switch error {
+        case .noAccess: continue
+        case .rolledBack: throw error
+        default: note(Problem(error, path: folder.appending(entry.name).string))
+        }
+      }
+    }
+    return isNew
+  }
+
+  private func note(_ problem: Problem) {
+    found.withLock { if !$0.contains(problem) { $0.append(problem) } }
+  }
+
+  private func open(_ id: MemberID) throws(VaultError) -> Member {
+    let opening = MemberOpening(
+      member: id, store: context.store, files: context.signedFiles, people: context.people,
+      person: context.person)
+    return Member(id: id, context: context, opened: try opening.open(identities: identities))
+  }
+
+  /// Makes a new member, with this person as its owner.
+  ///
+  /// Durable when it returns; a crash before that leaves no member.
+  ///
+  /// - Throws: `alreadyExists` when there is one of this name.
+  package func addMember(named name: FileName) throws(VaultError) -> Member {
+    guard !isReadOnly else { throw .readOnly }
+    guard member(named: name) == nil else { throw .alreadyExists(what: name.string) }
+    guard let identity = context.people[person]?.identity,
+      let agreementKey = identities[identity.generation],
+      let signingKey = identities.signingKey(generation: identity.generation)
+    else { throw .notFound(what: "this person's identity") }
+    let creation = MemberCreation(
+      context: context, identity: identity, agreementKey: agreementKey, signingKey: signingKey)
+    let id = try creation.run()
+    let member = try open(id)
+    let root = RecordEdit(
+      record: .root, isNew: true, place: RecordPlace(parent: nil, title: name, isDeleted: false),
+      attributes: RecordAttributes(
+        mode: 0o700, modified: FileTimestamp(milliseconds: context.clock.milliseconds()),
+        owner: .mounter, xattrs: []))
+    _ = try member.commit([root])
+    openMembers.withLock { $0[id] = member }
+    audit.note(.create, member: id, detail: "member")
+    return member
+  }
+
+  // MARK: Ending
+
+  /// Writes what is left of the audit log and removes this process's staging folder.
+  ///
+  /// Commits are the caller's business: what is staged and named by none is dropped.
+  package func close() throws(VaultError) {
+    defer { context.staging?.remove() }
+    try audit.flush()
+  }
+}
+
+extension Member {
+  /// True if no device has written this member yet.
+  var hasNoHead: Bool { heads.withLock { $0.loaded.isEmpty } }
+
+  /// Why the member cannot be written; nil when it can.
+  package var damageReason: VaultError? { damage.withLock { $0 } }
+}

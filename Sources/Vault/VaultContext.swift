@@ -1,0 +1,74 @@
+import BlobStore
+import Synchronization
+import VaultCrypto
+import VaultModel
+
+import struct SystemPackage.FilePath
+
+/// What every part of an open vault shares.
+final class VaultContext: Sendable {
+  let store: any BlobStore
+  /// Nil for a vault that lies in no folder (tests).
+  let folder: FilePath?
+  let state: StateFolder
+  let clock: WallClock
+  let binding: Binding
+  let signedFiles: SignedFiles
+  // Read again when a device appears that it does not know.
+  private let knownPeople: Mutex<People>
+  let person: PersonID
+  let device: ThisDevice
+  let isReadOnly: Bool
+  let staging: Staging?
+  let buffers: BufferPool
+
+  init(
+    store: any BlobStore, folder: FilePath?, state: StateFolder, clock: WallClock, binding: Binding,
+    people: People, person: PersonID, device: ThisDevice, isReadOnly: Bool, staging: Staging?
+  ) {
+    self.store = store
+    self.folder = folder
+    self.state = state
+    self.clock = clock
+    self.binding = binding
+    self.signedFiles = SignedFiles(store: store, binding: binding)
+    knownPeople = Mutex(people)
+    self.person = person
+    self.device = device
+    self.isReadOnly = isReadOnly
+    self.staging = staging
+    // Six buffers a core are in use at most when many reads and seals run at once.
+    buffers = BufferPool(byteCount: (ObjectStore.sealedChunkSize + 4095) & ~4095, keptCount: 12)
+  }
+
+  /// Everyone in the vault, as they were last read.
+  var people: People { knownPeople.withLock { $0 } }
+
+  /// Reads everyone again: a new device or person may have come.
+  func reloadPeople() throws(VaultError) {
+    let people = try People.load(store: store, files: signedFiles)
+    knownPeople.withLock { $0 = people }
+  }
+
+  /// Whether removals must be remembered for other devices: only when there are any.
+  var keepsTombstones: Bool { people.deviceCount > 1 }
+}
+
+/// This machine's device in the vault, with its private keys.
+final class ThisDevice: Sendable {
+  let id: DeviceID
+  /// The generation of the certificate that vouches for it.
+  let generation: UInt32
+  let signingKey: SigningKey
+  let agreementKey: AgreementKey
+
+  init(
+    id: DeviceID, generation: UInt32, signingKey: consuming SigningKey,
+    agreementKey: consuming AgreementKey
+  ) {
+    self.id = id
+    self.generation = generation
+    self.signingKey = signingKey
+    self.agreementKey = agreementKey
+  }
+}

@@ -1,0 +1,118 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+import struct SystemPackage.FilePath
+
+/// What making a vault gives: its id, the words, and the key that unlocks this machine's device.
+package final class CreatedVault: Sendable {
+  package let id: VaultID
+  /// Shown once, and kept nowhere.
+  package let words: RecoveryWords
+  package let unlockKey: DeviceUnlockKey
+
+  init(id: VaultID, words: consuming RecoveryWords, unlockKey: consuming DeviceUnlockKey) {
+    self.id = id
+    self.words = words
+    self.unlockKey = unlockKey
+  }
+}
+
+/// How a person and their machine call themselves, and what guards their keys.
+package struct NewDevice {
+  package var personName: String
+  package var deviceName: String
+  package var deviceKind: String
+  /// What a password guess costs on this machine.
+  package var passwordCost: Argon2Cost
+  /// What a guess of the words costs, on any machine.
+  package var recoveryCost: Argon2Cost
+
+  package init(
+    personName: String, deviceName: String, deviceKind: String, passwordCost: Argon2Cost,
+    recoveryCost: Argon2Cost
+  ) {
+    self.personName = personName
+    self.deviceName = deviceName
+    self.deviceKind = deviceKind
+    self.passwordCost = passwordCost
+    self.recoveryCost = recoveryCost
+  }
+}
+
+extension Vault {
+  /// Makes a vault in an empty or missing folder, with its first person and device.
+  ///
+  /// `vault.json` is written last: a crash before that leaves no vault.
+  ///
+  /// - Throws: `folderNotEmpty`, `permission`, `readOnly`, `noSpace`, `io`.
+  package static func create(
+    in folder: FilePath, stateRoot: FilePath, device: NewDevice, password: borrowing SecretBytes,
+    clock: WallClock = .system
+  ) throws(VaultError) -> CreatedVault {
+    let store = try storing { () throws(BlobStoreError) in
+      try DirectoryStore(making: folder)
+    }
+    guard try storing({ () throws(BlobStoreError) in try store.list(.root) }).isEmpty else {
+      throw .folderNotEmpty(folder: folder.string)
+    }
+    let id = VaultID.random()
+    let state = try StateFolder(root: stateRoot, vault: id)
+    return try create(
+      id: id, in: store, state: state, device: device, password: password, clock: clock)
+  }
+
+  /// `create` on any store.
+  static func create(
+    id: VaultID, in store: any BlobStore, state: StateFolder, device new: NewDevice,
+    password: borrowing SecretBytes, clock: WallClock
+  ) throws(VaultError) -> CreatedVault {
+    let binding = Binding(vault: id)
+    let files = SignedFiles(store: store, binding: binding)
+    let words = RecoveryWords.random()
+    let rootKey = words.rootSigningKey(binding: binding)
+    let person = PersonID(rootPublicKey: rootKey.publicKey)
+    let master = MasterKey.random()
+    let generation: UInt32 = 1
+    let identitySigning = master.identitySigningKey(binding: binding, generation: generation)
+    let identityAgreement = master.identityAgreementKey(binding: binding, generation: generation)
+    let time = clock.milliseconds()
+
+    let salt = randomBytes(16)
+    let identity: IdentityBody
+    do {
+      let seed = try words.seed(salt: salt, cost: new.recoveryCost)
+      identity = IdentityBody(
+        person: person, counter: 1, previous: nil, rootPublicKey: rootKey.publicKey,
+        generation: generation, signingPublicKey: identitySigning.publicKey,
+        agreementPublicKey: identityAgreement.publicKey,
+        recovery: RecoverySlot(
+          salt: salt, passes: new.recoveryCost.passes, memoryKiB: new.recoveryCost.memoryKiB,
+          wrappedMasterKey: master.wrap(for: seed, binding: binding)),
+        time: time, past: [])
+    } catch {
+      throw .crypto(error)
+    }
+    let identityPath = VaultPath.identity(person)
+    let identityBytes = files.sign(identity.encoded(), .identity, identityPath, with: rootKey)
+
+    let enrolment = DeviceEnrolment(
+      vault: id, store: store, files: files, state: state, person: person,
+      generation: generation, clock: clock)
+    // The slot first: a vault must never be there without a way in.
+    let prepared = try enrolment.prepare(new, password: password)
+    try files.store(identityBytes, at: identityPath)
+    try enrolment.certify(prepared.device, master: master, identityKey: identitySigning)
+    try enrolment.writeRegister(prepared.device, new, master: master)
+    try state.withCommitLock { () throws(VaultError) in
+      try state.updateWatermarks {
+        $0.raise(identityPath, counter: 1, hash: Digest.sha256(identityBytes))
+      }
+    }
+    let description = VaultDescription(vault: id)
+    try storing { () throws(BlobStoreError) in
+      try store.replace(BlobPath(VaultPath.vault.string), description.encoded(), durably: true)
+    }
+    return CreatedVault(id: id, words: words, unlockKey: prepared.takeUnlockKey())
+  }
+}

@@ -1,0 +1,53 @@
+import Glibc
+import VaultCrypto
+
+extension VaultError {
+  /// What happened, to what, and what to do next, for a person.
+  package var message: String {
+    switch self {
+    case .notAVault(let folder):
+      "\(folder) is not a Kinvault vault: it has no readable vault.json."
+    case .folderNotEmpty(let folder):
+      "\(folder) is not empty. A new vault needs a folder of its own."
+    case .unsupported(let what, let found, let supported):
+      "This vault uses \(what) “\(found)”; this program knows \(supported). A newer Kinvault may open it."
+    case .noDeviceHere(let vault):
+      """
+      This machine has no key for the vault \(vault.shortHex). \
+      Use “kinvault recover” with the 24 words to add it.
+      """
+    case .wrongPassword: "That password does not open the vault on this machine."
+    case .wrongWords: "Those 24 words belong to nobody in this vault."
+    case .damagedSlot(let path, let reason):
+      """
+      The password slot \(path) is damaged: \(reason). The password may well be right. \
+      “kinvault recover” makes a new slot from the 24 words.
+      """
+    case .damaged(let path, let reason):
+      "\(path) is damaged: \(reason). “kinvault check” shows what it belongs to."
+    case .missing(let path):
+      "\(path) is missing. “kinvault check” shows what it belongs to; a backup may still have it."
+    case .rolledBack(let path, let found, let seen):
+      """
+      The vault folder is older than what this machine has seen: \(path) is at \(found), \
+      and \(seen) was seen before. If you put back a backup on purpose, confirm it and go on; \
+      if not, someone may be hiding what was written since.
+      """
+    case .forked(let path, let counter):
+      """
+      \(path) has the number \(counter), but a different file with that number was seen before: \
+      two copies of this device’s state have written the vault.
+      """
+    case .noSpace(let path): "There is no space left for \(path). Nothing that was saved is lost."
+    case .readOnly: "The vault is open for reading only, or its folder cannot be written."
+    case .permission(let path): "\(path) may not be read or written by this user."
+    case .noAccess(let member): "You have no key for the member \(member.shortHex)."
+    case .notFound(let what): "There is no \(what)."
+    case .alreadyExists(let what): "“\(what)” exists already."
+    case .limit(let what, let found, let limit):
+      "\(what) would be \(found); at most \(limit) is possible."
+    case .io(let path, let errno): "\(path): \(String(cString: strerror(errno)))."
+    case .crypto(let error): "A cryptographic operation failed: \(error)."
+    }
+  }
+}

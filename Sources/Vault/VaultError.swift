@@ -1,0 +1,77 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+/// What a vault could not do, in terms a caller can act on.
+///
+/// No case carries a secret or a decrypted name; paths are those of ciphertext files inside the
+/// vault folder, or of files in this machine's state directory.
+package enum VaultError: Error {
+  /// The folder has no readable `vault.json`.
+  case notAVault(folder: String)
+  /// `init` was asked to make a vault in a folder that is not empty.
+  case folderNotEmpty(folder: String)
+  /// A part of the format that this version does not know.
+  case unsupported(what: String, found: String, supported: String)
+  /// This machine has no device in the vault: recover with the 24 words first.
+  case noDeviceHere(vault: VaultID)
+  case wrongPassword
+  case wrongWords
+  /// The password slot on this machine is damaged; the words still open the vault.
+  case damagedSlot(path: String, reason: String)
+  /// A file of the vault is not what it must be.
+  case damaged(path: String, reason: String)
+  /// A file that another one names is not there.
+  case missing(path: String)
+  /// The vault folder is older than what this machine has already seen of it.
+  case rolledBack(path: String, found: UInt64, seen: UInt64)
+  /// Another register with the same counter was seen before: two copies of one device have written.
+  case forked(path: String, counter: UInt64)
+  case noSpace(path: String)
+  case readOnly
+  case permission(path: String)
+  /// No key of this person opens the member's current epoch.
+  case noAccess(member: MemberID)
+  case notFound(what: String)
+  case alreadyExists(what: String)
+  case limit(what: String, found: Int, limit: Int)
+  /// The operating system refused; `errno` says how.
+  case io(path: String, errno: Int32)
+  case crypto(CryptoError)
+}
+
+extension VaultError {
+  /// The same failure in the vault's words; `notFound` becomes `missing`.
+  init(_ error: BlobStoreError) {
+    switch error {
+    case .notFound(let path): self = .missing(path: path)
+    case .alreadyExists(let path): self = .alreadyExists(what: path)
+    case .noSpace(let path): self = .noSpace(path: path)
+    case .readOnly: self = .readOnly
+    case .permission(let path): self = .permission(path: path)
+    case .notABlob(let path):
+      self = .damaged(path: path, reason: "it is no ordinary file in an ordinary folder")
+    case .tooLarge(let path, let size, let limit):
+      self = .damaged(path: path, reason: "it has \(size) bytes; at most \(limit) can be right")
+    case .io(let path, let errno): self = .io(path: path, errno: errno)
+    case .invalidPath(let text): self = .damaged(path: text, reason: "it is not a path of a vault")
+    }
+  }
+
+  /// A file whose bytes do not decode.
+  init(_ error: ModelError, path: String) {
+    self = .damaged(path: path, reason: "\(error)")
+  }
+
+  /// A file that does not authenticate.
+  init(_ error: CryptoError, path: String) {
+    self = .damaged(path: path, reason: "\(error)")
+  }
+}
+
+/// Runs a store's call and says its failure in the vault's words.
+func storing<Value: ~Copyable>(_ body: () throws(BlobStoreError) -> Value) throws(VaultError)
+  -> Value
+{
+  do { return try body() } catch { throw VaultError(error) }
+}

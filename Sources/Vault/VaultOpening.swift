@@ -1,0 +1,175 @@
+import BlobStore
+import Glibc
+import VaultCrypto
+import VaultModel
+
+import struct SystemPackage.FilePath
+
+/// How a vault is opened.
+package struct OpenOptions: Sendable {
+  /// Nothing in the vault folder is written, not even the audit log.
+  package var readOnly: Bool
+  /// Go on although this machine has seen a newer state of the vault folder: an older backup was put
+  /// back on purpose. Counters then go on above everything that was ever used.
+  package var acceptRollback: Bool
+
+  package init(readOnly: Bool = false, acceptRollback: Bool = false) {
+    self.readOnly = readOnly
+    self.acceptRollback = acceptRollback
+  }
+}
+
+extension Vault {
+  /// Opens the vault in `folder` with this machine's device.
+  ///
+  /// Damage to one member or person hides only those and is listed in `problems`.
+  ///
+  /// - Throws: `notAVault`, `unsupported`, `noDeviceHere`, `damagedSlot`; `rolledBack` when the folder
+  ///   is older than this machine has seen it, unless the options accept it; `damaged` or `missing`
+  ///   when this person's own identity or certificate is.
+  package static func open(
+    folder: FilePath, stateRoot: FilePath, key: borrowing DeviceUnlockKey,
+    options: OpenOptions = OpenOptions(), clock: WallClock = .system
+  ) throws(VaultError) -> Vault {
+    let store: DirectoryStore
+    do { store = try DirectoryStore(opening: folder) } catch {
+      throw .notAVault(folder: folder.string)
+    }
+    let id = try describe(store: store, folder: folder.string).vault
+    let state = try StateFolder(root: stateRoot, vault: id)
+    return try open(
+      id: id, store: store, folder: folder, state: state, key: key, options: options,
+      clock: clock)
+  }
+
+  /// `open` on any store.
+  static func open(
+    id: VaultID, store: any BlobStore, folder: FilePath?, state: StateFolder,
+    key: borrowing DeviceUnlockKey, options: OpenOptions, clock: WallClock
+  ) throws(VaultError) -> Vault {
+    let binding = Binding(vault: id)
+    let files = SignedFiles(store: store, binding: binding)
+    let slot = try state.loadSlot(vault: id)
+    // Before any register is read: one that is written meanwhile must not look like a rollback.
+    let marks = try state.loadWatermarks()
+    let people = try People.load(store: store, files: files)
+    let person = try ownPerson(slot, people: people, files: files)
+    let generation = person.identity.generation
+    let device = try openDevice(slot, key: key, generation: generation, state: state, binding)
+    let master = try openMaster(of: person, device: device, files: files)
+    var identities = IdentityKeys()
+    identities.add(master, generation: generation, binding: binding)
+    var problems = people.problems
+    problems += try compare(person, with: marks, options: options, state: state)
+    let staging =
+      try options.readOnly
+      ? nil : makeStaging(store: store, folder: folder, state: state, device: device.id)
+    let context = VaultContext(
+      store: store, folder: folder, state: state, clock: clock, binding: binding, people: people,
+      person: slot.person, device: device, isReadOnly: options.readOnly, staging: staging)
+    let profile = try loadProfile(
+      of: device, person: slot.person, key: master.profileKey(binding: binding), files: files)
+    let vault = Vault(
+      id: id, context: context, identities: identities, profile: profile,
+      auditKey: master.auditKey(binding: binding), problems: problems)
+    do throws(VaultError) {
+      try vault.openNewMembers(marks: marks, acceptsRollback: options.acceptRollback)
+    } catch {
+      staging?.remove()
+      throw error
+    }
+    return vault
+  }
+
+  private static func makeStaging(
+    store: any BlobStore, folder: FilePath?, state: StateFolder, device: DeviceID
+  ) throws(VaultError) -> Staging {
+    try state.withLock("staging-lock") { () throws(VaultError) in
+      try Staging(
+        store: store, root: folder, device: device, processID: getpid(), random: randomBytes(8))
+    }
+  }
+
+  private static func ownPerson(
+    _ slot: PasswordSlot, people: People, files: SignedFiles
+  ) throws(VaultError) -> Person {
+    if let person = people[slot.person] { return person }
+    // Says what is wrong with it.
+    _ = try People.loadIdentity(slot.person, files: files)
+    throw .missing(path: VaultPath.identity(slot.person).string)
+  }
+
+  private static func openDevice(
+    _ slot: PasswordSlot, key: borrowing DeviceUnlockKey, generation: UInt32, state: StateFolder,
+    _ binding: Binding
+  ) throws(VaultError) -> ThisDevice {
+    try key.sealingKey(binding: binding).openDeviceKeys(
+      of: slot, generation: generation, path: state.describe("slot"))
+  }
+
+  private static func openMaster(
+    of person: Person, device: ThisDevice, files: SignedFiles
+  ) throws(VaultError) -> MasterKey {
+    let identity = person.identity
+    let path = VaultPath.certificate(
+      identity.person, generation: identity.generation, device.id
+    ).string
+    guard let certificate = person.certificates[device.id] else {
+      _ = try People.loadCertificate(device.id, identity: identity, files: files)
+      throw .missing(path: path)
+    }
+    do {
+      return try MasterKey.unwrap(
+        WrappedMasterKey(
+          ephemeralPublicKey: certificate.ephemeralPublicKey,
+          wrapped: certificate.wrappedMasterKey),
+        for: DeviceWrapContext(
+          person: identity.person, generation: identity.generation, device: device.id),
+        agreementKey: device.agreementKey, binding: files.binding)
+    } catch {
+      throw VaultError(error, path: path)
+    }
+  }
+
+  private static func compare(
+    _ person: Person, with marks: Watermarks, options: OpenOptions, state: StateFolder
+  ) throws(VaultError) -> [Problem] {
+    let register = VaultPath.identity(person.identity.person)
+    let path = register.string
+    guard let mark = marks[register] else { return [] }
+    let counter = person.identity.counter
+    if counter < mark.counter {
+      let error = VaultError.rolledBack(path: path, found: counter, seen: mark.counter)
+      if options.acceptRollback {
+        try state.withCommitLock { () throws(VaultError) in
+          try state.updateWatermarks { $0.accept(register, counter: counter, hash: person.hash) }
+        }
+        return []
+      }
+      guard options.readOnly else { throw error }
+      return [Problem(error, path: path)]
+    }
+    if counter == mark.counter, person.hash != mark.hash {
+      return [Problem(.forked(path: path, counter: counter), path: path)]
+    }
+    return []
+  }
+
+  private static func loadProfile(
+    of device: ThisDevice, person: PersonID, key: SealingKey, files: SignedFiles
+  ) throws(VaultError) -> DeviceProfile {
+    let path = VaultPath.device(person, device.id)
+    let file: LoadedSignedFile
+    do throws(VaultError) { file = try files.load(path) } catch {
+      // A name only: a vault without it opens all the same.
+      if case .missing = error { return .unnamed }
+      throw error
+    }
+    let body = try file.decode(DeviceBody.init(decoding:))
+    try file.verify(.device, publicKey: device.signingKey.publicKey)
+    let plain = try files.open(body.sealed, with: key, .device, path, counter: body.counter)
+    do { return try DeviceProfile(decoding: plain) } catch {
+      throw VaultError(error, path: path.string)
+    }
+  }
+}

@@ -1,0 +1,18 @@
+import Glibc
+
+/// Where the vault takes the time from; a test gives its own.
+package struct WallClock: Sendable {
+  /// Milliseconds since 1970. The vault never relies on it being right, only on `HybridTime`.
+  package let milliseconds: @Sendable () -> UInt64
+
+  package init(milliseconds: @escaping @Sendable () -> UInt64) {
+    self.milliseconds = milliseconds
+  }
+
+  /// This machine's clock; 0 while it stands before 1970.
+  package static let system = WallClock {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return time.tv_sec < 0 ? 0 : UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
+  }
+}

@@ -1,0 +1,48 @@
+import VaultModel
+
+/// Ties every derived key, signature and sealed value to one vault, one version of the format and
+/// one purpose: Docs/Format.md, "Binding" and "5. Signed files".
+package struct Binding: Hashable, Sendable {
+  package let vault: VaultID
+
+  package init(vault: VaultID) { self.vault = vault }
+
+  /// The `info` of HKDF for the purpose that `label` names.
+  package func info(label: String, context: [UInt8] = []) -> [UInt8] {
+    prefix(label) + context
+  }
+
+  /// What is signed for a file: its label and path are part of it, so that it is valid nowhere
+  /// else.
+  package func signedMessage(_ label: FileLabel, path: String, body: [UInt8]) -> [UInt8] {
+    let path = label == .root ? "members/root" : path
+    return prefix(label.rawValue) + Digest.sha256(Array(path.utf8)).bytes + body
+  }
+
+  /// The additional data of a value sealed in a file.
+  func additionalData(_ label: FileLabel, path: String, counter: UInt64) -> [UInt8] {
+    Array(label.rawValue.utf8) + [0] + vault.bytes + Array(path.utf8) + bigEndianBytes(counter)
+  }
+
+  private func prefix(_ label: String) -> [UInt8] {
+    Array("kinvault/1/".utf8) + Array(label.utf8) + [0] + vault.bytes
+  }
+}
+
+/// Which kind of signed or sealed file a signature or a sealed value is for.
+package enum FileLabel: String, Sendable, CaseIterable {
+  case identity
+  case certificate
+  case device
+  case root
+  case grant
+  case head
+  case audit
+  /// The password slot of this machine: not signed, but it holds a sealed value.
+  case slot
+}
+
+/// The bytes of a number, the most significant first.
+func bigEndianBytes(_ value: some FixedWidthInteger) -> [UInt8] {
+  withUnsafeBytes(of: value.bigEndian) { Array($0) }
+}

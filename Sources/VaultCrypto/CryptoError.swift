@@ -1,0 +1,28 @@
+import VaultModel
+
+/// Why something could not be opened, unwrapped or derived. Holds no secret.
+package enum CryptoError: Error, Hashable, Sendable {
+  /// The bytes were altered or cut, stand under another name or path, or the key is another one.
+  case authenticationFailed
+  /// A wrapped key does not unwrap: the wrapping key (so the password or the words) is another
+  /// one, or the wrapped key was altered.
+  case unwrapFailed
+  /// The bytes cannot be what they should be, whatever the key.
+  case malformed(reason: String)
+  /// The object says a version of the format that this program does not know.
+  case unsupportedVersion(found: UInt8)
+  /// The object is of another kind than what named it.
+  case wrongKind(found: UInt8, expected: ObjectKind)
+  /// The object is sealed with the key of another epoch.
+  case otherKey(found: KeyID, expected: KeyID)
+  /// The object opens, but its content belongs under another name: whoever wrote it had the key.
+  case nameMismatch
+  /// An Argon2id cost outside of what the format allows; refused before anything is allocated.
+  case costOutOfRange(Argon2Cost)
+  /// Argon2id found no memory for its cost.
+  case outOfMemory(memoryKiB: UInt32)
+  /// An X25519 public key that gives a shared secret that everyone knows.
+  case weakPublicKey
+  /// Not 32 bytes, or not a key of its kind.
+  case invalidKey
+}

@@ -1,0 +1,119 @@
+import VaultModel
+
+/// The recovery code of a person: 256 random bits as 24 words (BIP 39, English), written down on
+/// paper and typed in when the password is lost, or to add a machine.
+package struct RecoveryWords: ~Copyable, Sendable {
+  package static let count = 24
+  package static let entropySize = 32
+  private static let bitsOfAWord = 11
+
+  private let entropy: SecretBytes
+
+  /// Traps unless there are 32 bytes.
+  package init(entropy: consuming SecretBytes) {
+    precondition(entropy.count == Self.entropySize, "24 words hold 32 bytes")
+    self.entropy = entropy
+  }
+
+  package static func random() -> RecoveryWords {
+    RecoveryWords(entropy: SecretBytes(randomCount: entropySize))
+  }
+
+  // MARK: Words
+
+  /// The words, to be shown to the person. They stand in ordinary memory, which cannot be erased.
+  package var words: [String] {
+    let checksum = Self.checksum(entropy)
+    return entropy.withUnsafeBytes { bytes in
+      (0..<Self.count).map { word in
+        var index = 0
+        for bit in word * Self.bitsOfAWord..<(word + 1) * Self.bitsOfAWord {
+          let byte = bit / 8 < bytes.count ? bytes[bit / 8] : checksum
+          index = index << 1 | Int(byte >> UInt8(7 - bit % 8) & 1)
+        }
+        return Wordlist.english[index]
+      }
+    }
+  }
+
+  /// Reads the words as a person types them: any case, any blanks and line breaks between them,
+  /// each word in full or at least its first four letters.
+  package init(parsing text: some StringProtocol) throws(WordsError) {
+    let words = text.split(whereSeparator: \.isWhitespace)
+    var indices: [Int] = []
+    for (index, word) in words.prefix(Self.count).enumerated() {
+      guard let found = Wordlist.index(of: String(word)) else {
+        throw .unknownWord(position: index + 1, nearest: Wordlist.nearest(to: String(word)))
+      }
+      indices.append(found)
+    }
+    guard words.count == Self.count else { throw .wrongCount(found: words.count) }
+    try self.init(indices: indices)
+  }
+
+  /// The same for UTF-8 in secret memory; bytes that are not UTF-8 make an unknown word.
+  package init(parsing text: borrowing SecretBytes) throws(WordsError) {
+    try self.init(parsing: text.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
+  }
+
+  private init(indices: [Int]) throws(WordsError) {
+    var bytes = SecretBytes(count: Self.entropySize + 1)
+    bytes.withUnsafeMutableBytes { bytes in
+      for (word, index) in indices.enumerated() {
+        for bit in 0..<Self.bitsOfAWord where index >> (Self.bitsOfAWord - 1 - bit) & 1 == 1 {
+          let position = word * Self.bitsOfAWord + bit
+          bytes[position / 8] |= 0x80 >> UInt8(position % 8)
+        }
+      }
+    }
+    let entropy = bytes.prefix(Self.entropySize)
+    guard bytes.withUnsafeBytes({ $0[Self.entropySize] }) == Self.checksum(entropy) else {
+      throw .badChecksum
+    }
+    self.init(entropy: entropy)
+  }
+
+  private static func checksum(_ entropy: borrowing SecretBytes) -> UInt8 {
+    entropy.withUnsafeBytes { Digest.sha256($0).bytes[0] }
+  }
+
+  // MARK: Keys
+
+  /// The key that names the person and signs their identity; exists only while the words are there.
+  package func rootSigningKey(binding: Binding) -> SigningKey {
+    SigningKey(seed: HKDF.derive(entropy, info: binding.info(label: "root-signing")))
+  }
+
+  /// What opens the recovery slot with this salt and cost. Takes as long as `cost` says; throws as
+  /// `PasswordHash.derive` does.
+  package func seed(salt: [UInt8], cost: Argon2Cost) throws(CryptoError) -> RecoverySeed {
+    RecoverySeed(try PasswordHash.stretch(entropy, salt: salt, cost: cost))
+  }
+
+  /// Whether both are the same words.
+  package func isSame(as other: borrowing RecoveryWords) -> Bool {
+    entropy.constantTimeEquals(other.entropy)
+  }
+}
+
+/// What is wrong with recovery words as typed. Says nothing of the words but what helps to mend
+/// them.
+package enum WordsError: Error, Hashable, Sendable {
+  case wrongCount(found: Int)
+  /// The word at this position, from 1, is not in the list; `nearest` is the one most like it.
+  case unknownWord(position: Int, nearest: String)
+  /// All are words of the list, but these 24 do not belong together: one is wrong or two are
+  /// exchanged.
+  case badChecksum
+}
+
+/// The stretched recovery words: they wrap the master key in the person's identity.
+package struct RecoverySeed: ~Copyable, Sendable {
+  private let secret: SecretBytes
+
+  fileprivate init(_ secret: consuming SecretBytes) { self.secret = secret }
+
+  func wrapKey(binding: Binding) -> SecretBytes {
+    HKDF.derive(secret, info: binding.info(label: "recovery-kek"))
+  }
+}

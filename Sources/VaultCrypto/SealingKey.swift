@@ -1,0 +1,88 @@
+import VaultModel
+
+/// A value sealed under a random nonce.
+package struct SealedValue: Hashable, Sendable {
+  /// 12 bytes.
+  package var nonce: [UInt8]
+  /// The ciphertext, then the tag of 16 bytes.
+  package var ciphertext: [UInt8]
+
+  package init(nonce: [UInt8], ciphertext: [UInt8]) {
+    self.nonce = nonce
+    self.ciphertext = ciphertext
+  }
+}
+
+/// Seals what stands inside registers, audit segments and the password slot: AES-256-GCM with a
+/// random nonce, bound to the file that it stands in. Docs/Format.md, "5. Signed files", *Sealed*.
+///
+/// May be used from every thread.
+package final class SealingKey: Sendable {
+  private let key: SecretBytes
+  private let binding: Binding
+
+  init(_ key: consuming SecretBytes, binding: Binding) {
+    precondition(key.count == GCM.keySize, "a sealing key has 32 bytes")
+    self.key = key
+    self.binding = binding
+  }
+
+  /// Seals for the file of this label, path and counter only.
+  package func seal(_ plaintext: [UInt8], label: FileLabel, path: String, counter: UInt64)
+    -> SealedValue
+  {
+    let nonce = randomBytes(GCM.nonceSize)
+    let additionalData = binding.additionalData(label, path: path, counter: counter)
+    let size = plaintext.count
+    let ciphertext = [UInt8](unsafeUninitializedCapacity: size + GCM.tagSize) { output, count in
+      withCipher(.seal, nonce, additionalData) { cipher in
+        plaintext.withUnsafeBytes { cipher.update($0, into: output.baseAddress!) }
+        cipher.finishSealing(tag: output.baseAddress! + size)
+      }
+      count = size + GCM.tagSize
+    }
+    return SealedValue(nonce: nonce, ciphertext: ciphertext)
+  }
+
+  /// What was sealed; throws `malformed` for impossible sizes, else `authenticationFailed` if
+  /// anything differs: key, bytes, label, path or counter.
+  package func open(_ sealed: SealedValue, label: FileLabel, path: String, counter: UInt64)
+    throws(CryptoError) -> [UInt8]
+  {
+    guard sealed.nonce.count == GCM.nonceSize, sealed.ciphertext.count >= GCM.tagSize else {
+      throw .malformed(reason: "a sealed value of impossible size")
+    }
+    let additionalData = binding.additionalData(label, path: path, counter: counter)
+    let size = sealed.ciphertext.count - GCM.tagSize
+    var isAuthentic = false
+    let plaintext = sealed.ciphertext.withUnsafeBytes { input in
+      [UInt8](unsafeUninitializedCapacity: size) { output, count in
+        isAuthentic = withCipher(.open, sealed.nonce, additionalData) { cipher in
+          if let start = output.baseAddress {
+            cipher.update(UnsafeRawBufferPointer(rebasing: input[..<size]), into: start)
+          }
+          return cipher.finishOpening(tag: input.baseAddress! + size)
+        }
+        count = isAuthentic ? size : 0
+      }
+    }
+    guard isAuthentic else { throw .authenticationFailed }
+    return plaintext
+  }
+
+  private func withCipher<Result>(
+    _ direction: GCM.Direction, _ nonce: [UInt8], _ additionalData: [UInt8],
+    _ body: (KeyedCipher) -> Result
+  ) -> Result {
+    key.withUnsafeBytes { key in
+      GCM.withCipher(key: key.baseAddress!, direction) { cipher in
+        nonce.withUnsafeBytes { nonce in
+          additionalData.withUnsafeBytes {
+            cipher.start(nonce: nonce.baseAddress!, additionalData: $0)
+          }
+        }
+        return body(cipher)
+      }
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import COpenSSL
+
+/// A private key of Ed25519 (RFC 8032), of a device, an identity or a person's root.
+package struct SigningKey: ~Copyable, Sendable {
+  package static let size = 32
+  package static let signatureSize = 64
+
+  private let seed: SecretBytes
+  /// 32 bytes.
+  package let publicKey: [UInt8]
+
+  /// Any 32 bytes are a private key; traps for another size.
+  package init(seed: consuming SecretBytes) {
+    precondition(seed.count == Self.size, "an Ed25519 key has 32 bytes")
+    publicKey = RawKey(private: seed, .ed25519).publicBytes
+    self.seed = seed
+  }
+
+  package static func random() -> SigningKey {
+    SigningKey(seed: SecretBytes(randomCount: size))
+  }
+
+  /// The private key itself, to be sealed into the password slot.
+  package func copyOfSeed() -> SecretBytes { seed.copy() }
+
+  /// The signature, 64 bytes, of a file's body; valid for this vault, label and path only.
+  package func sign(label: FileLabel, binding: Binding, path: String, body: [UInt8]) -> [UInt8] {
+    sign(binding.signedMessage(label, path: path, body: body))
+  }
+
+  func sign(_ message: [UInt8]) -> [UInt8] {
+    let key = RawKey(private: seed, .ed25519)
+    let context = mustExist(EVP_MD_CTX_new())
+    defer { EVP_MD_CTX_free(context) }
+    mustSucceed(EVP_DigestSignInit_ex(context, nil, nil, nil, nil, key.key, nil))
+    return [UInt8](unsafeUninitializedCapacity: Self.signatureSize) { output, count in
+      count = Self.signatureSize
+      mustSucceed(EVP_DigestSign(context, output.baseAddress, &count, message, message.count))
+    }
+  }
+}
+
+/// Whether the owner of the key signed this body for this vault, label and path.
+///
+/// False for keys and signatures of any size and content; never traps.
+package func verifySignature(
+  label: FileLabel, binding: Binding, path: String, body: [UInt8], signature: [UInt8],
+  publicKey: [UInt8]
+) -> Bool {
+  verifySignature(
+    of: binding.signedMessage(label, path: path, body: body), signature: signature,
+    publicKey: publicKey)
+}
+
+func verifySignature(of message: [UInt8], signature: [UInt8], publicKey: [UInt8]) -> Bool {
+  guard signature.count == SigningKey.signatureSize,
+    let key = RawKey(public: publicKey, .ed25519)
+  else { return false }
+  let context = mustExist(EVP_MD_CTX_new())
+  defer { EVP_MD_CTX_free(context) }
+  let isValid =
+    EVP_DigestVerifyInit_ex(context, nil, nil, nil, nil, key.key, nil) == 1
+    && EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
+  if !isValid { ERR_clear_error() }
+  return isValid
+}

@@ -1,0 +1,57 @@
+/// The 2048 words that spell recovery codes: BIP 39, English.
+package enum Wordlist {
+  /// Sorted; the first four letters tell any two apart.
+  package static let english: [String] = englishText.split(whereSeparator: \.isWhitespace)
+    .map(String.init)
+
+  /// The place of a word in the list, also when it is written in capitals or cut after four letters
+  /// or more; nil if it is none.
+  static func index(of word: String) -> Int? {
+    let word = word.lowercased()
+    let position = firstIndex { $0 >= word }
+    guard position < english.count else { return nil }
+    let isFound =
+      english[position] == word || (word.utf8.count >= 4 && english[position].hasPrefix(word))
+    return isFound ? position : nil
+  }
+
+  /// The word that takes the fewest changed, added, left out or exchanged letters to get to.
+  static func nearest(to word: String) -> String {
+    // Longer than any word of the list: the rest says nothing.
+    let letters = Array(word.lowercased().utf8.prefix(16))
+    var best = (word: english[0], distance: Int.max)
+    for candidate in english {
+      let distance = distance(letters, Array(candidate.utf8))
+      if distance < best.distance { best = (candidate, distance) }
+    }
+    return best.word
+  }
+
+  /// Binary search for the first word that `isAtOrAfter` says yes to.
+  private static func firstIndex(where isAtOrAfter: (String) -> Bool) -> Int {
+    var range = 0..<english.count
+    while !range.isEmpty {
+      let middle = range.lowerBound + range.count / 2
+      range =
+        isAtOrAfter(english[middle]) ? range.lowerBound..<middle : middle + 1..<range.upperBound
+    }
+    return range.lowerBound
+  }
+
+  /// Optimal string alignment distance.
+  private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
+    var rows = [Array(0...b.count)]
+    for i in 0..<a.count {
+      var row = [i + 1]
+      for j in 0..<b.count {
+        var best = min(rows[i][j + 1] + 1, row[j] + 1, rows[i][j] + (a[i] == b[j] ? 0 : 1))
+        if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] {
+          best = min(best, rows[i - 1][j - 1] + 1)
+        }
+        row.append(best)
+      }
+      rows.append(row)
+    }
+    return rows[a.count][b.count]
+  }
+}

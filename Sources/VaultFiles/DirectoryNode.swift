@@ -1,0 +1,79 @@
+import VaultModel
+
+/// A name of a file: in which record, and what it is called there.
+struct Link: Hashable, Sendable {
+  let record: RecordID
+  let name: FileName
+}
+
+/// What stands under a file's name in a loaded directory.
+enum FileSlot {
+  /// Nobody looks at it: the item as it is, or will be, committed.
+  case stored(Item)
+  case node(FileNode)
+}
+
+/// A record as a directory. All fields are protected by the tree lock.
+///
+/// What it shows is what is committed with what is pending applied; `MemberView.pending` says what differs.
+final class DirectoryNode: Node, @unchecked Sendable {
+  let view: MemberView
+  let record: RecordID
+  /// Where it stands; nil for a member's root record.
+  var parent: RecordID?
+  var title: FileName
+  var permissions: UInt32
+  var isRemoved = false
+  /// The live records in it by the names they show under; nil until needed.
+  var records: [FileName: RecordID]?
+  /// The files in it by name; nil until loaded. Then `xattrs` is loaded too.
+  var files: [FileName: FileSlot]?
+  var lastUse: UInt64 = 0
+
+  init(inode: Inode, view: MemberView, entry: RecordEntry) {
+    self.view = view
+    record = entry.record
+    parent = entry.parent
+    title = entry.title
+    permissions = entry.mode & FileMode.permissionMask
+    isRemoved = entry.isDeleted
+    super.init(inode: inode, owner: entry.owner, modified: entry.modified, xattrs: [])
+  }
+
+  /// A directory that was just made.
+  init(
+    inode: Inode, view: MemberView, record: RecordID, place: RecordPlace, permissions: UInt32,
+    owner: Owner, now: FileTimestamp
+  ) {
+    self.view = view
+    self.record = record
+    parent = place.parent
+    title = place.title
+    self.permissions = permissions
+    super.init(inode: inode, owner: owner, modified: now, xattrs: [])
+    records = [:]
+    files = [:]
+  }
+
+  var place: RecordPlace { RecordPlace(parent: parent, title: title, isDeleted: isRemoved) }
+
+  var recordAttributes: RecordAttributes {
+    RecordAttributes(mode: permissions, modified: modified, owner: owner, xattrs: xattrs)
+  }
+
+  /// The entry that says where it stands; for naming only.
+  var entry: RecordEntry {
+    RecordEntry(
+      record: record, parent: parent, title: title, revision: Self.noRevision,
+      version: VersionVector(), time: .zero, device: Self.noDevice)
+  }
+
+  private static let noRevision = ObjectName(storage: Bytes32(exactly: EmptyCollection()))
+  private static let noDevice = DeviceID(storage: Bytes32(exactly: EmptyCollection()))
+
+  /// Whether it has neither files nor directories; both have to be loaded.
+  var isEmpty: Bool { (records ?? [:]).isEmpty && (files ?? [:]).isEmpty }
+
+  /// Whether a name is taken; both have to be loaded.
+  func contains(_ name: FileName) -> Bool { records?[name] != nil || files?[name] != nil }
+}

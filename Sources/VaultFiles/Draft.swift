@@ -1,0 +1,365 @@
+import VaultModel
+
+/// The content of one file while someone has it open or it is not sealed yet.
+///
+/// Performs what `DraftState` asks for: loads, seals, waits. Functions marked *locked* want `lock` held; the
+/// others take it themselves. Sealed content is read and decrypted outside the lock.
+final class Draft: @unchecked Sendable {
+  /// Content that is wholly in the store, fit to stand in an item.
+  struct Sealed {
+    var content: Item.Content
+    var size: UInt64
+    /// In bytes, holes not counted.
+    var dataByteCount: UInt64
+  }
+
+  /// What drafts of one mount share.
+  struct Resources: Sendable {
+    let pool: BufferPool
+    let sealing: SealingPool
+    var layout = ChunkLayout.format
+  }
+
+  /// Protects everything below.
+  let lock = Monitor()
+  let store: any DraftStore
+  private let resources: Resources
+  private var sealed: Sealed
+  private var loaded: DraftState?
+  /// Whether anything changed since the last `seal`.
+  private(set) var isModified = false
+  /// Chunks that workers have.
+  private var inFlight: [(chunk: Int, ticket: SealTicket)] = []
+  /// Objects that the content before the last `seal` named, and the one after does not.
+  private var obsolete: [ObjectName] = []
+  /// Counts changes, so that a reader sees that its plan is out of date.
+  private var changeCount: UInt64 = 0
+
+  init(_ content: Item.Content, size: UInt64, store: any DraftStore, resources: Resources) {
+    self.store = store
+    self.resources = resources
+    sealed = Sealed(content: content, size: size, dataByteCount: size)
+  }
+
+  /// The size with all that was written. Locked.
+  var size: UInt64 { loaded?.size ?? sealed.size }
+
+  // MARK: Reading
+
+  /// Reads up to the end of the file; returns how many bytes.
+  func read(at offset: UInt64, into target: UnsafeMutableRawBufferPointer) throws(FileError) -> Int
+  {
+    while true {
+      let plan = try planRead(at: offset, into: target)
+      do {
+        for part in plan.parts {
+          let lower = part.target
+          try store.read(
+            part.name, at: part.range.lowerBound,
+            into: UnsafeMutableRawBufferPointer(rebasing: target[lower..<lower + part.range.count]))
+        }
+        return plan.byteCount
+      } catch {
+        // A chunk that was superseded meanwhile may be gone; what replaced it is read instead.
+        if lock.withLock({ changeCount }) == plan.changeCount { throw error }
+      }
+    }
+  }
+
+  private func planRead(
+    at offset: UInt64, into target: UnsafeMutableRawBufferPointer
+  ) throws(FileError) -> (byteCount: Int, parts: [DraftState.SealedPart], changeCount: UInt64) {
+    lock.lock()
+    defer { lock.unlock() }
+    try load()
+    guard let state = loaded, offset < state.size else { return (0, [], changeCount) }
+    let byteCount = Int(min(UInt64(target.count), state.size - offset))
+    let parts = state.read(
+      at: offset, into: UnsafeMutableRawBufferPointer(rebasing: target[..<byteCount]))
+    return (byteCount, parts, changeCount)
+  }
+
+  /// See `DraftState.seek`. Locked.
+  func seek(_ target: SeekTarget, from offset: UInt64) throws(FileError) -> UInt64? {
+    try load()
+    return loaded?.seek(target, from: offset)
+  }
+
+  // MARK: Changing
+
+  /// Writes all of it. Locked.
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileError) {
+    guard !bytes.isEmpty else { return }
+    let range = offset..<offset + UInt64(bytes.count)
+    try change { (state) throws(FileError) in
+      try removeObstacles(&state) { $0.obstacle(toChanging: range) }
+      for chunk in state.write(bytes, at: offset, pool: resources.pool) {
+        submit(chunk, &state)
+      }
+    }
+  }
+
+  /// Sets the size. Locked.
+  func truncate(to size: UInt64) throws(FileError) {
+    try change { (state) throws(FileError) in
+      try removeObstacles(&state) { $0.obstacle(toTruncatingTo: size) }
+      state.truncate(to: size)
+    }
+  }
+
+  /// Makes a range read as zeros, with holes where it can; the size stays. Locked.
+  func clear(_ range: Range<UInt64>) throws(FileError) {
+    try change { (state) throws(FileError) in
+      let range = range.clamped(to: 0..<state.size)
+      try removeObstacles(&state) { $0.obstacle(toChanging: range) }
+      state.clear(range)
+    }
+  }
+
+  /// The names of whole chunks, sealed, each counted once more for whoever takes them over by `share`; nil if they
+  /// are not to be had so. Locked.
+  func namesToShare(_ chunks: Range<Int>) throws(FileError) -> [ObjectName?]? {
+    try load()
+    guard let names = loaded?.sealedNames, chunks.upperBound <= names.count else { return nil }
+    for case let name? in names[chunks] { store.retain(name) }
+    return Array(names[chunks])
+  }
+
+  /// Takes over whole chunks of another file of the same store, with their counts. Locked.
+  func share(_ names: [ObjectName?], from first: Int, end: UInt64) throws(FileError) {
+    guard !names.isEmpty else { return }
+    try change { (state) throws(FileError) in
+      let layout = resources.layout
+      let range = layout.start(of: first)..<layout.start(of: first + names.count)
+      try removeObstacles(&state) { $0.obstacle(toChanging: range) }
+      state.share(names, from: first, end: end)
+    }
+  }
+
+  /// Replaces everything by other content from the store, unless there are changes of our own; tells whether
+  /// it did. Locked.
+  func replaceIfUnmodified(by content: Item.Content, size: UInt64) -> Bool {
+    guard !isModified else { return false }
+    loaded = nil
+    changeCount += 1
+    sealed = Sealed(content: content, size: size, dataByteCount: size)
+    return true
+  }
+
+  private func change(
+    _ body: (inout DraftState) throws(FileError) -> Void
+  ) throws(FileError) {
+    try load()
+    guard var state = loaded else { preconditionFailure("loaded above") }
+    loaded = nil  // so that the table is not copied
+    defer { loaded = state }
+    try reap(&state)
+    isModified = true
+    changeCount += 1
+    try body(&state)
+  }
+
+  // MARK: Sealing
+
+  /// Brings all content into the store and returns it as an item's content. Content of at most `inlineLimit` bytes
+  /// is returned itself. Locked; waits for workers.
+  func seal(inlineLimit: Int = 0) throws(FileError) -> Sealed {
+    guard isModified, var state = loaded else { return sealed }
+    loaded = nil
+    defer { loaded = state }
+    try reap(&state)
+    let content: Item.Content
+    if let inline = inlineContent(&state, limit: inlineLimit) {
+      content = .inline(inline)
+    } else {
+      try sealChunks(&state)
+      content = try storedContent(state)
+    }
+    if case .indexes(let old) = sealed.content { obsolete += old }
+    obsolete += state.takeSuperseded()
+    sealed = Sealed(content: content, size: state.size, dataByteCount: state.dataByteCount)
+    isModified = false
+    return sealed
+  }
+
+  /// Lets go of the objects that the content returned by `seal` no longer names. To be called once that content stands
+  /// in the file's item: before, a commit may still name them. Locked.
+  func releaseObsolete() {
+    guard !obsolete.isEmpty else { return }
+    store.release(obsolete)
+    obsolete = []
+  }
+
+  /// Seals the dirty chunk that was not used for the longest time; false if there is none.
+  func evictOldest() throws(FileError) -> Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    guard isModified, var state = loaded, let chunk = state.oldestDirtyChunk else { return false }
+    loaded = nil
+    defer { loaded = state }
+    changeCount += 1
+    try sealNow(chunk, &state)
+    return true
+  }
+
+  /// Has the next `seal` make content anew, though nothing changed. Locked.
+  func markModified() throws(FileError) {
+    try change { _ in }
+  }
+
+  /// Lets go of everything: nobody will read this file again. Locked.
+  func abandon() {
+    if var state = loaded {
+      for (chunk, ticket) in inFlight {
+        let result = ticket.wait()
+        do throws(FileError) { try take(result, of: chunk, ticket, &state) } catch {
+          // What could not be sealed has no object to let go of.
+        }
+      }
+      inFlight = []
+      obsolete += state.takeSuperseded() + state.namesInUse
+      if case .indexes(let indexes) = sealed.content { obsolete += indexes }
+    } else {
+      obsolete += sealed.content.objects
+    }
+    loaded = nil
+    isModified = false
+    sealed = Sealed(content: .none, size: 0, dataByteCount: 0)
+    releaseObsolete()
+  }
+
+  private func inlineContent(_ state: inout DraftState, limit: Int) -> [UInt8]? {
+    guard state.size > 0, state.size <= UInt64(limit), case .dirty(let buffer) = state.chunks[0]
+    else { return nil }
+    buffer.extend(to: Int(state.size))
+    return Array(buffer.bytes.prefix(Int(state.size)))
+  }
+
+  private func sealChunks(_ state: inout DraftState) throws(FileError) {
+    let waiting = state.unsettled.sorted()
+    for chunk in waiting {
+      if waiting.count == 1 {
+        try sealNow(chunk, &state)
+      } else if case .seal = state.stepToSeal(chunk) {
+        submit(chunk, &state)
+      }
+    }
+    for chunk in state.unsettled.sorted() { try sealNow(chunk, &state) }
+    inFlight = []
+  }
+
+  /// Seals on this thread, after waiting for whoever has the chunk.
+  private func sealNow(_ chunk: Int, _ state: inout DraftState) throws(FileError) {
+    while true {
+      switch state.stepToSeal(chunk) {
+      case .none: return
+      case .obstacle(let obstacle): try remove(obstacle, &state)
+      case .seal(let buffer): state.markSealed(chunk, try store.put(.chunk, buffer.bytes))
+      }
+    }
+  }
+
+  private func submit(_ chunk: Int, _ state: inout DraftState) {
+    guard case .dirty(let buffer) = state.chunks[chunk] else { return }
+    let ticket = resources.sealing.seal(buffer, into: store)
+    state.markSealing(chunk, ticket)
+    inFlight.append((chunk, ticket))
+  }
+
+  /// Takes in what workers have finished. The first failure is thrown; its chunk is dirty again.
+  private func reap(_ state: inout DraftState) throws(FileError) {
+    var failure: FileError?
+    inFlight.removeAll { entry in
+      guard let result = entry.ticket.result else { return false }
+      do throws(FileError) {
+        try take(result, of: entry.chunk, entry.ticket, &state)
+      } catch {
+        failure = failure ?? error
+      }
+      return true
+    }
+    if let failure { throw failure }
+  }
+
+  private func take(
+    _ result: Result<ObjectName, FileError>, of chunk: Int, _ ticket: SealTicket,
+    _ state: inout DraftState
+  ) throws(FileError) {
+    guard chunk < state.chunks.count, case .sealing(_, let current) = state.chunks[chunk],
+      current === ticket
+    else { return }  // taken in before
+    switch result {
+    case .success(let name): state.markSealed(chunk, name)
+    case .failure(let error):
+      state.markUnsealed(chunk)
+      throw error
+    }
+  }
+
+  private func removeObstacles(
+    _ state: inout DraftState, _ next: (DraftState) -> DraftState.Obstacle?
+  ) throws(FileError) {
+    while let obstacle = next(state) { try remove(obstacle, &state) }
+  }
+
+  private func remove(
+    _ obstacle: DraftState.Obstacle, _ state: inout DraftState
+  ) throws(FileError) {
+    switch obstacle {
+    case .wait(let chunk, let ticket): try take(ticket.wait(), of: chunk, ticket, &state)
+    case .load(let chunk, let name, let byteCount):
+      let buffer = ChunkBuffer(capacity: byteCount, pool: resources.pool)
+      try buffer.fill(byteCount) { (memory) throws(FileError) in
+        try store.read(name, at: 0, into: memory)
+      }
+      state.install(buffer, at: chunk)
+    }
+  }
+
+  // MARK: Content as items hold it
+
+  private func load() throws(FileError) {
+    guard loaded == nil else { return }
+    let layout = resources.layout
+    var names: [ObjectName?] = []
+    var inline: [UInt8]?
+    switch sealed.content {
+    case .none, .symlink: break
+    case .inline(let bytes): inline = bytes
+    case .chunks(let chunks): names = chunks
+    case .indexes(let indexes):
+      for index in indexes { names += try store.index(index) }
+    }
+    var state = DraftState(layout: layout, size: sealed.size, names: names)
+    if let inline {
+      inline.withUnsafeBytes { bytes in
+        let present = UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(clamping: sealed.size)))
+        _ = state.write(present, at: 0, pool: resources.pool)
+      }
+    }
+    sealed.dataByteCount = state.dataByteCount
+    loaded = state
+  }
+
+  private func storedContent(_ state: DraftState) throws(FileError) -> Item.Content {
+    guard let names = state.sealedNames else { preconditionFailure("all chunks were sealed") }
+    if names.isEmpty { return .none }
+    if names.count <= Limits.inlineChunks { return .chunks(names) }
+    var indexes: [ObjectName] = []
+    for start in stride(from: 0, to: names.count, by: ChunkIndex.capacity) {
+      let end = min(names.count, start + ChunkIndex.capacity)
+      let page = ChunkIndex(chunks: Array(names[start..<end])).encoded()
+      indexes.append(try put(page))
+    }
+    return .indexes(indexes)
+  }
+
+  private func put(_ page: [UInt8]) throws(FileError) -> ObjectName {
+    let result: Result<ObjectName, FileError> = page.withUnsafeBytes { bytes in
+      do throws(FileError) { return .success(try store.put(.index, bytes)) } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+}

@@ -1,0 +1,18 @@
+import Glibc
+import Vault
+
+extension FileError {
+  /// What a program is told of a failure of the vault.
+  init(_ error: VaultError) {
+    switch error {
+    case .noSpace: self = .noSpace
+    case .readOnly: self = .readOnly
+    case .alreadyExists: self = .alreadyExists
+    case .notFound: self = .notFound
+    case .permission, .noAccess: self = .accessDenied
+    case .io(_, let number) where number == ENOSPC || number == EDQUOT: self = .noSpace
+    case .io(_, let number) where number == EROFS: self = .readOnly
+    default: self = .inputOutput
+    }
+  }
+}

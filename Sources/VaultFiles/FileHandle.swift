@@ -1,0 +1,213 @@
+import VaultModel
+
+/// An open file. Safe to use from several threads; reads of sealed content run in parallel.
+package final class FileHandle: @unchecked Sendable {
+  package let flags: OpenFlags
+  let tree: FileTree
+  let node: FileNode
+  let draft: Draft
+  private let monitor = Monitor()
+  /// Protected by `monitor`.
+  private var isReleased = false
+
+  init(tree: FileTree, node: FileNode, draft: Draft, flags: OpenFlags) {
+    self.tree = tree
+    self.node = node
+    self.draft = draft
+    self.flags = flags
+  }
+
+  package var inode: Inode { node.inode }
+
+  /// What `fstat` tells; also of a file that has no name any more.
+  package func attributes() throws(FileError) -> Attributes {
+    tree.state.lock.withLock { tree.attributes(of: node) }
+  }
+
+  /// Fills the buffer from `offset` on; returns how many bytes, fewer than asked for only at the end of the file.
+  ///
+  /// - Throws: `inputOutput` if the range touches a damaged object, `badHandle`.
+  package func read(
+    at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(FileError) -> Int {
+    guard flags.contains(.read) else { throw .badHandle }
+    return try draft.read(at: offset, into: buffer)
+  }
+
+  /// Writes all of it or throws; with `.append` at the end of the file, whatever `offset` is.
+  ///
+  /// - Throws: `noSpace`, also for what was written before and could not be sealed; `fileTooLarge`, `badHandle`.
+  package func write(at offset: UInt64, _ bytes: UnsafeRawBufferPointer) throws(FileError) {
+    guard flags.contains(.write) else { throw .badHandle }
+    try tree.budget.makeRoom()
+    try change { () throws(FileError) in
+      let start = flags.contains(.append) ? draft.size : offset
+      guard start <= Self.sizeLimit, UInt64(bytes.count) <= Self.sizeLimit - start else {
+        throw .fileTooLarge
+      }
+      try draft.write(bytes, at: start)
+      return UInt64(bytes.count)
+    }
+  }
+
+  /// The largest file, in bytes: 16 TiB, so that a file's table of chunks stays within bounds.
+  static let sizeLimit: UInt64 = 1 << 44
+
+  /// Sets the size.
+  func truncate(to size: UInt64) throws(FileError) {
+    guard size <= Self.sizeLimit else { throw .fileTooLarge }
+    try change { () throws(FileError) in
+      if draft.size != size { try draft.truncate(to: size) }
+      return 0
+    }
+  }
+
+  /// Runs a change of the content, with the draft's lock held; it returns how many bytes it added at most.
+  private func change(_ body: () throws(FileError) -> UInt64) throws(FileError) {
+    draft.lock.lock()
+    defer { draft.lock.unlock() }
+    let added = try body()
+    if draft.isModified { tree.budget.use(draft) }
+    tree.state.lock.lock()
+    defer { tree.state.lock.unlock() }
+    node.size = draft.size
+    node.dataByteCount = min(node.size, node.dataByteCount + added)
+    node.modified = .now()
+    node.changed = node.modified
+    guard draft.isModified else { return tree.noteChange(of: node) }
+    let now = ContinuousClock.now
+    if node.draftChanges == nil {
+      node.draftChanges = (now, now)
+      node.view.unsealed[node.file] = node
+      tree.committer.noteChange()
+    } else {
+      node.draftChanges?.last = now
+    }
+  }
+
+  /// Makes what was written part of the record; to be called at every close of a descriptor. Not durable: the next
+  /// group commit has it.
+  ///
+  /// - Throws: what sealing throws, and failures of a commit that took this file since the last call.
+  package func flush() throws(FileError) {
+    try tree.publish(node, draft)
+    try throwPendingError()
+  }
+
+  /// Returns when the file's content and attributes are on disk.
+  package func sync() throws(FileError) {
+    try tree.publish(node, draft)
+    let isClean = tree.state.lock.withLock {
+      node.links.allSatisfy { !node.view.isPending($0.record) }
+    }
+    if !isClean { try tree.commit(node.view) }
+    try throwPendingError()
+  }
+
+  private func throwPendingError() throws(FileError) {
+    let error = tree.state.lock.withLock {
+      defer { node.pendingError = nil }
+      return node.pendingError
+    }
+    if let error { throw error }
+  }
+
+  /// The handle is no longer used. Seals what `flush` was not called for.
+  package func release() {
+    let isFirst = monitor.withLock {
+      defer { isReleased = true }
+      return !isReleased
+    }
+    if isFirst { tree.detach(node, draft) }
+  }
+
+  // MARK: Ranges
+
+  /// - Throws: `badHandle`, `fileTooLarge`, `invalidArgument` for an empty range.
+  package func allocate(
+    _ mode: AllocationMode, at offset: UInt64, length: UInt64
+  ) throws(FileError) {
+    guard flags.contains(.write) else { throw .badHandle }
+    guard length > 0 else { throw .invalidArgument }
+    guard offset <= Self.sizeLimit, length <= Self.sizeLimit - offset else { throw .fileTooLarge }
+    let end = offset + length
+    try change { () throws(FileError) in
+      let keepsSize: Bool
+      switch mode {
+      case .allocate(let keeps): keepsSize = keeps
+      case .punchHole:
+        try draft.clear(offset..<end)
+        keepsSize = true
+      case .zeroRange(let keeps):
+        try draft.clear(offset..<end)
+        keepsSize = keeps
+      }
+      if !keepsSize, end > draft.size { try draft.truncate(to: end) }
+      return 0
+    }
+  }
+
+  /// The next data or hole at or after `offset`.
+  ///
+  /// - Throws: `noSuchRegion` if there is none.
+  package func seek(_ target: SeekTarget, from offset: UInt64) throws(FileError) -> UInt64 {
+    draft.lock.lock()
+    defer { draft.lock.unlock() }
+    guard let found = try draft.seek(target, from: offset) else { throw .noSuchRegion }
+    return found
+  }
+
+  /// Copies a range to another file without copying data, where both begin at chunk boundaries in files of one member.
+  ///
+  /// - Returns: How many bytes were copied, which may be fewer than asked for; nil if this range is not to be had so:
+  ///   copy it by reading and writing.
+  package func copyRange(
+    at offset: UInt64, to target: FileHandle, at targetOffset: UInt64, length: UInt64
+  ) throws(FileError) -> UInt64? {
+    guard flags.contains(.read), target.flags.contains(.write), !target.flags.contains(.append)
+    else { throw .badHandle }
+    let layout = tree.resources.layout
+    guard node.view === target.node.view, draft !== target.draft, layout.isBoundary(offset),
+      layout.isBoundary(targetOffset), targetOffset <= Self.sizeLimit,
+      length <= Self.sizeLimit - targetOffset
+    else { return nil }
+    try tree.publish(node, draft)
+    guard let source = try namesToShare(at: offset, length: length) else { return nil }
+    var names = source.names
+    var byteCount = source.byteCount
+    do throws(FileError) {
+      try target.change { () throws(FileError) in
+        let isPartial = !layout.isBoundary(byteCount)
+        if isPartial, targetOffset + byteCount < target.draft.size {
+          // The last chunk would replace more than was asked for.
+          if let last = names.popLast() ?? nil { draft.store.release([last]) }
+          byteCount -= byteCount % UInt64(layout.chunkSize)
+        }
+        guard !names.isEmpty else { return 0 }
+        try target.draft.share(
+          names, from: layout.chunk(at: targetOffset), end: targetOffset + byteCount)
+        return byteCount
+      }
+    } catch {
+      draft.store.release(names.compactMap { $0 })
+      throw error
+    }
+    return byteCount == 0 ? nil : byteCount
+  }
+
+  private func namesToShare(
+    at offset: UInt64, length: UInt64
+  ) throws(FileError) -> (names: [ObjectName?], byteCount: UInt64)? {
+    draft.lock.lock()
+    defer { draft.lock.unlock() }
+    guard offset < draft.size else { return nil }
+    let layout = tree.resources.layout
+    var byteCount = min(length, draft.size - offset)
+    if offset + byteCount < draft.size { byteCount -= byteCount % UInt64(layout.chunkSize) }
+    guard byteCount > 0 else { return nil }
+    let first = layout.chunk(at: offset)
+    let chunks = first..<first + layout.chunkCount(size: byteCount)
+    guard let names = try draft.namesToShare(chunks) else { return nil }
+    return (names, byteCount)
+  }
+}

@@ -1,0 +1,77 @@
+import VaultModel
+
+/// A file, fifo, socket or symlink that someone looks at. All fields are protected by the tree lock, except
+/// the draft's content, which has a lock of its own.
+final class FileNode: Node, @unchecked Sendable {
+  let view: MemberView
+  let file: FileID
+  /// Its names; none when it was removed while open.
+  var links: [Link]
+  /// `st_mode`.
+  var mode: UInt32
+  /// The size with everything that was written.
+  var size: UInt64
+  /// In bytes, holes not counted.
+  var dataByteCount: UInt64
+  /// What a commit writes: the content of the last flush.
+  var content: Item.Content
+  var contentSize: UInt64
+  var mediaType: String
+  var unknown: UnknownFields
+  /// When the item was last changed as committed: of hard links that differ, the latest counts.
+  var time: HybridTime
+  /// False for a new file until its first flush; until then no commit has it.
+  var isPublished: Bool
+  /// Whether `content` is newer than the last commit.
+  var hasUncommittedContent = false
+  /// Records that may hold more names of this file, not looked at yet.
+  var unseenLinkRecords: Set<RecordID>
+  /// The content in use; there while it is open or not sealed.
+  var draft: Draft?
+  /// When the draft was first and last changed since it was last sealed, in monotonic time.
+  var draftChanges: (first: ContinuousClock.Instant, last: ContinuousClock.Instant)?
+  /// A failure that nobody was told of yet.
+  var pendingError: FileError?
+
+  /// A file as it is stored.
+  init(inode: Inode, view: MemberView, item: Item, in record: RecordID) {
+    self.view = view
+    file = item.file
+    links = [Link(record: record, name: item.name)]
+    mode = item.mode
+    size = item.size
+    dataByteCount = item.size
+    content = item.content
+    contentSize = item.size
+    mediaType = item.mediaType
+    unknown = item.unknown
+    time = item.time
+    isPublished = true
+    unseenLinkRecords = Set(item.linkRecords)
+    super.init(inode: inode, owner: item.owner, modified: item.modified, xattrs: item.xattrs)
+  }
+
+  var type: UInt32 { mode & FileMode.typeMask }
+
+  /// What a commit writes under one of its names.
+  func item(named name: FileName) -> Item {
+    let records = Set(links.map(\.record)).union(unseenLinkRecords)
+    return Item(
+      name: name, file: file, size: contentSize, mode: mode, modified: modified,
+      mediaType: mediaType, content: content, time: time, isDeleted: false, xattrs: xattrs,
+      linkRecords: links.count > 1 || records.count > 1 ? records.sorted() : [], owner: owner,
+      unknown: unknown)
+  }
+
+  /// Takes over what another process or device committed, except the content in use.
+  func adopt(_ item: Item) {
+    mode = item.mode
+    owner = item.owner
+    modified = item.modified
+    changed = max(changed, item.modified)
+    xattrs = item.xattrs
+    mediaType = item.mediaType
+    unknown = item.unknown
+    time = item.time
+  }
+}

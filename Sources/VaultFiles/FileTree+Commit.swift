@@ -1,0 +1,225 @@
+import Vault
+import VaultModel
+
+extension FileTree {
+  /// How long a file that stays open is not written before it is sealed all the same.
+  private static let quietTime = Duration.seconds(5)
+  /// How long changes of a file that is written all the time wait at most.
+  private static let longestWait = Duration.seconds(30)
+
+  /// Starts the thread that commits changes and looks for those of others.
+  package func start() {
+    committer.start { [self] in
+      while true {
+        let task = committer.nextTask(
+          commitDelay: options.commitDelay, pollInterval: options.pollInterval)
+        switch task {
+        case .stop: return
+        case .commit: commitInBackground()
+        case .poll: poll()
+        }
+      }
+    }
+  }
+
+  /// Stops the thread and commits everything, what is open included.
+  ///
+  /// - Throws: the first failure; the rest is committed all the same.
+  package func stop() throws(FileError) {
+    committer.stop()
+    try commitNow()
+  }
+
+  /// Seals and commits everything, what is open included. Durable when it returns.
+  ///
+  /// - Throws: the first failure; the rest is committed all the same.
+  package func commitNow() throws(FileError) {
+    guard !isReadOnly else { return }
+    var failure: FileError?
+    for view in views {
+      do throws(FileError) {
+        try seal(view) { _ in true }
+        try commit(view)
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  /// Commits what was done to the names in a directory, durably. At the top, for all members.
+  package func syncDirectory(_ inode: Inode) throws(FileError) {
+    guard !isReadOnly else { return }
+    if inode == Self.root {
+      for view in views { try commit(view) }
+      return
+    }
+    let view = try state.lock.withLock { () throws(FileError) in try directory(inode).view }
+    if state.lock.withLock({ !view.pending.isEmpty || !view.inFlight.isEmpty }) { try commit(view) }
+  }
+
+  /// Returns when everything of the member that was pending is on disk; shares a commit with others who ask.
+  func commit(_ view: MemberView) throws(FileError) {
+    try view.commits.run { () throws(FileError) in try commitOnce(view) }
+  }
+
+  private var views: [MemberView] { state.lock.withLock { Array(state.views.values) } }
+
+  // MARK: In the background
+
+  private func commitInBackground() {
+    guard !isReadOnly else { return }
+    for view in views {
+      guard state.lock.withLock({ !view.pending.isEmpty }) else { continue }
+      do throws(FileError) {
+        try commit(view)
+      } catch {
+        // What was not committed stays pending, files were told; it is tried again after the usual delay.
+        committer.noteChange()
+      }
+    }
+  }
+
+  private func poll() {
+    for view in views where !isReadOnly {
+      do throws(FileError) {
+        let now = ContinuousClock.now
+        try seal(view) { changes in
+          changes.last + Self.quietTime <= now || changes.first + Self.longestWait <= now
+        }
+        if view.objects.hasReleased, state.lock.withLock({ view.pending.isEmpty }) {
+          try commit(view)
+        }
+      } catch {
+        // The file keeps the error for its next flush; its content stays in memory.
+      }
+    }
+    refresh()
+    do throws(VaultError) { try vault.audit.flushIfDue() } catch {
+      // It keeps what it could not write, and is asked again at the next poll.
+    }
+  }
+
+  /// Seals files of which `condition` says so.
+  private func seal(
+    _ view: MemberView,
+    where condition: (_ changes: (first: ContinuousClock.Instant, last: ContinuousClock.Instant)) ->
+      Bool
+  ) throws(FileError) {
+    let due = state.lock.withLock {
+      view.unsealed.values.compactMap { file -> (FileNode, Draft)? in
+        guard let changes = file.draftChanges, condition(changes), let draft = file.draft else {
+          return nil
+        }
+        return (file, draft)
+      }
+    }
+    var failure: FileError?
+    for (file, draft) in due {
+      do throws(FileError) { try publish(file, draft) } catch {
+        failure = failure ?? error
+        state.lock.withLock { file.pendingError = error }
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  // MARK: One commit
+
+  private func commitOnce(_ view: MemberView) throws(FileError) {
+    let (edits, released) = state.lock.withLock {
+      (collectEdits(of: view), view.objects.takeReleased())
+    }
+    view.objects.discard(released)
+    guard !edits.isEmpty else { return }
+    do throws(VaultError) {
+      let commit = try view.member.commit(edits)
+      settle(edits, commit.failures, of: view)
+      apply(commit.changedByOthers, to: view)
+      if let failure = commit.failures.values.first { throw failure }
+    } catch {
+      let failure = FileError(error)
+      giveBack(edits, failure, of: view)
+      throw failure
+    }
+  }
+
+  /// What is pending, as edits; moves it from `pending` to `inFlight`. The tree lock has to be held.
+  private func collectEdits(of view: MemberView) -> [RecordEdit] {
+    var edits: [RecordEdit] = []
+    var remaining: [RecordID: PendingRecord] = [:]
+    for (record, change) in view.pending {
+      guard let node = view.directories[record] else {
+        preconditionFailure("a directory that changed is kept until it is committed")
+      }
+      if change.isNew, node.isRemoved { continue }
+      var edit = RecordEdit(record: record, isNew: change.isNew)
+      if change.place || change.isNew { edit.place = node.place }
+      if change.attributes || change.isNew { edit.attributes = node.recordAttributes }
+      var later = PendingRecord()
+      for (name, isCommitted) in change.items {
+        switch node.files?[name] {
+        case .stored(let item): edit.items[name] = item
+        case .node(let file) where file.isPublished:
+          edit.items[name] = file.item(named: name)
+        case .node:
+          // Never flushed: nobody counts on it yet. What it replaced is gone.
+          later.items[name] = isCommitted
+          if isCommitted { edit.items.updateValue(nil, forKey: name) }
+        case nil:
+          if isCommitted { edit.items.updateValue(nil, forKey: name) }
+        }
+      }
+      if !later.items.isEmpty { remaining[record] = later }
+      if edit.place != nil || edit.attributes != nil || !edit.items.isEmpty {
+        edits.append(edit)
+        view.inFlight[record] = change
+      }
+    }
+    view.pending = remaining
+    return edits
+  }
+
+  /// The edits are part of the vault now, but for those that failed.
+  private func settle(
+    _ edits: [RecordEdit], _ failures: [RecordID: VaultError], of view: MemberView
+  ) {
+    state.lock.lock()
+    defer { state.lock.unlock() }
+    let done = edits.filter { failures[$0.record] == nil }
+    for edit in done {
+      view.inFlight[edit.record] = nil
+      for (name, item) in edit.items {
+        if view.pending[edit.record]?.items[name] != nil {
+          view.pending[edit.record]?.items[name] = item != nil
+        }
+        guard let item else { continue }
+        view.objects.committed(item.content)
+        if let file = view.files[item.file], file.content == item.content {
+          file.hasUncommittedContent = false
+        }
+      }
+    }
+    for edit in done {
+      for case let item? in edit.items.values {
+        if let file = view.files[item.file] { state.collapse(file) }
+      }
+      if let node = view.directories[edit.record], node.isRemoved { state.collapse(node) }
+    }
+    state.evict(limit: options.loadedItemLimit)
+  }
+
+  /// What was not committed is pending again; open files keep the error for whoever asks.
+  private func giveBack(_ edits: [RecordEdit], _ error: FileError, of view: MemberView) {
+    state.lock.lock()
+    defer { state.lock.unlock() }
+    for edit in edits {
+      guard let change = view.inFlight.removeValue(forKey: edit.record) else { continue }
+      view.pending[edit.record, default: PendingRecord()].join(earlier: change)
+      for case let item? in edit.items.values {
+        if let file = view.files[item.file], file.openCount > 0 { file.pendingError = error }
+      }
+    }
+    committer.noteChange()
+  }
+}

@@ -1,0 +1,204 @@
+import Vault
+import VaultModel
+
+extension FileTree {
+  /// Catches up with what other processes and devices have committed. What is pending here stays on top.
+  package func refresh() {
+    do throws(VaultError) {
+      if try vault.refreshMembers() { adoptNewMembers() }
+    } catch {
+      vault.audit.note(.damage, detail: "members")
+    }
+    for view in state.lock.withLock({ Array(state.views.values) }) {
+      do throws(VaultError) {
+        apply(try view.member.refresh(), to: view)
+      } catch {
+        vault.audit.note(.damage, member: view.member.id, detail: "heads")
+      }
+    }
+  }
+
+  private func adoptNewMembers() {
+    let names = state.lock.withLock {
+      let before = Set(state.members.keys)
+      state.adopt(vault.members, audit: vault.audit)
+      let added = Set(state.members.keys).symmetricDifference(before)
+      if !added.isEmpty { state.topChanged = .now() }
+      return added
+    }
+    invalidate(names.map { .entry(parent: Self.root, name: $0) })
+  }
+
+  /// Shows what the records are now. No lock may be held.
+  func apply(_ records: Set<RecordID>, to view: MemberView) {
+    guard !records.isEmpty else { return }
+    var invalidations: [Invalidation] = []
+    var contents: [(FileNode, Draft, Item)] = []
+    state.lock.withLock {
+      for record in records { applyEntry(of: record, to: view, &invalidations) }
+      applyNames(of: records, to: view, &invalidations)
+    }
+    for record in records {
+      applyItems(of: record, to: view, &invalidations, &contents)
+    }
+    for (file, draft, item) in contents {
+      draft.lock.lock()
+      defer { draft.lock.unlock() }
+      guard draft.replaceIfUnmodified(by: item.content, size: item.size) else { continue }
+      state.lock.withLock { setContent(of: file, item) }
+      invalidations.append(.content(file.inode))
+    }
+    invalidate(invalidations)
+  }
+
+  /// Places and attributes. The tree lock has to be held.
+  private func applyEntry(
+    of record: RecordID, to view: MemberView, _ invalidations: inout [Invalidation]
+  ) {
+    guard let node = view.directories[record], let entry = view.member.entry(record) else { return }
+    if !view.isPlacePending(record) {
+      node.parent = entry.parent
+      node.title = entry.title
+      node.isRemoved = entry.isDeleted
+    }
+    if view.pending[record]?.attributes != true, view.inFlight[record]?.attributes != true {
+      node.permissions = entry.mode & FileMode.permissionMask
+      node.owner = entry.owner
+      node.modified = entry.modified
+    }
+    node.changed = .now()
+    invalidations.append(.attributes(node.inode))
+    if record == .root {
+      let before = Set(state.members.keys)
+      state.nameMembers()
+      for name in Set(state.members.keys).symmetricDifference(before) {
+        invalidations.append(.entry(parent: Self.root, name: name))
+      }
+    }
+  }
+
+  /// The names of records in the directories that had or have one of these. The tree lock has to be held.
+  private func applyNames(
+    of records: Set<RecordID>, to view: MemberView, _ invalidations: inout [Invalidation]
+  ) {
+    let parents = Set(records.compactMap { view.place(of: $0)?.parent })
+    for directory in view.directories.values {
+      guard let before = directory.records,
+        parents.contains(directory.record) || before.values.contains(where: records.contains)
+      else { continue }
+      directory.records = nil
+      let after = state.records(in: directory)
+      for name in Set(before.keys).union(after.keys) where before[name] != after[name] {
+        invalidations.append(.entry(parent: directory.inode, name: name))
+      }
+    }
+  }
+
+  private func applyItems(
+    of record: RecordID, to view: MemberView, _ invalidations: inout [Invalidation],
+    _ contents: inout [(FileNode, Draft, Item)]
+  ) {
+    while true {
+      let isLoaded = state.lock.withLock { view.directories[record]?.files != nil }
+      guard isLoaded, let entry = view.member.entry(record), !entry.isDeleted else { return }
+      let items: [Item]
+      let xattrs: [Xattr]
+      do throws(VaultError) {
+        let revision = try view.member.revision(entry.revision)
+        items = try view.member.items(of: revision)
+        xattrs = revision.attributes.xattrs
+      } catch {
+        _ = view.objects.failure(error, reading: entry.revision)
+        return  // what is known stays shown
+      }
+      state.lock.lock()
+      defer { state.lock.unlock() }
+      guard view.member.entry(record)?.revision == entry.revision else { continue }
+      guard let directory = view.directories[record], directory.files != nil else { return }
+      if view.pending[record]?.attributes != true { directory.xattrs = xattrs }
+      apply(items, to: directory, &invalidations, &contents)
+      return
+    }
+  }
+
+  /// The tree lock has to be held.
+  private func apply(
+    _ items: [Item], to directory: DirectoryNode, _ invalidations: inout [Invalidation],
+    _ contents: inout [(FileNode, Draft, Item)]
+  ) {
+    let view = directory.view
+    func isOurs(_ name: FileName) -> Bool { view.isItemPending(name, of: directory.record) }
+    var gone = Set((directory.files ?? [:]).keys)
+    for item in items {
+      gone.remove(item.name)
+      if isOurs(item.name) { continue }
+      switch directory.files?[item.name] {
+      case .stored(let old) where old == item: continue
+      case .stored(let old) where old.file == item.file:
+        state.setSlot(.stored(item), item.name, in: directory)
+      case .node(let file) where file.file == item.file:
+        update(file, item, &invalidations, &contents)
+      case .some(let old):
+        detach(old, item.name, from: directory)
+        state.setSlot(state.slot(for: item, in: directory), item.name, in: directory)
+        invalidations.append(.entry(parent: directory.inode, name: item.name))
+      case nil:
+        state.setSlot(state.slot(for: item, in: directory), item.name, in: directory)
+        invalidations.append(.entry(parent: directory.inode, name: item.name))
+      }
+    }
+    for name in gone where !isOurs(name) {
+      guard let old = directory.files?[name] else { continue }
+      state.setSlot(nil, name, in: directory)
+      detach(old, name, from: directory)
+      invalidations.append(.entry(parent: directory.inode, name: name))
+    }
+  }
+
+  private func detach(_ slot: FileSlot, _ name: FileName, from directory: DirectoryNode) {
+    guard case .node(let file) = slot else { return }
+    file.links.removeAll { $0 == Link(record: directory.record, name: name) }
+    file.changed = .now()
+    state.collapse(file)
+  }
+
+  private func update(
+    _ file: FileNode, _ item: Item, _ invalidations: inout [Invalidation],
+    _ contents: inout [(FileNode, Draft, Item)]
+  ) {
+    guard item.time >= file.time, !file.hasUncommittedContent else { return }
+    let isNewContent = item.content != file.content || item.size != file.contentSize
+    let before = file.item(named: item.name)
+    file.adopt(item)
+    file.unseenLinkRecords.formUnion(
+      Set(item.linkRecords).subtracting(file.links.map(\.record)))
+    if isNewContent {
+      if let draft = file.draft {
+        contents.append((file, draft, item))
+      } else {
+        setContent(of: file, item)
+        invalidations.append(.content(file.inode))
+      }
+    } else if before != item {
+      invalidations.append(.attributes(file.inode))
+    }
+  }
+
+  private func setContent(of file: FileNode, _ item: Item) {
+    file.content = item.content
+    file.contentSize = item.size
+    file.size = item.size
+    file.dataByteCount = item.size
+    file.hasUncommittedContent = false
+  }
+
+  private func invalidate(_ invalidations: [Invalidation]) {
+    guard !invalidations.isEmpty, let handler = invalidationHandler.withLock({ $0 }) else { return }
+    for invalidation in invalidations { handler(invalidation) }
+  }
+
+  /// Has `handler` called with what a cache above has to drop. It is called from several threads, never with a lock held.
+  package func setInvalidationHandler(_ handler: @escaping @Sendable (Invalidation) -> Void) {
+    invalidationHandler.withLock { $0 = handler }
+  }
+}

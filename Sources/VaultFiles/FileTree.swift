@@ -1,0 +1,138 @@
+import Synchronization
+import Vault
+import VaultModel
+
+/// The mounted view of a vault without a kernel: inodes, names, attributes and open files.
+///
+/// The top directory lists the members; every directory in a member is a record and every file an item. Names and
+/// attributes are answered from memory. Changes are committed in groups by a background thread (`start`), by `sync`
+/// of a file or directory, and by `commitNow`. Safe to use from any thread; calls block. The order of locks is
+/// written down at `Monitor`.
+package final class FileTree: Sendable {
+  /// The inode number of the top directory.
+  package static let root: Inode = 1
+
+  let vault: Vault
+  let options: FileTreeOptions
+  /// Held by whoever makes members.
+  let topLock = Monitor()
+  let state = TreeState()
+  let resources: Draft.Resources
+  let budget: DirtyBudget
+  let committer: Committer
+  let invalidationHandler = Mutex<(@Sendable (Invalidation) -> Void)?>(nil)
+
+  /// A tree over an open vault, which the tree does not close.
+  package init(vault: Vault, options: FileTreeOptions) {
+    self.vault = vault
+    self.options = options
+    let pool = BufferPool(chunkSize: ChunkLayout.format.chunkSize)
+    resources = Draft.Resources(pool: pool, sealing: SealingPool())
+    budget = DirtyBudget(pool: pool, limit: options.dirtyByteLimit)
+    committer = Committer()
+    state.lock.withLock { state.adopt(vault.members, audit: vault.audit) }
+  }
+
+  /// Whether every change is refused.
+  package var isReadOnly: Bool { options.isReadOnly || vault.isReadOnly }
+
+  /// A name as a program gave it.
+  ///
+  /// - Throws: `nameTooLong`, or `invalidArgument` for what cannot be a name.
+  package static func name(_ bytes: some Collection<UInt8>) throws(FileError) -> FileName {
+    guard bytes.count <= Limits.nameBytes else { throw .nameTooLong }
+    guard let name = FileName(bytes) else { throw .invalidArgument }
+    return name
+  }
+
+  // MARK: Finding nodes
+
+  /// The directory of this number; the tree lock has to be held.
+  func directory(_ inode: Inode) throws(FileError) -> DirectoryNode {
+    switch state.nodes[inode] {
+    case let node as DirectoryNode: return node
+    case nil: throw inode == Self.root ? .accessDenied : .stale
+    default: throw .notDirectory
+    }
+  }
+
+  /// Takes the tree lock with the directory's records and files loaded. When it throws the lock is free.
+  func lockLoaded(_ inode: Inode) throws(FileError) -> DirectoryNode {
+    try lockLoaded(inode, inode).0
+  }
+
+  /// The same for two directories.
+  func lockLoaded(
+    _ first: Inode, _ second: Inode
+  ) throws(FileError) -> (DirectoryNode, DirectoryNode) {
+    while true {
+      state.lock.lock()
+      let missing: DirectoryNode
+      do throws(FileError) {
+        let nodes = (try directory(first), try directory(second))
+        if nodes.0.files == nil {
+          missing = nodes.0
+        } else if nodes.1.files == nil {
+          missing = nodes.1
+        } else {
+          state.use(nodes.0)
+          state.use(nodes.1)
+          return nodes
+        }
+      } catch {
+        state.lock.unlock()
+        throw error
+      }
+      state.lock.unlock()
+      try load(missing)
+    }
+  }
+
+  /// Takes the tree lock with all directories loaded that hold a name of the file, so that the file can be marked as
+  /// changed. When it throws the lock is free.
+  func lockLoaded(namesOf file: FileNode) throws(FileError) {
+    while true {
+      state.lock.lock()
+      let records = file.links.map(\.record) + file.unseenLinkRecords
+      var missing: DirectoryNode?
+      for record in records {
+        guard let directory = state.directory(record, of: file.view) else {
+          file.unseenLinkRecords.remove(record)
+          continue
+        }
+        if directory.files == nil {
+          missing = directory
+          break
+        }
+        if file.unseenLinkRecords.contains(record) { state.gatherLinks(of: file, in: directory) }
+      }
+      guard let missing else { return }
+      state.lock.unlock()
+      try load(missing)
+    }
+  }
+
+  /// Loads a directory's files. The tree lock must not be held.
+  func load(_ directory: DirectoryNode) throws(FileError) {
+    while true {
+      let view = directory.view
+      guard let entry = view.member.entry(directory.record) else { throw .notFound }
+      let items: [Item]
+      let xattrs: [Xattr]
+      do throws(VaultError) {
+        let revision = try view.member.revision(entry.revision)
+        items = try view.member.items(of: revision)
+        xattrs = revision.attributes.xattrs
+      } catch {
+        throw view.objects.failure(error, reading: entry.revision)
+      }
+      state.lock.lock()
+      defer { state.lock.unlock() }
+      if directory.files != nil { return }
+      guard view.member.entry(directory.record)?.revision == entry.revision else { continue }
+      state.install(items, xattrs: xattrs, in: directory)
+      state.evict(limit: options.loadedItemLimit)
+      return
+    }
+  }
+}

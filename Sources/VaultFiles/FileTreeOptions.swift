@@ -1,0 +1,24 @@
+/// How a tree is shown, and to whom.
+package struct FileTreeOptions: Sendable {
+  /// The owner of everything that has no owner of its own.
+  package var uid: UInt32
+  package var gid: UInt32
+  /// Refuses every change with EROFS. A read-only vault does so by itself.
+  package var isReadOnly = false
+  /// Checks permission bits for `uid` here. Off where the kernel does it (`default_permissions`), and
+  /// without effect for root.
+  package var checksPermissions = true
+  /// The longest time that a change waits for its commit.
+  package var commitDelay: Duration = .seconds(1)
+  /// How often other processes' and devices' commits are looked for.
+  package var pollInterval: Duration = .milliseconds(500)
+  /// The most unsealed content kept in memory, in bytes.
+  package var dirtyByteLimit = 64 << 20
+  /// The most files of loaded directories kept in memory beyond those in use.
+  package var loadedItemLimit = 150_000
+
+  package init(uid: UInt32, gid: UInt32) {
+    self.uid = uid
+    self.gid = gid
+  }
+}

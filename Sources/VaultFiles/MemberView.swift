@@ -1,0 +1,118 @@
+import Vault
+import VaultModel
+
+/// What differs, of one record, between what is shown and what is committed.
+struct PendingRecord {
+  /// No commit has named the record.
+  var isNew = false
+  var place = false
+  var attributes = false
+  /// Names of items that differ, and whether the committed record has an item of this name.
+  var items: [FileName: Bool] = [:]
+
+  /// Adds what differed before `self` began: after a failed commit.
+  mutating func join(earlier: PendingRecord) {
+    isNew = isNew || earlier.isNew
+    place = place || earlier.place
+    attributes = attributes || earlier.attributes
+    items.merge(earlier.items) { _, earlier in earlier }
+  }
+}
+
+/// One member as it is shown: nodes in use, and what is not committed yet. The variables are protected by the tree
+/// lock.
+final class MemberView: @unchecked Sendable {
+  let member: Member
+  let objects: MemberObjects
+  let commits = CommitQueue()
+  var directories: [RecordID: DirectoryNode] = [:]
+  var files: [FileID: FileNode] = [:]
+  /// What the next commit takes.
+  var pending: [RecordID: PendingRecord] = [:]
+  /// What a commit that is under way has taken.
+  var inFlight: [RecordID: PendingRecord] = [:]
+  /// Files with changes that are not sealed.
+  var unsealed: [FileID: FileNode] = [:]
+
+  init(member: Member, objects: MemberObjects) {
+    self.member = member
+    self.objects = objects
+  }
+
+  // MARK: What differs from the last commit
+
+  /// Notes that an item is about to change. To be called *before* the change.
+  ///
+  /// - Parameter exists: Whether the directory has this file now.
+  func willChange(item name: FileName, of record: RecordID, exists: Bool) {
+    if pending[record]?.items[name] != nil { return }
+    let isCommitted = inFlight[record]?.items[name] ?? exists
+    pending[record, default: PendingRecord()].items[name] = isCommitted
+  }
+
+  /// Notes that an item that was new and never committed is gone.
+  func forgetUncommitted(item name: FileName, of record: RecordID) {
+    guard pending[record]?.items[name] == false, inFlight[record]?.items[name] == nil else {
+      return
+    }
+    pending[record]?.items[name] = nil
+  }
+
+  /// Every name of the file is to be written anew.
+  func willChange(_ file: FileNode) {
+    for link in file.links { willChange(item: link.name, of: link.record, exists: true) }
+  }
+
+  func willChange(attributesOf directory: DirectoryNode) {
+    pending[directory.record, default: PendingRecord()].attributes = true
+  }
+
+  func willChange(placeOf directory: DirectoryNode) {
+    pending[directory.record, default: PendingRecord()].place = true
+  }
+
+  func isPending(_ record: RecordID) -> Bool {
+    pending[record] != nil || inFlight[record] != nil
+  }
+
+  func isPlacePending(_ record: RecordID) -> Bool {
+    if let change = pending[record], change.place || change.isNew { return true }
+    if let change = inFlight[record], change.place || change.isNew { return true }
+    return false
+  }
+
+  func isItemPending(_ name: FileName, of record: RecordID) -> Bool {
+    pending[record]?.items[name] != nil || inFlight[record]?.items[name] != nil
+  }
+
+  // MARK: Where records stand
+
+  /// Where a record stands now, pending moves included; nil if there is no such record.
+  func place(of record: RecordID) -> RecordPlace? {
+    if let node = directories[record] { return node.place }
+    guard let entry = member.entry(record) else { return nil }
+    return RecordPlace(parent: entry.parent, title: entry.title, isDeleted: entry.isDeleted)
+  }
+
+  /// The live records in a directory by the names they show under.
+  ///
+  /// - Parameter isFile: Whether the directory has a file of this name.
+  func recordNames(
+    in parent: RecordID, isFile: (FileName) -> Bool
+  ) -> [FileName: RecordID] {
+    var entries = member.children(of: parent).filter { !isPlacePending($0.record) }
+    for record in Set(pending.keys).union(inFlight.keys) where isPlacePending(record) {
+      guard let node = directories[record], node.parent == parent, !node.isRemoved else { continue }
+      entries.append(node.entry)
+    }
+    var names: [FileName: RecordID] = [:]
+    names.reserveCapacity(entries.count)
+    for entry in entries { names[entry.title] = entry.record }
+    let hasClash = names.count < entries.count || names.keys.contains(where: isFile)
+    guard hasClash else { return names }
+    let exceptions = VisibleNames.exceptions(among: entries, isFile: isFile)
+    names = [:]
+    for entry in entries { names[exceptions[entry.record] ?? entry.title] = entry.record }
+    return names
+  }
+}

@@ -1,0 +1,246 @@
+import Glibc
+import Vault
+import VaultModel
+
+/// The nodes of a mount. Everything is protected by `lock`, the tree lock.
+final class TreeState: @unchecked Sendable {
+  let lock = Monitor()
+  /// Directories and files by inode number; the top is not among them.
+  private(set) var nodes: [Inode: Node] = [:]
+  private(set) var views: [MemberID: MemberView] = [:]
+  /// The members by the names they show under.
+  private(set) var members: [FileName: MemberView] = [:]
+  /// The top directory's times.
+  var topChanged: FileTimestamp
+  /// Files of loaded directories.
+  private(set) var loadedItemCount = 0
+  private var clock: UInt64 = 0
+
+  init() { topChanged = .now() }
+
+  // MARK: Members
+
+  /// Takes in members that are not there yet, and names that changed.
+  func adopt(_ members: [Member], audit: AuditLog) {
+    for member in members where views[member.id] == nil {
+      let view = MemberView(
+        member: member, objects: MemberObjects(member: member, audit: audit))
+      views[member.id] = view
+    }
+    nameMembers()
+  }
+
+  /// Builds the names of the top directory anew.
+  func nameMembers() {
+    var names: [FileName: MemberView] = [:]
+    for view in views.values.sorted(by: { $0.member.id < $1.member.id }) {
+      let title = view.place(of: .root)?.title ?? view.member.name
+      var name = title
+      if names[name] != nil { name = title.appending(" (\(view.member.id.shortHex))") }
+      names[name] = view
+    }
+    members = names
+  }
+
+  // MARK: Nodes
+
+  /// The node of a record; nil if there is no such record.
+  func directory(_ record: RecordID, of view: MemberView) -> DirectoryNode? {
+    if let node = view.directories[record] { return node }
+    guard let entry = view.member.entry(record) else { return nil }
+    let node = DirectoryNode(inode: freeInode(view, record), view: view, entry: entry)
+    add(node)
+    return node
+  }
+
+  func add(_ node: DirectoryNode) {
+    nodes[node.inode] = node
+    node.view.directories[node.record] = node
+    loadedItemCount += node.files?.count ?? 0
+  }
+
+  func add(_ node: FileNode) {
+    nodes[node.inode] = node
+    node.view.files[node.file] = node
+  }
+
+  private func remove(_ node: FileNode) {
+    nodes[node.inode] = nil
+    if node.view.files[node.file] === node { node.view.files[node.file] = nil }
+  }
+
+  private func remove(_ node: DirectoryNode) {
+    nodes[node.inode] = nil
+    if node.view.directories[node.record] === node { node.view.directories[node.record] = nil }
+    loadedItemCount -= node.files?.count ?? 0
+  }
+
+  /// The number that a record or file has unless another took it: the same in every mount.
+  static func usualInode(_ view: MemberView, _ id: some FixedBytes) -> Inode {
+    func word(_ bytes: [UInt8]) -> UInt64 { bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
+    let inode = word(view.member.id.bytes) ^ word(id.bytes)
+    return inode <= FileTree.root ? inode + 2 : inode
+  }
+
+  func freeInode(_ view: MemberView, _ id: some FixedBytes) -> Inode {
+    var inode = Self.usualInode(view, id)
+    while nodes[inode] != nil || inode <= FileTree.root { inode &+= 1 }
+    return inode
+  }
+
+  // MARK: Directories' content
+
+  /// The records in a directory by the names they show under.
+  func records(in directory: DirectoryNode) -> [FileName: RecordID] {
+    if let records = directory.records { return records }
+    let records = directory.view.recordNames(in: directory.record) { directory.files?[$0] != nil }
+    directory.records = records
+    return records
+  }
+
+  /// Puts the files of a directory in their place as they are stored.
+  func install(_ items: [Item], xattrs: [Xattr], in directory: DirectoryNode) {
+    var files: [FileName: FileSlot] = [:]
+    files.reserveCapacity(items.count)
+    for item in items { files[item.name] = slot(for: item, in: directory) }
+    directory.files = files
+    directory.xattrs = xattrs
+    loadedItemCount += files.count
+    if let records = directory.records, records.keys.contains(where: { files[$0] != nil }) {
+      directory.records = nil
+    }
+    use(directory)
+  }
+
+  /// What stands for an item: its node if it has one.
+  func slot(for item: Item, in directory: DirectoryNode) -> FileSlot {
+    guard let node = directory.view.files[item.file] else { return .stored(item) }
+    let link = Link(record: directory.record, name: item.name)
+    if !node.links.contains(link) { node.links.append(link) }
+    return .node(node)
+  }
+
+  func setSlot(_ slot: FileSlot?, _ name: FileName, in directory: DirectoryNode) {
+    let hadOne = directory.files?[name] != nil
+    directory.files?[name] = slot
+    loadedItemCount += (slot == nil ? 0 : 1) - (hadOne ? 1 : 0)
+  }
+
+  func use(_ directory: DirectoryNode) {
+    clock += 1
+    directory.lastUse = clock
+  }
+
+  /// The node of a file in a loaded directory, made if nobody looked at the file yet.
+  func file(_ name: FileName, in directory: DirectoryNode) -> FileNode? {
+    switch directory.files?[name] {
+    case nil: return nil
+    case .node(let node): return node
+    case .stored(let item):
+      let node: FileNode
+      if let present = directory.view.files[item.file] {
+        node = present
+        node.links.append(Link(record: directory.record, name: name))
+      } else {
+        node = FileNode(
+          inode: freeInode(directory.view, item.file), view: directory.view, item: item,
+          in: directory.record)
+        add(node)
+      }
+      directory.files?[name] = .node(node)
+      return node
+    }
+  }
+
+  /// Adds the names of a hard-linked file in a directory that was loaded.
+  func gatherLinks(of node: FileNode, in directory: DirectoryNode) {
+    node.unseenLinkRecords.remove(directory.record)
+    for case (let name, .stored(let item)) in directory.files ?? [:] where item.file == node.file {
+      node.links.append(Link(record: directory.record, name: name))
+      directory.files?[name] = .node(node)
+    }
+  }
+
+  // MARK: Letting go
+
+  /// Lets go of a node that nobody refers to, where it can be had again.
+  func collapse(_ node: Node) {
+    guard !node.isInUse, nodes[node.inode] === node else { return }
+    if let file = node as? FileNode { collapse(file) }
+    if let directory = node as? DirectoryNode, directory.files == nil || directory.isRemoved {
+      drop(directory)
+    }
+  }
+
+  private func collapse(_ file: FileNode) {
+    guard file.draft == nil else { return }
+    if file.links.isEmpty {
+      if file.hasUncommittedContent { file.view.objects.release(file.content.objects) }
+      return remove(file)
+    }
+    guard file.isPublished, file.links.count == 1 || !isPending(file) else { return }
+    for link in file.links {
+      guard let directory = file.view.directories[link.record], directory.files != nil else {
+        continue
+      }
+      directory.files?[link.name] = .stored(file.item(named: link.name))
+    }
+    remove(file)
+  }
+
+  private func isPending(_ file: FileNode) -> Bool {
+    file.links.contains { file.view.isItemPending($0.name, of: $0.record) }
+  }
+
+  private func drop(_ directory: DirectoryNode) {
+    guard !directory.isInUse, !directory.view.isPending(directory.record) else { return }
+    remove(directory)
+  }
+
+  /// Forgets loaded directories that are whole on disk, the least recently used first, until at most
+  /// three quarters of `limit` files are loaded; does nothing up to `limit`.
+  func evict(limit: Int) {
+    guard loadedItemCount > limit else { return }
+    let loaded = views.values.flatMap { view in
+      view.directories.values.filter {
+        $0.files != nil && $0.openCount == 0 && !view.isPending($0.record)
+      }
+    }
+    for directory in loaded.sorted(by: { $0.lastUse < $1.lastUse }) {
+      if loadedItemCount <= limit / 4 * 3 { return }
+      if directory.files?.values.contains(where: \.isUnsaved) ?? false { continue }
+      loadedItemCount -= directory.files?.count ?? 0
+      directory.files = nil
+      directory.records = nil
+      drop(directory)
+    }
+  }
+}
+
+extension FileSlot {
+  /// A file that no commit has, which only the directory's table leads to.
+  var isUnsaved: Bool {
+    guard case .node(let node) = self else { return false }
+    return !node.isPublished || node.draft != nil || node.openCount > 0
+  }
+}
+
+extension Item.Content {
+  /// The objects that it names itself.
+  var objects: [ObjectName] {
+    switch self {
+    case .none, .inline, .symlink: []
+    case .chunks(let names): names.compactMap { $0 }
+    case .indexes(let names): names
+    }
+  }
+}
+
+extension FileTimestamp {
+  /// What the clock says.
+  static func now() -> FileTimestamp {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return FileTimestamp(seconds: Int64(time.tv_sec), nanoseconds: UInt32(time.tv_nsec))
+  }
+}

@@ -1,0 +1,80 @@
+/// What a device says of itself and its person; sealed in its `DeviceBody`.
+package struct DeviceProfile: Hashable, Sendable {
+  package var deviceName: String
+  /// "laptop", "desktop", "server"; free text.
+  package var deviceKind: String
+  package var profile: PersonalProfile
+  /// Milliseconds since 1970.
+  package var created: UInt64
+  package var unknown: UnknownFields
+
+  package init(
+    deviceName: String,
+    deviceKind: String,
+    profile: PersonalProfile,
+    created: UInt64,
+    unknown: UnknownFields = .none
+  ) {
+    self.deviceName = deviceName
+    self.deviceKind = deviceKind
+    self.profile = profile
+    self.created = created
+    self.unknown = unknown
+  }
+
+  package init(decoding bytes: [UInt8]) throws(ModelError) {
+    try self.init(.decode(bytes, what: "device profile"))
+  }
+
+  package func encoded() -> [UInt8] { message.canonicalBytes }
+
+  init(_ message: Kinvault_V1_DeviceProfile) throws(ModelError) {
+    deviceName = message.deviceName
+    deviceKind = message.deviceKind
+    profile = try PersonalProfile(message.profile)
+    created = message.created
+    unknown = message.unknown
+  }
+
+  var message: Kinvault_V1_DeviceProfile {
+    var message = Kinvault_V1_DeviceProfile()
+    message.deviceName = deviceName
+    message.deviceKind = deviceKind
+    message.profile = profile.message
+    message.created = created
+    message.unknown = unknown
+    return message
+  }
+}
+
+/// A person's own settings, the same on all their devices: the one with the later `time` counts.
+package struct PersonalProfile: Hashable, Sendable {
+  /// What the person calls themself.
+  package var name: String
+  package var time: HybridTime
+  package var unknown: UnknownFields
+
+  package init(
+    name: String,
+    time: HybridTime,
+    unknown: UnknownFields = .none
+  ) {
+    self.name = name
+    self.time = time
+    self.unknown = unknown
+  }
+
+  init(_ message: Kinvault_V1_PersonalProfile) throws(ModelError) {
+    name = message.name
+    time = HybridTime(rawValue: message.time)
+    unknown = message.unknown
+  }
+
+  var message: Kinvault_V1_PersonalProfile {
+    var message = Kinvault_V1_PersonalProfile()
+    message.name = name
+    message.time = time.rawValue
+    message.unknown = unknown
+    return message
+  }
+}

@@ -1,0 +1,86 @@
+/// The body of `members/<member>/grants/<epoch>/<person>`: a person gets the key of an epoch.
+package struct GrantBody: Hashable, Sendable {
+  package var member: MemberID
+  /// Its number is from 1.
+  package var epoch: EpochID
+  /// Who is given access.
+  package var person: PersonID
+  /// The identity that the key is wrapped for.
+  package var personGeneration: UInt32
+  package var giver: PersonID
+  /// The identity that wraps and signs.
+  package var giverGeneration: UInt32
+  package var role: Role
+  /// The key of this epoch.
+  package var wrappedKey: [UInt8]
+  /// Milliseconds since 1970.
+  package var time: UInt64
+  /// Milliseconds since 1970; zero: no end.
+  package var until: UInt64
+  package var unknown: UnknownFields
+
+  package init(
+    member: MemberID,
+    epoch: EpochID,
+    person: PersonID,
+    personGeneration: UInt32,
+    giver: PersonID,
+    giverGeneration: UInt32,
+    role: Role,
+    wrappedKey: [UInt8],
+    time: UInt64,
+    until: UInt64 = 0,
+    unknown: UnknownFields = .none
+  ) {
+    self.member = member
+    self.epoch = epoch
+    self.person = person
+    self.personGeneration = personGeneration
+    self.giver = giver
+    self.giverGeneration = giverGeneration
+    self.role = role
+    self.wrappedKey = wrappedKey
+    self.time = time
+    self.until = until
+    self.unknown = unknown
+  }
+
+  package init(decoding bytes: [UInt8]) throws(ModelError) {
+    try self.init(.decode(bytes, what: "grant"))
+  }
+
+  package func encoded() -> [UInt8] { message.canonicalBytes }
+
+  init(_ message: Kinvault_V1_GrantBody) throws(ModelError) {
+    member = try message.member.id("member")
+    epoch = EpochID(
+      number: try message.epochNumber.fromOne("epoch number"),
+      owner: try message.epochOwner.id("epoch owner"))
+    person = try message.person.id("person")
+    personGeneration = try message.personGeneration.fromOne("person generation")
+    giver = try message.giver.id("giver")
+    giverGeneration = try message.giverGeneration.fromOne("giver generation")
+    role = try Role(message.role)
+    wrappedKey = try message.wrappedKey.bytes(KeySize.wrappedKey, "wrapped key")
+    time = message.time
+    until = message.until
+    unknown = message.unknown
+  }
+
+  var message: Kinvault_V1_GrantBody {
+    var message = Kinvault_V1_GrantBody()
+    message.member = member.data
+    message.epochNumber = epoch.number
+    message.epochOwner = epoch.owner.data
+    message.person = person.data
+    message.personGeneration = personGeneration
+    message.giver = giver.data
+    message.giverGeneration = giverGeneration
+    message.role = role.message
+    message.wrappedKey = wrappedKey.data
+    message.time = time
+    message.until = until
+    message.unknown = unknown
+    return message
+  }
+}

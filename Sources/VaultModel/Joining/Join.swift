@@ -1,0 +1,146 @@
+/// Joins two concurrent revisions of one record into one: `Docs/Format.md` section 10.
+///
+/// Commutative, associative and idempotent in all that the record holds: whichever revisions meet
+/// where, and in which order, every device comes to the same record. Two devices that join the same two revisions write the
+/// same bytes.
+package enum Join {
+  /// A part of a revision that was changed and did not get into the join; the caller keeps it.
+  package struct Loser: Hashable, Sendable {
+    package enum Part: Hashable, Sendable {
+      case item(Item)
+      case place(RecordPlace)
+    }
+
+    package var part: Part
+    /// The revision that it stands in.
+    package var revision: ObjectName
+
+    package init(part: Part, revision: ObjectName) {
+      self.part = part
+      self.revision = revision
+    }
+  }
+
+  /// A joined revision, and what did not get into it.
+  package struct Outcome: Sendable {
+    package var merged: RecordRevision
+    package var losers: [Loser]
+  }
+
+  /// The join of two revisions of one record.
+  ///
+  /// Each part (the place, the attributes, each item) is the later one; of two of one time the one whose encoding is
+  /// bytewise greater. `previous` names both; time and device are those of the later revision.
+  ///
+  /// - Parameters:
+  ///   - base: the newest revision that both replaced, if the caller can tell. What stands unchanged
+  ///     in it did not lose, it was replaced knowingly; without a base, whatever differs is a loser.
+  ///   - load: gives the item pages of all of them.
+  /// - Returns: the join; the losers, sorted by name within a revision, those of `a` first. An item lost if the join's item
+  ///   of its name has other content, or if the join deletes the record and its own revision does not.
+  package static func merge(
+    _ a: RecordRevision, named aName: ObjectName, _ b: RecordRevision, named bName: ObjectName,
+    base: RecordRevision? = nil, load: ItemTree.Load
+  ) throws -> Outcome {
+    precondition(a.record == b.record, "only revisions of one record can be joined")
+    guard aName != bName else { return Outcome(merged: a, losers: []) }
+    var (left, right, merged) = (a, b, a)
+    merged.version = a.version.joined(with: b.version)
+    merged.previous = [aName, bName].sorted()
+    let aIsLater = (a.time, a.device) > (b.time, b.device)
+    (merged.time, merged.device) = aIsLater ? (a.time, a.device) : (b.time, b.device)
+    merged.unknown = later((a.time, a.unknown), (b.time, b.unknown)).1
+    (merged.placeTime, merged.place) = later((a.placeTime, a.place), (b.placeTime, b.place))
+    (merged.attributesTime, merged.attributes) = later(
+      (a.attributesTime, a.attributes), (b.attributesTime, b.attributes))
+    var lost = LostItems(base: base)
+    try join(left.document, right.document, into: &merged, &lost, load)
+    try left.items.forEachDifference(to: &right.items, load: load) {
+      try join($0, $1, into: &merged, &lost, load)
+    }
+    try lost.addDeleted(left, right, merged, load)
+    let losers =
+      lostPlace(a, aName, merged, base) + lost.losers(fromLeft: true, aName)
+      + lostPlace(b, bName, merged, base) + lost.losers(fromLeft: false, bName)
+    return Outcome(merged: merged, losers: losers)
+  }
+
+  private static func join(
+    _ left: Item?, _ right: Item?, into merged: inout RecordRevision, _ lost: inout LostItems,
+    _ load: ItemTree.Load
+  ) throws {
+    guard left != right else { return }
+    guard let left, let right else {
+      if let only = left ?? right { try merged.set(only, load: load) }
+      return
+    }
+    let takesLeft =
+      left.time == right.time
+      ? right.encoded().lexicographicallyPrecedes(left.encoded()) : left.time > right.time
+    try merged.set(takesLeft ? left : right, load: load)
+    if !left.hasContent(of: right) {
+      try lost.add(takesLeft ? right : left, isLeft: !takesLeft, load)
+    }
+  }
+
+  private static func later<Part: CanonicalBytes>(
+    _ a: (HybridTime, Part), _ b: (HybridTime, Part)
+  ) -> (HybridTime, Part) {
+    if a.0 != b.0 { return a.0 > b.0 ? a : b }
+    return b.1.canonicalBytes.lexicographicallyPrecedes(a.1.canonicalBytes) ? a : b
+  }
+
+  private static func lostPlace(
+    _ revision: RecordRevision, _ name: ObjectName, _ merged: RecordRevision,
+    _ base: RecordRevision?
+  ) -> [Loser] {
+    let place = revision.place
+    guard place != merged.place, place != base?.place, !place.isDeleted else { return [] }
+    return [Loser(part: .place(place), revision: name)]
+  }
+}
+
+/// Gathers the items that a join leaves out.
+private struct LostItems {
+  var base: RecordRevision?
+  private var lefts: [FileName: Item] = [:]
+  private var rights: [FileName: Item] = [:]
+
+  init(base: RecordRevision?) { self.base = base }
+
+  mutating func add(_ item: Item, isLeft: Bool, _ load: ItemTree.Load) throws {
+    guard !item.isDeleted else { return }
+    if let known = try base?.item(named: item.name, load: load), known.hasContent(of: item) {
+      return
+    }
+    if isLeft { lefts[item.name] = item } else { rights[item.name] = item }
+  }
+
+  /// Adds what was changed in a revision whose record the join deletes.
+  mutating func addDeleted(
+    _ left: RecordRevision, _ right: RecordRevision, _ merged: RecordRevision,
+    _ load: ItemTree.Load
+  ) throws {
+    guard merged.place.isDeleted, left.place.isDeleted != right.place.isDeleted else { return }
+    var live = left.place.isDeleted ? right : left
+    for item in try live.items.all(load: load) + [live.document].compactMap(\.self) {
+      try add(item, isLeft: !left.place.isDeleted, load)
+    }
+  }
+
+  func losers(fromLeft: Bool, _ revision: ObjectName) -> [Join.Loser] {
+    (fromLeft ? lefts : rights).values.sorted { $0.name < $1.name }.map {
+      Join.Loser(part: .item($0), revision: revision)
+    }
+  }
+}
+
+extension Item {
+  private static let typeBits: UInt32 = 0o170000
+
+  /// Whether both are live files of the same type and content, whatever their attributes.
+  fileprivate func hasContent(of other: Item) -> Bool {
+    isDeleted == other.isDeleted && size == other.size && content == other.content
+      && mode & Self.typeBits == other.mode & Self.typeBits
+  }
+}

@@ -1,0 +1,33 @@
+/// The limits of `Docs/Format.md` section 12 that concern bytes ⇄ values.
+package enum Limits {
+  package static let nameBytes = 255
+  package static let signedFileBytes = 1 << 20
+  package static let chunkBytes = 1 << 20
+  package static let inlineContentBytes = 4_096
+  package static let inlineChunks = 16
+  package static let inlinePageBytes = 512
+  package static let symlinkTargetBytes = 4_095
+  package static let xattrBytes = 1 << 16
+  package static let versionDevices = 4_096
+  package static let treeDepth = 16
+  package static let leafItems = 32
+  package static let dateBytes = 32
+  package static let checkpointSegmentEntries = 8_192
+
+  /// The largest content of an object of this kind.
+  package static func contentBytes(of kind: ObjectKind) -> Int {
+    switch kind {
+    case .chunk, .record: 1 << 20
+    case .index: 1 << 16
+    case .page, .segment: 1 << 24
+    case .announcement: 1 << 26
+    }
+  }
+
+  /// Throws `ModelError.limit` when `found` is more than `limit`.
+  static func check(_ found: Int, _ limit: Int, _ what: StaticString) throws(ModelError) {
+    guard found <= limit else {
+      throw .limit(what: "\(what)", found: found, limit: limit)
+    }
+  }
+}

@@ -1,0 +1,107 @@
+/// The newest state of one device's manifest of one member; sealed in the device's head register.
+package struct Head: Hashable, Sendable {
+  /// What this device has seen of another one.
+  package struct Cover: Hashable, Sendable {
+    package var device: DeviceID
+    package var counter: UInt64
+    package var headHash: FileHash
+    package var unknown: UnknownFields
+
+    package init(
+      device: DeviceID, counter: UInt64, headHash: FileHash, unknown: UnknownFields = .none
+    ) {
+      self.device = device
+      self.counter = counter
+      self.headHash = headHash
+      self.unknown = unknown
+    }
+  }
+
+  /// Segments that together hold every record.
+  package var checkpoint: [ObjectName]
+  /// Segments after it, oldest first.
+  package var deltas: [ObjectName]
+  package var cover: [Cover]
+  /// When it was committed.
+  package var time: HybridTime
+  /// The `Announcement` of what the device means to remove.
+  package var announcement: ObjectName?
+  /// The counter of the head that first carried the announcement; zero without one.
+  package var announcedAt: UInt64
+  package var unknown: UnknownFields
+
+  package init(
+    checkpoint: [ObjectName] = [], deltas: [ObjectName] = [], cover: [Cover] = [],
+    time: HybridTime = .zero, announcement: ObjectName? = nil, announcedAt: UInt64 = 0,
+    unknown: UnknownFields = .none
+  ) {
+    self.checkpoint = checkpoint
+    self.deltas = deltas
+    self.cover = cover
+    self.time = time
+    self.announcement = announcement
+    self.announcedAt = announcedAt
+    self.unknown = unknown
+  }
+
+  package init(decoding bytes: [UInt8]) throws(ModelError) {
+    self = try WireReader.read(bytes, what: "head", limit: Limits.signedFileBytes, Head.decode)
+  }
+
+  private static func decode(_ reader: inout WireReader) throws(ModelError) -> Head {
+    var head = Head()
+    while let tag = try reader.next() {
+      switch tag {
+      case .bytes(1): head.checkpoint.append(try reader.id("checkpoint"))
+      case .bytes(2): head.deltas.append(try reader.id("deltas"))
+      case .bytes(3): head.cover.append(try .decode(reader.message("cover")))
+      case .varint(4): head.time = HybridTime(rawValue: try reader.varint())
+      case .bytes(5): head.announcement = try reader.optionalID("announcement")
+      case .varint(6): head.announcedAt = try reader.varint()
+      default: head.unknown.append(try reader.skip(tag))
+      }
+    }
+    return head
+  }
+
+  package func encoded() -> [UInt8] {
+    var writer = WireWriter()
+    for name in checkpoint { writer.elementID(1, name) }
+    for name in deltas { writer.elementID(2, name) }
+    for cover in cover { writer.message(3, cover.encode) }
+    writer.varint(4, time.rawValue)
+    writer.id(5, announcement)
+    writer.varint(6, announcedAt)
+    writer.unknown(unknown)
+    return writer.bytes
+  }
+}
+
+extension Head.Cover {
+  static func decode(_ reader: WireReader) throws(ModelError) -> Head.Cover {
+    var reader = reader
+    var device: DeviceID?
+    var counter: UInt64 = 0
+    var headHash: FileHash?
+    var unknown = UnknownFields()
+    while let tag = try reader.next() {
+      switch tag {
+      case .bytes(1): device = try reader.id("device")
+      case .varint(2): counter = try reader.varint()
+      case .bytes(3): headHash = try reader.id("head hash")
+      default: unknown.append(try reader.skip(tag))
+      }
+    }
+    guard let device, let headHash else {
+      throw reader.malformed("the device or the hash is missing")
+    }
+    return Head.Cover(device: device, counter: counter, headHash: headHash, unknown: unknown)
+  }
+
+  func encode(to writer: inout WireWriter) {
+    writer.id(1, device)
+    writer.varint(2, counter)
+    writer.id(3, headHash)
+    writer.unknown(unknown)
+  }
+}

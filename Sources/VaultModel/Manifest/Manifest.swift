@@ -1,0 +1,132 @@
+/// What is known of every record of one member: the join of all the entries that were applied.
+///
+/// The order in which entries are applied does not matter, nor does applying one twice. Of
+/// revisions that know nothing of each other all are kept until a merged one is applied; the one
+/// that shows meanwhile is the same on every device. A value type; 100,000 records take about 30 MB.
+package struct Manifest: Sendable {
+  /// What applying an entry did.
+  package enum Change: Hashable, Sendable {
+    /// It was known already, or is older than what is known.
+    case unchanged
+    /// It now counts; what it replaced, or nil for a record that is new here.
+    case replaced(RecordEntry?)
+    /// It and these know nothing of each other; they wait for a merge.
+    case concurrent(with: [RecordEntry])
+  }
+
+  private var nodes = RecordNodes()
+  // Entries that are concurrent with the one that shows, by record; seldom any.
+  private var others: [RecordID: [RecordEntry]] = [:]
+  /// The greatest time of any entry that was applied.
+  package private(set) var latestTime = HybridTime.zero
+
+  package init() {}
+
+  package init(_ entries: some Sequence<RecordEntry>) {
+    for entry in entries { _ = apply(entry) }
+  }
+
+  /// The number of records, tombstones included.
+  package var count: Int { nodes.count }
+
+  /// The number of records that are not deleted.
+  package var liveCount: Int { nodes.liveCount }
+
+  /// The entry that counts for a record, tombstones included; nil for a record that is not known.
+  package subscript(record: RecordID) -> RecordEntry? { nodes[record] }
+
+  /// Every record's entry, tombstones included, in no particular order. O(records).
+  package var entries: [RecordEntry] { nodes.entries }
+
+  /// The live records whose parent this is, in no particular order. O(children).
+  package func children(of parent: RecordID) -> [RecordEntry] { nodes.children(of: parent) }
+
+  /// The number of live records whose parent this is. O(1).
+  package func childCount(of parent: RecordID) -> Int { nodes.childCount(of: parent) }
+
+  /// The records with more than one entry, each with all of them, greatest first: to be merged.
+  package var conflicts: [RecordID: [RecordEntry]] {
+    others.reduce(into: [:]) { result, pair in
+      result[pair.key] = (pair.value + [nodes[pair.key]].compactMap(\.self)).sorted(
+        by: Self.showsBefore)
+    }
+  }
+
+  /// Joins an entry into the manifest.
+  package mutating func apply(_ entry: RecordEntry) -> Change {
+    latestTime = max(latestTime, entry.time)
+    guard let shown = nodes[entry.record] else {
+      nodes.set(entry)
+      return .replaced(nil)
+    }
+    if others.isEmpty || others[entry.record] == nil {
+      switch Self.rank(entry, shown) {
+      case .dominates:
+        nodes.set(entry)
+        return .replaced(shown)
+      case .dominated, .equal: return .unchanged
+      case .concurrent: return keep([shown, entry], afterAdding: entry)
+      }
+    }
+    var rivals = (others[entry.record] ?? []) + [shown]
+    for rival in rivals {
+      let order = Self.rank(entry, rival)
+      if order == .dominated || order == .equal { return .unchanged }
+    }
+    rivals.removeAll { Self.rank(entry, $0) == .dominates }
+    return keep(rivals + [entry], afterAdding: entry, replacing: shown)
+  }
+
+  /// Puts an entry in the place of whatever is known of its record, newer or not: only for a repair,
+  /// which goes back to what can still be read.
+  package mutating func replace(_ entry: RecordEntry) {
+    latestTime = max(latestTime, entry.time)
+    others[entry.record] = nil
+    nodes.set(entry)
+  }
+
+  /// Forgets these records, as if they had never been known: for tombstones that nobody needs any more.
+  package mutating func remove(_ records: Set<RecordID>) {
+    for record in records {
+      others[record] = nil
+      nodes.remove(record)
+    }
+  }
+
+  /// Keeps the maximal entries of one record, the greatest of them shown.
+  private mutating func keep(
+    _ maximal: [RecordEntry], afterAdding entry: RecordEntry, replacing shown: RecordEntry? = nil
+  ) -> Change {
+    let sorted = maximal.sorted(by: Self.showsBefore)
+    nodes.set(sorted[0])
+    others[entry.record] = sorted.count > 1 ? Array(sorted.dropFirst()) : nil
+    if sorted.count == 1 { return .replaced(shown) }
+    return .concurrent(with: sorted.filter { $0 != entry })
+  }
+
+  /// How the first of two entries of a record stands to the second. Two that know the same, as two
+  /// merges of the same revisions in different order do, are ranked as `showsBefore` has it.
+  private static func rank(_ entry: RecordEntry, _ other: RecordEntry) -> VersionVector.Order {
+    let order = entry.version.compare(to: other.version)
+    guard order == .equal, entry != other else { return order }
+    return showsBefore(entry, other) ? .dominates : .dominated
+  }
+
+  /// The same order on every device: the later time, then the greater device, then the greater
+  /// revision, first.
+  private static func showsBefore(_ left: RecordEntry, _ right: RecordEntry) -> Bool {
+    (left.time, left.device, left.revision) > (right.time, right.device, right.revision)
+  }
+
+  /// All entries as the segments of a checkpoint: sorted by record, and cut as
+  /// `Docs/Format.md` section 9 says.
+  package func checkpoint() -> [Segment] {
+    let all = (entries + others.values.joined()).sorted {
+      ($0.record, $0.revision) < ($1.record, $1.revision)
+    }
+    let step = Limits.checkpointSegmentEntries
+    return stride(from: 0, to: all.count, by: step).map {
+      Segment(entries: Array(all[$0..<min($0 + step, all.count)]))
+    }
+  }
+}

@@ -1,0 +1,126 @@
+/// The path of a file inside the vault folder: `Docs/Format.md` section 2.
+package enum VaultPath: Hashable, Sendable {
+  /// `vault.json`
+  case vault
+  /// `people/<person>/identity`
+  case identity(PersonID)
+  /// `people/<person>/generations/<n>/<device>`
+  case certificate(PersonID, generation: UInt32, DeviceID)
+  /// `people/<person>/devices/<device>`
+  case device(PersonID, DeviceID)
+  /// `members/<member>/root`
+  case memberRoot(MemberID)
+  /// `members/<member>/grants/<epoch>/<person>`
+  case grant(MemberID, EpochID, PersonID)
+  /// `members/<member>/heads/<device>`
+  case head(MemberID, DeviceID)
+  /// `members/<member>/objects/<2 hex>/<62 hex>`
+  case object(MemberID, ObjectName)
+  /// `audit/<device>/<first event number>`
+  case auditSegment(DeviceID, first: UInt64)
+
+  /// With `/` between parts, as it is signed and sealed.
+  package var string: String {
+    switch self {
+    case .vault: return "vault.json"
+    case .identity(let person): return "people/\(person.hex)/identity"
+    case .certificate(let person, let generation, let device):
+      return "people/\(person.hex)/generations/\(generation)/\(device.hex)"
+    case .device(let person, let device): return "people/\(person.hex)/devices/\(device.hex)"
+    case .memberRoot(let member): return "members/\(member.hex)/root"
+    case .grant(let member, let epoch, let person):
+      return "members/\(member.hex)/grants/\(epoch.pathComponent)/\(person.hex)"
+    case .head(let member, let device): return "members/\(member.hex)/heads/\(device.hex)"
+    case .object(let member, let name):
+      let hex = name.hex
+      return "members/\(member.hex)/objects/\(hex.prefix(2))/\(hex.dropFirst(2))"
+    case .auditSegment(let device, let first): return "audit/\(device.hex)/\(first)"
+    }
+  }
+
+  /// The path that this text spells; nil for any text but `string` of some path.
+  package init?(parsing text: some StringProtocol) {
+    // Longer than any path, so that splitting is bounded.
+    guard text.utf8.count <= 256 else { return nil }
+    let parts = String(text).split(separator: "/", omittingEmptySubsequences: false).map(
+      String.init)
+    let path: VaultPath? =
+      switch parts.first {
+      case "vault.json" where parts.count == 1: .vault
+      case "people": VaultPath(people: parts.dropFirst())
+      case "members": VaultPath(members: parts.dropFirst())
+      case "audit" where parts.count == 3: VaultPath(audit: parts[1], parts[2])
+      default: nil
+      }
+    // Equal as text is not enough: String compares canonically equivalent texts as equal.
+    guard let path, path.string.utf8.elementsEqual(text.utf8) else { return nil }
+    self = path
+  }
+
+  private init?(people parts: ArraySlice<String>) {
+    let parts = Array(parts)
+    guard parts.count >= 2, let person = PersonID(hex: parts[0]) else { return nil }
+    switch (parts[1], parts.count) {
+    case ("identity", 2): self = .identity(person)
+    case ("devices", 3):
+      guard let device = DeviceID(hex: parts[2]) else { return nil }
+      self = .device(person, device)
+    case ("generations", 4):
+      guard let generation = UInt32(decimal: parts[2]), let device = DeviceID(hex: parts[3])
+      else { return nil }
+      self = .certificate(person, generation: generation, device)
+    default: return nil
+    }
+  }
+
+  private init?(members parts: ArraySlice<String>) {
+    let parts = Array(parts)
+    guard parts.count >= 2, let member = MemberID(hex: parts[0]) else { return nil }
+    switch (parts[1], parts.count) {
+    case ("root", 2): self = .memberRoot(member)
+    case ("heads", 3):
+      guard let device = DeviceID(hex: parts[2]) else { return nil }
+      self = .head(member, device)
+    case ("grants", 4):
+      guard let epoch = EpochID(pathComponent: parts[2]), let person = PersonID(hex: parts[3])
+      else { return nil }
+      self = .grant(member, epoch, person)
+    case ("objects", 4):
+      guard parts[2].utf8.count == 2, let name = ObjectName(hex: parts[2] + parts[3])
+      else { return nil }
+      self = .object(member, name)
+    default: return nil
+    }
+  }
+
+  private init?(audit device: String, _ first: String) {
+    guard let device = DeviceID(hex: device), let first = UInt64(decimal: first)
+    else { return nil }
+    self = .auditSegment(device, first: first)
+  }
+}
+
+extension EpochID {
+  /// `<number>-<owner>`, the name of the epoch's folder.
+  package var pathComponent: String { "\(number)-\(owner.hex)" }
+
+  /// The epoch that a folder of this name holds; nil for any other name.
+  package init?(pathComponent text: some StringProtocol) {
+    let parts = String(text).split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2, let number = UInt32(decimal: parts[0]),
+      let owner = PersonID(hex: parts[1])
+    else { return nil }
+    self.init(number: number, owner: owner)
+  }
+}
+
+extension FixedWidthInteger {
+  /// The number that ASCII digits spell, without a sign, a leading zero, or anything else; from 1,
+  /// as generations, epochs and events are counted.
+  fileprivate init?(decimal text: some StringProtocol) {
+    guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+      text.utf8.first != UInt8(ascii: "0"), let value = Self(text)
+    else { return nil }
+    self = value
+  }
+}

@@ -1,0 +1,110 @@
+/// Where the bytes of an object stand in its file: Docs/Format.md, "6. Objects".
+///
+/// Content and padding and the length of the content make the *body*; the body is cut into blocks;
+/// each block is stored sealed, with its tag. Content starts at the start of the body, so an offset
+/// in the content is the same offset in the body.
+///
+/// Sizes handed in must not be negative and far from overflow (at most 2^56); sizes of files that
+/// others wrote go through `bodySize(fileSize:)` first, which takes any number.
+package enum ObjectLayout {
+  /// Bytes of the body in every block but the last.
+  package static let blockSize = 1 << blockShift
+  /// The block size as a power of two, as the header says it.
+  package static let blockShift = 14
+  /// Bytes of the tag after the ciphertext of every block.
+  package static let tagSize = 16
+  /// Bytes of the header before block 0.
+  package static let headerSize = 16
+  /// Bytes at the end of the body that hold the content's length.
+  package static let lengthSize = 8
+  /// Content is padded to no less than this.
+  package static let paddedFloor = 480
+  /// Bytes in the file of every block but the last.
+  package static let sealedBlockSize = blockSize + tagSize
+  /// The size of the smallest file that is an object.
+  package static let smallestFileSize = fileSize(contentSize: 0)
+
+  /// The most content that an object of a kind holds: Docs/Format.md, "12. Limits".
+  package static func maximumContentSize(of kind: ObjectKind) -> Int {
+    switch kind {
+    case .chunk, .record: 1 << 20
+    case .index: 64 << 10
+    case .page, .segment: 16 << 20
+    case .announcement: 64 << 20
+    }
+  }
+
+  /// Bytes of content and zeros after it.
+  package static func paddedSize(contentSize: Int) -> Int {
+    Padding.padme(max(contentSize, paddedFloor))
+  }
+
+  /// Bytes of content, zeros and length.
+  package static func bodySize(contentSize: Int) -> Int {
+    paddedSize(contentSize: contentSize) + lengthSize
+  }
+
+  /// How many blocks a body of this size has; the last one is never empty.
+  package static func blockCount(bodySize: Int) -> Int {
+    (bodySize + blockSize - 1) >> blockShift
+  }
+
+  /// The size of the file of an object with this much content.
+  package static func fileSize(contentSize: Int) -> Int {
+    fileSize(bodySize: bodySize(contentSize: contentSize))
+  }
+
+  /// The size of the file of an object with a body of this size.
+  package static func fileSize(bodySize: Int) -> Int {
+    headerSize + bodySize + blockCount(bodySize: bodySize) * tagSize
+  }
+
+  /// The size of the body in a file of this size; nil for a size that no object has, such as that
+  /// of a truncated file (most of them).
+  package static func bodySize(fileSize: Int) -> Int? {
+    guard fileSize >= headerSize, fileSize <= 1 << 56 else { return nil }
+    let sealed = fileSize - headerSize
+    let blocks = (sealed + sealedBlockSize - 1) / sealedBlockSize
+    let body = sealed - blocks * tagSize
+    let padded = body - lengthSize
+    guard padded >= paddedFloor, blockCount(bodySize: body) == blocks,
+      Padding.padme(padded) == padded
+    else { return nil }
+    return body
+  }
+
+  /// The blocks that hold these bytes of the body; none for an empty range.
+  package static func blocks(covering bodyRange: Range<Int>) -> Range<Int> {
+    guard !bodyRange.isEmpty else { return 0..<0 }
+    return bodyRange.lowerBound >> blockShift..<blockCount(bodySize: bodyRange.upperBound)
+  }
+
+  /// Which bytes of the body these blocks hold.
+  ///
+  /// `blocks` must not reach beyond the last block of the body.
+  package static func bodyRange(ofBlocks blocks: Range<Int>, bodySize: Int) -> Range<Int> {
+    precondition(isInside(blocks, bodySize: bodySize), "blocks outside the object")
+    let lower = min(blocks.lowerBound << blockShift, bodySize)
+    return lower..<min(blocks.upperBound << blockShift, bodySize)
+  }
+
+  /// Where these blocks stand in the file, ciphertext and tags.
+  ///
+  /// `blocks` must not reach beyond the last block of the body.
+  package static func fileRange(ofBlocks blocks: Range<Int>, bodySize: Int) -> Range<Int> {
+    precondition(isInside(blocks, bodySize: bodySize), "blocks outside the object")
+    let end = fileSize(bodySize: bodySize)
+    let lower = min(headerSize + blocks.lowerBound * sealedBlockSize, end)
+    return lower..<min(headerSize + blocks.upperBound * sealedBlockSize, end)
+  }
+
+  /// Whether a body of this size may hold this much content: only the canonical padding counts.
+  package static func isCanonical(contentSize: Int, bodySize: Int) -> Bool {
+    contentSize >= 0 && contentSize <= bodySize - lengthSize
+      && self.bodySize(contentSize: contentSize) == bodySize
+  }
+
+  private static func isInside(_ blocks: Range<Int>, bodySize: Int) -> Bool {
+    blocks.lowerBound >= 0 && blocks.upperBound <= blockCount(bodySize: bodySize)
+  }
+}

@@ -1,0 +1,115 @@
+extension Item {
+  static func decode(_ reader: WireReader) throws(ModelError) -> Item {
+    var reader = reader
+    var name: FileName?
+    var file: FileID?
+    var (size, time): (UInt64, UInt64) = (0, 0)
+    var mode: UInt32 = 0
+    var isDeleted = false
+    var modified = FileTimestamp.zero
+    var owner = Owner.mounter
+    var mediaType = ""
+    var contents = StoredContents()
+    var xattrs: [Xattr] = []
+    var linkRecords: [RecordID] = []
+    var unknown = UnknownFields()
+    while let tag = try reader.next() {
+      switch tag {
+      case .bytes(1): name = try reader.fileName("name")
+      case .bytes(2): file = try reader.id("file")
+      case .varint(3): size = try reader.varint()
+      case .varint(4): mode = try reader.uint32()
+      case .bytes(5): modified = try .decode(reader.message("modified"))
+      case .bytes(6): mediaType = try reader.string("media type")
+      case .bytes(7): contents.inline = try reader.byteArray()
+      case .bytes(8): contents.chunks.append(try reader.optionalID("chunk"))
+      case .bytes(9): contents.indexes.append(try reader.id("index"))
+      case .fixed64(10): time = try reader.fixed64()
+      case .varint(11): isDeleted = try reader.bool()
+      case .bytes(12): xattrs.append(try .decode(reader.message("extended attribute")))
+      case .bytes(13): linkRecords.append(try reader.id("link record"))
+      case .varint(14): owner.uidPlusOne = try reader.uint32()
+      case .varint(15): owner.gidPlusOne = try reader.uint32()
+      case .bytes(16): contents.symlink = try reader.byteArray()
+      default: unknown.append(try reader.skip(tag))
+      }
+    }
+    guard let name, let file else { throw reader.malformed("the name or the file id is missing") }
+    let content = try contents.content(size: size, isDeleted: isDeleted, reader)
+    return Item(
+      name: name, file: file, size: size, mode: mode, modified: modified, mediaType: mediaType,
+      content: content, time: HybridTime(rawValue: time), isDeleted: isDeleted,
+      xattrs: try xattrs.validated(), linkRecords: linkRecords, owner: owner, unknown: unknown)
+  }
+
+  func encode(to writer: inout WireWriter) {
+    writer.fileName(1, name)
+    writer.id(2, file)
+    writer.varint(3, size)
+    writer.varint(4, UInt64(mode))
+    modified.encode(5, to: &writer)
+    writer.string(6, mediaType)
+    switch content {
+    case .inline(let bytes): writer.bytes(7, bytes)
+    case .chunks(let names): for name in names { writer.elementID(8, name) }
+    case .indexes(let names): for name in names { writer.elementID(9, name) }
+    case .none, .symlink: break
+    }
+    writer.fixed64(10, time.rawValue)
+    writer.bool(11, isDeleted)
+    xattrs.encode(12, to: &writer)
+    for record in linkRecords { writer.elementID(13, record) }
+    writer.varint(14, UInt64(owner.uidPlusOne))
+    writer.varint(15, UInt64(owner.gidPlusOne))
+    if case .symlink(let target) = content { writer.bytes(16, target) }
+    writer.unknown(unknown)
+  }
+
+  /// The item encoded alone: what decides between two items of one time.
+  func encoded() -> [UInt8] {
+    var writer = WireWriter()
+    encode(to: &writer)
+    return writer.bytes
+  }
+}
+
+/// The four fields that may hold an item's content, of which at most one does.
+private struct StoredContents {
+  var inline: [UInt8] = []
+  var chunks: [ObjectName?] = []
+  var indexes: [ObjectName] = []
+  var symlink: [UInt8] = []
+
+  func content(
+    size: UInt64, isDeleted: Bool, _ reader: borrowing WireReader
+  ) throws(ModelError) -> Item.Content {
+    guard size <= UInt64(Int64.max) else { throw reader.malformed("the size is above 2^63 - 1") }
+    switch (inline.isEmpty, chunks.isEmpty, indexes.isEmpty, symlink.isEmpty) {
+    case (true, true, true, true):
+      guard size == 0 || isDeleted else { throw reader.malformed("the content is missing") }
+      return .none
+    case (false, true, true, true):
+      try Limits.check(inline.count, Limits.inlineContentBytes, "length of inline content")
+      guard size == UInt64(inline.count) else {
+        throw reader.malformed("the size is not that of the inline content")
+      }
+      return .inline(inline)
+    case (true, false, true, true):
+      try Limits.check(chunks.count, Limits.inlineChunks, "number of chunks in an item")
+      guard Item.chunkCount(size: size) == UInt64(chunks.count) else {
+        throw reader.malformed("the number of chunks does not fit the size")
+      }
+      return .chunks(chunks)
+    case (true, true, false, true):
+      guard Item.indexCount(size: size) == UInt64(indexes.count) else {
+        throw reader.malformed("the number of chunk indexes does not fit the size")
+      }
+      return .indexes(indexes)
+    case (true, true, true, false):
+      try Limits.check(symlink.count, Limits.symlinkTargetBytes, "length of a link's target")
+      guard !symlink.contains(0) else { throw reader.malformed("a link's target has a NUL") }
+      return .symlink(symlink)
+    default: throw reader.malformed("it has content of two kinds")
+    }
+  }
+}

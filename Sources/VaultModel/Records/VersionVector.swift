@@ -1,0 +1,144 @@
+/// For each device, the counter of the head in which it last wrote a record: what a revision knows.
+///
+/// `Docs/Format.md` section 9. Most records are written by one device only, and then the vector
+/// stands in the value itself, without an allocation.
+package struct VersionVector: Hashable, Sendable {
+  package struct Entry: Hashable, Sendable, BitwiseCopyable {
+    package let device: DeviceID
+    package let counter: UInt64
+
+    package init(device: DeviceID, counter: UInt64) {
+      self.device = device
+      self.counter = counter
+    }
+  }
+
+  package enum Order: Hashable, Sendable {
+    case equal
+    /// The left one knows all that the right one knows, and more.
+    case dominates
+    /// The right one knows all that the left one knows, and more.
+    case dominated
+    /// Each knows something that the other does not.
+    case concurrent
+  }
+
+  // Canonical, so that equality of the storage is equality of the vectors: no counter is zero, and
+  // `many` is sorted by device and has two entries or more.
+  private enum Storage: Hashable, Sendable {
+    case none
+    case one(Entry)
+    case many([Entry])
+  }
+
+  private var storage: Storage
+
+  package init() { storage = .none }
+
+  package init(device: DeviceID, counter: UInt64) {
+    self.init(canonical: counter == 0 ? [] : [Entry(device: device, counter: counter)])
+  }
+
+  /// The vector with these entries, of which none may name a device twice.
+  init(_ entries: [Entry]) {
+    self.init(canonical: entries.filter { $0.counter != 0 }.sorted { $0.device < $1.device })
+  }
+
+  private init(canonical entries: [Entry]) {
+    switch entries.count {
+    case 0: storage = .none
+    case 1: storage = .one(entries[0])
+    default: storage = .many(entries)
+    }
+  }
+
+  /// Sorted by device; devices whose counter is zero are left out.
+  package var entries: [Entry] {
+    switch storage {
+    case .none: []
+    case .one(let entry): [entry]
+    case .many(let entries): entries
+    }
+  }
+
+  package var isEmpty: Bool { storage == .none }
+
+  /// The counter of a device; zero for one that never wrote the record.
+  package subscript(device: DeviceID) -> UInt64 {
+    get {
+      switch storage {
+      case .none: 0
+      case .one(let entry): entry.device == device ? entry.counter : 0
+      case .many(let entries): entries.first { $0.device == device }?.counter ?? 0
+      }
+    }
+    set {
+      let others = entries.filter { $0.device != device }
+      self = VersionVector(others + [Entry(device: device, counter: newValue)])
+    }
+  }
+
+  package func compare(to other: VersionVector) -> Order {
+    if case .one(let left) = storage, case .one(let right) = other.storage,
+      left.device == right.device
+    {
+      if left.counter == right.counter { return .equal }
+      return left.counter > right.counter ? .dominates : .dominated
+    }
+    var (isAhead, isBehind) = (false, false)
+    VersionVector.walk(self, other) { _, left, right in
+      if left > right { isAhead = true }
+      if left < right { isBehind = true }
+    }
+    return switch (isAhead, isBehind) {
+    case (false, false): .equal
+    case (true, false): .dominates
+    case (false, true): .dominated
+    case (true, true): .concurrent
+    }
+  }
+
+  /// The vector of what both know together: the greater counter of each device.
+  package func joined(with other: VersionVector) -> VersionVector {
+    var result: [Entry] = []
+    VersionVector.walk(self, other) { device, left, right in
+      result.append(Entry(device: device, counter: max(left, right)))
+    }
+    return VersionVector(canonical: result)
+  }
+
+  /// Calls `body` with both counters of every device that either names, in order of device.
+  private static func walk(
+    _ left: VersionVector, _ right: VersionVector, _ body: (DeviceID, UInt64, UInt64) -> Void
+  ) {
+    let (lefts, rights) = (left.entries, right.entries)
+    var (atLeft, atRight) = (0, 0)
+    while atLeft < lefts.count || atRight < rights.count {
+      if atRight == rights.count
+        || atLeft < lefts.count && lefts[atLeft].device < rights[atRight].device
+      {
+        body(lefts[atLeft].device, lefts[atLeft].counter, 0)
+        atLeft += 1
+      } else if atLeft == lefts.count || rights[atRight].device < lefts[atLeft].device {
+        body(rights[atRight].device, 0, rights[atRight].counter)
+        atRight += 1
+      } else {
+        body(lefts[atLeft].device, lefts[atLeft].counter, rights[atRight].counter)
+        atLeft += 1
+        atRight += 1
+      }
+    }
+  }
+}
+
+extension VersionVector {
+  /// Decoded entries as a vector; throws when they name a device twice or are too many.
+  init(decoded entries: [Entry], _ reader: borrowing WireReader) throws(ModelError) {
+    try Limits.check(entries.count, Limits.versionDevices, "number of devices in a version")
+    self.init(entries)
+    for (entry, next) in zip(self.entries, self.entries.dropFirst())
+    where entry.device == next.device {
+      throw reader.malformed("a version names a device twice")
+    }
+  }
+}

@@ -1,0 +1,20 @@
+/// The fields of a message that this version does not know, as they stood in it.
+///
+/// They are kept through decoding, changing and encoding, so that older and newer devices can
+/// share a vault.
+package struct UnknownFields: Hashable, Sendable {
+  /// The fields one after the other, in Protocol Buffers encoding.
+  package private(set) var bytes: [UInt8]
+
+  package static let none = UnknownFields()
+
+  package init() { bytes = [] }
+
+  init(bytes: [UInt8]) { self.bytes = bytes }
+
+  package var isEmpty: Bool { bytes.isEmpty }
+
+  mutating func append(_ field: UnsafeRawBufferPointer) {
+    bytes.append(contentsOf: field)
+  }
+}

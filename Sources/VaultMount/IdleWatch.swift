@@ -1,0 +1,26 @@
+import Glibc
+
+/// Ends a mount that nobody uses.
+enum IdleWatch {
+  /// Looks every second or oftener, on a thread of its own, until the mount has ended.
+  static func start(for mount: Mount, timeout: Duration) {
+    _ = MountThread { run(mount, timeout: timeout) }
+  }
+
+  private static func run(_ mount: Mount, timeout: Duration) {
+    let clock = ContinuousClock()
+    let activity = mount.service.activity
+    var lastCount = activity.requestCount
+    var lastUse = clock.now
+    var pause = timespec(tv_sec: 0, tv_nsec: 250_000_000)
+    while !mount.session.hasExited {
+      nanosleep(&pause, nil)
+      let count = activity.requestCount
+      if count != lastCount || activity.hasOpenHandles {
+        (lastCount, lastUse) = (count, clock.now)
+      } else if clock.now - lastUse >= timeout, mount.requestEndIfUnused(.idle) {
+        return
+      }
+    }
+  }
+}

@@ -1,0 +1,14 @@
+import Glibc
+
+/// A signal that does nothing but let a blocking call return.
+enum InterruptSignal {
+  static let number = SIGUSR2
+
+  /// Without a handler the signal would end the process.
+  static func prepare() {
+    var action = sigaction()
+    action.__sigaction_handler.sa_handler = { _ in }
+    sigaction(number, &action, nil)
+    signal(SIGPIPE, SIG_IGN)
+  }
+}

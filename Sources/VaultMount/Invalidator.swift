@@ -1,0 +1,40 @@
+import CFuse
+import Dispatch
+import Synchronization
+import VaultFiles
+
+/// Tells the kernel to drop what it cached, in order, on a queue of its own.
+///
+/// Never from within a request: the kernel may wait for a request's reply before it lets an entry or a page go.
+final class Invalidator: Sendable {
+  private let session: FuseSession
+  private let queue = DispatchQueue(label: "kinvault.invalidator")
+  private let isClosed = Atomic<Bool>(false)
+
+  init(session: FuseSession) { self.session = session }
+
+  /// Returns at once. What comes after `close` is dropped.
+  func add(_ invalidation: Invalidation) {
+    queue.async { [self] in
+      if !isClosed.load(ordering: .acquiring) { tell(invalidation) }
+    }
+  }
+
+  /// Drops what has not been told yet. What is under way may still wait for the kernel.
+  func close() { isClosed.store(true, ordering: .releasing) }
+
+  /// The kernel answers with an error when it knows nothing of the inode or name, which is as good.
+  private func tell(_ invalidation: Invalidation) {
+    switch invalidation {
+    case .entry(let parent, let name):
+      name.bytes.withUnsafeBytes {
+        _ = fuse_lowlevel_notify_inval_entry(
+          session.session, parent, $0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count)
+      }
+    case .content(let inode):
+      fuse_lowlevel_notify_inval_inode(session.session, inode, 0, 0)
+    case .attributes(let inode):
+      fuse_lowlevel_notify_inval_inode(session.session, inode, -1, 0)
+    }
+  }
+}

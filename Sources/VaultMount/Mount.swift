@@ -1,0 +1,139 @@
+import Glibc
+import Synchronization
+import SystemPackage
+import VaultFiles
+
+/// A tree that the kernel shows at a mountpoint, served by threads of this process.
+package final class Mount: Sendable {
+  /// Why a mount ended.
+  package enum Ending: Hashable, Sendable {
+    /// Somebody unmounted it from outside.
+    case unmounted
+    /// This process was told to stop by a signal.
+    case signalled(Int32)
+    /// Nobody used it for as long as the idle timeout.
+    case idle
+  }
+
+  /// Absolute, without links.
+  package var mountpoint: FilePath { point.path }
+
+  let point: Mountpoint
+  let service: Service
+  let session: FuseSession
+  private let invalidator: Invalidator
+  private let loop: MountThread
+  private let registration: MountRegistry.Registration?
+  private let ending = Mutex<Ending?>(nil)
+
+  /// Mounts the tree and returns when it answers. Starts the tree, which `waitUntilEnded` stops again.
+  ///
+  /// Makes the mountpoint when it is missing, clears a dead mount there. Notes the mount in the state folder, where
+  /// `Unmount` and `MountRegistry` find it. Leaves nothing behind when it throws.
+  package static func start(
+    tree: FileTree, at given: FilePath, vault: FilePath, stateFolder: FilePath?,
+    options: MountOptions
+  ) throws(MountError) -> Mount {
+    let point = try Mountpoint.prepare(given, vault: vault)
+    let service = Service(tree: tree)
+    let session: FuseSession
+    do throws(MountError) {
+      session = try mount(service, on: point, vault: vault, options: options)
+    } catch {
+      point.cleanUp()
+      throw error
+    }
+    let mount = Mount(point, service, session, vault: vault, stateFolder: stateFolder)
+    // The first answer means that the kernel and we have agreed on how to talk.
+    var status = stat()
+    guard point.path.withPlatformString({ lstat($0, &status) }) == 0 else {
+      let reason = FuseLog.collected()
+      mount.requestEnd(.unmounted)
+      _ = try? mount.waitUntilEnded()  // the first error says more
+      throw .refused(point.path, reason: reason)
+    }
+    Readahead.raise(mountpoint: point.path)
+    if let timeout = options.idleTimeout { IdleWatch.start(for: mount, timeout: timeout) }
+    return mount
+  }
+
+  private static func mount(
+    _ service: Service, on point: Mountpoint, vault: FilePath, options: MountOptions
+  ) throws(MountError) -> FuseSession {
+    let underneath = try point.openDescriptor()
+    defer { close(underneath) }
+    let session = try FuseSession(
+      service: service, mountpoint: point.path, options: options.list(vault: vault),
+      checksAccess: !options.allowsOthers && geteuid() != 0)
+    point.protect(descriptor: underneath)
+    return session
+  }
+
+  private init(
+    _ point: Mountpoint, _ service: Service, _ session: FuseSession, vault: FilePath,
+    stateFolder: FilePath?
+  ) {
+    self.point = point
+    self.service = service
+    self.session = session
+    let invalidator = Invalidator(session: session)
+    self.invalidator = invalidator
+    InterruptSignal.prepare()
+    service.tree.setInvalidationHandler { invalidator.add($0) }
+    service.tree.start()
+    loop = MountThread { session.loop() }
+    let entry = RunningMount(process: getpid(), mountpoint: point.path, vault: vault)
+    // A state folder that cannot be written costs `status` its entry, not the family its records.
+    registration = stateFolder.flatMap { try? MountRegistry.register(entry, stateFolder: $0) }
+  }
+
+  /// Ends the mount: at once when nobody uses it, else after asking the kernel for what it has not written yet, and
+  /// then programs that have files open get errors. Returns when the mount no longer takes requests.
+  package func requestEnd(_ reason: Ending) {
+    ending.withLock { if $0 == nil { $0 = reason } }
+    do {
+      try KernelUnmount.run(point.path, lazily: false)
+    } catch {
+      guard !session.hasExited else { return }
+      WriteBack.run(point.path)
+      session.exit()
+      interruptLoop()
+    }
+  }
+
+  /// Ends the mount only if nobody uses it; false when somebody does.
+  func requestEndIfUnused(_ reason: Ending) -> Bool {
+    ending.withLock { if $0 == nil { $0 = reason } }
+    do {
+      try KernelUnmount.run(point.path, lazily: false)
+      return true
+    } catch {
+      ending.withLock { if $0 == reason { $0 = nil } }
+      return false
+    }
+  }
+
+  /// Returns when the mount is gone, everything is committed and the mountpoint is removed. To be called once.
+  ///
+  /// Throws what kept the last changes from being committed; the mount is gone all the same.
+  package func waitUntilEnded() throws(FileError) -> Ending {
+    loop.join()
+    defer {
+      invalidator.close()
+      session.unmount()
+      point.cleanUp()
+      registration?.remove()
+    }
+    try service.tree.stop()
+    return ending.withLock { $0 } ?? .unmounted
+  }
+
+  /// libfuse's loop waits on a semaphore, which only a signal ends; one that comes just before the wait is lost.
+  private func interruptLoop() {
+    var pause = timespec(tv_sec: 0, tv_nsec: 20_000_000)
+    for _ in 0..<50 where !loop.hasEnded {
+      loop.interrupt(with: InterruptSignal.number)
+      nanosleep(&pause, nil)
+    }
+  }
+}

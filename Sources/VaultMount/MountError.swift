@@ -1,0 +1,59 @@
+import Glibc
+import SystemPackage
+
+/// Why mounting or unmounting did not work.
+package enum MountError: Error, Hashable, Sendable {
+  /// Something that is not a directory is where the mount should be.
+  case notADirectory(FilePath)
+  /// The directory holds files, which the mount would hide.
+  case notEmpty(FilePath)
+  /// The mountpoint lies in the vault folder, or the vault folder in the mountpoint.
+  case overlapsVault(mountpoint: FilePath, vault: FilePath)
+  /// A live mount is there already.
+  case alreadyMounted(FilePath)
+  /// The kernel or `fusermount3` did not mount; the reason is theirs.
+  case refused(FilePath, reason: String)
+  /// No Kinvault mount is there.
+  case notMounted(FilePath)
+  /// Programs use the mount; those that could be found.
+  case busy(FilePath, programs: [String])
+  /// The serving process did not end in time.
+  case stillServing(FilePath, process: Int32)
+  /// What the background process reported before it was ready.
+  case backgroundFailed(message: String)
+  /// The background process ended without a word; the status of wait(2).
+  case backgroundDied(status: Int32)
+  /// A system call failed.
+  case system(call: String, path: FilePath, errno: Int32)
+
+  /// What happened, to what, and what to do next.
+  package var message: String {
+    switch self {
+    case .notADirectory(let path):
+      "\(path) is not a directory. Choose an empty directory, or a path that does not exist yet."
+    case .notEmpty(let path):
+      "\(path) is not empty, and a mount would hide what is in it. Choose an empty directory, "
+        + "or a path that does not exist yet."
+    case .overlapsVault(let mountpoint, let vault):
+      "The mountpoint \(mountpoint) and the vault folder \(vault) must not lie inside one another."
+    case .alreadyMounted(let path):
+      "A vault is mounted at \(path) already. Unmount it first: kinvault unmount \(path)"
+    case .refused(let path, let reason):
+      "Mounting at \(path) did not work: \(reason)"
+    case .notMounted(let path):
+      "No vault is mounted at \(path)."
+    case .busy(let path, let programs):
+      programs.isEmpty
+        ? "\(path) is in use. Close the programs that use it and try again."
+        : "\(path) is in use by \(programs.joined(separator: ", ")). Close them and try again."
+    case .stillServing(let path, let process):
+      "\(path) is unmounted, but process \(process) is still writing what was changed."
+    case .backgroundFailed(let message):
+      message
+    case .backgroundDied(let status):
+      "The background process ended before the mount was up (status \(status))."
+    case .system(let call, let path, let errno):
+      "\(call) \(path): \(String(cString: strerror(errno)))"
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import SystemPackage
+import VaultFiles
+
+/// A mount's whole life in a process of its own, for the command line.
+package enum MountService {
+  /// Mounts, calls `ready`, serves until somebody unmounts, a signal comes or the mount is idle for too long, and
+  /// returns when everything is committed and the mountpoint is removed.
+  ///
+  /// Takes over SIGINT, SIGTERM and SIGHUP. Throws `MountError` before `ready`, `FileError` when the last changes
+  /// could not be committed.
+  package static func run(
+    tree: FileTree, at mountpoint: FilePath, vault: FilePath, stateFolder: FilePath?,
+    options: MountOptions, ready: (Mount) -> Void
+  ) throws -> Mount.Ending {
+    EndSignals.takeOver()
+    let mount = try Mount.start(
+      tree: tree, at: mountpoint, vault: vault, stateFolder: stateFolder, options: options)
+    _ = MountThread { mount.requestEnd(.signalled(EndSignals.wait())) }
+    ready(mount)
+    return try mount.waitUntilEnded()
+  }
+}

@@ -1,0 +1,59 @@
+import Dispatch
+import Glibc
+import Synchronization
+
+/// A thread of the operating system that runs one closure and can be waited for.
+final class MountThread: Sendable {
+  private let handle: Mutex<pthread_t?>
+  private let body: Body
+
+  /// Starts a thread. Running out of threads is a broken invariant here: the mount has only just begun.
+  init(_ run: @escaping @Sendable () -> Void) {
+    var thread = pthread_t()
+    body = Body(run)
+    let status = pthread_create(
+      &thread, nil,
+      { context in
+        if let context { Unmanaged<Body>.fromOpaque(context).takeRetainedValue().runOnce() }
+        return nil
+      }, Unmanaged.passRetained(body).toOpaque())
+    guard status == 0 else { preconditionFailure("no thread: \(status)") }
+    handle = Mutex(thread)
+  }
+
+  /// Whether the closure has returned.
+  var hasEnded: Bool { body.hasEnded.load(ordering: .acquiring) }
+
+  /// Returns when the closure has. A second call does too. Not to be called from the thread itself.
+  func join() {
+    body.end.wait()
+    body.end.signal()
+    let thread = handle.withLock { value -> pthread_t? in
+      defer { value = nil }
+      return value
+    }
+    if let thread { pthread_join(thread, nil) }
+  }
+
+  /// Lets a blocking call of the thread return early with `EINTR`; harmless when the thread has ended.
+  func interrupt(with signal: Int32) {
+    handle.withLock { thread in
+      // Under the lock it is not joined yet, so the handle is good even when the closure has returned.
+      if let thread { _ = pthread_kill(thread, signal) }
+    }
+  }
+
+  private final class Body: Sendable {
+    let hasEnded = Atomic<Bool>(false)
+    let end = DispatchSemaphore(value: 0)
+    private let run: @Sendable () -> Void
+
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+
+    func runOnce() {
+      run()
+      hasEnded.store(true, ordering: .releasing)
+      end.signal()
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import CFuse
+import Glibc
+import VaultFiles
+
+/// Opening and closing files.
+extension OperationTable {
+  static func addHandles(to table: inout fuse_lowlevel_ops) {
+    table.create = { request, parent, name, mode, info in
+      answer(request) { (request, service) throws(FileError) in
+        guard let info else { throw .invalidArgument }
+        let (attributes, handle) = try service.tree.create(
+          parent, Self.fileName(name), mode: mode, flags: Self.openFlags(info.pointee.flags),
+          caller: Self.caller(request))
+        Self.prepare(info, for: handle, service)
+        var entry = fuse_entry_param(attributes, timeout: service.timeout)
+        if fuse_reply_create(request, &entry, info) != 0 {
+          Self.releaseFile(info, service)
+          service.tree.forget(attributes.inode, 1)
+        }
+      }
+    }
+    table.open = { request, inode, info in
+      answer(request) { (request, service) throws(FileError) in
+        guard let info else { throw .invalidArgument }
+        let handle = try service.tree.open(inode, Self.openFlags(info.pointee.flags))
+        Self.prepare(info, for: handle, service)
+        if fuse_reply_open(request, info) != 0 { Self.releaseFile(info, service) }
+      }
+    }
+    table.flush = { request, _, info in
+      answer(request) { (request, _) throws(FileError) in
+        try fileHandle(info).flush()
+        fuse_reply_err(request, 0)
+      }
+    }
+    table.fsync = { request, _, _, info in
+      answer(request) { (request, _) throws(FileError) in
+        try fileHandle(info).sync()
+        fuse_reply_err(request, 0)
+      }
+    }
+    table.release = { request, _, info in
+      answer(request) { (request, service) throws(FileError) in
+        if let info { Self.releaseFile(info, service) }
+        fuse_reply_err(request, 0)
+      }
+    }
+  }
+
+  /// Puts the handle into the reply, and what the kernel may spare itself.
+  private static func prepare(
+    _ info: UnsafeMutablePointer<fuse_file_info>, for handle: FileHandle, _ service: Service
+  ) {
+    service.activity.noteOpened()
+    info.pointee.fh = HandleNumber.retaining(handle)
+    // The tree tells when a file's content changed from elsewhere, so what is cached stays right.
+    info.pointee.keep_cache = 1
+    info.pointee.noflush = handle.flags.contains(.write) ? 0 : 1
+  }
+
+  private static func releaseFile(
+    _ info: UnsafeMutablePointer<fuse_file_info>, _ service: Service
+  ) {
+    guard let handle = HandleNumber.releasing(info.pointee.fh, as: FileHandle.self) else { return }
+    handle.release()
+    service.activity.noteReleased()
+  }
+
+  /// What the tree needs to know of the flags of open(2).
+  ///
+  /// `O_APPEND` is not among it: the kernel knows the size and sends the right offset, and it may write back a shared
+  /// mapping through any handle of the file, also through one that appends.
+  static func openFlags(_ flags: Int32) -> OpenFlags {
+    var result: OpenFlags = []
+    switch flags & O_ACCMODE {
+    case O_RDONLY: result = [.read]
+    case O_WRONLY: result = [.write]
+    default: result = [.read, .write]
+    }
+    if flags & O_TRUNC != 0 { result.insert(.truncate) }
+    if flags & O_EXCL != 0 { result.insert(.exclusive) }
+    return result
+  }
+}

@@ -1,0 +1,152 @@
+import ArgumentParser
+import Glibc
+import SystemPackage
+import Vault
+import VaultCrypto
+import VaultModel
+
+/// Which vault.
+struct FolderOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The vault's folder. Default: $KINVAULT_VAULT, else the current folder or the nearest above it.",
+      valueName: "folder"),
+    completion: .directory)
+  var vault: String?
+
+  /// - Throws: `notFound` where no vault is named and none is around.
+  func folder() throws(CommandError) -> FilePath { try VaultLocation.find(named: vault) }
+}
+
+/// Which vault, and how to unlock it.
+struct AccessOptions: ParsableArguments {
+  @OptionGroup var folderOptions: FolderOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "Take the password from this file (\u{2018}-\u{2019}: standard input), for this command only.",
+      valueName: "file"),
+    completion: .file())
+  var passwordFile: String?
+
+  @Flag(help: "Go on although the folder is an older backup that was put back on purpose.")
+  var acceptRollback = false
+}
+
+/// What a command wants to do with the vault.
+enum VaultUse {
+  /// Looks only. On a folder that cannot be written the access is not noted in the audit log.
+  case reading
+  case writing
+}
+
+extension AccessOptions {
+  /// Opens the vault, runs the body, closes the vault.
+  func withVault<Value>(_ use: VaultUse, _ body: (Vault) throws -> Value) throws -> Value {
+    let vault = try open(use)
+    let value: Value
+    do { value = try body(vault) } catch {
+      do { try vault.close() } catch let second {
+        Terminal.note(
+          "kinvault: The audit log could not be written: \(FailureReport(second).message)")
+      }
+      throw error
+    }
+    try vault.close()
+    return value
+  }
+
+  /// An open vault, which the caller closes.
+  func open(_ use: VaultUse) throws -> Vault {
+    let folder = try folderOptions.folder()
+    let key = try unlockKey(folder: folder)
+    let vault = try openAskingAboutRollback(folder, key: key, use: use)
+    let serious = vault.problems.filter { $0.severity > .note }
+    if !serious.isEmpty {
+      let count = counted(serious.count, "problem was", "problems were")
+      Terminal.note("kinvault: \(count) found in this vault. To see what: kinvault check")
+    }
+    return vault
+  }
+
+  /// The key from the session keyring; else from the password, which is asked for if need be.
+  func unlockKey(folder: FilePath) throws -> DeviceUnlockKey {
+    let id = try Vault.describe(folder: folder).vault
+    if passwordFile == nil, let key = try SessionKeys.load(vault: id) { return key }
+    let source = PasswordSource.configured(passwordFile: passwordFile)
+    if case .terminal = source {
+      // Says first what no password could mend.
+      _ = try Vault.slotOwner(folder: folder, stateRoot: Environment.stateRoot)
+      SessionKeys.explainIfUnavailable()
+      let key = try askForPassword(folder: folder)
+      try SessionKeys.store(key, vault: id, timeout: SessionKeys.defaultTimeout)
+      return key
+    }
+    let password = try source.current("")
+    return try Vault.unlock(folder: folder, stateRoot: Environment.stateRoot, password: password)
+  }
+
+  /// Asks at the terminal, up to three times.
+  private func askForPassword(folder: FilePath) throws -> DeviceUnlockKey {
+    let name = folder.lastComponent?.string ?? folder.string
+    for attempt in 1... {
+      let password = try PasswordSource.terminal.current(
+        "Password of the vault \(Terminal.visible(name)): ")
+      do throws(VaultError) {
+        return try Vault.unlock(
+          folder: folder, stateRoot: Environment.stateRoot, password: password)
+      } catch {
+        guard case .wrongPassword = error, attempt < 3 else { throw error }
+        Terminal.note("That is not it. Try again.")
+      }
+    }
+    preconditionFailure("the loop has no end")
+  }
+
+  private func openAskingAboutRollback(
+    _ folder: FilePath, key: borrowing DeviceUnlockKey, use: VaultUse
+  ) throws -> Vault {
+    do throws(VaultError) {
+      return try open(folder, key: key, use: use, acceptsRollback: acceptRollback)
+    } catch {
+      guard case .rolledBack(let path, let found, let seen) = error, let prompt = TerminalPrompt()
+      else { throw error }
+      prompt.show(
+        """
+        This vault's folder is older than this machine remembers it.
+          \(path): state \(found); this machine has seen state \(seen).
+        If you put an older backup back on purpose, Kinvault can go on from here: what was written after
+        the backup is missing, nothing else is lost. If you did not, somebody or something exchanged files;
+        answer no and look for the newer folder first.
+
+        """)
+      try Confirmation.require("Go on with the older state?", isGiven: false)
+      return try open(folder, key: key, use: use, acceptsRollback: true)
+    }
+  }
+
+  /// An open vault, with a key that is there already and without a question.
+  func open(
+    _ folder: FilePath, key: borrowing DeviceUnlockKey, use: VaultUse
+  ) throws(VaultError) -> Vault {
+    try open(folder, key: key, use: use, acceptsRollback: acceptRollback)
+  }
+
+  private func open(
+    _ folder: FilePath, key: borrowing DeviceUnlockKey, use: VaultUse, acceptsRollback: Bool
+  ) throws(VaultError) -> Vault {
+    var options = OpenOptions(readOnly: false, acceptRollback: acceptsRollback)
+    do throws(VaultError) {
+      return try Vault.open(
+        folder: folder, stateRoot: Environment.stateRoot, key: key, options: options)
+    } catch {
+      switch (use, error) {
+      case (.reading, .readOnly), (.reading, .permission), (.reading, .noSpace):
+        options.readOnly = true
+        return try Vault.open(
+          folder: folder, stateRoot: Environment.stateRoot, key: key, options: options)
+      default: throw error
+      }
+    }
+  }
+}

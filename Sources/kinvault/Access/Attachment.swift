@@ -1,0 +1,130 @@
+import Glibc
+import Synchronization
+import Vault
+import VaultFiles
+import VaultModel
+
+/// Plain files and folders that are to become part of a record.
+struct Attachment {
+  private struct Source {
+    let path: String
+    let name: FileName
+    let isFolder: Bool
+  }
+
+  private let sources: [Source]
+  private let member: Member
+  private let progress: TransferProgress
+  private var files: FileImport
+
+  /// - Throws: `system` when one of them is not there.
+  init(paths: [String], member: Member) throws {
+    self.member = member
+    sources = try paths.map { path in
+      var status = stat()
+      guard lstat(path, &status) == 0 else {
+        throw CommandError.system(call: "open", path: path, errno: errno)
+      }
+      guard let last = path.split(separator: "/").last, let name = FileName(last) else {
+        throw CommandError.usage("\(path) has no name that an attachment could have.")
+      }
+      return Source(path: path, name: name, isFolder: status.st_mode & S_IFMT == S_IFDIR)
+    }
+    let progress = TransferProgress("Attaching", total: PlainSize.measure(paths))
+    self.progress = progress
+    files = FileImport(
+      into: member, mediaType: { MediaType.of($0, mode: $1) },
+      progress: { progress.add($0) })
+  }
+
+  /// - Throws: `alreadyExists` if a name is taken, or given twice.
+  func checkNames(isTaken: (FileName) throws -> Bool) throws {
+    var seen: Set<FileName> = []
+    for source in sources {
+      guard try seen.insert(source.name).inserted && !isTaken(source.name) else {
+        throw CommandError.alreadyExists(
+          "The record has \u{201C}\(Terminal.visible(source.name.string))\u{201D} already. Rename the file first, or "
+            + "say --replace.")
+      }
+    }
+  }
+
+  /// The item of a note with this content.
+  mutating func note(_ content: [UInt8]) throws -> Item {
+    try files.item(forContent: content, named: .record, modified: .now)
+  }
+
+  /// The items of the files; their content is staged.
+  mutating func readFiles() throws -> [(FileName, Item)] {
+    var items: [(FileName, Item)] = []
+    for source in sources where !source.isFolder {
+      items.append((source.name, try files.item(for: source.path, named: source.name)))
+    }
+    return items
+  }
+
+  /// Takes the folders in as records of their own; durable when it returns.
+  func readFolders(into record: RecordID, audit: AuditLog) throws {
+    for source in sources where source.isFolder {
+      var folder = FolderImport(into: member, files: files)
+      try folder.run(source.path, titled: source.name, in: record)
+      audit.note(.create, member: member.id, record: record, name: source.name, detail: "folder")
+      for path in folder.skipped {
+        progress.finish()
+        Terminal.note("kinvault: \(path) is a device or a socket and was left out.")
+      }
+    }
+  }
+
+  var names: [FileName] { sources.map(\.name) }
+  var folderNames: [FileName] { sources.filter(\.isFolder).map(\.name) }
+
+  func finish() { progress.finish() }
+}
+
+/// A progress bar for bytes that are told piece by piece.
+final class TransferProgress: Sendable {
+  private let label: String
+  private let total: UInt64
+  private let bar = ProgressBar(.bytes)
+  private let done = Mutex<UInt64>(0)
+
+  init(_ label: String, total: UInt64) {
+    self.label = label
+    self.total = total
+  }
+
+  func add(_ count: UInt64) {
+    let sum = done.withLock { done in
+      done += count
+      return done
+    }
+    bar.update(label, done: sum, total: total)
+  }
+
+  func finish() { bar.finish() }
+}
+
+/// How many bytes of files there are at some paths; what cannot be read counts as nothing.
+private enum PlainSize {
+  static func measure(_ paths: [String]) -> UInt64 {
+    paths.reduce(0) { $0 &+ measure($1) }
+  }
+
+  private static func measure(_ path: String) -> UInt64 {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return 0 }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      return status.st_mode & S_IFMT == S_IFREG ? UInt64(clamping: status.st_size) : 0
+    }
+    guard let listing = opendir(path) else { return 0 }
+    defer { closedir(listing) }
+    var sum: UInt64 = 0
+    while let entry = readdir(listing) {
+      let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+      let name = String(decoding: bytes, as: UTF8.self)
+      if name != ".", name != ".." { sum &+= measure("\(path)/\(name)") }
+    }
+    return sum
+  }
+}

@@ -1,0 +1,41 @@
+import Glibc
+
+/// Programs that a command runs and waits for.
+enum ChildProcess {
+  /// Starts a program with the terminal and the environment of this one; signals are as by default.
+  static func start(
+    _ arguments: [String], path: String, standardOutput: Int32 = STDOUT_FILENO
+  ) throws(CommandError) -> pid_t {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    if standardOutput != STDOUT_FILENO {
+      posix_spawn_file_actions_adddup2(&actions, standardOutput, STDOUT_FILENO)
+    }
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    var all = sigset_t()
+    sigfillset(&all)
+    posix_spawnattr_setsigdefault(&attributes, &all)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+
+    var words = arguments.map { strdup($0) } + [nil]
+    defer { for word in words { free(word) } }
+    var process = pid_t()
+    let failure = posix_spawnp(&process, path, &actions, &attributes, &words, environ)
+    guard failure == 0 else { throw .system(call: "run", path: path, errno: failure) }
+    return process
+  }
+
+  /// The exit status of a child that has ended or will; 128 and the signal's number after a signal.
+  static func wait(for process: pid_t) -> Int32 {
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    let signal = status & 0x7f
+    return signal == 0 ? (status >> 8) & 0xff : 128 + signal
+  }
+}

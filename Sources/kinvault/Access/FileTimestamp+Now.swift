@@ -1,0 +1,10 @@
+import Glibc
+import VaultModel
+
+extension FileTimestamp {
+  static var now: FileTimestamp {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return FileTimestamp(seconds: Int64(time.tv_sec), nanoseconds: UInt32(clamping: time.tv_nsec))
+  }
+}

@@ -1,0 +1,78 @@
+import Vault
+import VaultModel
+
+/// A record or a file that a person named, and the member it belongs to.
+struct FoundRecord {
+  let member: Member
+  let target: RecordTarget
+  let path: RecordPath
+
+  var record: RecordID { target.record }
+
+  /// The file's name; nil when it is a record.
+  var fileName: FileName? {
+    if case .file(let name, _) = target { name } else { nil }
+  }
+}
+
+/// Finds what a person names: a path as in the mounted view, or the first digits of a record's id.
+struct RecordLookup {
+  /// Fewer digits could be part of too many ids.
+  private static let leastDigits = 6
+  let vault: Vault
+
+  func member(named text: String) throws -> Member {
+    guard let name = FileName(text.hasSuffix("/") ? String(text.dropLast()) : text),
+      let member = vault.member(named: name)
+    else {
+      throw CommandError.notFound(
+        "There is no family member \u{201C}\(Terminal.visible(text))\u{201D}. "
+          + "To see all: kinvault member list")
+    }
+    return member
+  }
+
+  /// - Throws: `notFound` when nothing, or more than one record, fits.
+  func find(_ text: String) throws -> FoundRecord {
+    if let path = RecordPath(text), let member = vault.member(named: path.member),
+      let target = try member.target(at: path.components)
+    {
+      return FoundRecord(member: member, target: target, path: path)
+    }
+    if let found = try findByID(text) { return found }
+    throw CommandError.notFound(
+      "Nothing is at \u{201C}\(Terminal.visible(text))\u{201D}. Paths are as in the mounted view, from the "
+        + "member on (Emma/Vaccines/2025-01-20 COVID-19). To see all: kinvault record list")
+  }
+
+  /// What `find` gives, if it is a record.
+  func record(_ text: String) throws -> FoundRecord {
+    let found = try find(text)
+    guard found.fileName == nil else {
+      throw CommandError.usage(
+        "\u{201C}\(Terminal.visible(text))\u{201D} is a file; name the record that it is in.")
+    }
+    return found
+  }
+
+  private func findByID(_ text: String) throws -> FoundRecord? {
+    let digits = text.lowercased()
+    guard digits.count >= Self.leastDigits, digits.allSatisfy(\.isHexDigit) else { return nil }
+    var found: [FoundRecord] = []
+    for member in vault.members {
+      var names = RecordPathNames(member)
+      for entry in member.allEntries()
+      where entry.record != .root && !entry.isDeleted && entry.record.hex.hasPrefix(digits) {
+        guard let path = names.path(of: entry.record) else { continue }
+        found.append(FoundRecord(member: member, target: .record(entry.record), path: path))
+      }
+    }
+    guard found.count <= 1 else {
+      let ids = found.map { String($0.record.hex.prefix(digits.count + 6)) }
+      throw CommandError.notFound(
+        "More than one record's id begins with \(digits): \(ids.joined(separator: ", ")). "
+          + "Give more digits.")
+    }
+    return found.first
+  }
+}

@@ -1,0 +1,80 @@
+import CLinux
+import Glibc
+import VaultCrypto
+
+/// Reads secrets into memory of their own, without a stop in ordinary memory.
+enum SecretInput {
+  /// The longest password or file of words, in bytes.
+  static let limit = 4096
+
+  /// Everything that comes from a descriptor; one line feed at the end (or carriage return and line
+  /// feed) is left out.
+  static func read(from descriptor: Int32, path: String) throws(CommandError) -> SecretBytes {
+    var buffer = SecretBytes(count: limit + 1)
+    var filled = 0
+    while filled <= limit {
+      let start = filled
+      let count = buffer.withUnsafeMutableBytes { bytes in
+        Glibc.read(descriptor, bytes.baseAddress! + start, bytes.count - start)
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw .system(call: "read", path: path, errno: errno) }
+      if count == 0 { break }
+      filled += count
+    }
+    guard filled <= limit else {
+      throw .usage("\(path) is longer than \(limit) bytes: it is hardly a password.")
+    }
+    let length = lengthWithoutLineEnd(buffer, filled)
+    guard length > 0 else { throw .usage("\(path) is empty: there is no password in it.") }
+    return buffer.prefix(length)
+  }
+
+  /// The content of a file; `-` is standard input.
+  static func read(path: String) throws(CommandError) -> SecretBytes {
+    if path == "-" { return try read(from: STDIN_FILENO, path: "standard input") }
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .system(call: "open", path: path, errno: errno) }
+    defer { close(descriptor) }
+    return try read(from: descriptor, path: path)
+  }
+
+  /// What a shell command prints.
+  static func read(command: String) throws(CommandError) -> SecretBytes {
+    let source = "KINVAULT_PASSWORD_COMMAND"
+    var ends: [Int32] = [-1, -1]
+    let failure = kv_pipe(&ends)
+    guard failure == 0 else { throw .system(call: "pipe", path: "", errno: -failure) }
+    let process: pid_t
+    do throws(CommandError) {
+      process = try ChildProcess.start(
+        ["/bin/sh", "-c", command], path: "/bin/sh", standardOutput: ends[1])
+    } catch {
+      ends.forEach { close($0) }
+      throw error
+    }
+    close(ends[1])
+    let secret: SecretBytes
+    do throws(CommandError) {
+      secret = try read(from: ends[0], path: source)
+    } catch {
+      close(ends[0])
+      _ = ChildProcess.wait(for: process)
+      throw error
+    }
+    close(ends[0])
+    let status = ChildProcess.wait(for: process)
+    guard status == 0 else {
+      throw .locked("The command in \(source) failed (status \(status)), so there is no password.")
+    }
+    return secret
+  }
+
+  private static func lengthWithoutLineEnd(_ secret: borrowing SecretBytes, _ count: Int) -> Int {
+    secret.withUnsafeBytes { bytes in
+      guard count > 0, bytes[count - 1] == UInt8(ascii: "\n") else { return count }
+      let isPair = count > 1 && bytes[count - 2] == UInt8(ascii: "\r")
+      return count - (isPair ? 2 : 1)
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import Glibc
+import VaultCrypto
+import VaultModel
+
+/// The unlocked state between commands, in the kernel's keyring where there is one.
+enum SessionKeys {
+  /// How long an unlocked vault stays so when nobody uses it.
+  static let defaultTimeout = Duration.seconds(300)
+
+  /// The key of an unlocked vault, whose time starts anew; nil if it is locked.
+  static func load(vault: VaultID) throws(SessionKeyringError) -> DeviceUnlockKey? {
+    do throws(SessionKeyringError) { return try SessionKeyring.load(vault: vault) } catch {
+      if case .unavailable = error { return nil }
+      throw error
+    }
+  }
+
+  /// Keeps the vault unlocked, where there is a keyring.
+  static func store(
+    _ key: borrowing DeviceUnlockKey, vault: VaultID, timeout: Duration
+  ) throws(SessionKeyringError) {
+    do throws(SessionKeyringError) {
+      try SessionKeyring.store(key, vault: vault, timeout: timeout)
+    } catch {
+      if case .unavailable = error { return }
+      throw error
+    }
+  }
+
+  /// Says that every command will ask, where that is so.
+  static func explainIfUnavailable() {
+    guard !SessionKeyring.isAvailable else { return }
+    Terminal.note("kinvault: " + SessionKeyringError.unavailable(errno: ENOSYS).message)
+  }
+
+  /// How long until the vault locks itself, as the kernel puts it (`4m`); nil where it does not tell.
+  static func timeLeft(vault: VaultID) -> String? {
+    guard let file = fopen("/proc/keys", "re") else { return nil }
+    defer { fclose(file) }
+    var line: UnsafeMutablePointer<CChar>?
+    var capacity = 0
+    defer { free(line) }
+    while getline(&line, &capacity, file) > 0, let text = line {
+      // Serial, flags, uses, time, permissions, uid, gid, type, name.
+      let fields = String(cString: text).split(whereSeparator: \.isWhitespace)
+      guard fields.count > 8, fields[8].hasPrefix("kinvault:\(vault.hex)"), fields[3] != "expd"
+      else { continue }
+      return String(fields[3])
+    }
+    return nil
+  }
+}

@@ -1,0 +1,44 @@
+import Glibc
+import SystemPackage
+
+/// Finds the vault's folder.
+enum VaultLocation {
+  /// What was named, else `KINVAULT_VAULT`, else the current folder or the nearest one above it that
+  /// is a vault. Absolute, and without links if it exists.
+  static func find(named: String?) throws(CommandError) -> FilePath {
+    if let named = named ?? Environment.value("KINVAULT_VAULT") { return absolute(named) }
+    let current = absolute(".")
+    guard let found = nearest(from: current, isVault: { hasDescription($0) }) else {
+      throw .notFound(
+        "No vault here: neither \(current) nor a folder above it is one. Name it with --vault "
+          + "FOLDER or KINVAULT_VAULT, or make one: kinvault init --vault FOLDER")
+    }
+    return found
+  }
+
+  /// The first of a folder and those above it that is a vault.
+  static func nearest(from folder: FilePath, isVault: (FilePath) -> Bool) -> FilePath? {
+    var candidate = folder
+    while true {
+      if isVault(candidate) { return candidate }
+      guard candidate.removeLastComponent() else { return nil }
+    }
+  }
+
+  /// The path from the root on; links are followed where the path exists.
+  static func absolute(_ path: String) -> FilePath {
+    if let real = realpath(path, nil) {
+      defer { free(real) }
+      return FilePath(String(cString: real))
+    }
+    let path = FilePath(path)
+    if path.isAbsolute { return path.lexicallyNormalized() }
+    guard let current = getcwd(nil, 0) else { return path }
+    defer { free(current) }
+    return FilePath(String(cString: current)).pushing(path).lexicallyNormalized()
+  }
+
+  private static func hasDescription(_ folder: FilePath) -> Bool {
+    access(folder.appending("vault.json").string, F_OK) == 0
+  }
+}

@@ -1,0 +1,83 @@
+import ArgumentParser
+import Vault
+
+struct CollectCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "collect",
+    abstract: "Remove what is no longer needed.",
+    discussion: """
+      Older revisions and deleted records stay restorable for 90 days, or as long as --keep-days says; then \
+      \u{2018}collect\u{2019} removes what only they needed.
+
+      Examples:
+        kinvault collect --dry-run
+        kinvault collect --keep-days 365
+      """)
+
+  @Option(help: ArgumentHelp("How long the past stays restorable.", valueName: "days"))
+  var keepDays = 90
+
+  @Flag(help: "Only say what would be removed.") var dryRun = false
+  @Flag(help: "Do not ask when --keep-days is less than 30.") var yes = false
+  @Flag(help: "Print JSON.") var json = false
+  @OptionGroup var access: AccessOptions
+
+  private struct Row: Encodable {
+    var isDryRun: Bool
+    var objects: Int
+    var bytes: UInt64
+    var forgottenRecords: Int
+    var waitingMembers: [String]
+    var skippedMembers: [String]
+  }
+
+  func validate() throws {
+    guard keepDays >= 0 else { throw ValidationError("--keep-days cannot be less than 0.") }
+  }
+
+  func run() throws {
+    if keepDays < 30, !dryRun {
+      try Confirmation.require(
+        "What was deleted or replaced more than \(counted(keepDays, "day")) ago cannot be restored "
+          + "afterwards. Go on?",
+        isGiven: yes)
+    }
+    let report = try access.withVault(dryRun ? .reading : .writing) { vault in
+      try vault.collect(keepDays: keepDays, isDryRun: dryRun)
+    }
+    if json {
+      try JSONOutput.print(
+        Row(
+          isDryRun: dryRun, objects: report.objectCount, bytes: report.byteCount,
+          forgottenRecords: report.forgottenRecordCount, waitingMembers: report.waitingMembers,
+          skippedMembers: report.skippedMembers))
+    } else {
+      print(report)
+    }
+  }
+
+  private func print(_ report: CollectReport) {
+    let files = counted(report.objectCount, "encrypted file")
+    let size = ByteCount.text(report.byteCount)
+    if report.objectCount == 0 {
+      Terminal.writeLine("Nothing to remove.")
+    } else if dryRun {
+      Terminal.writeLine("Would remove \(files), \(size).")
+    } else {
+      Terminal.writeLine("Removed \(files), \(size).")
+    }
+    if report.forgottenRecordCount > 0 {
+      let records = counted(report.forgottenRecordCount, "deleted record")
+      Terminal.writeLine("\(records) can no longer be restored.")
+    }
+    for name in report.waitingMembers {
+      Terminal.writeLine(
+        "\(Terminal.visible(name)): other devices must see first what is to be removed. Run collect again after "
+          + "they have synced.")
+    }
+    for name in report.skippedMembers {
+      Terminal.writeLine(
+        "\(Terminal.visible(name)): skipped, because something is damaged. Mend that first: kinvault check")
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+import Vault
+import VaultModel
+
+struct ExportCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export",
+    abstract: "Write a record or a whole member to a plain, unencrypted folder.",
+    discussion: """
+      Keeps times, permissions, links and extended attributes, and never overwrites anything. Every export \
+      is noted in the audit log.
+
+      Examples:
+        kinvault export "Emma/Vaccines/2025-01-20 COVID-19" ~/for-school
+        kinvault export Emma /media/usb/Emma --yes
+      """)
+
+  @Argument(help: "A member, or a record: its path, or the first digits of its id.") var record: String
+  @Argument(help: "The folder to make.", completion: .directory) var folder: String
+  @Flag(help: "Do not ask.") var yes = false
+  @OptionGroup var access: AccessOptions
+
+  func run() throws {
+    let report = try access.withVault(.reading) { vault in
+      let found = try RecordLookup(vault: vault).record(record)
+      try Confirmation.require(
+        "Everyone who can read \(folder) will be able to read "
+          + "\u{201C}\(Terminal.visible(found.path.string))\u{201D}, and deleting it later may leave traces on the disk. Export?",
+        isGiven: yes)
+      vault.audit.note(.export, member: found.member.id, record: found.record)
+      // Noted before the first byte leaves, and on disk: an interrupted export is one, too.
+      try vault.audit.flush()
+      return try export(found)
+    }
+    for failure in report.failures {
+      Terminal.note("kinvault: \(failure.path) was left out. \(failure.error.message)")
+    }
+    if report.lacksXattrs {
+      Terminal.note("kinvault: That folder's file system keeps no extended attributes; they are left out.")
+    }
+    Terminal.writeLine(
+      "Exported \(counted(report.recordCount, "record")) with \(counted(report.fileCount, "file")), "
+        + "\(ByteCount.text(report.byteCount)), to \(folder).")
+    if let failure = report.failures.first { throw failure.error }
+  }
+
+  private func export(_ found: FoundRecord) throws -> PlainExport.Report {
+    let size = PlainExport(of: found.member).byteCount(of: found.record)
+    let progress = TransferProgress("Exporting", total: size)
+    defer { progress.finish() }
+    var export = PlainExport(of: found.member, progress: { progress.add($0) })
+    return try export.run(found.record, to: folder)
+  }
+}

@@ -1,0 +1,64 @@
+import ArgumentParser
+import Vault
+import VaultModel
+
+struct MemberListCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List the family members.",
+    discussion: """
+      Example:
+        kinvault member list --json
+      """)
+
+  @OptionGroup var access: AccessOptions
+  @Flag(help: "Print JSON.") var json = false
+
+  private struct Row: Encodable {
+    var id: String
+    var name: String
+    var records: Int
+    var role: String
+    var changed: String?
+  }
+
+  func run() throws {
+    let members = try access.withVault(.reading) { vault in vault.members.map(Summary.init) }
+    if json {
+      try JSONOutput.print(
+        members.map { member in
+          Row(
+            id: member.id.hex, name: member.name, records: member.recordCount, role: member.role,
+            changed: member.changed.map(DateText.utc(milliseconds:)))
+        })
+      return
+    }
+    var table = Table(columns: [
+      .init(heading: "NAME"), .init(heading: "RECORDS", alignment: .right),
+      .init(heading: "LAST CHANGE"), .init(heading: "YOU ARE"),
+    ])
+    for member in members {
+      table.add([
+        member.name, "\(member.recordCount)", member.changed.map(DateText.local) ?? "", member.role,
+      ])
+    }
+    table.print(orElse: "No members yet. Add one: kinvault member add NAME")
+  }
+
+  private struct Summary {
+    let id: MemberID
+    let name: String
+    let recordCount: Int
+    let role: String
+    let changed: UInt64?
+
+    init(_ member: Member) {
+      id = member.id
+      name = member.name.string
+      // The member's own directory is a record, too, but not one that people count.
+      recordCount = max(0, member.recordCount - 1)
+      role = member.role.map { "\($0)" } ?? "no access"
+      changed = member.allEntries().map(\.time).max().map(\.milliseconds)
+    }
+  }
+}

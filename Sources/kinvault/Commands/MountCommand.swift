@@ -1,0 +1,128 @@
+import ArgumentParser
+import Glibc
+import SystemPackage
+import Vault
+import VaultCrypto
+import VaultFiles
+import VaultMount
+
+struct MountCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "mount",
+    abstract: "Show the vault as a folder that any program can use.",
+    discussion: """
+      Returns when the folder can be used; the mount goes on in the background until \u{2018}kinvault unmount\u{2019}, or \
+      until nobody used it for the --idle-timeout. The folder is made if it is missing. Only you can look \
+      into it, unless you say --allow-other.
+
+      Examples:
+        kinvault mount ~/family-records
+        kinvault mount ~/family-records --read-only --idle-timeout 30m
+        kinvault mount ~/family-records --foreground
+      """)
+
+  @Argument(help: "Where: a folder that is empty or does not exist yet.", completion: .directory)
+  var mountpoint: String
+
+  @Flag(help: "Stay in the foreground until the mount ends (Ctrl-C ends it).") var foreground = false
+  @Flag(help: "Refuse every change.") var readOnly = false
+  @Flag(help: "Let other users of this machine in, as far as permission bits allow.")
+  var allowOther = false
+
+  @Option(help: ArgumentHelp("Unmount after this time without use: 30m, 2h.", valueName: "time"))
+  var idleTimeout: TimeArgument?
+
+  @OptionGroup var access: AccessOptions
+
+  func run() throws {
+    // First of all: it decides what becomes of the descriptors that this process was started with.
+    if let pipe = ReadinessPipe.inherited() {
+      serveInBackground(pipe)
+    } else if foreground {
+      try serveInForeground()
+    } else {
+      try startInBackground()
+    }
+  }
+
+  // MARK: The process that the person waits for
+
+  private func startInBackground() throws {
+    let folder = try access.folderOptions.folder()
+    let place = VaultLocation.absolute(mountpoint)
+    let key = try access.unlockKey(folder: folder)
+    var arguments = ["mount", "--vault", folder.string]
+    if readOnly { arguments.append("--read-only") }
+    if allowOther { arguments.append("--allow-other") }
+    if access.acceptRollback { arguments.append("--accept-rollback") }
+    if let idleTimeout { arguments += ["--idle-timeout", "\(idleTimeout.seconds)s"] }
+    arguments += ["--", place.string]
+    let result = key.withUnsafeBytes { secret in
+      Result { () throws(MountError) in
+        try BackgroundLauncher.launch(arguments: arguments, secret: secret)
+      }
+    }
+    _ = try result.get()
+    Terminal.note("Mounted at \(place). To unmount: kinvault unmount \(place)")
+  }
+
+  private func serveInForeground() throws {
+    let vault = try access.open(readOnly ? .reading : .writing)
+    let ending = try serve(vault) { mount in
+      Terminal.note("Mounted at \(mount.mountpoint). To unmount: Ctrl-C, or kinvault unmount")
+    }
+    if case .idle = ending { Terminal.note("Unmounted: nobody used it for a while.") }
+  }
+
+  // MARK: The process in the background
+
+  private func serveInBackground(_ pipe: consuming ReadinessPipe) {
+    var pipe: ReadinessPipe? = consume pipe
+    do {
+      var secret = SecretBytes(count: DeviceUnlockKey.size)
+      let count = secret.withUnsafeMutableBytes { InheritedSecret.read(into: $0) }
+      guard count == DeviceUnlockKey.size else {
+        throw CommandError.locked("The background process did not get the key.")
+      }
+      let key = DeviceUnlockKey(secret)
+      let folder = try access.folderOptions.folder()
+      let vault = try access.open(folder, key: key, use: readOnly ? .reading : .writing)
+      _ = try serve(vault) { _ in pipe.take()?.report(.ready) }
+    } catch {
+      let report = FailureReport(error)
+      guard let pipe = pipe.take() else {
+        // The mount was up and somebody saw it end; there is no one to tell.
+        Glibc.exit(report.status.rawValue)
+      }
+      pipe.report(.failed(message: report.encoded))
+      Glibc.exit(report.status.rawValue)
+    }
+  }
+
+  // MARK: Serving
+
+  /// Serves until the mount ends, then closes the vault.
+  private func serve(_ vault: Vault, ready: (Mount) -> Void) throws -> Mount.Ending {
+    let folder = try access.folderOptions.folder()
+    var treeOptions = FileTreeOptions(uid: getuid(), gid: getgid())
+    treeOptions.isReadOnly = readOnly
+    treeOptions.checksPermissions = !allowOther
+    var options = MountOptions()
+    options.allowsOthers = allowOther
+    options.isReadOnly = readOnly || vault.isReadOnly
+    options.idleTimeout = idleTimeout?.duration
+    let result = Result {
+      try MountService.run(
+        tree: FileTree(vault: vault, options: treeOptions), at: FilePath(mountpoint),
+        vault: folder, stateFolder: Environment.stateRoot.appending(vault.id.hex),
+        options: options,
+        ready: { mount in
+          vault.audit.note(.mount)
+          ready(mount)
+        })
+    }
+    if case .success = result { vault.audit.note(.unmount) }
+    try vault.close()
+    return try result.get()
+  }
+}

@@ -1,0 +1,125 @@
+import ArgumentParser
+import Vault
+import VaultModel
+
+struct RecordListCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List records: date, type, title and where they are.",
+    discussion: """
+      Lists what has a type or a date, newest first; --all lists every folder as well. Filters narrow \
+      the list down.
+
+      Examples:
+        kinvault record list --member Emma --type vaccine
+        kinvault record list --since 2024 --text pollen --json
+        kinvault record list --deleted
+      """)
+
+  @Option(help: ArgumentHelp("Only this member's.", valueName: "name"), completion: MemberCompletion.kind)
+  var member: String?
+
+  @Option(
+    help: ArgumentHelp("Only records of this type.", valueName: "type"),
+    completion: .list(RecordType.allValueStrings))
+  var type: String?
+
+  @Option(help: ArgumentHelp("Only from this date on: 2025-01-20, 2025-01 or 2025.", valueName: "date"))
+  var since: DateArgument?
+
+  @Option(help: ArgumentHelp("Only up to this date, this day, month or year included.", valueName: "date"))
+  var until: DateArgument?
+
+  @Option(help: ArgumentHelp("Only those with this text in their path or note, in any case.", valueName: "text"))
+  var text: String?
+
+  @Flag(help: "Also folders without type and date.") var all = false
+  @Flag(help: "List deleted records, which can be restored.") var deleted = false
+  @Flag(help: "Print JSON.") var json = false
+  @OptionGroup var access: AccessOptions
+
+  private struct Row: Encodable {
+    var id: String
+    var member: String
+    var path: String
+    var title: String
+    var type: String
+    var date: String
+    var changed: String
+    var deleted: Bool
+    var unreadableFrontMatter: Bool
+  }
+
+  func run() throws {
+    let rows = try access.withVault(.reading) { vault in
+      let lookup = RecordLookup(vault: vault)
+      let members = try member.map { [try lookup.member(named: $0)] } ?? vault.members
+      return try members.flatMap { try rows(of: $0) }
+    }.sorted { ($1.date, $0.path) < ($0.date, $1.path) }
+    if json {
+      try JSONOutput.print(rows)
+      return
+    }
+    var table = Table("DATE", "TYPE", "TITLE", "PATH")
+    for row in rows {
+      let type = row.unreadableFrontMatter ? "(unreadable)" : row.type
+      table.add([row.date, type, row.title, row.path])
+    }
+    table.print(orElse: "No records to show.")
+    if !deleted, rows.contains(where: \.unreadableFrontMatter) {
+      Terminal.note("The fields of some records cannot be read; kinvault record show PATH says why.")
+    }
+  }
+
+  private func rows(of member: Member) throws -> [Row] {
+    var names = RecordPathNames(member)
+    var rows: [Row] = []
+    for entry in member.allEntries()
+    where entry.record != .root && entry.isDeleted == deleted && isWanted(entry) {
+      let path = names.path(of: entry.record)?.string ?? member.displayPath(of: entry.record)
+      guard try hasText(entry, path: path, member: member) else { continue }
+      rows.append(
+        Row(
+          id: entry.record.hex, member: member.name.string, path: path,
+          title: Self.title(of: entry), type: entry.type, date: entry.date,
+          changed: DateText.utc(milliseconds: entry.time.milliseconds), deleted: entry.isDeleted,
+          unreadableFrontMatter: entry.hasUnreadableFrontMatter))
+    }
+    return rows
+  }
+
+  private func isWanted(_ entry: RecordEntry) -> Bool {
+    if let type {
+      let wanted = RecordType(parsing: type)?.rawValue ?? type
+      let found = RecordType(parsing: entry.type)?.rawValue ?? entry.type
+      guard wanted.lowercased() == found.lowercased() else { return false }
+    } else if !all, !deleted, entry.type.isEmpty, entry.date.isEmpty,
+      !entry.hasUnreadableFrontMatter
+    {
+      return false
+    }
+    if let since, entry.date < since.text { return false }
+    // `2024` ends with the year's last day.
+    if let until, entry.date.isEmpty || entry.date.prefix(until.text.count) > until.text {
+      return false
+    }
+    return true
+  }
+
+  private func hasText(_ entry: RecordEntry, path: String, member: Member) throws -> Bool {
+    guard let text = text?.lowercased() else { return true }
+    if path.lowercased().contains(text) { return true }
+    guard let document = try member.revision(entry.revision).document, !document.isDeleted else {
+      return false
+    }
+    let note = try member.beginning(of: document, byteCount: 1 << 20)
+    return String(decoding: note, as: UTF8.self).lowercased().contains(text)
+  }
+
+  /// The title without the date that it begins with.
+  private static func title(of entry: RecordEntry) -> String {
+    let title = entry.title.string
+    guard !entry.date.isEmpty, title.hasPrefix("\(entry.date) ") else { return title }
+    return String(title.dropFirst(entry.date.count + 1))
+  }
+}

@@ -1,0 +1,72 @@
+import ArgumentParser
+import Vault
+import VaultCrypto
+
+struct RecoverCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "recover",
+    abstract: "Open the vault with the 24 words and set a new password on this machine.",
+    discussion: """
+      For a lost password, and for a machine that does not know the vault yet (restored from a backup, or \
+      copied here). Copy the vault's folder to this machine first, if it is not here.
+
+      Examples:
+        kinvault recover --vault ~/Family
+        kinvault recover --vault ~/Family --words-file W --password-file F
+      """)
+
+  @OptionGroup var folderOptions: FolderOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "Take the 24 words from this file (\u{2018}-\u{2019}: standard input).", valueName: "file"),
+    completion: .file())
+  var wordsFile: String?
+
+  @Option(
+    help: ArgumentHelp("Take the new password from this file.", valueName: "file"),
+    completion: .file())
+  var passwordFile: String?
+
+  @Option(
+    help: ArgumentHelp("What this machine is called. Default: its host name.", valueName: "name"))
+  var device: String?
+
+  func run() throws {
+    let folder = try folderOptions.folder()
+    let id = try Vault.describe(folder: folder).vault
+    let words = try readWords()
+    let password = try PasswordSource.configured(passwordFile: passwordFile).new()
+    Terminal.note("Opening with the words; this takes a moment.")
+    let key = try Vault.recover(
+      folder: folder, stateRoot: Environment.stateRoot, words: words,
+      device: .here(personName: nil, deviceName: device), password: password)
+    let vault = try Vault.open(
+      folder: folder, stateRoot: Environment.stateRoot, key: key,
+      options: OpenOptions(acceptRollback: true))
+    vault.audit.note(.recovery)
+    try vault.close()
+    try SessionKeys.store(key, vault: id, timeout: SessionKeys.defaultTimeout)
+    Terminal.writeLine("This machine has a password of its own now, and the vault is unlocked.")
+  }
+
+  private func readWords() throws -> RecoveryWords {
+    if let wordsFile { return try RecoveryWords(parsing: SecretInput.read(path: wordsFile)) }
+    guard let prompt = TerminalPrompt() else {
+      throw CommandError.locked("There is no terminal to ask for the 24 words. Use --words-file.")
+    }
+    prompt.show("Type the 24 words in their order, over as many lines as you like.\n")
+    var typed: [String] = []
+    while true {
+      let line = try prompt.line("Words \(typed.count + 1) to 24: ")
+      typed += line.split(whereSeparator: \.isWhitespace).map(String.init)
+      guard typed.count >= 24 else { continue }
+      do throws(WordsError) {
+        return try RecoveryWords(parsing: typed.joined(separator: " "))
+      } catch {
+        prompt.show("\(error.message)\nOnce more, from the first word.\n")
+        typed = []
+      }
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import ArgumentParser
+import Glibc
+import SystemPackage
+import Vault
+import VaultCrypto
+import VaultModel
+import VaultMount
+
+struct StatusCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "Show whether the vault is unlocked, where it is mounted and what it holds.",
+    discussion: """
+      Never asks for a password: what is inside is shown only while the vault is unlocked.
+
+      Example:
+        kinvault status --json
+      """)
+
+  @OptionGroup var folderOptions: FolderOptions
+  @Flag(help: "Print JSON.") var json = false
+
+  func run() throws {
+    let report = try StatusReport(folder: folderOptions.folder())
+    if json { try JSONOutput.print(report) } else { report.print() }
+  }
+}
+
+/// What `status` finds out.
+private struct StatusReport: Encodable {
+  struct Contents: Encodable {
+    var person: String
+    var device: String
+    var members: Int
+    var records: Int
+    var problems: Int
+  }
+
+  struct MountPlace: Encodable {
+    var mountpoint: String
+    var process: Int32
+  }
+
+  var folder: String
+  var vault: String
+  var knowsThisMachine: Bool
+  var isUnlocked: Bool
+  var locksIn: String?
+  var mounts: [MountPlace]
+  var byteCount: UInt64
+  var fileCount: Int
+  var contents: Contents?
+
+  init(folder: FilePath) throws {
+    let id = try Vault.describe(folder: folder).vault
+    let stateRoot = Environment.stateRoot
+    self.folder = folder.string
+    vault = id.hex
+    knowsThisMachine = access(stateRoot.appending(id.hex).appending("slot").string, F_OK) == 0
+    mounts = MountRegistry.runningMounts(stateFolder: stateRoot.appending(id.hex)).map {
+      MountPlace(mountpoint: $0.mountpoint.string, process: $0.process)
+    }
+    (fileCount, byteCount) = FolderSize.measure(folder)
+    guard let key = try SessionKeys.load(vault: id) else {
+      isUnlocked = false
+      return
+    }
+    isUnlocked = true
+    locksIn = SessionKeys.timeLeft(vault: id)
+    // Looking is no access to any record, so it is not noted, and nothing is written.
+    let opened = try Vault.open(
+      folder: folder, stateRoot: stateRoot, key: key, options: OpenOptions(readOnly: true))
+    contents = Contents(
+      person: opened.profile.profile.name, device: opened.profile.deviceName,
+      members: opened.members.count,
+      records: opened.members.reduce(0) { $0 + max(0, $1.recordCount - 1) },
+      problems: opened.problems.count { $0.severity > .note })
+  }
+
+  func print() {
+    var lines = [("Vault", Terminal.visible(folder)), ("Id", vault)]
+    lines.append(("State", state))
+    lines.append(
+      ("Mounted at", mounts.isEmpty ? "nowhere" : mounts.map(\.mountpoint).joined(separator: ", ")))
+    if let contents {
+      lines.append(
+        ("You are", "\(Terminal.visible(contents.person)) on \(Terminal.visible(contents.device))"))
+      lines.append(
+        (
+          "Holds",
+          "\(counted(contents.members, "member")), \(counted(contents.records, "record"))"
+        ))
+      if contents.problems > 0 {
+        let count = counted(contents.problems, "problem")
+        lines.append(("Problems", "\(count); to see them: kinvault check"))
+      }
+    }
+    lines.append(("On disk", "\(ByteCount.text(byteCount)) in \(counted(fileCount, "file"))"))
+    for (name, value) in lines {
+      Terminal.writeLine(DisplayWidth.pad(name + ":", to: 12) + value)
+    }
+  }
+
+  private var state: String {
+    if !knowsThisMachine { return "this machine has no key yet (kinvault recover)" }
+    guard isUnlocked else { return "locked" }
+    return locksIn.map { "unlocked, locks itself in \($0) without use" } ?? "unlocked"
+  }
+}
+
+/// What a folder takes on the disk.
+private enum FolderSize {
+  static func measure(_ folder: FilePath) -> (fileCount: Int, byteCount: UInt64) {
+    var result = (fileCount: 0, byteCount: UInt64(0))
+    guard let listing = opendir(folder.string) else { return result }
+    defer { closedir(listing) }
+    while let entry = readdir(listing) {
+      let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+      let name = String(decoding: bytes, as: UTF8.self)
+      guard name != ".", name != ".." else { continue }
+      let path = folder.appending(name)
+      var status = stat()
+      guard lstat(path.string, &status) == 0 else { continue }
+      if status.st_mode & S_IFMT == S_IFDIR {
+        let inner = measure(path)
+        result.fileCount += inner.fileCount
+        result.byteCount += inner.byteCount
+      } else {
+        result.fileCount += 1
+        result.byteCount += UInt64(max(0, status.st_blocks)) * 512
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+import Vault
+import VaultCrypto
+
+struct UnlockCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "unlock",
+    abstract: "Unlock the vault for a while.",
+    discussion: """
+      Asks for the password once and keeps the key in the kernel's keyring, for your processes only, until \
+      the vault was not used for some time, until \u{2018}kinvault lock\u{2019}, or until you log out for good. Every command unlocks in \
+      this way when it has to ask for the password; this one also chooses the time.
+
+      Example:
+        kinvault unlock --timeout 30m
+      """)
+
+  @OptionGroup var folderOptions: FolderOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "Take the password from this file (\u{2018}-\u{2019}: standard input).", valueName: "file"),
+    completion: .file())
+  var passwordFile: String?
+
+  @Option(
+    help: ArgumentHelp("Lock after this time without use: 90s, 10m, 2h.", valueName: "time"))
+  var timeout: TimeArgument = TimeArgument(seconds: 300)
+
+  func run() throws {
+    let folder = try folderOptions.folder()
+    let id = try Vault.describe(folder: folder).vault
+    guard SessionKeyring.isAvailable else { throw SessionKeyringError.unavailable(errno: 0) }
+    let password = try PasswordSource.configured(passwordFile: passwordFile).current(
+      "Password of the vault \(Terminal.visible(folder.lastComponent?.string ?? "")): ")
+    let key = try Vault.unlock(folder: folder, stateRoot: Environment.stateRoot, password: password)
+    try SessionKeyring.store(key, vault: id, timeout: timeout.duration)
+    Terminal.writeLine(
+      "Unlocked. It locks itself after \(DateText.duration(seconds: timeout.seconds)) without use.")
+  }
+}

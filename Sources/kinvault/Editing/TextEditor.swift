@@ -1,0 +1,42 @@
+import Glibc
+
+/// The person's own editor, run on a text that is unencrypted only in a private folder.
+enum TextEditor {
+  /// The text as the person left it.
+  ///
+  /// - Throws: `refused` when the editor ends with an error; then nothing counts as changed.
+  static func edit(_ text: [UInt8], named name: String, allowsDisk: Bool) throws(CommandError) -> [UInt8] {
+    // Whatever tells this process to stop must wait until the text is wiped.
+    let signals = HeldSignals([SIGINT, SIGQUIT, SIGTERM, SIGHUP])
+    defer { signals.release() }
+    let folder = try PrivateFolder(allowsDisk: allowsDisk)
+    let path = "\(folder.path)/\(name)"
+    try write(text, to: path)
+    let place = folder.isInMemory ? "in memory" : "ON DISK, unencrypted,"
+    Terminal.note("The text is at \(path) (\(place) until you are done).")
+    let editor = Environment.value("VISUAL") ?? Environment.value("EDITOR") ?? "vi"
+    // The variable may hold arguments: EDITOR="code --wait".
+    let process = try ChildProcess.start(
+      ["/bin/sh", "-c", "exec \(editor) \"$1\"", "sh", path], path: "/bin/sh")
+    let status = ChildProcess.wait(for: process)
+    guard status == 0 else {
+      throw .refused("The editor (\(editor)) ended with status \(status). Nothing was changed.")
+    }
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .system(call: "open", path: path, errno: errno) }
+    defer { close(descriptor) }
+    return try PlainText.read(from: descriptor, path: path, limit: 16 << 20)
+  }
+
+  private static func write(_ text: [UInt8], to path: String) throws(CommandError) {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw .system(call: "open", path: path, errno: errno) }
+    defer { close(descriptor) }
+    var rest = text[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      guard count > 0 else { throw .system(call: "write", path: path, errno: errno) }
+      rest = rest.dropFirst(count)
+    }
+  }
+}

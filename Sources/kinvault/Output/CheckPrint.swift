@@ -1,0 +1,136 @@
+import Vault
+
+/// What a check found, for people and programs.
+struct CheckPrint: Encodable {
+  struct ProblemRow: Encodable {
+    var kind: String
+    var severity: String
+    var path: String
+    var reason: String
+    var member: String?
+    var record: String?
+    var item: String?
+    var isOnlyInHistory: Bool
+  }
+
+  struct RepairRow: Encodable {
+    var member: String
+    var records: Int
+    var wentBack: [String]
+    var lost: [String]
+  }
+
+  var members: Int
+  var records: Int
+  var objects: Int
+  var objectBytes: UInt64
+  var unusedObjects: Int
+  var unusedBytes: UInt64
+  var readBytes: UInt64
+  var readData: Bool
+  /// True if everything current can be read.
+  var isWhole: Bool
+  var problems: [ProblemRow]
+  var repairs: [RepairRow]
+
+  init(report: CheckReport, repairs: [RepairReport], readData: Bool) {
+    members = report.memberCount
+    records = max(0, report.recordCount - report.memberCount)
+    objects = report.objectCount
+    objectBytes = report.objectByteCount
+    unusedObjects = report.unusedCount
+    unusedBytes = report.unusedByteCount
+    readBytes = report.readByteCount
+    self.readData = readData
+    isWhole = !report.hasDamage
+    problems = report.problems.map {
+      ProblemRow(
+        kind: $0.kind.rawValue, severity: $0.severity.rawValue, path: $0.path,
+        reason: $0.reason, member: $0.member, record: $0.record, item: $0.item,
+        isOnlyInHistory: $0.isOnlyInHistory)
+    }
+    self.repairs = repairs.map {
+      RepairRow(
+        member: $0.member, records: $0.recordCount, wentBack: $0.wentBack, lost: $0.lost)
+    }
+  }
+
+  // MARK: For people
+
+  func print() {
+    repairs.forEach(print(repair:))
+    Terminal.writeLine(
+      "Checked \(counted(members, "member")), \(counted(records, "record")), "
+        + "\(counted(objects, "encrypted file")) (\(ByteCount.text(objectBytes)))"
+        + (readData ? ", every byte of them." : "."))
+    if unusedObjects > 0 {
+      Terminal.writeLine(
+        "\(counted(unusedObjects, "file")) (\(ByteCount.text(unusedBytes))) are no longer needed; "
+          + "to remove them: kinvault collect")
+    }
+    let notes = problems.filter { $0.severity == "note" }
+    let others = problems.filter { $0.severity != "note" }
+    print(others, heading: "\(counted(others.count, "problem")):")
+    print(notes, heading: "Worth knowing:")
+    conclude(hasProblems: !others.isEmpty)
+  }
+
+  private func print(repair: RepairRow) {
+    Terminal.writeLine(
+      "Repaired \(Terminal.visible(repair.member)): \(counted(max(0, repair.records - 1), "record")) found.")
+    for path in repair.wentBack {
+      Terminal.writeLine("  \(Terminal.visible(path)) went back to an older revision.")
+    }
+    for path in repair.lost { Terminal.writeLine("  \(Terminal.visible(path)) is lost.") }
+  }
+
+  private func print(_ rows: [ProblemRow], heading: String) {
+    guard !rows.isEmpty else { return }
+    Terminal.writeLine("\n\(heading)")
+    for row in rows {
+      Terminal.writeLine("  \(Terminal.visible(place(of: row)))")
+      Terminal.writeLine("    \(Terminal.visible(row.reason))")
+      if row.record != nil || row.member != nil {
+        Terminal.writeLine("    encrypted file: \(Terminal.visible(row.path))")
+      }
+    }
+  }
+
+  private func place(of row: ProblemRow) -> String {
+    guard let place = row.record ?? row.member else { return row.path }
+    let file = row.item.map { "\(place)/\($0)" } ?? place
+    return row.isOnlyInHistory ? "\(file) (an older revision only)" : file
+  }
+
+  private func conclude(hasProblems: Bool) {
+    if !hasProblems {
+      Terminal.writeLine(readData ? "\nEverything is whole." : "\nEverything is in its place.")
+      if !readData { Terminal.writeLine("To verify every byte as well: kinvault check --read-data") }
+      return
+    }
+    Terminal.writeLine("\nWhat to do:")
+    let kinds = Set(problems.filter { $0.severity != "note" }.map(\.kind))
+    if kinds.contains("missing") || kinds.contains("damaged") {
+      Terminal.writeLine(
+        """
+          Copy the encrypted files named above from a backup of this folder back to where they were,
+          then check again. Everything else can be used meanwhile.
+        """)
+      if repairs.isEmpty {
+        Terminal.writeLine(
+          "  Without a backup, kinvault check --repair brings back what is still there.")
+      }
+    }
+    if kinds.contains("rollback") || kinds.contains("fork") {
+      Terminal.writeLine(
+        """
+          Parts of the folder are older than they were, or two copies of this device have written. Look for
+          a newer copy of the folder, and use one copy on one machine only.
+        """)
+    }
+    if kinds.contains("untrusted") {
+      Terminal.writeLine(
+        "  Files with a signature that does not hold are ignored; whoever put them there has no key.")
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import Glibc
+import SystemPackage
+
+/// Why a command could not do what it was asked, where the cause is not in a module below.
+///
+/// Holds what the person typed and paths of this machine; never a secret.
+enum CommandError: Error {
+  /// The words of the command line do not make sense together.
+  case usage(String)
+  case notFound(String)
+  case alreadyExists(String)
+  /// There is nobody to ask for the password.
+  case locked(String)
+  /// What was typed in is not right.
+  case wrongSecret(String)
+  /// Not done, to protect what is there, or because the person said no.
+  case refused(String)
+  case unsupported(String)
+  /// A signal came while the person was asked something.
+  case interrupted(signal: Int32)
+  /// It was done, and what it found is already printed.
+  case problemsFound
+  case system(call: String, path: String, errno: Int32)
+
+  var message: String {
+    switch self {
+    case .usage(let text), .notFound(let text), .alreadyExists(let text), .locked(let text),
+      .wrongSecret(let text), .refused(let text), .unsupported(let text):
+      text
+    case .interrupted: "Interrupted."
+    case .problemsFound: ""
+    case .system(let call, let path, let errno):
+      "\(path.isEmpty ? call : "\(path): \(call)"): \(Self.describe(errno))."
+    }
+  }
+
+  /// The system's words for an error number.
+  static func describe(_ number: Int32) -> String {
+    String(cString: strerror(number))
+  }
+}

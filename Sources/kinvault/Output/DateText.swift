@@ -1,0 +1,52 @@
+import Glibc
+
+/// Points in time as text: local for people, UTC for programs.
+enum DateText {
+  /// `2025-01-20 14:03` in the time zone of this machine.
+  static func local(milliseconds: UInt64) -> String {
+    var seconds = time_t(clamping: milliseconds / 1000)
+    var parts = tm()
+    localtime_r(&seconds, &parts)
+    return "\(date(parts)) \(two(parts.tm_hour)):\(two(parts.tm_min))"
+  }
+
+  /// `2025-01-20T13:03:07.512Z`, RFC 3339.
+  static func utc(milliseconds: UInt64) -> String {
+    var seconds = time_t(clamping: milliseconds / 1000)
+    var parts = tm()
+    gmtime_r(&seconds, &parts)
+    let thousandths = String(milliseconds % 1000 + 1000).dropFirst()
+    return "\(date(parts))T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))"
+      + ".\(thousandths)Z"
+  }
+
+  /// Today's date here, `2025-01-20`.
+  static func today() -> String {
+    var now = time(nil)
+    var parts = tm()
+    localtime_r(&now, &parts)
+    return date(parts)
+  }
+
+  /// `2 min 30 s`, `3 days`.
+  static func duration(seconds: Int) -> String {
+    switch seconds {
+    case ..<0: "0 s"
+    case ..<60: "\(seconds) s"
+    case ..<3600:
+      seconds % 60 == 0 ? "\(seconds / 60) min" : "\(seconds / 60) min \(seconds % 60) s"
+    case ..<172_800: "\(seconds / 3600) h \(seconds % 3600 / 60) min"
+    default: "\(seconds / 86_400) days"
+    }
+  }
+
+  private static func date(_ parts: tm) -> String {
+    let year = String(Int(parts.tm_year) + 1900)
+    return String(repeating: "0", count: max(0, 4 - year.count)) + year
+      + "-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
+  }
+
+  private static func two(_ number: Int32) -> String {
+    number < 10 ? "0\(number)" : "\(number)"
+  }
+}

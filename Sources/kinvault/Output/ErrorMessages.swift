@@ -1,0 +1,113 @@
+import Vault
+import VaultCrypto
+
+// What errors say to people: what happened, to what, and what to do next.
+
+extension VaultError {
+  var message: String {
+    switch self {
+    case .notAVault(let folder):
+      "\(folder) is not a vault: it has no vault.json. Name the vault's folder with --vault, or make "
+        + "a new one: kinvault init --vault FOLDER"
+    case .folderNotEmpty(let folder):
+      "\(folder) is not empty. A new vault needs a folder of its own: choose an empty one, or one "
+        + "that does not exist yet."
+    case .unsupported(let what, let found, let supported):
+      "This vault's \(what) is \(found), and this program knows \(supported). A newer version of "
+        + "Kinvault can open it."
+    case .noDeviceHere:
+      "This machine does not know this vault yet. With the 24 words it gets a password of its own: "
+        + "kinvault recover"
+    case .wrongPassword:
+      "That is not the password of this vault on this machine. If it is lost, the 24 words set a "
+        + "new one: kinvault recover"
+    case .wrongWords:
+      "These 24 words are well-formed, but they do not open this vault."
+    case .damagedSlot(let path, let reason):
+      "The file that your password opens is damaged (\(path): \(reason)). No password can open it; "
+        + "the records are not affected. The 24 words set a new password: kinvault recover"
+    case .damaged(let path, let reason):
+      "\(path) in the vault folder is damaged: \(reason). See what is affected: kinvault check"
+    case .missing(let path):
+      "\(path) is missing from the vault folder. See what is affected: kinvault check"
+    case .rolledBack(let path, let found, let seen):
+      "The vault folder is older than this machine remembers it (\(path): state \(found), seen "
+        + "before: \(seen)). If an older backup was put back on purpose, say so with "
+        + "--accept-rollback; if not, find the newer folder first."
+    case .forked(let path, let counter):
+      "Two copies of this device have written to the vault (\(path), state \(counter)). Use one of "
+        + "them only, and run: kinvault check"
+    case .noSpace:
+      "There is no space left on the disk of the vault. What was saved before is safe."
+    case .readOnly:
+      "The vault's folder is read-only, so nothing can be changed in it."
+    case .permission(let path):
+      "Permission denied: \(path). The vault's folder must belong to you."
+    case .noAccess:
+      "You have no key for this member's records."
+    case .notFound(let what):
+      "Not found: \(what)."
+    case .alreadyExists(let what):
+      "There is one already: \(what)."
+    case .limit(let what, let found, let limit):
+      "Too much: \(what) is \(found), and at most \(limit) can be kept."
+    case .io(let path, let errno):
+      "\(path): \(CommandError.describe(errno))."
+    case .crypto(let error):
+      error.message
+    }
+  }
+}
+
+extension CryptoError {
+  var message: String {
+    switch self {
+    case .outOfMemory(let memoryKiB):
+      "The password check needs \(memoryKiB / 1024) MiB of memory, which this machine does not have "
+        + "free. Close other programs and try again."
+    default: "Decryption failed: \(self)."
+    }
+  }
+}
+
+extension WordsError {
+  var message: String {
+    switch self {
+    case .wrongCount(let found):
+      "There are 24 words; these are \(found)."
+    case .unknownWord(let position, let nearest):
+      "Word \(position) is not one of the list. Perhaps it is \u{201C}\(nearest)\u{201D}?"
+    case .badChecksum:
+      "All 24 words exist, but they do not belong together: one of them is wrong, or two are "
+        + "exchanged. Compare them with your paper once more."
+    }
+  }
+}
+
+extension SessionKeyringError {
+  var message: String {
+    switch self {
+    case .unavailable:
+      "This system has no kernel keyring for you, so the vault cannot stay unlocked between "
+        + "commands: each one asks for the password."
+    case .failed(let errno):
+      "The kernel keyring refused: \(CommandError.describe(errno)). Commands ask for the password."
+    case .foreignKey:
+      "Something else stands in the kernel keyring under this vault's name. Remove it: kinvault lock"
+    }
+  }
+}
+
+extension PlainFileError {
+  var message: String {
+    switch self {
+    case .system(let call, let path, let errno):
+      "\(path): \(call): \(CommandError.describe(errno))."
+    case .notImportable(let path):
+      "\(path) is a device or a socket. Only files, folders and links can be kept."
+    case .invalidName(let path): "\(path): the name is not UTF-8 text. Rename it, or use a mount."
+    case .alreadyExists(let path): "\(path) exists already. Nothing is ever overwritten."
+    case .vault(let error): error.message
+    }
+  }
+}

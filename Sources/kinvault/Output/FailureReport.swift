@@ -1,0 +1,161 @@
+import ArgumentParser
+import BlobStore
+import Glibc
+import Vault
+import VaultCrypto
+import VaultFiles
+import VaultMount
+
+/// What a failed command says and ends with. The one place where errors become exit statuses.
+struct FailureReport {
+  let status: ExitStatus
+  let message: String
+
+  init(_ error: any Error) {
+    switch error {
+    case let error as CommandError: self.init(error)
+    case let error as VaultError: self.init(error)
+    case let error as PlainFileError: self.init(error)
+    case let error as BlobStoreError: self.init(error)
+    case let error as CryptoError: self.init(error)
+    case let error as WordsError: self.init(.wrongSecret, error.message)
+    case let error as SessionKeyringError: self.init(.unsupported, error.message)
+    case let error as MountError: self.init(error)
+    case let error as FileError:
+      self.init(.system, "The last changes could not be saved: \(error).")
+    case let error as FrontMatterError: self.init(.refused, error.message)
+    default: self.init(parser: error)
+    }
+  }
+
+  private init(_ status: ExitStatus, _ message: String) {
+    self.status = status
+    self.message = message
+  }
+
+  /// Help, versions, completion scripts and wrong command lines.
+  private init(parser error: any Error) {
+    let code = Kinvault.exitCode(for: error)
+    let status: ExitStatus =
+      switch code {
+      case .success: .success
+      case .validationFailure: .usage
+      default: .system
+      }
+    self.init(status, Kinvault.fullMessage(for: error))
+  }
+
+  /// Prints the message, to standard output when nothing failed, and ends the program.
+  func end() -> Never {
+    if status == .success {
+      if !message.isEmpty { Terminal.writeLine(message) }
+    } else if !message.isEmpty {
+      let isUsage = status == .usage && message.hasPrefix("Error:")
+      Terminal.note(isUsage ? message : "kinvault: \(message)")
+    }
+    exit(status.rawValue)
+  }
+}
+
+// A process in the background tells its failure to the one that the person waits for.
+extension FailureReport {
+  var encoded: String { "\(status.rawValue) \(message)" }
+
+  /// Nil for anything but `encoded`.
+  init?(encoded text: String) {
+    guard let end = text.firstIndex(of: " "), let number = Int32(text[..<end]),
+      let status = ExitStatus(rawValue: number)
+    else { return nil }
+    self.init(status, String(text[text.index(after: end)...]))
+  }
+}
+
+extension FailureReport {
+  private init(_ error: CommandError) {
+    let status: ExitStatus =
+      switch error {
+      case .usage: .usage
+      case .notFound: .notFound
+      case .alreadyExists: .alreadyExists
+      case .locked: .locked
+      case .wrongSecret: .wrongSecret
+      case .refused: .refused
+      case .unsupported: .unsupported
+      case .interrupted: .interrupted
+      case .problemsFound: .problemsFound
+      case .system(_, _, let number): Self.status(ofErrno: number)
+      }
+    self.init(status, error.message)
+  }
+
+  private init(_ error: VaultError) {
+    let status: ExitStatus =
+      switch error {
+      case .notAVault, .noDeviceHere, .notFound: .notFound
+      case .folderNotEmpty, .rolledBack, .limit: .refused
+      case .unsupported: .unsupported
+      case .wrongPassword, .wrongWords: .wrongSecret
+      case .damagedSlot, .damaged, .missing, .forked: .damaged
+      case .noSpace: .noSpace
+      case .readOnly, .permission, .noAccess: .notPermitted
+      case .alreadyExists: .alreadyExists
+      case .io(_, let number): Self.status(ofErrno: number)
+      case .crypto: .system
+      }
+    self.init(status, error.message)
+  }
+
+  private init(_ error: PlainFileError) {
+    switch error {
+    case .system(_, _, let number): self.init(Self.status(ofErrno: number), error.message)
+    case .notImportable, .invalidName: self.init(.refused, error.message)
+    case .alreadyExists: self.init(.alreadyExists, error.message)
+    case .vault(let cause): self.init(cause)
+    }
+  }
+
+  private init(_ error: BlobStoreError) {
+    let status: ExitStatus =
+      switch error {
+      case .notFound: .notFound
+      case .alreadyExists: .alreadyExists
+      case .noSpace: .noSpace
+      case .readOnly, .permission: .notPermitted
+      case .notABlob, .tooLarge, .invalidPath: .damaged
+      case .io(_, let number): Self.status(ofErrno: number)
+      }
+    self.init(status, "\(error.message).")
+  }
+
+  private init(_ error: CryptoError) {
+    self.init(.system, error.message)
+  }
+
+  private init(_ error: MountError) {
+    if case .backgroundFailed(let text) = error, let report = FailureReport(encoded: text) {
+      self = report
+      return
+    }
+    let status: ExitStatus =
+      switch error {
+      case .notADirectory, .notEmpty, .overlapsVault: .refused
+      case .alreadyMounted, .busy, .stillServing: .busy
+      case .refused: .unsupported
+      case .notMounted: .notFound
+      case .backgroundFailed, .backgroundDied: .system
+      case .system(_, _, let number): Self.status(ofErrno: number)
+      }
+    self.init(status, error.message)
+  }
+
+  private static func status(ofErrno number: Int32) -> ExitStatus {
+    switch number {
+    case ENOSPC, EDQUOT: .noSpace
+    case EROFS, EACCES, EPERM: .notPermitted
+    case ENOENT, ENOTDIR: .notFound
+    case EEXIST, ENOTEMPTY: .alreadyExists
+    case EBUSY, ETXTBSY: .busy
+    default: .system
+    }
+  }
+}

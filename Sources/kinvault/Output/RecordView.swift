@@ -1,0 +1,133 @@
+import Glibc
+import Vault
+import VaultModel
+
+/// A record as it is shown.
+struct RecordView: Encodable {
+  struct FileRow: Encodable {
+    var name: String
+    var size: UInt64
+    var mediaType: String
+    var modified: String
+    var kind: String
+  }
+
+  var id: String
+  var path: String
+  var changed: String
+  var fields: [FieldRow]
+  /// Why the fields could not be read.
+  var problem: String?
+  var text: String
+  var files: [FileRow]
+  var records: [String]
+
+  init(_ found: FoundRecord) throws {
+    let member = found.member
+    guard let entry = member.entry(found.record) else {
+      throw VaultError.notFound(what: "the record")
+    }
+    let revision = try member.revision(entry.revision)
+    id = entry.record.hex
+    path = found.path.string
+    changed = DateText.utc(milliseconds: entry.time.milliseconds)
+    fields = []
+    text = ""
+    if let item = revision.document, !item.isDeleted {
+      let document = RecordDocument(try member.beginning(of: item, byteCount: Self.noteLimit))
+      text = String(decoding: document.text, as: UTF8.self)
+      do throws(FrontMatterError) {
+        fields = try document.frontMatter()?.fields.map(FieldRow.init) ?? []
+      } catch {
+        problem = error.message
+        text = String(decoding: document.bytes, as: UTF8.self)
+      }
+    }
+    files = try member.items(of: revision).filter { $0.name != .record }
+      .sorted { $0.name < $1.name }.map(FileRow.init)
+    records = member.children(of: entry.record).map(\.title.string).sorted()
+  }
+
+  /// The longest note that is shown.
+  private static let noteLimit = 1 << 20
+
+  func print() {
+    Terminal.writeLine(Terminal.visible(path))
+    if let problem {
+      Terminal.writeLine("Its fields cannot be read: \(problem)")
+      Terminal.writeLine("Nothing is lost; mend the text with: kinvault record edit")
+    }
+    let shown = fields.filter { !$0.text.isEmpty }
+    let width = shown.map { DisplayWidth.of($0.name) }.max() ?? 0
+    for field in shown {
+      let name = DisplayWidth.pad(Terminal.visible(field.name), to: width)
+      Terminal.writeLine("  \(name)  \(Terminal.visible(field.text))")
+    }
+    let body = text.drop(while: \.isNewline)
+    if !body.isEmpty {
+      Terminal.writeLine()
+      Terminal.write(Terminal.visibleText(String(body)))
+      if body.last?.isNewline == false { Terminal.writeLine() }
+    }
+    printFiles()
+    if !records.isEmpty {
+      Terminal.writeLine("\nContains: \(records.map(Terminal.visible).joined(separator: ", "))")
+    }
+  }
+
+  private func printFiles() {
+    guard !files.isEmpty else { return }
+    Terminal.writeLine()
+    var table = Table(columns: [
+      .init(heading: "ATTACHED"), .init(heading: "SIZE", alignment: .right),
+      .init(heading: "TYPE"),
+    ])
+    for file in files {
+      let isFile = file.kind == "file"
+      table.add([
+        file.name, isFile ? ByteCount.text(file.size) : "", isFile ? file.mediaType : file.kind,
+      ])
+    }
+    table.print(orElse: "")
+  }
+}
+
+extension RecordView {
+  /// A field and its value as one line of text.
+  struct FieldRow: Encodable {
+    var name: String
+    var text: String
+
+    init(_ field: FrontMatter.Field) {
+      name = field.name
+      text = Self.text(of: field.value)
+    }
+
+    private static func text(of value: FrontMatter.Value) -> String {
+      switch value {
+      case .text(let text): text
+      case .list(let values): values.map(text(of:)).joined(separator: ", ")
+      case .map(let fields):
+        fields.map { "\($0.name): \(text(of: $0.value))" }.joined(separator: ", ")
+      }
+    }
+  }
+}
+
+extension RecordView.FileRow {
+  init(_ item: Item) {
+    name = item.name.string
+    size = item.size
+    mediaType = item.mediaType
+    modified = DateText.utc(
+      milliseconds: UInt64(clamping: item.modified.seconds) * 1000
+        + UInt64(item.modified.nanoseconds / 1_000_000))
+    kind =
+      switch item.mode & S_IFMT {
+      case S_IFREG: "file"
+      case S_IFLNK: "link"
+      case S_IFIFO: "fifo"
+      default: "other"
+      }
+  }
+}

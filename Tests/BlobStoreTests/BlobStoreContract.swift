@@ -1,0 +1,192 @@
+import BlobStore
+import TestSupport
+import Testing
+
+/// What every store must do; see the doc comments of `BlobStore`.
+struct BlobStoreContract {
+  /// The stores that the contract is checked on.
+  enum Kind: String, CaseIterable {
+    case directory, memory
+
+    /// Runs the body with a new, empty store.
+    func with(_ body: (any BlobStore) throws -> Void) throws {
+      switch self {
+      case .memory: try body(MemoryStore())
+      case .directory:
+        let folder = try TemporaryFolder()
+        try body(DirectoryStore(opening: folder.path))
+        withExtendedLifetime(folder) {}
+      }
+    }
+  }
+
+  @Test(arguments: Kind.allCases, [0, 1, 511, 4096, 65537])
+  func returnsWhatWasCreated(kind: Kind, byteCount: Int) throws {
+    try kind.with { store in
+      var random = SplitMix64(seed: UInt64(byteCount))
+      let bytes = random.bytes(byteCount)
+      try store.create("a/b/c", bytes)
+      #expect(try store.read("a/b/c", limit: byteCount) == bytes)
+      #expect(try store.size(of: "a/b/c") == UInt64(byteCount))
+    }
+  }
+
+  @Test(arguments: Kind.allCases)
+  func refusesToReadMoreThanTheLimit(kind: Kind) throws {
+    try kind.with { store in
+      try store.create("blob", [1, 2, 3])
+      #expect(throws: BlobStoreError.tooLarge(path: "blob", size: 3, limit: 2)) {
+        try store.read("blob", limit: 2)
+      }
+    }
+  }
+
+  @Test(arguments: Kind.allCases)
+  func saysWhatIsAbsent(kind: Kind) throws {
+    try kind.with { store in
+      for path: BlobPath in ["none", "no/such"] {
+        let absent = BlobStoreError.notFound(path: path.string)
+        #expect(try store.size(of: path) == nil)
+        #expect(throws: absent) { try store.read(path, limit: 9) }
+        #expect(throws: absent) { _ = try store.openForReading(path) }
+        #expect(throws: absent) { try store.rename(path, to: "target") }
+        #expect(throws: absent) { try store.link(path, to: "target") }
+        #expect(throws: absent) { try store.syncFolder(path) }
+        #expect(try store.list(path).isEmpty)
+        try store.remove(path)
+        try store.removeFolder(path)
+      }
+    }
+  }
+
+  @Test(arguments: Kind.allCases)
+  func doesNotCreateOverABlob(kind: Kind) throws {
+    try kind.with { store in
+      try store.create("blob", [1])
+      #expect(throws: BlobStoreError.alreadyExists(path: "blob")) { try store.create("blob", [2]) }
+      #expect(try store.read("blob", limit: 9) == [1])
+    }
+  }
+
+  @Test(arguments: Kind.allCases)
+  func renamesOverWhatWasThereAndMakesTheFolder(kind: Kind) throws {
+    try kind.with { store in
+      try store.create("staging/x", [1])
+      try store.rename("staging/x", to: "deep/new/y")
+      try store.create("staging/z", [2])
+      try store.rename("staging/z", to: "deep/new/y")
+      #expect(try store.read("deep/new/y", limit: 9) == [2])
+      #expect(try store.size(of: "staging/x") == nil)
+      #expect(try store.size(of: "staging/z") == nil)
+    }
+  }
+
+  @Test(arguments: Kind.allCases)
+  func linksLiveOnWhenTheFirstNameGoes(kind: Kind) throws {
+    try kind.with { store in
+      try store.create("a", [7])
+      try store.link("a", to: "folder/b")
+      #expect(throws: BlobStoreError.alreadyExists(path: "folder/b")) {
+        try store.link("a", to: "folder/b")
+      }
+      try store.remove("a")
+      #expect(try store.read("folder/b", limit: 9) == [7])
+    }
+  }
+
+  @Test(arguments: Kind.allCases, [false, true])
+  func replacesWholly(kind: Kind, durably: Bool) throws {
+    try kind.with { store in
+      try store.replace("folder/blob", [1, 2, 3], durably: durably)
+      try store.replace("folder/blob", [4], durably: durably)
+      #expect(try store.read("folder/blob", limit: 9) == [4])
+      #expect(try store.list("folder").map(\.name) == ["blob"])
+    }
+  }
+
+  @Test(arguments: Kind.allCases)
+  func readersKeepWhatTheyOpened(kind: Kind) throws {
+    try kind.with { store in
+      try store.create("blob", Array(0..<100))
+      let reader = try store.openForReading("blob")
+      try store.replace("blob", [9], durably: false)
+      try store.remove("blob")
+      #expect(reader.size == 100)
+      var buffer = [UInt8](repeating: 0, count: 10)
+      let read = { (offset: UInt64) in
+        try buffer.withUnsafeMutableBytes { try reader.read(at: offset, into: $0) }
+      }
+      #expect(try read(20) == 10)
+      #expect(buffer == Array(20..<30))
+      #expect(try read(95) == 5)
+      #expect(buffer[..<5] == [95, 96, 97, 98, 99])
+      #expect(try read(100) == 0)
+      #expect(try read(.max) == 0)
+    }
+  }
+
+  @Test(arguments: Kind.allCases)
+  func listsOneFolderSorted(kind: Kind) throws {
+    try kind.with { store in
+      try store.create("m/b", [1, 2])
+      try store.create("m/a", [1])
+      try store.create("m/inner/c", [])
+      try store.create("other", [])
+      let entries = try store.list("m")
+      #expect(entries.map(\.name) == ["a", "b", "inner"])
+      #expect(entries.map(\.kind) == [.blob, .blob, .folder])
+      #expect(entries.map(\.size) == [1, 2, 0])
+      #expect(try store.list(.root).map(\.name) == ["m", "other"])
+    }
+  }
+
+  @Test(arguments: Kind.allCases)
+  func walksFoldersBeforeWhatIsInThem(kind: Kind) throws {
+    try kind.with { store in
+      try store.create("a/b/c", [])
+      try store.create("a/d", [])
+      var visited: [String] = []
+      try store.walk(under: .root) { path, _ in visited.append(path.string) }
+      #expect(visited == ["a", "a/b", "a/b/c", "a/d"])
+    }
+  }
+
+  @Test(arguments: Kind.allCases)
+  func removesAFolderWithEverythingInIt(kind: Kind) throws {
+    try kind.with { store in
+      try store.create("a/b/c", [])
+      try store.create("a/d", [])
+      try store.create("ab", [])
+      try store.removeFolder("a")
+      #expect(try store.list(.root).map(\.name) == ["ab"])
+      #expect(throws: BlobStoreError.notABlob(path: "ab")) { try store.removeFolder("ab") }
+    }
+  }
+
+  @Test(arguments: Kind.allCases)
+  func aFolderIsNoBlob(kind: Kind) throws {
+    try kind.with { store in
+      try store.create("folder/blob", [1])
+      let wrong = BlobStoreError.notABlob(path: "folder")
+      #expect(throws: wrong) { try store.read("folder", limit: 9) }
+      #expect(throws: wrong) { _ = try store.openForReading("folder") }
+      #expect(throws: wrong) { _ = try store.size(of: "folder") }
+      #expect(throws: wrong) { try store.remove("folder") }
+      #expect(throws: BlobStoreError.alreadyExists(path: "folder")) {
+        try store.create("folder", [2])
+      }
+      #expect(try store.read("folder/blob", limit: 9) == [1])
+    }
+  }
+
+  @Test(arguments: Kind.allCases)
+  func barriersAndFolderSyncsSucceed(kind: Kind) throws {
+    try kind.with { store in
+      try store.create("folder/blob", [1])
+      try store.syncFolder("folder")
+      try store.syncFolder(.root)
+      try store.barrier()
+      #expect(try store.space().totalBytes > 0)
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import Glibc
+
+private final class Job<Result: Sendable>: @unchecked Sendable {
+  // Written by the thread and read after it has been joined.
+  var result: Result?
+  let work: @Sendable () -> Result
+  init(_ work: @escaping @Sendable () -> Result) { self.work = work }
+  func run() { result = work() }
+}
+
+/// Runs the work on a thread with 512 KiB of stack, as a dispatch queue's threads have.
+func onSmallStack<Result: Sendable>(_ work: @escaping @Sendable () -> Result) -> Result? {
+  var attributes = pthread_attr_t()
+  pthread_attr_init(&attributes)
+  pthread_attr_setstacksize(&attributes, 512 << 10)
+  defer { pthread_attr_destroy(&attributes) }
+  let job = Job(work)
+  let body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { context in
+    let closure = Unmanaged<Closure>.fromOpaque(context!).takeRetainedValue()
+    closure.run()
+    return nil
+  }
+  var thread = pthread_t()
+  let context = Unmanaged.passRetained(Closure { job.run() }).toOpaque()
+  guard pthread_create(&thread, &attributes, body, context) == 0 else { return nil }
+  pthread_join(thread, nil)
+  return job.result
+}
+
+private final class Closure {
+  let run: () -> Void
+  init(_ run: @escaping () -> Void) { self.run = run }
+}

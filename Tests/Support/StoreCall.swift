@@ -1,0 +1,111 @@
+import BlobStore
+
+/// One call of a store, as wrappers see it.
+package struct StoreCall: Hashable, Sendable, CustomStringConvertible {
+  package enum Kind: String, Hashable, Sendable, CaseIterable {
+    case read, openForReading, size, create, rename, link, replace, remove, removeFolder, list
+    case barrier, syncFolder, space
+  }
+
+  package var kind: Kind
+  /// The root for `barrier` and `space`.
+  package var path: BlobPath
+  /// Where `rename` and `link` lead.
+  package var target: BlobPath?
+  /// Of `replace`.
+  package var isDurable: Bool
+
+  package init(
+    _ kind: Kind, _ path: BlobPath = .root, to target: BlobPath? = nil, durably: Bool = false
+  ) {
+    self.kind = kind
+    self.path = path
+    self.target = target
+    isDurable = durably
+  }
+
+  /// Such as `rename staging/a → objects/a`.
+  package var description: String {
+    var text = kind.rawValue
+    if !path.isRoot { text += " \(path)" }
+    if let target { text += " → \(target)" }
+    if isDurable { text += " durably" }
+    return text
+  }
+}
+
+/// A store in front of another that looks at each call before it lets it through.
+package protocol InspectingStore: BlobStore {
+  var inner: any BlobStore { get }
+  /// Called before each call, on the caller's thread; what it throws is what the caller gets.
+  func inspect(_ call: StoreCall) throws(BlobStoreError)
+}
+
+extension InspectingStore {
+  package func read(_ path: BlobPath, limit: Int) throws(BlobStoreError) -> [UInt8] {
+    try inspect(StoreCall(.read, path))
+    return try inner.read(path, limit: limit)
+  }
+
+  package func openForReading(_ path: BlobPath) throws(BlobStoreError) -> any BlobReader {
+    try inspect(StoreCall(.openForReading, path))
+    return try inner.openForReading(path)
+  }
+
+  package func size(of path: BlobPath) throws(BlobStoreError) -> UInt64? {
+    try inspect(StoreCall(.size, path))
+    return try inner.size(of: path)
+  }
+
+  package func create(_ path: BlobPath, _ bytes: UnsafeRawBufferPointer) throws(BlobStoreError) {
+    try inspect(StoreCall(.create, path))
+    try inner.create(path, bytes)
+  }
+
+  package func rename(_ from: BlobPath, to: BlobPath) throws(BlobStoreError) {
+    try inspect(StoreCall(.rename, from, to: to))
+    try inner.rename(from, to: to)
+  }
+
+  package func link(_ from: BlobPath, to: BlobPath) throws(BlobStoreError) {
+    try inspect(StoreCall(.link, from, to: to))
+    try inner.link(from, to: to)
+  }
+
+  package func replace(
+    _ path: BlobPath, _ bytes: UnsafeRawBufferPointer, durably: Bool
+  ) throws(BlobStoreError) {
+    try inspect(StoreCall(.replace, path, durably: durably))
+    try inner.replace(path, bytes, durably: durably)
+  }
+
+  package func remove(_ path: BlobPath) throws(BlobStoreError) {
+    try inspect(StoreCall(.remove, path))
+    try inner.remove(path)
+  }
+
+  package func removeFolder(_ path: BlobPath) throws(BlobStoreError) {
+    try inspect(StoreCall(.removeFolder, path))
+    try inner.removeFolder(path)
+  }
+
+  package func list(_ folder: BlobPath) throws(BlobStoreError) -> [BlobEntry] {
+    try inspect(StoreCall(.list, folder))
+    return try inner.list(folder)
+  }
+
+  package func barrier() throws(BlobStoreError) {
+    try inspect(StoreCall(.barrier))
+    try inner.barrier()
+  }
+
+  package func syncFolder(_ path: BlobPath) throws(BlobStoreError) {
+    try inspect(StoreCall(.syncFolder, path))
+    try inner.syncFolder(path)
+  }
+
+  package func space() throws(BlobStoreError) -> BlobSpace {
+    try inspect(StoreCall(.space))
+    return try inner.space()
+  }
+}

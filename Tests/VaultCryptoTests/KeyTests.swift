@@ -1,0 +1,242 @@
+import Testing
+import VaultModel
+
+@testable import VaultCrypto
+
+/// Docs/Format.md, "4. Keys" and "5. Signed files".
+@Suite struct KeyTests {
+  let binding = Sample.binding
+
+  // MARK: Wrapping
+
+  @Test func everyDamagedWrappedKeyIsRefused() throws {
+    let wrappingKey = SecretBytes(randomCount: 32)
+    let key = SecretBytes(randomCount: 32)
+    let wrapped = KeyWrap.wrap(key, under: wrappingKey)
+    for bit in 0..<wrapped.count * 8 {
+      var damaged = wrapped
+      damaged[bit / 8] ^= 1 << UInt8(bit % 8)
+      #expect(throws: CryptoError.unwrapFailed) {
+        _ = try KeyWrap.unwrap(damaged, under: wrappingKey)
+      }
+    }
+    for size in [0, 8, 16, 24, 32, 39, 41, 48] {
+      #expect(throws: CryptoError.self) {
+        _ = try KeyWrap.unwrap(content(size), under: wrappingKey)
+      }
+    }
+    #expect(try KeyWrap.unwrap(wrapped, under: wrappingKey).constantTimeEquals(key) == true)
+  }
+
+  @Test func thePasswordUnwrapsTheUnlockKeyAndNoOtherDoes() throws {
+    func derive(_ password: String, device: DeviceID = Sample.device) throws -> PasswordKEK {
+      try PasswordHash.derive(
+        password: SecretBytes(copying: Array(password.utf8)), salt: Array(0..<16), cost: .floor,
+        person: Sample.person, device: device, binding: binding)
+    }
+    let key = DeviceUnlockKey.random()
+    let wrapped = key.wrap(under: try derive("correct horse"))
+    let unwrapped = try DeviceUnlockKey.unwrap(wrapped, under: derive("correct horse"))
+    #expect(unwrapped.isSame(as: key) == true)
+    #expect(throws: CryptoError.unwrapFailed) {
+      _ = try DeviceUnlockKey.unwrap(wrapped, under: derive("correct horsf"))
+    }
+    #expect(throws: CryptoError.unwrapFailed) {
+      let otherDevice = DeviceID([UInt8](repeating: 9, count: 32))!
+      _ = try DeviceUnlockKey.unwrap(wrapped, under: derive("correct horse", device: otherDevice))
+    }
+    #expect(throws: CryptoError.malformed(reason: "a salt has 16 bytes, not 15")) {
+      _ = try PasswordHash.derive(
+        password: SecretBytes(count: 0), salt: Array(0..<15), cost: .floor,
+        person: Sample.person, device: Sample.device, binding: binding)
+    }
+  }
+
+  @Test func aMasterKeyUnwrapsForItsDeviceAndGenerationOnly() throws {
+    let master = MasterKey.random()
+    let device = AgreementKey.random()
+    let context = DeviceWrapContext(person: Sample.person, generation: 3, device: Sample.device)
+    let wrapped = try master.wrap(
+      for: context, agreementPublicKey: device.publicKey, binding: binding)
+    let unwrapped = try MasterKey.unwrap(
+      wrapped, for: context, agreementKey: device, binding: binding)
+    #expect(unwrapped.isSame(as: master) == true)
+
+    var otherGeneration = context
+    otherGeneration.generation = 2
+    var otherPerson = context
+    otherPerson.person = Sample.otherPerson
+    for other in [otherGeneration, otherPerson] {
+      #expect(throws: CryptoError.unwrapFailed) {
+        _ = try MasterKey.unwrap(wrapped, for: other, agreementKey: device, binding: binding)
+      }
+    }
+    #expect(throws: CryptoError.unwrapFailed) {
+      _ = try MasterKey.unwrap(
+        wrapped, for: context, agreementKey: .random(), binding: binding)
+    }
+    #expect(throws: CryptoError.unwrapFailed) {
+      _ = try MasterKey.unwrap(
+        wrapped, for: context, agreementKey: device, binding: Sample.otherBinding)
+    }
+  }
+
+  @Test func masterKeysOpenTheGenerationBefore() throws {
+    let older = MasterKey.random()
+    let newer = MasterKey.random()
+    let wrapped = newer.wrapPrevious(older, binding: binding)
+    #expect(try newer.unwrapPrevious(wrapped, binding: binding).isSame(as: older) == true)
+    #expect(throws: CryptoError.unwrapFailed) {
+      _ = try older.unwrapPrevious(wrapped, binding: binding)
+    }
+  }
+
+  @Test func bothSidesOfAGrantUnwrapItsKeyAndNoOtherGrantDoes() throws {
+    let key = Sample.familyMemberKey()
+    let giver = AgreementKey.random()
+    let taker = AgreementKey.random()
+    let grant = GrantContext(
+      member: Sample.member, epoch: EpochID(number: 1, owner: Sample.person),
+      giver: Sample.person, taker: Sample.otherPerson)
+    let wrapped = try key.wrap(
+      giver: giver, taker: taker.publicKey, grant: grant, binding: binding)
+    #expect(wrapped.count == 40)
+    let id = key.keyID(member: Sample.member, binding: binding)
+    let atTaker = try FamilyMemberKey.unwrap(
+      wrapped, own: taker, other: giver.publicKey, grant: grant, binding: binding)
+    #expect(atTaker.keyID(member: Sample.member, binding: binding) == id)
+    let atGiver = try FamilyMemberKey.unwrap(
+      wrapped, own: giver, other: taker.publicKey, grant: grant, binding: binding)
+    #expect(atGiver.keyID(member: Sample.member, binding: binding) == id)
+
+    var others = [GrantContext](repeating: grant, count: 5)
+    others[0].member = MemberID([UInt8](repeating: 1, count: 32))!
+    others[1].epoch = EpochID(number: 2, owner: Sample.person)
+    others[2].epoch = EpochID(number: 1, owner: Sample.otherPerson)
+    others[3].giver = Sample.otherPerson
+    others[4].taker = Sample.person
+    for other in others {
+      #expect(throws: CryptoError.unwrapFailed) {
+        _ = try FamilyMemberKey.unwrap(
+          wrapped, own: taker, other: giver.publicKey, grant: other, binding: binding)
+      }
+    }
+  }
+
+  // MARK: Deriving
+
+  @Test func identityKeysDifferByGenerationAndVault() {
+    let master = MasterKey.random()
+    let keys = [
+      master.identitySigningKey(binding: binding, generation: 1).publicKey,
+      master.identitySigningKey(binding: binding, generation: 2).publicKey,
+      master.identitySigningKey(binding: Sample.otherBinding, generation: 1).publicKey,
+      master.identityAgreementKey(binding: binding, generation: 1).publicKey,
+    ]
+    #expect(Set(keys).count == 4)
+    #expect(master.identitySigningKey(binding: binding, generation: 1).publicKey == keys[0])
+  }
+
+  @Test func privateKeysComeBackFromTheirBytes() {
+    let signing = SigningKey.random()
+    let agreement = AgreementKey.random()
+    #expect(SigningKey(seed: signing.copyOfSeed()).publicKey == signing.publicKey)
+    #expect(
+      AgreementKey(privateKey: agreement.copyOfPrivateKey()).publicKey == agreement.publicKey)
+  }
+
+  // MARK: Signing and sealing
+
+  @Test func aSignatureIsValidForItsFileOnly() {
+    let key = SigningKey.random()
+    let body = content(300)
+    let signature = key.sign(label: .head, binding: binding, path: "a", body: body)
+    func isValid(
+      label: FileLabel = .head, binding: Binding = Sample.binding, path: String = "a",
+      body: [UInt8] = content(300), key: [UInt8]
+    ) -> Bool {
+      verifySignature(
+        label: label, binding: binding, path: path, body: body, signature: signature,
+        publicKey: key)
+    }
+    #expect(isValid(key: key.publicKey))
+    #expect(!isValid(label: .device, key: key.publicKey))
+    #expect(!isValid(binding: Sample.otherBinding, key: key.publicKey))
+    #expect(!isValid(path: "b", key: key.publicKey))
+    #expect(!isValid(body: content(299), key: key.publicKey))
+    #expect(!isValid(key: SigningKey.random().publicKey))
+    for size in [0, 31, 33] { #expect(!isValid(key: content(size))) }
+  }
+
+  @Test func everyDamagedSignatureIsRefused() {
+    let key = SigningKey.random()
+    let signature = key.sign(content(10))
+    for bit in 0..<signature.count * 8 {
+      var damaged = signature
+      damaged[bit / 8] ^= 1 << UInt8(bit % 8)
+      #expect(!verifySignature(of: content(10), signature: damaged, publicKey: key.publicKey))
+    }
+    for size in [0, 63, 65] {
+      #expect(
+        !verifySignature(of: content(10), signature: content(size), publicKey: key.publicKey))
+    }
+  }
+
+  @Test func aRootStatementIsSignedWithoutItsPath() {
+    let message = binding.signedMessage(.root, path: "members/abc/root", body: [1])
+    #expect(message == binding.signedMessage(.root, path: "members/root", body: [1]))
+  }
+
+  @Test func aSealedValueOpensInItsFileOnly() throws {
+    let key = MasterKey.random().profileKey(binding: binding)
+    let sealed = key.seal(content(50), label: .device, path: "p", counter: 1)
+    #expect(try key.open(sealed, label: .device, path: "p", counter: 1) == content(50))
+    for (label, path, counter) in [
+      (FileLabel.head, "p", UInt64(1)), (.device, "q", 1), (.device, "p", 2),
+    ] {
+      #expect(throws: CryptoError.authenticationFailed) {
+        try key.open(sealed, label: label, path: path, counter: counter)
+      }
+    }
+    #expect(throws: CryptoError.authenticationFailed) {
+      try MasterKey.random().profileKey(binding: binding)
+        .open(sealed, label: .device, path: "p", counter: 1)
+    }
+    #expect(key.seal([], label: .device, path: "p", counter: 1).nonce != sealed.nonce)
+  }
+
+  @Test func everyDamagedSealedValueIsRefused() {
+    let key = MasterKey.random().auditKey(binding: binding)
+    let sealed = key.seal(content(20), label: .audit, path: "p", counter: 1)
+    for bit in 0..<(12 + 36) * 8 {
+      var damaged = sealed
+      if bit < 96 {
+        damaged.nonce[bit / 8] ^= 1 << UInt8(bit % 8)
+      } else {
+        damaged.ciphertext[bit / 8 - 12] ^= 1 << UInt8(bit % 8)
+      }
+      #expect(throws: CryptoError.authenticationFailed) {
+        try key.open(damaged, label: .audit, path: "p", counter: 1)
+      }
+    }
+    for (nonceSize, size) in [(0, 36), (11, 36), (13, 36), (12, 0), (12, 15)] {
+      #expect(throws: CryptoError.self) {
+        try key.open(
+          SealedValue(nonce: content(nonceSize), ciphertext: content(size)), label: .audit,
+          path: "p", counter: 1)
+      }
+    }
+  }
+
+  // MARK: Names
+
+  @Test func idsAreHashesOfKeys() {
+    #expect(
+      PersonID(rootPublicKey: [1, 2]).bytes
+        == Digest.sha256(Array("kinvault person".utf8) + [0, 1, 2]).bytes)
+    #expect(
+      DeviceID(signingPublicKey: [1], agreementPublicKey: [2]).bytes
+        == Digest.sha256(Array("kinvault device".utf8) + [0, 1, 2]).bytes)
+    #expect(MemberID(rootFile: [1]).bytes == Digest.sha256([1]).bytes)
+  }
+}

@@ -1,0 +1,187 @@
+import Glibc
+import struct SystemPackage.Errno
+import struct SystemPackage.FilePath
+import Testing
+import Vault
+import VaultCrypto
+import VaultModel
+
+@testable import VaultFiles
+
+/// A vault in a temporary folder, with a tree over it; removed with this value.
+final class MountedVault {
+  let folder: FilePath
+  let stateRoot: FilePath
+  private let root: FilePath
+  private(set) var vault: Vault
+  private(set) var tree: FileTree
+  let options: FileTreeOptions
+
+  static let password = Array("correct horse".utf8)
+
+  init(_ change: (inout FileTreeOptions) -> Void = { _ in }) throws {
+    var template = Array("/tmp/kinvault-files-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw Errno(rawValue: errno) }
+    root = FilePath(platformString: template)
+    folder = root.appending("vault")
+    stateRoot = root.appending("state")
+    let device = NewDevice(
+      personName: "Adult A", deviceName: "laptop", deviceKind: "laptop",
+      passwordCost: .floor, recoveryCost: .floor)
+    let password = SecretBytes(copying: Self.password)
+    let created = try Vault.create(
+      in: folder, stateRoot: stateRoot, device: device, password: password)
+    vault = try Vault.open(folder: folder, stateRoot: stateRoot, key: created.unlockKey)
+    var options = FileTreeOptions(uid: 1000, gid: 1000)
+    change(&options)
+    self.options = options
+    tree = FileTree(vault: vault, options: options)
+  }
+
+  deinit {
+    removeTree(root)
+  }
+
+  /// Opens the vault once more, as another process of this device does.
+  func openAgain(readOnly: Bool = false) throws -> Vault {
+    let password = SecretBytes(copying: Self.password)
+    let key = try Vault.unlock(folder: folder, stateRoot: stateRoot, password: password)
+    return try Vault.open(
+      folder: folder, stateRoot: stateRoot, key: key, options: OpenOptions(readOnly: readOnly))
+  }
+
+  /// Drops the tree as a crash does, or commits it first, and mounts anew.
+  func remount(committing: Bool = true) throws {
+    if committing { try tree.stop() }
+    vault = try openAgain()
+    tree = FileTree(vault: vault, options: options)
+  }
+
+  private func removeTree(_ path: FilePath) {
+    guard let directory = opendir(path.string) else {
+      unlink(path.string)
+      return
+    }
+    while let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { removeTree(path.appending(name)) }
+    }
+    closedir(directory)
+    rmdir(path.string)
+  }
+}
+
+/// Paths instead of inodes, for tests.
+extension FileTree {
+  func find(_ path: String) throws(FileError) -> Inode {
+    var inode = Self.root
+    for part in path.split(separator: "/") { inode = try lookup(inode, name(part)).inode }
+    return inode
+  }
+
+  func name(_ text: some StringProtocol) throws(FileError) -> FileName {
+    try Self.name(Array(text.utf8))
+  }
+
+  private func split(_ path: String) throws(FileError) -> (Inode, FileName) {
+    let parts = path.split(separator: "/")
+    return (
+      try find(parts.dropLast().joined(separator: "/")), try name(parts.last ?? "")
+    )
+  }
+
+  func stat(_ path: String) throws(FileError) -> Attributes { try attributes(find(path)) }
+
+  func mkdir(_ path: String) throws(FileError) {
+    let (parent, name) = try split(path)
+    _ = try makeDirectory(parent, name, mode: 0o755)
+  }
+
+  func rmdir(_ path: String) throws(FileError) {
+    let (parent, name) = try split(path)
+    try removeDirectory(parent, name)
+  }
+
+  func unlink(_ path: String) throws(FileError) {
+    let (parent, name) = try split(path)
+    try unlink(parent, name)
+  }
+
+  func rename(_ path: String, _ newPath: String, _ mode: RenameMode = .replace) throws(FileError) {
+    let (parent, name) = try split(path)
+    let (newParent, newName) = try split(newPath)
+    try rename(parent, name, to: newParent, newName, mode: mode)
+  }
+
+  func link(_ path: String, _ newPath: String) throws(FileError) {
+    let (parent, name) = try split(newPath)
+    _ = try link(find(path), to: parent, name)
+  }
+
+  func open(_ path: String, _ flags: OpenFlags = [.read, .write]) throws(FileError) -> FileHandle {
+    try open(find(path), flags)
+  }
+
+  func create(
+    _ path: String, mode: UInt32 = 0o644, _ flags: OpenFlags = [.read, .write]
+  ) throws(FileError) -> FileHandle {
+    let (parent, name) = try split(path)
+    return try create(parent, name, mode: mode, flags: flags).handle
+  }
+
+  func write(_ path: String, _ bytes: [UInt8]) throws(FileError) {
+    let handle = try create(path)
+    defer { handle.release() }
+    try handle.truncate(to: 0)
+    try handle.put(bytes, at: 0)
+    try handle.flush()
+  }
+
+  func write(_ path: String, _ text: String) throws(FileError) {
+    try write(path, Array(text.utf8))
+  }
+
+  func read(_ path: String) throws(FileError) -> [UInt8] {
+    let handle = try open(path, .read)
+    defer { handle.release() }
+    return try handle.get(at: 0, count: Int(handle.attributes().size) + 1)
+  }
+
+  func text(_ path: String) throws(FileError) -> String {
+    String(decoding: try read(path), as: UTF8.self)
+  }
+
+  func list(_ path: String) throws(FileError) -> [String] {
+    let handle = try openDirectory(find(path))
+    defer { handle.release() }
+    var names: [String] = []
+    try handle.read(from: 0) {
+      names.append(String(decoding: $0.name, as: UTF8.self))
+      return true
+    }
+    return Array(names.dropFirst(2))
+  }
+}
+
+extension FileHandle {
+  func put(_ bytes: [UInt8], at offset: UInt64) throws(FileError) {
+    let result: Result<Void, FileError> = bytes.withUnsafeBytes { buffer in
+      do throws(FileError) { return .success(try write(at: offset, buffer)) } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
+  }
+
+  func get(at offset: UInt64, count: Int) throws(FileError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0xaa, count: count)
+    let result: Result<Int, FileError> = bytes.withUnsafeMutableBytes { buffer in
+      do throws(FileError) { return .success(try read(at: offset, into: buffer)) } catch {
+        return .failure(error)
+      }
+    }
+    return Array(bytes.prefix(try result.get()))
+  }
+}

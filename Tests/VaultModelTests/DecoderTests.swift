@@ -1,0 +1,139 @@
+import SwiftProtobuf
+import Testing
+
+@testable import VaultModel
+
+@Suite struct DecoderTests {
+  @Test func whatIsEncodedDecodes() throws {
+    for sample in try SampleDecoder.all() {
+      #expect(try sample.reencode(sample.valid) == sample.valid, "\(sample.name)")
+    }
+  }
+
+  @Test func unknownFieldsAreKept() throws {
+    // Field 1000, three bytes; field 1001, a number; as a later version may add them.
+    let unknown: [UInt8] = [0xc2, 0x3e, 3, 1, 2, 3, 0xc8, 0x3e, 0x96, 0x01]
+    for sample in try SampleDecoder.all() where sample.name != "vault.json" {
+      // A page is canonical: it has nothing but its items or children.
+      if ["page", "branch"].contains(sample.name) { continue }
+      #expect(
+        try sample.reencode(unknown + sample.valid) == sample.valid + unknown, "\(sample.name)")
+    }
+  }
+
+  @Test func unknownFieldsOfEntriesAndItemsAreKept() throws {
+    let unknown = UnknownFields(bytes: [0xc2, 0x3e, 1, 7])
+    var random = SeededRandom(seed: 1)
+    var entry = try random.entry(devices: [random.id()])
+    entry.unknown = unknown
+    let segment = try Segment(decoding: Segment(entries: [entry]).encoded())
+    #expect(segment.entries == [entry])
+    var item = random.item(named: .record)
+    item.unknown = unknown
+    #expect(try ItemPage(decoding: ItemPage.leaf([item]).encoded()) == .leaf([item]))
+  }
+
+  @Test(arguments: [1, 2, 3] as [UInt64])
+  func hostileBytesAreRefusedOrDecodeToSomethingStable(seed: UInt64) throws {
+    var random = SeededRandom(seed: seed)
+    for sample in try SampleDecoder.all() {
+      for count in 0..<sample.valid.count { try probe(sample, Array(sample.valid.prefix(count))) }
+      for _ in 0..<200 { try probe(sample, random.bytes(random.number(below: 80))) }
+      for _ in 0..<600 {
+        var bytes = sample.valid
+        for _ in 0...random.number(below: 3) where !bytes.isEmpty {
+          let position = random.number(below: bytes.count)
+          switch random.number(below: 5) {
+          case 0: bytes[position] ^= 1 << UInt8(random.number(below: 8))
+          case 1: bytes[position] = [0, 0x7f, 0x80, 0xff][random.number(below: 4)]
+          case 2: bytes.remove(at: position)
+          case 3: bytes.insert(contentsOf: bytes[position...].prefix(20), at: position)
+          default: bytes.replaceSubrange(position..., with: random.bytes(12))
+          }
+        }
+        try probe(sample, bytes)
+      }
+    }
+  }
+
+  private func probe(_ sample: SampleDecoder, _ bytes: [UInt8]) throws {
+    do {
+      _ = try sample.reencode(bytes)
+    } catch is ModelError {
+      // Refused, as it may be.
+    } catch {
+      Issue.record("\(sample.name): \(Hex.encode(bytes)) \(error)")
+    }
+  }
+
+  @Test func bytesAreThoseOfSwiftProtobuf() throws {
+    for sample in try SampleDecoder.all() {
+      let theirs: [UInt8]? =
+        switch sample.name {
+        case "segment": try Kinvault_V1_Segment(serializedBytes: sample.valid).serializedBytes()
+        case "page", "branch":
+          try Kinvault_V1_ItemPage(serializedBytes: sample.valid).serializedBytes()
+        case "revision":
+          try Kinvault_V1_RecordRevision(serializedBytes: sample.valid).serializedBytes()
+        case "index": try Kinvault_V1_ChunkIndex(serializedBytes: sample.valid).serializedBytes()
+        case "announcement":
+          try Kinvault_V1_Announcement(serializedBytes: sample.valid).serializedBytes()
+        case "head": try Kinvault_V1_Head(serializedBytes: sample.valid).serializedBytes()
+        default: nil
+        }
+      if let theirs { #expect(theirs == sample.valid, "\(sample.name)") }
+    }
+  }
+
+  @Test func fieldsAreThoseOfTheProtoFile() throws {
+    var random = SeededRandom(seed: 8)
+    let entry = try random.entry(devices: [random.id(), random.id()])
+    let message = try Kinvault_V1_Segment(serializedBytes: Segment(entries: [entry]).encoded())
+    let theirs = try #require(message.entries.first)
+    #expect(theirs.unknownFields.data.isEmpty)
+    #expect([UInt8](theirs.record) == entry.record.bytes)
+    #expect([UInt8](theirs.revision) == entry.revision.bytes)
+    #expect([UInt8](theirs.title) == entry.title.bytes)
+    #expect(theirs.type == entry.type && theirs.date == entry.date)
+    #expect(theirs.time == entry.time.rawValue && theirs.mode == entry.mode)
+    #expect(theirs.modified.seconds == entry.modified.seconds)
+    #expect(theirs.gidPlusOne == 1_001 && theirs.uidPlusOne == 0)
+    #expect([UInt8](message.devices[Int(theirs.device)]) == entry.device.bytes)
+  }
+
+  @Test func aSizeThatDoesNotFitTheContentIsRefused() throws {
+    for (size, content) in [
+      (0, .chunks([nil])), (UInt64(1 << 20) + 1, .chunks([nil])), (1, .none), (2, .inline([1])),
+      (UInt64.max, .chunks([nil])), (5, .indexes([.zero])),
+      (17 << 20, .chunks(Array(repeating: nil, count: 17))),
+    ] as [(UInt64, Item.Content)] {
+      let item = Item(
+        name: .record, file: .zero, size: size, content: content, time: .zero)
+      #expect(throws: ModelError.self) {
+        try ItemPage(decoding: ItemPage.leaf([item]).encoded())
+      }
+    }
+  }
+
+  @Test func deviceKeysAreReadWhereTheyStand() throws {
+    var random = SeededRandom(seed: 3)
+    let (seed, key) = (random.bytes(32), random.bytes(32))
+    var encoded = [UInt8](repeating: 0, count: DeviceKeys.encodedByteCount)
+    seed.withUnsafeBytes { seed in
+      key.withUnsafeBytes { key in
+        encoded.withUnsafeMutableBytes {
+          DeviceKeys.encode(signingSeed: seed, agreementPrivateKey: key, into: $0)
+        }
+      }
+    }
+    let message = try Kinvault_V1_DeviceKeys(serializedBytes: encoded)
+    #expect([UInt8](message.signingSeed) == seed)
+    #expect([UInt8](message.agreementPrivateKey) == key)
+    try encoded.withUnsafeBytes { bytes in
+      let keys = try DeviceKeys.decode(bytes)
+      #expect(Array(keys.signingSeed) == seed && Array(keys.agreementPrivateKey) == key)
+      let short = UnsafeRawBufferPointer(rebasing: bytes.dropLast())
+      #expect(throws: ModelError.self) { _ = try DeviceKeys.decode(short) }
+    }
+  }
+}

@@ -1,0 +1,194 @@
+import Testing
+import VaultModel
+
+/// A decoder under test: valid bytes, and decoding followed by encoding.
+struct SampleDecoder: Sendable, CustomTestStringConvertible {
+  let name: String
+  let valid: [UInt8]
+  /// Nil when the bytes are refused; throws nothing but `ModelError`.
+  let reencode: @Sendable ([UInt8]) throws -> [UInt8]
+
+  var testDescription: String { name }
+
+  private init<Value: Equatable & SendableMetatype>(
+    _ name: String, _ value: Value, _ decode: @escaping @Sendable ([UInt8]) throws -> Value,
+    _ encode: @escaping @Sendable (Value) -> [UInt8]
+  ) {
+    self.name = name
+    valid = encode(value)
+    reencode = { bytes in
+      let value = try decode(bytes)
+      let encoded = encode(value)
+      guard try decode(encoded) == value else { throw ChangedByEncoding() }
+      return encoded
+    }
+  }
+
+  struct ChangedByEncoding: Error {}
+
+  /// Every decoder of the module, each with a value in which every field is set.
+  static func all() throws -> [SampleDecoder] {
+    var random = SeededRandom(seed: 2_024)
+    let sealed = Sealed(nonce: random.bytes(12), ciphertext: random.bytes(40))
+    let item = random.item(named: try VaultModelTests.name("scan.jpg"))
+    let devices: [DeviceID] = [random.id(), random.id()]
+    return try objects(&random, item, devices) + people(&random, sealed)
+      + members(&random, sealed) + state(&random, sealed)
+  }
+
+  private static func objects(
+    _ random: inout SeededRandom, _ item: Item, _ devices: [DeviceID]
+  ) throws -> [SampleDecoder] {
+    let entries = try (0..<4).map { _ in try random.entry(devices: devices) }
+    var version = VersionVector(device: devices[0], counter: 3)
+    version[devices[1]] = 300
+    let revision = RecordRevision(
+      record: random.id(),
+      place: RecordPlace(parent: .root, title: try VaultModelTests.name("Visit"), isDeleted: true),
+      placeTime: HybridTime(rawValue: 4),
+      attributes: RecordAttributes(
+        mode: 0o755, modified: FileTimestamp(seconds: -9, nanoseconds: 8),
+        owner: Owner(uid: 1, gid: 2), xattrs: [Xattr(name: Array("user.b".utf8), value: [1])]),
+      attributesTime: HybridTime(rawValue: 5), version: version, time: HybridTime(rawValue: 6),
+      device: devices[0], previous: [random.id(), random.id()],
+      document: random.item(named: .record), items: ItemTree(items: [item]))
+    return [
+      .init("segment", Segment(entries: entries), Segment.init(decoding:)) { $0.encoded() },
+      .init("page", ItemPage.leaf([item]), ItemPage.init(decoding:)) { $0.encoded() },
+      .init(
+        "branch", ItemPage.branch((0..<16).map { $0 % 3 == 0 ? random.id() : nil }),
+        ItemPage.init(decoding:)
+      ) { $0.encoded() },
+      .init("revision", revision, RecordRevision.init(decoding:)) { revision in
+        var revision = revision
+        return revision.encode { _ in .zero }
+      },
+      .init("index", ChunkIndex(chunks: [random.id(), nil]), ChunkIndex.init(decoding:)) {
+        $0.encoded()
+      },
+      .init("announcement", Announcement(names: [random.id()]), Announcement.init(decoding:)) {
+        $0.encoded()
+      },
+      .init(
+        "head",
+        Head(
+          checkpoint: [random.id()], deltas: [random.id(), random.id()],
+          cover: [Head.Cover(device: random.id(), counter: 9, headHash: random.id())],
+          time: HybridTime(rawValue: 99), announcement: random.id(), announcedAt: 7),
+        Head.init(decoding:)
+      ) { $0.encoded() },
+    ]
+  }
+
+  private static func people(
+    _ random: inout SeededRandom, _ sealed: Sealed
+  ) -> [SampleDecoder] {
+    let past = PastGeneration(
+      generation: 1, signingPublicKey: random.bytes(32), agreementPublicKey: random.bytes(32),
+      wrappedMasterKey: random.bytes(40))
+    let recovery = RecoverySlot(
+      salt: random.bytes(16), passes: 3, memoryKiB: 65_536, wrappedMasterKey: random.bytes(40))
+    return [
+      .init(
+        "signed file", SignedFile(body: random.bytes(50), signature: random.bytes(64)),
+        SignedFile.init(decoding:)
+      ) { $0.encoded() },
+      .init(
+        "identity",
+        IdentityBody(
+          person: random.id(), counter: 2, previous: random.id(), rootPublicKey: random.bytes(32),
+          generation: 2, signingPublicKey: random.bytes(32), agreementPublicKey: random.bytes(32),
+          recovery: recovery, time: 5, past: [past]),
+        IdentityBody.init(decoding:)
+      ) { $0.encoded() },
+      .init(
+        "certificate",
+        DeviceCertificateBody(
+          person: random.id(), generation: 1, device: random.id(),
+          signingPublicKey: random.bytes(32), agreementPublicKey: random.bytes(32),
+          ephemeralPublicKey: random.bytes(32), wrappedMasterKey: random.bytes(40), time: 5),
+        DeviceCertificateBody.init(decoding:)
+      ) { $0.encoded() },
+      .init(
+        "device",
+        DeviceBody(
+          person: random.id(), device: random.id(), counter: 1, generation: 1, sealed: sealed),
+        DeviceBody.init(decoding:)
+      ) { $0.encoded() },
+      .init(
+        "device profile",
+        DeviceProfile(
+          deviceName: "Kitchen", deviceKind: "laptop",
+          profile: PersonalProfile(name: "Adult A", time: HybridTime(rawValue: 7)), created: 6),
+        DeviceProfile.init(decoding:)
+      ) { $0.encoded() },
+    ]
+  }
+
+  private static func members(
+    _ random: inout SeededRandom, _ sealed: Sealed
+  ) -> [SampleDecoder] {
+    [
+      .init(
+        "member root",
+        MemberRootBody(creator: random.id(), generation: 1, random: random.bytes(32), time: 5),
+        MemberRootBody.init(decoding:)
+      ) { $0.encoded() },
+      .init(
+        "grant",
+        GrantBody(
+          member: random.id(), epoch: EpochID(number: 2, owner: random.id()), person: random.id(),
+          personGeneration: 1, giver: random.id(), giverGeneration: 3, role: .editor,
+          wrappedKey: random.bytes(40), time: 5, until: 6),
+        GrantBody.init(decoding:)
+      ) { $0.encoded() },
+      .init(
+        "head register",
+        HeadBody(
+          member: random.id(), device: random.id(), counter: 4, previous: random.id(),
+          person: random.id(), generation: 1, keyID: random.id(), sealed: sealed),
+        HeadBody.init(decoding:)
+      ) { $0.encoded() },
+    ]
+  }
+
+  private static func state(
+    _ random: inout SeededRandom, _ sealed: Sealed
+  ) throws -> [SampleDecoder] {
+    [
+      .init(
+        "audit segment",
+        AuditSegmentBody(
+          person: random.id(), device: random.id(), first: 1, generation: 1, sealed: sealed),
+        AuditSegmentBody.init(decoding:)
+      ) { $0.encoded() },
+      .init(
+        "audit events",
+        AuditEvents(events: [
+          AuditEvent(
+            time: 1, action: "write", member: random.id(), record: random.id(), name: .record,
+            detail: "é", count: 3),
+          AuditEvent(time: 2, action: "unlock"),
+        ]), AuditEvents.init(decoding:)
+      ) { $0.encoded() },
+      .init(
+        "password slot",
+        PasswordSlot(
+          vault: random.id(), person: random.id(), device: random.id(), salt: random.bytes(16),
+          passes: 3, memoryKiB: 65_536, wrappedUnlockKey: random.bytes(40), deviceKeys: sealed,
+          checksum: random.id()),
+        PasswordSlot.init(decoding:)
+      ) { $0.encoded() },
+      .init(
+        "watermarks",
+        Watermarks(marks: [
+          Watermark(path: .head(random.id(), random.id()), counter: 5, hash: random.id(), floor: 4)
+        ]), Watermarks.init(decoding:)
+      ) { $0.encoded() },
+      .init(
+        "vault.json", VaultDescription(vault: random.id()),
+        VaultDescription.init(decoding:)
+      ) { $0.encoded() },
+    ]
+  }
+}

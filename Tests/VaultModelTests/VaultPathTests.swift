@@ -1,0 +1,52 @@
+import Testing
+import VaultModel
+
+@Suite struct VaultPathTests {
+  private func paths() -> [VaultPath] {
+    var random = SeededRandom(seed: 5)
+    let epoch = EpochID(number: 4_294_967_295, owner: random.id())
+    return [
+      .vault, .identity(random.id()), .certificate(random.id(), generation: 1, random.id()),
+      .device(random.id(), random.id()), .memberRoot(random.id()),
+      .grant(random.id(), epoch, random.id()), .head(random.id(), random.id()),
+      .object(random.id(), random.id()), .auditSegment(random.id(), first: .max),
+    ]
+  }
+
+  @Test func everyPathParsesBack() {
+    for path in paths() { #expect(VaultPath(parsing: path.string) == path) }
+  }
+
+  @Test func otherSpellingsAreRefused() {
+    for path in paths() where path != .vault {
+      let text = path.string
+      let others = [
+        text.uppercased(), "/" + text, text + "/", text + "0", text + "x", "x" + text,
+        text.replacing("/", with: "//"), text.replacing("generations/1", with: "generations/01"),
+        text.replacing("4294967295-", with: "4294967296-"), "./" + text, text + "\u{301}",
+        text.replacing("generations/1", with: "generations/0"),
+        text.replacing("generations/1", with: "generations/+1"),
+      ]
+      for other in others where other != text { #expect(VaultPath(parsing: other) == nil) }
+    }
+  }
+
+  @Test(arguments: [1, 2, 3] as [UInt64])
+  func whateverParsesIsSpelledJustSo(seed: UInt64) {
+    var random = SeededRandom(seed: seed)
+    let texts = paths().map { Array($0.string.utf8) }
+    for _ in 0..<5_000 {
+      var bytes = texts[random.number(below: texts.count)]
+      for _ in 0..<random.number(below: 3) {
+        let position = random.number(below: bytes.count)
+        switch random.number(below: 3) {
+        case 0: bytes[position] = UInt8.random(in: 0...255, using: &random)
+        case 1: bytes.remove(at: position)
+        default: bytes.insert(UInt8(ascii: "/"), at: position)
+        }
+      }
+      let text = String(decoding: bytes, as: UTF8.self)
+      if let path = VaultPath(parsing: text) { #expect(path.string == text) }
+    }
+  }
+}

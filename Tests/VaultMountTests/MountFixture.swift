@@ -1,0 +1,111 @@
+import Glibc
+import SystemPackage
+import Vault
+import VaultCrypto
+import VaultFiles
+import VaultModel
+
+@testable import VaultMount
+
+/// A vault with one member, mounted in this process; unmounted and removed with the test, however that ends.
+final class MountFixture {
+  let temporary = TemporaryFolder()
+  let stateRoot: FilePath
+  let stateFolder: FilePath
+  let mountpoint: FilePath
+  /// The member's folder in the mount.
+  let emma: FilePath
+  private let vault: Vault
+  private(set) var mount: Mount?
+
+  /// Whether this process may mount: `/dev/fuse` can be opened. Where it may not, the tests say so loudly.
+  static var isPossible: Bool {
+    let descriptor = open("/dev/fuse", O_RDWR | O_CLOEXEC)
+    if descriptor >= 0 { close(descriptor) }
+    return descriptor >= 0
+  }
+
+  init(options: MountOptions = MountOptions()) throws {
+    stateRoot = temporary.folder("state", mode: 0o700)
+    let folder = temporary.path.appending("vault")
+    let device = NewDevice(
+      personName: "Adult A", deviceName: "test", deviceKind: "laptop", passwordCost: .floor,
+      recoveryCost: .floor)
+    let created = try Vault.create(
+      in: folder, stateRoot: stateRoot, device: device,
+      password: SecretBytes(copying: Array("for this test only".utf8)))
+    vault = try Vault.open(folder: folder, stateRoot: stateRoot, key: created.unlockKey)
+    _ = try vault.addMember(named: FileTree.name(Array("Emma".utf8)))
+    stateFolder = stateRoot.appending(vault.id.hex)
+    mountpoint = temporary.path.appending("mnt")
+    emma = mountpoint.appending("Emma")
+    try start(options)
+  }
+
+  /// Mounts, also once more after `end`.
+  func start(_ options: MountOptions = MountOptions()) throws {
+    let tree = FileTree(vault: vault, options: FileTreeOptions(uid: getuid(), gid: getgid()))
+    mount = try Mount.start(
+      tree: tree, at: mountpoint, vault: vault.folder, stateFolder: stateFolder, options: options)
+  }
+
+  /// Unmounts and returns why the mount ended; nil when there is none.
+  @discardableResult
+  func end() throws -> Mount.Ending? {
+    guard let mount else { return nil }
+    self.mount = nil
+    mount.requestEnd(.unmounted)
+    return try mount.waitUntilEnded()
+  }
+
+  /// For a mount that has ended by itself.
+  func forgetMount() { mount = nil }
+
+  deinit {
+    do {
+      try end()
+      try vault.close()
+    } catch {
+      preconditionFailure("the fixture did not end: \(error)")
+    }
+    precondition((try? MountTable.isVaultMount(mountpoint)) == false, "a mount was left behind")
+  }
+}
+
+/// Plain file calls that throw the errno, so that a test reads like what it tests.
+enum POSIX {
+  struct Failure: Error, Hashable { let errno: Int32 }
+
+  @discardableResult
+  static func call<Result: SignedInteger>(_ result: Result) throws -> Result {
+    if result < 0 { throw Failure(errno: Glibc.errno) }
+    return result
+  }
+
+  static func write(_ path: FilePath, _ content: [UInt8], flags: Int32 = O_CREAT | O_TRUNC) throws {
+    let descriptor = try call(open(path.string, O_WRONLY | O_CLOEXEC | flags, 0o644))
+    defer { close(descriptor) }
+    var sent = 0
+    while sent < content.count {
+      sent += try content.withUnsafeBytes {
+        try call(Glibc.write(descriptor, $0.baseAddress?.advanced(by: sent), content.count - sent))
+      }
+    }
+  }
+
+  static func read(_ path: FilePath) throws -> [UInt8] {
+    let descriptor = try call(open(path.string, O_RDONLY | O_CLOEXEC))
+    defer { close(descriptor) }
+    return try SmallFile.load(from: descriptor, path: path)
+  }
+
+  static func status(_ path: FilePath) throws -> stat {
+    var status = stat()
+    try call(lstat(path.string, &status))
+    return status
+  }
+
+  static func names(_ path: FilePath) -> [String] {
+    Directory.names(in: path).map { String(decoding: $0, as: UTF8.self) }.sorted()
+  }
+}

@@ -1,0 +1,163 @@
+import Glibc
+import SystemPackage
+import Testing
+
+@testable import VaultMount
+
+/// The whole way through the kernel. One at a time: each has a vault, threads and a mount of its own.
+@Suite(
+  .serialized,
+  .enabled(if: MountFixture.isPossible, "NOT TESTED: /dev/fuse cannot be opened by this user"))
+struct MountTests {
+  @Test func isListedWithItsTypeAndVault() throws {
+    let fixture = try MountFixture()
+    let entry = try MountTable.entry(at: fixture.mountpoint)
+    #expect(entry?.type == "fuse.kinvault")
+    #expect(entry?.source == fixture.temporary.path.appending("vault"))
+    #expect(POSIX.names(fixture.mountpoint) == ["Emma"])
+    let running = MountRegistry.runningMounts(stateFolder: fixture.stateFolder)
+    #expect(running.map(\.mountpoint) == [fixture.mountpoint])
+    #expect(running.map(\.process) == [getpid()])
+  }
+
+  @Test func contentSurvivesUnmountingAndTheMountpointDoesNot() throws {
+    let fixture = try MountFixture()
+    let content = (0..<3_000_017).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 11) }
+    try POSIX.write(fixture.emma.appending("scan.dcm"), content)
+    try POSIX.call(mkdir(fixture.emma.appending("Vaccines").string, 0o755))
+    try POSIX.write(fixture.emma.appending("Vaccines").appending("card"), [1, 2, 3])
+    #expect(try fixture.end() == .unmounted)
+    #expect(permissions(fixture.mountpoint) == nil)
+    #expect(MountRegistry.runningMounts(stateFolder: fixture.stateFolder).isEmpty)
+    try fixture.start()
+    #expect(try POSIX.read(fixture.emma.appending("scan.dcm")) == content)
+    #expect(try POSIX.read(fixture.emma.appending("Vaccines").appending("card")) == [1, 2, 3])
+  }
+
+  @Test func aSaveDanceLeavesTheNewContentAndNoOther() throws {
+    let fixture = try MountFixture()
+    let file = fixture.emma.appending("record.md")
+    let draft = fixture.emma.appending(".record.md.swp")
+    try POSIX.write(file, Array("old".utf8))
+    let descriptor = try POSIX.call(
+      open(draft.string, O_CREAT | O_WRONLY | O_EXCL | O_CLOEXEC, 0o600))
+    #expect(write(descriptor, "newer", 5) == 5)
+    try POSIX.call(fsync(descriptor))
+    close(descriptor)
+    try POSIX.call(rename(draft.string, file.string))
+    #expect(try POSIX.read(file) == Array("newer".utf8))
+    #expect(POSIX.names(fixture.emma) == ["record.md"])
+  }
+
+  @Test func anUnlinkedFileLivesOnWhileItIsOpen() throws {
+    let fixture = try MountFixture()
+    let path = fixture.emma.appending("note")
+    let descriptor = try POSIX.call(open(path.string, O_CREAT | O_RDWR | O_CLOEXEC, 0o600))
+    defer { close(descriptor) }
+    #expect(write(descriptor, "abc", 3) == 3)
+    try POSIX.call(unlink(path.string))
+    #expect(pwrite(descriptor, "defg", 4, 3) == 4)
+    var status = stat()
+    try POSIX.call(fstat(descriptor, &status))
+    #expect(status.st_size == 7)
+    #expect(status.st_nlink == 0)
+    var bytes = [UInt8](repeating: 0, count: 7)
+    #expect(pread(descriptor, &bytes, 7, 0) == 7)
+    #expect(bytes == Array("abcdefg".utf8))
+  }
+
+  @Test func aSharedMappingWritesThrough() throws {
+    let fixture = try MountFixture()
+    let path = fixture.emma.appending("mapped")
+    try POSIX.write(path, [UInt8](repeating: 7, count: 8192))
+    let descriptor = try POSIX.call(open(path.string, O_RDWR | O_CLOEXEC))
+    let memory = mmap(nil, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
+    close(descriptor)
+    let bytes = try #require(memory).assumingMemoryBound(to: UInt8.self)
+    bytes[5000] = 9
+    try POSIX.call(msync(memory, 8192, MS_SYNC))
+    munmap(memory, 8192)
+    #expect(try POSIX.read(path)[5000] == 9)
+    try fixture.end()
+    try fixture.start()
+    #expect(try POSIX.read(path)[4999...5001] == [7, 9, 7])
+  }
+
+  @Test func namesNeedNotBeText() throws {
+    let fixture = try MountFixture()
+    let name: [UInt8] = [0xff, 0xfe, 0x20, 0x0a, 0x80]
+    let path = FilePath(bytes: fixture.emma.bytes + [UInt8(ascii: "/")] + name)
+    let descriptor = try POSIX.call(
+      path.withPlatformString { open($0, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600) })
+    close(descriptor)
+    #expect(Directory.names(in: fixture.emma) == [name])
+    let long = fixture.emma.appending(String(repeating: "x", count: 256))
+    #expect(throws: POSIX.Failure(errno: ENAMETOOLONG)) { try POSIX.write(long, []) }
+  }
+
+  @Test func aLargeDirectoryIsListedWhole() throws {
+    let fixture = try MountFixture()
+    for number in 0..<3000 { try POSIX.write(fixture.emma.appending("file \(number)"), []) }
+    #expect(POSIX.names(fixture.emma).count == 3000)
+    #expect(Set(POSIX.names(fixture.emma)).count == 3000)
+  }
+
+  @Test func aRequestThatCannotBeServedIsAnErrorNotAnEnd() throws {
+    let fixture = try MountFixture()
+    #expect(throws: POSIX.Failure(errno: ENOENT)) {
+      try POSIX.status(fixture.emma.appending("none"))
+    }
+    #expect(throws: POSIX.Failure(errno: EISDIR)) {
+      try POSIX.write(fixture.emma, [], flags: 0)
+    }
+    #expect(POSIX.names(fixture.mountpoint) == ["Emma"])
+  }
+
+  @Test func endsWhenNobodyUsesItAndNotBefore() throws {
+    var options = MountOptions()
+    options.idleTimeout = .milliseconds(300)
+    let fixture = try MountFixture(options: options)
+    let mount = try #require(fixture.mount)
+    let path = fixture.emma.appending("held")
+    let descriptor = try POSIX.call(open(path.string, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
+    usleep(1_000_000)
+    #expect(try MountTable.isVaultMount(fixture.mountpoint))
+    close(descriptor)
+    #expect(try mount.waitUntilEnded() == .idle)
+    #expect(permissions(fixture.mountpoint) == nil)
+    fixture.forgetMount()
+  }
+
+  @Test func endsWithFilesOpenAndKeepsWhatWasWritten() throws {
+    let fixture = try MountFixture()
+    let path = fixture.emma.appending("held")
+    let descriptor = try POSIX.call(open(path.string, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
+    #expect(write(descriptor, "abc", 3) == 3)
+    try fixture.end()
+    #expect(write(descriptor, "def", 3) == -1)
+    close(descriptor)
+    try fixture.start()
+    #expect(try POSIX.read(path) == Array("abc".utf8))
+  }
+
+  @Test func anUnmountInUseIsRefusedAndNamesTheMount() throws {
+    let fixture = try MountFixture()
+    let descriptor = try POSIX.call(
+      open(fixture.emma.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+    defer { close(descriptor) }
+    let error = #expect(throws: MountError.self) {
+      try Unmount.run(fixture.mountpoint, stateRoot: fixture.stateRoot)
+    }
+    guard case .busy(fixture.mountpoint, _) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(POSIX.names(fixture.mountpoint) == ["Emma"])
+  }
+
+  @Test func aSecondMountAtTheSamePlaceIsRefused() throws {
+    let fixture = try MountFixture()
+    #expect(throws: MountError.alreadyMounted(fixture.mountpoint)) { try fixture.start() }
+    #expect(POSIX.names(fixture.mountpoint) == ["Emma"])
+  }
+}
