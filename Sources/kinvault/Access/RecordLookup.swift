@@ -55,6 +55,45 @@ struct RecordLookup {
     return found
   }
 
+  /// What `find` gives; else the record or file of that path or id that was deleted last.
+  func findAlsoDeleted(_ text: String) throws -> FoundRecord {
+    do { return try find(text) } catch let error as CommandError {
+      guard case .notFound = error else { throw error }
+      if let found = try findDeleted(text) { return found }
+      throw error
+    }
+  }
+
+  private func findDeleted(_ text: String) throws -> FoundRecord? {
+    for member in vault.members {
+      let deleted = member.allEntries().filter(\.isDeleted).sorted { $0.time > $1.time }
+      let byID = deleted.first {
+        text.count >= Self.leastDigits && $0.record.hex.hasPrefix(text.lowercased())
+      }
+      let path = RecordPath(text)
+      let byPath = deleted.first { member.displayPath(of: $0.record) == path?.string }
+      guard let entry = byID ?? byPath else { continue }
+      let shown = RecordPath(member.displayPath(of: entry.record))
+      return FoundRecord(
+        member: member, target: .record(entry.record),
+        path: shown ?? RecordPath(member: entry.title))
+    }
+    return try findDeletedFile(text)
+  }
+
+  /// A file that a record which is still there once had.
+  private func findDeletedFile(_ text: String) throws -> FoundRecord? {
+    guard let path = RecordPath(text), let parent = path.parent, let name = path.components.last,
+      let member = vault.member(named: path.member),
+      case .record(let record)? = try member.target(at: parent.components)
+    else { return nil }
+    for (_, revision) in try member.history(of: record)
+    where try member.filesByName(of: revision)[name] != nil {
+      return FoundRecord(member: member, target: .file(name, in: record), path: path)
+    }
+    return nil
+  }
+
   private func findByID(_ text: String) throws -> FoundRecord? {
     let digits = text.lowercased()
     guard digits.count >= Self.leastDigits, digits.allSatisfy(\.isHexDigit) else { return nil }

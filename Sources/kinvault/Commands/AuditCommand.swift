@@ -22,7 +22,8 @@ struct AuditCommand: ParsableCommand {
     completion: .list(AuditAction.allCases.map(\.rawValue)))
   var action: String?
 
-  @Option(help: ArgumentHelp("Only this member's.", valueName: "name"), completion: MemberCompletion.kind)
+  @Option(
+    help: ArgumentHelp("Only this member's.", valueName: "name"), completion: MemberCompletion.kind)
   var member: String?
 
   @Flag(help: "Print JSON.") var json = false

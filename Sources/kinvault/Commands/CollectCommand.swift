@@ -77,7 +77,8 @@ struct CollectCommand: ParsableCommand {
     }
     for name in report.skippedMembers {
       Terminal.writeLine(
-        "\(Terminal.visible(name)): skipped, because something is damaged. Mend that first: kinvault check")
+        "\(Terminal.visible(name)): skipped, because something is damaged. Mend that first: kinvault check"
+      )
     }
   }
 }

@@ -15,7 +15,8 @@ struct ExportCommand: ParsableCommand {
         kinvault export Emma /media/usb/Emma --yes
       """)
 
-  @Argument(help: "A member, or a record: its path, or the first digits of its id.") var record: String
+  @Argument(help: "A member, or a record: its path, or the first digits of its id.") var record:
+    String
   @Argument(help: "The folder to make.", completion: .directory) var folder: String
   @Flag(help: "Do not ask.") var yes = false
   @OptionGroup var access: AccessOptions
@@ -36,7 +37,8 @@ struct ExportCommand: ParsableCommand {
       Terminal.note("kinvault: \(failure.path) was left out. \(failure.error.message)")
     }
     if report.lacksXattrs {
-      Terminal.note("kinvault: That folder's file system keeps no extended attributes; they are left out.")
+      Terminal.note(
+        "kinvault: That folder's file system keeps no extended attributes; they are left out.")
     }
     Terminal.writeLine(
       "Exported \(counted(report.recordCount, "record")) with \(counted(report.fileCount, "file")), "

@@ -24,7 +24,8 @@ struct MountCommand: ParsableCommand {
   @Argument(help: "Where: a folder that is empty or does not exist yet.", completion: .directory)
   var mountpoint: String
 
-  @Flag(help: "Stay in the foreground until the mount ends (Ctrl-C ends it).") var foreground = false
+  @Flag(help: "Stay in the foreground until the mount ends (Ctrl-C ends it).") var foreground =
+    false
   @Flag(help: "Refuse every change.") var readOnly = false
   @Flag(help: "Let other users of this machine in, as far as permission bits allow.")
   var allowOther = false

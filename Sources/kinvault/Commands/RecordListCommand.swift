@@ -16,7 +16,8 @@ struct RecordListCommand: ParsableCommand {
         kinvault record list --deleted
       """)
 
-  @Option(help: ArgumentHelp("Only this member's.", valueName: "name"), completion: MemberCompletion.kind)
+  @Option(
+    help: ArgumentHelp("Only this member's.", valueName: "name"), completion: MemberCompletion.kind)
   var member: String?
 
   @Option(
@@ -24,13 +25,18 @@ struct RecordListCommand: ParsableCommand {
     completion: .list(RecordType.allValueStrings))
   var type: String?
 
-  @Option(help: ArgumentHelp("Only from this date on: 2025-01-20, 2025-01 or 2025.", valueName: "date"))
+  @Option(
+    help: ArgumentHelp("Only from this date on: 2025-01-20, 2025-01 or 2025.", valueName: "date"))
   var since: DateArgument?
 
-  @Option(help: ArgumentHelp("Only up to this date, this day, month or year included.", valueName: "date"))
+  @Option(
+    help: ArgumentHelp("Only up to this date, this day, month or year included.", valueName: "date")
+  )
   var until: DateArgument?
 
-  @Option(help: ArgumentHelp("Only those with this text in their path or note, in any case.", valueName: "text"))
+  @Option(
+    help: ArgumentHelp(
+      "Only those with this text in their path or note, in any case.", valueName: "text"))
   var text: String?
 
   @Flag(help: "Also folders without type and date.") var all = false
@@ -54,7 +60,7 @@ struct RecordListCommand: ParsableCommand {
     let rows = try access.withVault(.reading) { vault in
       let lookup = RecordLookup(vault: vault)
       let members = try member.map { [try lookup.member(named: $0)] } ?? vault.members
-      return try members.flatMap { try rows(of: $0) }
+      return try members.flatMap { try self.rows(of: $0) }
     }.sorted { ($1.date, $0.path) < ($0.date, $1.path) }
     if json {
       try JSONOutput.print(rows)
@@ -67,7 +73,8 @@ struct RecordListCommand: ParsableCommand {
     }
     table.print(orElse: "No records to show.")
     if !deleted, rows.contains(where: \.unreadableFrontMatter) {
-      Terminal.note("The fields of some records cannot be read; kinvault record show PATH says why.")
+      Terminal.note(
+        "The fields of some records cannot be read; kinvault record show PATH says why.")
     }
   }
 

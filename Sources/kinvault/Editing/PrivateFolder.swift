@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// A folder of this user alone, in memory where possible, for a text while a person edits it.
@@ -15,11 +16,11 @@ struct PrivateFolder: ~Copyable {
         "There is no folder in memory here (/dev/shm, $XDG_RUNTIME_DIR), so the text would be on disk, "
           + "unencrypted, while you edit it. If that is all right: --allow-disk")
     }
-    isInMemory = memory != nil
     var template = Array("\(parent)/kinvault-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
       throw .system(call: "mkdtemp", path: parent, errno: errno)
     }
+    isInMemory = memory != nil
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
@@ -27,11 +28,7 @@ struct PrivateFolder: ~Copyable {
   deinit { Self.wipe(path) }
 
   private static func isInMemory(_ path: String) -> Bool {
-    var status = statfs()
-    guard statfs(path, &status) == 0 else { return false }
-    let tmpfs = 0x0102_1994
-    let ramfs = 0x8584_58f6
-    return [tmpfs, ramfs].contains(Int(status.f_type))
+    kv_is_in_memory(path) == 1
   }
 
   private static func wipe(_ path: String) {

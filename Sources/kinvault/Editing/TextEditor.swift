@@ -5,7 +5,9 @@ enum TextEditor {
   /// The text as the person left it.
   ///
   /// - Throws: `refused` when the editor ends with an error; then nothing counts as changed.
-  static func edit(_ text: [UInt8], named name: String, allowsDisk: Bool) throws(CommandError) -> [UInt8] {
+  static func edit(_ text: [UInt8], named name: String, allowsDisk: Bool) throws(CommandError)
+    -> [UInt8]
+  {
     // Whatever tells this process to stop must wait until the text is wiped.
     let signals = HeldSignals([SIGINT, SIGQUIT, SIGTERM, SIGHUP])
     defer { signals.release() }

@@ -77,7 +77,8 @@ struct CheckPrint: Encodable {
 
   private func print(repair: RepairRow) {
     Terminal.writeLine(
-      "Repaired \(Terminal.visible(repair.member)): \(counted(max(0, repair.records - 1), "record")) found.")
+      "Repaired \(Terminal.visible(repair.member)): \(counted(max(0, repair.records - 1), "record")) found."
+    )
     for path in repair.wentBack {
       Terminal.writeLine("  \(Terminal.visible(path)) went back to an older revision.")
     }
@@ -105,7 +106,9 @@ struct CheckPrint: Encodable {
   private func conclude(hasProblems: Bool) {
     if !hasProblems {
       Terminal.writeLine(readData ? "\nEverything is whole." : "\nEverything is in its place.")
-      if !readData { Terminal.writeLine("To verify every byte as well: kinvault check --read-data") }
+      if !readData {
+        Terminal.writeLine("To verify every byte as well: kinvault check --read-data")
+      }
       return
     }
     Terminal.writeLine("\nWhat to do:")
@@ -130,7 +133,8 @@ struct CheckPrint: Encodable {
     }
     if kinds.contains("untrusted") {
       Terminal.writeLine(
-        "  Files with a signature that does not hold are ignored; whoever put them there has no key.")
+        "  Files with a signature that does not hold are ignored; whoever put them there has no key."
+      )
     }
   }
 }

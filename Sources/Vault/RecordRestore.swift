@@ -1,0 +1,142 @@
+import VaultModel
+
+/// Brings back what a record was: an older revision, a deleted record, a deleted file.
+///
+/// Only plans: what is to be done is an edit, so that nothing of the present is lost from the history.
+package struct RecordRestore {
+  /// A folder is deleted file by file: revisions as close together as this belong to one deletion.
+  private static let deletionGap: UInt64 = 60_000
+  /// Records below a deleted one that were deleted at most this long before it went with it.
+  private static let subtreeGap: UInt64 = 600_000
+
+  private let member: Member
+
+  package init(_ member: Member) { self.member = member }
+
+  /// The edit that gives a record the files, note and attributes of an older revision. Where the record
+  /// is and what it is called stays, unless it is deleted.
+  ///
+  /// - Throws: `notFound` for an unknown record; `missing`, `damaged`.
+  package func edit(
+    of record: RecordID, to revision: RecordRevision
+  ) throws(VaultError) -> RecordEdit {
+    guard let entry = member.entry(record) else { throw .notFound(what: "the record") }
+    let current = try member.filesByName(of: try member.revision(entry.revision))
+    let wanted = try member.filesByName(of: revision)
+    var edit = RecordEdit(record: record, attributes: revision.attributes)
+    for name in current.keys where wanted[name] == nil { edit.items.updateValue(nil, forKey: name) }
+    for (name, item) in wanted { edit.items[name] = item }
+    if entry.isDeleted {
+      edit.place = RecordPlace(parent: entry.parent, title: entry.title, isDeleted: false)
+    }
+    return edit
+  }
+
+  /// What a record was before it was deleted.
+  ///
+  /// A program that deletes a folder deletes its files one after the other, so the newest revision that
+  /// is not deleted may be half empty; this looks for the one before all of that.
+  ///
+  /// - Throws: `notFound` when no such revision is kept.
+  package func revisionBeforeDeletion(
+    of record: RecordID
+  ) throws(VaultError) -> (name: ObjectName, revision: RecordRevision) {
+    let history = try member.history(of: record)
+    guard var best = history.firstIndex(where: { !$0.revision.place.isDeleted }) else {
+      throw .notFound(what: "a revision of the record before it was deleted")
+    }
+    var later = best > 0 ? history[best - 1].revision.time : history[best].revision.time
+    // From the deletion back through a burst of revisions that only lost files.
+    while true {
+      let time = history[best].revision.time
+      guard best + 1 < history.count, later.milliseconds - time.milliseconds <= Self.deletionGap,
+        try isPartOfDeletion(history[best].revision, after: history[best + 1].revision)
+      else { break }
+      later = time
+      best += 1
+    }
+    return history[best]
+  }
+
+  /// Whether the step to `new` did nothing but remove files.
+  private func isPartOfDeletion(
+    _ new: RecordRevision, after old: RecordRevision
+  ) throws(VaultError) -> Bool {
+    guard !old.place.isDeleted else { return false }
+    let changes = try member.changes(from: old, to: new)
+    return changes.contains { if case .removed = $0 { true } else { false } }
+      && changes.allSatisfy { if case .removed = $0 { true } else { false } }
+  }
+
+  /// The edits that bring back a deleted record, with the deleted records below it that went at the same
+  /// time; those above it too, where they are deleted.
+  ///
+  /// - Throws: `alreadyExists` if another record has taken its place; `notFound`, `missing`, `damaged`.
+  package func edits(undeleting record: RecordID) throws(VaultError) -> [RecordEdit] {
+    guard let entry = member.entry(record), entry.isDeleted else {
+      throw .notFound(what: "the deleted record")
+    }
+    var edits: [RecordEdit] = []
+    var next = entry.parent
+    while let id = next, id != .root, edits.count < 1000, let above = member.entry(id),
+      above.isDeleted
+    {
+      try checkIsFree(above)
+      edits.append(
+        RecordEdit(
+          record: id,
+          place: RecordPlace(parent: above.parent, title: above.title, isDeleted: false)))
+      next = above.parent
+    }
+    edits.reverse()
+    try checkIsFree(entry)
+    try append(entry, to: &edits)
+    let below = subtree(of: entry)
+    for child in below { try append(child, to: &edits) }
+    return edits
+  }
+
+  private func append(_ entry: RecordEntry, to edits: inout [RecordEdit]) throws(VaultError) {
+    let (_, revision) = try revisionBeforeDeletion(of: entry.record)
+    edits.append(try edit(of: entry.record, to: revision))
+  }
+
+  private func checkIsFree(_ entry: RecordEntry) throws(VaultError) {
+    guard let parent = entry.parent else { return }
+    let isTaken = member.children(of: parent).contains { $0.title == entry.title }
+    let isFile = try member.hasFile(named: entry.title, in: parent)
+    if isTaken || isFile { throw .alreadyExists(what: "something where the record was") }
+  }
+
+  /// Deleted records below `top` that were deleted shortly before it, from the top down.
+  private func subtree(of top: RecordEntry) -> [RecordEntry] {
+    var deleted: [RecordID: [RecordEntry]] = [:]
+    for entry in member.allEntries() where entry.isDeleted {
+      if let parent = entry.parent { deleted[parent, default: []].append(entry) }
+    }
+    var found: [RecordEntry] = []
+    var waiting = [top]
+    var seen: Set<RecordID> = [top.record]
+    while let next = waiting.popLast() {
+      for child in deleted[next.record] ?? [] where seen.insert(child.record).inserted {
+        let gap = top.time.milliseconds.subtractingReportingOverflow(child.time.milliseconds)
+        guard gap.overflow || gap.partialValue <= Self.subtreeGap else { continue }
+        found.append(child)
+        waiting.append(child)
+      }
+    }
+    return found
+  }
+
+  /// The newest kept version of a file that the record no longer has.
+  ///
+  /// - Throws: `notFound` when no kept revision has it.
+  package func deletedFile(
+    named name: FileName, of record: RecordID
+  ) throws(VaultError) -> Item {
+    for (_, revision) in try member.history(of: record) {
+      if let item = try member.filesByName(of: revision)[name] { return item }
+    }
+    throw .notFound(what: "a revision in which the record had this file")
+  }
+}

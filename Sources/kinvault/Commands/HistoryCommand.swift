@@ -1,0 +1,111 @@
+import ArgumentParser
+import Vault
+import VaultModel
+
+struct HistoryCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "history",
+    abstract: "List the revisions of a record or of a file in it.",
+    discussion: """
+      Newest first, with what each changed. \u{2018}kinvault restore\u{2019} brings one back. For what was deleted: \
+      kinvault record list --deleted
+
+      Examples:
+        kinvault history "Emma/Vaccines/2025-01-20 COVID-19"
+        kinvault history "Emma/Vaccines/2025-01-20 COVID-19/card.jpg"
+      """)
+
+  @Argument(help: "A record or a file: its path, or the first digits of a record's id.")
+  var record: String
+
+  @Flag(help: "Print JSON.") var json = false
+  @OptionGroup var access: AccessOptions
+
+  func run() throws {
+    let rows = try access.withVault(.reading) { vault in
+      let found = try RecordLookup(vault: vault).findAlsoDeleted(record)
+      return try RevisionRow.rows(of: found, in: vault)
+    }
+    if json {
+      try JSONOutput.print(rows)
+      return
+    }
+    var table = Table("REVISION", "TIME", "DEVICE", "CHANGES")
+    for row in rows {
+      table.add([
+        row.shortRevision, DateText.local(milliseconds: row.milliseconds), row.deviceText,
+        row.summary,
+      ])
+    }
+    table.print(orElse: "No revisions.")
+  }
+}
+
+/// A revision as it is listed.
+private struct RevisionRow: Encodable {
+  var revision: String
+  var time: String
+  var device: String
+  var changes: [String]
+  var milliseconds: UInt64
+  var deviceText: String
+
+  enum CodingKeys: String, CodingKey {
+    case revision, time, device, changes
+  }
+
+  var shortRevision: String { String(revision.prefix(8)) }
+  var summary: String { changes.isEmpty ? "nothing that shows" : changes.joined(separator: ", ") }
+
+  static func rows(of found: FoundRecord, in vault: Vault) throws -> [RevisionRow] {
+    let history = try found.member.history(of: found.record)
+    let byName = Dictionary(uniqueKeysWithValues: history.map { ($0.name, $0.revision) })
+    var names = RecordPathNames(found.member)
+    return try history.compactMap { name, revision in
+      let old = revision.previous.compactMap { byName[$0] }.first
+      var changes = try found.member.changes(from: old, to: revision)
+      let isCut = old == nil && !revision.previous.isEmpty
+      if let file = found.fileName {
+        changes = changes.filter { $0.concerns(file) }
+        if changes.isEmpty { return nil }
+      }
+      let texts = changes.filter { !(isCut && $0 == .created) }.map { $0.text(&names) }
+      return RevisionRow(
+        revision: name.hex, time: DateText.utc(milliseconds: revision.time.milliseconds),
+        device: revision.device.hex,
+        changes: isCut ? ["what came before is no longer kept"] : texts,
+        milliseconds: revision.time.milliseconds,
+        deviceText: revision.device == vault.device
+          ? vault.profile.deviceName : revision.device.shortHex)
+    }
+  }
+}
+
+extension RecordChange {
+  fileprivate func concerns(_ file: FileName) -> Bool {
+    switch self {
+    case .added(let name), .removed(let name), .changed(let name), .fileAttributes(let name):
+      name == file
+    default: false
+    }
+  }
+
+  fileprivate func text(_ names: inout RecordPathNames) -> String {
+    switch self {
+    case .created: "created"
+    case .deleted: "deleted"
+    case .restored: "restored"
+    case .renamed(let title): "renamed from \u{201C}\(title.string)\u{201D}"
+    case .moved(let parent):
+      "moved from \(parent.flatMap { names.path(of: $0)?.string } ?? "elsewhere")"
+    case .attributes: "attributes"
+    case .added(.record): "note added"
+    case .removed(.record): "note removed"
+    case .changed(.record): "note changed"
+    case .added(let name): "+\(name.string)"
+    case .removed(let name): "\u{2212}\(name.string)"
+    case .changed(let name): "\(name.string) changed"
+    case .fileAttributes(let name): "attributes of \(name.string)"
+    }
+  }
+}

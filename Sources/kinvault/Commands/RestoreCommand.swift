@@ -1,0 +1,109 @@
+import ArgumentParser
+import Vault
+import VaultModel
+
+struct RestoreCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "restore",
+    abstract: "Bring back an older revision, or something deleted.",
+    discussion: """
+      Of a deleted record: the record as it was, with what was deleted together with it. Of a deleted file: the \
+      file. With --revision: the record, or only the file that you name, as it was then. What is there now \
+      stays in the history, so restoring can be undone as well.
+
+      Examples:
+        kinvault restore "Emma/Vaccines/2025-01-20 COVID-19"
+        kinvault restore "Emma/Vaccines/2025-01-20 COVID-19/card.jpg"
+        kinvault restore "Emma/Vaccines/2025-01-20 COVID-19" --revision 3f9a01bc
+      """)
+
+  @Argument(help: "A record or a file: its path, or the first digits of a record's id.")
+  var record: String
+
+  @Option(
+    help: ArgumentHelp(
+      "The revision to go back to, as kinvault history shows it.", valueName: "revision"))
+  var revision: String?
+
+  @Flag(help: "Do not ask before something that is there now is replaced.") var yes = false
+  @OptionGroup var access: AccessOptions
+
+  func run() throws {
+    let message = try access.withVault(.writing) { vault in
+      let found = try RecordLookup(vault: vault).findAlsoDeleted(record)
+      let message = try restore(found, in: vault)
+      vault.audit.note(
+        .restore, member: found.member.id, record: found.record, name: found.fileName)
+      return message
+    }
+    Terminal.writeLine(message)
+  }
+
+  private func restore(_ found: FoundRecord, in vault: Vault) throws -> String {
+    let plan = RecordRestore(found.member)
+    let path = Terminal.visible(found.path.string)
+    let isDeleted = found.member.entry(found.record)?.isDeleted == true
+    if let name = found.fileName {
+      try restore(name, of: found, plan, in: vault)
+    } else if let revision {
+      let (_, wanted) = try find(revision, in: found)
+      if !isDeleted { try confirm("the record \(path)") }
+      try vault.commit(plan.edit(of: found.record, to: wanted), to: found.member)
+    } else if isDeleted {
+      let edits = try plan.edits(undeleting: found.record)
+      try vault.commit(edits, to: found.member)
+      let others = edits.count - 1
+      if others > 0 { return "Restored \(path) and \(counted(others, "record")) with it." }
+    } else {
+      throw CommandError.usage(
+        "\(path) is not deleted. To go back to an older revision: kinvault history, then "
+          + "kinvault restore --revision REVISION")
+    }
+    return "Restored \(path)."
+  }
+
+  private func restore(
+    _ name: FileName, of found: FoundRecord, _ plan: RecordRestore, in vault: Vault
+  ) throws {
+    let member = found.member
+    let current = try member.item(named: name, in: found.record)
+    let item: Item
+    if let revision {
+      let (_, wanted) = try find(revision, in: found)
+      guard let old = try member.filesByName(of: wanted)[name] else {
+        throw CommandError.notFound("The file was not there in revision \(revision).")
+      }
+      item = old
+    } else if current == nil {
+      item = try plan.deletedFile(named: name, of: found.record)
+    } else {
+      throw CommandError.usage(
+        "The file is there. To go back to an older one: kinvault history, then "
+          + "kinvault restore --revision REVISION")
+    }
+    if current != nil { try confirm("the file \(Terminal.visible(found.path.string))") }
+    try vault.commit(RecordEdit(record: found.record, items: [name: item]), to: member)
+  }
+
+  private func confirm(_ what: String) throws {
+    try Confirmation.require(
+      "Replace what \(what) is now? It stays in the history.", isGiven: yes)
+  }
+
+  private func find(
+    _ digits: String, in found: FoundRecord
+  ) throws -> (name: ObjectName, revision: RecordRevision) {
+    let digits = digits.lowercased()
+    let matches = try found.member.history(of: found.record).filter {
+      digits.count >= 4 && $0.name.hex.hasPrefix(digits)
+    }
+    guard matches.count <= 1 else {
+      throw CommandError.notFound("More than one revision begins with \(digits). Give more digits.")
+    }
+    guard let match = matches.first else {
+      throw CommandError.notFound(
+        "The record has no revision \(digits). To see those it has: kinvault history")
+    }
+    return match
+  }
+}
