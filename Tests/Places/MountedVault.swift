@@ -105,6 +105,12 @@ package final class MountedVault: Sendable {
     return try Command.wait(for: child)
   }
 
+  /// Waits for the process of a mount that something else ends, and returns its exit status.
+  package func end() throws -> Int32 {
+    guard let child = process.withLock({ $0.take() }) else { return 0 }
+    return try Command.wait(for: child)
+  }
+
   /// Ends the mount as a crash does, and clears the dead mountpoint away.
   package func killMount() throws {
     guard let child = process.withLock({ $0.take() }) else { return }

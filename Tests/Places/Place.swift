@@ -36,6 +36,7 @@ package struct Place: Sendable, CustomStringConvertible {
   package static var mounted: [Place] { all.filter { $0.name.hasPrefix("mount") } }
 
   /// Calls `body` with a fresh, empty folder of this place, and removes the folder afterwards.
+  @discardableResult
   package func withFolder<Result>(_ body: (FilePath) throws -> Result) throws -> Result {
     let folder = path.appending("test-\(Self.nextNumber())")
     try Errno.check(mkdir(folder.string, 0o755))

@@ -46,6 +46,8 @@ enum Trees {
 
   /// Makes a folder of everything that a file system can keep, on the plain disk.
   static func makeSample(in folder: FilePath) throws {
+    let source = try TestFolder.shared.fresh("random").appending("bytes")
+    try source.write(SeededRandom.bytes(3_000_000))
     try Command(
       [
         "sh", "-ec",
@@ -65,7 +67,7 @@ enum Trees {
         setfattr -n user.comment -v 'first visit' plain.txt
         find . -exec touch -h -d '2021-03-04 05:06:07.123456789' {} +
         touch -d '1969-12-31 12:00:00.5 UTC' nothing
-        """, MountedVault.binary.string,
+        """, source.string,
       ], in: folder
     ).succeed()
   }
