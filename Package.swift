@@ -102,6 +102,21 @@ let package = Package(
         "VaultModel", "VaultFiles", "VaultMount", "Vault", "VaultCrypto", "CFuse",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+
+    // The product from outside: system calls and real programs on a plain folder and on the mount.
+    .target(name: "CPosix", path: "Tests/CPosix"),
+    .target(
+      name: "Places",
+      dependencies: ["CPosix", .product(name: "SystemPackage", package: "swift-system")],
+      path: "Tests/Places"),
+    .testTarget(
+      name: "PosixTests",
+      dependencies: [
+        "CPosix", "Places", .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .testTarget(
+      name: "ProgramsTests",
+      dependencies: ["Places", .product(name: "SystemPackage", package: "swift-system")]),
   ],
   swiftLanguageModes: [.v6]
 )

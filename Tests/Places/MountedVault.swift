@@ -1,0 +1,142 @@
+import Glibc
+import Synchronization
+import SystemPackage
+
+/// A vault made and mounted by the built `kinvault`, in the test folder, with a state folder of its own.
+package final class MountedVault: Sendable {
+  /// Why there is no mount to test on.
+  package struct Unavailable: Error, CustomStringConvertible {
+    package let description: String
+  }
+
+  /// The vault that the suites share; unmounted, and its process reaped, when this process ends.
+  package static let shared: Result<MountedVault, any Error> = {
+    // First, so that it is removed last: exit handlers run in the reverse order.
+    _ = TestFolder.shared
+    let result = Result { try MountedVault(members: ["Emma"]) }
+    atexit { _ = try? MountedVault.shared.get().unmount() }
+    return result
+  }()
+
+  package let vault: FilePath
+  package let mountpoint: FilePath
+  package let environment: [String: String]
+  private let members: [String]
+  private let process = Mutex<pid_t?>(nil)
+
+  /// The folder of the first member, in the mount.
+  package var member: FilePath { mountpoint.appending(members[0]) }
+
+  /// Makes a vault with these members and mounts it.
+  package init(members: [String]) throws {
+    guard geteuid() == 0 || access("/dev/fuse", R_OK | W_OK) == 0 else {
+      throw Unavailable(description: "/dev/fuse may not be opened by this user")
+    }
+    guard access(Self.binary.string, X_OK) == 0 else {
+      throw Unavailable(description: "\(Self.binary) is not built; run `swift build`")
+    }
+    let folder = try TestFolder.shared.fresh("vault")
+    vault = folder.appending("Family")
+    mountpoint = folder.appending("mounted")
+    self.members = members
+    let password = folder.appending("password")
+    environment = [
+      "XDG_STATE_HOME": folder.appending("state").string, "KINVAULT_PASSWORD_FILE": password.string,
+    ]
+    try OpenFile(password, O_CREAT | O_WRONLY, 0o600).write("only for tests\n")
+    do {
+      try kinvault([
+        "init", "--vault", vault.string, "--name", "Adult A", "--password-file", password.string,
+        "--words-out", folder.appending("words").string, "--yes",
+      ])
+      for member in members {
+        try kinvault(["member", "add", member, "--vault", vault.string])
+      }
+      try mount()
+    } catch {
+      throw Unavailable(description: "\(error)")
+    }
+  }
+
+  /// Runs `kinvault` with the vault's environment, and returns what it printed.
+  @discardableResult
+  package func kinvault(_ arguments: [String]) throws -> String {
+    try Command([Self.binary.string] + arguments, environment: environment).succeed()
+  }
+
+  /// Mounts in the foreground, as a child of this process, and returns when the mount table shows it.
+  package func mount() throws {
+    let null = try Errno.check(Glibc.open("/dev/null", O_RDWR | O_CLOEXEC))
+    defer { close(null) }
+    let child = try Command(
+      [Self.binary.string, "mount", mountpoint.string, "--vault", vault.string, "--foreground"],
+      environment: environment
+    ).spawn(input: null, output: 2, errors: 2)
+    for _ in 0..<600 {
+      if isMounted {
+        process.withLock { $0 = child }
+        return
+      }
+      var status: Int32 = 0
+      if waitpid(child, &status, WNOHANG) == child {
+        throw Unavailable(description: "`kinvault mount` ended with status \((status >> 8) & 0xff)")
+      }
+      usleep(50_000)
+    }
+    kill(child, SIGKILL)
+    _ = try Command.wait(for: child)
+    throw Unavailable(description: "`kinvault mount` did not mount within 30 seconds")
+  }
+
+  /// Unmounts, waits for the process, and returns its exit status; 0 when nothing is mounted.
+  @discardableResult
+  package func unmount() throws -> Int32 {
+    guard let child = process.withLock({ $0.take() }) else { return 0 }
+    let outcome = try Command(
+      [Self.binary.string, "unmount", mountpoint.string], environment: environment
+    ).run()
+    if !outcome.isSuccess {
+      print("UNMOUNTING FAILED, ending the mount by force: \(outcome)")
+      kill(child, SIGTERM)
+      usleep(2_000_000)
+      kill(child, SIGKILL)
+      _ = try? Command(["umount", "-l", mountpoint.string]).run()
+    }
+    return try Command.wait(for: child)
+  }
+
+  /// Waits for the process of a mount that something else ends, and returns its exit status.
+  package func end() throws -> Int32 {
+    guard let child = process.withLock({ $0.take() }) else { return 0 }
+    return try Command.wait(for: child)
+  }
+
+  /// Ends the mount as a crash does, and clears the dead mountpoint away.
+  package func killMount() throws {
+    guard let child = process.withLock({ $0.take() }) else { return }
+    kill(child, SIGKILL)
+    _ = try Command.wait(for: child)
+    _ = try? Command(["fusermount3", "-uz", mountpoint.string]).run()
+  }
+
+  /// The process that serves the mount.
+  package var processID: pid_t? { process.withLock { $0 } }
+
+  private var isMounted: Bool {
+    guard let table = try? OpenFile("/proc/self/mounts", O_RDONLY).text() else { return false }
+    return table.split(separator: "\n").contains { line in
+      let fields = line.split(separator: " ")
+      return fields.count > 2 && fields[1] == mountpoint.string && fields[2] == "fuse.kinvault"
+    }
+  }
+
+  /// The program under test: beside the test bundle, or what `KINVAULT_BINARY` says.
+  package static let binary: FilePath = {
+    if let given = Places.environment("KINVAULT_BINARY") { return FilePath(given) }
+    var buffer = [CChar](repeating: 0, count: 4096)
+    _ = readlink("/proc/self/exe", &buffer, buffer.count - 1)
+    let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+    return FilePath(String(decoding: bytes, as: UTF8.self)).removingLastComponent().appending(
+      "kinvault")
+  }()
+}
