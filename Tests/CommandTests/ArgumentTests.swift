@@ -72,7 +72,9 @@ import VaultCrypto
   @Test func aPasswordCommandMustSucceed() throws {
     let secret = try SecretInput.read(command: "printf 'a b\\n'")
     #expect(secret.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } == "a b")
-    #expect(throws: kinvault.CommandError.self) { _ = try SecretInput.read(command: "echo x; exit 3") }
+    #expect(throws: kinvault.CommandError.self) {
+      _ = try SecretInput.read(command: "echo x; exit 3")
+    }
     #expect(throws: kinvault.CommandError.self) { _ = try SecretInput.read(command: "true") }
   }
 
