@@ -72,14 +72,16 @@ import VaultCrypto
   @Test func aPasswordCommandMustSucceed() throws {
     let secret = try SecretInput.read(command: "printf 'a b\\n'")
     #expect(secret.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } == "a b")
-    #expect(throws: kinvault.CommandError.self) { _ = try SecretInput.read(command: "echo x; exit 3") }
+    #expect(throws: kinvault.CommandError.self) {
+      _ = try SecretInput.read(command: "echo x; exit 3")
+    }
     #expect(throws: kinvault.CommandError.self) { _ = try SecretInput.read(command: "true") }
   }
 
   @Test func theWordsAreNumberedDownTheColumns() {
     let lesson = WordsLesson(words: (1...24).map { "word\($0)" })
     let first = lesson.columns.split(separator: "\n").first.map(String.init)
-    #expect(first == "   1 word1       7 word7      13 word13     19 word19     ")
+    #expect(first == "   1 word1        7 word7       13 word13      19 word19      ")
     for _ in 0..<100 {
       let questions = WordsLesson.questions(count: 24)
       #expect(Set(questions).count == 3 && questions.allSatisfy((0..<24).contains))
