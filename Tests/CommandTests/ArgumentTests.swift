@@ -81,7 +81,7 @@ import VaultCrypto
   @Test func theWordsAreNumberedDownTheColumns() {
     let lesson = WordsLesson(words: (1...24).map { "word\($0)" })
     let first = lesson.columns.split(separator: "\n").first.map(String.init)
-    #expect(first == "   1 word1       7 word7      13 word13     19 word19     ")
+    #expect(first == "   1 word1        7 word7       13 word13      19 word19      ")
     for _ in 0..<100 {
       let questions = WordsLesson.questions(count: 24)
       #expect(Set(questions).count == 3 && questions.allSatisfy((0..<24).contains))
