@@ -62,7 +62,6 @@ package final class Vault: Sendable {
   @discardableResult
   func openNewMembers(marks: Watermarks, acceptsRollback: Bool) throws(VaultError) -> Bool {
     let folder: BlobPath = "members"
-    let store = context.store
     let entries = try storing { () throws(BlobStoreError) in try store.list(folder) }
     var isNew = false
     for entry in entries {
@@ -76,19 +75,33 @@ package final class Vault: Sendable {
         let problems = try member.load(marks: marks, acceptsRollback: acceptsRollback)
         problems.forEach(note)
         // A member without a head is one that is just being made, or was never finished.
-        if member.hasNoHead, problems.isEmpty { continue }
+        if member.hasNoHead, problems.allSatisfy({ $0.severity == .note }) { continue }
         openMembers.withLock { $0[id] = member }
         isNew = true
       } catch {
         switch error {
         case .noAccess: continue
         case .rolledBack: throw error
+        case .missing:
+          if try isUnfinished(id) { continue }
+          note(Problem(error, path: folder.appending(entry.name).string))
         default: note(Problem(error, path: folder.appending(entry.name).string))
         }
       }
     }
     return isNew
   }
+
+  /// True if an interrupted program left no more of the member than the beginning of its root: that is
+  /// written first, so nothing can be lost with it.
+  private func isUnfinished(_ id: MemberID) throws(VaultError) -> Bool {
+    let folder = BlobPath(VaultPath.memberRoot(id).string).parent ?? .root
+    return try storing { () throws(BlobStoreError) in
+      try store.list(folder).allSatisfy { !$0.isFolder && $0.name != "root" }
+    }
+  }
+
+  private var store: any BlobStore { context.store }
 
   private func note(_ problem: Problem) {
     found.withLock { if !$0.contains(problem) { $0.append(problem) } }
