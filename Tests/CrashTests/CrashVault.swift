@@ -5,8 +5,9 @@ import Testing
 
 /// What these tests need of the machine. Where something is missing they say so aloud and do not run.
 enum Machine {
-  static let canMount: Bool = require(
-    geteuid() == 0 || access("/dev/fuse", R_OK | W_OK) == 0, "/dev/fuse may not be opened")
+  static let canMount: Bool =
+    require(
+      geteuid() == 0 || access("/dev/fuse", R_OK | W_OK) == 0, "/dev/fuse may not be opened")
     && require(runs("python3", ["--version"]), "there is no python3")
     && require(access(CrashVault.binary, X_OK) == 0, "\(CrashVault.binary) is not built")
   /// Loop devices, mounting: root only.

@@ -13,7 +13,8 @@ struct SharedVaultTests {
     defer { _ = try? CommandRunner.run("umount", ["-l", second.string]) }
     let other = try vault.start(at: second)
     let count = 40
-    let loop = "for i in $(seq \(count)); do echo $i > \"$0/$1 $i\" || exit 1; done; mkdir \"$0/$1\""
+    let loop =
+      "for i in $(seq \(count)); do echo $i > \"$0/$1 $i\" || exit 1; done; mkdir \"$0/$1\""
     let writers = try [
       RunningCommand("sh", ["-c", loop, vault.emma.string, "first"]),
       RunningCommand("sh", ["-c", loop, second.appending("Emma").string, "second"]),

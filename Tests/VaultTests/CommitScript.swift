@@ -18,8 +18,9 @@ struct VaultView: Equatable, CustomStringConvertible {
         lines.append(record)
         for item in try member.items(of: try member.revision(entry.revision)) {
           let beginning = try member.beginning(of: item, byteCount: 16)
-          let chunks = try member.chunks(of: item.content).map { $0?.hex.prefix(8) ?? "-" }
-          lines.append("\(record)/\(item.name): \(item.size) bytes \(beginning) \(chunks)")
+          let chunkCount = try member.chunks(of: item.content).count
+          lines.append(
+            "\(record)/\(item.name): \(item.size) bytes \(beginning), \(chunkCount) chunks")
         }
       }
     }

@@ -104,9 +104,11 @@ import VaultModel
       } catch {
         isMade = false
       }
-      let lefts = [(store.imageAfterKill(), stateStore.imageAfterKill())] + Seeds.first(3).map {
-        (store.imageAfterPowerCut(seed: $0), stateStore.imageAfterPowerCut(seed: $0))
-      }
+      let lefts =
+        [(store.imageAfterKill(), stateStore.imageAfterKill())]
+        + Seeds.first(3).map {
+          (store.imageAfterPowerCut(seed: $0), stateStore.imageAfterPowerCut(seed: $0))
+        }
       for (position, left) in lefts.enumerated() {
         let comment: Comment = "call \(number), image \(position)"
         guard try left.0.size(of: "vault.json") != nil else {
