@@ -68,8 +68,8 @@ final class DirectoryNode: Node, @unchecked Sendable {
       version: VersionVector(), time: .zero, device: Self.noDevice)
   }
 
-  private static let noRevision = ObjectName(storage: Bytes32(exactly: EmptyCollection()))
-  private static let noDevice = DeviceID(storage: Bytes32(exactly: EmptyCollection()))
+  private static let noRevision = ObjectName.zero
+  private static let noDevice = DeviceID.zero
 
   /// What its loaded files take of the limit of loaded files.
   var loadedCost: Int { files.map { $0.count + 4 } ?? 0 }
