@@ -172,7 +172,9 @@ final class CrashVault {
 
   func unmount() throws {
     try kinvault(["unmount", mountpoint.string])
-    _ = process?.wait()
+    if let result = process?.wait() {
+      #expect(result.status == 0, "the mount: \(result.end) \(result.errors)")
+    }
     process = nil
   }
 

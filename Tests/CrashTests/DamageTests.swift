@@ -155,14 +155,17 @@ struct DamageTests {
     try run("mount", ["-o", "remount,bind,ro", mirror.string])
     let place = vault.outside.appending("read only")
     defer { _ = try? CommandRunner.run("umount", ["-l", place.string]) }
-    for options in [["--read-only"], []] {
-      let mount = try vault.start(at: place, vault: mirror, options: options)
-      #expect(try run("cat", [place.appending("Emma/one").string]) == "one\n")
-      let written = try CommandRunner.run("touch", [place.appending("Emma/two").string])
-      #expect(written.errors.contains("Read-only file system"), "\(written.errors)")
-      try vault.kinvault(["unmount", place.string])
-      #expect(mount.wait().status == 0)
-    }
+    let refused = try CommandRunner.run(
+      CrashVault.binary, ["mount", place.string, "--vault", mirror.string],
+      environment: vault.environment)
+    #expect(refused.status != 0)
+    #expect(refused.errors.contains("--read-only"), "\(refused.errors)")
+    let mount = try vault.start(at: place, vault: mirror, options: ["--read-only"])
+    #expect(try run("cat", [place.appending("Emma/one").string]) == "one\n")
+    let written = try CommandRunner.run("touch", [place.appending("Emma/two").string])
+    #expect(written.errors.contains("Read-only file system"), "\(written.errors)")
+    try vault.kinvault(["unmount", place.string])
+    #expect(mount.wait().status == 0)
     let check = try CommandRunner.run(
       CrashVault.binary, ["check", "--vault", mirror.string], environment: vault.environment)
     #expect(check.status == 0, "\(check.output) \(check.errors)")

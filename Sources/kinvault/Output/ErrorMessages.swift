@@ -40,7 +40,8 @@ extension VaultError {
     case .noSpace:
       "There is no space left on the disk of the vault. What was saved before is safe."
     case .readOnly:
-      "The vault's folder is read-only, so nothing can be changed in it."
+      "The vault's folder is read-only, so nothing can be changed in it. To look at it: "
+        + "kinvault mount --read-only"
     case .permission(let path):
       "Permission denied: \(path). The vault's folder must belong to you."
     case .noAccess:
