@@ -116,10 +116,18 @@ package final class AuditLog: Sendable {
   }
 
   /// The number of the next event, and the hash of the newest segment.
+  ///
+  /// After a segment that cannot be read the log goes on above every number it can have held; `read`
+  /// reports both.
   private func end() throws(VaultError) -> (next: UInt64, previous: FileHash?) {
     guard let newest = try segments(of: context.device.id).max() else { return (1, nil) }
-    let (body, events, hash) = try load(newest, device: context.device.id)
-    return (body.first + UInt64(events.count), hash)
+    do throws(VaultError) {
+      let (body, events, hash) = try load(newest, device: context.device.id)
+      return (body.first + UInt64(events.count), hash)
+    } catch {
+      guard case .damaged = error else { throw error }
+      return (newest + UInt64(Self.segmentEventLimit), nil)
+    }
   }
 
   // MARK: Reading

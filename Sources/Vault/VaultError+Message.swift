@@ -8,7 +8,10 @@ extension VaultError {
     case .notAVault(let folder):
       "\(folder) is not a Kinvault vault: it has no readable vault.json."
     case .folderNotEmpty(let folder):
-      "\(folder) is not empty. A new vault needs a folder of its own."
+      """
+      \(folder) is not empty. A new vault needs a folder of its own. \
+      If “kinvault init” was interrupted here, empty the folder first.
+      """
     case .unsupported(let what, let found, let supported):
       "This vault uses \(what) “\(found)”; this program knows \(supported). A newer Kinvault may open it."
     case .noDeviceHere(let vault):

@@ -1,0 +1,84 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultCrypto
+import VaultModel
+
+@testable import Vault
+
+/// Damage and wrong clocks, as a whole vault meets them.
+@Suite struct BadDayTests {
+  private func vaultWithEmma() throws -> (MemoryVault, Vault, Member) {
+    let memory = try MemoryVault()
+    let vault = try memory.open()
+    return (memory, vault, try vault.addMember(named: #require(FileName("Emma"))))
+  }
+
+  /// The clock was a year ahead, and is right again.
+  @Test func aRegisterFromTheFutureIsWorkedOnAsAnyOther() throws {
+    let (memory, vault, emma) = try vaultWithEmma()
+    let edit = RecordEdit.newRecord("A", note: "today")
+    _ = try emma.commit([edit])
+    memory.clock.advance(days: 365)
+    var change = RecordEdit(record: edit.record)
+    change.items[.record] = .note("in a year")
+    _ = try emma.commit([change])
+    try vault.close()
+
+    let again = try Vault.open(
+      id: memory.id, store: memory.store, folder: nil, state: memory.state,
+      key: memory.created.unlockKey, options: OpenOptions(),
+      clock: MemoryVault.Clock().wallClock)
+    #expect(again.problems.isEmpty)
+    let member = try #require(again.members.first)
+    change.items[.record] = .note("today again")
+    _ = try member.commit([change])
+    _ = try again.collect(keepDays: 30, isDryRun: false)
+    let texts = try member.history(of: edit.record).map { revision in
+      String(
+        decoding: try member.beginning(
+          of: try #require(revision.revision.document), byteCount: 100), as: UTF8.self)
+    }
+    #expect(texts == ["today again", "in a year", "today"])
+    #expect(try again.check(readsData: true).problems.isEmpty)
+  }
+
+  @Test func repairCutAtAnyCallCanBeRepeated() throws {
+    let (memory, vault, emma) = try vaultWithEmma()
+    _ = try emma.commit([.newRecord("A", note: "a"), .newRecord("B", note: "b")])
+    try vault.close()
+    try memory.store.remove(BlobPath(VaultPath.head(emma.id, vault.device).string))
+    for number in 1... {
+      let copy = memory.afterKill()
+      let damaged = try copy.open()
+      copy.store.cut(after: number)
+      var isWhole = true
+      do throws(VaultError) { _ = try damaged.repair() } catch { isWhole = false }
+      let lefts = [copy.afterKill()] + Seeds.first(3).map { copy.afterPowerCut(seed: $0) }
+      for left in lefts {
+        let reopened = try left.open()
+        let reports = try reopened.repair()
+        #expect(!isWhole || reports.isEmpty)
+        let member = try #require(try left.open().members.first)
+        #expect(member.name.string == "Emma", "call \(number)")
+        #expect(member.children(of: .root).map(\.title.string).sorted() == ["A", "B"])
+      }
+      if isWhole { return }
+    }
+  }
+
+  @Test func theAuditLogGoesOnAfterADamagedSegment() throws {
+    let (memory, vault, _) = try vaultWithEmma()
+    vault.audit.note(.read, detail: "before")
+    try vault.audit.flush()
+    let path = BlobPath(VaultPath.auditSegment(vault.device, first: 1).string)
+    var file = try memory.store.read(path, limit: 1 << 20)
+    file[file.count / 2] ^= 1
+    try memory.store.replace(path, file, durably: true)
+    vault.audit.note(.read, detail: "after")
+    try vault.audit.flush()
+    let (events, problems) = try vault.audit.read()
+    #expect(events.map(\.event.detail) == ["after"])
+    #expect(problems.contains { $0.path == path.string && $0.severity == .damage })
+  }
+}
