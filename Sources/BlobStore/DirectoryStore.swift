@@ -44,6 +44,12 @@ package final class DirectoryStore: BlobStore {
         if error != 0 && error != -EEXIST && path.components.count == folder.components.count {
           throw BlobStoreError(errno: -error, path: text)
         }
+        // The folder must not go with the power when what is in it stays.
+        if error == 0 {
+          let parent = path.removingLastComponent()
+          let above = try DirectoryStore(opening: parent.isEmpty ? "." : parent)
+          try above.root.sync(path: above.folder.string)
+        }
       }
       try self.init(opening: folder)
     }

@@ -25,4 +25,13 @@ struct PowerCutTests {
     try vault.unmount()
     try vault.checkIsClean()
   }
+
+  @Test func aVaultAndAMemberAreThereOnceTheCommandsReturned() throws {
+    let disk = try LoopDisk(megabytes: 64)
+    let vault = try CrashVault(on: disk.root)
+    try disk.losePower {}
+    try vault.mount()
+    try vault.unmount()
+    try vault.checkIsClean()
+  }
 }
