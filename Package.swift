@@ -87,7 +87,7 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "kinvault", "Vault", "VaultModel", "VaultCrypto", "BlobStore",
+        "kinvault", "Vault", "VaultModel", "VaultCrypto", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(

@@ -71,6 +71,9 @@ final class DirectoryNode: Node, @unchecked Sendable {
   private static let noRevision = ObjectName(storage: Bytes32(exactly: EmptyCollection()))
   private static let noDevice = DeviceID(storage: Bytes32(exactly: EmptyCollection()))
 
+  /// What its loaded files take of the limit of loaded files.
+  var loadedCost: Int { files.map { $0.count + 4 } ?? 0 }
+
   /// Whether it has neither files nor directories; both have to be loaded.
   var isEmpty: Bool { (records ?? [:]).isEmpty && (files ?? [:]).isEmpty }
 

@@ -23,9 +23,9 @@ final class Draft: @unchecked Sendable {
   /// Protects everything below.
   let lock = Monitor()
   let store: any DraftStore
-  private let resources: Resources
-  private var sealed: Sealed
-  private var loaded: DraftState?
+  let resources: Resources
+  var sealed: Sealed
+  var loaded: DraftState?
   /// Whether anything changed since the last `seal`.
   private(set) var isModified = false
   /// Chunks that workers have.
@@ -314,52 +314,5 @@ final class Draft: @unchecked Sendable {
       }
       state.install(buffer, at: chunk)
     }
-  }
-
-  // MARK: Content as items hold it
-
-  private func load() throws(FileError) {
-    guard loaded == nil else { return }
-    let layout = resources.layout
-    var names: [ObjectName?] = []
-    var inline: [UInt8]?
-    switch sealed.content {
-    case .none, .symlink: break
-    case .inline(let bytes): inline = bytes
-    case .chunks(let chunks): names = chunks
-    case .indexes(let indexes):
-      for index in indexes { names += try store.index(index) }
-    }
-    var state = DraftState(layout: layout, size: sealed.size, names: names)
-    if let inline {
-      inline.withUnsafeBytes { bytes in
-        let present = UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(clamping: sealed.size)))
-        _ = state.write(present, at: 0, pool: resources.pool)
-      }
-    }
-    sealed.dataByteCount = state.dataByteCount
-    loaded = state
-  }
-
-  private func storedContent(_ state: DraftState) throws(FileError) -> Item.Content {
-    guard let names = state.sealedNames else { preconditionFailure("all chunks were sealed") }
-    if names.isEmpty { return .none }
-    if names.count <= Limits.inlineChunks { return .chunks(names) }
-    var indexes: [ObjectName] = []
-    for start in stride(from: 0, to: names.count, by: ChunkIndex.capacity) {
-      let end = min(names.count, start + ChunkIndex.capacity)
-      let page = ChunkIndex(chunks: Array(names[start..<end])).encoded()
-      indexes.append(try put(page))
-    }
-    return .indexes(indexes)
-  }
-
-  private func put(_ page: [UInt8]) throws(FileError) -> ObjectName {
-    let result: Result<ObjectName, FileError> = page.withUnsafeBytes { bytes in
-      do throws(FileError) { return .success(try store.put(.index, bytes)) } catch {
-        return .failure(error)
-      }
-    }
-    return try result.get()
   }
 }

@@ -40,7 +40,7 @@ final class FileNode: Node, @unchecked Sendable {
     links = [Link(record: record, name: item.name)]
     mode = item.mode
     size = item.size
-    dataByteCount = item.size
+    dataByteCount = item.dataByteCount
     content = item.content
     contentSize = item.size
     mediaType = item.mediaType
@@ -73,5 +73,14 @@ final class FileNode: Node, @unchecked Sendable {
     mediaType = item.mediaType
     unknown = item.unknown
     time = item.time
+  }
+}
+
+extension Item {
+  /// Bytes that are known not to be holes; the holes of files of many chunks are not known from the item alone.
+  var dataByteCount: UInt64 {
+    guard case .chunks(let names) = content else { return size }
+    let holes = names.lazy.filter { $0 == nil }.count
+    return size - min(size, UInt64(holes * Limits.chunkBytes))
   }
 }

@@ -106,6 +106,7 @@ extension FileTree {
     if parent == Self.root { return try makeMember(name) }
     let directory = try lockForNewName(parent, name)
     defer { state.lock.unlock() }
+    try checkDepth(below: directory)
     let view = directory.view
     let record = RecordID.random()
     let node = DirectoryNode(
@@ -118,6 +119,17 @@ extension FileTree {
     touch(directory)
     node.references += 1
     return attributes(of: node)
+  }
+
+  /// Records stand in one another only so deep (Docs/Format.md, "Limits"). The tree lock has to be held.
+  func checkDepth(below directory: DirectoryNode) throws(FileError) {
+    var depth = 1
+    var current = directory.parent
+    while let record = current {
+      depth += 1
+      guard depth < Self.depthLimit else { throw .nameTooLong }
+      current = directory.view.place(of: record)?.parent
+    }
   }
 
   private func makeMember(_ name: FileName) throws(FileError) -> Attributes {

@@ -188,7 +188,7 @@ extension FileTree {
     file.content = item.content
     file.contentSize = item.size
     file.size = item.size
-    file.dataByteCount = item.size
+    file.dataByteCount = item.dataByteCount
     file.hasUncommittedContent = false
   }
 

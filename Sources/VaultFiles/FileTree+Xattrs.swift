@@ -58,7 +58,9 @@ extension FileTree {
     let node = try lockForXattrs(inode)
     defer { state.lock.unlock() }
     try checkAccess(node, mask: 2)
-    try change(&node.xattrs)
+    var xattrs = node.xattrs
+    try change(&xattrs)
+    node.xattrs = xattrs
     node.changed = .now()
     if let file = node as? FileNode {
       noteChange(of: file)

@@ -15,7 +15,7 @@ package struct FileTreeOptions: Sendable {
   /// The most unsealed content kept in memory, in bytes.
   package var dirtyByteLimit = 64 << 20
   /// The most files of loaded directories kept in memory beyond those in use.
-  package var loadedItemLimit = 150_000
+  package var loadedItemLimit = 60_000
 
   package init(uid: UInt32, gid: UInt32) {
     self.uid = uid

@@ -12,7 +12,7 @@ final class TreeState: @unchecked Sendable {
   private(set) var members: [FileName: MemberView] = [:]
   /// The top directory's times.
   var topChanged: FileTimestamp
-  /// Files of loaded directories.
+  /// Files of loaded directories, and for each of these as much as it costs beside.
   private(set) var loadedItemCount = 0
   private var clock: UInt64 = 0
 
@@ -56,7 +56,7 @@ final class TreeState: @unchecked Sendable {
   func add(_ node: DirectoryNode) {
     nodes[node.inode] = node
     node.view.directories[node.record] = node
-    loadedItemCount += node.files?.count ?? 0
+    loadedItemCount += node.loadedCost
   }
 
   func add(_ node: FileNode) {
@@ -72,7 +72,7 @@ final class TreeState: @unchecked Sendable {
   private func remove(_ node: DirectoryNode) {
     nodes[node.inode] = nil
     if node.view.directories[node.record] === node { node.view.directories[node.record] = nil }
-    loadedItemCount -= node.files?.count ?? 0
+    loadedItemCount -= node.loadedCost
   }
 
   /// The number that a record or file has unless another took it: the same in every mount.
@@ -105,7 +105,7 @@ final class TreeState: @unchecked Sendable {
     for item in items { files[item.name] = slot(for: item, in: directory) }
     directory.files = files
     directory.xattrs = xattrs
-    loadedItemCount += files.count
+    loadedItemCount += directory.loadedCost
     if let records = directory.records, records.keys.contains(where: { files[$0] != nil }) {
       directory.records = nil
     }
@@ -198,7 +198,7 @@ final class TreeState: @unchecked Sendable {
   }
 
   /// Forgets loaded directories that are whole on disk, the least recently used first, until at most
-  /// three quarters of `limit` files are loaded; does nothing up to `limit`.
+  /// three quarters of `limit` files are loaded; does nothing up to `limit`. The one used last stays, however large.
   func evict(limit: Int) {
     guard loadedItemCount > limit else { return }
     let loaded = views.values.flatMap { view in
@@ -206,10 +206,11 @@ final class TreeState: @unchecked Sendable {
         $0.files != nil && $0.openCount == 0 && !view.isPending($0.record)
       }
     }
-    for directory in loaded.sorted(by: { $0.lastUse < $1.lastUse }) {
+    for directory in loaded.sorted(by: { $0.lastUse < $1.lastUse }) where directory.lastUse < clock
+    {
       if loadedItemCount <= limit / 4 * 3 { return }
       if directory.files?.values.contains(where: \.isUnsaved) ?? false { continue }
-      loadedItemCount -= directory.files?.count ?? 0
+      loadedItemCount -= directory.loadedCost
       directory.files = nil
       directory.records = nil
       drop(directory)

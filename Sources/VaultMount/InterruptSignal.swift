@@ -11,4 +11,12 @@ enum InterruptSignal {
     sigaction(number, &action, nil)
     signal(SIGPIPE, SIG_IGN)
   }
+
+  /// Lets the signal reach the calling thread. A thread inherits what its maker blocks, and Dispatch's block it.
+  static func unblock() {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, number)
+    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+  }
 }

@@ -81,7 +81,10 @@ package final class Mount: Sendable {
     InterruptSignal.prepare()
     service.tree.setInvalidationHandler { invalidator.add($0) }
     service.tree.start()
-    loop = MountThread { session.loop() }
+    loop = MountThread {
+      InterruptSignal.unblock()
+      session.loop()
+    }
     let entry = RunningMount(process: getpid(), mountpoint: point.path, vault: vault)
     // A state folder that cannot be written costs `status` its entry, not the family its records.
     registration = stateFolder.flatMap { try? MountRegistry.register(entry, stateFolder: $0) }

@@ -78,7 +78,7 @@ import Testing
       try source.write("not yet closed")
       #expect(try Self.copy(source, at: 0, to: target, at: 0, count: 100) == 14)
       #expect(try target.text() == "not yet closed")
-      #expect(try px_copy_file_range(source.descriptor, 14, target.descriptor, 0, 100) == 0)
+      #expect(px_copy_file_range(source.descriptor, 14, target.descriptor, 0, 100) == 0)
     }
   }
 

@@ -75,14 +75,17 @@ import Testing
     try withSample(place) { sample, folder in
       let options = compression.isEmpty ? [] : [compression]
       let archive = folder.appending("archive.tar").string
-      try Command(["tar", "--format=posix"] + options + ["-cf", archive, "-C", sample.string, "."]).succeed()
+      try Command(
+        ["tar", "--format=posix"] + options + ["-cf", archive, "-C", sample.string, "."]
+      ).succeed()
       let unpacked = folder.appending("unpacked")
       try unpacked.makeDirectory()
       try Command(["tar"] + options + ["-xpf", archive, "-C", unpacked.string]).succeed()
       try Trees.expectSame(unpacked, sample)
       let second = try TestFolder.shared.fresh("out")
       try Command([
-        "sh", "-c", #"tar --format=posix -cf - -C "$0" . | tar -xpf - -C "$1""#, unpacked.string, second.string,
+        "sh", "-c", #"tar --format=posix -cf - -C "$0" . | tar -xpf - -C "$1""#, unpacked.string,
+        second.string,
       ])
       .succeed()
       try Trees.expectSame(second, sample)

@@ -25,7 +25,9 @@ import Testing
   @Test func cannotBeWrittenToWhenNotMounted() throws {
     try withVault { vault in
       try vault.unmount()
-      #expect(throws: (any Error).self) { try vault.mountpoint.appending("file").write("plaintext") }
+      #expect(throws: (any Error).self) {
+        try vault.mountpoint.appending("file").write("plaintext")
+      }
       #expect(throws: (any Error).self) { try vault.member.appending("file").write("plaintext") }
     }
   }
@@ -36,7 +38,9 @@ import Testing
       try vault.member.appending(words).makeDirectory()
       try vault.member.appending(words).appending(words + ".txt").write(words)
       try vault.unmount()
-      for folder in [vault.vault.string, vault.vault.removingLastComponent().appending("state").string] {
+      for folder in [
+        vault.vault.string, vault.vault.removingLastComponent().appending("state").string,
+      ] {
         let found = try Command(["grep", "-rlaF", words, folder]).run()
         #expect(found.status == 1, "\(found.output)")
         let names = try Command(["find", folder, "-name", "*Unverwechselbar*"]).succeed()
@@ -95,8 +99,10 @@ import Testing
       try scan.write(SeededRandom.bytes(1_500_000))
       #expect(try vault.member.names() == [])
       try vault.kinvault([
-        "record", "add", "--vault", vault.vault.string, "--member", "Emma", "--type", "vaccine", "--title",
-        "2025-01-20 COVID-19", "--date", "2025-01-20", "--field", "lot=AB123", "--attach", scan.string,
+        "record", "add", "--vault", vault.vault.string, "--member", "Emma", "--type", "vaccine",
+        "--title",
+        "2025-01-20 COVID-19", "--date", "2025-01-20", "--field", "lot=AB123", "--attach",
+        scan.string,
       ])
       usleep(1_000_000)
       let found = try Command(["find", vault.member.string, "-type", "f"]).succeed()
@@ -126,7 +132,8 @@ import Testing
       let record = vault.member.appending("Imaging")
       try record.makeDirectory()
       for number in 0..<10 {
-        try record.appending("scan \(number)").write(SeededRandom.bytes(2_500_000, seed: UInt64(number)))
+        try record.appending("scan \(number)").write(
+          SeededRandom.bytes(2_500_000, seed: UInt64(number)))
       }
       let note = record.appending("record.md")
       try note.write("---\ntype: imaging\n---\n")

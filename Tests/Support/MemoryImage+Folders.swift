@@ -19,7 +19,8 @@ extension MemoryImage {
       let isBlob = name.count == rest.count
       entries[name] = BlobEntry(
         name: name, kind: isBlob ? .blob : .folder,
-        size: isBlob ? UInt64(bytes(at: path)?.count ?? 0) : 0, fingerprint: UInt64(names[path] ?? 0))
+        size: isBlob ? UInt64(bytes(at: path)?.count ?? 0) : 0,
+        fingerprint: UInt64(names[path] ?? 0))
     }
     return entries.values.sorted { $0.name < $1.name }
   }

@@ -1,6 +1,7 @@
-import struct SystemPackage.FileDescriptor
 import Testing
 import VaultModel
+
+import struct SystemPackage.FileDescriptor
 
 @testable import VaultFiles
 
@@ -8,7 +9,7 @@ import VaultModel
   static let mebibyte = 1 << 20
 
   static func pattern(_ count: Int) -> [UInt8] {
-    (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 9) }
+    (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 9 &+ $0 >> 20) }
   }
 
   @Test(arguments: [0, 1, 4096, 10_240, 1 << 20, (1 << 20) + 1, 5 << 20, (17 << 20) + 3])

@@ -15,6 +15,7 @@ final class MountFixture {
   let mountpoint: FilePath
   /// The member's folder in the mount.
   let emma: FilePath
+  private let folder: FilePath
   private let vault: Vault
   private(set) var mount: Mount?
 
@@ -27,7 +28,7 @@ final class MountFixture {
 
   init(options: MountOptions = MountOptions()) throws {
     stateRoot = temporary.folder("state", mode: 0o700)
-    let folder = temporary.path.appending("vault")
+    folder = temporary.path.appending("vault")
     let device = NewDevice(
       personName: "Adult A", deviceName: "test", deviceKind: "laptop", passwordCost: .floor,
       recoveryCost: .floor)
@@ -46,7 +47,7 @@ final class MountFixture {
   func start(_ options: MountOptions = MountOptions()) throws {
     let tree = FileTree(vault: vault, options: FileTreeOptions(uid: getuid(), gid: getgid()))
     mount = try Mount.start(
-      tree: tree, at: mountpoint, vault: vault.folder, stateFolder: stateFolder, options: options)
+      tree: tree, at: mountpoint, vault: folder, stateFolder: stateFolder, options: options)
   }
 
   /// Unmounts and returns why the mount ended; nil when there is none.

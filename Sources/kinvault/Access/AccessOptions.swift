@@ -40,6 +40,12 @@ enum VaultUse {
   case writing
 }
 
+/// The key of this machine's device, and whether the password was needed to get it.
+struct UnlockedKey: ~Copyable {
+  let key: DeviceUnlockKey
+  let byPassword: Bool
+}
+
 extension AccessOptions {
   /// Opens the vault, runs the body, closes the vault.
   func withVault<Value>(_ use: VaultUse, _ body: (Vault) throws -> Value) throws -> Value {
@@ -59,8 +65,9 @@ extension AccessOptions {
   /// An open vault, which the caller closes.
   func open(_ use: VaultUse) throws -> Vault {
     let folder = try folderOptions.folder()
-    let key = try unlockKey(folder: folder)
-    let vault = try openAskingAboutRollback(folder, key: key, use: use)
+    let unlocked = try unlockKey(folder: folder)
+    let vault = try openAskingAboutRollback(folder, key: unlocked.key, use: use)
+    if unlocked.byPassword { vault.audit.note(.unlock) }
     let serious = vault.problems.filter { $0.severity > .note }
     if !serious.isEmpty {
       let count = counted(serious.count, "problem was", "problems were")
@@ -70,9 +77,11 @@ extension AccessOptions {
   }
 
   /// The key from the session keyring; else from the password, which is asked for if need be.
-  func unlockKey(folder: FilePath) throws -> DeviceUnlockKey {
+  func unlockKey(folder: FilePath) throws -> UnlockedKey {
     let id = try Vault.describe(folder: folder).vault
-    if passwordFile == nil, let key = try SessionKeys.load(vault: id) { return key }
+    if passwordFile == nil, let key = try SessionKeys.load(vault: id) {
+      return UnlockedKey(key: key, byPassword: false)
+    }
     let source = PasswordSource.configured(passwordFile: passwordFile)
     if case .terminal = source {
       // Says first what no password could mend.
@@ -80,10 +89,13 @@ extension AccessOptions {
       SessionKeys.explainIfUnavailable()
       let key = try askForPassword(folder: folder)
       try SessionKeys.store(key, vault: id, timeout: SessionKeys.defaultTimeout)
-      return key
+      return UnlockedKey(key: key, byPassword: true)
     }
     let password = try source.current("")
-    return try Vault.unlock(folder: folder, stateRoot: Environment.stateRoot, password: password)
+    return UnlockedKey(
+      key: try Vault.unlock(
+        folder: folder, stateRoot: Environment.stateRoot, password: password),
+      byPassword: true)
   }
 
   /// Asks at the terminal, up to three times.

@@ -15,7 +15,7 @@ struct InitCommand: ParsableCommand {
 
       Examples:
         kinvault init --vault ~/Family
-        kinvault init --vault ~/Family --name "Anna" --password-file F --words-out W --yes
+        kinvault init --vault ~/Family --password-file F --words-out W --yes
       """)
 
   @OptionGroup var folderOptions: FolderOptions
@@ -74,6 +74,11 @@ struct InitCommand: ParsableCommand {
 
   /// Before anything is asked; making the vault looks again.
   private func checkIsEmpty(_ folder: FilePath) throws {
+    guard access(folder.appending("vault.json").string, F_OK) != 0 else {
+      throw CommandError.alreadyExists(
+        "\(folder) is a vault already. To use it on this machine: kinvault recover --vault \(folder)"
+      )
+    }
     guard let listing = opendir(folder.string) else {
       if errno == ENOENT { return }
       throw CommandError.system(call: "open", path: folder.string, errno: errno)
@@ -81,11 +86,6 @@ struct InitCommand: ParsableCommand {
     defer { closedir(listing) }
     while let entry = readdir(listing) {
       let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-      if name == Array("vault.json".utf8) {
-        throw CommandError.alreadyExists(
-          "\(folder) is a vault already. To use it on this machine: kinvault recover --vault \(folder)"
-        )
-      }
       guard name == Array(".".utf8) || name == Array("..".utf8) else {
         throw VaultError.folderNotEmpty(folder: folder.string)
       }
@@ -101,7 +101,7 @@ struct InitCommand: ParsableCommand {
     Terminal.writeLine(
       """
       The vault is ready: \(folder)
-      This machine keeps your password's half of the key in \(Environment.stateRoot), never in the vault.
+      What belongs to this machine only, and opens with your password, is in \(Environment.stateRoot).
 
       Go on with:
         kinvault member add Emma --vault \(folder)

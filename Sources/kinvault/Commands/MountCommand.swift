@@ -51,14 +51,14 @@ struct MountCommand: ParsableCommand {
   private func startInBackground() throws {
     let folder = try access.folderOptions.folder()
     let place = VaultLocation.absolute(mountpoint)
-    let key = try access.unlockKey(folder: folder)
+    let unlocked = try access.unlockKey(folder: folder)
     var arguments = ["mount", "--vault", folder.string]
     if readOnly { arguments.append("--read-only") }
     if allowOther { arguments.append("--allow-other") }
     if access.acceptRollback { arguments.append("--accept-rollback") }
     if let idleTimeout { arguments += ["--idle-timeout", "\(idleTimeout.seconds)s"] }
     arguments += ["--", place.string]
-    let result = key.withUnsafeBytes { secret in
+    let result = unlocked.key.withUnsafeBytes { secret in
       Result { () throws(MountError) in
         try BackgroundLauncher.launch(arguments: arguments, secret: secret)
       }

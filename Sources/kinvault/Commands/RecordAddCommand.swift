@@ -14,8 +14,8 @@ struct RecordAddCommand: ParsableCommand {
       Types: \(RecordType.allValueStrings.joined(separator: ", "))
 
       Example:
-        kinvault record add --member Emma --type vaccine --title "COVID-19" --date 2025-01-20 \\
-          --field lot=AB123 --field manufacturer=Example --attach card.jpg
+        kinvault record add --member Emma --type vaccine --title "COVID-19" \\
+          --date 2025-01-20 --field lot=AB123 --attach card.jpg
       """)
 
   @Option(

@@ -15,25 +15,23 @@ struct UnlockCommand: ParsableCommand {
         kinvault unlock --timeout 30m
       """)
 
-  @OptionGroup var folderOptions: FolderOptions
-
-  @Option(
-    help: ArgumentHelp(
-      "Take the password from this file (\u{2018}-\u{2019}: standard input).", valueName: "file"),
-    completion: .file())
-  var passwordFile: String?
+  @OptionGroup var access: AccessOptions
 
   @Option(
     help: ArgumentHelp("Lock after this time without use: 90s, 10m, 2h.", valueName: "time"))
   var timeout: TimeArgument = TimeArgument(seconds: 300)
 
   func run() throws {
-    let folder = try folderOptions.folder()
+    let folder = try access.folderOptions.folder()
     let id = try Vault.describe(folder: folder).vault
     guard SessionKeyring.isAvailable else { throw SessionKeyringError.unavailable(errno: 0) }
-    let password = try PasswordSource.configured(passwordFile: passwordFile).current(
+    let password = try PasswordSource.configured(passwordFile: access.passwordFile).current(
       "Password of the vault \(Terminal.visible(folder.lastComponent?.string ?? "")): ")
     let key = try Vault.unlock(folder: folder, stateRoot: Environment.stateRoot, password: password)
+    // Before the key is kept: a vault that does not open is not unlocked.
+    let vault = try access.open(folder, key: key, use: .reading)
+    vault.audit.note(.unlock)
+    try vault.close()
     try SessionKeyring.store(key, vault: id, timeout: timeout.duration)
     Terminal.writeLine(
       "Unlocked. It locks itself after \(DateText.duration(seconds: timeout.seconds)) without use.")

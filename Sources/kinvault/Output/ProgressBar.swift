@@ -72,7 +72,7 @@ final class ProgressBar: Sendable {
     }
     let percent = String(Int(part * 100))
     let padded = String(repeating: " ", count: 3 - percent.count) + percent
-    let room = width - 1 - DisplayWidth.of(name) - DisplayWidth.of(tail) - 12
+    let room = width - 1 - DisplayWidth.of(name) - DisplayWidth.of(tail) - 13
     guard room >= 8 else { return DisplayWidth.cut("\(name)  \(padded) %  \(tail)", to: width - 1) }
     let columns = min(room, 30)
     let filled = Int(part * Double(columns))

@@ -52,11 +52,13 @@ enum Terminal {
     }
   }
 
-  /// `visible`, but with line feeds and tabs as they are.
+  /// `visible`, but with line feeds and tabs as they are, and without carriage returns before line feeds.
   static func visibleText(_ text: String) -> String {
-    text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-      line.split(separator: "\t", omittingEmptySubsequences: false)
-        .map { visible(String($0.last == "\r" ? $0.dropLast() : $0)) }.joined(separator: "\t")
+    let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+    return lines.map { line in
+      let line = line.last == "\r" ? line.dropLast() : line
+      return line.split(separator: "\t", omittingEmptySubsequences: false)
+        .map { visible(String(String.UnicodeScalarView($0))) }.joined(separator: "\t")
     }.joined(separator: "\n")
   }
 

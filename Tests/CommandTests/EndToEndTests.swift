@@ -1,0 +1,184 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// The program as scripts use it, from `init` on.
+@Suite struct EndToEndTests {
+  private let path = "Emma/Vaccines/2025-01-20 COVID-19"
+
+  private func addVaccine(to program: Program) throws {
+    try program.write(
+      Array(repeating: 7, count: 3_000_000), to: program.folder.appending("card.jpg").string)
+    try program.run(
+      "record", "add", "--vault", program.vault, "--member", "Emma", "--type", "vaccine",
+      "--title", "COVID-19", "--date", "2025-01-20", "--field", "lot=AB123", "--note",
+      "No fever", "--attach", program.folder.appending("card.jpg").string, expecting: 0)
+  }
+
+  @Test func initWritesTheWordsOnceAndForTheOwnerOnly() throws {
+    let program = try Program.withVault()
+    let words = String(decoding: try program.read(program.wordsFile), as: UTF8.self)
+    #expect(words.split(separator: "\n").count == 24)
+    var status = stat()
+    #expect(lstat(program.wordsFile, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    let again = try program.run(
+      "init", "--vault", program.folder.appending("other").string, "--words-out",
+      program.wordsFile, "--yes", expecting: 11)
+    #expect(again.errors.contains("never written over"))
+    #expect(access(program.folder.appending("other").string, F_OK) != 0)
+    try program.run("init", expecting: 11)
+    try program.run("init", "--vault", program.folder.path.string, expecting: 10)
+  }
+
+  @Test func aRecordIsAddedListedShownChangedAndExported() throws {
+    let program = try Program.withVault()
+    try addVaccine(to: program)
+    let list = try program.run("record", "list", expecting: 0).output
+    #expect(
+      list == """
+        DATE        TYPE     TITLE     PATH
+        2025-01-20  vaccine  COVID-19  \(path)
+
+        """)
+    let shown = try program.run("record", "show", path, expecting: 0).output
+    #expect(shown.contains("lot   AB123") && shown.contains("card.jpg  3.0 MB  image/jpeg"))
+
+    try program.run(
+      "record", "edit", path, environment: ["EDITOR": "sed -i s/No/Some/"], expecting: 0)
+    #expect(try program.run("record", "show", path).output.contains("Some fever"))
+    let history = try program.run("history", path, expecting: 0).output
+    #expect(history.contains("note changed") && history.contains("created, +card.jpg"))
+
+    let out = program.folder.appending("out").string
+    try program.run("export", "Emma", out, expecting: 10)
+    try program.run("export", "Emma", out, "--yes", expecting: 0)
+    #expect(try program.read("\(out)/Vaccines/2025-01-20 COVID-19/card.jpg").count == 3_000_000)
+    let note = String(
+      decoding: try program.read("\(out)/Vaccines/2025-01-20 COVID-19/record.md"), as: UTF8.self)
+    #expect(
+      note.hasPrefix("---\ntype: vaccine\ndate: 2025-01-20\n") && note.contains("lot: AB123\n"))
+    try program.run("export", "Emma", out, "--yes", expecting: 11)
+
+    let audit = try program.run("audit", "--action", "export", expecting: 0).output
+    #expect(audit.split(separator: "\n").count == 3)
+    let check = try program.run("check", "--read-data", expecting: 0).output
+    #expect(check.contains("Everything is whole."))
+  }
+
+  @Test func anOlderRevisionComesBackOnlyWhenConfirmed() throws {
+    let program = try Program.withVault()
+    try addVaccine(to: program)
+    try program.run(
+      "record", "edit", path, environment: ["EDITOR": "sed -i s/No/Some/"], expecting: 0)
+    let history = try program.run("history", path).output.split(separator: "\n")
+    let first = String(try #require(history.last?.prefix(8)))
+    try program.run("restore", path, expecting: 2)
+    try program.run("restore", path, "--revision", first, expecting: 10)
+    try program.run("restore", path, "--revision", first, "--yes", expecting: 0)
+    #expect(try program.run("record", "show", path).output.contains("No fever"))
+    try program.run("restore", path, "--revision", "00000000", "--yes", expecting: 6)
+  }
+
+  @Test func wrongInputHasItsOwnExitStatus() throws {
+    let program = try Program.withVault()
+    let wrong = program.folder.appending("wrong").string
+    try program.write("wrong", to: wrong)
+    try program.run("member", "list", "--password-file", wrong, expecting: 3)
+    try program.run("member", "list", "--password-file", "/nonexistent", expecting: 6)
+    try program.run("member", "list", "--vault", "/nonexistent", expecting: 6)
+    try program.run("member", "add", "Emma", expecting: 11)
+    try program.run("member", "add", "a/b", expecting: 2)
+    try program.run("member", "nonsense", expecting: 2)
+    try program.run("record", "show", "Emma/Nothing", expecting: 6)
+    try program.run(
+      "record", "add", "--member", "Emma", "--title", "x", "--date", "2025-13-01", expecting: 2)
+    try program.run("unmount", program.folder.path.string, expecting: 6)
+  }
+
+  @Test func aLockedVaultAsksAndWithoutTerminalSaysHow() throws {
+    let program = try Program.withVault()
+    try program.run("lock", expecting: 0)
+    let result = try program.run(
+      "member", "list", environment: ["KINVAULT_PASSWORD_FILE": nil], expecting: 4)
+    #expect(result.errors.contains("--password-file"))
+    try program.run(
+      "member", "list",
+      environment: [
+        "KINVAULT_PASSWORD_FILE": nil,
+        "KINVAULT_PASSWORD_COMMAND": "cat \(program.passwordFile)",
+      ], expecting: 0)
+    try program.run(
+      "member", "list", "--password-file", "-", input: "correct horse battery\n", expecting: 0)
+  }
+
+  @Test func theWordsOpenTheVaultOnAnotherMachine() throws {
+    let program = try Program.withVault()
+    let other = ["XDG_STATE_HOME": program.folder.appending("other-state").string as String?]
+    try program.run("member", "list", environment: other, expecting: 6)
+    let wrong = program.folder.appending("wrong-words").string
+    try program.write(String(repeating: "abandon ", count: 23) + "art", to: wrong)
+    try program.run("recover", "--words-file", wrong, environment: other, expecting: 3)
+    try program.run("recover", "--words-file", program.wordsFile, environment: other, expecting: 0)
+    let members = try program.run("member", "list", "--json", environment: other, expecting: 0)
+    #expect(members.output.contains("\"name\" : \"Emma\""))
+  }
+
+  @Test func thePasswordChangesForThisMachine() throws {
+    let program = try Program.withVault()
+    let new = program.folder.appending("new").string
+    try program.write("a new password", to: new)
+    try program.run("lock")
+    try program.run("password", "--new-password-file", new, expecting: 0)
+    try program.run("member", "list", expecting: 3)
+    try program.run("member", "list", "--password-file", new, expecting: 0)
+  }
+
+  @Test func theVaultIsFoundFromAFolderInIt() throws {
+    let program = try Program.withVault()
+    let none = ["KINVAULT_VAULT": String?.none]
+    try program.run(
+      "member", "list", environment: none, in: "\(program.vault)/people", expecting: 0)
+    try program.run("member", "list", environment: none, in: "/", expecting: 6)
+  }
+
+  @Test func checkNamesTheRecordAndTheFileOfDamage() throws {
+    let program = try Program.withVault()
+    try addVaccine(to: program)
+    let objects = try CommandRunner.run(
+      "find", ["\(program.vault)/members", "-path", "*/objects/*", "-size", "+900k"])
+    let victim = try #require(objects.output.split(separator: "\n").first.map(String.init))
+    var bytes = try program.read(victim)
+    bytes[5_000] ^= 1
+    try program.write(bytes, to: victim)
+    try program.run("check", expecting: 0)
+    let report = try program.run("check", "--read-data", expecting: 1).output
+    #expect(report.contains("\(path)/card.jpg"))
+    #expect(report.contains("encrypted file: members/") && report.contains("What to do:"))
+    let out = program.folder.appending("out").string
+    let export = try program.run("export", "Emma", out, "--yes", expecting: 5)
+    #expect(export.errors.contains("card.jpg was left out"))
+    #expect(access("\(out)/Vaccines/2025-01-20 COVID-19/record.md", F_OK) == 0)
+  }
+
+  @Test func aFolderIsAttachedAsItIs() throws {
+    let program = try Program.withVault()
+    try addVaccine(to: program)
+    let disc = program.folder.appending("disc").string
+    mkdir(disc, 0o755)
+    mkdir("\(disc)/empty", 0o700)
+    mkdir("\(disc)/A", 0o750)
+    try program.write("slice", to: "\(disc)/A/1.dcm")
+    symlink("1.dcm", "\(disc)/A/first")
+    try program.run("attach", path, disc, expecting: 0)
+    let out = program.folder.appending("out").string
+    try program.run("export", path, out, "--yes", expecting: 0)
+    let same = try CommandRunner.run("diff", ["-r", "--no-dereference", disc, "\(out)/disc"])
+    #expect(same.status == 0, "\(same.output)")
+    var status = stat()
+    #expect(lstat("\(out)/disc/A", &status) == 0 && status.st_mode & 0o777 == 0o750)
+    try program.run("attach", path, disc, expecting: 11)
+    try program.run("attach", path, program.folder.appending("card.jpg").string, expecting: 11)
+    try program.run(
+      "attach", path, program.folder.appending("card.jpg").string, "--replace", expecting: 0)
+  }
+}

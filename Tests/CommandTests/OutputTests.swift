@@ -1,0 +1,63 @@
+import Testing
+
+@testable import kinvault
+
+@Suite struct OutputTests {
+  @Test func columnsAreAsWideAsTheirWidestCellOnScreen() {
+    var table = Table(columns: [
+      .init(heading: "NAME"), .init(heading: "N", alignment: .right), .init(heading: "REST"),
+    ])
+    table.add(["Zoë", "7", "a"])
+    table.add(["山田花子", "12", "b"])
+    #expect(table.lines(width: nil) == ["NAME       N  REST", "Zoë        7  a", "山田花子  12  b"])
+  }
+
+  @Test func onlyTheLastColumnIsCut() {
+    var table = Table("A", "B")
+    table.add(["first", "a rather long last cell"])
+    #expect(table.lines(width: 20)[1] == "first  a rather lon…")
+  }
+
+  @Test func namesCannotSteerTheTerminal() {
+    #expect(Terminal.visible("a\u{1b}[2Jb") == "a\\u{1b}[2Jb")
+    #expect(Terminal.visible("card\u{202E}gpj.exe") == "card\\u{202e}gpj.exe")
+    #expect(Terminal.visibleText("one\r\ntwo\t\u{7}") == "one\ntwo\t\\u{7}")
+    #expect(Terminal.visible("Zoë 山田 👩‍👧") == "Zoë 山田 👩‍👧")
+  }
+
+  @Test func bytesAreInPowersOfTen() {
+    #expect(ByteCount.text(999) == "999 B")
+    #expect(ByteCount.text(1_000) == "1.0 kB")
+    #expect(ByteCount.text(9_960) == "10 kB")
+    #expect(ByteCount.text(999_600) == "1.0 MB")
+    #expect(ByteCount.text(20 << 30) == "21 GB")
+    #expect(ByteCount.text(.max) == "18 EB")
+  }
+
+  @Test func timesInUTCAreRFC3339() {
+    #expect(DateText.utc(milliseconds: 1_737_381_787_012) == "2025-01-20T14:03:07.012Z")
+    #expect(DateText.utc(milliseconds: 0) == "1970-01-01T00:00:00.000Z")
+  }
+
+  @Test(arguments: [20, 40, 80, 200])
+  func aProgressLineFitsTheTerminal(_ width: Int) {
+    for done: UInt64 in [0, 1, 500_000_000, 1_000_000_000] {
+      let line = ProgressBar.line(
+        label: "Some rather long label here", done: done, total: 1_000_000_000, unit: .bytes,
+        elapsed: 3, width: width)
+      #expect(DisplayWidth.of(line) < width)
+    }
+  }
+
+  @Test func exitStatusesAreDifferentAndExplained() {
+    #expect(Set(ExitStatus.allCases.map(\.rawValue)).count == ExitStatus.allCases.count)
+    #expect(ExitStatus.allCases.allSatisfy { !$0.meaning.isEmpty })
+  }
+
+  @Test func aFailureSurvivesTheWayFromTheBackground() throws {
+    let report = FailureReport(CommandError.refused("Not so: 3 things."))
+    let again = try #require(FailureReport(encoded: report.encoded))
+    #expect(again.status == .refused && again.message == "Not so: 3 things.")
+    #expect(FailureReport(encoded: "nonsense") == nil)
+  }
+}

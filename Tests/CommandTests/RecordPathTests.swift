@@ -1,0 +1,113 @@
+import Testing
+import Vault
+import VaultModel
+
+/// Records in memory, without a vault.
+private struct Hierarchy: RecordHierarchy {
+  var entries: [RecordID: RecordEntry] = [:]
+  var files: [RecordID: Set<FileName>] = [:]
+
+  init(member: String) { add(.root, member, in: nil) }
+
+  @discardableResult
+  mutating func add(_ id: RecordID, _ title: String, in parent: RecordID?) -> RecordID {
+    let device = DeviceID([UInt8](repeating: 1, count: 32))!
+    entries[id] = RecordEntry(
+      record: id, parent: parent, title: FileName(title)!,
+      revision: ObjectName([UInt8](repeating: 2, count: 32))!,
+      version: VersionVector(device: device, counter: 1), time: .zero, device: device)
+    return id
+  }
+
+  func entry(_ record: RecordID) -> RecordEntry? { entries[record] }
+  func children(of record: RecordID) -> [RecordEntry] {
+    entries.values.filter { $0.parent == record && !$0.isDeleted }
+  }
+  func hasFile(named name: FileName, in record: RecordID) throws(VaultError) -> Bool {
+    files[record]?.contains(name) ?? false
+  }
+}
+
+@Suite struct RecordPathTests {
+  private func id(_ byte: UInt8) -> RecordID { RecordID([UInt8](repeating: byte, count: 16))! }
+  private func target(_ path: String, in hierarchy: Hierarchy) throws -> RecordTarget? {
+    try hierarchy.target(at: RecordPath(path)!.components)
+  }
+
+  @Test func partsAreNamesAndSlashesMeanNothing() {
+    #expect(RecordPath("/Emma//Vaccines/")?.string == "Emma/Vaccines")
+    #expect(RecordPath("Emma")?.components == [])
+    #expect(RecordPath("") == nil)
+    #expect(RecordPath("Emma/../Liam") == nil)
+    #expect(RecordPath("Emma/" + String(repeating: "x", count: 256)) == nil)
+    #expect(RecordPath("Emma")?.parent == nil)
+    #expect(RecordPath("Emma/a/b")?.parent?.string == "Emma/a")
+  }
+
+  @Test func leadsToRecordsAndFiles() throws {
+    var hierarchy = Hierarchy(member: "Emma")
+    let vaccines = hierarchy.add(id(1), "Vaccines", in: .root)
+    let covid = hierarchy.add(id(2), "2025-01-20 COVID-19", in: vaccines)
+    let card = FileName("card.jpg")!
+    hierarchy.files[covid] = [card]
+    #expect(try target("Emma", in: hierarchy) == .record(.root))
+    #expect(try target("Emma/Vaccines/2025-01-20 COVID-19", in: hierarchy) == .record(covid))
+    #expect(
+      try target("Emma/Vaccines/2025-01-20 COVID-19/card.jpg", in: hierarchy)
+        == .file(card, in: covid))
+    #expect(try target("Emma/Nothing", in: hierarchy) == nil)
+    #expect(try target("Emma/Vaccines/2025-01-20 COVID-19/card.jpg/x", in: hierarchy) == nil)
+    hierarchy.entries[vaccines]?.isDeleted = true
+    #expect(try target("Emma/Vaccines", in: hierarchy) == nil)
+  }
+
+  @Test func recordsOfOneTitleHaveNamesOfTheirOwn() throws {
+    var hierarchy = Hierarchy(member: "Emma")
+    let first = hierarchy.add(id(1), "Visit", in: .root)
+    let second = hierarchy.add(id(2), "Visit", in: .root)
+    var names = RecordPathNames(hierarchy)
+    let paths = [first, second].compactMap { names.path(of: $0)?.string }
+    #expect(paths == ["Emma/Visit", "Emma/Visit (02020202)"])
+    #expect(try paths.map { try target($0, in: hierarchy) } == [.record(first), .record(second)])
+  }
+
+  @Test func damagedParentsDoNotLoop() {
+    var hierarchy = Hierarchy(member: "Emma")
+    hierarchy.add(id(1), "a", in: id(2))
+    hierarchy.add(id(2), "b", in: id(1))
+    var names = RecordPathNames(hierarchy)
+    #expect(names.path(of: id(1)) == nil)
+  }
+}
+
+@Suite struct RecordTypeTests {
+  @Test(arguments: ["lab result", "Lab-Result", "labresult", "LAB_RESULT", "Lab Results"])
+  func readsATypeHoweverItIsWritten(_ text: String) {
+    #expect(RecordType(parsing: text) == .labResult)
+  }
+
+  @Test func everyTypeIsReadBackAndHasAFolderOfItsOwn() {
+    for type in RecordType.allCases { #expect(RecordType(parsing: type.rawValue) == type) }
+    #expect(Set(RecordType.allCases.map(\.folder)).count == RecordType.allCases.count)
+    #expect(RecordType(parsing: "") == nil)
+  }
+
+  @Test func aNewRecordParsesToWhatWasGiven() throws {
+    let given = [
+      (name: "lot", value: "0123"), (name: "site", value: "left: arm"),
+      (name: "asked", value: "no"),
+      (name: "text", value: "two\nlines"), (name: "price", value: "12.50"),
+      (name: "tags", value: "child, school"), (name: "at", value: "a"), (name: "at", value: "b"),
+      (name: "odd", value: "# [x"), (name: "empty", value: ""),
+    ]
+    let matter = FrontMatter(type: .vaccine, date: "2025-01-20", given: given)
+    let document = RecordDocument(matter.document(text: "Text"))
+    let parsed = try #require(try document.frontMatter())
+    #expect(parsed == matter)
+    #expect(parsed.type == "vaccine" && parsed.date == "2025-01-20")
+    #expect(parsed.tags == ["child", "school"] && parsed["at"] == .list([.text("a"), .text("b")]))
+    #expect(String(decoding: document.text, as: UTF8.self) == "\nText\n")
+    #expect(matter.yaml.contains("lot: '0123'\n") && matter.yaml.contains("price: 12.50\n"))
+    #expect(matter.yaml.contains("date: 2025-01-20\n") && matter.yaml.contains("asked: 'no'\n"))
+  }
+}
