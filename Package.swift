@@ -103,6 +103,14 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
 
+    // The built program, killed, cut from power, filled up and damaged.
+    .testTarget(
+      name: "CrashTests",
+      dependencies: [
+        "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      exclude: ["oracle.py"]),
+
     // The product from outside: system calls and real programs on a plain folder and on the mount.
     .target(name: "CPosix", path: "Tests/CPosix"),
     .target(

@@ -108,7 +108,7 @@ package final class AuditLog: Sendable {
         generation: generation, sealed: sealed)
       let bytes = context.signedFiles.sign(body.encoded(), .audit, path, with: context.device)
       try storing { () throws(BlobStoreError) in
-        try context.store.replace(BlobPath(path.string), bytes, durably: false)
+        try context.store.replace(BlobPath(path.string), bytes, durably: true)
       }
       next += UInt64(part.count)
       previous = Digest.sha256(bytes)

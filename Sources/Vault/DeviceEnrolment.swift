@@ -86,7 +86,7 @@ struct DeviceEnrolment {
     let bytes = files.sign(body.encoded(), .device, path, with: device)
     try files.store(bytes, at: path)
     try state.withCommitLock { () throws(VaultError) in
-      try state.updateWatermarks {
+      try state.updateWatermarks(durably: true) {
         $0.raise(path, counter: counter, hash: Digest.sha256(bytes))
       }
     }

@@ -187,7 +187,7 @@ extension Member {
           continue
         }
         try context.state.withCommitLock { () throws(VaultError) in
-          try context.state.updateWatermarks {
+          try context.state.updateWatermarks(durably: true) {
             $0.accept(mark.path, counter: head.counter, hash: head.hash)
           }
         }

@@ -1,4 +1,5 @@
 import BlobStore
+import Synchronization
 import VaultCrypto
 import VaultModel
 
@@ -10,6 +11,7 @@ package final class StateFolder: Sendable {
   /// Nil in tests that keep the state in memory.
   package let path: FilePath?
   let store: any BlobStore
+  private let hasKeptWatermarks = Mutex(false)
 
   /// The state of the vault `id` below `root`; the folder is made, with mode 0700, if it is missing.
   package init(root: FilePath, vault id: VaultID) throws(VaultError) {
@@ -93,31 +95,78 @@ package final class StateFolder: Sendable {
   // MARK: Watermarks
 
   private static let watermarksPath: BlobPath = "watermarks"
+  private static let keptWatermarksPath: BlobPath = "watermarks-kept"
 
   /// The newest register seen of everyone; empty on a new machine.
+  ///
+  /// A power cut may tear the file, which is not waited for: then what was kept when the process that
+  /// wrote it began.
+  ///
+  /// - Throws: `damaged` when neither is whole.
   func loadWatermarks() throws(VaultError) -> Watermarks {
-    do {
-      let bytes = try store.read(Self.watermarksPath, limit: 64 << 20)
-      return try Watermarks(decoding: bytes)
-    } catch let error as BlobStoreError {
-      if case .notFound = error { return Watermarks() }
-      throw VaultError(error)
-    } catch let error as ModelError {
-      throw VaultError(error, path: describe(Self.watermarksPath))
+    do throws(VaultError) {
+      if let marks = try loadWatermarks(at: Self.watermarksPath) { return marks }
     } catch {
-      preconditionFailure("\(error)")
+      guard case .damaged = error, let kept = try loadWatermarks(at: Self.keptWatermarksPath)
+      else { throw error }
+      return kept
+    }
+    return try loadWatermarks(at: Self.keptWatermarksPath) ?? Watermarks()
+  }
+
+  /// - Returns: Nil if the file is not there.
+  private func loadWatermarks(at path: BlobPath) throws(VaultError) -> Watermarks? {
+    let file: [UInt8]
+    do {
+      file = try store.read(path, limit: 64 << 20)
+    } catch {
+      if case .notFound = error { return nil }
+      throw VaultError(error)
+    }
+    let message = Array(file.dropFirst(FileHash.byteCount))
+    guard Array(file.prefix(FileHash.byteCount)) == Digest.sha256(message).bytes else {
+      throw .damaged(path: describe(path), reason: "its checksum is wrong")
+    }
+    do { return try Watermarks(decoding: message) } catch {
+      throw VaultError(error, path: describe(path))
     }
   }
 
   /// Changes the watermarks as they are on disk now. The caller holds the commit lock.
-  func updateWatermarks(_ change: (inout Watermarks) -> Void) throws(VaultError) {
+  ///
+  /// - Parameter durably: Whether they are on disk when this returns; a commit does not wait for that.
+  func updateWatermarks(
+    durably: Bool = false, _ change: (inout Watermarks) -> Void
+  ) throws(VaultError) {
     var marks = try loadWatermarks()
     let before = marks
     change(&marks)
     guard marks != before else { return }
-    let bytes = marks.encoded()
+    if durably {
+      try store(marks, at: Self.watermarksPath, durably: true)
+      try store(marks, at: Self.keptWatermarksPath, durably: true)
+    } else {
+      try keepOnce(before)
+      try store(marks, at: Self.watermarksPath, durably: false)
+    }
+  }
+
+  /// Before this process first replaces the watermarks, puts those it found where a power cut cannot tear them.
+  private func keepOnce(_ marks: Watermarks) throws(VaultError) {
+    try hasKeptWatermarks.withLock { (hasKept) throws(VaultError) in
+      if hasKept { return }
+      try store(marks, at: Self.keptWatermarksPath, durably: true)
+      hasKept = true
+    }
+  }
+
+  private func store(
+    _ marks: Watermarks, at path: BlobPath, durably: Bool
+  ) throws(VaultError) {
+    let message = marks.encoded()
+    let bytes = Digest.sha256(message).bytes + message
     try storing { () throws(BlobStoreError) in
-      try store.replace(Self.watermarksPath, bytes, durably: false)
+      try store.replace(path, bytes, durably: durably)
     }
   }
 

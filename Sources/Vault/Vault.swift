@@ -62,7 +62,6 @@ package final class Vault: Sendable {
   @discardableResult
   func openNewMembers(marks: Watermarks, acceptsRollback: Bool) throws(VaultError) -> Bool {
     let folder: BlobPath = "members"
-    let store = context.store
     let entries = try storing { () throws(BlobStoreError) in try store.list(folder) }
     var isNew = false
     try compare(Set(entries.map(\.name)), with: marks, acceptsRollback: acceptsRollback)
@@ -77,13 +76,16 @@ package final class Vault: Sendable {
         let problems = try member.load(marks: marks, acceptsRollback: acceptsRollback)
         problems.forEach(note)
         // A member without a head is one that is just being made, or was never finished.
-        if member.hasNoHead, problems.isEmpty { continue }
+        if member.hasNoHead, problems.allSatisfy({ $0.severity == .note }) { continue }
         openMembers.withLock { $0[id] = member }
         isNew = true
       } catch {
         switch error {
         case .noAccess: continue
         case .rolledBack: throw error
+        case .missing:
+          if try isUnfinished(id) { continue }
+          note(Problem(error, path: folder.appending(entry.name).string))
         default: note(Problem(error, path: folder.appending(entry.name).string))
         }
       }
@@ -102,7 +104,7 @@ package final class Vault: Sendable {
       let error = VaultError.rolledBack(path: mark.path.string, found: 0, seen: mark.counter)
       if acceptsRollback {
         try context.state.withCommitLock { () throws(VaultError) in
-          try context.state.updateWatermarks {
+          try context.state.updateWatermarks(durably: true) {
             $0.accept(mark.path, counter: 0, hash: StateFolder.noChecksum)
           }
         }
@@ -113,6 +115,17 @@ package final class Vault: Sendable {
       }
     }
   }
+
+  /// True if an interrupted program left no more of the member than the beginning of its root: that is
+  /// written first, so nothing can be lost with it.
+  private func isUnfinished(_ id: MemberID) throws(VaultError) -> Bool {
+    let folder = BlobPath(VaultPath.memberRoot(id).string).parent ?? .root
+    return try storing { () throws(BlobStoreError) in
+      try store.list(folder).allSatisfy { !$0.isFolder && $0.name != "root" }
+    }
+  }
+
+  private var store: any BlobStore { context.store }
 
   private func note(_ problem: Problem) {
     found.withLock { if !$0.contains(problem) { $0.append(problem) } }

@@ -105,7 +105,7 @@ extension Vault {
     try enrolment.certify(prepared.device, master: master, identityKey: identitySigning)
     try enrolment.writeRegister(prepared.device, new, master: master)
     try state.withCommitLock { () throws(VaultError) in
-      try state.updateWatermarks {
+      try state.updateWatermarks(durably: true) {
         $0.raise(identityPath, counter: 1, hash: Digest.sha256(identityBytes))
       }
     }

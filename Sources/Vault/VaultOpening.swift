@@ -142,7 +142,9 @@ extension Vault {
       let error = VaultError.rolledBack(path: path, found: counter, seen: mark.counter)
       if options.acceptRollback {
         try state.withCommitLock { () throws(VaultError) in
-          try state.updateWatermarks { $0.accept(register, counter: counter, hash: person.hash) }
+          try state.updateWatermarks(durably: true) {
+            $0.accept(register, counter: counter, hash: person.hash)
+          }
         }
         return []
       }

@@ -1,0 +1,46 @@
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Several programs of one device on one vault at once.
+@Suite(.serialized, .enabled(if: Machine.canMount), .timeLimit(.minutes(5)))
+struct SharedVaultTests {
+  @Test func twoMountsAndACommandAtOnceLoseNothing() throws {
+    let vault = try CrashVault()
+    try vault.mount()
+    let second = vault.outside.appending("second")
+    defer { _ = try? CommandRunner.run("umount", ["-l", second.string]) }
+    let other = try vault.start(at: second)
+    let count = 40
+    let loop =
+      "for i in $(seq \(count)); do echo $i > \"$0/$1 $i\" || exit 1; done; mkdir \"$0/$1\""
+    let writers = try [
+      RunningCommand("sh", ["-c", loop, vault.emma.string, "first"]),
+      RunningCommand("sh", ["-c", loop, second.appending("Emma").string, "second"]),
+    ]
+    for number in 0..<5 {
+      try vault.kinvault([
+        "record", "add", "--vault", vault.vault.string, "--member", "Emma", "--type", "note",
+        "--title", "record \(number)", "--date", "2025-01-20",
+      ])
+    }
+    for writer in writers { #expect(writer.wait().status == 0, "\(writer.errorsSoFar)") }
+    try vault.kinvault(["unmount", second.string])
+    #expect(other.wait().status == 0)
+    try vault.unmount()
+
+    try vault.mount()
+    let names = try run("ls", [vault.emma.string]).split(separator: "\n").map(String.init)
+    for name in ["first", "second"] {
+      #expect(names.contains(name))
+      for number in 1...count {
+        let path = vault.emma.appending("\(name) \(number)").string
+        #expect(try run("cat", [path]) == "\(number)\n")
+      }
+    }
+    for number in 0..<5 { #expect(names.contains { $0.contains("record \(number)") }) }
+    try vault.unmount()
+    try vault.checkIsClean()
+  }
+}
