@@ -59,11 +59,10 @@ final class OrderedFiles: Sendable {
 
   /// For a folder of a journaled ext4; nil for any other.
   static func make(for folder: Int32) -> OrderedFiles? {
-    var status = stat()
-    var system = statfs()
-    guard fstat(folder, &status) == 0, fstatfs(folder, &system) == 0,
-      system.f_type == 0xEF53, let device = blockDeviceName(status.st_dev)
-    else { return nil }
+    var (major, minor): (UInt32, UInt32) = (0, 0)
+    guard kv_is_ext(folder, &major, &minor) == 1, let device = blockDeviceName(major, minor) else {
+      return nil
+    }
     // Says which thread writes the journal, or `<none>`.
     guard let task = firstLine(of: "/sys/fs/ext4/\(device)/journal_task"),
       Int32(task).map({ $0 > 0 }) == true
@@ -72,8 +71,8 @@ final class OrderedFiles: Sendable {
   }
 
   /// `vda1`, `dm-0`, `loop3`: the last part of where `/sys/dev/block/<major>:<minor>` points.
-  private static func blockDeviceName(_ device: dev_t) -> String? {
-    let link = "/sys/dev/block/\(gnu_dev_major(device)):\(gnu_dev_minor(device))"
+  private static func blockDeviceName(_ major: UInt32, _ minor: UInt32) -> String? {
+    let link = "/sys/dev/block/\(major):\(minor)"
     var buffer = [UInt8](repeating: 0, count: 512)
     let count = readlink(link, &buffer, buffer.count)
     guard count > 0 else { return nil }
