@@ -57,7 +57,9 @@ package protocol BlobStore: Sendable {
   /// reads the list must parse every name.
   func list(_ folder: BlobPath) throws(BlobStoreError) -> [BlobEntry]
 
-  /// Returns when everything that any caller did before is on disk.
+  /// Returns when whatever is done from now on reaches the disk only after everything that any caller did before.
+  ///
+  /// What was done before is on disk at the latest when the next `syncFolder`, of any folder, has returned.
   ///
   /// After an error, nothing since the last successful barrier may be taken for durable, and a second try that
   /// succeeds proves nothing about it.

@@ -24,6 +24,13 @@ struct Descriptor: ~Copyable {
     if returned < 0 && error != EINTR { throw BlobStoreError(errno: error, path: path) }
   }
 
+  /// Gives the descriptor away; whoever takes it closes it.
+  consuming func release() -> Int32 {
+    let number = number
+    discard self
+    return number
+  }
+
   func status(path: String) throws(BlobStoreError) -> stat {
     var status = stat()
     guard fstat(number, &status) == 0 else { throw BlobStoreError(errno: errno, path: path) }

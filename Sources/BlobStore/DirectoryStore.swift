@@ -11,13 +11,18 @@ import SystemPackage
 /// It keeps one descriptor, the root's, and no state besides, so folders may come and go under it.
 /// `create` is three system calls and `rename` five, plus those that make a folder that turned out to be missing.
 ///
-/// **Write-back errors.** `barrier` is `syncfs` on the descriptor that is held since the store was opened. Since Linux
+/// **Barriers.** On a journaled ext4 a barrier waits for the data of the files made since the last one, and the journal
+/// keeps the order (`OrderedFiles`); after many files, and elsewhere, it is `syncfs`.
+///
+/// **Write-back errors.** `barrier` is, for that case, `syncfs` on the descriptor that is held since the store was opened. Since Linux
 /// 5.8 it reports every write-back error of that file system since then, once, those of other programs' files too;
 /// before, it reports none, and a failing disk shows only when a blob is read again. On a FUSE file system (sshfs,
 /// mergerfs) it hands everything to the server, which decides alone what is on disk.
 package final class DirectoryStore: BlobStore {
   package let folder: FilePath
   let root: Descriptor
+  /// Nil where `barrier` has to be `syncfs`.
+  let ordered: OrderedFiles?
 
   /// Opens an existing folder. Throws `notFound` when there is none and `notABlob` when something else is there.
   package init(opening folder: FilePath) throws(BlobStoreError) {
@@ -28,6 +33,7 @@ package final class DirectoryStore: BlobStore {
         let returned = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         return returned < 0 ? -errno : returned
       }, path: path)
+    ordered = OrderedFiles.make(for: root.number)
   }
 
   /// Makes the folder (and those above it) if it is missing, and opens it.
@@ -82,7 +88,7 @@ package final class DirectoryStore: BlobStore {
   }
 
   /// Does not wait for the other end of a pipe; the caller checks that it is a regular file.
-  private func openFile(_ path: BlobPath) throws(BlobStoreError) -> Descriptor {
+  func openFile(_ path: BlobPath) throws(BlobStoreError) -> Descriptor {
     try Descriptor(open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY), path: path.string)
   }
 
@@ -100,6 +106,10 @@ package final class DirectoryStore: BlobStore {
   // MARK: Durability
 
   package func barrier() throws(BlobStoreError) {
+    if let error = ordered?.finish() {
+      try check(error, .root)
+      return
+    }
     try check(retryingInterrupted { kv_syncfs(root.number) }, .root)
   }
 

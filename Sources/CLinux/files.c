@@ -90,6 +90,12 @@ int kv_start_writeback(int fd, int64_t offset, int64_t length) {
   return (int)result(sync_file_range(fd, offset, length, SYNC_FILE_RANGE_WRITE));
 }
 
+int kv_finish_writeback(int fd) {
+  return (int)result(sync_file_range(
+      fd, 0, 0,
+      SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER));
+}
+
 int kv_fallocate(int fd, int mode, int64_t offset, int64_t length) {
   return (int)result(fallocate(fd, mode, offset, length));
 }

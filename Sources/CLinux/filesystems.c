@@ -3,10 +3,21 @@
 
 #include <errno.h>
 #include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
 int kv_is_in_memory(const char *path) {
     struct statfs status;
     if (statfs(path, &status) < 0) return -errno;
     return status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC;
+}
+
+int kv_is_ext(int fd, unsigned int *major_number, unsigned int *minor_number) {
+    struct statfs system;
+    struct stat status;
+    if (fstatfs(fd, &system) < 0 || fstat(fd, &status) < 0) return -errno;
+    *major_number = major(status.st_dev);
+    *minor_number = minor(status.st_dev);
+    return system.f_type == EXT4_SUPER_MAGIC;
 }

@@ -15,8 +15,15 @@ package final class ObjectStore: Sendable {
   // Nil in a vault opened for reading.
   private let staging: Staging?
   private let buffers: BufferPool
-  // How many drafts use each staged object.
-  private let staged = Mutex<[ObjectName: Int]>([:])
+  /// An object that no commit of this process has taken yet.
+  private struct Staged: Sendable {
+    /// How many drafts use it.
+    var userCount: Int
+    /// It is a link to an object that was in its place already.
+    var isLink: Bool
+  }
+
+  private let staged = Mutex<[ObjectName: Staged]>([:])
   private let readers = Mutex(ReaderCache(capacity: 128))
 
   init(
@@ -91,7 +98,7 @@ package final class ObjectStore: Sendable {
     for attempt in 0... {
       do throws(BlobStoreError) {
         try store.create(path, sealed)
-        retain(name)
+        retain(name, isLink: false)
         return
       } catch {
         guard case .alreadyExists = error else { throw VaultError(error) }
@@ -127,18 +134,18 @@ package final class ObjectStore: Sendable {
       default: throw VaultError(error)
       }
     }
-    retain(name)
+    retain(name, isLink: true)
     return true
   }
 
-  private func retain(_ name: ObjectName) {
-    staged.withLock { $0[name, default: 0] += 1 }
+  private func retain(_ name: ObjectName, isLink: Bool) {
+    staged.withLock { $0[name, default: Staged(userCount: 0, isLink: isLink)].userCount += 1 }
   }
 
   private func retainStaged(_ name: ObjectName) -> Bool {
     staged.withLock { staged in
-      guard let users = staged[name] else { return false }
-      staged[name] = users + 1
+      guard staged[name] != nil else { return false }
+      staged[name]?.userCount += 1
       return true
     }
   }
@@ -149,9 +156,9 @@ package final class ObjectStore: Sendable {
   package func discard(_ name: ObjectName) {
     guard let staging else { return }
     staged.withLock { staged in
-      guard let users = staged[name] else { return }
-      if users > 1 {
-        staged[name] = users - 1
+      guard let object = staged[name] else { return }
+      if object.userCount > 1 {
+        staged[name]?.userCount -= 1
         return
       }
       staged[name] = nil
@@ -168,14 +175,17 @@ package final class ObjectStore: Sendable {
   /// - Throws: `missing` if it is neither staged nor in its place.
   func publish(_ name: ObjectName) throws(VaultError) {
     let final = path(of: name)
-    guard let staging, isStaged(name) else {
+    guard let staging, let object = staged.withLock({ $0[name] }) else {
       guard try storing({ () throws(BlobStoreError) in try store.size(of: final) }) != nil else {
         throw .missing(path: final.string)
       }
       return
     }
+    let path = staging.path(of: name)
     try storing { () throws(BlobStoreError) in
-      try store.rename(staging.path(of: name), to: final)
+      try store.rename(path, to: final)
+      // Renaming one link of a file over another does nothing and leaves both.
+      if object.isLink { try store.remove(path) }
     }
     // Its users now have it in its place; what they discard later is not staged any more.
     staged.withLock { $0[name] = nil }

@@ -64,6 +64,7 @@ package final class Vault: Sendable {
     let folder: BlobPath = "members"
     let entries = try storing { () throws(BlobStoreError) in try store.list(folder) }
     var isNew = false
+    try compare(Set(entries.map(\.name)), with: marks, acceptsRollback: acceptsRollback)
     for entry in entries {
       guard let id = MemberID(hex: entry.name) else {
         note(.foreign(folder.appending(entry.name).string))
@@ -90,6 +91,29 @@ package final class Vault: Sendable {
       }
     }
     return isNew
+  }
+
+  /// A member that this device has written and whose folder is gone: the vault folder is from before.
+  private func compare(
+    _ folders: Set<String>, with marks: Watermarks, acceptsRollback: Bool
+  ) throws(VaultError) {
+    for mark in marks.marks where mark.counter > 0 {
+      guard case .head(let member, device) = mark.path, !folders.contains(member.hex) else {
+        continue
+      }
+      let error = VaultError.rolledBack(path: mark.path.string, found: 0, seen: mark.counter)
+      if acceptsRollback {
+        try context.state.withCommitLock { () throws(VaultError) in
+          try context.state.updateWatermarks(durably: true) {
+            $0.accept(mark.path, counter: 0, hash: StateFolder.noChecksum)
+          }
+        }
+      } else if isReadOnly {
+        note(Problem(error, path: mark.path.string))
+      } else {
+        throw error
+      }
+    }
   }
 
   /// True if an interrupted program left no more of the member than the beginning of its root: that is

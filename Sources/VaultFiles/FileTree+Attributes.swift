@@ -48,6 +48,9 @@ extension FileTree {
     try checkOwnership(of: file, mode: file.mode, rest)
     if let mode = change.mode {
       file.mode = file.type | mode & FileMode.permissionMask
+    } else if change.uid != nil || change.gid != nil {
+      // As chown(2) does, for everyone: a new owner has not agreed to lend their rights.
+      file.mode &= file.mode & 0o010 == 0 ? ~0o4000 : ~0o6000
     }
     apply(rest, to: file)
     noteChange(of: file)

@@ -26,6 +26,11 @@ enum EndSignals {
       action.sa_flags = SA_RESTART
       sigaction(signal, &action, nil)
     }
+    // Whoever started this program may have blocked them.
+    var ending = sigset_t()
+    sigemptyset(&ending)
+    for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&ending, signal) }
+    pthread_sigmask(SIG_UNBLOCK, &ending, nil)
   }
 
   /// Waits for the next of them.

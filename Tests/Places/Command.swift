@@ -62,6 +62,14 @@ package struct Command: Sendable {
     for (descriptor, standard) in [(input, Int32(0)), (output, 1), (errors, 2)] {
       posix_spawn_file_actions_adddup2(&actions, descriptor, standard)
     }
+    // A program starts with no signal blocked, as a shell starts it; the threads that tests run on block most.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
     var words = arguments
     if let directory {
       words = ["env", "-C", directory.string] + words
@@ -71,7 +79,7 @@ package struct Command: Sendable {
     var process = pid_t()
     let failure = withCStrings(words) { argv in
       withCStrings(merged.map { "\($0.key)=\($0.value)" }) { environment in
-        posix_spawnp(&process, argv[0]!, &actions, nil, argv, environment)
+        posix_spawnp(&process, argv[0]!, &actions, &attributes, argv, environment)
       }
     }
     guard failure == 0 else { throw Errno(rawValue: failure) }

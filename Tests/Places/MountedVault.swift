@@ -98,16 +98,28 @@ package final class MountedVault: Sendable {
     if !outcome.isSuccess {
       print("UNMOUNTING FAILED, ending the mount by force: \(outcome)")
       kill(child, SIGTERM)
-      usleep(2_000_000)
-      kill(child, SIGKILL)
-      _ = try? Command(["umount", "-l", mountpoint.string]).run()
     }
-    return try Command.wait(for: child)
+    return try reap(child)
   }
 
-  /// Waits for the process of a mount that something else ends, and returns its exit status.
+  /// Waits for the process of a mount that something else ends, and returns its exit status. One that has not ended
+  /// after 30 seconds is killed.
   package func end() throws -> Int32 {
     guard let child = process.withLock({ $0.take() }) else { return 0 }
+    return try reap(child)
+  }
+
+  private func reap(_ child: pid_t) throws -> Int32 {
+    for _ in 0..<600 {
+      var status: Int32 = 0
+      if waitpid(child, &status, WNOHANG) == child {
+        return status & 0x7f == 0 ? (status >> 8) & 0xff : 128 + (status & 0x7f)
+      }
+      usleep(50_000)
+    }
+    print("THE MOUNT DID NOT END, killing it: \(mountpoint)")
+    kill(child, SIGKILL)
+    _ = try? Command(["umount", "-l", mountpoint.string]).run()
     return try Command.wait(for: child)
   }
 

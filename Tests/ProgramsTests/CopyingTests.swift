@@ -61,7 +61,7 @@ import Testing
       try Command(
         [
           "sh", "-ec",
-          "echo more >>plain.txt; rm -r deep; mkdir new; echo x >new/file; truncate -s 10 a-chunk",
+          "echo more >>plain.txt; rm -r deep; mkdir new; echo x >new/file; truncate -s 10 a-chunk; touch -d 2022-01-01 new",
         ],
         in: sample
       ).succeed()

@@ -115,6 +115,23 @@ import VaultModel
     #expect(try memory.open().members.first?.record(titled: "after") != nil)
   }
 
+  @Test func aFolderFromBeforeAMemberWasAddedIsARollback() throws {
+    var memory = try MemoryVault()
+    let vault = try memory.open()
+    let before = memory.store.imageAfterKill()
+    let newest = try vault.addMember(named: #require(FileName("Emma")))
+      .commit([.newRecord("A")]).counter
+    memory.store = before
+    #expect {
+      _ = try memory.open()
+    } throws: {
+      guard case VaultError.rolledBack(_, found: 0, seen: newest) = $0 else { return false }
+      return true
+    }
+    #expect(try memory.open(OpenOptions(acceptRollback: true)).members.isEmpty)
+    #expect(try memory.open().members.isEmpty)
+  }
+
   @Test func repairRebuildsALostHead() throws {
     let memory = try MemoryVault()
     let vault = try memory.open()

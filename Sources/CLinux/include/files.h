@@ -34,6 +34,10 @@ int kv_syncfs(int fd);
 /* sync_file_range(2) that starts writing back a range and waits for nothing: no durability, only a head start. */
 int kv_start_writeback(int fd, int64_t offset, int64_t length);
 
+/* sync_file_range(2) that writes back the whole file and waits until its data have left for the device, the blocks and
+   size of the file being part of a transaction by then. Flushes no device cache and forces no transaction to disk. */
+int kv_finish_writeback(int fd);
+
 /* fallocate(2) and its modes. */
 enum { KV_FALLOC_KEEP_SIZE = 1, KV_FALLOC_PUNCH_HOLE = 2, KV_FALLOC_COLLAPSE_RANGE = 8, KV_FALLOC_ZERO_RANGE = 16,
        KV_FALLOC_INSERT_RANGE = 32, KV_FALLOC_UNSHARE_RANGE = 64 };

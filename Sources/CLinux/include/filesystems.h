@@ -4,4 +4,7 @@
 /* 1 if `path` lies on a file system that lives in memory (tmpfs, ramfs), 0 if not, -errno when it fails. */
 int kv_is_in_memory(const char *path);
 
+/* 1 if `fd` lies on ext2, ext3 or ext4, 0 if not, -errno when it fails. Sets the numbers of its block device. */
+int kv_is_ext(int fd, unsigned int *major_number, unsigned int *minor_number);
+
 #endif
