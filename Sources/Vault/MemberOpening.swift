@@ -23,6 +23,10 @@ struct MemberOpening {
     let grants = try GrantChain.load(
       member: member, creator: root.creator, store: store, files: files, people: people)
     guard let current = grants.current, let mine = grants.valid[current]?[person] else {
+      // A broken grant may be the one that is looked for.
+      if let broken = grants.problems.first(where: { $0.severity == .damage }) {
+        throw .damaged(path: broken.path, reason: broken.reason)
+      }
       throw .noAccess(member: member)
     }
     let currentKeys = try unwrap(mine, identities)

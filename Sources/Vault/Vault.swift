@@ -73,7 +73,9 @@ package final class Vault: Sendable {
       if member(id) != nil { continue }
       do throws(VaultError) {
         let member = try open(id)
-        let problems = try member.load(marks: marks, acceptsRollback: acceptsRollback)
+        let problems =
+          try member.register.grants.problems
+          + member.load(marks: marks, acceptsRollback: acceptsRollback)
         problems.forEach(note)
         // A member without a head is one that is just being made, or was never finished.
         if member.hasNoHead, problems.allSatisfy({ $0.severity == .note }) { continue }
@@ -81,7 +83,14 @@ package final class Vault: Sendable {
         isNew = true
       } catch {
         switch error {
-        case .noAccess: continue
+        case .noAccess:
+          // Not ours, unless this device has written it: then a grant was taken away.
+          guard let mark = marks[.head(id, device)], mark.counter > 0 else { continue }
+          let grants = folder.appending("\(id.hex)/grants").string
+          note(
+            Problem(
+              .missing, .damage, path: grants,
+              reason: "no grant in it opens this member any more, which this device has written"))
         case .rolledBack: throw error
         case .missing:
           if try isUnfinished(id) { continue }
