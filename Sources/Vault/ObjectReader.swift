@@ -1,4 +1,5 @@
 import BlobStore
+import Synchronization
 import VaultCrypto
 import VaultModel
 
@@ -9,17 +10,25 @@ package final class ObjectReader: Sendable {
   package let name: ObjectName
   let path: BlobPath
   private let blob: any BlobReader
-  private let cipher: ObjectCipher
+  private let kind: ObjectKind
+  private let keys: MemberKeys
+  // Of the current epoch, until an object turns out to be of another one.
+  private let cipher: Mutex<ObjectCipher>
   private let bodySize: Int
   private let buffers: BufferPool
 
-  /// - Throws: `damaged` when the header is not that of an object of this kind.
+  /// Reads nothing of the file yet: the header is part of what every block authenticates, and a read
+  /// of it alone would cost a random read as much as the block itself.
+  ///
+  /// - Throws: `missing`; `damaged` when the file's size is none that such an object has.
   init(
     name: ObjectName, kind: ObjectKind, path: BlobPath, store: any BlobStore, keys: MemberKeys,
     buffers: BufferPool
   ) throws(VaultError) {
     self.name = name
     self.path = path
+    self.kind = kind
+    self.keys = keys
     self.buffers = buffers
     blob = try storing { () throws(BlobStoreError) in try store.openForReading(path) }
     let fileSize = Int(clamping: blob.size)
@@ -29,6 +38,11 @@ package final class ObjectReader: Sendable {
       throw .damaged(path: path.string, reason: "\(fileSize) bytes is no size of an object")
     }
     self.bodySize = bodySize
+    cipher = Mutex(keys.current.cipher(for: name, kind: kind))
+  }
+
+  /// The cipher that the object's header asks for.
+  private func cipherOfHeader() throws(VaultError) -> ObjectCipher {
     let header = try ObjectHeader(reading: blob, path: path.string)
     guard header.kind == kind else {
       throw .damaged(path: path.string, reason: "it is another kind of object")
@@ -36,7 +50,7 @@ package final class ObjectReader: Sendable {
     guard let epoch = keys[header.keyID] else {
       throw .damaged(path: path.string, reason: "it is sealed with an unknown key")
     }
-    cipher = epoch.cipher(for: name, kind: kind)
+    return epoch.cipher(for: name, kind: kind)
   }
 
   /// Fills `target` with the content from `offset` on.
@@ -99,11 +113,19 @@ package final class ObjectReader: Sendable {
     into target: UnsafeMutableRawBufferPointer
   ) throws(VaultError) {
     let isLast = blocks.upperBound == ObjectLayout.blockCount(bodySize: bodySize)
-    do {
-      try cipher.openBlocks(
-        blocks, isLast: isLast, ciphertext: UnsafeRawBufferPointer(sealed), into: target)
+    let ciphertext = UnsafeRawBufferPointer(sealed)
+    do throws(CryptoError) {
+      let cipher = cipher.withLock { $0 }
+      return try cipher.openBlocks(blocks, isLast: isLast, ciphertext: ciphertext, into: target)
     } catch {
-      throw VaultError(error, path: path.string)
+      // Damaged, or sealed in another epoch: then the header says so.
+      let other = try cipherOfHeader()
+      do throws(CryptoError) {
+        try other.openBlocks(blocks, isLast: isLast, ciphertext: ciphertext, into: target)
+      } catch {
+        throw VaultError(error, path: path.string)
+      }
+      cipher.withLock { $0 = other }
     }
   }
 }

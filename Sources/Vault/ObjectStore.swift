@@ -24,7 +24,7 @@ package final class ObjectStore: Sendable {
   }
 
   private let staged = Mutex<[ObjectName: Staged]>([:])
-  private let readers = Mutex(ReaderCache(capacity: 128))
+  private let readers = Mutex(ReaderCache(capacity: 512))
 
   init(
     member: MemberID, keys: MemberKeys, store: any BlobStore, staging: Staging?,

@@ -13,6 +13,7 @@ package enum MountService {
     options: MountOptions, ready: (Mount) -> Void
   ) throws -> Mount.Ending {
     EndSignals.takeOver()
+    OpenFileLimit.raise()
     let mount = try Mount.start(
       tree: tree, at: mountpoint, vault: vault, stateFolder: stateFolder, options: options)
     _ = MountThread { mount.requestEnd(.signalled(EndSignals.wait())) }
