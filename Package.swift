@@ -103,6 +103,11 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
 
+    // A second implementation of the format, for reading: none of our modules.
+    .testTarget(
+      name: "InteropTests",
+      dependencies: ["CSodium", .product(name: "Crypto", package: "swift-crypto")]),
+
     // The built program, killed, cut from power, filled up and damaged.
     .testTarget(
       name: "CrashTests",

@@ -1,0 +1,44 @@
+import Crypto
+import Foundation
+
+/// Section 14 of the format: the slot that a password opens on one machine.
+struct DeviceSlot {
+  private let primitives: Primitives
+  private let slot: WireMessage
+  private let password: [UInt8]
+
+  init(vault: FrozenVault) throws {
+    primitives = vault.primitives
+    let secrets = FrozenVault.fixtures.appending(path: "1.secrets")
+    let state = secrets.appending(path: "state/\(primitives.vault.hex)")
+    let file = Array(try Data(contentsOf: state.appending(path: "slot")))
+    slot = try WireMessage(file)
+    // The checksum is the last field: a tag, a length and 32 bytes.
+    try Refused.unless(try Array(file.dropLast(34)).sha256 == slot.bytes(10), "the slot's checksum")
+    let text = try String(contentsOf: secrets.appending(path: "password"), encoding: .utf8)
+    password = Array(text.split(separator: "\n", omittingEmptySubsequences: false)[0].utf8)
+  }
+
+  /// The person's master key: password, device unlock key, device keys, certificate.
+  func masterKey(certificate: WireMessage) throws -> [UInt8] {
+    let person = try slot.bytes(3)
+    let device = try slot.bytes(4)
+    let stretched = try argon2id(
+      password, salt: slot.bytes(5), passes: slot.number(6), memoryKiB: slot.number(7))
+    let unlockKey = try unwrap(
+      try slot.bytes(8),
+      with: primitives.derive(stretched, "password-kek", context: person + device))
+    let keys = try primitives.opened(
+      try slot.message(9), key: unlockKey, label: "slot", path: "slot/\(device.hex)", counter: 0)
+
+    let signing = try Curve25519.Signing.PrivateKey(rawRepresentation: try keys.bytes(1))
+    try Refused.unless(
+      try Array(signing.publicKey.rawRepresentation) == certificate.bytes(4), "the signing key")
+    let ephemeral = try certificate.bytes(6)
+    let generation = UInt32(truncatingIfNeeded: try certificate.number(2))
+    let wrapKey = try primitives.wrapKey(
+      try keys.bytes(2), ephemeral, "device-wrap", salt: ephemeral + certificate.bytes(5),
+      context: person + generation.bigEndianBytes + device)
+    return try unwrap(try certificate.bytes(7), with: wrapKey)
+  }
+}

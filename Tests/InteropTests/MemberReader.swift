@@ -1,0 +1,152 @@
+import Foundation
+
+/// Sections 7 to 9 of the format: a member's manifest, records, item trees and contents.
+struct MemberReader {
+  let vault: FrozenVault
+  let member: String
+  let objects: ObjectReader
+  let head: WireMessage
+
+  func object(_ name: [UInt8], _ kind: ObjectKind) throws -> [UInt8] {
+    try Refused.unless(name.count == 32, "an object name of \(name.count) bytes")
+    return try objects.content(of: try vault.file(path(of: name)), name: name, kind: kind)
+  }
+
+  func path(of name: [UInt8]) -> String {
+    "members/\(member)/objects/\(name.hex.prefix(2))/\(name.hex.dropFirst(2))"
+  }
+
+  /// The entries of the manifest by record, tombstones left out.
+  func entries() throws -> [[UInt8]: WireMessage] {
+    var entries: [[UInt8]: WireMessage] = [:]
+    for name in try head.all(1) + head.all(2) {
+      for entry in try WireMessage(try object(name, .segment)).messages(2) {
+        entries[try entry.bytes(1)] = entry
+      }
+    }
+    return try entries.filter { try $0.value.number(9) == 0 }
+  }
+
+  /// Everything that the member holds, sorted by path and name.
+  func description() throws -> MemberDescription {
+    let entries = try entries()
+    var records: [(path: [String], mode: UInt64, items: [WireMessage])] = []
+    for (id, entry) in entries {
+      let revision = try WireMessage(try object(try entry.bytes(6), .record))
+      try Refused.unless(try revision.bytes(1) == id, "a revision of another record")
+      let mode = UInt64(S_IFDIR) | (try revision.number(9))
+      records.append((try path(of: entry, in: entries), mode, try items(of: revision)))
+    }
+    let files = try records.flatMap(\.items).map { try $0.bytes(2) }
+    let links = Dictionary(files.map { ($0, 1) }, uniquingKeysWith: +)
+    guard let root = entries[[UInt8](repeating: 0, count: 16)] else { throw Refused("no root") }
+    return MemberDescription(
+      name: try root.text(3),
+      records: try records.map { record in
+        let items = try record.items.map { item in
+          try self.description(of: item, links: links[try item.bytes(2), default: 0])
+        }
+        return RecordDescription(path: record.path, mode: record.mode, items: items).sorted
+      })
+  }
+
+  private func path(of entry: WireMessage, in entries: [[UInt8]: WireMessage]) throws -> [String] {
+    var path: [String] = []
+    var entry = entry
+    while entry.has(2) {
+      path.insert(try entry.text(3), at: 0)
+      guard let parent = entries[try entry.bytes(2)], path.count <= 1000 else {
+        throw Refused("a record without a parent")
+      }
+      entry = parent
+    }
+    return path
+  }
+
+  // MARK: Items
+
+  private func items(of revision: WireMessage) throws -> [WireMessage] {
+    var items = try revision.messages(12) + revision.message(13).messages(1)
+    let root = try revision.bytes(14)
+    if !root.isEmpty { items += try self.items(under: root, places: []) }
+    return try items.filter { try $0.number(11) == 0 }
+  }
+
+  /// The items below a node that is reached by `places`, checked to stand where their names say.
+  private func items(under name: [UInt8], places: [UInt64]) throws -> [WireMessage] {
+    let page = try WireMessage(try object(name, .page))
+    let children = try page.all(2)
+    guard children.isEmpty else {
+      try Refused.unless(try children.count == 16 && page.all(1).isEmpty, "a branch")
+      let items = try children.enumerated().filter { !$0.element.isEmpty }.flatMap {
+        try self.items(under: $0.element, places: places + [UInt64($0.offset)])
+      }
+      try Refused.unless(items.count > 32, "a branch of few items")
+      return items
+    }
+    let items = try page.messages(1)
+    for item in items {
+      let hash = Self.hash(try item.bytes(1))
+      for (depth, place) in places.enumerated() {
+        try Refused.unless(hash >> UInt64(60 - 4 * depth) & 15 == place, "an item's place")
+      }
+    }
+    return items
+  }
+
+  private static func hash(_ name: [UInt8]) -> UInt64 {
+    var hash = name.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
+      ($0 ^ UInt64($1)) &* 0x100_0000_01b3
+    }
+    hash ^= hash >> 33
+    hash = hash &* 0xff51_afd7_ed55_8ccd
+    hash ^= hash >> 33
+    hash = hash &* 0xc4ce_b9fe_1a85_ec53
+    return hash ^ hash >> 33
+  }
+
+  private func description(of item: WireMessage, links: Int) throws -> FileDescription {
+    let modified = try item.message(5)
+    var description = FileDescription(
+      name: ItemName(bytes: try item.bytes(1)), mode: try item.number(4), links: links,
+      modified: [try modified.signed(1), Int64(try modified.number(2))])
+    if description.mode & UInt64(S_IFMT) == UInt64(S_IFLNK) {
+      description.target = try item.text(16)
+      return description
+    }
+    description.size = try item.number(3)
+    description.sha256 = try content(of: item).sha256.hex
+    let attributes = try item.messages(12).map { (try $0.text(1), try $0.bytes(2).hex) }
+    description.xattrs = Dictionary(uniqueKeysWithValues: attributes)
+    return description
+  }
+
+  // MARK: Contents
+
+  /// The names of an item's chunks; an empty one is a hole.
+  private func chunks(of item: WireMessage) throws -> [[UInt8]] {
+    let indexes = try item.all(9)
+    guard !indexes.isEmpty else { return try item.all(8) }
+    return try indexes.flatMap { try WireMessage(try object($0, .index)).all(1) }
+  }
+
+  private func content(of item: WireMessage) throws -> [UInt8] {
+    let size = Int(try item.number(3))
+    let inline = try item.bytes(7)
+    guard inline.isEmpty else {
+      try Refused.unless(inline.count == size, "the size of an inline content")
+      return inline
+    }
+    let chunks = try chunks(of: item)
+    let chunkSize = 1_048_576
+    try Refused.unless(chunks.count == (size + chunkSize - 1) / chunkSize, "the number of chunks")
+    var content: [UInt8] = []
+    for name in chunks {
+      let count = min(chunkSize, size - content.count)
+      let chunk = name.isEmpty ? .init(repeating: 0, count: count) : try object(name, .chunk)
+      try Refused.unless(chunk.count >= count, "a short chunk")
+      content += chunk.prefix(count)
+    }
+    return content
+  }
+}

@@ -1,0 +1,70 @@
+import Crypto
+import Foundation
+
+/// The kinds of object (section 6).
+enum ObjectKind: UInt8 {
+  case chunk = 1
+  case index, page, record, segment, announcement
+}
+
+/// Section 6 of the format: opens objects under the keys of one member and epoch.
+struct ObjectReader {
+  let keyID: [UInt8]
+  /// Opens heads.
+  let registerKey: [UInt8]
+  private let nameKey: [UInt8]
+  private let objectKey: [UInt8]
+
+  init(memberKey: [UInt8], member: [UInt8], primitives: Primitives) {
+    keyID = Array(primitives.derive(memberKey, "key-id", salt: member).prefix(8))
+    registerKey = primitives.derive(memberKey, "register", salt: member)
+    nameKey = primitives.derive(memberKey, "name", salt: member)
+    objectKey = primitives.derive(memberKey, "object", salt: member)
+  }
+
+  /// The content of the object `file`, which stands in the vault as `name`.
+  func content(of file: [UInt8], name: [UInt8], kind: ObjectKind) throws -> [UInt8] {
+    let header = Array(file.prefix(16))
+    try Refused.unless(
+      header == Array("KVOB".utf8) + [1, kind.rawValue, 14, 0] + keyID, "an object's header")
+    let material = HKDF<SHA256>.expand(
+      pseudoRandomKey: SymmetricKey(data: objectKey), info: Array("object".utf8) + name,
+      outputByteCount: 44
+    ).withUnsafeBytes(Array.init)
+
+    var body: [UInt8] = []
+    let stored = file.dropFirst(16)
+    let starts = stride(from: stored.startIndex, to: stored.endIndex, by: Self.storedBlockSize)
+    for (index, start) in starts.enumerated() {
+      let end = min(start + Self.storedBlockSize, stored.endIndex)
+      let nonce = zip(material[32...], [0, 0, 0, 0] + UInt64(index).bigEndianBytes).map(^)
+      let mark: UInt8 = end == stored.endIndex ? 1 : 0
+      body += try openAES(
+        stored[start..<end], key: Array(material[..<32]), nonce: nonce,
+        additionalData: header + [mark])
+    }
+
+    try Refused.unless(body.count >= 8, "an object without a length")
+    let length = body.suffix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    try Refused.unless(length <= UInt64(body.count - 8), "an object's length")
+    let content = Array(body.prefix(Int(length)))
+    try Refused.unless(
+      body.count - 8 == Self.padded(content.count)
+        && body[content.count..<body.count - 8].allSatisfy { $0 == 0 }, "an object's padding")
+    let hash = HMAC<SHA256>.authenticationCode(
+      for: [kind.rawValue] + content, using: SymmetricKey(data: nameKey))
+    try Refused.unless(Array(hash) == name, "an object's name")
+    return content
+  }
+
+  private static let storedBlockSize = 16_384 + 16
+
+  /// Padmé of at least 480.
+  static func padded(_ length: Int) -> Int {
+    let length = max(length, 480)
+    let exponent = Int.bitWidth - 1 - length.leadingZeroBitCount
+    let mantissa = Int.bitWidth - exponent.leadingZeroBitCount
+    let step = 1 << (exponent - mantissa)
+    return (length + step - 1) / step * step
+  }
+}
