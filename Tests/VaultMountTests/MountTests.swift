@@ -115,12 +115,12 @@ struct MountTests {
 
   @Test func endsWhenNobodyUsesItAndNotBefore() throws {
     var options = MountOptions()
-    options.idleTimeout = .milliseconds(300)
+    options.idleTimeout = .seconds(4)
     let fixture = try MountFixture(options: options)
     let mount = try #require(fixture.mount)
     let path = fixture.emma.appending("held")
     let descriptor = try POSIX.call(open(path.string, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
-    usleep(1_000_000)
+    usleep(6_000_000)
     #expect(try MountTable.isVaultMount(fixture.mountpoint))
     close(descriptor)
     #expect(try mount.waitUntilEnded() == .idle)
