@@ -39,6 +39,9 @@ let package = Package(
         .product(name: "Yams", package: "Yams"),
       ]),
     .target(
+      name: "VaultSync",
+      dependencies: ["VaultModel", "VaultCrypto", "BlobStore", "Vault"]),
+    .target(
       name: "VaultFiles",
       dependencies: [
         "VaultModel", "Vault", .product(name: "SystemPackage", package: "swift-system"),
@@ -82,6 +85,12 @@ let package = Package(
       name: "VaultTests",
       dependencies: [
         "VaultModel", "VaultCrypto", "BlobStore", "Vault", "TestSupport",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .testTarget(
+      name: "VaultSyncTests",
+      dependencies: [
+        "VaultModel", "VaultCrypto", "BlobStore", "Vault", "VaultSync", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(

@@ -114,7 +114,7 @@ extension Member {
     return total
   }
 
-  private func apply(_ entries: [RecordEntry], _ heads: inout HeadsState) -> Set<RecordID> {
+  func apply(_ entries: [RecordEntry], _ heads: inout HeadsState) -> Set<RecordID> {
     var changed: Set<RecordID> = []
     manifest.withLock { manifest in
       for entry in entries {

@@ -13,7 +13,7 @@ package final class ObjectStore: Sendable {
   let keys: MemberKeys
   let store: any LocalStore
   // Nil in a vault opened for reading.
-  private let staging: Staging?
+  let staging: Staging?
   private let buffers: BufferPool
   /// An object that no commit of this process has taken yet.
   private struct Staged: Sendable {

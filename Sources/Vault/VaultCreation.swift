@@ -101,7 +101,7 @@ extension Vault {
       generation: generation, clock: clock)
     // The slot first: a vault must never be there without a way in.
     let prepared = try enrolment.prepare(new, password: password)
-    try files.store(identityBytes, at: identityPath)
+    try files.store(identityBytes, at: identityPath, in: store)
     try enrolment.certify(prepared.device, master: master, identityKey: identitySigning)
     try enrolment.writeRegister(prepared.device, new, master: master)
     try state.withCommitLock { () throws(VaultError) in

@@ -43,7 +43,7 @@ package enum VaultError: Error {
 
 extension VaultError {
   /// The same failure in the vault's words; `notFound` becomes `missing`.
-  init(_ error: BlobStoreError) {
+  package init(_ error: BlobStoreError) {
     switch error {
     case .notFound(let path): self = .missing(path: path)
     case .alreadyExists(let path): self = .alreadyExists(what: path)
@@ -70,7 +70,7 @@ extension VaultError {
   }
 
   /// A file whose bytes do not decode.
-  init(_ error: ModelError, path: String) {
+  package init(_ error: ModelError, path: String) {
     self = .damaged(path: path, reason: "\(error)")
   }
 
