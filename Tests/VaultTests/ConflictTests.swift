@@ -208,6 +208,51 @@ struct ConflictTests {
     #expect(try member.bytes(of: "record.md", in: copy.record) == Array("from desk".utf8))
   }
 
+  @Test func aVersionTakenBackIsTheRecordAgainEverywhere() throws {
+    let replicas = try Replicas(count: 2)
+    let visit = RecordEdit.newRecord("Visit", note: "at first")
+    try replicas[0].commit(visit)
+    try replicas.everyoneMeets()
+    try replicas[0].commit(place(visit.record, "Visit", isDeleted: true))
+    try replicas[1].commit(note(visit.record, "wanted"))
+    try replicas.everyoneMeets()
+    let member = try replicas[0].member
+    let conflict = try #require(try member.keptConflicts().first)
+    #expect(conflict.original?.isDeleted == true)
+    #expect(conflict.mark.device == replicas[1].vault.device)
+    #expect(try member.commit(member.edits(takingBack: conflict)).failures.isEmpty)
+    try replicas.everyoneMeets()
+    try expectAgreement(replicas)
+    let other = try replicas[1].member
+    #expect(other.entry(visit.record)?.isDeleted == false)
+    #expect(try other.bytes(of: "record.md", in: visit.record) == Array("wanted".utf8))
+    #expect(try other.keptConflicts().isEmpty)
+  }
+
+  @Test func aDeviceThatRenamesItselfIsCalledSoElsewhere() throws {
+    let replicas = try Replicas(count: 2)
+    try replicas[1].vault.renameDevice(to: "Kitchen laptop")
+    try replicas.everyoneMeets()
+    let devices = try replicas[0].vault.devices()
+    #expect(devices.first?.isThisOne == true)
+    #expect(devices.contains { $0.profile?.deviceName == "Kitchen laptop" && !$0.isThisOne })
+    #expect(replicas[0].vault.name(of: replicas[1].vault.device) == "Kitchen laptop")
+  }
+
+  @Test func aClockAheadIsNoticedAndFreezesNothing() throws {
+    let replicas = try Replicas(count: 2)
+    replicas[1].clock.advance(days: 3650)
+    let visit = RecordEdit.newRecord("Visit", note: "from the future")
+    try replicas[1].commit(visit)
+    try replicas.everyoneMeets()
+    #expect(replicas[0].vault.clocksAhead().keys.contains(replicas[1].vault.device))
+    try replicas[0].commit(note(visit.record, "written after it"))
+    try replicas.everyoneMeets()
+    try expectAgreement(replicas)
+    let text = try replicas[1].member.bytes(of: "record.md", in: visit.record)
+    #expect(text == Array("written after it".utf8))
+  }
+
   @Test func aHeadThatArrivesBeforeWhatItNamesWaits() throws {
     let replicas = try Replicas(count: 2)
     let visit = RecordEdit.newRecord("Visit", note: "at first")
