@@ -54,6 +54,19 @@ package struct BlobPath: Hashable, Sendable, ExpressibleByStringLiteral, CustomS
     return BlobPath(checked: isRoot ? path : "\(string)/\(path)")
   }
 
+  /// How many parts it has; 0 for the root.
+  package var partCount: Int {
+    isRoot ? 0 : string.utf8.reduce(1) { $1 == UInt8(ascii: "/") ? $0 + 1 : $0 }
+  }
+
+  /// This folder's child of a name that was read somewhere; nil for one that no path can have.
+  package func child(named name: String) -> BlobPath? {
+    guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "/")), Self.isWellFormed(name) else {
+      return nil
+    }
+    return appending(name)
+  }
+
   private static func isWellFormed(_ string: String) -> Bool {
     if string.isEmpty { return true }
     var length = 0

@@ -62,12 +62,13 @@ struct Descriptor: ~Copyable {
     return done
   }
 
-  /// The first `count` bytes, or what there is of them.
-  func read(count: Int, path: String) throws(BlobStoreError) -> [UInt8] {
+  /// `count` bytes from `offset` on, or what there is of them.
+  func read(at offset: UInt64, count: Int, path: String) throws(BlobStoreError) -> [UInt8] {
     var failure: BlobStoreError?
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
       do throws(BlobStoreError) {
-        initializedCount = try read(at: 0, into: UnsafeMutableRawBufferPointer(buffer), path: path)
+        initializedCount = try read(
+          at: offset, into: UnsafeMutableRawBufferPointer(buffer), path: path)
       } catch {
         failure = error
       }

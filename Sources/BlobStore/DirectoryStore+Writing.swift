@@ -91,6 +91,19 @@ extension DirectoryStore {
   package func replace(
     _ path: BlobPath, _ bytes: UnsafeRawBufferPointer, durably: Bool
   ) throws(BlobStoreError) {
+    try write(path, bytes, .always, durably: durably)
+  }
+
+  package func put(
+    _ path: BlobPath, _ bytes: UnsafeRawBufferPointer, _ condition: PutCondition
+  ) throws(BlobStoreError) {
+    try write(path, bytes, condition, durably: false)
+  }
+
+  /// Writes a temporary file next to where it shall be, and gives it its name.
+  private func write(
+    _ path: BlobPath, _ bytes: UnsafeRawBufferPointer, _ condition: PutCondition, durably: Bool
+  ) throws(BlobStoreError) {
     var failure: BlobStoreError?
     let error = inParent(
       of: path, missing: durably ? .makeDurably : .make, readable: durably
@@ -102,7 +115,11 @@ extension DirectoryStore {
         failure = error
         return 0
       }
-      let error = errorOf { renameat(folder, temporary, folder, name) }
+      let error =
+        switch condition {
+        case .always: errorOf { renameat(folder, temporary, folder, name) }
+        case .ifAbsent: renameIfAbsent(temporary, to: name, in: folder)
+        }
       if error < 0 {
         _ = unlinkat(folder, temporary, 0)
         return error
@@ -111,6 +128,25 @@ extension DirectoryStore {
     }
     if let failure { throw failure }
     try check(error, path)
+  }
+
+  /// -EEXIST when there is something of that name. Where the file system can neither rename on that condition (NFS) nor
+  /// link (FAT by way of FUSE), it looks first and renames then.
+  private func renameIfAbsent(
+    _ temporary: String, to name: UnsafePointer<CChar>, in folder: Int32
+  ) -> Int32 {
+    var error = retryingInterrupted {
+      kv_renameat2(folder, temporary, folder, name, UInt32(KV_RENAME_NOREPLACE))
+    }
+    guard [-EINVAL, -ENOSYS, -EOPNOTSUPP].contains(error) else { return error }
+    error = errorOf { linkat(folder, temporary, folder, name, 0) }
+    if error == 0 { return errorOf { unlinkat(folder, temporary, 0) } }
+    guard [-EPERM, -EOPNOTSUPP, -ENOSYS, -EMLINK].contains(error) else { return error }
+    looksFirst.store(true, ordering: .relaxed)
+    var status = stat()
+    error = errorOf { fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) }
+    guard error == -ENOENT else { return error == 0 ? -EEXIST : error }
+    return errorOf { renameat(folder, temporary, folder, name) }
   }
 
   private func write(

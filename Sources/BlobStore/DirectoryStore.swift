@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Synchronization
 import SystemPackage
 
 /// A store in a folder of a local file system. Files are made with mode 0600, folders with 0700.
@@ -14,15 +15,20 @@ import SystemPackage
 /// **Barriers.** On a journaled ext4 a barrier waits for the data of the files made since the last one, and the journal
 /// keeps the order (`OrderedFiles`); after many files, and elsewhere, it is `syncfs`.
 ///
+/// **Races.** On local file systems and most others `put` with `ifAbsent` is one step for the file system; on the few that
+/// can neither rename on a condition nor link, it looks first; `decidesRaces` is true until that was met.
+///
 /// **Write-back errors.** `barrier` is, for that case, `syncfs` on the descriptor that is held since the store was opened. Since Linux
 /// 5.8 it reports every write-back error of that file system since then, once, those of other programs' files too;
 /// before, it reports none, and a failing disk shows only when a blob is read again. On a FUSE file system (sshfs,
 /// mergerfs) it hands everything to the server, which decides alone what is on disk.
-package final class DirectoryStore: BlobStore {
+package final class DirectoryStore: LocalStore {
   package let folder: FilePath
   let root: Descriptor
   /// Nil where `barrier` has to be `syncfs`.
   let ordered: OrderedFiles?
+  /// Set once this file system was seen to need `put` with `ifAbsent` in two steps.
+  let looksFirst = Atomic(false)
 
   /// Opens an existing folder. Throws `notFound` when there is none and `notABlob` when something else is there.
   package init(opening folder: FilePath) throws(BlobStoreError) {
@@ -69,7 +75,17 @@ package final class DirectoryStore: BlobStore {
     guard size <= UInt64(max(limit, 0)) else {
       throw .tooLarge(path: path.string, size: size, limit: limit)
     }
-    return try file.read(count: Int(size), path: path.string)
+    return try file.read(at: 0, count: Int(size), path: path.string)
+  }
+
+  package func read(
+    _ path: BlobPath, at offset: UInt64, count: Int
+  ) throws(BlobStoreError) -> [UInt8] {
+    let file = try openFile(path)
+    let size = try file.blobSize(path: path.string)
+    guard offset < size, count > 0 else { return [] }
+    let present = Int(min(size - offset, UInt64(count)))
+    return try file.read(at: offset, count: present, path: path.string)
   }
 
   package func openForReading(_ path: BlobPath) throws(BlobStoreError) -> any BlobReader {
@@ -103,6 +119,8 @@ package final class DirectoryStore: BlobStore {
       totalFiles: UInt64(numbers.f_files), availableFiles: UInt64(numbers.f_favail))
   }
 
+  package var decidesRaces: Bool { !looksFirst.load(ordering: .relaxed) }
+
   // MARK: Durability
 
   package func barrier() throws(BlobStoreError) {
@@ -110,6 +128,11 @@ package final class DirectoryStore: BlobStore {
       try check(error, .root)
       return
     }
+    try check(retryingInterrupted { kv_syncfs(root.number) }, .root)
+  }
+
+  /// Unlike `barrier` followed by `syncFolder`, it needs no folder that was just changed.
+  package func flush() throws(BlobStoreError) {
     try check(retryingInterrupted { kv_syncfs(root.number) }, .root)
   }
 

@@ -62,20 +62,20 @@ extension Vault {
     let store = context.store
     let own = context.staging?.path.string
     try storing { () throws(BlobStoreError) in
-      try store.walk(under: .root) { (path, entry) throws(BlobStoreError) in
-        if entry.isFolder { return }
-        let text = path.string
-        if VaultPath(parsing: text) != nil { return }
+      try store.walk(under: .root) { path, entry in
+        let text = path?.string ?? entry.name
+        if VaultPath(parsing: text) != nil { return .goOn }
         if text.hasPrefix("staging/") {
-          if let own, text.hasPrefix(own) { return }
-          if text.hasSuffix("/lock") { return }
+          if let own, text.hasPrefix(own) { return .goOn }
+          if text.hasSuffix("/lock") { return .goOn }
           problems.append(
             Problem(
               .leftover, .note, path: text,
               reason: "it belongs to a running program or was left by an interrupted one"))
-          return
+          return .goOn
         }
         problems.append(.foreign(text))
+        return .goOn
       }
     }
     return problems

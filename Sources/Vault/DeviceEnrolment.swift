@@ -5,7 +5,7 @@ import VaultModel
 /// Makes this machine a device of a person: its slot here, its certificate and register in the vault.
 struct DeviceEnrolment {
   let vault: VaultID
-  let store: any BlobStore
+  let store: any LocalStore
   let files: SignedFiles
   let state: StateFolder
   let person: PersonID

@@ -11,7 +11,7 @@ struct OpenedKeys: Sendable {
 /// Verifies a member's root and grants, and unwraps its keys for this person.
 struct MemberOpening {
   let member: MemberID
-  let store: any BlobStore
+  let store: any LocalStore
   let files: SignedFiles
   let people: People
   let person: PersonID

@@ -22,7 +22,7 @@ package final class ObjectReader: Sendable {
   ///
   /// - Throws: `missing`; `damaged` when the file's size is none that such an object has.
   init(
-    name: ObjectName, kind: ObjectKind, path: BlobPath, store: any BlobStore, keys: MemberKeys,
+    name: ObjectName, kind: ObjectKind, path: BlobPath, store: any LocalStore, keys: MemberKeys,
     buffers: BufferPool
   ) throws(VaultError) {
     self.name = name

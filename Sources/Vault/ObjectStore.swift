@@ -11,7 +11,7 @@ import VaultModel
 package final class ObjectStore: Sendable {
   let member: MemberID
   let keys: MemberKeys
-  let store: any BlobStore
+  let store: any LocalStore
   // Nil in a vault opened for reading.
   private let staging: Staging?
   private let buffers: BufferPool
@@ -27,7 +27,7 @@ package final class ObjectStore: Sendable {
   private let readers = Mutex(ReaderCache(capacity: 512))
 
   init(
-    member: MemberID, keys: MemberKeys, store: any BlobStore, staging: Staging?,
+    member: MemberID, keys: MemberKeys, store: any LocalStore, staging: Staging?,
     buffers: BufferPool
   ) {
     self.member = member

@@ -60,7 +60,7 @@ extension Vault {
     return try describe(store: store, folder: folder.string)
   }
 
-  static func describe(store: any BlobStore, folder: String) throws(VaultError) -> VaultDescription
+  static func describe(store: any LocalStore, folder: String) throws(VaultError) -> VaultDescription
   {
     let path = BlobPath(VaultPath.vault.string)
     let bytes: [UInt8]

@@ -34,7 +34,7 @@ struct People: Sendable {
   subscript(id: PersonID) -> Person? { persons[id] }
 
   /// Reads and verifies everyone. One person's broken file hides that person only.
-  static func load(store: any BlobStore, files: SignedFiles) throws(VaultError) -> People {
+  static func load(store: any LocalStore, files: SignedFiles) throws(VaultError) -> People {
     var people = People()
     let folders = try storing { () throws(BlobStoreError) in try store.list("people") }
     for folder in folders where folder.isFolder {
@@ -52,7 +52,7 @@ struct People: Sendable {
   }
 
   private mutating func loadPerson(
-    _ id: PersonID, store: any BlobStore, files: SignedFiles
+    _ id: PersonID, store: any LocalStore, files: SignedFiles
   ) throws(VaultError) -> Person {
     let (identity, hash) = try Self.loadIdentity(id, files: files)
     let folder = BlobPath("people/\(id.hex)/generations/\(identity.generation)")

@@ -4,7 +4,7 @@ import VaultModel
 
 /// Reads, writes, signs and seals the statements and registers of one vault.
 struct SignedFiles: Sendable {
-  let store: any BlobStore
+  let store: any LocalStore
   let binding: Binding
 
   static let sizeLimit = 1 << 20

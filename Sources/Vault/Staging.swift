@@ -10,7 +10,7 @@ final class Staging: Sendable {
   private static let folder: BlobPath = "staging"
 
   let path: BlobPath
-  private let store: any BlobStore
+  private let store: any LocalStore
   // Held while the process lives: a token whose lock is free belongs to a dead process.
   private let lock: Mutex<FileLock?>
 
@@ -19,7 +19,7 @@ final class Staging: Sendable {
   ///
   /// - Parameter root: The vault folder on disk; nil for a store that has none, which then takes no lock.
   init(
-    store: any BlobStore, root: FilePath?, device: DeviceID, processID: Int32, random: [UInt8]
+    store: any LocalStore, root: FilePath?, device: DeviceID, processID: Int32, random: [UInt8]
   ) throws(VaultError) {
     self.store = store
     let owner = Self.ownerPrefix(device)
@@ -52,7 +52,7 @@ final class Staging: Sendable {
 
   /// The staging folders of this device whose process no longer lives.
   static func leftovers(
-    store: any BlobStore, root: FilePath?, device: DeviceID
+    store: any LocalStore, root: FilePath?, device: DeviceID
   ) throws(VaultError) -> [BlobPath] {
     let entries = try storing { () throws(BlobStoreError) in try store.list(folder) }
     var dead: [BlobPath] = []
@@ -73,7 +73,7 @@ final class Staging: Sendable {
   }
 
   private static func removeLeftovers(
-    store: any BlobStore, root: FilePath?, device: DeviceID
+    store: any LocalStore, root: FilePath?, device: DeviceID
   ) throws(VaultError) {
     for token in try leftovers(store: store, root: root, device: device) {
       try storing { () throws(BlobStoreError) in try store.removeFolder(token) }

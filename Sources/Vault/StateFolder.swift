@@ -10,7 +10,7 @@ import struct SystemPackage.FilePath
 package final class StateFolder: Sendable {
   /// Nil in tests that keep the state in memory.
   package let path: FilePath?
-  let store: any BlobStore
+  let store: any LocalStore
   private let hasKeptWatermarks = Mutex(false)
 
   /// The state of the vault `id` below `root`; the folder is made, with mode 0700, if it is missing.
@@ -23,7 +23,7 @@ package final class StateFolder: Sendable {
   }
 
   /// A state kept in `store`, without locks between processes.
-  package init(store: any BlobStore) {
+  package init(store: any LocalStore) {
     path = nil
     self.store = store
   }

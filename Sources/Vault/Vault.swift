@@ -137,7 +137,7 @@ package final class Vault: Sendable {
     }
   }
 
-  private var store: any BlobStore { context.store }
+  private var store: any LocalStore { context.store }
 
   private func note(_ problem: Problem) {
     found.withLock { if !$0.contains(problem) { $0.append(problem) } }

@@ -7,7 +7,7 @@ import struct SystemPackage.FilePath
 
 /// What every part of an open vault shares.
 final class VaultContext: Sendable {
-  let store: any BlobStore
+  let store: any LocalStore
   /// Nil for a vault that lies in no folder (tests).
   let folder: FilePath?
   let state: StateFolder
@@ -23,7 +23,8 @@ final class VaultContext: Sendable {
   let buffers: BufferPool
 
   init(
-    store: any BlobStore, folder: FilePath?, state: StateFolder, clock: WallClock, binding: Binding,
+    store: any LocalStore, folder: FilePath?, state: StateFolder, clock: WallClock,
+    binding: Binding,
     people: People, person: PersonID, device: ThisDevice, isReadOnly: Bool, staging: Staging?
   ) {
     self.store = store

@@ -64,7 +64,7 @@ extension Vault {
 
   /// `create` on any store.
   static func create(
-    id: VaultID, in store: any BlobStore, state: StateFolder, device new: NewDevice,
+    id: VaultID, in store: any LocalStore, state: StateFolder, device new: NewDevice,
     password: borrowing SecretBytes, clock: WallClock
   ) throws(VaultError) -> CreatedVault {
     let binding = Binding(vault: id)

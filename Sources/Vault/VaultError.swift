@@ -1,4 +1,5 @@
 import BlobStore
+import Glibc
 import VaultCrypto
 import VaultModel
 
@@ -55,6 +56,16 @@ extension VaultError {
       self = .damaged(path: path, reason: "it has \(size) bytes; at most \(limit) can be right")
     case .io(let path, let errno): self = .io(path: path, errno: errno)
     case .invalidPath(let text): self = .damaged(path: text, reason: "it is not a path of a vault")
+    // The folder of a vault is on a disk, which has none of these to say.
+    case .unreachable(let path, _): self = .io(path: path, errno: EHOSTUNREACH)
+    case .timedOut(let path): self = .io(path: path, errno: ETIMEDOUT)
+    case .throttled(let path): self = .io(path: path, errno: EAGAIN)
+    case .denied(let path, _): self = .permission(path: path)
+    case .noSuchStore(let name): self = .missing(path: name)
+    case .garbled(let path, _), .unexpectedReply(let path, _, _), .endlessListing(let path, _),
+      .programFailed(let path, _):
+      self = .io(path: path, errno: EREMOTEIO)
+    case .untrusted: self = .io(path: "", errno: EREMOTEIO)
     }
   }
 

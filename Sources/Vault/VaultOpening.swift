@@ -44,7 +44,7 @@ extension Vault {
 
   /// `open` on any store.
   static func open(
-    id: VaultID, store: any BlobStore, folder: FilePath?, state: StateFolder,
+    id: VaultID, store: any LocalStore, folder: FilePath?, state: StateFolder,
     key: borrowing DeviceUnlockKey, options: OpenOptions, clock: WallClock
   ) throws(VaultError) -> Vault {
     let binding = Binding(vault: id)
@@ -82,7 +82,7 @@ extension Vault {
   }
 
   private static func makeStaging(
-    store: any BlobStore, folder: FilePath?, state: StateFolder, device: DeviceID
+    store: any LocalStore, folder: FilePath?, state: StateFolder, device: DeviceID
   ) throws(VaultError) -> Staging {
     try state.withLock("staging-lock") { () throws(VaultError) in
       try Staging(

@@ -28,7 +28,7 @@ extension Vault {
 
   /// `recover` on any store.
   static func recover(
-    id: VaultID, store: any BlobStore, state: StateFolder, words: borrowing RecoveryWords,
+    id: VaultID, store: any LocalStore, state: StateFolder, words: borrowing RecoveryWords,
     device new: NewDevice, password: borrowing SecretBytes, clock: WallClock
   ) throws(VaultError) -> DeviceUnlockKey {
     let binding = Binding(vault: id)

@@ -21,4 +21,17 @@ struct BlobPathTests {
     #expect(BlobPath.root.appending("x/y") == "x/y")
     #expect(BlobPath("x").appending("y") == "x/y")
   }
+
+  @Test(arguments: ["", ".", "..", "a/b", "/", "a\0b"])
+  func hasNoChildOfAnImpossibleName(_ name: String) {
+    #expect(BlobPath("folder").child(named: name) == nil)
+  }
+
+  @Test func countsItsParts() {
+    #expect(BlobPath.root.partCount == 0)
+    #expect(BlobPath("a").partCount == 1)
+    #expect(BlobPath("a/b/c").partCount == 3)
+    #expect(BlobPath.root.child(named: "a") == "a")
+    #expect(BlobPath("a").child(named: "...") == "a/...")
+  }
 }

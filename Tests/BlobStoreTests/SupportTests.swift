@@ -19,6 +19,26 @@ struct SupportTests {
     try store.barrier()
   }
 
+  @Test func losesRepliesTearsAndRepeats() throws {
+    let memory = MemoryStore()
+    let store = FaultyStore(memory)
+    store.fail(.put, with: .lostReply)
+    #expect(throws: BlobStoreError.timedOut(path: "a")) { try store.put("a", [1]) }
+    #expect(memory.blobs == ["a": [1]])
+    store.fail(.put, with: .repeated)
+    #expect(throws: BlobStoreError.alreadyExists(path: "b")) { try store.put("b", [2], .ifAbsent) }
+    #expect(memory.blobs["b"] == [2])
+    store.fail(.put, with: .torn)
+    #expect(throws: BlobStoreError.self) { try store.put("c", [3, 4]) }
+    #expect(memory.blobs["c"] == [3])
+    store.fail(.read, with: .torn)
+    try store.put("c", [3, 4])
+    #expect(try store.read("c", limit: 9) == [3])
+    store.fail(.remove, with: .delay(.milliseconds(1)))
+    try store.remove("c")
+    #expect(memory.blobs["c"] == nil)
+  }
+
   @Test func recordsCallsInOrder() throws {
     let store = RecordingStore(MemoryStore())
     try store.create("staging/a", [1])

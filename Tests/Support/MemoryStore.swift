@@ -7,7 +7,7 @@ import Synchronization
 /// `cut(after:)` stops everything at a chosen call; then `imageAfterKill` is what another process would find, and
 /// `imageAfterPowerCut` what the disk could hold (see `MemoryImage`). To try every point of an operation, run it
 /// once, ask for `mutatingCallCount`, and cut at each number up to it.
-package final class MemoryStore: BlobStore {
+package final class MemoryStore: LocalStore {
   private struct State {
     var image = MemoryImage()
     var mutatingCallCount = 0
@@ -92,6 +92,14 @@ package final class MemoryStore: BlobStore {
     return bytes
   }
 
+  package func read(
+    _ path: BlobPath, at offset: UInt64, count: Int
+  ) throws(BlobStoreError) -> [UInt8] {
+    let bytes = try bytes(at: path)
+    guard offset < UInt64(bytes.count), count > 0 else { return [] }
+    return Array(bytes[Int(offset)...].prefix(count))
+  }
+
   package func openForReading(_ path: BlobPath) throws(BlobStoreError) -> any BlobReader {
     MemoryReader(try bytes(at: path))
   }
@@ -163,18 +171,40 @@ package final class MemoryStore: BlobStore {
   package func replace(
     _ path: BlobPath, _ bytes: UnsafeRawBufferPointer, durably: Bool
   ) throws(BlobStoreError) {
-    let bytes = Array(bytes)
+    try write(path, Array(bytes), durably: durably) { (image) throws(BlobStoreError) in
+      try image.requireBlobOrNothing(path)
+    }
+  }
+
+  package func put(
+    _ path: BlobPath, _ bytes: UnsafeRawBufferPointer, _ condition: PutCondition
+  ) throws(BlobStoreError) {
+    try write(path, Array(bytes), durably: false) { (image) throws(BlobStoreError) in
+      switch condition {
+      case .always: try image.requireBlobOrNothing(path)
+      case .ifAbsent: try image.requireFree(path)
+      }
+    }
+  }
+
+  /// By way of a temporary file; `allows` throws when it must not be.
+  private func write(
+    _ path: BlobPath, _ bytes: [UInt8], durably: Bool,
+    allows: (MemoryImage) throws(BlobStoreError) -> Void
+  ) throws(BlobStoreError) {
     let folder = path.parent ?? .root
     let temporary = folder.appending(".\(path.name).tmp-memory")
     try mutate(
       path, half: { $0.add(temporary, Array(bytes.prefix(bytes.count / 2))) }, adding: bytes.count
     ) { (image) throws(BlobStoreError) in
-      try image.requireBlobOrNothing(path)
+      try allows(image)
       image.add(temporary, bytes, isDurable: durably)
       image.rename(temporary, to: path)
       if durably { image.syncNames(in: folder) }
     }
   }
+
+  package var decidesRaces: Bool { true }
 
   package func remove(_ path: BlobPath) throws(BlobStoreError) {
     try mutate(path) { (image) throws(BlobStoreError) in
@@ -194,6 +224,10 @@ package final class MemoryStore: BlobStore {
       if path.isRoot || image.names[path] != nil { throw .notABlob(path: path.string) }
       for inner in image.paths(under: path) { image.remove(inner) }
     }
+  }
+
+  package func flush() throws(BlobStoreError) {
+    try barrier()
   }
 
   package func barrier() throws(BlobStoreError) {

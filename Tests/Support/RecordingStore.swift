@@ -3,10 +3,10 @@ import Synchronization
 
 /// Keeps a log of the calls, in the order in which they began, to check a write order.
 package final class RecordingStore: InspectingStore {
-  package let inner: any BlobStore
+  package let inner: any LocalStore
   private let log = Mutex<[StoreCall]>([])
 
-  package init(_ inner: any BlobStore) {
+  package init(_ inner: any LocalStore) {
     self.inner = inner
   }
 

@@ -3,12 +3,14 @@ import BlobStore
 /// One call of a store, as wrappers see it.
 package struct StoreCall: Hashable, Sendable, CustomStringConvertible {
   package enum Kind: String, Hashable, Sendable, CaseIterable {
-    case read, openForReading, size, create, rename, link, replace, remove, removeFolder, list
-    case barrier, syncFolder, space
+    /// `readRange` is `read` with an offset; `page` is a step of `walk`.
+    case read, readRange, size, put, remove, list, page, flush
+    case openForReading, create, rename, link, replace, removeFolder, barrier, syncFolder
+    case space
   }
 
   package var kind: Kind
-  /// The root for `barrier` and `space`.
+  /// The root for `flush`, `barrier` and `space`.
   package var path: BlobPath
   /// Where `rename` and `link` lead.
   package var target: BlobPath?
@@ -35,8 +37,8 @@ package struct StoreCall: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// A store in front of another that looks at each call before it lets it through.
-package protocol InspectingStore: BlobStore {
-  var inner: any BlobStore { get }
+package protocol InspectingStore: LocalStore {
+  var inner: any LocalStore { get }
   /// Called before each call, on the caller's thread; what it throws is what the caller gets.
   func inspect(_ call: StoreCall) throws(BlobStoreError)
 }
@@ -45,6 +47,13 @@ extension InspectingStore {
   package func read(_ path: BlobPath, limit: Int) throws(BlobStoreError) -> [UInt8] {
     try inspect(StoreCall(.read, path))
     return try inner.read(path, limit: limit)
+  }
+
+  package func read(
+    _ path: BlobPath, at offset: UInt64, count: Int
+  ) throws(BlobStoreError) -> [UInt8] {
+    try inspect(StoreCall(.readRange, path))
+    return try inner.read(path, at: offset, count: count)
   }
 
   package func openForReading(_ path: BlobPath) throws(BlobStoreError) -> any BlobReader {
@@ -56,6 +65,15 @@ extension InspectingStore {
     try inspect(StoreCall(.size, path))
     return try inner.size(of: path)
   }
+
+  package func put(
+    _ path: BlobPath, _ bytes: UnsafeRawBufferPointer, _ condition: PutCondition
+  ) throws(BlobStoreError) {
+    try inspect(StoreCall(.put, path))
+    try inner.put(path, bytes, condition)
+  }
+
+  package var decidesRaces: Bool { inner.decidesRaces }
 
   package func create(_ path: BlobPath, _ bytes: UnsafeRawBufferPointer) throws(BlobStoreError) {
     try inspect(StoreCall(.create, path))
@@ -92,6 +110,16 @@ extension InspectingStore {
   package func list(_ folder: BlobPath) throws(BlobStoreError) -> [BlobEntry] {
     try inspect(StoreCall(.list, folder))
     return try inner.list(folder)
+  }
+
+  package func page(_ position: WalkPosition) throws(BlobStoreError) -> WalkPage {
+    try inspect(StoreCall(.page, position.folder))
+    return try inner.page(position)
+  }
+
+  package func flush() throws(BlobStoreError) {
+    try inspect(StoreCall(.flush))
+    try inner.flush()
   }
 
   package func barrier() throws(BlobStoreError) {

@@ -51,7 +51,7 @@ struct MemoryVault {
 
   var state: StateFolder { StateFolder(store: stateStore) }
 
-  func open(_ options: OpenOptions = OpenOptions(), on other: (any BlobStore)? = nil) throws
+  func open(_ options: OpenOptions = OpenOptions(), on other: (any LocalStore)? = nil) throws
     -> Vault
   {
     try Vault.open(

@@ -14,6 +14,7 @@ enum ExitStatus: Int32, CaseIterable {
   case alreadyExists = 11
   case unsupported = 12
   case system = 13
+  case unreachable = 14
   case interrupted = 130
 
   /// One line for the documentation.
@@ -33,6 +34,7 @@ enum ExitStatus: Int32, CaseIterable {
     case .alreadyExists: "it exists already"
     case .unsupported: "the vault is of a newer format, or the machine lacks something"
     case .system: "the operating system reported an error"
+    case .unreachable: "a remote cannot be reached or gives no sensible answer"
     case .interrupted: "interrupted"
     }
   }

@@ -120,8 +120,11 @@ extension FailureReport {
       case .notFound: .notFound
       case .alreadyExists: .alreadyExists
       case .noSpace: .noSpace
-      case .readOnly, .permission: .notPermitted
-      case .notABlob, .tooLarge, .invalidPath: .damaged
+      case .readOnly, .permission, .denied, .untrusted: .notPermitted
+      case .notABlob, .tooLarge, .invalidPath, .garbled: .damaged
+      case .noSuchStore: .notFound
+      case .unreachable, .timedOut, .throttled, .unexpectedReply, .endlessListing, .programFailed:
+        .unreachable
       case .io(_, let number): Self.status(ofErrno: number)
       }
     self.init(status, "\(error.message).")

@@ -2,14 +2,14 @@ import BlobStore
 import TestSupport
 import Testing
 
-/// What every store must do; see the doc comments of `BlobStore`.
-struct BlobStoreContract {
+/// What every store on this machine must do; see the doc comments of `BlobStore` and `LocalStore`.
+struct LocalStoreContract {
   /// The stores that the contract is checked on.
   enum Kind: String, CaseIterable {
     case directory, memory
 
     /// Runs the body with a new, empty store.
-    func with(_ body: (any BlobStore) throws -> Void) throws {
+    func with(_ body: (any LocalStore) throws -> Void) throws {
       switch self {
       case .memory: try body(MemoryStore())
       case .directory:
@@ -18,6 +18,11 @@ struct BlobStoreContract {
         withExtendedLifetime(folder) {}
       }
     }
+  }
+
+  @Test(arguments: Kind.allCases, BlobStoreContract.allCases)
+  func keepsThePromisesOfEveryStore(kind: Kind, promise: BlobStoreContract) throws {
+    try kind.with { try promise.check($0) }
   }
 
   @Test(arguments: Kind.allCases, [0, 1, 511, 4096, 65537])
@@ -32,28 +37,14 @@ struct BlobStoreContract {
   }
 
   @Test(arguments: Kind.allCases)
-  func refusesToReadMoreThanTheLimit(kind: Kind) throws {
-    try kind.with { store in
-      try store.create("blob", [1, 2, 3])
-      #expect(throws: BlobStoreError.tooLarge(path: "blob", size: 3, limit: 2)) {
-        try store.read("blob", limit: 2)
-      }
-    }
-  }
-
-  @Test(arguments: Kind.allCases)
   func saysWhatIsAbsent(kind: Kind) throws {
     try kind.with { store in
       for path: BlobPath in ["none", "no/such"] {
         let absent = BlobStoreError.notFound(path: path.string)
-        #expect(try store.size(of: path) == nil)
-        #expect(throws: absent) { try store.read(path, limit: 9) }
         #expect(throws: absent) { _ = try store.openForReading(path) }
         #expect(throws: absent) { try store.rename(path, to: "target") }
         #expect(throws: absent) { try store.link(path, to: "target") }
         #expect(throws: absent) { try store.syncFolder(path) }
-        #expect(try store.list(path).isEmpty)
-        try store.remove(path)
         try store.removeFolder(path)
       }
     }
@@ -126,32 +117,6 @@ struct BlobStoreContract {
   }
 
   @Test(arguments: Kind.allCases)
-  func listsOneFolderSorted(kind: Kind) throws {
-    try kind.with { store in
-      try store.create("m/b", [1, 2])
-      try store.create("m/a", [1])
-      try store.create("m/inner/c", [])
-      try store.create("other", [])
-      let entries = try store.list("m")
-      #expect(entries.map(\.name) == ["a", "b", "inner"])
-      #expect(entries.map(\.kind) == [.blob, .blob, .folder])
-      #expect(entries.map(\.size) == [1, 2, 0])
-      #expect(try store.list(.root).map(\.name) == ["m", "other"])
-    }
-  }
-
-  @Test(arguments: Kind.allCases)
-  func walksFoldersBeforeWhatIsInThem(kind: Kind) throws {
-    try kind.with { store in
-      try store.create("a/b/c", [])
-      try store.create("a/d", [])
-      var visited: [String] = []
-      try store.walk(under: .root) { path, _ in visited.append(path.string) }
-      #expect(visited == ["a", "a/b", "a/b/c", "a/d"])
-    }
-  }
-
-  @Test(arguments: Kind.allCases)
   func removesAFolderWithEverythingInIt(kind: Kind) throws {
     try kind.with { store in
       try store.create("a/b/c", [])
@@ -168,10 +133,7 @@ struct BlobStoreContract {
     try kind.with { store in
       try store.create("folder/blob", [1])
       let wrong = BlobStoreError.notABlob(path: "folder")
-      #expect(throws: wrong) { try store.read("folder", limit: 9) }
       #expect(throws: wrong) { _ = try store.openForReading("folder") }
-      #expect(throws: wrong) { _ = try store.size(of: "folder") }
-      #expect(throws: wrong) { try store.remove("folder") }
       #expect(throws: BlobStoreError.alreadyExists(path: "folder")) {
         try store.create("folder", [2])
       }

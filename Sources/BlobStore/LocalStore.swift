@@ -1,0 +1,86 @@
+/// A store on this machine's own disk (or one that pretends to be): what the vault folder itself needs besides what any
+/// copy of it can offer.
+///
+/// **What is durable.** When a call returns, its effect is visible to every other process and survives the end of this
+/// one, however sudden. It survives a loss of power only after a later `barrier` has returned (or, where a call says
+/// so, by itself). Without a barrier, what was done may be lost, torn or kept in any order.
+///
+/// After any error the store is as it was before the call, except where a call says otherwise.
+package protocol LocalStore: BlobStore {
+  /// A reader for parts of a blob, which goes on reading the same bytes after the blob is replaced or removed.
+  /// Throws `notFound` when it is absent.
+  func openForReading(_ path: BlobPath) throws(BlobStoreError) -> any BlobReader
+
+  /// Makes a new blob, and the folders it needs. Throws `alreadyExists`, without touching it, when there is one.
+  ///
+  /// Others may see the blob while it is half written, and a crash or a loss of power may leave it torn: for staging
+  /// folders only, from where `rename` moves what is whole.
+  func create(_ path: BlobPath, _ bytes: UnsafeRawBufferPointer) throws(BlobStoreError)
+
+  /// Moves a blob to another name, atomically in place of what was there, and makes the folders it needs. Throws
+  /// `notFound` when `from` is absent.
+  func rename(_ from: BlobPath, to: BlobPath) throws(BlobStoreError)
+
+  /// Gives a blob a second name, and makes the folders it needs. Throws `notFound` when `from` is absent and
+  /// `alreadyExists` when `to` is not.
+  ///
+  /// A store without links copies the bytes, as `create` would.
+  func link(_ from: BlobPath, to: BlobPath) throws(BlobStoreError)
+
+  /// Writes a blob, new or in place of what was there: whoever reads it, then or after a crash, gets all of the old or
+  /// all of the new. Makes the folders it needs.
+  ///
+  /// With `durably` it is on disk when the call returns, the folders that it made included; without, a loss of power
+  /// may bring back the old, or a torn blob.
+  func replace(_ path: BlobPath, _ bytes: UnsafeRawBufferPointer, durably: Bool)
+    throws(BlobStoreError)
+
+  /// Removes a folder, which is not the root, and everything in it. Removing what is absent succeeds. After an error a
+  /// part of it may be gone.
+  func removeFolder(_ path: BlobPath) throws(BlobStoreError)
+
+  /// Returns when whatever is done from now on reaches the disk only after everything that any caller did before.
+  ///
+  /// What was done before is on disk at the latest when the next `syncFolder`, of any folder, has returned.
+  ///
+  /// After an error, nothing since the last successful barrier may be taken for durable, and a second try that
+  /// succeeds proves nothing about it.
+  func barrier() throws(BlobStoreError)
+
+  /// Returns when the names in this one folder (not the bytes of the blobs) are on disk. Throws `notFound` when the
+  /// folder is absent.
+  func syncFolder(_ path: BlobPath) throws(BlobStoreError)
+
+  /// How much room there is.
+  func space() throws(BlobStoreError) -> BlobSpace
+}
+
+/// Reads parts of one blob. Any number of threads may use one reader; the descriptor or connection behind it is let go
+/// with the last reference.
+package protocol BlobReader: AnyObject, Sendable {
+  /// The blob's size in bytes when it was opened.
+  var size: UInt64 { get }
+
+  /// Fills the buffer from `offset` on and returns the number of bytes read: fewer than asked for only where the blob
+  /// ends, 0 at its end and behind it.
+  func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(BlobStoreError)
+    -> Int
+}
+
+/// The room on a store's disk.
+package struct BlobSpace: Hashable, Sendable {
+  package var totalBytes: UInt64
+  /// What this user may still write.
+  package var availableBytes: UInt64
+  package var totalFiles: UInt64
+  package var availableFiles: UInt64
+
+  package init(
+    totalBytes: UInt64, availableBytes: UInt64, totalFiles: UInt64, availableFiles: UInt64
+  ) {
+    self.totalBytes = totalBytes
+    self.availableBytes = availableBytes
+    self.totalFiles = totalFiles
+    self.availableFiles = availableFiles
+  }
+}
