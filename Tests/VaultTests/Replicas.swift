@@ -149,13 +149,15 @@ final class Replicas {
   static func carry(from source: MemoryStore, to target: MemoryStore) throws {
     var registers: [BlobPath] = []
     try source.walk(under: .root) { (path, entry) throws(BlobStoreError) in
-      guard !entry.isFolder, let parsed = VaultPath(parsing: path.string) else { return }
+      guard let path, !entry.isFolder, let parsed = VaultPath(parsing: path.string)
+      else { return .goOn }
       switch parsed {
       case .identity, .device, .head: registers.append(path)
       default:
-        guard try target.size(of: path) == nil else { return }
+        guard try target.size(of: path) == nil else { break }
         try target.replace(path, source.read(path, limit: 64 << 20), durably: false)
       }
+      return .goOn
     }
     for path in registers {
       let bytes = try source.read(path, limit: 1 << 20)
