@@ -10,6 +10,8 @@ import struct SystemPackage.FilePath
 package final class Vault: Sendable {
   let context: VaultContext
   private let identities: IdentityKeys
+  // Seals what this person's devices say of themselves.
+  let profileKey: SealingKey
   private let openMembers: Mutex<[MemberID: Member]>
   private let found: Mutex<[Problem]>
   /// Every access, as this device notes it.
@@ -25,12 +27,13 @@ package final class Vault: Sendable {
 
   init(
     id: VaultID, context: VaultContext, identities: IdentityKeys, profile: DeviceProfile,
-    auditKey: SealingKey, problems: [Problem]
+    profileKey: SealingKey, auditKey: SealingKey, problems: [Problem]
   ) {
     self.id = id
     self.context = context
     self.identities = identities
     self.profile = profile
+    self.profileKey = profileKey
     audit = AuditLog(context: context, key: auditKey)
     openMembers = Mutex([:])
     found = Mutex(problems)

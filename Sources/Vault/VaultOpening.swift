@@ -67,10 +67,10 @@ extension Vault {
     let context = VaultContext(
       store: store, folder: folder, state: state, clock: clock, binding: binding, people: people,
       person: slot.person, device: device, isReadOnly: options.readOnly, staging: staging)
-    let profile = try loadProfile(
-      of: device, person: slot.person, key: master.profileKey(binding: binding), files: files)
+    let profileKey = master.profileKey(binding: binding)
+    let profile = try loadProfile(of: device, person: slot.person, key: profileKey, files: files)
     let vault = Vault(
-      id: id, context: context, identities: identities, profile: profile,
+      id: id, context: context, identities: identities, profile: profile, profileKey: profileKey,
       auditKey: master.auditKey(binding: binding), problems: problems)
     do throws(VaultError) {
       try vault.openNewMembers(marks: marks, acceptsRollback: options.acceptRollback)
