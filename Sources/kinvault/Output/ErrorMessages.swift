@@ -106,7 +106,6 @@ extension PlainFileError {
       "\(path): \(call): \(CommandError.describe(errno))."
     case .notImportable(let path):
       "\(path) is a device or a socket. Only files, folders and links can be kept."
-    case .invalidName(let path): "\(path): the name is not UTF-8 text. Rename it, or use a mount."
     case .alreadyExists(let path): "\(path) exists already. Nothing is ever overwritten."
     case .vault(let error): error.message
     }
