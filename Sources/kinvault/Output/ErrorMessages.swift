@@ -11,7 +11,7 @@ extension VaultError {
         + "a new one: kinvault init --vault FOLDER"
     case .folderNotEmpty(let folder):
       "\(folder) is not empty. A new vault needs a folder of its own: choose an empty one, or one "
-        + "that does not exist yet. If kinvault init was interrupted here, empty the folder first."
+        + "that does not exist yet."
     case .unsupported(let what, let found, let supported):
       "This vault's \(what) is \(found), and this program knows \(supported). A newer version of "
         + "Kinvault can open it."
