@@ -138,7 +138,8 @@ let package = Package(
       ]),
     .testTarget(
       name: "ProgramsTests",
-      dependencies: ["Places", .product(name: "SystemPackage", package: "swift-system")]),
+      dependencies: ["Places", .product(name: "SystemPackage", package: "swift-system")],
+      exclude: ["libreoffice.py"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -58,13 +58,27 @@ struct MountCommand: ParsableCommand {
     if access.acceptRollback { arguments.append("--accept-rollback") }
     if let idleTimeout { arguments += ["--idle-timeout", "\(idleTimeout.seconds)s"] }
     arguments += ["--", place.string]
-    let result = unlocked.key.withUnsafeBytes { secret in
+    do {
+      try launch(arguments, key: unlocked.key)
+    } catch let error {
+      // The process in the background has nobody to ask whether an older folder is meant to be; this one may have.
+      guard FailureReport(error).status == .refused,
+        try access.confirmRollback(folder, key: unlocked.key, use: readOnly ? .reading : .writing)
+      else { throw error }
+      try launch(["mount", "--accept-rollback"] + arguments.dropFirst(), key: unlocked.key)
+    }
+    Terminal.note("Mounted at \(place). To unmount: kinvault unmount \(place)")
+  }
+
+  private func launch(
+    _ arguments: [String], key: borrowing DeviceUnlockKey
+  ) throws(MountError) {
+    let result = key.withUnsafeBytes { secret in
       Result { () throws(MountError) in
         try BackgroundLauncher.launch(arguments: arguments, secret: secret)
       }
     }
     _ = try result.get()
-    Terminal.note("Mounted at \(place). To unmount: kinvault unmount \(place)")
   }
 
   private func serveInForeground() throws {

@@ -11,7 +11,7 @@ extension VaultError {
         + "a new one: kinvault init --vault FOLDER"
     case .folderNotEmpty(let folder):
       "\(folder) is not empty. A new vault needs a folder of its own: choose an empty one, or one "
-        + "that does not exist yet. If kinvault init was interrupted here, empty the folder first."
+        + "that does not exist yet."
     case .unsupported(let what, let found, let supported):
       "This vault's \(what) is \(found), and this program knows \(supported). A newer version of "
         + "Kinvault can open it."
@@ -106,7 +106,6 @@ extension PlainFileError {
       "\(path): \(call): \(CommandError.describe(errno))."
     case .notImportable(let path):
       "\(path) is a device or a socket. Only files, folders and links can be kept."
-    case .invalidName(let path): "\(path): the name is not UTF-8 text. Rename it, or use a mount."
     case .alreadyExists(let path): "\(path) exists already. Nothing is ever overwritten."
     case .vault(let error): error.message
     }
