@@ -40,7 +40,10 @@ let package = Package(
       ]),
     .target(
       name: "VaultSync",
-      dependencies: ["VaultModel", "VaultCrypto", "BlobStore", "Vault"]),
+      dependencies: [
+        "VaultModel", "VaultCrypto", "BlobStore", "Vault",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     .target(
       name: "VaultFiles",
       dependencies: [

@@ -67,11 +67,7 @@ struct MemberPush {
   }
 
   private func note(_ error: VaultError) {
-    let path =
-      switch error {
-      case .damaged(let path, _), .missing(let path): path
-      default: "members/\(member.id.hex)"
-      }
+    let path = error.file ?? "members/\(member.id.hex)"
     session.note(SyncProblem(error, here: path))
   }
 
@@ -164,7 +160,7 @@ struct MemberPush {
   ///
   /// Those of other devices first: a head that has seen another never stands there without it.
   func put(_ heads: [OpenedHead]) throws(SyncError) {
-    let own = session.vault.device
+    let own = session.home.device
     for head in heads.filter({ $0.device != own }) + heads.filter({ $0.device == own }) {
       let path = VaultPath.head(member.id, head.device)
       guard let file = try exchange.stored(path) else { continue }

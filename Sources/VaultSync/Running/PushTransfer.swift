@@ -61,7 +61,7 @@ final class PushTransfer: ObjectTransfer {
   private func standsThere(_ name: ObjectName) throws(TransferFailure) -> Bool {
     let path = BlobPath(objects.vaultPath(of: name).string)
     let size: UInt64?
-    do throws(BlobStoreError) { size = try session.vault.store.size(of: path) } catch {
+    do throws(BlobStoreError) { size = try session.home.store.size(of: path) } catch {
       throw .fatal(.vault(VaultError(error)))
     }
     guard let size, size >= Self.askedSize else { return false }

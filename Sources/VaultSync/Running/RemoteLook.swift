@@ -63,14 +63,17 @@ struct RemoteLooking {
     do { found = try VaultDescription(decoding: bytes).vault } catch {
       throw .notThisVault(reason: "\(error)")
     }
-    guard found == session.vault.id else { throw .otherVault(found: found) }
+    guard found == session.home.id else { throw .otherVault(found: found) }
     return true
   }
 
   private func requireKnownNames() throws(SyncError) {
     let known: Set = ["people", "members", "audit"]
     let names = try asking { () throws(BlobStoreError) in try session.remote.list(.root) }
-    if let strange = names.first(where: { !known.contains($0.name) || !$0.isFolder }) {
+    if let strange = names.first(where: { entry in
+      // Hidden files are a system's own, or what an interrupted program left.
+      !entry.name.hasPrefix(".") && !(entry.isFolder && known.contains(entry.name))
+    }) {
       throw .notEmpty(example: strange.name)
     }
   }

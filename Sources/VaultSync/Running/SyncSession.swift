@@ -13,7 +13,7 @@ final class SyncSession: Sendable {
     var regained: Set<VaultPath> = []
   }
 
-  let vault: Vault
+  let home: SyncHome
   let remote: CountingStore
   /// Ciphertext that a sync while locked has fetched already: looked into before the remote is asked.
   let nearer: (any BlobStore)?
@@ -22,10 +22,10 @@ final class SyncSession: Sendable {
   private let state: Mutex<State>
 
   init(
-    vault: Vault, remote: any BlobStore, nearer: (any BlobStore)?, memory: RemoteMemory,
+    home: SyncHome, remote: any BlobStore, nearer: (any BlobStore)?, memory: RemoteMemory,
     options: SyncOptions, progress: @escaping @Sendable (WorkProgress) -> Void
   ) {
-    self.vault = vault
+    self.home = home
     self.remote = CountingStore(remote)
     self.nearer = nearer
     self.options = options
