@@ -102,7 +102,7 @@ let package = Package(
     .testTarget(
       name: "VaultFilesTests",
       dependencies: [
-        "VaultFiles", "Vault", "VaultModel", "VaultCrypto",
+        "BlobStore", "VaultFiles", "Vault", "VaultModel", "VaultCrypto",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(

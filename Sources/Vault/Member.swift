@@ -26,6 +26,7 @@ package final class Member: Sendable {
     self.context = context
     objects = ObjectStore(
       member: id, keys: opened.keys, store: context.store, staging: context.staging,
+      lazy: context.lazy,
       buffers: context.buffers)
     register = HeadRegister(
       member: id, context: context, keys: opened.keys, grants: opened.grants)

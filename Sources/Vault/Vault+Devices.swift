@@ -114,7 +114,7 @@ extension Vault {
         person: person, device: device, counter: counter, previous: hash,
         generation: context.device.generation, sealed: sealed)
       let bytes = context.signedFiles.sign(body.encoded(), .device, path, with: context.device)
-      try context.signedFiles.store(bytes, at: path)
+      try context.signedFiles.store(bytes, at: path, in: context.store)
       try context.state.updateWatermarks(durably: true) {
         $0.raise(path, counter: counter, hash: Digest.sha256(bytes))
       }

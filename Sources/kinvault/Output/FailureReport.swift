@@ -100,6 +100,7 @@ extension FailureReport {
       case .readOnly, .permission, .noAccess: .notPermitted
       case .alreadyExists: .alreadyExists
       case .io(_, let number): Self.status(ofErrno: number)
+      case .away: .unreachable
       case .crypto: .system
       }
     self.init(status, error.message)
