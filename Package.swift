@@ -139,7 +139,7 @@ let package = Package(
     .testTarget(
       name: "ProgramsTests",
       dependencies: ["Places", .product(name: "SystemPackage", package: "swift-system")],
-      exclude: ["libreoffice.py"]),
+      exclude: ["libreoffice.py", "users.sh"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -144,7 +144,7 @@ extension FailureReport {
       switch error {
       case .notADirectory, .notEmpty, .overlapsVault: .refused
       case .alreadyMounted, .busy, .stillServing: .busy
-      case .refused: .unsupported
+      case .refused, .othersNotAllowed, .noDevice: .unsupported
       case .notMounted: .notFound
       case .backgroundFailed, .backgroundDied: .system
       case .system(_, _, let number): Self.status(ofErrno: number)
