@@ -141,10 +141,16 @@ package final class Vault: Sendable {
     found.withLock { if !$0.contains(problem) { $0.append(problem) } }
   }
 
-  func open(_ id: MemberID) throws(VaultError) -> Member {
+  private func open(_ id: MemberID) throws(VaultError) -> Member {
+    try open(id, store: context.store, files: context.signedFiles, people: context.people)
+  }
+
+  /// A member as the statements in a store say.
+  func open(
+    _ id: MemberID, store: any BlobStore, files: SignedFiles, people: People
+  ) throws(VaultError) -> Member {
     let opening = MemberOpening(
-      member: id, store: context.store, files: context.signedFiles, people: context.people,
-      person: context.person)
+      member: id, store: store, files: files, people: people, person: context.person)
     return Member(id: id, context: context, opened: try opening.open(identities: identities))
   }
 

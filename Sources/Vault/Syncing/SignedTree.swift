@@ -18,8 +18,8 @@ package struct SignedFacts: Hashable, Sendable {
 /// This is how a sync judges what a remote shows: `adding` gives the tree as it would be with new statements, and
 /// `verify` says whether a file would count in it. Nothing is written.
 package struct SignedTree: Sendable {
-  private let store: OverlayStore
-  private let files: SignedFiles
+  let store: OverlayStore
+  let files: SignedFiles
   let people: People
 
   /// - Throws: `io` and the like when the people cannot be listed; a broken file of one hides only that one.

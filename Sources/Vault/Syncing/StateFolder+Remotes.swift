@@ -18,7 +18,7 @@ extension StateFolder {
   }
 
   /// Tries at once to be the only process that syncs the remote of this name.
-  package func lockRemote(_ name: String) throws(VaultError) -> RemoteLock {
+  package func lockRemote(_ name: RemoteName) throws(VaultError) -> RemoteLock {
     guard let path else { return RemoteLock(nil, isHeld: true) }
     let store = self.store
     let mark = BlobPath("remotes").appending("\(name).lock")

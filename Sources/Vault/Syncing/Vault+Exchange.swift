@@ -47,12 +47,12 @@ extension Vault {
     try place(heads)
   }
 
-  /// A member whose statements are here and whose heads may not be, for receiving its objects.
+  /// A member as the statements in `tree` make it, whose heads may not be here yet, for receiving its objects.
   ///
   /// - Throws: `noAccess` when this person has no key for it.
-  package func receivingMember(_ id: MemberID) throws(VaultError) -> Member {
+  package func receivingMember(_ id: MemberID, in tree: SignedTree) throws(VaultError) -> Member {
     if let member = member(id) { return member }
-    return try open(id)
+    return try open(id, store: tree.store, files: tree.files, people: tree.people)
   }
 
   /// Puts an object in place that nobody here can open. One that is here stays.

@@ -164,6 +164,7 @@ struct MemberPull {
       var changed = try member.refresh()
       for one in whole where one.isRegained {
         changed.formUnion(try member.regain(one.entries))
+        session.noteRegained(.head(member.id, one.head.device))
       }
       let count = changed.count
       session.change { $0.changedRecordCount += count }

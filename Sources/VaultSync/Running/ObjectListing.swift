@@ -2,11 +2,13 @@ import BlobStore
 import Vault
 import VaultModel
 
-/// Every object of one member that a remote lists, with its size.
+/// Every object of one member that a store lists, with its size.
 enum ObjectListing {
   /// More objects than a member of a family has.
   static let limit = 20_000_000
 
+  /// What the remote lists; a part of it where that does not end, which is noted.
+  ///
   /// - Throws: What keeps the remote from being listed at all.
   static func load(
     _ member: MemberID, session: SyncSession
@@ -25,6 +27,25 @@ enum ObjectListing {
     } catch {
       guard error.concernsOneFile else { throw .remote(error) }
       session.note(.endlessListing(folder.string))
+    }
+    return sizes
+  }
+
+  /// What is in the vault's own folder of a member, also one whose keys are not here.
+  static func loadHere(
+    _ member: MemberID, session: SyncSession
+  ) throws(SyncError) -> [ObjectName: UInt64] {
+    var sizes: [ObjectName: UInt64] = [:]
+    do throws(BlobStoreError) {
+      try session.vault.store.walk(under: BlobPath("members/\(member.hex)/objects"), depth: 3) {
+        path, entry in
+        if let path, case .object(_, let name)? = VaultPath(parsing: path.string) {
+          sizes[name] = entry.size
+        }
+        return .goOn
+      }
+    } catch {
+      throw .vault(VaultError(error))
     }
     return sizes
   }

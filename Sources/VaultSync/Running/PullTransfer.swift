@@ -84,7 +84,8 @@ final class PullTransfer: ObjectTransfer {
     let path = BlobPath(objects.vaultPath(of: name).string)
     do throws(BlobStoreError) {
       let file = try nearer.read(path, limit: ObjectStore.fileSizeLimit(of: kind))
-      do throws(VaultError) { return try objects.authenticate(name, kind: kind, file: file) } catch {
+      do throws(VaultError) { return try objects.authenticate(name, kind: kind, file: file) } catch
+      {
         return nil
       }
     } catch {

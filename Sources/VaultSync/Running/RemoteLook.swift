@@ -165,7 +165,10 @@ struct RemoteLooking {
     let isHeadNew = look.files.contains { path, entry in
       seen[path]?.fingerprint != entry.fingerprint
     }
-    if isHeadNew { return true }
+    let isHeadGone = seen.keys.contains { path in
+      if case .head(member, _) = path { look.files[path] == nil } else { false }
+    }
+    if isHeadNew || isHeadGone { return true }
     return local.contains { path in
       switch path {
       case .memberRoot(member), .grant(member, _, _): seen[path] == nil

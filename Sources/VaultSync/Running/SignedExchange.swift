@@ -120,17 +120,20 @@ final class SignedExchange: Sendable {
   // MARK: Plans
 
   /// What is to be done about a register.
-  func plan(_ path: VaultPath) -> RegisterPlan {
+  func plan(_ path: VaultPath) -> RegisterPlan { plan(path, here: here[path]) }
+
+  /// The same with what is here by now.
+  func plan(_ path: VaultPath, here facts: SignedFacts?) -> RegisterPlan {
     if brokenHere.contains(path) { return RegisterPlan(.leave) }
     if broken.contains(path) {
       // What does not hold is replaced by what is here, if there is something.
-      return RegisterPlan(here[path] == nil ? .leave : .put)
+      return RegisterPlan(facts == nil ? .leave : .put)
     }
-    let own = here[path].map { RegisterState(counter: $0.counter, hash: $0.hash) }
+    let own = facts.map { RegisterState(counter: $0.counter, hash: $0.hash) }
     var plan = RegisterPlan(
       RegisterSituation(
         local: own, remote: there[path], mark: marks[path], shown: shownBefore[path],
-        previous: here[path]?.previous, isOwn: isOwn(path)))
+        previous: facts?.previous, isOwn: isOwn(path)))
     let didGoBack = plan.findings.contains { if case .wentBack = $0 { true } else { false } }
     if didGoBack, !session.options.repairsRemote { plan.action = .leave }
     return plan

@@ -8,7 +8,9 @@ struct StatementSync {
   let exchange: SignedExchange
 
   /// The files of people, in the order in which a crash may stop their writing.
-  private var peoplePaths: [VaultPath] { sorted { if case .person = $0.owner { true } else { false } } }
+  private var peoplePaths: [VaultPath] {
+    sorted { if case .person = $0.owner { true } else { false } }
+  }
 
   private func sorted(_ isWanted: (VaultPath) -> Bool) -> [VaultPath] {
     exchange.local.files.union(exchange.look.files.keys).filter(isWanted)

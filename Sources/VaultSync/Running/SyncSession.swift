@@ -9,6 +9,8 @@ final class SyncSession: Sendable {
     var report = SyncReport()
     var memory: RemoteMemory
     var firstError: SyncError?
+    var put: Set<VaultPath> = []
+    var regained: Set<VaultPath> = []
   }
 
   let vault: Vault
@@ -114,11 +116,21 @@ final class SyncSession: Sendable {
   func put(_ path: VaultPath, _ bytes: [UInt8], _ facts: SignedFacts) throws(SyncError) {
     try put(path, bytes)
     guard !options.isDryRun else { return }
-    remember { memory in
-      memory.seen[path] = RemoteMemory.Seen(
-        fingerprint: nil, state: RegisterState(counter: facts.counter, hash: facts.hash))
+    let seen = RemoteMemory.Seen(
+      fingerprint: nil, state: RegisterState(counter: facts.counter, hash: facts.hash))
+    state.withLock { state in
+      state.memory.seen[path] = seen
+      state.put.insert(path)
     }
   }
+
+  /// Whether this sync has put the signed file on the remote.
+  func wasPut(_ path: VaultPath) -> Bool { state.withLock { $0.put.contains(path) } }
+
+  /// What the remote's head of this device names is joined with what is here.
+  func noteRegained(_ path: VaultPath) { state.withLock { _ = $0.regained.insert(path) } }
+
+  func isRegained(_ path: VaultPath) -> Bool { state.withLock { $0.regained.contains(path) } }
 
   func flush() throws(SyncError) {
     if options.isDryRun { return }

@@ -5,10 +5,10 @@ import Vault
 /// Docs/Format.md, "This machine's state".
 package struct RemoteStateFile: Sendable {
   private let state: StateFolder
-  private let name: String
+  private let name: RemoteName
 
-  /// - Parameter name: What this machine calls the remote; a name that a file can have.
-  package init(state: StateFolder, remote name: String) {
+  /// - Parameter name: What this machine calls the remote.
+  package init(state: StateFolder, remote name: RemoteName) {
     self.state = state
     self.name = name
   }

@@ -1,0 +1,149 @@
+import BlobStore
+import Vault
+import VaultModel
+
+/// Syncs one member in both directions. Trouble with it stays with it: the other members go on.
+struct MemberSync {
+  let session: SyncSession
+  let exchange: SignedExchange
+  let member: MemberID
+
+  private enum Access {
+    /// Its keys are here.
+    case open(Member)
+    case sealed
+    /// It is not whole, here or there; it is left alone.
+    case none
+  }
+
+  // MARK: Pull
+
+  func pull() throws(SyncError) {
+    let plans = plans()
+    for (path, plan) in plans { exchange.note(plan, path) }
+    let wanted = plans.filter { $0.plan.action == .take || $0.plan.action == .joinThenPut }
+    guard !wanted.isEmpty else { return }
+    switch access() {
+    case .none:
+      session.change { $0.untakenHeadCount += wanted.count }
+    case .sealed:
+      try SealedCarry(session: session, exchange: exchange, member: member).pull(
+        wanted.filter { $0.plan.action == .take }.map(\.path))
+    case .open(let member):
+      let devices = wanted.compactMap { path, plan -> (device: DeviceID, plan: RegisterPlan)? in
+        guard case .head(_, let device) = path else { return nil }
+        return (device, plan)
+      }
+      let count = try MemberPull(session: session, exchange: exchange, member: member).run(devices)
+      if count == 0 || session.options.isDryRun { return }
+      try keeping { () throws(VaultError) in
+        _ = try session.vault.refreshMembers()
+        _ = try session.vault.member(member.id)?.joinConcurrent()
+      }
+    }
+  }
+
+  private func plans() -> [(path: VaultPath, plan: RegisterPlan)] {
+    // A folder that could not be listed shows nothing that could be judged.
+    if exchange.look.givenUp.contains(member) { return [] }
+    // A head that was shown and is gone is news, too.
+    let paths = exchange.local.files.union(exchange.look.files.keys)
+      .union(exchange.shownBefore.keys)
+      .filter { if case .head(member, _) = $0 { true } else { false } }
+    return paths.sorted { $0.string < $1.string }.map { ($0, exchange.plan($0)) }
+  }
+
+  private func access() -> Access {
+    do throws(VaultError) {
+      let member = try session.vault.receivingMember(member, in: exchange.tree)
+      if let standstill = member.standstill {
+        session.note(SyncProblem(standstill, here: "members/\(member.id.hex)"))
+        return .none
+      }
+      return .open(member)
+    } catch {
+      if case .noAccess = error { return .sealed }
+      session.note(SyncProblem(error, here: "members/\(member.hex)"))
+      return .none
+    }
+  }
+
+  // MARK: Push
+
+  func push() throws(SyncError) {
+    guard !exchange.look.givenUp.contains(member), hasNothingBroken else { return }
+    switch access() {
+    case .none: return
+    case .sealed:
+      let paths = plans().filter { $0.plan.action == .put && exchange.here[$0.path] != nil }
+      try SealedCarry(session: session, exchange: exchange, member: member).push(paths.map(\.path))
+    case .open(let member): try push(member)
+    }
+  }
+
+  /// A head here that does not hold, or the member's own statements.
+  private var hasNothingBroken: Bool {
+    !exchange.brokenHere.contains { $0.owner == .member(member) }
+  }
+
+  private func push(_ member: Member) throws(SyncError) {
+    let statements = StatementSync(session: session, exchange: exchange)
+    var wanted: [OpenedHead] = []
+    for head in member.openedHeads where try isPut(head) { wanted.append(head) }
+    let push = MemberPush(
+      session: session, exchange: exchange, member: member, isRepair: hasGoneBack)
+    guard !wanted.isEmpty else { return try statements.push(member.id) }
+    let whole = try push.bringObjects(wanted)
+    try statements.push(member.id)
+    // So that no loss of power leaves a head without what it names.
+    try session.flush()
+    try push.put(whole)
+  }
+
+  private func isPut(_ head: OpenedHead) throws(SyncError) -> Bool {
+    let path = VaultPath.head(member, head.device)
+    guard let file = try exchange.stored(path), file.facts.counter == head.counter else {
+      return false
+    }
+    switch exchange.plan(path, here: file.facts).action {
+    case .put: return true
+    // What is there was joined before; if it could not be, it must not be lost.
+    case .joinThenPut: return session.isRegained(path)
+    case .leave, .take: return false
+    }
+  }
+
+  private var hasGoneBack: Bool {
+    exchange.shownBefore.contains { path, state in
+      guard case .head(member, _) = path else { return false }
+      return (exchange.there[path]?.counter ?? 0) < state.counter
+    }
+  }
+
+  // MARK: What is left
+
+  /// Commits that are here and not there.
+  func countPending() throws(SyncError) {
+    let seen = session.memory.seen
+    guard let open = session.vault.member(member) else { return }
+    var there: [DeviceID: UInt64] = [:]
+    var here: [DeviceID: UInt64] = [:]
+    for head in open.openedHeads {
+      let path = VaultPath.head(member, head.device)
+      here[head.device] = head.counter
+      // What the remote took, not what it showed before it went back.
+      let state = session.wasPut(path) ? seen[path]?.state : exchange.there[path]
+      there[head.device] = state?.counter
+    }
+    let missing = Coverage(there).missingCommits(of: here)
+    session.change { $0.pendingCommitCount += missing }
+    noteWithheld(open, shown: here.merging(there, uniquingKeysWith: max))
+  }
+
+  private func noteWithheld(_ open: Member, shown: [DeviceID: UInt64]) {
+    let heads = open.openedHeads.map { (device: $0.device, cover: $0.head.cover) }
+    for head in WithheldHead.find(heads: heads, shown: shown) {
+      session.note(.withheld(head, of: member))
+    }
+  }
+}

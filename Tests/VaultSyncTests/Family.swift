@@ -1,0 +1,256 @@
+import BlobStore
+import Synchronization
+import TestSupport
+import Testing
+import VaultCrypto
+import VaultModel
+
+@testable import Vault
+@testable import VaultSync
+
+/// Several devices of one person, each with a folder and a state of its own in memory, and remotes between them.
+final class Family {
+  /// One device and its open vault.
+  final class Device {
+    var store: MemoryStore
+    var stateStore: MemoryStore
+    var vault: Vault
+    let clock: WallClock
+    private let key: UnlockKey
+
+    fileprivate init(
+      _ id: VaultID, _ seed: Template.Device, start: UInt64
+    ) throws {
+      store = seed.store.imageAfterKill()
+      stateStore = seed.state.imageAfterKill()
+      let now = Mutex(start)
+      let clock = WallClock {
+        now.withLock {
+          $0 += 1
+          return $0
+        }
+      }
+      self.clock = clock
+      key = seed.key
+      vault = try Vault.open(
+        id: id, store: store, folder: nil, state: StateFolder(store: stateStore), key: seed.key.key,
+        options: OpenOptions(), clock: clock)
+    }
+
+    /// Opens what a process that was killed now leaves.
+    func reopen(_ options: OpenOptions = OpenOptions()) throws {
+      store = store.imageAfterKill()
+      stateStore = stateStore.imageAfterKill()
+      vault = try open(on: store, options)
+    }
+
+    func open(on store: any LocalStore, _ options: OpenOptions = OpenOptions()) throws -> Vault {
+      try Vault.open(
+        id: vault.id, store: store, folder: nil, state: StateFolder(store: stateStore),
+        key: key.key, options: options, clock: clock)
+    }
+
+    var emma: Member {
+      get throws { try #require(vault.members.first { $0.name.string == "Emma" }) }
+    }
+
+    @discardableResult
+    func commit(_ edits: RecordEdit...) throws -> Commit {
+      let commit = try emma.commit(edits)
+      if let failure = commit.failures.values.first { throw failure }
+      return commit
+    }
+
+    /// A new record of Emma's with a note.
+    @discardableResult
+    func write(_ title: String, _ note: String) throws -> RecordID {
+      let edit = RecordEdit.newRecord(title, note: note)
+      try commit(edit)
+      return edit.record
+    }
+
+    func edit(_ record: RecordID, _ note: String) throws {
+      var edit = RecordEdit(record: record)
+      edit.items[.record] = .note(note)
+      try commit(edit)
+    }
+
+    func delete(_ record: RecordID) throws {
+      let entry = try #require(emma.entry(record))
+      var edit = RecordEdit(record: record)
+      edit.place = RecordPlace(parent: entry.parent, title: entry.title, isDeleted: true)
+      try commit(edit)
+    }
+
+    @discardableResult
+    func sync(
+      _ remote: any BlobStore, as name: String = "usb",
+      _ change: (inout SyncOptions) -> Void = { _ in }
+    ) throws -> SyncReport {
+      var options = SyncOptions()
+      change(&options)
+      return try RemoteSync(
+        vault: vault, remote: remote, name: #require(RemoteName(name)), options: options
+      ).run()
+    }
+
+    /// Everything that shows: paths and contents of all members.
+    func contents() throws -> [String: String] {
+      var found: [String: String] = [:]
+      for member in vault.members {
+        for entry in member.allEntries() where !entry.isDeleted {
+          let path =
+            entry.record == .root ? member.name.string : member.displayPath(of: entry.record)
+          found["\(path)[\(entry.record.shortHex)]/"] = ""
+          for item in try member.items(of: member.revision(entry.revision)) {
+            // What is behind the beginning `expectWhole` reads.
+            let bytes = try member.beginning(of: item, byteCount: 4096)
+            found["\(path)[\(entry.record.shortHex)]/\(item.name.string)"] =
+              bytes.count < 4096
+              ? String(decoding: bytes, as: UTF8.self) : "\(item.size): \(bytes.prefix(8))"
+          }
+        }
+      }
+      return found
+    }
+
+    /// The folder holds everything that its heads name, whole.
+    func expectWhole(_ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation)
+      throws
+    {
+      let problems = try vault.check(readsData: true).problems.filter { $0.severity > .note }
+      #expect(problems == [], comment, sourceLocation: sourceLocation)
+    }
+  }
+
+  fileprivate final class UnlockKey: Sendable {
+    let key: DeviceUnlockKey
+    init(_ key: consuming DeviceUnlockKey) { self.key = key }
+  }
+
+  /// The vault as each device first has it, made once: deriving keys from words takes long.
+  fileprivate final class Template: Sendable {
+    struct Device: Sendable {
+      let store: MemoryStore
+      let state: MemoryStore
+      let key: UnlockKey
+    }
+
+    let id = VaultID.random()
+    let devices: [Device]
+
+    static let newDevice = NewDevice(
+      personName: "Adult A", deviceName: "desk", deviceKind: "desktop", passwordCost: .floor,
+      recoveryCost: .floor)
+
+    init() throws {
+      let (store, state) = (MemoryStore(), MemoryStore())
+      let password = SecretBytes(copying: Array("pw".utf8))
+      let created = try Vault.create(
+        id: id, in: store, state: StateFolder(store: state), device: Self.newDevice,
+        password: password, clock: .system)
+      let people = store.blobs
+      let vault = try Vault.open(
+        id: id, store: store, folder: nil, state: StateFolder(store: state),
+        key: created.unlockKey, options: OpenOptions(), clock: WallClock { 1_700_000_000_000 })
+      _ = try vault.addMember(named: #require(FileName("Emma")))
+      var devices = [
+        Device(store: store, state: state, key: try Self.unlock(id, state, password: "pw"))
+      ]
+      for _ in 0..<2 {
+        // Who joins has the people's files at first, and nothing else.
+        let (store, state) = (MemoryStore(), MemoryStore())
+        for (path, bytes) in people { try store.replace(path, bytes, durably: true) }
+        let key = try Vault.recover(
+          id: id, store: store, state: StateFolder(store: state), words: created.words,
+          device: Self.newDevice, password: password, clock: .system)
+        devices.append(Device(store: store, state: state, key: UnlockKey(key)))
+      }
+      self.devices = devices
+    }
+
+    private static func unlock(
+      _ id: VaultID, _ state: MemoryStore, password: String
+    ) throws -> UnlockKey {
+      UnlockKey(
+        try Vault.unlock(
+          id: id, state: StateFolder(store: state),
+          password: SecretBytes(copying: Array(password.utf8))))
+    }
+  }
+
+  private static let template = Result { try Template() }
+
+  let devices: [Device]
+
+  /// A vault whose first device has a member, Emma. The others have not met it yet.
+  init(count: Int = 2) throws {
+    let template = try Self.template.get()
+    devices = try template.devices.prefix(count).enumerated().map { number, seed in
+      try Device(template.id, seed, start: 1_700_000_100_000 + UInt64(number) * 7)
+    }
+  }
+
+  subscript(number: Int) -> Device { devices[number] }
+
+  /// Every device syncs with the remote until nothing moves.
+  func meet(at remote: any BlobStore, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    for _ in 0..<6 {
+      let reports = try devices.map { try $0.sync(remote) }
+      if reports.allSatisfy({ $0.pulled.isEmpty && $0.pushed.isEmpty }) { return }
+    }
+    Issue.record("they do not come to rest", sourceLocation: sourceLocation)
+  }
+
+  /// All show the same, and everything is whole.
+  func expectAgreement(sourceLocation: SourceLocation = #_sourceLocation) throws {
+    let first = try devices[0].contents()
+    for device in devices {
+      #expect(try device.contents() == first, sourceLocation: sourceLocation)
+      try device.expectWhole(sourceLocation: sourceLocation)
+    }
+  }
+}
+
+extension RecordEdit {
+  /// A new record with one note.
+  static func newRecord(
+    _ title: String, in parent: RecordID = .root, note: String? = nil
+  ) -> RecordEdit {
+    var edit = RecordEdit(
+      record: .random(), isNew: true,
+      place: RecordPlace(parent: parent, title: FileName(title) ?? .record),
+      attributes: RecordAttributes(mode: 0o700))
+    if let note { edit.items[.record] = .note(note) }
+    return edit
+  }
+}
+
+extension Item {
+  /// A `record.md` with this text.
+  static func note(_ text: String) -> Item {
+    Item(
+      name: .record, file: .random(), size: UInt64(text.utf8.count),
+      content: text.isEmpty ? .none : .inline(Array(text.utf8)), time: .zero)
+  }
+
+  /// A file of chunks of which no two are the same.
+  static func photo(
+    _ name: String, byteCount: Int, seed: UInt64, in member: Member
+  ) throws -> Item {
+    var random = SplitMix64(seed: seed)
+    var chunks: [ObjectName?] = []
+    var left = byteCount
+    while left > 0 {
+      let size = min(left, ObjectLayout.maximumContentSize(of: .chunk))
+      var bytes = [UInt8](repeating: 7, count: size)
+      let mark = withUnsafeBytes(of: random.next()) { Array($0) }
+      bytes.replaceSubrange(0..<min(8, size), with: mark.prefix(size))
+      chunks.append(try member.objects.put(.chunk, bytes))
+      left -= size
+    }
+    return Item(
+      name: FileName(name) ?? .record, file: .random(), size: UInt64(byteCount),
+      content: try member.content(of: chunks), time: .zero)
+  }
+}

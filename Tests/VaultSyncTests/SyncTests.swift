@@ -1,0 +1,150 @@
+import TestSupport
+import Testing
+import VaultModel
+
+@testable import Vault
+@testable import VaultSync
+
+/// Devices that meet at a store, each working on its own in between.
+@Suite struct SyncTests {
+  @Test func whatOneDeviceWritesTheOtherReads() throws {
+    let family = try Family()
+    let usb = MemoryStore()
+    let note = try family[0].write("Visit", "all well")
+    let first = try family[0].sync(usb)
+    #expect(first.problems == [])
+    #expect(first.isComplete)
+    let second = try family[1].sync(usb)
+    #expect(second.problems == [])
+    #expect(second.isComplete)
+    #expect(try family[1].emma.entry(note)?.title.string == "Visit")
+    try family[1].edit(note, "all very well")
+    try family.meet(at: usb)
+    try family.expectAgreement()
+    #expect(try family[0].contents().values.contains("all very well"))
+  }
+
+  @Test func threeDevicesWithConcurrentEditsAgreeAndLoseNothing() throws {
+    let family = try Family(count: 3)
+    let usb = MemoryStore()
+    let note = try family[0].write("Visit", "first")
+    try family.meet(at: usb)
+    for (number, device) in family.devices.enumerated() {
+      try device.edit(note, "from \(number)")
+      try device.write("New \(number)", "new")
+    }
+    try family.meet(at: usb)
+    try family.expectAgreement()
+    let texts = try family[0].contents().values
+    for number in 0..<3 { #expect(texts.contains("from \(number)"), "from \(number) is lost") }
+  }
+
+  @Test func aStickCarriesBetweenDevicesThatShareNoOtherStore() throws {
+    let family = try Family(count: 3)
+    let (home, away) = (MemoryStore(), MemoryStore())
+    // The second device is the only one that sees both.
+    for round in 0..<3 {
+      try family[0].write("home \(round)", "h")
+      try family[0].sync(home, as: "home")
+      try family[1].sync(home, as: "home")
+      try family[1].sync(away, as: "away")
+      try family[2].sync(away, as: "away")
+      try family[2].write("away \(round)", "a")
+      try family[2].sync(away, as: "away")
+      try family[1].sync(away, as: "away")
+      try family[1].sync(home, as: "home")
+      try family[0].sync(home, as: "home")
+    }
+    try family.expectAgreement()
+    #expect(try family[0].emma.record(titled: "away 2") != nil)
+  }
+
+  @Test func attachmentsTravelAndHistoryComesAlong() throws {
+    let family = try Family()
+    let usb = MemoryStore()
+    var edit = RecordEdit.newRecord("Scan", note: "v1")
+    edit.items[try #require(FileName("scan.dcm"))] =
+      try .photo("scan.dcm", byteCount: 20 << 20, seed: 1, in: family[0].emma)
+    try family[0].commit(edit)
+    for version in 2...5 { try family[0].edit(edit.record, "v\(version)") }
+    try family.meet(at: usb)
+    try family.expectAgreement()
+    #expect(try family[1].emma.history(of: edit.record).count == 5)
+  }
+
+  @Test func aFolderOfManyFilesTravels() throws {
+    let family = try Family()
+    let usb = MemoryStore()
+    var edit = RecordEdit.newRecord("Many", note: "n")
+    for number in 0..<500 {
+      edit.items[try #require(FileName("\(number)"))] =
+        try .photo("\(number)", byteCount: 100, seed: UInt64(number), in: family[0].emma)
+    }
+    try family[0].commit(edit)
+    try family.meet(at: usb)
+    try family.expectAgreement()
+    // One file more moves its pages, not the five hundred.
+    var more = RecordEdit(record: edit.record)
+    more.items[try #require(FileName("one more"))] =
+      try .photo("one more", byteCount: 100, seed: 7, in: family[1].emma)
+    try family[1].commit(more)
+    let push = try family[1].sync(usb)
+    #expect(push.pushed.objectCount < 10)
+    let pull = try family[0].sync(usb)
+    #expect(pull.pulled.objectCount <= push.pushed.objectCount)
+    try family.expectAgreement()
+  }
+
+  @Test func deletionsTravel() throws {
+    let family = try Family()
+    let usb = MemoryStore()
+    let note = try family[0].write("Gone", "x")
+    try family.meet(at: usb)
+    try family[1].delete(note)
+    try family.meet(at: usb)
+    #expect(try family[0].emma.entry(note)?.isDeleted == true)
+    try family.expectAgreement()
+  }
+
+  @Test func aDryRunSaysWhatMovesAndMovesNothing() throws {
+    let family = try Family()
+    let usb = MemoryStore()
+    try family[0].write("Visit", "all well")
+    let planned = try family[0].sync(usb) { $0.isDryRun = true }
+    #expect(usb.blobs.isEmpty)
+    let done = try family[0].sync(usb)
+    #expect(planned.pushed == done.pushed)
+    #expect(Set(planned.moves.map(\.path.string)) == Set(usb.blobs.keys.map(\.string)))
+
+    let before = family[1].store.blobs
+    let plannedPull = try family[1].sync(usb) { $0.isDryRun = true }
+    #expect(family[1].store.blobs == before)
+    let pulled = try family[1].sync(usb)
+    #expect(plannedPull.pulled == pulled.pulled)
+    #expect(pulled.moves.isEmpty)
+  }
+
+  @Test func anotherVaultIsRefused() throws {
+    let family = try Family(count: 1)
+    let usb = MemoryStore()
+    try usb.put("vault.json", VaultDescription(vault: .random()).encoded())
+    #expect(throws: SyncError.self) { try family[0].sync(usb) }
+    #expect(usb.blobs.count == 1)
+    let strange = MemoryStore()
+    try strange.put("holiday.jpg", [1, 2, 3])
+    do {
+      try family[0].sync(strange)
+      Issue.record("a folder of photos was taken for a vault")
+    } catch let error as SyncError {
+      guard case .notEmpty(let example) = error else { throw error }
+      #expect(example == "holiday.jpg")
+    }
+    #expect(strange.blobs.count == 1)
+  }
+}
+
+extension Member {
+  func record(titled title: String) -> RecordEntry? {
+    allEntries().first { $0.title.string == title && !$0.isDeleted }
+  }
+}
