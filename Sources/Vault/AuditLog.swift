@@ -148,18 +148,12 @@ package final class AuditLog: Sendable {
     _ first: UInt64, device: DeviceID
   ) throws(VaultError) -> (AuditSegmentBody, [AuditEvent], FileHash) {
     let path = VaultPath.auditSegment(device, first: first)
-    let file = try context.signedFiles.load(path)
-    let body = try file.decode(AuditSegmentBody.init(decoding:))
-    guard body.device == device, body.first == first else {
-      throw .damaged(path: path.string, reason: "it belongs elsewhere")
-    }
-    let certificate = try context.people.certificate(
-      of: device, person: body.person, generation: body.generation, path: path)
-    try file.verify(.audit, publicKey: certificate.signingPublicKey)
+    let (body, hash) = try AuditSegmentBody.load(
+      device, first: first, files: context.signedFiles, people: context.people)
     let plain = try context.signedFiles.open(
       body.sealed, with: key, .audit, path, counter: first)
     do {
-      return (body, try AuditEvents(decoding: plain).events, file.hash)
+      return (body, try AuditEvents(decoding: plain).events, hash)
     } catch {
       throw VaultError(error, path: path.string)
     }
@@ -200,4 +194,25 @@ package final class AuditLog: Sendable {
 package struct LoggedEvent: Sendable {
   package let device: DeviceID
   package let event: AuditEvent
+}
+
+extension AuditSegmentBody {
+  /// A segment of a device's log, verified but not opened, and the hash of its file.
+  ///
+  /// - Throws: `missing`; `damaged` when it is another's, or its signature does not hold.
+  @discardableResult
+  static func load(
+    _ device: DeviceID, first: UInt64, files: SignedFiles, people: People
+  ) throws(VaultError) -> (AuditSegmentBody, FileHash) {
+    let path = VaultPath.auditSegment(device, first: first)
+    let file = try files.load(path)
+    let body = try file.decode(AuditSegmentBody.init(decoding:))
+    guard body.device == device, body.first == first else {
+      throw .damaged(path: path.string, reason: "it belongs elsewhere")
+    }
+    let certificate = try people.certificate(
+      of: device, person: body.person, generation: body.generation, path: path)
+    try file.verify(.audit, publicKey: certificate.signingPublicKey)
+    return (body, file.hash)
+  }
 }

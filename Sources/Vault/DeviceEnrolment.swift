@@ -62,7 +62,8 @@ struct DeviceEnrolment {
       ephemeralPublicKey: wrapped.ephemeralPublicKey, wrappedMasterKey: wrapped.wrapped,
       time: clock.milliseconds())
     let path = VaultPath.certificate(person, generation: generation, device.id)
-    try files.store(files.sign(body.encoded(), .certificate, path, with: identityKey), at: path)
+    try files.store(
+      files.sign(body.encoded(), .certificate, path, with: identityKey), at: path, in: store)
   }
 
   /// Writes the device's own register, with its sealed name.
@@ -84,7 +85,7 @@ struct DeviceEnrolment {
       person: person, device: device.id, counter: counter, previous: nil, generation: generation,
       sealed: sealed)
     let bytes = files.sign(body.encoded(), .device, path, with: device)
-    try files.store(bytes, at: path)
+    try files.store(bytes, at: path, in: store)
     try state.withCommitLock { () throws(VaultError) in
       try state.updateWatermarks(durably: true) {
         $0.raise(path, counter: counter, hash: Digest.sha256(bytes))

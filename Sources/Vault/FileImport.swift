@@ -26,27 +26,25 @@ package struct FileImport {
 
   /// The item for a file, a link that is kept as a link, or a fifo.
   ///
-  /// - Parameters:
-  ///   - path: The plain file.
-  ///   - name: What it is called in the vault.
+  /// - Parameter name: What it is called in the vault.
   package mutating func item(
-    for path: String, named name: FileName
+    for file: PlainFile, named name: FileName
   ) throws(PlainFileError) -> Item {
-    var status = stat()
-    guard lstat(path, &status) == 0 else {
-      throw .system(call: "stat", path: path, errno: errno)
-    }
+    let status = try file.status()
     switch status.st_mode & S_IFMT {
-    case S_IFREG: return try regularFile(path, named: name)
-    case S_IFLNK: return try link(path, named: name, status)
+    case S_IFREG: return try regularFile(file, named: name)
+    case S_IFLNK: return try link(file, named: name, status)
     case S_IFIFO: return newItem(name, status)
-    default: throw .notImportable(path: path)
+    default: throw .notImportable(path: file.description)
     }
   }
 
   /// The attributes of a plain directory, for the record that it becomes.
-  package func attributes(ofDirectory path: String) throws(PlainFileError) -> RecordAttributes {
-    let folder = try OpenFile(path: path, O_RDONLY | O_DIRECTORY)
+  ///
+  /// - Parameter path: For messages.
+  func attributes(
+    of folder: borrowing OpenFile, path: String
+  ) throws(PlainFileError) -> RecordAttributes {
     let status = try folder.status(path: path)
     return RecordAttributes(
       mode: status.st_mode & 0o7777, modified: FileTimestamp(status.st_mtim), owner: .mounter,
@@ -80,10 +78,11 @@ package struct FileImport {
   // MARK: Kinds of files
 
   private mutating func regularFile(
-    _ path: String, named name: FileName
+    _ plain: PlainFile, named name: FileName
   ) throws(PlainFileError) -> Item {
+    let path = plain.description
     // Without O_NONBLOCK, a file exchanged for a fifo would hang here.
-    let file = try OpenFile(path: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    let file = try OpenFile(plain, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     let status = try file.status(path: path)
     guard status.st_mode & S_IFMT == S_IFREG else { throw .notImportable(path: path) }
     posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
@@ -94,15 +93,17 @@ package struct FileImport {
   }
 
   private func link(
-    _ path: String, named name: FileName, _ status: stat
+    _ file: PlainFile, named name: FileName, _ status: stat
   ) throws(PlainFileError) -> Item {
     var target = [UInt8](repeating: 0, count: Limits.symlinkTargetBytes + 1)
-    let count = target.withUnsafeMutableBytes { buffer in
-      readlink(path, buffer.baseAddress!.assumingMemoryBound(to: CChar.self), buffer.count)
+    let count = try file.check("readlink") { (folder, path) in
+      target.withUnsafeMutableBytes { buffer in
+        readlinkat(
+          folder, path, buffer.baseAddress!.assumingMemoryBound(to: CChar.self), buffer.count)
+      }
     }
-    guard count > 0 else { throw .system(call: "readlink", path: path, errno: errno) }
     guard count <= Limits.symlinkTargetBytes else {
-      throw .system(call: "readlink", path: path, errno: ENAMETOOLONG)
+      throw .system(call: "readlink", path: file.description, errno: ENAMETOOLONG)
     }
     var item = newItem(name, status)
     item.size = UInt64(count)

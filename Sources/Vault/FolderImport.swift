@@ -26,29 +26,27 @@ package struct FolderImport {
     self.files = files
   }
 
-  /// Makes the directory at `path` a record called `title` in `parent`; durable when it returns.
+  /// Makes the directory a record called `title` in `parent`; durable when it returns.
   package mutating func run(
-    _ path: String, titled title: FileName, in parent: RecordID
+    _ directory: PlainFile, titled title: FileName, in parent: RecordID
   ) throws(PlainFileError) {
-    try add(path, titled: title, in: parent)
+    try add(directory, titled: title, in: parent)
     try commit()
   }
 
   private mutating func add(
-    _ path: String, titled title: FileName, in parent: RecordID
+    _ directory: PlainFile, titled title: FileName, in parent: RecordID
   ) throws(PlainFileError) {
+    let path = directory.description
+    let folder = try OpenFile(directory, O_RDONLY | O_DIRECTORY)
     var edit = RecordEdit(
       record: .random(), isNew: true,
       place: RecordPlace(parent: parent, title: title, isDeleted: false),
-      attributes: try files.attributes(ofDirectory: path))
+      attributes: try files.attributes(of: folder, path: path))
     var folders: [FileName] = []
-    for name in try names(in: path) {
-      let inner = "\(path)/\(name.string)"
-      var status = stat()
-      guard lstat(inner, &status) == 0 else {
-        throw .system(call: "stat", path: inner, errno: errno)
-      }
-      if status.st_mode & S_IFMT == S_IFDIR {
+    for name in try names(in: folder, path: path) {
+      let inner = PlainFile(name, in: folder.descriptor, at: path)
+      if try inner.status().st_mode & S_IFMT == S_IFDIR {
         folders.append(name)
         continue
       }
@@ -60,7 +58,7 @@ package struct FolderImport {
         waitingBytes += item.size
       } catch {
         guard case .notImportable = error else { throw error }
-        skipped.append(inner)
+        skipped.append(inner.description)
       }
     }
     edits.append(edit)
@@ -68,7 +66,10 @@ package struct FolderImport {
     if waitingBytes >= Self.commitByteCount || edits.count >= Self.commitRecordCount {
       try commit()
     }
-    for name in folders { try add("\(path)/\(name.string)", titled: name, in: edit.record) }
+    for name in folders {
+      let inner = PlainFile(name, in: folder.descriptor, at: path)
+      try add(inner, titled: name, in: edit.record)
+    }
   }
 
   private mutating func commit() throws(PlainFileError) {
@@ -82,20 +83,26 @@ package struct FolderImport {
   }
 
   /// The names in a directory, sorted, without `.` and `..`.
-  private func names(in path: String) throws(PlainFileError) -> [FileName] {
-    guard let folder = opendir(path) else {
+  private func names(
+    in folder: borrowing OpenFile, path: String
+  ) throws(PlainFileError) -> [FileName] {
+    // The listing takes its descriptor with it when it is closed.
+    let descriptor = fcntl(folder.descriptor, F_DUPFD_CLOEXEC, 0)
+    guard descriptor >= 0, let listing = fdopendir(descriptor) else {
       throw .system(call: "open", path: path, errno: errno)
     }
-    defer { closedir(folder) }
+    defer { closedir(listing) }
     var names: [FileName] = []
     while true {
       errno = 0
-      guard let entry = readdir(folder) else { break }
+      guard let entry = readdir(listing) else { break }
       let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
       if bytes == [UInt8(ascii: ".")] || bytes == Array("..".utf8) { continue }
-      // Paths are text here, so a name that is no UTF-8 could not be opened again.
-      guard let name = FileName(bytes), String(validating: bytes, as: UTF8.self) != nil else {
-        throw .invalidName(path: "\(path)/\(String(decoding: bytes, as: UTF8.self))")
+      // Only a file system that is not Linux's own has longer names.
+      guard let name = FileName(bytes) else {
+        throw .system(
+          call: "read", path: "\(path)/\(String(decoding: bytes, as: UTF8.self))",
+          errno: ENAMETOOLONG)
       }
       names.append(name)
     }

@@ -27,7 +27,7 @@ struct GrantChain: Sendable {
 
   /// Reads and verifies the grants of a member that `creator` made.
   static func load(
-    member: MemberID, creator: PersonID, store: any LocalStore, files: SignedFiles, people: People
+    member: MemberID, creator: PersonID, store: any BlobStore, files: SignedFiles, people: People
   ) throws(VaultError) -> GrantChain {
     var chain = GrantChain()
     let folder = BlobPath("members/\(member.hex)/grants")

@@ -28,26 +28,24 @@ struct HeadRegister: Sendable {
   /// - Throws: `missing`, `damaged` when it does not decode or authenticate, or when its device or
   ///   person may not write this member.
   func load(_ device: DeviceID) throws(VaultError) -> LoadedHead {
+    try load(device, files: context.signedFiles, people: context.people)
+  }
+
+  /// `load` from other files than those in the vault's folder.
+  func load(
+    _ device: DeviceID, files: SignedFiles, people: People
+  ) throws(VaultError) -> LoadedHead {
     let path = path(of: device)
-    let file = try context.signedFiles.load(path)
-    let body = try file.decode(HeadBody.init(decoding:))
-    guard body.member == member, body.device == device, body.counter > 0 else {
-      throw .damaged(path: path.string, reason: "it belongs elsewhere")
-    }
-    let certificate = try context.people.certificate(
-      of: device, person: body.person, generation: body.generation, path: path)
-    try file.verify(.head, publicKey: certificate.signingPublicKey)
+    let (body, hash) = try HeadBody.load(
+      member, device, files: files, people: people, grants: grants)
     guard let epoch = keys[body.keyID] else {
       throw .damaged(path: path.string, reason: "it is sealed with an unknown key")
     }
-    guard grants.mayWrite(body.person) else {
-      throw .damaged(path: path.string, reason: "its person may not write this member")
-    }
-    let plain = try context.signedFiles.open(
+    let plain = try files.open(
       body.sealed, with: epoch.registerKey, .head, path, counter: body.counter)
     do {
       let head = try Head(decoding: plain)
-      return LoadedHead(device: device, counter: body.counter, hash: file.hash, head: head)
+      return LoadedHead(device: device, counter: body.counter, hash: hash, head: head)
     } catch {
       throw VaultError(error, path: path.string)
     }
@@ -85,5 +83,29 @@ struct HeadRegister: Sendable {
       try store.rename(temporary, to: final)
       try store.syncFolder(folder)
     }
+  }
+}
+
+extension HeadBody {
+  /// A device's head as far as it can be verified without the member's keys, and the hash of its file.
+  ///
+  /// - Throws: `missing`; `damaged` when it is another's, its signature does not hold, or its device or person
+  ///   may not write this member.
+  static func load(
+    _ member: MemberID, _ device: DeviceID, files: SignedFiles, people: People, grants: GrantChain
+  ) throws(VaultError) -> (HeadBody, FileHash) {
+    let path = VaultPath.head(member, device)
+    let file = try files.load(path)
+    let body = try file.decode(HeadBody.init(decoding:))
+    guard body.member == member, body.device == device, body.counter > 0 else {
+      throw .damaged(path: path.string, reason: "it belongs elsewhere")
+    }
+    let certificate = try people.certificate(
+      of: device, person: body.person, generation: body.generation, path: path)
+    try file.verify(.head, publicKey: certificate.signingPublicKey)
+    guard grants.mayWrite(body.person) else {
+      throw .damaged(path: path.string, reason: "its person may not write this member")
+    }
+    return (body, file.hash)
   }
 }

@@ -19,12 +19,20 @@ extension Member {
       try context.state.withCommitLock { () throws(VaultError) in
         let changed = try catchUp(&heads)
         var writer = CommitWriter(member: self, heads: heads)
+        try writer.joinConcurrent()
         try writer.add(edits)
         let commit = try writer.finish(changedByOthers: changed)
         heads = writer.heads
         return commit
       }
     }
+  }
+
+  /// Joins what devices wrote without knowing of each other, if there is any such: a commit without edits.
+  ///
+  /// What loses is kept in the member's `Offline Sync Conflicts`.
+  package func joinConcurrent() throws(VaultError) -> Commit {
+    try commit([])
   }
 
   /// Writes a head with a new checkpoint of everything known, whatever is in the old one.
@@ -50,11 +58,14 @@ extension Member {
 struct CommitWriter {
   let member: Member
   var heads: HeadsState
-  private let counter: UInt64
-  private let time: HybridTime
-  private var written: [(entry: RecordEntry, revision: RecordRevision)] = []
+  let counter: UInt64
+  let time: HybridTime
+  /// What this commit has made of each record so far.
+  var written: [RecordID: RecordEntry] = [:]
+  /// Records that were joined, and the copies of what lost.
+  var joined: Set<RecordID> = []
   private var failures: [RecordID: VaultError] = [:]
-  private var context: VaultContext { member.context }
+  var context: VaultContext { member.context }
   private var objects: ObjectStore { member.objects }
 
   init(member: Member, heads: HeadsState) {
@@ -80,10 +91,16 @@ struct CommitWriter {
     }
   }
 
-  private mutating func add(_ edit: RecordEdit) throws(VaultError) {
-    let entry = member.entry(edit.record)
+  /// A record as this commit leaves it.
+  func entry(_ record: RecordID) -> RecordEntry? { written[record] ?? member.entry(record) }
+
+  mutating func add(_ edit: RecordEdit) throws(VaultError) {
+    let entry = entry(edit.record)
     var base: (name: ObjectName, revision: RecordRevision)?
     if let entry { base = (entry.revision, try member.revision(entry.revision)) }
+    if let base, !edit.seen.isEmpty {
+      try keepUnseen(by: edit, in: RevisionJoin.Named(name: base.name, revision: base.revision))
+    }
     guard
       var revision = try edit.applied(
         to: base, time: time, device: context.device.id, counter: counter,
@@ -92,9 +109,21 @@ struct CommitWriter {
     for item in edit.items.values {
       if let item { try publish(item.content) }
     }
+    try write(&revision, base: base?.revision, entry: entry)
+  }
+
+  /// Stores a revision, which becomes the record's newest.
+  ///
+  /// - Parameters:
+  ///   - base: An older revision, and what the manifest says of it: they spare reading a note that did not change.
+  @discardableResult
+  mutating func write(
+    _ revision: inout RecordRevision, base: RecordRevision?, entry: RecordEntry?
+  ) throws(VaultError) -> ObjectName {
     let name = try store(&revision)
-    let summary = try summary(of: revision, base: base?.revision, entry: entry)
-    written.append((RecordEntry(revision, named: name, summary: summary), revision))
+    let summary = try summary(of: revision, base: base, entry: entry)
+    written[revision.record] = RecordEntry(revision, named: name, summary: summary)
+    return name
   }
 
   /// Moves the objects of a content to their places, chunks before the index that names them.
@@ -163,11 +192,11 @@ struct CommitWriter {
     guard !written.isEmpty else {
       return Commit(counter: current, changedByOthers: changedByOthers, failures: failures)
     }
-    let entries = written.map(\.entry)
+    let entries = Array(written.values)
     // The head must be complete by itself, so it also takes what was learned from other devices.
-    let records = Set(entries.map(\.record)).union(heads.learned)
+    let records = Set(written.keys).union(heads.learned)
     // Before the manifest in memory changes, so that a failure leaves it as it was.
-    let changes = pendingEntries(records, written: entries)
+    let changes = pendingEntries(records)
     let estimate = changes.count * 160
     let action = DeltaPlan.action(
       deltas: heads.ownDeltas, checkpointByteCount: heads.checkpointByteCount,
@@ -176,20 +205,19 @@ struct CommitWriter {
     member.manifest.withLock { manifest in
       for entry in entries { _ = manifest.apply(entry) }
     }
+    let replaced = member.findDisplaced(afterJoining: joined)
     return Commit(
-      counter: counter, entries: entries, changedByOthers: changedByOthers, failures: failures)
+      counter: counter, entries: entries,
+      changedByOthers: changedByOthers.union(joined).union(replaced), joined: joined,
+      failures: failures)
   }
 
-  private func pendingEntries(
-    _ records: Set<RecordID>, written: [RecordEntry]
-  ) -> [RecordEntry] {
-    var byRecord = member.manifest.withLock { manifest in
-      var found: [RecordID: RecordEntry] = [:]
-      for record in records { found[record] = manifest[record] }
-      return found
+  /// The entries of these records as this commit leaves them: several of a record that is still to be joined.
+  private func pendingEntries(_ records: Set<RecordID>) -> [RecordEntry] {
+    let known = member.manifest.withLock { manifest in
+      records.flatMap { record in written[record].map { [$0] } ?? manifest.rivals(of: record) }
     }
-    for entry in written { byRecord[entry.record] = entry }
-    return byRecord.values.sorted { $0.record < $1.record }
+    return known.sorted { ($0.record, $0.revision) < ($1.record, $1.revision) }
   }
 
   /// Writes segments as `action` says, then the head; durable when it returns.
@@ -205,11 +233,11 @@ struct CommitWriter {
     case .merge(let start):
       let records = deltas[start...].reduce(Set(changes.map(\.record))) { $0.union($1.records) }
       deltas.removeSubrange(start...)
-      deltas += try storeSegments(pendingEntries(records, written: changes))
+      deltas += try storeSegments(pendingEntries(records))
     case .checkpoint:
       let all = member.manifest.withLock { Set($0.entries.map(\.record)) }
         .union(changes.map(\.record))
-      let segments = try storeSegments(pendingEntries(all, written: changes))
+      let segments = try storeSegments(pendingEntries(all))
       head.checkpoint = segments.map(\.name)
       checkpointByteCount = segments.reduce(0) { $0 + $1.byteCount }
       deltas = []

@@ -31,20 +31,37 @@ extension Member {
 
   func catchUp(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
     var changed: Set<RecordID> = []
-    let folder = register.folder
-    let entries = try storing { () throws(BlobStoreError) in try context.store.list(folder) }
-    for entry in entries {
-      guard let device = DeviceID(hex: entry.name), heads.seen[device] != entry.fingerprint
-      else { continue }
+    var hasLearned = false
+    for (device, fingerprint) in try headFiles() where heads.seen[device] != fingerprint {
+      let isOwn = device == context.device.id
       do throws(VaultError) {
-        changed.formUnion(try adopt(try loadHead(of: device), &heads))
+        let news = try adopt(try loadHead(of: device), &heads)
+        changed.formUnion(news)
+        if !isOwn, !news.isEmpty { hasLearned = true }
+        heads.seen[device] = fingerprint
       } catch {
         // Another device's broken head hides only what that device alone has written.
-        if device == context.device.id { throw error }
+        if isOwn { throw error }
+        // What it names may still be on its way here: then it is looked at again.
+        if case .missing = error { continue }
+        heads.seen[device] = fingerprint
       }
-      heads.seen[device] = entry.fingerprint
+    }
+    if hasLearned || !changed.isEmpty && displaced.withLock({ !$0.isEmpty }) {
+      changed.formUnion(findDisplaced())
     }
     return changed
+  }
+
+  /// The devices that have a head here, this one first, and the fingerprints of the files.
+  private func headFiles() throws(VaultError) -> [(device: DeviceID, fingerprint: UInt64)] {
+    let folder = register.folder
+    let entries = try storing { () throws(BlobStoreError) in try context.store.list(folder) }
+    let files = entries.compactMap { entry in
+      DeviceID(hex: entry.name).map { (device: $0, fingerprint: entry.fingerprint) }
+    }
+    let own = context.device.id
+    return files.filter { $0.device == own } + files.filter { $0.device != own }
   }
 
   /// The head of a device that may be newer than what is known of people.
@@ -71,26 +88,18 @@ extension Member {
         throw .rolledBack(path: path, found: head.counter, seen: known.counter)
       }
     }
+    let segments = try newSegments(of: head.head, isOwn: isOwn, heads)
+    if !isOwn { try requireRevisions(segments.flatMap(\.entries)) }
     var deltas: [DeltaPlan.Delta] = []
     var changed: Set<RecordID> = []
-    for (name, isDelta) in head.head.checkpoint.map({ ($0, false) })
-      + head.head.deltas.map({ ($0, true) })
-    {
-      if heads.appliedSegments.contains(name), !(isOwn && isDelta) { continue }
-      let bytes = try objects.content(name, kind: .segment)
-      let entries: [RecordEntry]
-      do { entries = try Segment(decoding: bytes).entries } catch {
-        throw VaultError(error, path: objects.path(of: name).string)
-      }
-      changed.formUnion(apply(entries, &heads))
-      heads.appliedSegments.insert(name)
-      if isDelta {
-        deltas.append(
-          DeltaPlan.Delta(
-            name: name, byteCount: bytes.count, records: Set(entries.map(\.record))))
-      } else if isOwn {
-        heads.checkpointByteCount = max(heads.checkpointByteCount, bytes.count)
-      }
+    for segment in segments {
+      changed.formUnion(apply(segment.entries, &heads))
+      heads.appliedSegments.insert(segment.name)
+      guard segment.isDelta else { continue }
+      deltas.append(
+        DeltaPlan.Delta(
+          name: segment.name, byteCount: segment.byteCount,
+          records: Set(segment.entries.map(\.record))))
     }
     if isOwn {
       heads.ownDeltas = deltas
@@ -101,6 +110,46 @@ extension Member {
     heads.loaded[head.device] = head
     heads.lastTime = max(heads.lastTime, head.head.time)
     return changed
+  }
+
+  private struct LoadedSegment {
+    let name: ObjectName
+    let isDelta: Bool
+    let byteCount: Int
+    let entries: [RecordEntry]
+  }
+
+  /// The segments that a head names and that are news; of this device's own also the deltas that are not.
+  private func newSegments(
+    of head: Head, isOwn: Bool, _ heads: HeadsState
+  ) throws(VaultError) -> [LoadedSegment] {
+    var segments: [LoadedSegment] = []
+    for (name, isDelta) in head.checkpoint.map({ ($0, false) }) + head.deltas.map({ ($0, true) }) {
+      if heads.appliedSegments.contains(name), !(isOwn && isDelta) { continue }
+      let bytes = try objects.content(name, kind: .segment)
+      do {
+        segments.append(
+          LoadedSegment(
+            name: name, isDelta: isDelta, byteCount: bytes.count,
+            entries: try Segment(decoding: bytes).entries))
+      } catch {
+        throw VaultError(error, path: objects.path(of: name).string)
+      }
+    }
+    return segments
+  }
+
+  /// Another device's head counts once the revisions that are news are here: a program that copies file by file may
+  /// bring it before them, and what this device's next head names must exist.
+  ///
+  /// - Throws: `missing`.
+  private func requireRevisions(_ entries: [RecordEntry]) throws(VaultError) {
+    let news = manifest.withLock { manifest in entries.filter { manifest.isNews($0) } }
+    for entry in news {
+      let path = objects.path(of: entry.revision)
+      let size = try storing { () throws(BlobStoreError) in try context.store.size(of: path) }
+      if size == nil { throw .missing(path: path.string) }
+    }
   }
 
   private func checkpointByteCount(of head: Head) throws(VaultError) -> Int {
@@ -114,7 +163,7 @@ extension Member {
     return total
   }
 
-  private func apply(_ entries: [RecordEntry], _ heads: inout HeadsState) -> Set<RecordID> {
+  func apply(_ entries: [RecordEntry], _ heads: inout HeadsState) -> Set<RecordID> {
     var changed: Set<RecordID> = []
     manifest.withLock { manifest in
       for entry in entries {
@@ -138,27 +187,20 @@ extension Member {
   ) throws(VaultError) -> [Problem] {
     var problems: [Problem] = []
     try heads.withLock { (heads) throws(VaultError) in
-      let entries = try storing { () throws(BlobStoreError) in
-        try context.store.list(register.folder)
-      }
-      for entry in entries {
-        guard let device = DeviceID(hex: entry.name) else {
-          problems.append(.foreign(register.folder.appending(entry.name).string))
-          continue
-        }
+      problems += try foreignFiles()
+      for (device, _) in try headFiles() {
         let path = register.path(of: device).string
         do throws(VaultError) {
           let head = try register.load(device)
           _ = try adopt(head, &heads)
         } catch {
           problems.append(Problem(error, path: path))
-          if device == context.device.id || heads.loaded[device] == nil {
-            damage.withLock { $0 = $0 ?? error }
-          }
+          if device == context.device.id { damage.withLock { $0 = $0 ?? error } }
         }
       }
       try compareWithWatermarks(marks, acceptsRollback, &heads, &problems)
     }
+    findDisplaced()
     return problems
   }
 
@@ -194,8 +236,17 @@ extension Member {
       } else if head.counter == mark.counter, head.hash != mark.hash {
         let error = VaultError.forked(path: path, counter: head.counter)
         problems.append(Problem(error, path: path))
-        damage.withLock { $0 = $0 ?? error }
+        if isOwn { damage.withLock { $0 = $0 ?? error } }
       }
+    }
+  }
+
+  private func foreignFiles() throws(VaultError) -> [Problem] {
+    let entries = try storing { () throws(BlobStoreError) in
+      try context.store.list(register.folder)
+    }
+    return entries.filter { DeviceID(hex: $0.name) == nil }.map {
+      .foreign(register.folder.appending($0.name).string)
     }
   }
 }

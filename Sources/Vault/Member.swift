@@ -12,6 +12,8 @@ package final class Member: Sendable {
   let context: VaultContext
   let register: HeadRegister
   let manifest = Mutex(Manifest())
+  /// Live records that show in the root instead of where their parent link says; seldom any.
+  let displaced = Mutex<Set<RecordID>>([])
   // Held through I/O by whoever reads or writes heads; taken before the commit lock, and that before
   // `manifest`.
   let heads = Mutex(HeadsState())
@@ -24,6 +26,7 @@ package final class Member: Sendable {
     self.context = context
     objects = ObjectStore(
       member: id, keys: opened.keys, store: context.store, staging: context.staging,
+      lazy: context.lazy,
       buffers: context.buffers)
     register = HeadRegister(
       member: id, context: context, keys: opened.keys, grants: opened.grants)
@@ -41,22 +44,38 @@ package final class Member: Sendable {
 
   /// The entry of a record, deleted ones included; nil if there is none.
   package func entry(_ record: RecordID) -> RecordEntry? {
-    manifest.withLock { $0[record] }
+    manifest.withLock { $0[record] }.map(shown)
+  }
+
+  /// Whether some record has versions that know nothing of each other, which `joinConcurrent` is to join.
+  package var hasConcurrentVersions: Bool { manifest.withLock { $0.hasConflicts } }
+
+  /// Every version of a record that waits to be joined with the others, and of any other record the one there is.
+  func rivals(of record: RecordID) -> [RecordEntry] {
+    manifest.withLock { $0.rivals(of: record) }
   }
 
   /// The records that stand in `parent` and are not deleted, in no particular order.
   package func children(of parent: RecordID) -> [RecordEntry] {
-    manifest.withLock { $0.children(of: parent) }
+    let displaced = displaced.withLock { $0 }
+    return manifest.withLock { manifest in
+      let children = manifest.children(of: parent)
+      guard !displaced.isEmpty else { return children }
+      let placed = children.filter { !displaced.contains($0.record) }
+      guard parent == .root else { return placed }
+      return placed + displaced.compactMap { manifest[$0] }
+    }.map(shown)
   }
 
   /// How many records stand in `parent`.
   package func childCount(of parent: RecordID) -> Int {
-    manifest.withLock { $0.childCount(of: parent) }
+    if displaced.withLock({ !$0.isEmpty }) { return children(of: parent).count }
+    return manifest.withLock { $0.childCount(of: parent) }
   }
 
   /// Every record, deleted ones included, in no particular order.
   package func allEntries() -> [RecordEntry] {
-    manifest.withLock { $0.entries }
+    manifest.withLock { $0.entries }.map(shown)
   }
 
   package var recordCount: Int {

@@ -21,11 +21,11 @@ struct MemberCreation {
       root.encoded(), .root, .memberRoot(anyMember), with: signingKey.key)
     let member = MemberID(rootFile: rootBytes)
     let grant = try grant(of: member)
-    try files.store(rootBytes, at: .memberRoot(member))
+    try files.store(rootBytes, at: .memberRoot(member), in: context.store)
     try files.store(
       files.sign(
         grant.encoded(), .grant, .grant(member, grant.epoch, context.person), with: signingKey.key),
-      at: .grant(member, grant.epoch, context.person))
+      at: .grant(member, grant.epoch, context.person), in: context.store)
     return member
   }
 

@@ -11,7 +11,7 @@ struct OpenedKeys: Sendable {
 /// Verifies a member's root and grants, and unwraps its keys for this person.
 struct MemberOpening {
   let member: MemberID
-  let store: any LocalStore
+  let store: any BlobStore
   let files: SignedFiles
   let people: People
   let person: PersonID
@@ -19,7 +19,7 @@ struct MemberOpening {
   /// - Parameter identities: This person's agreement keys, by generation.
   /// - Throws: `damaged`, `missing`; `noAccess` when no valid grant is for this person.
   func open(identities: IdentityKeys) throws(VaultError) -> OpenedKeys {
-    let root = try loadRoot()
+    let root = try MemberRootBody.load(member, files: files, people: people)
     let grants = try GrantChain.load(
       member: member, creator: root.creator, store: store, files: files, people: people)
     guard let current = grants.current, let mine = grants.valid[current]?[person] else {
@@ -35,20 +35,6 @@ struct MemberOpening {
       if let grant = given[person] { others.append(try unwrap(grant, identities)) }
     }
     return OpenedKeys(keys: MemberKeys(current: currentKeys, others: others), grants: grants)
-  }
-
-  private func loadRoot() throws(VaultError) -> MemberRootBody {
-    let path = VaultPath.memberRoot(member)
-    let file = try files.load(path)
-    guard file.hash.bytes == member.bytes else {
-      throw .damaged(path: path.string, reason: "its hash is not the member's name")
-    }
-    let root = try file.decode(MemberRootBody.init(decoding:))
-    guard let key = people[root.creator]?.signingPublicKey(generation: root.generation) else {
-      throw .damaged(path: path.string, reason: "its creator is not in this vault")
-    }
-    try file.verify(.root, publicKey: key)
-    return root
   }
 
   private func unwrap(
@@ -73,6 +59,27 @@ struct MemberOpening {
     } catch {
       throw VaultError(error, path: path)
     }
+  }
+}
+
+extension MemberRootBody {
+  /// A member's root, verified.
+  ///
+  /// - Throws: `missing`; `damaged` when it is another member's or its creator is not known.
+  static func load(
+    _ member: MemberID, files: SignedFiles, people: People
+  ) throws(VaultError) -> MemberRootBody {
+    let path = VaultPath.memberRoot(member)
+    let file = try files.load(path)
+    guard file.hash.bytes == member.bytes else {
+      throw .damaged(path: path.string, reason: "its hash is not the member's name")
+    }
+    let root = try file.decode(MemberRootBody.init(decoding:))
+    guard let key = people[root.creator]?.signingPublicKey(generation: root.generation) else {
+      throw .damaged(path: path.string, reason: "its creator is not in this vault")
+    }
+    try file.verify(.root, publicKey: key)
+    return root
   }
 }
 

@@ -92,8 +92,9 @@ struct MemberWalk {
     fail: (ObjectReference, VaultError) -> Void, progress: (Int) -> Void
   ) {
     for (count, entry) in member.allEntries().enumerated() {
-      var seen: Set<ObjectName> = [entry.revision]
-      var waiting = [(name: entry.revision, isOnlyInHistory: entry.isDeleted)]
+      let current = Set(member.rivals(of: entry.record).map(\.revision)).union([entry.revision])
+      var seen = current
+      var waiting = current.map { (name: $0, isOnlyInHistory: entry.isDeleted) }
       while let next = waiting.popLast() {
         guard
           let revision = walk(
@@ -101,7 +102,7 @@ struct MemberWalk {
             visit: visit,
             fail: { reference, error in
               // Older revisions end where they were collected.
-              if case .missing = error, reference.kind == .record, next.name != entry.revision {
+              if case .missing = error, reference.kind == .record, !current.contains(next.name) {
                 return
               }
               fail(reference, error)

@@ -34,7 +34,7 @@ struct People: Sendable {
   subscript(id: PersonID) -> Person? { persons[id] }
 
   /// Reads and verifies everyone. One person's broken file hides that person only.
-  static func load(store: any LocalStore, files: SignedFiles) throws(VaultError) -> People {
+  static func load(store: any BlobStore, files: SignedFiles) throws(VaultError) -> People {
     var people = People()
     let folders = try storing { () throws(BlobStoreError) in try store.list("people") }
     for folder in folders where folder.isFolder {
@@ -52,7 +52,7 @@ struct People: Sendable {
   }
 
   private mutating func loadPerson(
-    _ id: PersonID, store: any LocalStore, files: SignedFiles
+    _ id: PersonID, store: any BlobStore, files: SignedFiles
   ) throws(VaultError) -> Person {
     let (identity, hash) = try Self.loadIdentity(id, files: files)
     let folder = BlobPath("people/\(id.hex)/generations/\(identity.generation)")
@@ -91,18 +91,27 @@ struct People: Sendable {
   static func loadCertificate(
     _ device: DeviceID, identity: IdentityBody, files: SignedFiles
   ) throws(VaultError) -> DeviceCertificateBody {
-    let path = VaultPath.certificate(
-      identity.person, generation: identity.generation, device)
+    try loadCertificate(
+      device, person: identity.person, generation: identity.generation,
+      signingKey: identity.signingPublicKey, files: files)
+  }
+
+  /// One device's certificate of any generation, whose signing key this is.
+  static func loadCertificate(
+    _ device: DeviceID, person: PersonID, generation: UInt32, signingKey: [UInt8],
+    files: SignedFiles
+  ) throws(VaultError) -> DeviceCertificateBody {
+    let path = VaultPath.certificate(person, generation: generation, device)
     let file = try files.load(path)
     let body = try file.decode(DeviceCertificateBody.init(decoding:))
     let named = DeviceID(
       signingPublicKey: body.signingPublicKey, agreementPublicKey: body.agreementPublicKey)
-    guard body.person == identity.person, body.generation == identity.generation,
-      body.device == device, named == device
+    guard body.person == person, body.generation == generation, body.device == device,
+      named == device
     else {
       throw .damaged(path: path.string, reason: "it is not this device's")
     }
-    try file.verify(.certificate, publicKey: identity.signingPublicKey)
+    try file.verify(.certificate, publicKey: signingKey)
     return body
   }
 

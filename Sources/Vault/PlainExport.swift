@@ -18,7 +18,20 @@ package struct PlainExport {
   private let member: Member
   private let progress: @Sendable (UInt64) -> Void
   private var report = Report()
-  private var linkedFiles: [FileID: String] = [:]
+  /// The first plain file that was written for one that has several names.
+  private var linkedFiles: [FileID: PlainFile] = [:]
+
+  /// A folder that is being written.
+  private struct Folder {
+    let descriptor: Int32
+    /// As it can be named from the current folder.
+    let path: [UInt8]
+    /// For messages.
+    var description: String { String(decoding: path, as: UTF8.self) }
+
+    func file(_ name: FileName) -> PlainFile { PlainFile(name, in: descriptor, at: description) }
+    func path(of name: FileName) -> [UInt8] { path + [UInt8(ascii: "/")] + name.bytes }
+  }
 
   /// - Parameter progress: Told how many bytes were written since the last time.
   package init(of member: Member, progress: @escaping @Sendable (UInt64) -> Void = { _ in }) {
@@ -39,25 +52,29 @@ package struct PlainExport {
     return member.children(of: record).reduce(sum) { $0 &+ byteCount(of: $1.record) }
   }
 
-  /// Writes the record into the folder `path`, which is made; its parent must be there.
+  /// Writes the record into a folder, which is made; its parent must be there.
   ///
   /// Damage in the vault costs the files that it hits, which the report names.
   ///
-  /// - Throws: `alreadyExists` when something is at `path`; `system` when the folder cannot be written.
-  package mutating func run(_ record: RecordID, to path: String) throws(PlainFileError) -> Report {
+  /// - Throws: `alreadyExists` when something is there; `system` when the folder cannot be written.
+  ///
+  /// - Parameter path: In bytes, as the operating system has it.
+  package mutating func run(
+    _ record: RecordID, to path: [UInt8]
+  ) throws(PlainFileError) -> Report {
     guard let entry = member.entry(record) else {
       throw .vault(.notFound(what: "the record"))
     }
-    guard mkdir(path, 0o700) == 0 else {
-      if errno == EEXIST { throw .alreadyExists(path: path) }
-      throw .system(call: "mkdir", path: path, errno: errno)
-    }
-    try write(entry, into: path)
+    try write(entry, into: PlainFile(path: path), path: path)
     return report
   }
 
-  private mutating func write(_ entry: RecordEntry, into path: String) throws(PlainFileError) {
-    let folder = try OpenFile(path: path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+  private mutating func write(
+    _ entry: RecordEntry, into directory: PlainFile, path: [UInt8]
+  ) throws(PlainFileError) {
+    try directory.check("mkdir") { mkdirat($0, $1, 0o700) }
+    let opened = try OpenFile(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    let folder = Folder(descriptor: opened.descriptor, path: path)
     var attributes = RecordAttributes(mode: entry.mode, modified: entry.modified)
     var items: [Item] = []
     do throws(VaultError) {
@@ -65,32 +82,26 @@ package struct PlainExport {
       attributes = revision.attributes
       items = try member.items(of: revision)
     } catch {
-      report.failures.append((path, error))
+      report.failures.append((folder.description, error))
     }
-    for item in items {
-      try write(item, in: folder.descriptor, path: "\(path)/\(item.name.string)")
-    }
-    try writeChildren(of: entry.record, in: folder.descriptor, path: path)
+    for item in items { try write(item, in: folder) }
+    try writeChildren(of: entry.record, in: folder)
     report.recordCount += 1
     try finish(
-      folder.descriptor, path, mode: attributes.mode, modified: attributes.modified,
+      opened.descriptor, folder.description, mode: attributes.mode, modified: attributes.modified,
       xattrs: attributes.xattrs)
   }
 
   private mutating func writeChildren(
-    of record: RecordID, in folder: Int32, path: String
+    of record: RecordID, in folder: Folder
   ) throws(PlainFileError) {
     let children = member.children(of: record).sorted { $0.title < $1.title }
     let exceptions = VisibleNames.exceptions(among: children) { name in
-      name.withCString { faccessat(folder, $0, F_OK, AT_SYMLINK_NOFOLLOW) } == 0
+      (try? folder.file(name).status()) != nil
     }
     for child in children {
       let name = exceptions[child.record] ?? child.title
-      let inner = "\(path)/\(name.string)"
-      guard name.withCString({ mkdirat(folder, $0, 0o700) }) == 0 else {
-        throw .system(call: "mkdir", path: inner, errno: errno)
-      }
-      try write(child, into: inner)
+      try write(child, into: folder.file(name), path: folder.path(of: name))
     }
   }
 }
@@ -100,47 +111,54 @@ package struct PlainExport {
 extension PlainExport {
   /// Writes one file; one that cannot be read from the vault is left out and reported.
   private mutating func write(
-    _ item: Item, in folder: Int32, path: String
+    _ item: Item, in folder: Folder
   ) throws(PlainFileError) {
+    let file = folder.file(item.name)
     do throws(PlainFileError) {
-      if let first = linkedFiles[item.file] {
-        guard item.name.withCString({ linkat(AT_FDCWD, first, folder, $0, 0) }) == 0 else {
-          throw PlainFileError.system(call: "link", path: path, errno: errno)
-        }
-      } else {
-        try create(item, in: folder, path: path)
-      }
+      if try !link(item, to: file) { try create(item, as: file) }
       report.fileCount += 1
-      if !item.linkRecords.isEmpty { linkedFiles[item.file] = path }
+      if !item.linkRecords.isEmpty, linkedFiles[item.file] == nil {
+        linkedFiles[item.file] = PlainFile(path: folder.path(of: item.name))
+      }
     } catch {
       guard case .vault(let cause) = error else { throw error }
-      report.failures.append((path, cause))
-      _ = item.name.withCString { unlinkat(folder, $0, 0) }
+      report.failures.append((file.description, cause))
+      try file.check("unlink") { unlinkat($0, $1, 0) }
     }
   }
 
-  private mutating func create(
-    _ item: Item, in folder: Int32, path: String
-  ) throws(PlainFileError) {
+  /// Gives a file that is written already this name as well.
+  ///
+  /// - Returns: False if there is none, or the file system has no links or no more of them.
+  private func link(_ item: Item, to file: PlainFile) throws(PlainFileError) -> Bool {
+    guard let first = linkedFiles[item.file] else { return false }
+    do throws(PlainFileError) {
+      try file.link(to: first)
+      return true
+    } catch {
+      guard case .system = error else { throw error }
+      return false
+    }
+  }
+
+  private mutating func create(_ item: Item, as file: PlainFile) throws(PlainFileError) {
     if case .symlink(let target) = item.content {
       let text = (target + [0]).map { CChar(bitPattern: $0) }
-      guard item.name.withCString({ symlinkat(text, folder, $0) }) == 0 else {
-        throw .system(call: "symlink", path: path, errno: errno)
-      }
+      try file.check("symlink") { symlinkat(text, $0, $1) }
       let times = [item.modified.systemTime, item.modified.systemTime]
-      _ = item.name.withCString { utimensat(folder, $0, times, AT_SYMLINK_NOFOLLOW) }
+      try file.check("utimens") { utimensat($0, $1, times, AT_SYMLINK_NOFOLLOW) }
       return
     }
     guard item.mode & S_IFMT == S_IFREG else {
-      let isMade = item.name.withCString { mknodat(folder, $0, item.mode, 0) } == 0
-      guard isMade else { throw .system(call: "mknod", path: path, errno: errno) }
+      try file.check("mknod") { mknodat($0, $1, item.mode, 0) }
       return
     }
-    let file = try OpenFile(
-      openat: folder, item.name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600, path: path)
-    try write(item, to: file.descriptor, path: path)
+    let opened = try OpenFile(
+      file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+    try write(item, to: opened.descriptor, path: file.description)
     try finish(
-      file.descriptor, path, mode: item.mode, modified: item.modified, xattrs: item.xattrs)
+      opened.descriptor, file.description, mode: item.mode, modified: item.modified,
+      xattrs: item.xattrs)
   }
 
   private mutating func write(

@@ -7,8 +7,6 @@ package enum PlainFileError: Error {
   case system(call: String, path: String, errno: Int32)
   /// Neither a file, a directory nor a link: a device, or a socket.
   case notImportable(path: String)
-  /// The name cannot be one in a vault.
-  case invalidName(path: String)
   /// Something is there already; it was left as it is.
   case alreadyExists(path: String)
   case vault(VaultError)
@@ -23,20 +21,8 @@ func inVault<Value>(_ body: () throws(VaultError) -> Value) throws(PlainFileErro
 struct OpenFile: ~Copyable {
   let descriptor: Int32
 
-  /// - Parameter path: For the error only.
-  init(
-    openat folder: Int32, _ name: FileName, _ flags: Int32, mode: mode_t = 0, path: String
-  ) throws(PlainFileError) {
-    descriptor = name.withCString { Glibc.openat(folder, $0, flags | O_CLOEXEC, mode) }
-    guard descriptor >= 0 else {
-      if errno == EEXIST { throw .alreadyExists(path: path) }
-      throw .system(call: "open", path: path, errno: errno)
-    }
-  }
-
-  init(path: String, _ flags: Int32) throws(PlainFileError) {
-    descriptor = Glibc.open(path, flags | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .system(call: "open", path: path, errno: errno) }
+  init(_ file: PlainFile, _ flags: Int32, mode: mode_t = 0) throws(PlainFileError) {
+    descriptor = try file.check("open") { openat($0, $1, flags | O_CLOEXEC, mode) }
   }
 
   deinit { close(descriptor) }
@@ -47,15 +33,6 @@ struct OpenFile: ~Copyable {
       throw .system(call: "stat", path: path, errno: errno)
     }
     return status
-  }
-}
-
-extension FileName {
-  /// Calls `body` with the name as C takes it.
-  func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
-    (bytes + [0]).withUnsafeBufferPointer { buffer in
-      buffer.withMemoryRebound(to: CChar.self) { body($0.baseAddress!) }
-    }
   }
 }
 

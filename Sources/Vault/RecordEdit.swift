@@ -14,6 +14,9 @@ package struct RecordEdit: Sendable {
   ///
   /// The commit sets each item's `time`.
   package var items: [FileName: Item?]
+  /// The times of the items that the author of the edit saw, for names in `items`: what another device made of them
+  /// since is kept as a conflict. A name that is not here is replaced without a look.
+  package var seen: [FileName: HybridTime] = [:]
 
   package init(
     record: RecordID, isNew: Bool = false, place: RecordPlace? = nil,
@@ -35,6 +38,8 @@ package struct Commit: Sendable {
   package var entries: [RecordEntry] = []
   /// Records that others had changed since this process last looked.
   package var changedByOthers: Set<RecordID> = []
+  /// Records of which concurrent versions were joined, and the copies of what lost, new ones included.
+  package var joined: Set<RecordID> = []
   /// Edits that could not be applied, because what they build on cannot be read; the others are
   /// committed all the same.
   package var failures: [RecordID: VaultError] = [:]

@@ -10,10 +10,13 @@ package struct RecordPath: Hashable, Sendable {
     self.components = components
   }
 
+  /// The path that this text writes.
+  package init?(_ text: some StringProtocol) { self.init(bytes: Array(text.utf8)) }
+
   /// Slashes at the start and end and doubled ones mean nothing; nil when a part is no name.
-  package init?(_ text: some StringProtocol) {
+  package init?(bytes: [UInt8]) {
     var names: [FileName] = []
-    for part in text.split(separator: "/") {
+    for part in bytes.split(separator: UInt8(ascii: "/")) {
       guard let name = FileName(part) else { return nil }
       names.append(name)
     }
@@ -21,8 +24,10 @@ package struct RecordPath: Hashable, Sendable {
     self.init(member: member, components: Array(names.dropFirst()))
   }
 
-  package var string: String {
-    ([member] + components).map(\.string).joined(separator: "/")
+  package var string: String { String(decoding: bytes, as: UTF8.self) }
+
+  package var bytes: [UInt8] {
+    Array(([member] + components).map(\.bytes).joined(separator: [UInt8(ascii: "/")]))
   }
 
   /// The path without its last part; nil for a member.

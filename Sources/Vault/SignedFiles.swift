@@ -4,7 +4,7 @@ import VaultModel
 
 /// Reads, writes, signs and seals the statements and registers of one vault.
 struct SignedFiles: Sendable {
-  let store: any LocalStore
+  let store: any BlobStore
   let binding: Binding
 
   static let sizeLimit = 1 << 20
@@ -41,9 +41,11 @@ struct SignedFiles: Sendable {
   }
 
   /// Writes a file that is written once or rewritten by its one owner; on disk when this returns.
-  func store(_ bytes: [UInt8], at path: VaultPath) throws(VaultError) {
+  func store(
+    _ bytes: [UInt8], at path: VaultPath, in folder: any LocalStore
+  ) throws(VaultError) {
     try storing { () throws(BlobStoreError) in
-      try store.replace(BlobPath(path.string), bytes, durably: true)
+      try folder.replace(BlobPath(path.string), bytes, durably: true)
     }
   }
 

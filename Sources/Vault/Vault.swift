@@ -10,6 +10,8 @@ import struct SystemPackage.FilePath
 package final class Vault: Sendable {
   let context: VaultContext
   private let identities: IdentityKeys
+  // Seals what this person's devices say of themselves.
+  let profileKey: SealingKey
   private let openMembers: Mutex<[MemberID: Member]>
   private let found: Mutex<[Problem]>
   /// Every access, as this device notes it.
@@ -25,12 +27,13 @@ package final class Vault: Sendable {
 
   init(
     id: VaultID, context: VaultContext, identities: IdentityKeys, profile: DeviceProfile,
-    auditKey: SealingKey, problems: [Problem]
+    profileKey: SealingKey, auditKey: SealingKey, problems: [Problem]
   ) {
     self.id = id
     self.context = context
     self.identities = identities
     self.profile = profile
+    self.profileKey = profileKey
     audit = AuditLog(context: context, key: auditKey)
     openMembers = Mutex([:])
     found = Mutex(problems)
@@ -62,7 +65,7 @@ package final class Vault: Sendable {
   @discardableResult
   func openNewMembers(marks: Watermarks, acceptsRollback: Bool) throws(VaultError) -> Bool {
     let folder: BlobPath = "members"
-    let entries = try storing { () throws(BlobStoreError) in try store.list(folder) }
+    let entries = try storing { () throws(BlobStoreError) in try context.store.list(folder) }
     var isNew = false
     try compare(Set(entries.map(\.name)), with: marks, acceptsRollback: acceptsRollback)
     for entry in entries {
@@ -130,17 +133,15 @@ package final class Vault: Sendable {
   private func isUnfinished(_ id: MemberID) throws(VaultError) -> Bool {
     let folder = BlobPath(VaultPath.memberRoot(id).string).parent ?? .root
     return try storing { () throws(BlobStoreError) in
-      try store.list(folder).allSatisfy { !$0.isFolder && $0.name != "root" }
+      try context.store.list(folder).allSatisfy { !$0.isFolder && $0.name != "root" }
     }
   }
-
-  private var store: any LocalStore { context.store }
 
   private func note(_ problem: Problem) {
     found.withLock { if !$0.contains(problem) { $0.append(problem) } }
   }
 
-  private func open(_ id: MemberID) throws(VaultError) -> Member {
+  func open(_ id: MemberID) throws(VaultError) -> Member {
     let opening = MemberOpening(
       member: id, store: context.store, files: context.signedFiles, people: context.people,
       person: context.person)

@@ -45,10 +45,11 @@ extension Vault {
   ///
   /// `vault.json` is written last: a crash before that leaves no vault.
   ///
+  /// - Parameter words: Seen by the person before, so that there is never a vault without words on paper.
   /// - Throws: `folderNotEmpty`, `permission`, `readOnly`, `noSpace`, `io`.
   package static func create(
     in folder: FilePath, stateRoot: FilePath, device: NewDevice, password: borrowing SecretBytes,
-    clock: WallClock = .system
+    words: consuming RecoveryWords = .random(), clock: WallClock = .system
   ) throws(VaultError) -> CreatedVault {
     let store = try storing { () throws(BlobStoreError) in
       try DirectoryStore(making: folder)
@@ -59,17 +60,17 @@ extension Vault {
     let id = VaultID.random()
     let state = try StateFolder(root: stateRoot, vault: id)
     return try create(
-      id: id, in: store, state: state, device: device, password: password, clock: clock)
+      id: id, in: store, state: state, device: device, password: password, words: words,
+      clock: clock)
   }
 
   /// `create` on any store.
   static func create(
     id: VaultID, in store: any LocalStore, state: StateFolder, device new: NewDevice,
-    password: borrowing SecretBytes, clock: WallClock
+    password: borrowing SecretBytes, words: consuming RecoveryWords = .random(), clock: WallClock
   ) throws(VaultError) -> CreatedVault {
     let binding = Binding(vault: id)
     let files = SignedFiles(store: store, binding: binding)
-    let words = RecoveryWords.random()
     let rootKey = words.rootSigningKey(binding: binding)
     let person = PersonID(rootPublicKey: rootKey.publicKey)
     let master = MasterKey.random()
@@ -101,7 +102,7 @@ extension Vault {
       generation: generation, clock: clock)
     // The slot first: a vault must never be there without a way in.
     let prepared = try enrolment.prepare(new, password: password)
-    try files.store(identityBytes, at: identityPath)
+    try files.store(identityBytes, at: identityPath, in: store)
     try enrolment.certify(prepared.device, master: master, identityKey: identitySigning)
     try enrolment.writeRegister(prepared.device, new, master: master)
     try state.withCommitLock { () throws(VaultError) in

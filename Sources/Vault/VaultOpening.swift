@@ -64,13 +64,15 @@ extension Vault {
     let staging =
       try options.readOnly
       ? nil : makeStaging(store: store, folder: folder, state: state, device: device.id)
+    let lazy = try state.loadLazySettings().map(LazyChunks.init(settings:))
     let context = VaultContext(
       store: store, folder: folder, state: state, clock: clock, binding: binding, people: people,
-      person: slot.person, device: device, isReadOnly: options.readOnly, staging: staging)
-    let profile = try loadProfile(
-      of: device, person: slot.person, key: master.profileKey(binding: binding), files: files)
+      person: slot.person, device: device, isReadOnly: options.readOnly, staging: staging,
+      lazy: lazy)
+    let profileKey = master.profileKey(binding: binding)
+    let profile = try loadProfile(of: device, person: slot.person, key: profileKey, files: files)
     let vault = Vault(
-      id: id, context: context, identities: identities, profile: profile,
+      id: id, context: context, identities: identities, profile: profile, profileKey: profileKey,
       auditKey: master.auditKey(binding: binding), problems: problems)
     do throws(VaultError) {
       try vault.openNewMembers(marks: marks, acceptsRollback: options.acceptRollback)

@@ -40,6 +40,8 @@ package enum FileLabel: String, Sendable, CaseIterable {
   case audit
   /// The password slot of this machine: not signed, but it holds a sealed value.
   case slot
+  /// Credentials of a remote, in this machine's state: not signed either.
+  case remote
 }
 
 /// The bytes of a number, the most significant first.

@@ -154,6 +154,7 @@ extension FileTree {
       }
       if change.isNew, node.isRemoved { continue }
       var edit = RecordEdit(record: record, isNew: change.isNew)
+      edit.seen = change.seen
       if change.place || change.isNew { edit.place = node.place }
       if change.attributes || change.isNew { edit.attributes = node.recordAttributes }
       var later = PendingRecord()

@@ -12,6 +12,9 @@ extension FileTree {
     for view in state.lock.withLock({ Array(state.views.values) }) {
       do throws(VaultError) {
         apply(try view.member.refresh(), to: view)
+        if !isReadOnly, view.member.hasConcurrentVersions {
+          apply(try view.member.joinConcurrent().changedByOthers, to: view)
+        }
       } catch {
         vault.audit.note(.damage, member: view.member.id, detail: "heads")
       }
@@ -138,6 +141,10 @@ extension FileTree {
         state.setSlot(.stored(item), item.name, in: directory)
       case .node(let file) where file.file == item.file:
         update(file, item, &invalidations, &contents)
+      case .node(let file) where view.hasOwnChanges(file):
+        // Another device put another file under the name of one that is being written here: ours stays, and the
+        // commit keeps theirs as a conflict.
+        view.willChange(item: item.name, of: directory.record, exists: true)
       case .some(let old):
         detach(old, item.name, from: directory)
         state.setSlot(state.slot(for: item, in: directory), item.name, in: directory)
@@ -149,6 +156,10 @@ extension FileTree {
     }
     for name in gone where !isOurs(name) {
       guard let old = directory.files?[name] else { continue }
+      if case .node(let file) = old, view.hasOwnChanges(file) {
+        view.willChange(item: name, of: directory.record, exists: false)
+        continue
+      }
       state.setSlot(nil, name, in: directory)
       detach(old, name, from: directory)
       invalidations.append(.entry(parent: directory.inode, name: name))
@@ -166,7 +177,7 @@ extension FileTree {
     _ file: FileNode, _ item: Item, _ invalidations: inout [Invalidation],
     _ contents: inout [(FileNode, Draft, Item)]
   ) {
-    guard item.time >= file.time, !file.hasUncommittedContent else { return }
+    guard item.time >= file.time, !file.view.hasOwnChanges(file) else { return }
     let isNewContent = item.content != file.content || item.size != file.contentSize
     let before = file.item(named: item.name)
     file.adopt(item)

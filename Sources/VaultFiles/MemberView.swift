@@ -9,6 +9,8 @@ struct PendingRecord {
   var attributes = false
   /// Names of items that differ, and whether the committed record has an item of this name.
   var items: [FileName: Bool] = [:]
+  /// The times of those items as they showed before they were changed here.
+  var seen: [FileName: HybridTime] = [:]
 
   /// Adds what differed before `self` began: after a failed commit.
   mutating func join(earlier: PendingRecord) {
@@ -16,6 +18,7 @@ struct PendingRecord {
     place = place || earlier.place
     attributes = attributes || earlier.attributes
     items.merge(earlier.items) { _, earlier in earlier }
+    seen.merge(earlier.seen) { _, earlier in earlier }
   }
 }
 
@@ -48,6 +51,23 @@ final class MemberView: @unchecked Sendable {
     if pending[record]?.items[name] != nil { return }
     let isCommitted = inFlight[record]?.items[name] ?? exists
     pending[record, default: PendingRecord()].items[name] = isCommitted
+    if inFlight[record]?.items[name] == nil {
+      pending[record]?.seen[name] = seenTime(of: name, in: record)
+    }
+  }
+
+  /// When the item that shows under the name was last changed, as far as was seen; zero if it never was here.
+  private func seenTime(of name: FileName, in record: RecordID) -> HybridTime {
+    switch directories[record]?.files?[name] {
+    case .stored(let item): item.time
+    case .node(let file): file.time
+    case nil: .zero
+    }
+  }
+
+  /// Whether the file has changes that no commit has.
+  func hasOwnChanges(_ file: FileNode) -> Bool {
+    file.hasUncommittedContent || unsealed[file.file] != nil
   }
 
   /// Notes that an item that was new and never committed is gone.

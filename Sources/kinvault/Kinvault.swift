@@ -40,6 +40,8 @@ struct Kinvault: ParsableCommand {
           MemberCommand.self, RecordCommand.self, AttachCommand.self, ExportCommand.self,
           HistoryCommand.self, RestoreCommand.self,
         ]),
+      CommandGroup(
+        name: "Several devices", subcommands: [ConflictsCommand.self, DeviceCommand.self]),
       CommandGroup(name: "Mount", subcommands: [MountCommand.self, UnmountCommand.self]),
       CommandGroup(
         name: "Care",

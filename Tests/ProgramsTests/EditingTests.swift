@@ -104,21 +104,4 @@ import Testing
       ).succeed()
     }
   }
-
-  @Test(arguments: Place.all)
-  func libreOfficeConverts(place: Place) throws {
-    guard try Command(["sh", "-c", "command -v soffice"]).run().isSuccess else {
-      print("LIBREOFFICE IS NOT INSTALLED: opening and saving with it is NOT TESTED on \(place).")
-      return
-    }
-    try place.withFolder { folder in
-      try folder.appending("letter.txt").write("Dear Dr. Novák,\n")
-      try Command(
-        ["soffice", "--headless", "--convert-to", "odt", "letter.txt"], in: folder,
-        environment: ["HOME": TestFolder.shared.path.string]
-      ).succeed()
-      let list = try Command(["unzip", "-t", "letter.odt"], in: folder).succeed()
-      #expect(list.contains("content.xml"))
-    }
-  }
 }

@@ -17,6 +17,7 @@ final class MountedVault {
   private(set) var vault: Vault
   private(set) var tree: FileTree
   let options: FileTreeOptions
+  private let created: CreatedVault
 
   static let password = Array("correct horse".utf8)
 
@@ -32,7 +33,7 @@ final class MountedVault {
       personName: "Adult A", deviceName: "laptop", deviceKind: "laptop",
       passwordCost: .floor, recoveryCost: .floor)
     let password = SecretBytes(copying: Self.password)
-    let created = try Vault.create(
+    created = try Vault.create(
       in: folder, stateRoot: stateRoot, device: device, password: password)
     vault = try Vault.open(folder: folder, stateRoot: stateRoot, key: created.unlockKey)
     var options = FileTreeOptions(uid: 1000, gid: 1000)
@@ -51,6 +52,18 @@ final class MountedVault {
     let key = try Vault.unlock(folder: folder, stateRoot: stateRoot, password: password)
     return try Vault.open(
       folder: folder, stateRoot: stateRoot, key: key, options: OpenOptions(readOnly: readOnly))
+  }
+
+  /// Opens the vault as another device of the same person, which shares the folder.
+  func openOnAnotherDevice() throws -> Vault {
+    let otherState = root.appending("other state")
+    let device = NewDevice(
+      personName: "Adult A", deviceName: "desk", deviceKind: "desktop", passwordCost: .floor,
+      recoveryCost: .floor)
+    let key = try Vault.recover(
+      folder: folder, stateRoot: otherState, words: created.words, device: device,
+      password: SecretBytes(copying: Self.password))
+    return try Vault.open(folder: folder, stateRoot: otherState, key: key)
   }
 
   /// Drops the tree as a crash does, or commits it first, and mounts anew.

@@ -52,6 +52,24 @@ package struct Manifest: Sendable {
     }
   }
 
+  /// Whether there are records with more than one entry. O(1).
+  package var hasConflicts: Bool { !others.isEmpty }
+
+  /// Every entry of a record that no other one dominates, the one that shows first; none of a record that is not
+  /// known.
+  package func rivals(of record: RecordID) -> [RecordEntry] {
+    guard let shown = nodes[record] else { return [] }
+    return [shown] + (others[record] ?? [])
+  }
+
+  /// Whether applying the entry would change anything.
+  package func isNews(_ entry: RecordEntry) -> Bool {
+    rivals(of: entry.record).allSatisfy {
+      let order = Self.rank(entry, $0)
+      return order == .dominates || order == .concurrent
+    }
+  }
+
   /// Joins an entry into the manifest.
   package mutating func apply(_ entry: RecordEntry) -> Change {
     latestTime = max(latestTime, entry.time)

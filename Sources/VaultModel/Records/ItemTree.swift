@@ -30,6 +30,16 @@ package struct ItemTree: Sendable {
 
   package var isEmpty: Bool { if case .empty = root { true } else { false } }
 
+  /// The name of the page at the root, if it is known.
+  package var rootPage: ObjectName? {
+    switch root {
+    case .empty: nil
+    case .stored(let name): name
+    case .leaf(let leaf): leaf.page
+    case .branch(let branch): branch.page
+    }
+  }
+
   /// The item of this name, tombstones included. Loads the pages on its path.
   package mutating func item(named name: FileName, load: Load) throws -> Item? {
     try root.item(named: name, path: ItemPath(of: name), load: load)

@@ -115,26 +115,51 @@ extension AccessOptions {
     preconditionFailure("the loop has no end")
   }
 
+  /// Asks about a folder that is older than this machine remembers it, if it is and there is a terminal to ask at.
+  ///
+  /// - Returns: False if there was nothing to ask, or nobody.
+  /// - Throws: `refused` when the answer is no.
+  func confirmRollback(
+    _ folder: FilePath, key: borrowing DeviceUnlockKey, use: VaultUse
+  ) throws -> Bool {
+    guard !acceptRollback, TerminalPrompt() != nil else { return false }
+    do throws(VaultError) {
+      try open(folder, key: key, use: use).close()
+      return false
+    } catch {
+      guard case .rolledBack = error else { throw error }
+      try askAboutRollback(error)
+      return true
+    }
+  }
+
   private func openAskingAboutRollback(
     _ folder: FilePath, key: borrowing DeviceUnlockKey, use: VaultUse
   ) throws -> Vault {
     do throws(VaultError) {
       return try open(folder, key: key, use: use, acceptsRollback: acceptRollback)
     } catch {
-      guard case .rolledBack(let path, let found, let seen) = error, let prompt = TerminalPrompt()
-      else { throw error }
-      prompt.show(
-        """
-        This vault's folder is older than this machine remembers it.
-          \(path): state \(found); this machine has seen state \(seen).
-        If you put an older backup back on purpose, Kinvault can go on from here: what was written after
-        the backup is missing, nothing else is lost. If you did not, somebody or something exchanged files;
-        answer no and look for the newer folder first.
-
-        """)
-      try Confirmation.require("Go on with the older state?", isGiven: false)
+      try askAboutRollback(error)
       return try open(folder, key: key, use: use, acceptsRollback: true)
     }
+  }
+
+  /// Returns when the person says yes to going on.
+  ///
+  /// - Throws: The error itself where it is another one or nobody can be asked.
+  private func askAboutRollback(_ error: VaultError) throws {
+    guard case .rolledBack(let path, let found, let seen) = error, let prompt = TerminalPrompt()
+    else { throw error }
+    prompt.show(
+      """
+      This vault's folder is older than this machine remembers it.
+        \(path): state \(found); this machine has seen state \(seen).
+      If you put an older backup back on purpose, Kinvault can go on from here: what was written after
+      the backup is missing, nothing else is lost. If you did not, somebody or something exchanged files;
+      answer no and look for the newer folder first.
+
+      """)
+    try Confirmation.require("Go on with the older state?", isGiven: false)
   }
 
   /// An open vault, with a key that is there already and without a question.

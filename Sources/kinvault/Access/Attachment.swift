@@ -7,7 +7,7 @@ import VaultModel
 /// Plain files and folders that are to become part of a record.
 struct Attachment {
   private struct Source {
-    let path: String
+    let file: PlainFile
     let name: FileName
     let isFolder: Bool
   }
@@ -17,20 +17,22 @@ struct Attachment {
   private let progress: TransferProgress
   private var files: FileImport
 
-  /// - Throws: `system` when one of them is not there.
+  /// - Throws: `PlainFileError` when one of them is not there.
   init(paths: [String], member: Member) throws {
     self.member = member
+    let paths = ArgumentBytes.of(paths)
     sources = try paths.map { path in
-      var status = stat()
-      guard lstat(path, &status) == 0 else {
-        throw CommandError.system(call: "open", path: path, errno: errno)
+      let file = PlainFile(path: path)
+      let status = try file.status()
+      guard let last = path.split(separator: UInt8(ascii: "/")).last, let name = FileName(last)
+      else {
+        throw CommandError.usage(
+          "\(file.description) has no name that an attachment could have.")
       }
-      guard let last = path.split(separator: "/").last, let name = FileName(last) else {
-        throw CommandError.usage("\(path) has no name that an attachment could have.")
-      }
-      return Source(path: path, name: name, isFolder: status.st_mode & S_IFMT == S_IFDIR)
+      return Source(file: file, name: name, isFolder: status.st_mode & S_IFMT == S_IFDIR)
     }
-    let progress = TransferProgress("Attaching", total: PlainSize.measure(paths))
+    let progress = TransferProgress(
+      "Attaching", total: paths.reduce(0) { $0 &+ PlainSize.measure($1) })
     self.progress = progress
     files = FileImport(
       into: member, mediaType: { MediaType.of($0, mode: $1) },
@@ -58,7 +60,7 @@ struct Attachment {
   mutating func readFiles() throws -> [(FileName, Item)] {
     var items: [(FileName, Item)] = []
     for source in sources where !source.isFolder {
-      items.append((source.name, try files.item(for: source.path, named: source.name)))
+      items.append((source.name, try files.item(for: source.file, named: source.name)))
     }
     return items
   }
@@ -67,7 +69,7 @@ struct Attachment {
   func readFolders(into record: RecordID, audit: AuditLog) throws {
     for source in sources where source.isFolder {
       var folder = FolderImport(into: member, files: files)
-      try folder.run(source.path, titled: source.name, in: record)
+      try folder.run(source.file, titled: source.name, in: record)
       audit.note(.create, member: member.id, record: record, name: source.name, detail: "folder")
       for path in folder.skipped {
         progress.finish()
@@ -105,25 +107,21 @@ final class TransferProgress: Sendable {
   func finish() { bar.finish() }
 }
 
-/// How many bytes of files there are at some paths; what cannot be read counts as nothing.
+/// How many bytes of files there are at a path; what cannot be read counts as nothing.
 private enum PlainSize {
-  static func measure(_ paths: [String]) -> UInt64 {
-    paths.reduce(0) { $0 &+ measure($1) }
-  }
-
-  private static func measure(_ path: String) -> UInt64 {
-    var status = stat()
-    guard lstat(path, &status) == 0 else { return 0 }
+  static func measure(_ path: [UInt8]) -> UInt64 {
+    guard let status = try? PlainFile(path: path).status() else { return 0 }
     guard status.st_mode & S_IFMT == S_IFDIR else {
       return status.st_mode & S_IFMT == S_IFREG ? UInt64(clamping: status.st_size) : 0
     }
-    guard let listing = opendir(path) else { return 0 }
+    let terminated = path.map { CChar(bitPattern: $0) } + [0]
+    guard let listing = opendir(terminated) else { return 0 }
     defer { closedir(listing) }
     var sum: UInt64 = 0
     while let entry = readdir(listing) {
       let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-      let name = String(decoding: bytes, as: UTF8.self)
-      if name != ".", name != ".." { sum &+= measure("\(path)/\(name)") }
+      if bytes == Array(".".utf8) || bytes == Array("..".utf8) { continue }
+      sum &+= measure(path + [UInt8(ascii: "/")] + bytes)
     }
     return sum
   }

@@ -22,7 +22,8 @@ struct RecordLookup {
   let vault: Vault
 
   func member(named text: String) throws -> Member {
-    guard let name = FileName(text.hasSuffix("/") ? String(text.dropLast()) : text),
+    let bytes = ArgumentBytes.of(text)
+    guard let name = FileName(bytes.last == UInt8(ascii: "/") ? bytes.dropLast() : bytes[...]),
       let member = vault.member(named: name)
     else {
       throw CommandError.notFound(
@@ -34,7 +35,8 @@ struct RecordLookup {
 
   /// - Throws: `notFound` when nothing, or more than one record, fits.
   func find(_ text: String) throws -> FoundRecord {
-    if let path = RecordPath(text), let member = vault.member(named: path.member),
+    if let path = RecordPath(bytes: ArgumentBytes.of(text)),
+      let member = vault.member(named: path.member),
       let target = try member.target(at: path.components)
     {
       return FoundRecord(member: member, target: target, path: path)
@@ -70,7 +72,7 @@ struct RecordLookup {
       let byID = deleted.first {
         text.count >= Self.leastDigits && $0.record.hex.hasPrefix(text.lowercased())
       }
-      let path = RecordPath(text)
+      let path = RecordPath(bytes: ArgumentBytes.of(text))
       let byPath = deleted.first { member.displayPath(of: $0.record) == path?.string }
       guard let entry = byID ?? byPath else { continue }
       let shown = RecordPath(member.displayPath(of: entry.record))
@@ -83,7 +85,8 @@ struct RecordLookup {
 
   /// A file that a record which is still there once had.
   private func findDeletedFile(_ text: String) throws -> FoundRecord? {
-    guard let path = RecordPath(text), let parent = path.parent, let name = path.components.last,
+    guard let path = RecordPath(bytes: ArgumentBytes.of(text)), let parent = path.parent,
+      let name = path.components.last,
       let member = vault.member(named: path.member),
       case .record(let record)? = try member.target(at: parent.components)
     else { return nil }

@@ -7,16 +7,28 @@ struct WordsFile {
   private let path: String
   private let descriptor: Int32
 
-  /// - Throws: `alreadyExists`: a file is never overwritten.
+  /// Takes an empty file of this user's that is there, as a kinvault init that was killed leaves it.
+  ///
+  /// - Throws: `alreadyExists`: a file with anything in it is never overwritten.
   init(creating path: String) throws(CommandError) {
     self.path = path
-    descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else {
-      if errno == EEXIST {
-        throw .alreadyExists("\(path) exists already. The words are never written over a file.")
-      }
-      throw .system(call: "open", path: path, errno: errno)
+    let flags = O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+    let made = open(path, flags | O_CREAT | O_EXCL, 0o600)
+    if made >= 0 {
+      descriptor = made
+      return
     }
+    guard errno == EEXIST else { throw .system(call: "open", path: path, errno: errno) }
+    let present = open(path, flags)
+    var status = stat()
+    guard present >= 0, fstat(present, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      status.st_size == 0, status.st_nlink == 1, status.st_uid == geteuid(),
+      fchmod(present, 0o600) == 0
+    else {
+      if present >= 0 { close(present) }
+      throw .alreadyExists("\(path) exists already. The words are never written over a file.")
+    }
+    descriptor = present
   }
 
   /// Writes the words, one a line; on disk when it returns.

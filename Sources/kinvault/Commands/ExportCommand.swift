@@ -51,6 +51,6 @@ struct ExportCommand: ParsableCommand {
     let progress = TransferProgress("Exporting", total: size)
     defer { progress.finish() }
     var export = PlainExport(of: found.member, progress: { progress.add($0) })
-    return try export.run(found.record, to: folder)
+    return try export.run(found.record, to: ArgumentBytes.of(folder))
   }
 }

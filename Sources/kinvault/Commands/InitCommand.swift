@@ -46,20 +46,25 @@ struct InitCommand: ParsableCommand {
   func run() throws {
     let folder = try newFolder()
     try checkIsEmpty(folder)
-    let sheet = try wordsOut.map { path throws(CommandError) in try WordsFile(creating: path) }
     let password = try PasswordSource.configured(passwordFile: passwordFile).new()
-    Terminal.note("Making the keys; this takes a moment.")
+    let sheet = try wordsOut.map { path throws(CommandError) in try WordsFile(creating: path) }
     let created: CreatedVault
     do {
+      // The words first: whoever breaks off here has no vault whose words nobody wrote down.
+      let words = RecoveryWords.random()
+      if let sheet {
+        try sheet.write(words.words)
+      } else {
+        try WordsLesson(words: words.words).give(isShort: yes)
+      }
+      Terminal.note("Making the keys; this takes a moment.")
       created = try Vault.create(
         in: folder, stateRoot: Environment.stateRoot,
-        device: .here(personName: name, deviceName: device), password: password)
-      try sheet?.write(created.words.words)
+        device: .here(personName: name, deviceName: device), password: password, words: words)
     } catch {
       sheet?.remove()
       throw error
     }
-    if sheet == nil { try WordsLesson(words: created.words.words).give(isShort: yes) }
     try SessionKeys.store(created.unlockKey, vault: created.id, timeout: SessionKeys.defaultTimeout)
     farewell(folder)
   }
@@ -84,12 +89,20 @@ struct InitCommand: ParsableCommand {
       throw CommandError.system(call: "open", path: folder.string, errno: errno)
     }
     defer { closedir(listing) }
+    var names: Set<String> = []
     while let entry = readdir(listing) {
       let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-      guard name == Array(".".utf8) || name == Array("..".utf8) else {
-        throw VaultError.folderNotEmpty(folder: folder.string)
-      }
+      names.insert(String(decoding: name, as: UTF8.self))
     }
+    names.subtract([".", ".."])
+    // What a vault consists of before it has its vault.json and its first member.
+    if names == ["people"] {
+      let leftOver = ShellWord.quoted(folder.appending("people").string)
+      throw CommandError.refused(
+        "An earlier kinvault init was interrupted in \(folder), before there was a vault. Nothing of "
+          + "value is in it. Clear it, and run kinvault init again:\n  rm -r \(leftOver)")
+    }
+    guard names.isEmpty else { throw VaultError.folderNotEmpty(folder: folder.string) }
   }
 
   private func farewell(_ folder: FilePath) {
@@ -98,14 +111,15 @@ struct InitCommand: ParsableCommand {
         "The 24 words are in \(wordsOut). Print them or copy them to paper, then delete the file.\n"
       )
     }
+    let quoted = ShellWord.quoted(folder.string)
     Terminal.writeLine(
       """
       The vault is ready: \(folder)
       What belongs to this machine only, and opens with your password, is in \(Environment.stateRoot).
 
       Go on with:
-        kinvault member add Emma --vault \(folder)
-        kinvault mount ~/family-records --vault \(folder)
+        kinvault member add Emma --vault \(quoted)
+        kinvault mount ~/family-records --vault \(quoted)
       """)
   }
 }

@@ -17,6 +17,7 @@ struct MemberListCommand: ParsableCommand {
   private struct Row: Encodable {
     var id: String
     var name: String
+    var nameBytes: String?
     var records: Int
     var role: String
     var changed: String?
@@ -28,7 +29,9 @@ struct MemberListCommand: ParsableCommand {
       try JSONOutput.print(
         members.map { member in
           Row(
-            id: member.id.hex, name: member.name, records: member.recordCount, role: member.role,
+            id: member.id.hex, name: member.name,
+            nameBytes: JSONOutput.hexUnlessText(member.nameBytes), records: member.recordCount,
+            role: member.role,
             changed: member.changed.map(DateText.utc(milliseconds:)))
         })
       return
@@ -48,6 +51,7 @@ struct MemberListCommand: ParsableCommand {
   private struct Summary {
     let id: MemberID
     let name: String
+    let nameBytes: [UInt8]
     let recordCount: Int
     let role: String
     let changed: UInt64?
@@ -55,6 +59,7 @@ struct MemberListCommand: ParsableCommand {
     init(_ member: Member) {
       id = member.id
       name = member.name.string
+      nameBytes = member.name.bytes
       // The member's own directory is a record, too, but not one that people count.
       recordCount = max(0, member.recordCount - 1)
       role = member.role.map { "\($0)" } ?? "no access"

@@ -13,7 +13,8 @@ struct MountCommand: ParsableCommand {
     discussion: """
       Returns when the folder can be used; the mount goes on in the background until \u{2018}kinvault unmount\u{2019}, or \
       until nobody used it for the --idle-timeout. The folder is made if it is missing. Only you can look \
-      into it, unless you say --allow-other.
+      into it, unless you say --allow-other: then the permission bits of files and folders decide, and the \
+      names of the members can be seen by all.
 
       Examples:
         kinvault mount ~/family-records
@@ -58,13 +59,27 @@ struct MountCommand: ParsableCommand {
     if access.acceptRollback { arguments.append("--accept-rollback") }
     if let idleTimeout { arguments += ["--idle-timeout", "\(idleTimeout.seconds)s"] }
     arguments += ["--", place.string]
-    let result = unlocked.key.withUnsafeBytes { secret in
+    do {
+      try launch(arguments, key: unlocked.key)
+    } catch let error {
+      // The process in the background has nobody to ask whether an older folder is meant to be; this one may have.
+      guard FailureReport(error).status == .refused,
+        try access.confirmRollback(folder, key: unlocked.key, use: readOnly ? .reading : .writing)
+      else { throw error }
+      try launch(["mount", "--accept-rollback"] + arguments.dropFirst(), key: unlocked.key)
+    }
+    Terminal.note("Mounted at \(place). To unmount: kinvault unmount \(place)")
+  }
+
+  private func launch(
+    _ arguments: [String], key: borrowing DeviceUnlockKey
+  ) throws(MountError) {
+    let result = key.withUnsafeBytes { secret in
       Result { () throws(MountError) in
         try BackgroundLauncher.launch(arguments: arguments, secret: secret)
       }
     }
     _ = try result.get()
-    Terminal.note("Mounted at \(place). To unmount: kinvault unmount \(place)")
   }
 
   private func serveInForeground() throws {
@@ -108,6 +123,8 @@ struct MountCommand: ParsableCommand {
     var treeOptions = FileTreeOptions(uid: getuid(), gid: getgid())
     treeOptions.isReadOnly = readOnly
     treeOptions.checksPermissions = !allowOther
+    // Others get as far as the members' folders, whose permission bits decide.
+    if allowOther { treeOptions.topMode = 0o755 }
     var options = MountOptions()
     options.allowsOthers = allowOther
     options.isReadOnly = readOnly || vault.isReadOnly

@@ -48,6 +48,7 @@ struct RecordListCommand: ParsableCommand {
     var id: String
     var member: String
     var path: String
+    var pathBytes: String?
     var title: String
     var type: String
     var date: String
@@ -83,11 +84,13 @@ struct RecordListCommand: ParsableCommand {
     var rows: [Row] = []
     for entry in member.allEntries()
     where entry.record != .root && entry.isDeleted == deleted && isWanted(entry) {
-      let path = names.path(of: entry.record)?.string ?? member.displayPath(of: entry.record)
+      let visible = names.path(of: entry.record)
+      let path = visible?.string ?? member.displayPath(of: entry.record)
       guard try hasText(entry, path: path, member: member) else { continue }
       rows.append(
         Row(
           id: entry.record.hex, member: member.name.string, path: path,
+          pathBytes: visible.flatMap { JSONOutput.hexUnlessText($0.bytes) },
           title: Self.title(of: entry), type: entry.type, date: entry.date,
           changed: DateText.utc(milliseconds: entry.time.milliseconds), deleted: entry.isDeleted,
           unreadableFrontMatter: entry.hasUnreadableFrontMatter))

@@ -11,7 +11,7 @@ extension VaultError {
         + "a new one: kinvault init --vault FOLDER"
     case .folderNotEmpty(let folder):
       "\(folder) is not empty. A new vault needs a folder of its own: choose an empty one, or one "
-        + "that does not exist yet. If kinvault init was interrupted here, empty the folder first."
+        + "that does not exist yet."
     case .unsupported(let what, let found, let supported):
       "This vault's \(what) is \(found), and this program knows \(supported). A newer version of "
         + "Kinvault can open it."
@@ -30,6 +30,9 @@ extension VaultError {
       "\(path) in the vault folder is damaged: \(reason). See what is affected: kinvault check"
     case .missing(let path):
       "\(path) is missing from the vault folder. See what is affected: kinvault check"
+    case .away(_, let reason):
+      "A part of it is kept on a remote and cannot be had from there now: \(reason). It can be read once the "
+        + "remote is reachable. To keep things on this machine: kinvault fetch"
     case .rolledBack(let path, let found, let seen):
       "The vault folder is older than this machine remembers it (\(path): state \(found), seen "
         + "before: \(seen)). If an older backup was put back on purpose, say so with "
@@ -106,7 +109,6 @@ extension PlainFileError {
       "\(path): \(call): \(CommandError.describe(errno))."
     case .notImportable(let path):
       "\(path) is a device or a socket. Only files, folders and links can be kept."
-    case .invalidName(let path): "\(path): the name is not UTF-8 text. Rename it, or use a mount."
     case .alreadyExists(let path): "\(path) exists already. Nothing is ever overwritten."
     case .vault(let error): error.message
     }

@@ -6,6 +6,7 @@ import VaultModel
 struct RecordView: Encodable {
   struct FileRow: Encodable {
     var name: String
+    var nameBytes: String?
     var size: UInt64
     var mediaType: String
     var modified: String
@@ -14,6 +15,7 @@ struct RecordView: Encodable {
 
   var id: String
   var path: String
+  var pathBytes: String?
   var changed: String
   var fields: [FieldRow]
   /// Why the fields could not be read.
@@ -30,6 +32,7 @@ struct RecordView: Encodable {
     let revision = try member.revision(entry.revision)
     id = entry.record.hex
     path = found.path.string
+    pathBytes = JSONOutput.hexUnlessText(found.path.bytes)
     changed = DateText.utc(milliseconds: entry.time.milliseconds)
     fields = []
     text = ""
@@ -117,6 +120,7 @@ extension RecordView {
 extension RecordView.FileRow {
   init(_ item: Item) {
     name = item.name.string
+    nameBytes = JSONOutput.hexUnlessText(item.name.bytes)
     size = item.size
     mediaType = item.mediaType
     modified = DateText.utc(

@@ -1,0 +1,130 @@
+import VaultModel
+
+extension CommitWriter {
+  /// Joins every record of which there are versions that know nothing of each other.
+  ///
+  /// A record that cannot be joined yet, because an object of one version is not here or damaged, keeps all its
+  /// versions until it can.
+  mutating func joinConcurrent() throws(VaultError) {
+    let conflicts = member.manifest.withLock { $0.hasConflicts ? $0.conflicts : [:] }
+    for (record, rivals) in conflicts.sorted(by: { $0.key < $1.key }) {
+      let before = written
+      do throws(VaultError) {
+        try join(record, rivals)
+      } catch {
+        switch error {
+        case .damaged, .missing, .limit: written = before
+        default: throw error
+        }
+      }
+    }
+  }
+
+  private mutating func join(
+    _ record: RecordID, _ rivals: [RecordEntry]
+  ) throws(VaultError) {
+    // The same order on every device.
+    let names = rivals.map(\.revision).sorted()
+    guard let first = names.first else { return }
+    let join = RevisionJoin(member: member)
+    var sum = RevisionJoin.Named(name: first, revision: try member.revision(first))
+    var copies: [ConflictCopy] = []
+    for name in names.dropFirst() {
+      let other = RevisionJoin.Named(name: name, revision: try member.revision(name))
+      var outcome = try join.run(sum, other)
+      copies += outcome.copies
+      let stored = try write(&outcome.merged, base: nil, entry: nil)
+      sum = RevisionJoin.Named(name: stored, revision: outcome.merged)
+    }
+    joined.insert(record)
+    for copy in copies { try keep(copy) }
+  }
+
+  /// Puts a version that lost among the member's conflicts, unless it is or was there already.
+  mutating func keep(_ copy: ConflictCopy) throws(VaultError) {
+    let record = copy.record(in: member.id)
+    let items = copy.detachedItems(in: member.id)
+    if let entry = entry(record) {
+      // Whoever deleted the copy has seen it.
+      if entry.isDeleted { return }
+      let kept = try member.revision(entry.revision)
+      var missing: [Item] = []
+      for item in items {
+        let known = try pages(member.loadPage) { load in
+          var kept = kept
+          return try kept.item(named: item.name, load: load)
+        }
+        if known == nil { missing.append(item) }
+      }
+      if !missing.isEmpty { try add(missing, to: kept, previous: [entry.revision]) }
+      return
+    }
+    try keepFolder()
+    let time = copy.mark.time
+    let modified = FileTimestamp(milliseconds: time.milliseconds)
+    let revision = RecordRevision(
+      record: record,
+      place: RecordPlace(
+        parent: ConflictCopy.folder(of: member.id), title: copy.mark.title(for: copy.title)),
+      placeTime: time,
+      attributes: RecordAttributes(mode: 0o700, modified: modified, xattrs: [copy.mark.xattr]),
+      attributesTime: time, version: VersionVector(), time: time, device: copy.mark.device)
+    try add(items, to: revision, previous: [])
+  }
+
+  /// Adds items with the times they have, so that two devices that keep one copy write the same, and none of them
+  /// wins over what a person does with the copy later.
+  private mutating func add(
+    _ items: [Item], to base: RecordRevision, previous: [ObjectName]
+  ) throws(VaultError) {
+    var revision = base
+    for item in items {
+      try pages(member.loadPage) { load in try revision.set(item, load: load) }
+    }
+    revision.version[context.device.id] = counter
+    revision.previous = previous
+    try write(&revision, base: nil, entry: nil)
+    joined.insert(revision.record)
+  }
+
+  /// Makes the record that holds the conflicts, or brings it back.
+  private mutating func keepFolder() throws(VaultError) {
+    let record = ConflictCopy.folder(of: member.id)
+    let title = FileName(ConflictMark.folderTitle) ?? .record
+    let place = RecordPlace(parent: .root, title: title)
+    if let entry = entry(record) {
+      guard entry.isDeleted else { return }
+      try add(RecordEdit(record: record, place: place))
+    } else {
+      let modified = FileTimestamp(milliseconds: context.clock.milliseconds())
+      try add(
+        RecordEdit(
+          record: record, isNew: true, place: place,
+          attributes: RecordAttributes(mode: 0o700, modified: modified)))
+    }
+    joined.insert(record)
+  }
+}
+
+extension CommitWriter {
+  /// Keeps what another device made of an item since the author of the edit looked at it.
+  mutating func keepUnseen(
+    by edit: RecordEdit, in base: RevisionJoin.Named
+  ) throws(VaultError) {
+    for (name, seen) in edit.seen {
+      let old = try pages(member.loadPage) { load in
+        var revision = base.revision
+        return try revision.item(named: name, load: load)
+      }
+      guard let old, !old.isDeleted, old.time != seen else { continue }
+      if let new = edit.items[name] ?? nil, new.content == old.content { continue }
+      let author = try RevisionJoin(member: member).author(of: old.time, in: base)
+      // Of two programs on one machine the later one wins, as on any disk.
+      guard author != context.device.id else { continue }
+      try keep(
+        ConflictCopy(
+          mark: ConflictMark(record: edit.record, device: author, time: old.time),
+          title: base.revision.place.title, items: [old]))
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import VaultCrypto
+import VaultModel
+
+/// A version of a record that lost, as it is kept in the member's `Offline Sync Conflicts`.
+///
+/// `Docs/Format.md` section 10. What it is called and which record it becomes depends on the version alone, so that
+/// several devices that see one conflict keep one copy.
+struct ConflictCopy: Equatable, Sendable {
+  let mark: ConflictMark
+  /// What the record was called in that version.
+  var title: FileName
+  /// What the version held, with the times at which it was written.
+  var items: [Item]
+
+  /// The record that holds the conflicts of a member.
+  static func folder(of member: MemberID) -> RecordID {
+    derived("kinvault offline conflicts", member.bytes)
+  }
+
+  /// The record that this copy becomes.
+  func record(in member: MemberID) -> RecordID {
+    Self.derived(
+      "kinvault offline conflict",
+      member.bytes + mark.record.bytes + mark.device.bytes + bigEndian(mark.time.rawValue))
+  }
+
+  /// The items as files of their own: no longer hard links of those that won.
+  func detachedItems(in member: MemberID) -> [Item] {
+    let record = record(in: member)
+    return items.map { item in
+      var item = item
+      item.file = FileID(
+        Self.derived("kinvault conflict file", record.bytes + item.name.bytes))
+      item.linkRecords = []
+      return item
+    }
+  }
+
+  /// A note that says what was lost, for a version of which nothing but its place lost.
+  mutating func addNoteOfPlace(in member: MemberID) {
+    guard !items.contains(where: { $0.name == .record }) else { return }
+    let text = """
+      ---
+      type: note
+      ---
+      This record was renamed, moved or deleted on two devices before they had met. The later change counts.
+      With the other one it would have been called:
+
+      \(title.string)
+
+      """
+    let bytes = Array(text.utf8)
+    items.append(
+      Item(
+        name: .record, file: .zero, size: UInt64(bytes.count),
+        modified: FileTimestamp(milliseconds: mark.time.milliseconds),
+        mediaType: "text/markdown", content: .inline(bytes), time: mark.time))
+  }
+
+  private static func derived(_ label: String, _ context: [UInt8]) -> RecordID {
+    let digest = Digest.sha256(Array(label.utf8) + [0] + context)
+    guard let id = RecordID(digest.bytes.prefix(RecordID.byteCount)) else {
+      preconditionFailure("a hash is longer than a record id")
+    }
+    return id
+  }
+}
+
+extension FileID {
+  /// An id made like a record's.
+  fileprivate init(_ record: RecordID) { self.init(storage: record.storage) }
+}
+
+/// The number's eight bytes, the most significant first.
+private func bigEndian(_ number: UInt64) -> [UInt8] {
+  (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
+}

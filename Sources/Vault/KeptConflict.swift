@@ -1,0 +1,64 @@
+import VaultModel
+
+/// A version of a record that lost, as it stands in the member's `Offline Sync Conflicts`.
+package struct KeptConflict: Sendable {
+  /// The copy, a record of its own.
+  package var copy: RecordEntry
+  package var mark: ConflictMark
+  /// The record that it is a version of, deleted or not; nil if it is no longer known.
+  package var original: RecordEntry?
+  /// What the copy holds.
+  package var items: [Item]
+}
+
+extension Member {
+  /// The versions that lost and are still kept, newest first.
+  ///
+  /// A record in the folder that no join made is none of them.
+  ///
+  /// - Throws: `missing`, `damaged`.
+  package func keptConflicts() throws(VaultError) -> [KeptConflict] {
+    var found: [KeptConflict] = []
+    for copy in children(of: ConflictCopy.folder(of: id)) {
+      let revision = try revision(copy.revision)
+      guard let mark = ConflictMark(revision.attributes.xattrs) else { continue }
+      found.append(
+        KeptConflict(
+          copy: copy, mark: mark, original: entry(mark.record), items: try items(of: revision)))
+    }
+    return found.sorted { ($0.mark.time, $0.copy.record) > ($1.mark.time, $1.copy.record) }
+  }
+
+  /// The edits that put what a copy holds back into its record, which is brought back if it was deleted, and throw
+  /// the copy away. What the record holds now stays in its history.
+  ///
+  /// - Throws: `notFound` when the record is no longer known, or was deleted and its place is taken.
+  package func edits(
+    takingBack conflict: KeptConflict
+  ) throws(VaultError) -> [RecordEdit] {
+    guard let original = conflict.original else { throw .notFound(what: "the record") }
+    var edits: [RecordEdit] = []
+    var edit = RecordEdit(record: original.record)
+    if original.isDeleted {
+      edits = try RecordRestore(self).edits(undeleting: original.record)
+      edits.removeAll { $0.record == original.record }
+      edit.place = RecordPlace(parent: original.parent, title: original.title)
+    }
+    let current = try filesByName(of: revision(original.revision))
+    for item in conflict.items {
+      var item = item
+      // The file that it was stays the file that it is.
+      item.file = current[item.name]?.file ?? item.file
+      edit.items[item.name] = item
+    }
+    return edits + [edit, discarding(conflict)]
+  }
+
+  /// The edit that throws a copy away; it stays in the history until that is collected.
+  package func discarding(_ conflict: KeptConflict) -> RecordEdit {
+    RecordEdit(
+      record: conflict.copy.record,
+      place: RecordPlace(
+        parent: ConflictCopy.folder(of: id), title: conflict.copy.title, isDeleted: true))
+  }
+}

@@ -1,0 +1,152 @@
+import VaultModel
+
+/// Joins revisions of one record that knew nothing of each other, and finds what of them has to be kept beside.
+struct RevisionJoin {
+  /// The joined revision, not stored yet, and what lost.
+  struct Outcome {
+    var merged: RecordRevision
+    var copies: [ConflictCopy]
+  }
+
+  /// A revision under its name.
+  struct Named {
+    let name: ObjectName
+    let revision: RecordRevision
+  }
+
+  /// A record edited this often or more without the others knowing keeps the version before as well.
+  static let manyEdits = 4
+  /// How far back a common ancestor is looked for.
+  private static let depthLimit = 1024
+
+  let member: Member
+
+  /// - Throws: `missing` or `damaged` when a revision or a page of either cannot be read.
+  func run(_ a: Named, _ b: Named) throws(VaultError) -> Outcome {
+    let (stepsOfA, baseOfA) = try base(of: a, known: b.revision.version)
+    let (stepsOfB, baseOfB) = try base(of: b, known: a.revision.version)
+    let base = [baseOfA, baseOfB].compactMap(\.self).max {
+      ($0.revision.time, $0.name) < ($1.revision.time, $1.name)
+    }
+    let outcome = try pages(member.loadPage) { load in
+      try Join.merge(
+        a.revision, named: a.name, b.revision, named: b.name, base: base?.revision, load: load)
+    }
+    var copies: [ConflictCopy] = []
+    for side in [a, b] {
+      let losers = outcome.losers.filter { $0.revision == side.name }
+      copies += try self.copies(of: losers, in: side, merged: outcome.merged)
+    }
+    if let base, !outcome.losers.isEmpty, max(stepsOfA, stepsOfB) >= Self.manyEdits {
+      copies.append(try whole(base))
+    }
+    return Outcome(merged: outcome.merged, copies: copies)
+  }
+
+  /// The newest ancestor of a revision that the other side knew, and how many revisions came after it; nil when
+  /// it is no longer kept.
+  private func base(
+    of start: Named, known: VersionVector
+  ) throws(VaultError) -> (steps: Int, base: Named?) {
+    var steps = 0
+    var level = [start]
+    var seen: Set<ObjectName> = [start.name]
+    var found: [Named] = []
+    while !level.isEmpty, steps < Self.depthLimit {
+      var next: [Named] = []
+      for child in level {
+        for name in child.revision.previous where seen.insert(name).inserted {
+          guard let parent = try revisionIfKept(name) else { continue }
+          switch parent.revision.version.compare(to: known) {
+          case .dominated, .equal: found.append(parent)
+          case .dominates, .concurrent: next.append(parent)
+          }
+        }
+      }
+      steps += 1
+      level = next
+    }
+    let newest = found.max { ($0.revision.time, $0.name) < ($1.revision.time, $1.name) }
+    return (steps, newest)
+  }
+
+  private func revisionIfKept(_ name: ObjectName) throws(VaultError) -> Named? {
+    do throws(VaultError) {
+      return Named(name: name, revision: try member.revision(name))
+    } catch {
+      if case .missing = error { return nil }
+      throw error
+    }
+  }
+
+  // MARK: What lost
+
+  private func copies(
+    of losers: [Join.Loser], in side: Named, merged: RecordRevision
+  ) throws(VaultError) -> [ConflictCopy] {
+    guard !losers.isEmpty else { return [] }
+    // Deleted by the others: the edited version is kept whole, since nothing of it shows any more.
+    if merged.place.isDeleted, !side.revision.place.isDeleted {
+      return isOwnCopy(side, losers) ? [] : [try whole(side)]
+    }
+    var byMark: [ConflictMark: ConflictCopy] = [:]
+    for loser in losers {
+      let time: HybridTime
+      var title = side.revision.place.title
+      switch loser.part {
+      case .item(let item): time = item.time
+      case .place(let place):
+        time = side.revision.placeTime
+        title = place.title
+      }
+      let mark = ConflictMark(
+        record: side.revision.record, device: try author(of: time, in: side), time: time)
+      if let own = ConflictMark(side.revision.attributes.xattrs), time <= own.time { continue }
+      var copy = byMark[mark] ?? ConflictCopy(mark: mark, title: title, items: [])
+      switch loser.part {
+      case .item(let item): copy.items.append(item)
+      case .place: copy.title = title
+      }
+      byMark[mark] = copy
+    }
+    return byMark.values.map { copy in
+      var copy = copy
+      if copy.items.isEmpty { copy.addNoteOfPlace(in: member.id) }
+      return copy
+    }.sorted { $0.mark.time < $1.mark.time }
+  }
+
+  /// Whether the revision is itself a conflict's copy, with nothing changed since it was made: then nobody edited
+  /// it, and no copy of it is needed.
+  private func isOwnCopy(_ side: Named, _ losers: [Join.Loser]) -> Bool {
+    guard let own = ConflictMark(side.revision.attributes.xattrs) else { return false }
+    return losers.allSatisfy { loser in
+      switch loser.part {
+      case .item(let item): item.time <= own.time
+      case .place: side.revision.placeTime <= own.time
+      }
+    }
+  }
+
+  private func whole(_ version: Named) throws(VaultError) -> ConflictCopy {
+    let revision = version.revision
+    var copy = ConflictCopy(
+      mark: ConflictMark(record: revision.record, device: revision.device, time: revision.time),
+      title: revision.place.title, items: try member.items(of: revision))
+    if copy.items.isEmpty { copy.addNoteOfPlace(in: member.id) }
+    return copy
+  }
+
+  /// The device that wrote the part of this time: of the revision in which it first stood.
+  func author(of time: HybridTime, in side: Named) throws(VaultError) -> DeviceID {
+    var waiting = [side]
+    var seen: Set<ObjectName> = [side.name]
+    while let next = waiting.popLast(), seen.count < Self.depthLimit {
+      if next.revision.time == time { return next.revision.device }
+      for name in next.revision.previous where seen.insert(name).inserted {
+        if let parent = try revisionIfKept(name) { waiting.append(parent) }
+      }
+    }
+    return side.revision.device
+  }
+}

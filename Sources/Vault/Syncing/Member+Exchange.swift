@@ -1,0 +1,113 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+/// A device's head, verified and opened.
+package struct OpenedHead: Sendable {
+  package let device: DeviceID
+  package let counter: UInt64
+  package let hash: FileHash
+  package let head: Head
+
+  package init(device: DeviceID, counter: UInt64, hash: FileHash, head: Head) {
+    self.device = device
+    self.counter = counter
+    self.hash = hash
+    self.head = head
+  }
+
+  /// Every segment that the head names.
+  package var segments: [ObjectName] { head.checkpoint + head.deltas }
+}
+
+/// What a sync asks of a member and does to it.
+extension Member {
+  /// The heads that count here.
+  package var openedHeads: [OpenedHead] {
+    heads.withLock { heads in
+      heads.loaded.values.map(OpenedHead.init).sorted { $0.device < $1.device }
+    }
+  }
+
+  /// Whether all that a segment holds is known here already.
+  package func hasApplied(_ segment: ObjectName) -> Bool {
+    heads.withLock { $0.appliedSegments.contains(segment) }
+  }
+
+  /// Why the member may not be written, nor what is here of it be carried on; nil when it is whole.
+  package var standstill: VaultError? { damageReason }
+
+  /// A head from elsewhere, verified against `tree` and opened.
+  ///
+  /// - Throws: `damaged` when it does not count; `limit` and the like do not occur.
+  package func openHead(
+    _ device: DeviceID, bytes: [UInt8], in tree: SignedTree
+  ) throws(VaultError) -> OpenedHead {
+    let path = register.path(of: device)
+    return OpenedHead(
+      try register.load(device, files: tree.holding(path, bytes), people: tree.people))
+  }
+
+  /// Puts verified heads in place, as the files they are, after everything that was placed before.
+  ///
+  /// A head here that is newer by now stays. On disk when this returns; the watermarks know them.
+  package func place(
+    heads new: [(head: OpenedHead, bytes: [UInt8])]
+  ) throws(VaultError) {
+    guard !new.isEmpty else { return }
+    guard !context.isReadOnly else { throw .readOnly }
+    let store = context.store
+    try heads.withLock { (heads) throws(VaultError) in
+      try context.state.withCommitLock { () throws(VaultError) in
+        _ = try catchUp(&heads)
+        let newer = new.filter { $0.head.counter > heads.loaded[$0.head.device]?.counter ?? 0 }
+        try storing { () throws(BlobStoreError) in
+          for (head, bytes) in newer {
+            let arriving = register.folder.appending(".\(head.device.hex).new")
+            try store.remove(arriving)
+            try store.create(arriving, bytes)
+          }
+          try store.barrier()
+          for (head, _) in newer {
+            let arriving = register.folder.appending(".\(head.device.hex).new")
+            try store.rename(arriving, to: BlobPath(register.path(of: head.device).string))
+          }
+          if !newer.isEmpty { try store.syncFolder(register.folder) }
+        }
+        try context.state.updateWatermarks(durably: true) { marks in
+          for (head, _) in newer {
+            marks.raise(
+              register.path(of: head.device), counter: head.counter, hash: head.hash)
+          }
+        }
+      }
+    }
+  }
+
+  /// Joins entries of a head of this device that was lost here, and commits them: the objects that they name are in
+  /// place.
+  ///
+  /// - Returns: The records that changed.
+  package func regain(_ entries: [RecordEntry]) throws(VaultError) -> Set<RecordID> {
+    guard !context.isReadOnly else { throw .readOnly }
+    return try heads.withLock { (heads) throws(VaultError) in
+      try context.state.withCommitLock { () throws(VaultError) in
+        _ = try catchUp(&heads)
+        let changed = apply(entries, &heads)
+        guard !changed.isEmpty else { return [] }
+        heads.learned.formUnion(changed)
+        var writer = CommitWriter(member: self, heads: heads)
+        try writer.writeHead(.checkpoint)
+        heads = writer.heads
+        return changed
+      }
+    }
+  }
+}
+
+extension OpenedHead {
+  init(_ loaded: LoadedHead) {
+    self.init(
+      device: loaded.device, counter: loaded.counter, hash: loaded.hash, head: loaded.head)
+  }
+}

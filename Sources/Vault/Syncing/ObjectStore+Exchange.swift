@@ -1,0 +1,88 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+/// An object as it travels, and what is in it.
+package struct SealedObject: Sendable {
+  package var kind: ObjectKind
+  /// The whole file, header included.
+  package var file: [UInt8]
+  /// Empty for a chunk: nobody who carries it needs it.
+  package var content: [UInt8]
+}
+
+/// How objects come in from other copies of the vault and go out to them.
+extension ObjectStore {
+  /// Where the object stands in every copy of the vault.
+  package func vaultPath(of name: ObjectName) -> VaultPath { .object(member, name) }
+
+  /// The largest file that an object of this kind can be.
+  package static func fileSizeLimit(of kind: ObjectKind) -> Int {
+    ObjectLayout.fileSize(contentSize: ObjectLayout.maximumContentSize(of: kind))
+  }
+
+  /// Whether a file stands under the object's name; it is not opened.
+  package func isPresent(_ name: ObjectName) throws(VaultError) -> Bool {
+    let path = path(of: name)
+    return try storing { () throws(BlobStoreError) in try store.size(of: path) } != nil
+  }
+
+  /// The object as it stands here, authenticated to the last byte, so that damage does not travel.
+  ///
+  /// - Parameter kind: What it must be; nil takes the header's word.
+  /// - Throws: `missing`, `damaged`.
+  package func sealedObject(
+    _ name: ObjectName, kind: ObjectKind?
+  ) throws(VaultError) -> SealedObject {
+    let path = path(of: name)
+    let limit = Self.fileSizeLimit(of: kind ?? .announcement)
+    let file = try storing { () throws(BlobStoreError) in try store.read(path, limit: limit) }
+    return try authenticate(name, kind: kind, file: file)
+  }
+
+  /// A file that is said to be this object, once it was seen to be: every block authenticates and the content
+  /// has this name.
+  ///
+  /// - Throws: `damaged`.
+  package func authenticate(
+    _ name: ObjectName, kind: ObjectKind?, file: [UInt8]
+  ) throws(VaultError) -> SealedObject {
+    let path = path(of: name).string
+    return try file.withBytes { (bytes) throws(VaultError) in
+      do throws(CryptoError) {
+        let header = try ObjectHeader(decoding: bytes)
+        guard let epoch = keys[header.keyID] else {
+          throw .malformed(reason: "it is sealed with an unknown key")
+        }
+        let kind = kind ?? header.kind
+        let content = try epoch.open(name: name, kind: kind, file: bytes)
+        return SealedObject(kind: kind, file: file, content: kind == .chunk ? [] : content)
+      } catch {
+        throw VaultError(error, path: path)
+      }
+    }
+  }
+
+  /// Puts a file in place that `authenticate` took for this object, over a damaged one too.
+  ///
+  /// Whole or absent under its name whenever the process ends; on disk after the next barrier.
+  package func place(_ name: ObjectName, file: [UInt8]) throws(VaultError) {
+    guard let staging else { throw .readOnly }
+    let arriving = staging.path.appending("\(name.hex).\(UInt64.random(in: 0 ... .max))")
+    let final = path(of: name)
+    try storing { () throws(BlobStoreError) in
+      try store.create(arriving, file)
+      do throws(BlobStoreError) { try store.rename(arriving, to: final) } catch {
+        // What cannot be removed either goes with the staging folder.
+        do throws(BlobStoreError) { try store.remove(arriving) } catch {}
+        throw error
+      }
+    }
+    forgetReader(name)
+  }
+
+  /// Every object file of the member that stands here, with its size.
+  package func listed() throws(VaultError) -> [(name: ObjectName, byteCount: UInt64)] {
+    try list().map { (name: $0.0, byteCount: $0.1) }
+  }
+}

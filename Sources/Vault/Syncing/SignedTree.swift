@@ -1,0 +1,148 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+/// What a signed file says of itself, once it is verified.
+package struct SignedFacts: Hashable, Sendable {
+  /// Of a register; 0 for a statement.
+  package var counter: UInt64
+  /// Of the whole file.
+  package var hash: FileHash
+  /// Of the register that this one replaced.
+  package var previous: FileHash?
+}
+
+/// The signed files of a copy of a vault, verified without any key: who is in it, whose devices are whose, and who
+/// may do what with which member. Docs/Format.md, "Signed files".
+///
+/// This is how a sync judges what a remote shows: `adding` gives the tree as it would be with new statements, and
+/// `verify` says whether a file would count in it. Nothing is written.
+package struct SignedTree: Sendable {
+  private let store: OverlayStore
+  private let files: SignedFiles
+  let people: People
+
+  /// - Throws: `io` and the like when the people cannot be listed; a broken file of one hides only that one.
+  package init(vault: VaultID, store: any BlobStore) throws(VaultError) {
+    try self.init(store: OverlayStore(store), binding: Binding(vault: vault))
+  }
+
+  private init(store: OverlayStore, binding: Binding) throws(VaultError) {
+    self.store = store
+    files = SignedFiles(store: store, binding: binding)
+    people = try People.load(store: store, files: files)
+  }
+
+  /// The tree with these files, which may be anything: what does not verify changes nothing.
+  ///
+  /// A statement that is here already stays; an identity is taken when it is valid and its counter is higher.
+  package func adding(_ new: [VaultPath: [UInt8]]) throws(VaultError) -> SignedTree {
+    var store = store
+    for (path, bytes) in new {
+      let blobPath = BlobPath(path.string)
+      switch path {
+      case .identity(let person):
+        do throws(VaultError) {
+          let (identity, _) = try People.loadIdentity(person, files: holding(path, bytes))
+          if let known = people[person], known.identity.counter >= identity.counter { continue }
+          store.add(blobPath, bytes)
+        } catch {
+          // `verify` says what is wrong with it.
+          continue
+        }
+      case .certificate, .memberRoot, .grant:
+        guard try storing({ () throws(BlobStoreError) in try store.size(of: blobPath) }) == nil
+        else { continue }
+        store.add(blobPath, bytes)
+      case .vault, .device, .head, .object, .auditSegment: continue
+      }
+    }
+    return try SignedTree(store: store, binding: files.binding)
+  }
+
+  /// Whether these bytes count as the file at `path`, and what they say.
+  ///
+  /// - Throws: `damaged`, with the reason, when they do not; `missing` when something that they build on is.
+  package func verify(_ path: VaultPath, _ bytes: [UInt8]) throws(VaultError) -> SignedFacts {
+    let files = holding(path, bytes)
+    let hash = Digest.sha256(bytes)
+    switch path {
+    case .identity(let person):
+      let (identity, _) = try People.loadIdentity(person, files: files)
+      return SignedFacts(counter: identity.counter, hash: hash, previous: identity.previous)
+    case .certificate(let person, let generation, let device):
+      try verifyCertificate(device, person: person, generation: generation, files: files)
+    case .device(let person, let device):
+      let body = try verifyDevice(device, person: person, files: files)
+      return SignedFacts(counter: body.counter, hash: hash, previous: body.previous)
+    case .memberRoot(let member):
+      _ = try MemberRootBody.load(member, files: files, people: people)
+    case .grant(let member, let epoch, let person):
+      let chain = try grants(of: member, files: files)
+      guard chain.valid[epoch]?[person] != nil else {
+        let problem = chain.problems.first { $0.path == path.string }
+        throw .damaged(path: path.string, reason: problem?.reason ?? "it does not count")
+      }
+    case .head(let member, let device):
+      let chain = try grants(of: member, files: files)
+      let (body, _) = try HeadBody.load(
+        member, device, files: files, people: people, grants: chain)
+      return SignedFacts(counter: body.counter, hash: hash, previous: body.previous)
+    case .auditSegment(let device, let first):
+      try AuditSegmentBody.load(device, first: first, files: files, people: people)
+    case .vault, .object:
+      throw .damaged(path: path.string, reason: "it is not a signed file")
+    }
+    return SignedFacts(counter: 0, hash: hash, previous: nil)
+  }
+
+  /// The same for the file that stands in the store; nil when there is none.
+  package func verifyStored(_ path: VaultPath) throws(VaultError) -> SignedFacts? {
+    let bytes: [UInt8]
+    do {
+      bytes = try store.read(BlobPath(path.string), limit: SignedFiles.sizeLimit)
+    } catch {
+      if case .notFound = error { return nil }
+      throw VaultError(error)
+    }
+    return try verify(path, bytes)
+  }
+
+  /// The files with these bytes at `path`, whatever stands there.
+  func holding(_ path: VaultPath, _ bytes: [UInt8]) -> SignedFiles {
+    var store = store
+    store.add(BlobPath(path.string), bytes)
+    return SignedFiles(store: store, binding: files.binding)
+  }
+
+  private func grants(of member: MemberID, files: SignedFiles) throws(VaultError) -> GrantChain {
+    let root = try MemberRootBody.load(member, files: files, people: people)
+    return try GrantChain.load(
+      member: member, creator: root.creator, store: files.store, files: files, people: people)
+  }
+
+  private func verifyCertificate(
+    _ device: DeviceID, person: PersonID, generation: UInt32, files: SignedFiles
+  ) throws(VaultError) {
+    let path = VaultPath.certificate(person, generation: generation, device)
+    guard let known = people[person], let key = known.signingPublicKey(generation: generation)
+    else { throw .damaged(path: path.string, reason: "its person is not in this vault") }
+    _ = try People.loadCertificate(
+      device, person: person, generation: generation, signingKey: key, files: files)
+  }
+
+  private func verifyDevice(
+    _ device: DeviceID, person: PersonID, files: SignedFiles
+  ) throws(VaultError) -> DeviceBody {
+    let path = VaultPath.device(person, device)
+    let file = try files.load(path)
+    let body = try file.decode(DeviceBody.init(decoding:))
+    guard body.person == person, body.device == device else {
+      throw .damaged(path: path.string, reason: "it belongs elsewhere")
+    }
+    let certificate = try people.certificate(
+      of: device, person: person, generation: body.generation, path: path)
+    try file.verify(.device, publicKey: certificate.signingPublicKey)
+    return body
+  }
+}

@@ -1,0 +1,85 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+/// What a sync asks of a vault and does to it, besides its members.
+extension Vault {
+  /// The vault's own folder, to read from.
+  package var store: any BlobStore { context.store }
+  package var state: StateFolder { context.state }
+  package var clock: WallClock { context.clock }
+
+  /// The newest register that this machine has seen of everyone.
+  package func watermarks() throws(VaultError) -> Watermarks { try context.state.loadWatermarks() }
+
+  /// Puts verified statements and registers of people, and statements of members, in place: durable, one by one,
+  /// when this returns; then knows them.
+  ///
+  /// Statements that are here stay. The caller holds no register here for newer than the given one.
+  package func place(
+    _ files: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)]
+  ) throws(VaultError) {
+    guard !files.isEmpty else { return }
+    guard !isReadOnly else { throw .readOnly }
+    let store = context.store
+    try context.state.withCommitLock { () throws(VaultError) in
+      for file in files {
+        try storing { () throws(BlobStoreError) in
+          try store.replace(BlobPath(file.path.string), file.bytes, durably: true)
+        }
+      }
+      try context.state.updateWatermarks(durably: true) { marks in
+        for file in files where file.facts.counter > 0 {
+          marks.raise(file.path, counter: file.facts.counter, hash: file.facts.hash)
+        }
+      }
+    }
+    try context.reloadPeople()
+  }
+
+  /// Puts verified heads of a member in place whose keys this person has not: what they name was put in place before.
+  package func placeSealedHeads(
+    of member: MemberID, _ heads: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)]
+  ) throws(VaultError) {
+    guard !heads.isEmpty else { return }
+    let store = context.store
+    try storing { () throws(BlobStoreError) in try store.barrier() }
+    try place(heads)
+  }
+
+  /// A member whose statements are here and whose heads may not be, for receiving its objects.
+  ///
+  /// - Throws: `noAccess` when this person has no key for it.
+  package func receivingMember(_ id: MemberID) throws(VaultError) -> Member {
+    if let member = member(id) { return member }
+    return try open(id)
+  }
+
+  /// Puts an object in place that nobody here can open. One that is here stays.
+  ///
+  /// Only its form is known to be right.
+  package func placeSealed(
+    _ name: ObjectName, of member: MemberID, file: [UInt8]
+  ) throws(VaultError) {
+    guard let staging = context.staging else { throw .readOnly }
+    let path = VaultPath.object(member, name)
+    let isForm = try file.withBytes { (bytes) throws(VaultError) in
+      do throws(CryptoError) {
+        let header = try ObjectHeader(decoding: bytes)
+        return ObjectLayout.bodySize(fileSize: bytes.count) != nil
+          && bytes.count <= ObjectStore.fileSizeLimit(of: header.kind)
+      } catch {
+        throw VaultError(error, path: path.string)
+      }
+    }
+    guard isForm else {
+      throw .damaged(path: path.string, reason: "\(file.count) bytes is no size of an object")
+    }
+    let store = context.store
+    let arriving = staging.path.appending("\(name.hex).\(UInt64.random(in: 0 ... .max))")
+    try storing { () throws(BlobStoreError) in
+      try store.create(arriving, file)
+      try store.rename(arriving, to: BlobPath(path.string))
+    }
+  }
+}

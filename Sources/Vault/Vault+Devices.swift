@@ -1,0 +1,123 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+/// A device that the vault's people have certified.
+package struct KnownDevice: Sendable {
+  package var id: DeviceID
+  package var person: PersonID
+  /// What it calls itself; nil when that is sealed for someone else, or its register is missing.
+  package var profile: DeviceProfile?
+  /// When it last wrote anything, by its own clock, in milliseconds since 1970; nil if it never did.
+  package var lastWrite: UInt64?
+  /// True for the device that asks.
+  package var isThisOne: Bool
+}
+
+extension Vault {
+  /// A device's writes that are further ahead of this machine's clock than this are told about.
+  private static let clockTolerance: UInt64 = 600_000
+
+  /// Every certified device, this one first, then by name.
+  ///
+  /// - Throws: What reading the vault folder throws. A device whose register is broken has no profile.
+  package func devices() throws(VaultError) -> [KnownDevice] {
+    try context.reloadPeople()
+    let writes = lastWrites()
+    var devices: [KnownDevice] = []
+    for (person, known) in context.people.persons {
+      for (device, certificate) in known.certificates {
+        devices.append(
+          KnownDevice(
+            id: device, person: person,
+            profile: person == self.person ? profile(of: device, certificate) : nil,
+            lastWrite: writes[device]?.milliseconds, isThisOne: device == self.device))
+      }
+    }
+    return devices.sorted { left, right in
+      if left.isThisOne != right.isThisOne { return left.isThisOne }
+      let names = (left.profile?.deviceName ?? "", right.profile?.deviceName ?? "")
+      return names.0 == names.1 ? left.id < right.id : names.0 < names.1
+    }
+  }
+
+  /// What a device calls itself, for messages: its name, else the first digits of its id.
+  package func name(of device: DeviceID) -> String {
+    if device == self.device, !profile.deviceName.isEmpty { return profile.deviceName }
+    guard let certificate = context.people[person]?.certificates[device],
+      let name = profile(of: device, certificate)?.deviceName, !name.isEmpty
+    else { return device.shortHex }
+    return name
+  }
+
+  /// How far the writes of other devices are ahead of this machine's clock, where that is more than ten minutes:
+  /// one of the two clocks is wrong. In milliseconds.
+  package func clocksAhead() -> [DeviceID: UInt64] {
+    let now = context.clock.milliseconds()
+    return lastWrites().compactMapValues { time in
+      let milliseconds = time.milliseconds
+      return milliseconds > now + Self.clockTolerance ? milliseconds - now : nil
+    }
+  }
+
+  private func lastWrites() -> [DeviceID: HybridTime] {
+    members.reduce(into: [:]) { latest, member in
+      for head in member.heads.withLock({ Array($0.loaded.values) }) {
+        latest[head.device] = max(latest[head.device] ?? .zero, head.head.time)
+      }
+    }
+  }
+
+  /// Nil when the register is missing or does not hold; `check` says which.
+  private func profile(
+    of device: DeviceID, _ certificate: DeviceCertificateBody
+  ) -> DeviceProfile? {
+    do throws(VaultError) {
+      return try loadRegister(of: device, signingPublicKey: certificate.signingPublicKey).profile
+    } catch {
+      return nil
+    }
+  }
+
+  private func loadRegister(
+    of device: DeviceID, signingPublicKey: [UInt8]
+  ) throws(VaultError) -> (profile: DeviceProfile, counter: UInt64, hash: FileHash) {
+    let path = VaultPath.device(person, device)
+    let file = try context.signedFiles.load(path)
+    let body = try file.decode(DeviceBody.init(decoding:))
+    guard body.device == device, body.person == person else {
+      throw .damaged(path: path.string, reason: "it belongs elsewhere")
+    }
+    try file.verify(.device, publicKey: signingPublicKey)
+    let plain = try context.signedFiles.open(
+      body.sealed, with: profileKey, .device, path, counter: body.counter)
+    do { return (try DeviceProfile(decoding: plain), body.counter, file.hash) } catch {
+      throw VaultError(error, path: path.string)
+    }
+  }
+
+  /// Gives this device another name. Durable when it returns.
+  ///
+  /// - Throws: `readOnly`; `noSpace`, `io`; `damaged` when the device's register is.
+  package func renameDevice(to name: String) throws(VaultError) {
+    guard !isReadOnly else { throw .readOnly }
+    try context.state.withCommitLock { () throws(VaultError) in
+      let path = VaultPath.device(person, device)
+      let key = context.device.signingKey.publicKey
+      var (profile, counter, hash) = try loadRegister(of: device, signingPublicKey: key)
+      let marks = try context.state.loadWatermarks()
+      counter = max(counter, marks[path].map { max($0.counter, $0.floor) } ?? 0) + 1
+      profile.deviceName = name
+      let sealed = context.signedFiles.seal(
+        profile.encoded(), with: profileKey, .device, path, counter: counter)
+      let body = DeviceBody(
+        person: person, device: device, counter: counter, previous: hash,
+        generation: context.device.generation, sealed: sealed)
+      let bytes = context.signedFiles.sign(body.encoded(), .device, path, with: context.device)
+      try context.signedFiles.store(bytes, at: path, in: context.store)
+      try context.state.updateWatermarks(durably: true) {
+        $0.raise(path, counter: counter, hash: Digest.sha256(bytes))
+      }
+    }
+  }
+}

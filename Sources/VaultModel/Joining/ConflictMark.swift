@@ -1,0 +1,90 @@
+/// Says of a record in the member's `Offline Sync Conflicts` which version it keeps: of which record, written by
+/// which device, when. `Docs/Format.md` section 10.
+///
+/// It stands in an extended attribute of the record, so that any program can read it from the mount.
+package struct ConflictMark: Hashable, Sendable {
+  /// The record that lost a version.
+  package var record: RecordID
+  /// The device that wrote the version.
+  package var device: DeviceID
+  /// When it was written.
+  package var time: HybridTime
+
+  package init(record: RecordID, device: DeviceID, time: HybridTime) {
+    self.record = record
+    self.device = device
+    self.time = time
+  }
+
+  /// The extended attribute's name.
+  package static let xattrName = Array("user.kinvault.conflict".utf8)
+  /// What the record is called that holds all of a member's conflicts.
+  package static let folderTitle = "Offline Sync Conflicts"
+
+  package var xattr: Xattr {
+    Xattr(
+      name: Self.xattrName,
+      value: Array("record=\(record.hex) device=\(device.hex) time=\(time.rawValue)".utf8))
+  }
+
+  /// The mark among these attributes; nil if there is none, or it does not parse.
+  package init?(_ xattrs: [Xattr]) {
+    guard let xattr = xattrs.first(where: { $0.name == Self.xattrName }) else { return nil }
+    var values: [Substring: Substring] = [:]
+    for part in String(decoding: xattr.value, as: UTF8.self).split(separator: " ") {
+      let pair = part.split(separator: "=", maxSplits: 1)
+      guard pair.count == 2, values.updateValue(pair[1], forKey: pair[0]) == nil else { return nil }
+    }
+    guard let record = values["record"].flatMap({ RecordID(hex: $0) }),
+      let device = values["device"].flatMap({ DeviceID(hex: $0) }),
+      let time = values["time"].flatMap({ UInt64($0) })
+    else { return nil }
+    self.init(record: record, device: device, time: HybridTime(rawValue: time))
+  }
+
+  /// What the version is called that was called `title`: `title - offline conflict 2026-03-01 081500`, in UTC, the
+  /// title cut so that the name stays within 255 bytes.
+  package func title(for title: FileName) -> FileName {
+    title.appending(" - offline conflict \(CivilTime(milliseconds: time.milliseconds).stamp)")
+  }
+}
+
+/// A time of the clock as a date and a time of day in UTC, in the Gregorian calendar.
+package struct CivilTime: Hashable, Sendable {
+  package let year: Int
+  package let month: Int
+  package let day: Int
+  package let hour: Int
+  package let minute: Int
+  package let second: Int
+
+  /// - Parameter milliseconds: Since 1970.
+  package init(milliseconds: UInt64) {
+    let seconds = milliseconds / 1000
+    let secondOfDay = Int(seconds % 86_400)
+    (hour, minute, second) = (secondOfDay / 3600, secondOfDay / 60 % 60, secondOfDay % 60)
+    // Years are counted from March, so that the day that some have more comes last; 719,468 days lie between
+    // the first of March of year 0 and 1970.
+    let days = Int(seconds / 86_400) + 719_468
+    let era = days / 146_097
+    let dayOfEra = days % 146_097
+    let yearOfEra =
+      (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shiftedMonth = (5 * dayOfYear + 2) / 153
+    day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+    month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+    year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+  }
+
+  /// `2026-03-01 081500`: sorts by time, and is a valid part of a name everywhere.
+  package var stamp: String {
+    "\(Self.digits(year, 4))-\(Self.digits(month, 2))-\(Self.digits(day, 2)) "
+      + "\(Self.digits(hour, 2))\(Self.digits(minute, 2))\(Self.digits(second, 2))"
+  }
+
+  private static func digits(_ number: Int, _ count: Int) -> String {
+    let text = String(number)
+    return String(repeating: "0", count: max(0, count - text.count)) + text
+  }
+}

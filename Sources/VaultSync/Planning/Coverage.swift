@@ -1,0 +1,36 @@
+import VaultModel
+
+/// What a copy of the vault surely holds of one member: for each device whose head stands there, everything that the
+/// device had written up to that head's counter.
+///
+/// That follows from the order of writing: a head is put in place only after everything it names.
+package struct Coverage: Hashable, Sendable {
+  package var counters: [DeviceID: UInt64]
+
+  package init(_ counters: [DeviceID: UInt64] = [:]) { self.counters = counters }
+
+  package subscript(device: DeviceID) -> UInt64 { counters[device] ?? 0 }
+
+  /// Whether the revision that this entry names is surely there.
+  ///
+  /// A revision that several devices have written may be a merge, which carries no counter of its own and so may be
+  /// missing where all its writers are known: of it this says nil, and only its `previous` tell.
+  package func holds(_ entry: RecordEntry) -> Bool? {
+    let version = entry.version
+    guard version.entries.allSatisfy({ self[$0.device] >= $0.counter }) else { return false }
+    return version.entries.count > 1 ? nil : true
+  }
+
+  /// The same for the revision itself.
+  package func holds(_ revision: RecordRevision) -> Bool {
+    revision.previous.count < 2
+      && revision.version.entries.allSatisfy { self[$0.device] >= $0.counter }
+  }
+
+  /// How many commits of these heads are missing here.
+  package func missingCommits(of heads: [DeviceID: UInt64]) -> UInt64 {
+    heads.reduce(0) { sum, head in
+      head.value > self[head.key] ? sum + (head.value - self[head.key]) : sum
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import VaultModel
+
+/// All that is known of one register when a sync begins. Both states were verified: signature, path, and the right
+/// of whoever wrote it.
+package struct RegisterSituation: Hashable, Sendable {
+  /// What is here; nil when nothing is.
+  package var local: RegisterState?
+  /// What the remote shows; nil when nothing is there.
+  package var remote: RegisterState?
+  /// The newest that this machine has seen anywhere.
+  package var mark: RegisterState?
+  /// The newest that this remote has shown or taken before.
+  package var shown: RegisterState?
+  /// The file that `local` replaced.
+  package var previous: FileHash?
+  /// This device alone writes it.
+  package var isOwn: Bool
+
+  package init(
+    local: RegisterState?, remote: RegisterState?, mark: RegisterState? = nil,
+    shown: RegisterState? = nil, previous: FileHash? = nil, isOwn: Bool = false
+  ) {
+    self.local = local
+    self.remote = remote
+    self.mark = mark
+    self.shown = shown
+    self.previous = previous
+    self.isOwn = isOwn
+  }
+}
+
+/// What a sync does with one register.
+package enum RegisterAction: Hashable, Sendable {
+  /// Both are the same, or neither may replace the other.
+  case leave
+  /// The remote's is newer: it is put in place here, after everything that it names.
+  case take
+  /// The one here is newer, or the remote has none: it is put there, after everything that it names.
+  case put
+  /// This device's own, written here from an older state than the remote holds: what the remote's names is
+  /// joined in, and a newer one than both is put there.
+  case joinThenPut
+}
+
+/// What stands out about one register of a remote.
+package enum RegisterFinding: Hashable, Sendable {
+  /// The remote shows an older state than it did before, or nothing any more: an older copy of it was put back, or
+  /// someone hides what came since.
+  case wentBack(shows: UInt64, showed: UInt64)
+  /// The remote's is older than this machine has seen, and nothing newer is here.
+  case olderThanSeen(shows: UInt64, seen: UInt64)
+  /// Another file with a counter that was seen before.
+  case forked(counter: UInt64)
+  /// The folder here is from before: the remote has a newer state of what this device itself wrote.
+  case ownIsNewerThere(here: UInt64, there: UInt64)
+}
+
+/// What is to be done about one register, and what is to be said about it. Docs/Sync.md, "Registers".
+package struct RegisterPlan: Hashable, Sendable {
+  package var action: RegisterAction
+  package var findings: [RegisterFinding]
+
+  package init(_ action: RegisterAction, _ findings: [RegisterFinding] = []) {
+    self.action = action
+    self.findings = findings
+  }
+
+  /// Pure: the same situation always gives the same plan. A register here is never replaced by one with the same or a
+  /// lower counter, nor by one that is older than this machine or this remote has shown.
+  package init(_ situation: RegisterSituation) {
+    self.init(.leave)
+    if let finding = situation.goneBack { findings.append(finding) }
+    if let counter = situation.forkedCounter {
+      findings.append(.forked(counter: counter))
+      return
+    }
+    guard let remote = situation.remote else {
+      action = situation.local == nil ? .leave : .put
+      return
+    }
+    guard let local = situation.local, local.counter >= remote.counter else {
+      // Newer than what is here; but is it as new as what was seen?
+      if let mark = situation.mark, mark.counter > remote.counter {
+        findings.append(.olderThanSeen(shows: remote.counter, seen: mark.counter))
+      } else if findings.isEmpty {
+        action = .take
+        if situation.isOwn {
+          let here = situation.local?.counter ?? 0
+          findings.append(.ownIsNewerThere(here: here, there: remote.counter))
+        }
+      }
+      return
+    }
+    if local.counter == remote.counter { return }
+    action = situation.isOwn && !situation.knowsRemote ? .joinThenPut : .put
+  }
+}
+
+extension RegisterSituation {
+  /// The remote stands behind what it showed before.
+  fileprivate var goneBack: RegisterFinding? {
+    guard let shown, shown.counter > remote?.counter ?? 0 else { return nil }
+    return .wentBack(shows: remote?.counter ?? 0, showed: shown.counter)
+  }
+
+  /// The counter of a state that has two files.
+  fileprivate var forkedCounter: UInt64? {
+    guard let remote else { return nil }
+    let others = [local, mark, shown].compactMap(\.self)
+    let fork = others.first { $0.counter == remote.counter && $0.hash != remote.hash }
+    return fork?.counter
+  }
+
+  /// Whether the state here was certainly written by someone who knew the remote's.
+  fileprivate var knowsRemote: Bool {
+    guard let remote else { return true }
+    return remote.hash == previous || remote == shown
+  }
+}

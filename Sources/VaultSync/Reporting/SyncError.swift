@@ -1,0 +1,61 @@
+import BlobStore
+import Vault
+import VaultModel
+
+/// Why a sync of a remote came to nothing, or not to its end. What was moved until then stays, and need not be moved
+/// again.
+package enum SyncError: Error {
+  /// The remote did not do what it was asked.
+  case remote(BlobStoreError)
+  /// What is here could not be read or written.
+  case vault(VaultError)
+  /// The remote holds another vault.
+  case otherVault(found: VaultID)
+  /// The remote holds a vault of a kind that this version does not know, or something that only looks like one.
+  case notThisVault(reason: String)
+  /// There are files on the remote, and no vault.
+  case notEmpty(example: String)
+  /// There is no vault on the remote to get.
+  case noVault
+  /// Another process syncs this remote right now.
+  case busy
+
+  /// What happened and what to do next, for a person.
+  package var message: String {
+    switch self {
+    case .remote(let error): "The remote failed: \(error.message)."
+    case .vault(let error): error.message
+    case .otherVault(let found):
+      "The remote holds another vault (\(found.shortHex)). Nothing was read or written. "
+        + "Give this vault a folder or bucket of its own."
+    case .notThisVault(let reason):
+      "The remote's vault.json is not this vault's: \(reason). Nothing was written."
+    case .notEmpty(let example):
+      "The remote is not empty and holds no vault: “\(example)” is there. "
+        + "Give the vault an empty folder or bucket."
+    case .noVault: "There is no vault on the remote."
+    case .busy: "Another program is syncing this remote right now."
+    }
+  }
+}
+
+/// Runs a call of the remote.
+func asking<Value>(_ body: () throws(BlobStoreError) -> Value) throws(SyncError) -> Value {
+  do { return try body() } catch { throw .remote(error) }
+}
+
+/// Runs a call of the vault.
+func keeping<Value>(_ body: () throws(VaultError) -> Value) throws(SyncError) -> Value {
+  do { return try body() } catch { throw .vault(error) }
+}
+
+extension BlobStoreError {
+  /// Whether the failure concerns this one file, so that everything else may go on.
+  var concernsOneFile: Bool {
+    switch self {
+    case .notFound, .tooLarge, .notABlob, .invalidPath, .garbled, .endlessListing: true
+    case .io(_, let errno): errno == 5
+    default: false
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import Vault
+import VaultModel
+
+/// Something that a sync found wrong with a remote, or with what is here, in words for a person.
+package struct SyncProblem: Hashable, Sendable {
+  package enum Kind: String, Hashable, Sendable, CaseIterable {
+    /// The remote shows an older state than it did.
+    case wentBack
+    /// A register is older than this machine has seen it.
+    case rollback
+    /// Two different files with one counter.
+    case fork
+    /// A file on the remote does not authenticate, or belongs elsewhere.
+    case damagedThere
+    /// A signed file on the remote that counts for nothing: its device or person has no right to it.
+    case untrusted
+    /// A statement on the remote is not the one that is here.
+    case differs
+    /// A file that another one names is not on the remote.
+    case missingThere
+    /// A head that someone has seen, and that nobody shows.
+    case withheld
+    /// A listing that does not end.
+    case endlessListing
+    /// A file on the remote that is no part of a vault.
+    case foreignFile
+    /// What is here is damaged or not whole, and is not carried on.
+    case damagedHere
+    /// What is here is from before: the remote had what this device itself wrote later.
+    case ownIsNewer
+    /// A join that would delete or conflict too much without being asked.
+    case massChange
+  }
+
+  package var kind: Kind
+  package var severity: Problem.Severity
+  /// The file, relative to the vault folder.
+  package var path: String
+  /// What is wrong, what was done about it, and what to do next.
+  package var text: String
+
+  package init(_ kind: Kind, _ severity: Problem.Severity, path: String, _ text: String) {
+    self.kind = kind
+    self.severity = severity
+    self.path = path
+    self.text = text
+  }
+}
+
+extension SyncProblem {
+  /// What is to be said of a register.
+  init(_ finding: RegisterFinding, path: VaultPath, action: RegisterAction) {
+    let path = path.string
+    switch finding {
+    case .wentBack(let shows, let showed):
+      let now = shows == 0 ? "it is gone" : "it is at \(shows)"
+      let done =
+        action == .put || action == .joinThenPut
+        ? "What is here was put there again."
+        : "It was not followed. A device that has the newer state repairs the remote when it syncs."
+      self.init(
+        .wentBack, .warning, path: path,
+        "The remote went back: it showed \(showed) before, and now \(now). An older copy of it was "
+          + "put back, or someone hides what came since. \(done)")
+    case .olderThanSeen(let shows, let seen):
+      self.init(
+        .rollback, .warning, path: path,
+        "The remote shows \(shows), but this machine has seen \(seen) before. It was not followed.")
+    case .forked(let counter):
+      self.init(
+        .fork, .damage, path: path,
+        "Two different files have the number \(counter): a copy of this device's keys has written "
+          + "elsewhere, or someone forged one. Neither replaces the other; what is here stays.")
+    case .ownIsNewerThere(let here, let there):
+      self.init(
+        .ownIsNewer, .note, path: path,
+        "This machine's folder was at \(here), and the remote has what it wrote up to \(there): "
+          + "a backup was put back here. What is newer was taken from the remote.")
+    }
+  }
+
+  /// A file of the remote that was not followed.
+  init(_ error: VaultError, there path: String) {
+    switch error {
+    case .damaged(_, let reason):
+      self.init(
+        .damagedThere, .warning, path: path,
+        "On the remote it does not hold: \(reason). It was not taken; everything else goes on.")
+    case .missing(let missing):
+      self.init(
+        .missingThere, .warning, path: path,
+        missing == path
+          ? "It is not on the remote, though something there names it."
+          : "It needs \(missing), which is not there. It was not taken.")
+    default:
+      self.init(
+        .damagedThere, .warning, path: path, "It cannot be used: \(error.message)")
+    }
+  }
+
+  /// A part of the vault here that is not carried on.
+  init(_ error: VaultError, here path: String) {
+    self.init(
+      .damagedHere, .damage, path: path,
+      "What is here is not whole: \(error.message) It was left alone, and not sent; "
+        + "“kinvault check --repair” may mend it.")
+  }
+
+  static func withheld(_ head: WithheldHead, of member: MemberID) -> SyncProblem {
+    SyncProblem(
+      .withheld, .note, path: VaultPath.head(member, head.device).string,
+      "Device \(head.witness.shortHex) has seen it at \(head.seen), but here and there is at most "
+        + "\(head.shown): it was not carried on yet, or is being withheld.")
+  }
+
+  static func foreign(_ path: String) -> SyncProblem {
+    SyncProblem(
+      .foreignFile, .note, path: path, "It is no part of a vault, and is ignored.")
+  }
+
+  static func massChange(_ change: MassChange, of member: MemberID) -> SyncProblem {
+    SyncProblem(
+      .massChange, .damage, path: "members/\(member.hex)",
+      "What is on the remote would delete \(change.deletedCount) and conflict with "
+        + "\(change.conflictCount) of \(change.liveCount) records. Nothing of this member was "
+        + "joined. Look what happened on the other device; if it is meant, accept the mass change.")
+  }
+
+  static func endlessListing(_ folder: String) -> SyncProblem {
+    SyncProblem(
+      .endlessListing, .warning, path: folder,
+      "The remote's list of it does not end. It was given up; everything else goes on.")
+  }
+
+  static func differs(_ path: VaultPath) -> SyncProblem {
+    SyncProblem(
+      .differs, .warning, path: path.string,
+      "It is written once, and the remote has another one than is here. The one here, which is "
+        + "verified, stays.")
+  }
+}
+
+extension SyncProblem {
+  static func notTaken(_ path: VaultPath, count: Int) -> SyncProblem {
+    SyncProblem(
+      .missingThere, .warning, path: path.string,
+      "\(count) of the objects that it needs cannot be had from the remote. It was not taken; "
+        + "everything else goes on, and the next sync tries again.")
+  }
+}

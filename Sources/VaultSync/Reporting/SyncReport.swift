@@ -1,0 +1,77 @@
+import VaultModel
+
+/// One file that a sync moves, or would move.
+package struct SyncMove: Hashable, Sendable {
+  package enum Direction: String, Hashable, Sendable {
+    case pull
+    case push
+  }
+
+  package var direction: Direction
+  package var path: VaultPath
+  package var byteCount: UInt64
+
+  package init(_ direction: Direction, _ path: VaultPath, byteCount: UInt64) {
+    self.direction = direction
+    self.path = path
+    self.byteCount = byteCount
+  }
+}
+
+/// What went, or would go, in one direction.
+package struct SyncTally: Hashable, Sendable {
+  package var objectCount = 0
+  package var objectByteCount: UInt64 = 0
+  package var registerCount = 0
+  package var statementCount = 0
+  /// Registers and statements.
+  package var signedByteCount: UInt64 = 0
+
+  package init() {}
+
+  package var isEmpty: Bool { objectCount + registerCount + statementCount == 0 }
+  package var byteCount: UInt64 { objectByteCount + signedByteCount }
+
+  mutating func count(_ path: VaultPath, byteCount: UInt64) {
+    switch path {
+    case .object:
+      objectCount += 1
+      objectByteCount += byteCount
+    case .identity, .device, .head:
+      registerCount += 1
+      signedByteCount += byteCount
+    case .vault, .certificate, .memberRoot, .grant, .auditSegment:
+      statementCount += 1
+      signedByteCount += byteCount
+    }
+  }
+}
+
+/// What one sync of one remote did, or with `isDryRun` would do.
+package struct SyncReport: Sendable {
+  package var isDryRun = false
+  package var pulled = SyncTally()
+  package var pushed = SyncTally()
+  /// Every file of both, in no particular order; only of a dry run.
+  package var moves: [SyncMove] = []
+  /// Requests to the remote, those that only looked included.
+  package var traffic = SyncTraffic()
+  /// Records that changed here.
+  package var changedRecordCount = 0
+  /// What was found wrong or stands out, worst first.
+  package var problems: [SyncProblem] = []
+  /// Commits that are here and not on the remote yet.
+  package var pendingCommitCount: UInt64 = 0
+  /// Heads on the remote that were not taken here.
+  package var untakenHeadCount = 0
+  /// Members whose join waits for consent, with what it would take away.
+  package var massChanges: [MemberID: MassChange] = [:]
+
+  package init() {}
+
+  /// Nothing is left to do in either direction.
+  package var isComplete: Bool {
+    pendingCommitCount == 0 && untakenHeadCount == 0
+      && !problems.contains { $0.severity == .damage }
+  }
+}

@@ -1,0 +1,173 @@
+import BlobStore
+import Vault
+import VaultModel
+
+/// Takes what a remote has of one member whose keys are here: objects first, heads last.
+struct MemberPull {
+  let session: SyncSession
+  let exchange: SignedExchange
+  let member: Member
+
+  /// A head of the remote that is to be followed.
+  struct Incoming {
+    var head: OpenedHead
+    var bytes: [UInt8]
+    /// Of this device, and older than the one here: its records are joined, the head itself is not put in place.
+    var isRegained: Bool
+    /// The records that it knows and that are not known here.
+    var entries: [RecordEntry] = []
+  }
+
+  /// Follows the heads of these devices.
+  ///
+  /// - Returns: How many were put in place.
+  func run(_ plans: [(device: DeviceID, plan: RegisterPlan)]) throws(SyncError) -> Int {
+    var incoming = try open(plans)
+    guard !incoming.isEmpty else { return 0 }
+    let coverage = Coverage(
+      Dictionary(
+        member.openedHeads.map { ($0.device, $0.counter) }, uniquingKeysWith: { first, _ in first })
+    )
+    let transfer = PullTransfer(session: session, objects: member.objects, coverage: coverage)
+    incoming = try loadEntries(incoming, transfer)
+    guard mayJoin(incoming) else {
+      session.change { $0.untakenHeadCount += incoming.count }
+      return 0
+    }
+    var whole: [Incoming] = []
+    for one in incoming {
+      if try bring(one, transfer) { whole.append(one) }
+    }
+    return try place(whole)
+  }
+
+  private func open(
+    _ plans: [(device: DeviceID, plan: RegisterPlan)]
+  ) throws(SyncError) -> [Incoming] {
+    var incoming: [Incoming] = []
+    for (device, plan) in plans where plan.action == .take || plan.action == .joinThenPut {
+      let path = VaultPath.head(member.id, device)
+      guard let file = try exchange.fetched(path) else {
+        session.change { $0.untakenHeadCount += 1 }
+        continue
+      }
+      do throws(VaultError) {
+        let head = try member.openHead(device, bytes: file.bytes, in: exchange.tree)
+        incoming.append(
+          Incoming(head: head, bytes: file.bytes, isRegained: plan.action == .joinThenPut))
+      } catch {
+        notTaken(error, path)
+      }
+    }
+    return incoming
+  }
+
+  private func notTaken(_ error: VaultError, _ path: VaultPath) {
+    session.note(SyncProblem(error, there: path.string))
+    session.change { $0.untakenHeadCount += 1 }
+  }
+
+  // MARK: What the heads know
+
+  /// Brings the segments of every head, and finds what is news in them.
+  ///
+  /// - Returns: The heads whose segments are whole.
+  private func loadEntries(
+    _ incoming: [Incoming], _ transfer: PullTransfer
+  ) throws(SyncError) -> [Incoming] {
+    var result: [Incoming] = []
+    for one in incoming {
+      let path = VaultPath.head(member.id, one.head.device)
+      var manifest = Manifest()
+      do throws(TransferFailure) {
+        for name in one.head.segments where !member.hasApplied(name) {
+          guard let bytes = try transfer.bring(name, kind: .segment) else { continue }
+          do throws(ModelError) {
+            for entry in try Segment(decoding: bytes).entries { _ = manifest.apply(entry) }
+          } catch {
+            throw .object(VaultError(error, path: member.objects.vaultPath(of: name).string))
+          }
+        }
+        if let name = one.head.head.announcement {
+          _ = try transfer.bring(name, kind: .announcement)
+        }
+        var found = one
+        found.entries = news(in: manifest)
+        result.append(found)
+      } catch {
+        switch error {
+        case .object(let error): notTaken(error, path)
+        case .fatal(let error): throw error
+        }
+      }
+    }
+    return result
+  }
+
+  /// What is not known here, and nothing that is known here replaces.
+  private func news(in manifest: Manifest) -> [RecordEntry] {
+    let all = manifest.entries + manifest.conflicts.values.joined()
+    var seen: Set<ObjectName> = []
+    return all.filter { entry in
+      guard seen.insert(entry.revision).inserted else { return false }
+      guard let known = member.entry(entry.record), known.revision != entry.revision else {
+        return member.entry(entry.record) == nil
+      }
+      return known.version.compare(to: entry.version) != .dominates
+    }
+  }
+
+  /// Whether the join takes away no more than may be without being asked.
+  private func mayJoin(_ incoming: [Incoming]) -> Bool {
+    let joined = Manifest(incoming.flatMap(\.entries))
+    var change = MassChange(liveCount: member.recordCount)
+    for entry in joined.entries { change.count(entry, over: member.entry(entry.record)) }
+    guard change.needsConsent else { return true }
+    let found = change
+    session.change { $0.massChanges[member.id] = found }
+    if session.options.acceptsMassChange { return true }
+    session.note(.massChange(change, of: member.id))
+    return false
+  }
+
+  // MARK: Objects, then heads
+
+  /// - Returns: Whether everything that the head needs is here now.
+  private func bring(_ one: Incoming, _ transfer: PullTransfer) throws(SyncError) -> Bool {
+    let walk = ObjectWalk(transfer)
+    let needs = one.entries.map { ObjectWalk<PullTransfer>.Need(name: $0.revision, kind: .record) }
+    let failures = try walk.run(needs, threadCount: session.options.threadCount)
+    for failure in failures {
+      // Older revisions end where they were collected.
+      if failure.isHistory, case .missing = failure.error { continue }
+      session.note(
+        SyncProblem(failure.error, there: member.objects.vaultPath(of: failure.name).string))
+    }
+    guard failures.allSatisfy(\.isHistory) else {
+      session.note(
+        .notTaken(VaultPath.head(member.id, one.head.device), count: failures.count))
+      session.change { $0.untakenHeadCount += 1 }
+      return false
+    }
+    transfer.finish(walk.asked)
+    return true
+  }
+
+  private func place(_ whole: [Incoming]) throws(SyncError) -> Int {
+    for one in whole where !one.isRegained {
+      session.tally(
+        .pull, .head(member.id, one.head.device), byteCount: UInt64(one.bytes.count))
+    }
+    if session.options.isDryRun { return whole.count }
+    return try keeping { () throws(VaultError) in
+      try member.place(heads: whole.filter { !$0.isRegained }.map { ($0.head, $0.bytes) })
+      var changed = try member.refresh()
+      for one in whole where one.isRegained {
+        changed.formUnion(try member.regain(one.entries))
+      }
+      let count = changed.count
+      session.change { $0.changedRecordCount += count }
+      return whole.count
+    }
+  }
+}

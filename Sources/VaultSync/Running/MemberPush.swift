@@ -1,0 +1,185 @@
+import BlobStore
+import Synchronization
+import Vault
+import VaultModel
+
+/// Puts on a remote what is here of one member whose keys are here and it lacks: objects first, heads last.
+struct MemberPush {
+  let session: SyncSession
+  let exchange: SignedExchange
+  let member: Member
+  /// The remote lost something of this member: what its heads name may not be there.
+  let isRepair: Bool
+
+  private var objects: ObjectStore { member.objects }
+
+  /// Brings everything that these heads, which are here, name.
+  ///
+  /// - Returns: The heads that may be put on the remote now.
+  func bringObjects(_ heads: [OpenedHead]) throws(SyncError) -> [OpenedHead] {
+    let shown = exchange.look.heads(of: member.id)
+    let coverage = Coverage(
+      Dictionary(
+        shown.compactMap { device in
+          exchange.there[.head(member.id, device)].map { (device, $0.counter) }
+        }, uniquingKeysWith: { first, _ in first }))
+    if isRepair || coverage.counters.isEmpty { return try bringEverything(heads) }
+    let transfer = PushTransfer(session: session, objects: objects, coverage: coverage)
+    return try bring(heads, transfer, coverage, known: try segmentsThere(shown))
+  }
+
+  // MARK: Only what is new
+
+  private func bring(
+    _ heads: [OpenedHead], _ transfer: PushTransfer, _ coverage: Coverage,
+    known: Set<ObjectName>
+  ) throws(SyncError) -> [OpenedHead] {
+    var whole: [OpenedHead] = []
+    for head in heads {
+      let walk = ObjectWalk(transfer)
+      do throws(TransferFailure) {
+        let needs = try needs(of: head, transfer, coverage, known: known)
+        let failures = try runWalk(walk, needs)
+        if let failure = failures.first(where: { !$0.isHistory }) { throw .object(failure.error) }
+        for failure in failures {
+          if case .missing = failure.error { continue }
+          note(failure.error)
+        }
+        whole.append(head)
+      } catch {
+        switch error {
+        case .object(let error): note(error)
+        case .fatal(let error): throw error
+        }
+      }
+    }
+    return whole
+  }
+
+  private func runWalk(
+    _ walk: ObjectWalk<PushTransfer>, _ needs: [ObjectWalk<PushTransfer>.Need]
+  ) throws(TransferFailure) -> [ObjectWalk<PushTransfer>.Failure] {
+    do throws(SyncError) {
+      return try walk.run(needs, threadCount: session.options.threadCount)
+    } catch {
+      throw .fatal(error)
+    }
+  }
+
+  private func note(_ error: VaultError) {
+    let path =
+      switch error {
+      case .damaged(let path, _), .missing(let path): path
+      default: "members/\(member.id.hex)"
+      }
+    session.note(SyncProblem(error, here: path))
+  }
+
+  /// Brings the head's new segments, and says which revisions are news to the remote.
+  private func needs(
+    of head: OpenedHead, _ transfer: PushTransfer, _ coverage: Coverage, known: Set<ObjectName>
+  ) throws(TransferFailure) -> [ObjectWalk<PushTransfer>.Need] {
+    var needs: [ObjectWalk<PushTransfer>.Need] = []
+    for name in head.segments where !known.contains(name) {
+      let bytes = try transfer.send(name, kind: .segment)
+      do throws(ModelError) {
+        for entry in try Segment(decoding: bytes).entries where isNews(entry, coverage) {
+          needs.append(.init(name: entry.revision, kind: .record))
+        }
+      } catch {
+        throw .object(VaultError(error, path: objects.vaultPath(of: name).string))
+      }
+    }
+    if let name = head.head.announcement { _ = try transfer.send(name, kind: .announcement) }
+    return needs
+  }
+
+  private func isNews(_ entry: RecordEntry, _ coverage: Coverage) -> Bool {
+    if let isThere = coverage.holds(entry) { return !isThere }
+    // A merge carries no counter of its own, so the entry alone cannot tell.
+    do throws(VaultError) {
+      return !coverage.holds(try member.revision(entry.revision))
+    } catch {
+      // What is wrong with it shows when it is brought.
+      return true
+    }
+  }
+
+  /// The segments that the heads on the remote name, which therefore are there.
+  private func segmentsThere(_ devices: [DeviceID]) throws(SyncError) -> Set<ObjectName> {
+    var names: Set<ObjectName> = []
+    let own = Dictionary(
+      member.openedHeads.map { ($0.hash, $0) }, uniquingKeysWith: { first, _ in first })
+    for device in devices {
+      let path = VaultPath.head(member.id, device)
+      guard let state = exchange.there[path] else { continue }
+      if let same = own[state.hash] {
+        names.formUnion(same.segments)
+      } else if let file = try exchange.fetched(path) {
+        do throws(VaultError) {
+          let head = try member.openHead(device, bytes: file.bytes, in: exchange.tree)
+          names.formUnion(head.segments)
+        } catch {
+          session.note(SyncProblem(error, there: path.string))
+        }
+      }
+    }
+    return names
+  }
+
+  // MARK: Everything
+
+  /// Brings every object that is here and the remote does not list.
+  private func bringEverything(_ heads: [OpenedHead]) throws(SyncError) -> [OpenedHead] {
+    let listed = try keeping { () throws(VaultError) in try objects.listed() }
+    let there = try ObjectListing.load(member.id, session: session)
+    let missing = listed.filter { there[$0.name] != $0.byteCount }.map(\.name)
+    let transfer = PushTransfer(
+      session: session, objects: objects, coverage: Coverage(),
+      listed: Set(listed.map(\.name)).subtracting(missing))
+    let damaged = Gathered<VaultError>()
+    try session.forEach(missing) { (name) throws(SyncError) in
+      do throws(TransferFailure) { try transfer.send(name, kind: nil) } catch {
+        switch error {
+        case .object(let error): damaged.add(error)
+        case .fatal(let error): throw error
+        }
+      }
+    }
+    if damaged.all.isEmpty, namesOnly(Set(listed.map(\.name)), heads) { return heads }
+    // Something here is broken: does any head need it?
+    damaged.all.forEach(note)
+    return try bring(heads, transfer, Coverage(), known: [])
+  }
+
+  /// Whether every segment is among these objects; what segments name is, unless the vault is damaged, which
+  /// `check` finds.
+  private func namesOnly(_ names: Set<ObjectName>, _ heads: [OpenedHead]) -> Bool {
+    heads.allSatisfy { names.isSuperset(of: $0.segments) }
+  }
+
+  // MARK: Heads
+
+  /// Puts the heads on the remote; whatever they name is there.
+  ///
+  /// Those of other devices first: a head that has seen another never stands there without it.
+  func put(_ heads: [OpenedHead]) throws(SyncError) {
+    let own = session.vault.device
+    for head in heads.filter({ $0.device != own }) + heads.filter({ $0.device == own }) {
+      let path = VaultPath.head(member.id, head.device)
+      guard let file = try exchange.stored(path) else { continue }
+      // Someone else may have carried a newer one there meanwhile.
+      if head.device != own, try isNewerThere(path, than: file.facts.counter) { continue }
+      guard file.facts.counter == head.counter else { continue }
+      try session.put(path, file.bytes, file.facts)
+    }
+  }
+
+  private func isNewerThere(_ path: VaultPath, than counter: UInt64) throws(SyncError) -> Bool {
+    if exchange.there[path] == nil { return false }
+    guard let bytes = try session.readSigned(path) else { return false }
+    do throws(VaultError) { return try exchange.tree.verify(path, bytes).counter > counter } catch {
+      return false
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import BlobStore
+import Vault
+import VaultModel
+
+/// Every object of one member that a remote lists, with its size.
+enum ObjectListing {
+  /// More objects than a member of a family has.
+  static let limit = 20_000_000
+
+  /// - Throws: What keeps the remote from being listed at all.
+  static func load(
+    _ member: MemberID, session: SyncSession
+  ) throws(SyncError) -> [ObjectName: UInt64] {
+    var sizes: [ObjectName: UInt64] = [:]
+    let folder = BlobPath("members/\(member.hex)/objects")
+    do throws(BlobStoreError) {
+      try session.remote.walk(under: folder, depth: 3, limit: limit) { path, entry in
+        if let path, case .object(_, let name)? = VaultPath(parsing: path.string) {
+          sizes[name] = entry.size
+        } else {
+          session.note(.foreign(path?.string ?? entry.name))
+        }
+        return .goOn
+      }
+    } catch {
+      guard error.concernsOneFile else { throw .remote(error) }
+      session.note(.endlessListing(folder.string))
+    }
+    return sizes
+  }
+}

@@ -1,0 +1,222 @@
+import Synchronization
+import Vault
+import VaultModel
+
+/// Brings revisions to where they lack, with all that they name: pages, lists of chunks, chunks, and the revisions that
+/// they replaced, as far back as they lack.
+///
+/// What a revision has in common with one that it replaced and that is there is passed over, so an edited note of a
+/// record with ten thousand files moves the note. Works on several threads, and not level by level.
+final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
+  /// What was there before in the place of what is needed.
+  enum Before: Sendable {
+    case nothing
+    case page(ObjectName)
+    case items([Item])
+    case index(ObjectName)
+  }
+
+  struct Need: Sendable {
+    var name: ObjectName
+    var kind: ObjectKind
+    var before = Before.nothing
+    /// Only history needs it: where it is gone, it was collected.
+    var isHistory = false
+  }
+
+  /// What could not be brought.
+  struct Failure: Sendable {
+    var name: ObjectName
+    var error: VaultError
+    var isHistory: Bool
+  }
+
+  private struct State {
+    var asked: Set<ObjectName> = []
+    var failures: [Failure] = []
+    var fatal: SyncError?
+  }
+
+  private let transfer: Transfer
+  private let queue = WorkQueue<Need>()
+  private let state = Mutex(State())
+
+  init(_ transfer: Transfer) { self.transfer = transfer }
+
+  /// Everything that was asked for.
+  var asked: Set<ObjectName> { state.withLock { $0.asked } }
+
+  /// Brings these and all they name.
+  ///
+  /// - Returns: What could not be brought; empty when all is there.
+  /// - Throws: What ended the walk early.
+  func run(_ needs: [Need], threadCount: Int) throws(SyncError) -> [Failure] {
+    add(needs)
+    queue.run(threadCount: threadCount) { self.process($0) }
+    let (failures, fatal) = state.withLock { ($0.failures, $0.fatal) }
+    if let fatal { throw fatal }
+    return failures
+  }
+
+  private func add(_ needs: [Need]) {
+    queue.add(state.withLock { state in needs.filter { state.asked.insert($0.name).inserted } })
+  }
+
+  private func process(_ need: Need) {
+    do throws(TransferFailure) {
+      guard let content = try transfer.bring(need.name, kind: need.kind) else { return }
+      add(try children(of: need, content))
+    } catch {
+      switch error {
+      case .object(let error):
+        let failure = Failure(name: need.name, error: error, isHistory: need.isHistory)
+        state.withLock { $0.failures.append(failure) }
+      case .fatal(let error):
+        state.withLock { $0.fatal = $0.fatal ?? error }
+        queue.stop()
+      }
+    }
+  }
+
+  // MARK: What an object names
+
+  private func children(of need: Need, _ content: [UInt8]) throws(TransferFailure) -> [Need] {
+    do throws(ModelError) {
+      switch need.kind {
+      case .chunk, .segment, .announcement: return []
+      case .record:
+        return children(of: try RecordRevision(decoding: content), isHistory: need.isHistory)
+      case .page:
+        return children(of: try ItemPage(decoding: content), need)
+      case .index:
+        var known: Set<ObjectName> = []
+        if case .index(let before) = need.before { known = names(inIndex: before) }
+        return chunks(try ChunkIndex(decoding: content).chunks, without: known, need.isHistory)
+      }
+    } catch {
+      throw .object(VaultError(error, path: "an object that was \(need.kind)"))
+    }
+  }
+
+  private func children(of revision: RecordRevision, isHistory: Bool) -> [Need] {
+    var needs: [Need] = []
+    var base: RecordRevision?
+    for name in revision.previous {
+      if let found = peekRevision(name), transfer.holds(found) {
+        base = base ?? found
+      } else {
+        needs.append(Need(name: name, kind: .record, isHistory: true))
+      }
+    }
+    if let page = revision.items.rootPage {
+      if page != base?.items.rootPage {
+        needs.append(
+          Need(name: page, kind: .page, before: before(base), isHistory: isHistory))
+      }
+    } else {
+      needs += contents(revision.items.loadedItems, over: base?.items.loadedItems ?? [], isHistory)
+    }
+    needs += contents(
+      revision.document.map { [$0] } ?? [], over: base?.document.map { [$0] } ?? [], isHistory)
+    return needs
+  }
+
+  private func before(_ base: RecordRevision?) -> Before {
+    guard let base else { return .nothing }
+    return base.items.rootPage.map(Before.page) ?? .items(base.items.loadedItems)
+  }
+
+  private func children(of page: ItemPage, _ need: Need) -> [Need] {
+    switch page {
+    case .leaf(let items): return contents(items, over: self.items(need.before), need.isHistory)
+    case .branch(let children):
+      var olds = [ObjectName?](repeating: nil, count: children.count)
+      if case .page(let name) = need.before, case .branch(let found)? = peekPage(name) {
+        olds = found
+      }
+      return zip(children, olds).compactMap { child, old in
+        guard let child, child != old else { return nil }
+        // A leaf that became a branch had all the items that may be below.
+        return Need(
+          name: child, kind: .page, before: old.map(Before.page) ?? asItems(need.before),
+          isHistory: need.isHistory)
+      }
+    }
+  }
+
+  private func asItems(_ before: Before) -> Before {
+    let items = self.items(before)
+    return items.isEmpty ? .nothing : .items(items)
+  }
+
+  private func items(_ before: Before) -> [Item] {
+    switch before {
+    case .items(let items): return items
+    case .page(let name):
+      if case .leaf(let items)? = peekPage(name) { return items }
+      return []
+    case .nothing, .index: return []
+    }
+  }
+
+  private func contents(_ items: [Item], over old: [Item], _ isHistory: Bool) -> [Need] {
+    var known: Set<ObjectName> = []
+    var oldIndexes: [FileName: [ObjectName]] = [:]
+    for item in old {
+      switch item.content {
+      case .chunks(let names): known.formUnion(names.compactMap(\.self))
+      case .indexes(let names):
+        known.formUnion(names)
+        oldIndexes[item.name] = names
+      case .none, .inline, .symlink: break
+      }
+    }
+    var needs: [Need] = []
+    for item in items where !item.isDeleted {
+      switch item.content {
+      case .chunks(let names): needs += chunks(names, without: known, isHistory)
+      case .indexes(let names):
+        let before = oldIndexes[item.name] ?? []
+        for (position, name) in names.enumerated() where !known.contains(name) {
+          needs.append(
+            Need(
+              name: name, kind: .index,
+              before: position < before.count ? .index(before[position]) : .nothing,
+              isHistory: isHistory))
+        }
+      case .none, .inline, .symlink: break
+      }
+    }
+    return needs
+  }
+
+  private func chunks(
+    _ names: [ObjectName?], without known: Set<ObjectName>, _ isHistory: Bool
+  ) -> [Need] {
+    names.compactMap { name in
+      guard let name, !known.contains(name) else { return nil }
+      return Need(name: name, kind: .chunk, isHistory: isHistory)
+    }
+  }
+
+  // MARK: What is here
+
+  // What does not decode is as good as not there: then more is brought than need be.
+
+  private func peekRevision(_ name: ObjectName) -> RecordRevision? {
+    guard let content = transfer.peek(name, kind: .record) else { return nil }
+    do { return try RecordRevision(decoding: content) } catch { return nil }
+  }
+
+  private func peekPage(_ name: ObjectName) -> ItemPage? {
+    guard let content = transfer.peek(name, kind: .page) else { return nil }
+    do { return try ItemPage(decoding: content) } catch { return nil }
+  }
+
+  private func names(inIndex name: ObjectName) -> Set<ObjectName> {
+    guard let content = transfer.peek(name, kind: .index) else { return [] }
+    do { return Set(try ChunkIndex(decoding: content).chunks.compactMap(\.self)) } catch {
+      return []
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import BlobStore
+import Synchronization
+import Vault
+import VaultModel
+
+/// Brings objects of one member from a remote to here.
+final class PullTransfer: ObjectTransfer {
+  private let session: SyncSession
+  private let objects: ObjectStore
+  /// What the heads that were here when the sync began name.
+  private let coverage: Coverage
+  /// What is here with everything it names, as far as this sync has seen.
+  private let complete = Mutex<Set<ObjectName>>([])
+
+  init(session: SyncSession, objects: ObjectStore, coverage: Coverage) {
+    self.session = session
+    self.objects = objects
+    self.coverage = coverage
+  }
+
+  /// A walk came to its end: these need not be walked again.
+  func finish(_ names: Set<ObjectName>) { complete.withLock { $0.formUnion(names) } }
+
+  func holds(_ revision: RecordRevision) -> Bool { coverage.holds(revision) }
+
+  func peek(_ name: ObjectName, kind: ObjectKind) -> [UInt8]? {
+    do throws(VaultError) { return try objects.sealedObject(name, kind: kind).content } catch {
+      return nil
+    }
+  }
+
+  func bring(_ name: ObjectName, kind: ObjectKind) throws(TransferFailure) -> [UInt8]? {
+    if complete.withLock({ $0.contains(name) }) { return nil }
+    if let found = try present(name, kind: kind) { return found }
+    let path = objects.vaultPath(of: name)
+    if session.options.isDryRun, kind == .chunk {
+      session.tally(.pull, path, byteCount: try sizeThere(path))
+      return []
+    }
+    let object = try fetch(name, kind: kind)
+    if !session.options.isDryRun {
+      do throws(VaultError) { try objects.place(name, file: object.file) } catch {
+        throw .fatal(.vault(error))
+      }
+    }
+    session.tally(.pull, path, byteCount: UInt64(object.file.count))
+    return object.content
+  }
+
+  /// What is in the object if it is here already. It is opened: an interrupted sync or a disk may have torn it.
+  private func present(_ name: ObjectName, kind: ObjectKind) throws(TransferFailure) -> [UInt8]? {
+    do throws(VaultError) {
+      guard try objects.isPresent(name) else { return nil }
+      return try objects.sealedObject(name, kind: kind).content
+    } catch {
+      switch error {
+      case .damaged, .missing: return nil
+      default: throw .fatal(.vault(error))
+      }
+    }
+  }
+
+  private func fetch(_ name: ObjectName, kind: ObjectKind) throws(TransferFailure) -> SealedObject {
+    let path = BlobPath(objects.vaultPath(of: name).string)
+    let limit = ObjectStore.fileSizeLimit(of: kind)
+    if let nearer = session.nearer, let found = fetch(name, kind: kind, from: nearer) {
+      return found
+    }
+    let file: [UInt8]
+    do throws(BlobStoreError) { file = try session.remote.read(path, limit: limit) } catch {
+      throw error.concernsOneFile ? .object(VaultError(error)) : .fatal(.remote(error))
+    }
+    do throws(VaultError) {
+      return try objects.authenticate(name, kind: kind, file: file)
+    } catch {
+      throw .object(error)
+    }
+  }
+
+  /// What was fetched while locked is used if it is whole.
+  private func fetch(
+    _ name: ObjectName, kind: ObjectKind, from nearer: any BlobStore
+  ) -> SealedObject? {
+    let path = BlobPath(objects.vaultPath(of: name).string)
+    do throws(BlobStoreError) {
+      let file = try nearer.read(path, limit: ObjectStore.fileSizeLimit(of: kind))
+      do throws(VaultError) { return try objects.authenticate(name, kind: kind, file: file) } catch {
+        return nil
+      }
+    } catch {
+      return nil
+    }
+  }
+
+  private func sizeThere(_ path: VaultPath) throws(TransferFailure) -> UInt64 {
+    let blobPath = BlobPath(path.string)
+    do throws(BlobStoreError) {
+      if let size = try session.remote.size(of: blobPath) { return size }
+    } catch {
+      throw error.concernsOneFile ? .object(VaultError(error)) : .fatal(.remote(error))
+    }
+    throw .object(.missing(path: path.string))
+  }
+}

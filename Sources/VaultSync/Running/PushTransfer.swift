@@ -1,0 +1,72 @@
+import BlobStore
+import Synchronization
+import Vault
+import VaultModel
+
+/// Brings objects of one member from here to a remote.
+final class PushTransfer: ObjectTransfer {
+  private let session: SyncSession
+  private let objects: ObjectStore
+  /// What the heads that stand on the remote name.
+  private let coverage: Coverage
+  // What is there by now.
+  private let sent: Mutex<Set<ObjectName>>
+
+  /// - Parameter listed: Objects that were seen on the remote, with the size that they have here.
+  init(
+    session: SyncSession, objects: ObjectStore, coverage: Coverage, listed: Set<ObjectName> = []
+  ) {
+    self.session = session
+    self.objects = objects
+    self.coverage = coverage
+    sent = Mutex(listed)
+  }
+
+  /// Objects of this many bytes and more are asked for before they are sent.
+  private static let askedSize: UInt64 = 64 << 10
+
+  func holds(_ revision: RecordRevision) -> Bool { coverage.holds(revision) }
+
+  func peek(_ name: ObjectName, kind: ObjectKind) -> [UInt8]? {
+    do throws(VaultError) { return try objects.sealedObject(name, kind: kind).content } catch {
+      return nil
+    }
+  }
+
+  func bring(_ name: ObjectName, kind: ObjectKind) throws(TransferFailure) -> [UInt8]? {
+    try send(name, kind: kind)
+  }
+
+  /// - Parameter kind: Nil for whatever the object's header says.
+  @discardableResult
+  func send(_ name: ObjectName, kind: ObjectKind?) throws(TransferFailure) -> [UInt8] {
+    let isThere = sent.withLock { $0.contains(name) }
+    if kind == .chunk, isThere { return [] }
+    if kind == .chunk, !isThere, try standsThere(name) {
+      sent.withLock { _ = $0.insert(name) }
+      return []
+    }
+    let object: SealedObject
+    do throws(VaultError) { object = try objects.sealedObject(name, kind: kind) } catch {
+      throw .object(error)
+    }
+    guard !isThere else { return object.content }
+    let path = objects.vaultPath(of: name)
+    do throws(SyncError) { try session.put(path, object.file) } catch { throw .fatal(error) }
+    sent.withLock { _ = $0.insert(name) }
+    return object.content
+  }
+
+  /// Whether a large object need not be sent: another record, or an interrupted sync, has brought it there.
+  private func standsThere(_ name: ObjectName) throws(TransferFailure) -> Bool {
+    let path = BlobPath(objects.vaultPath(of: name).string)
+    let size: UInt64?
+    do throws(BlobStoreError) { size = try session.vault.store.size(of: path) } catch {
+      throw .fatal(.vault(VaultError(error)))
+    }
+    guard let size, size >= Self.askedSize else { return false }
+    do throws(BlobStoreError) { return try session.remote.size(of: path) == size } catch {
+      throw error.concernsOneFile ? .object(VaultError(error)) : .fatal(.remote(error))
+    }
+  }
+}

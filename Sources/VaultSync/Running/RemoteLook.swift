@@ -1,0 +1,184 @@
+import BlobStore
+import Vault
+import VaultModel
+
+/// What a remote shows: the names and marks of its signed files, of which nothing is verified.
+struct RemoteLook: Sendable {
+  /// There is a `vault.json`, and it is this vault's.
+  var hasDescription = false
+  /// Signed files, where they were looked for.
+  var files: [VaultPath: BlobEntry] = [:]
+  var members: Set<MemberID> = []
+  /// Members whose root and grants were looked for.
+  var searched: Set<MemberID> = []
+  /// Members whose folder could not be listed to its end.
+  var givenUp: Set<MemberID> = []
+
+  func heads(of member: MemberID) -> [DeviceID] {
+    files.keys.compactMap { path in
+      if case .head(member, let device) = path { device } else { nil }
+    }.sorted()
+  }
+}
+
+extension RemoteLook {
+  /// More names in one folder than any family has.
+  static let nameLimit = 100_000
+}
+
+/// Looks at a remote. Costs, when nothing changed, one request for `vault.json`, what listing `people` takes, one for
+/// `members`, and one for each member.
+struct RemoteLooking {
+  let session: SyncSession
+  /// The signed files that are here.
+  let local: Set<VaultPath>
+
+  func look() throws(SyncError) -> RemoteLook {
+    var look = RemoteLook()
+    look.hasDescription = try identify()
+    try listPeople(&look)
+    try listMembers(&look)
+    if !look.hasDescription { try requireOwnLeftovers(look) }
+    return look
+  }
+
+  // MARK: Which vault
+
+  /// - Returns: Whether there is a vault at all.
+  private func identify() throws(SyncError) -> Bool {
+    let bytes: [UInt8]
+    do throws(BlobStoreError) {
+      bytes = try session.remote.read(
+        BlobPath(VaultPath.vault.string), limit: VaultDescription.byteLimit)
+    } catch {
+      switch error {
+      case .notFound:
+        try requireKnownNames()
+        return false
+      case .tooLarge: throw .notThisVault(reason: "it is too large")
+      default: throw .remote(error)
+      }
+    }
+    let found: VaultID
+    do { found = try VaultDescription(decoding: bytes).vault } catch {
+      throw .notThisVault(reason: "\(error)")
+    }
+    guard found == session.vault.id else { throw .otherVault(found: found) }
+    return true
+  }
+
+  private func requireKnownNames() throws(SyncError) {
+    let known: Set = ["people", "members", "audit"]
+    let names = try asking { () throws(BlobStoreError) in try session.remote.list(.root) }
+    if let strange = names.first(where: { !known.contains($0.name) || !$0.isFolder }) {
+      throw .notEmpty(example: strange.name)
+    }
+  }
+
+  /// Without `vault.json`, only what an interrupted first push of this very vault left may be there.
+  private func requireOwnLeftovers(_ look: RemoteLook) throws(SyncError) {
+    for path in look.files.keys where !local.contains(path) {
+      if case .identity = path { throw .notEmpty(example: path.string) }
+    }
+  }
+
+  // MARK: Names
+
+  private func listPeople(_ look: inout RemoteLook) throws(SyncError) {
+    do throws(BlobStoreError) {
+      try session.remote.walk(under: "people", depth: 6, limit: RemoteLook.nameLimit) {
+        path, entry in
+        add(path, entry, to: &look)
+        return .goOn
+      }
+    } catch {
+      guard error.concernsOneFile else { throw .remote(error) }
+      session.note(.endlessListing("people"))
+    }
+  }
+
+  private func listMembers(_ look: inout RemoteLook) throws(SyncError) {
+    let folder: BlobPath = "members"
+    let entries: [BlobEntry]
+    do throws(BlobStoreError) { entries = try list(folder) } catch {
+      guard error.concernsOneFile else { throw .remote(error) }
+      session.note(.endlessListing(folder.string))
+      return
+    }
+    for entry in entries {
+      if entry.isFolder, let member = MemberID(hex: entry.name) {
+        look.members.insert(member)
+      } else {
+        session.note(.foreign("members/\(entry.name)"))
+      }
+    }
+    let results = Gathered<(MemberID, RemoteLook)>()
+    let members = look.members.sorted()
+    try session.forEach(members) { [self] (member) throws(SyncError) in
+      results.add((member, try listMember(member)))
+    }
+    for (member, part) in results.all {
+      look.files.merge(part.files) { first, _ in first }
+      look.searched.formUnion(part.searched)
+      if !part.givenUp.isEmpty { look.givenUp.insert(member) }
+    }
+  }
+
+  private func listMember(_ member: MemberID) throws(SyncError) -> RemoteLook {
+    var look = RemoteLook()
+    let folder = BlobPath("members/\(member.hex)")
+    do throws(BlobStoreError) {
+      let heads = folder.appending("heads")
+      for entry in try list(heads) {
+        add(heads.child(named: entry.name), entry, to: &look)
+      }
+      guard needsSearch(member, look) else { return look }
+      look.searched.insert(member)
+      let grants = folder.appending("grants")
+      try session.remote.walk(under: grants, depth: 4, limit: RemoteLook.nameLimit) { path, entry in
+        add(path, entry, to: &look)
+        return .goOn
+      }
+      for entry in try list(folder) where !entry.isFolder {
+        add(folder.child(named: entry.name), entry, to: &look)
+      }
+    } catch {
+      guard error.concernsOneFile else { throw .remote(error) }
+      session.note(.endlessListing(folder.string))
+      look.givenUp.insert(member)
+    }
+    return look
+  }
+
+  private func list(_ folder: BlobPath) throws(BlobStoreError) -> [BlobEntry] {
+    let entries = try session.remote.list(folder)
+    guard entries.count <= RemoteLook.nameLimit else {
+      throw .endlessListing(folder: folder.string, limit: RemoteLook.nameLimit)
+    }
+    return entries
+  }
+
+  /// Whether more than the heads is to be listed: something about the member is new.
+  private func needsSearch(_ member: MemberID, _ look: RemoteLook) -> Bool {
+    let seen = session.memory.seen
+    if session.options.looksEverywhere || seen[.memberRoot(member)] == nil { return true }
+    let isHeadNew = look.files.contains { path, entry in
+      seen[path]?.fingerprint != entry.fingerprint
+    }
+    if isHeadNew { return true }
+    return local.contains { path in
+      switch path {
+      case .memberRoot(member), .grant(member, _, _): seen[path] == nil
+      default: false
+      }
+    }
+  }
+
+  private func add(_ path: BlobPath?, _ entry: BlobEntry, to look: inout RemoteLook) {
+    guard let path, entry.kind == .blob, let known = VaultPath(parsing: path.string) else {
+      session.note(.foreign(path?.string ?? entry.name))
+      return
+    }
+    look.files[known] = entry
+  }
+}

@@ -1,0 +1,182 @@
+import BlobStore
+import Vault
+import VaultModel
+
+/// The signed files of both sides, verified: what each shows, and the bytes of what was read on the way.
+///
+/// Only what is new or changed on the remote is read; of the rest this machine remembers what it was.
+final class SignedExchange: Sendable {
+  let session: SyncSession
+  let look: RemoteLook
+  let local: LocalLook
+  /// The tree as it would be with what the remote shows.
+  let tree: SignedTree
+  /// What is here, verified. A broken file has none, and is noted.
+  let here: [VaultPath: SignedFacts]
+  /// What the remote shows, verified.
+  let there: [VaultPath: RegisterState]
+  /// What the remote showed or took before.
+  let shownBefore: [VaultPath: RegisterState]
+  /// Files of the remote that are there and do not hold.
+  let broken: Set<VaultPath>
+  /// Files here that do not hold.
+  let brokenHere: Set<VaultPath>
+  private let facts: [VaultPath: SignedFacts]
+  private let bytes: [VaultPath: [UInt8]]
+  private let marks: [VaultPath: RegisterState]
+
+  init(session: SyncSession, look: RemoteLook, local: LocalLook) throws(SyncError) {
+    self.session = session
+    self.look = look
+    self.local = local
+    let vault = session.vault
+    let ownTree = try keeping { () throws(VaultError) in
+      try SignedTree(vault: vault.id, store: vault.store)
+    }
+    (here, brokenHere) = try Self.verify(local.files, in: ownTree, session)
+    let memory = session.memory
+    shownBefore = memory.seen.mapValues(\.state)
+    let changed = look.files.filter { path, entry in
+      memory.seen[path]?.fingerprint != entry.fingerprint
+    }.keys.sorted { $0.string < $1.string }
+    bytes = try Self.read(changed, session)
+    let read = bytes
+    tree = try keeping { () throws(VaultError) in
+      read.isEmpty ? ownTree : try ownTree.adding(read)
+    }
+    var facts: [VaultPath: SignedFacts] = [:]
+    var there: [VaultPath: RegisterState] = [:]
+    var broken = Set(changed)
+    for path in look.files.keys {
+      guard let bytes = read[path] else {
+        if !broken.contains(path) { there[path] = memory.seen[path]?.state }
+        continue
+      }
+      do throws(VaultError) {
+        let found = try tree.verify(path, bytes)
+        facts[path] = found
+        there[path] = RegisterState(counter: found.counter, hash: found.hash)
+        broken.remove(path)
+      } catch {
+        session.note(SyncProblem(error, there: path.string))
+      }
+    }
+    self.facts = facts
+    self.there = there
+    self.broken = broken
+    marks = try keeping { () throws(VaultError) in
+      Dictionary(
+        try vault.watermarks().marks.map {
+          ($0.path, RegisterState(counter: $0.counter, hash: $0.hash))
+        }, uniquingKeysWith: { first, _ in first })
+    }
+    rememberShown()
+  }
+
+  private static func verify(
+    _ paths: Set<VaultPath>, in tree: SignedTree, _ session: SyncSession
+  ) throws(SyncError) -> ([VaultPath: SignedFacts], Set<VaultPath>) {
+    var here: [VaultPath: SignedFacts] = [:]
+    var broken: Set<VaultPath> = []
+    for path in paths {
+      do throws(VaultError) { here[path] = try tree.verifyStored(path) } catch {
+        switch error {
+        case .damaged, .missing:
+          broken.insert(path)
+          session.note(SyncProblem(error, here: path.string))
+        default: throw .vault(error)
+        }
+      }
+    }
+    return (here, broken)
+  }
+
+  private static func read(
+    _ paths: [VaultPath], _ session: SyncSession
+  ) throws(SyncError) -> [VaultPath: [UInt8]] {
+    let results = Gathered<(VaultPath, [UInt8])>()
+    try session.forEach(paths) { (path) throws(SyncError) in
+      if let bytes = try session.readSigned(path) { results.add((path, bytes)) }
+    }
+    return Dictionary(results.all, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// What the remote shows counts as shown, but for what went back: of that the newest stays known.
+  private func rememberShown() {
+    session.remember { memory in
+      for (path, state) in there {
+        if let known = memory.seen[path], known.state.counter > state.counter { continue }
+        if let known = memory.seen[path], known.state.counter == state.counter, state.counter > 0,
+          known.state.hash != state.hash
+        {
+          continue
+        }
+        memory.seen[path] = RemoteMemory.Seen(
+          fingerprint: look.files[path]?.fingerprint, state: state)
+      }
+    }
+  }
+
+  // MARK: Plans
+
+  /// What is to be done about a register.
+  func plan(_ path: VaultPath) -> RegisterPlan {
+    if brokenHere.contains(path) { return RegisterPlan(.leave) }
+    if broken.contains(path) {
+      // What does not hold is replaced by what is here, if there is something.
+      return RegisterPlan(here[path] == nil ? .leave : .put)
+    }
+    let own = here[path].map { RegisterState(counter: $0.counter, hash: $0.hash) }
+    var plan = RegisterPlan(
+      RegisterSituation(
+        local: own, remote: there[path], mark: marks[path], shown: shownBefore[path],
+        previous: here[path]?.previous, isOwn: isOwn(path)))
+    let didGoBack = plan.findings.contains { if case .wentBack = $0 { true } else { false } }
+    if didGoBack, !session.options.repairsRemote { plan.action = .leave }
+    return plan
+  }
+
+  private func isOwn(_ path: VaultPath) -> Bool {
+    switch path {
+    case .head(_, let device), .device(_, let device): device == session.vault.device
+    default: false
+    }
+  }
+
+  func note(_ plan: RegisterPlan, _ path: VaultPath) {
+    for finding in plan.findings {
+      session.note(SyncProblem(finding, path: path, action: plan.action))
+    }
+  }
+
+  func plan(statement path: VaultPath) -> StatementPlan {
+    if brokenHere.contains(path) { return .leave }
+    if broken.contains(path) { return here[path] == nil ? .leave : .put }
+    return StatementPlan(local: here[path]?.hash, remote: there[path]?.hash)
+  }
+
+  // MARK: Bytes
+
+  /// A file of the remote that holds, with what it says; nil when it cannot be had any more, which is noted.
+  func fetched(_ path: VaultPath) throws(SyncError) -> (bytes: [UInt8], facts: SignedFacts)? {
+    if let bytes = bytes[path], let facts = facts[path] { return (bytes, facts) }
+    guard let bytes = try session.readSigned(path) else { return nil }
+    do throws(VaultError) { return (bytes, try tree.verify(path, bytes)) } catch {
+      session.note(SyncProblem(error, there: path.string))
+      return nil
+    }
+  }
+
+  /// A file that is here, as it stands now, if it holds.
+  func stored(_ path: VaultPath) throws(SyncError) -> (bytes: [UInt8], facts: SignedFacts)? {
+    let bytes: [UInt8]
+    do throws(BlobStoreError) {
+      bytes = try session.vault.store.read(
+        BlobPath(path.string), limit: Limits.signedFileBytes)
+    } catch {
+      if case .notFound = error { return nil }
+      throw .vault(VaultError(error))
+    }
+    return try keeping { () throws(VaultError) in (bytes, try tree.verify(path, bytes)) }
+  }
+}

@@ -1,0 +1,69 @@
+import VaultCrypto
+import VaultModel
+
+/// As lines of text: Docs/Format.md, "This machine's state".
+extension RemoteMemory {
+  private static let title = "kinvault remote 1"
+  /// Longer than any sensible one; a few signed files per member and device.
+  static let byteLimit = 64 << 20
+
+  package func encoded() -> [UInt8] {
+    var lines = [Self.title]
+    if let lastSuccess { lines.append("success \(lastSuccess)") }
+    if let lastFullLook { lines.append("look \(lastFullLook)") }
+    lines.append("pending \(pendingCommitCount)")
+    if let failures {
+      lines.append("failed \(failures.count) \(failures.first) \(failures.last) \(failures.text)")
+    }
+    for (path, seen) in seen.sorted(by: { $0.key.string < $1.key.string }) {
+      let mark = seen.fingerprint.map { String($0, radix: 16) } ?? "-"
+      lines.append("seen \(mark) \(seen.state.counter) \(seen.state.hash.hex) \(path.string)")
+    }
+    let text = Array((lines.joined(separator: "\n") + "\n").utf8)
+    return text + Array("sum \(Digest.sha256(text).hex)\n".utf8)
+  }
+
+  /// Nil for what is torn, or of another version: then nothing is remembered.
+  package init?(decoding bytes: [UInt8]) {
+    let sumByteCount = "sum \n".utf8.count + FileHash.byteCount * 2
+    guard bytes.count > sumByteCount else { return nil }
+    let text = Array(bytes.dropLast(sumByteCount))
+    guard bytes.suffix(sumByteCount) == Array("sum \(Digest.sha256(text).hex)\n".utf8)[...]
+    else { return nil }
+    var lines = String(decoding: text, as: UTF8.self).split(separator: "\n")[...]
+    guard lines.popFirst() == Self.title[...] else { return nil }
+    self.init()
+    for line in lines {
+      guard add(line.split(separator: " ", maxSplits: 4)) else { return nil }
+    }
+  }
+
+  private mutating func add(_ words: [Substring]) -> Bool {
+    switch (words.first, words.count) {
+    case ("success", 2):
+      lastSuccess = UInt64(words[1])
+      return lastSuccess != nil
+    case ("look", 2):
+      lastFullLook = UInt64(words[1])
+      return lastFullLook != nil
+    case ("pending", 2):
+      guard let count = UInt64(words[1]) else { return false }
+      pendingCommitCount = count
+    case ("failed", 4), ("failed", 5):
+      guard let count = Int(words[1]), let first = UInt64(words[2]), let last = UInt64(words[3])
+      else { return false }
+      let text = words.count > 4 ? String(words[4]) : ""
+      failures = Failures(count: count, first: first, last: last, text: text)
+    case ("seen", 5):
+      guard let counter = UInt64(words[2]), let hash = FileHash(hex: words[3]),
+        let path = VaultPath(parsing: words[4])
+      else { return false }
+      let fingerprint = UInt64(words[1], radix: 16)
+      guard fingerprint != nil || words[1] == "-" else { return false }
+      seen[path] = Seen(
+        fingerprint: fingerprint, state: RegisterState(counter: counter, hash: hash))
+    default: return false
+    }
+    return true
+  }
+}

@@ -1,0 +1,61 @@
+import VaultModel
+
+/// What this machine remembers of one remote, so that a sync need not read again what did not change.
+///
+/// Nothing depends on it: without it a sync reads more and can say less about a remote that went back.
+package struct RemoteMemory: Hashable, Sendable {
+  /// A signed file as the remote showed it, or as it was put there.
+  package struct Seen: Hashable, Sendable {
+    /// The store's mark of the file; nil when it was put and not listed since.
+    package var fingerprint: UInt64?
+    package var state: RegisterState
+
+    package init(fingerprint: UInt64?, state: RegisterState) {
+      self.fingerprint = fingerprint
+      self.state = state
+    }
+  }
+
+  /// Failures since the last success.
+  package struct Failures: Hashable, Sendable {
+    package var count: Int
+    /// Milliseconds since 1970.
+    package var first: UInt64
+    package var last: UInt64
+    /// What the last one said; one line.
+    package var text: String
+
+    package init(count: Int, first: UInt64, last: UInt64, text: String) {
+      self.count = count
+      self.first = first
+      self.last = last
+      self.text = text
+    }
+  }
+
+  /// The signed files that were verified, by path.
+  package var seen: [VaultPath: Seen] = [:]
+  /// When a sync last went through without an error; milliseconds since 1970.
+  package var lastSuccess: UInt64?
+  /// When every folder was last looked into.
+  package var lastFullLook: UInt64?
+  package var failures: Failures?
+  /// As the last sync left it.
+  package var pendingCommitCount: UInt64 = 0
+
+  package init() {}
+
+  package mutating func succeed(at now: UInt64) {
+    lastSuccess = now
+    failures = nil
+  }
+
+  package mutating func fail(at now: UInt64, _ text: String) {
+    failures = Failures(
+      count: (failures?.count ?? 0) + 1, first: failures?.first ?? now, last: now,
+      text: text.split(whereSeparator: \.isNewline).joined(separator: " "))
+  }
+
+  /// More than five in a row: no passing trouble.
+  package var isInTrouble: Bool { (failures?.count ?? 0) > 5 }
+}

@@ -1,0 +1,22 @@
+/// What a sync of one remote is to do.
+package struct SyncOptions: Hashable, Sendable {
+  package enum Direction: Hashable, Sendable {
+    case both
+    case pull
+    case push
+  }
+
+  package var direction = Direction.both
+  /// Looks and plans, and moves nothing; the report lists what would move.
+  package var isDryRun = false
+  /// Joins also what would delete or conflict more than half of a member.
+  package var acceptsMassChange = false
+  /// Puts newer registers where the remote went back to older ones. False leaves such a remote as it is.
+  package var repairsRemote = true
+  /// Looks into every folder of the remote, also where nothing seems to have changed.
+  package var looksEverywhere = false
+  /// How many requests may be under way at once: a few for a disk, more for a store far away.
+  package var threadCount = 4
+
+  package init() {}
+}

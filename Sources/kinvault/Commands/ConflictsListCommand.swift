@@ -1,0 +1,101 @@
+import ArgumentParser
+import Vault
+import VaultModel
+
+struct ConflictsListCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List the versions that lost and are kept.",
+    discussion: """
+      Example:
+        kinvault conflicts list --json
+      """)
+
+  @Flag(help: "Print JSON.") var json = false
+  @OptionGroup var access: AccessOptions
+
+  func run() throws {
+    let rows = try access.withVault(.reading) { vault in
+      try vault.members.flatMap { member in
+        try member.keptConflicts().map { ConflictRow($0, of: member, in: vault) }
+      }
+    }
+    if json {
+      try JSONOutput.print(rows)
+      return
+    }
+    var table = Table("ID", "RECORD", "WRITTEN", "ON", "HOLDS")
+    for row in rows {
+      table.add([
+        row.shortID, row.record, DateText.local(milliseconds: row.milliseconds), row.device,
+        row.files.joined(separator: ", "),
+      ])
+    }
+    table.print(orElse: "No conflicts.")
+    if !rows.isEmpty {
+      Terminal.writeLine(
+        "\nTo see one: kinvault conflicts show ID. To decide: kinvault conflicts resolve ID")
+    }
+  }
+}
+
+/// A conflict as it is listed.
+struct ConflictRow: Encodable {
+  var id: String
+  var member: String
+  /// Where the record is that the version is of.
+  var record: String
+  /// The copy's path in the mounted view.
+  var copy: String
+  var device: String
+  var written: String
+  var isRecordDeleted: Bool
+  var files: [String]
+  let milliseconds: UInt64
+
+  enum CodingKeys: String, CodingKey {
+    case id, member, record, copy, device, written, isRecordDeleted, files
+  }
+
+  var shortID: String { String(id.prefix(8)) }
+
+  init(_ conflict: KeptConflict, of member: Member, in vault: Vault) {
+    id = conflict.copy.record.hex
+    self.member = member.name.string
+    record = member.displayPath(of: conflict.mark.record)
+    copy = member.displayPath(of: conflict.copy.record)
+    device = vault.name(of: conflict.mark.device)
+    milliseconds = conflict.mark.time.milliseconds
+    written = DateText.utc(milliseconds: milliseconds)
+    isRecordDeleted = conflict.original?.isDeleted ?? true
+    files = conflict.items.map(\.name.string).sorted()
+  }
+}
+
+/// Finds the conflict that a person names by the first digits of its id or by its path.
+struct ConflictLookup {
+  let vault: Vault
+
+  /// - Throws: `notFound` when none or more than one fits.
+  func find(_ text: String) throws -> (member: Member, conflict: KeptConflict) {
+    var matches: [(Member, KeptConflict)] = []
+    for member in vault.members {
+      for conflict in try member.keptConflicts() {
+        let digits = text.lowercased()
+        let isID = digits.count >= 4 && conflict.copy.record.hex.hasPrefix(digits)
+        if isID || member.displayPath(of: conflict.copy.record) == text {
+          matches.append((member, conflict))
+        }
+      }
+    }
+    guard matches.count <= 1 else {
+      throw CommandError.notFound("More than one conflict begins with \(text). Give more digits.")
+    }
+    guard let match = matches.first else {
+      throw CommandError.notFound(
+        "There is no conflict \u{201C}\(Terminal.visible(text))\u{201D}. To see all: kinvault conflicts list"
+      )
+    }
+    return match
+  }
+}

@@ -1,0 +1,45 @@
+import ArgumentParser
+import Vault
+import VaultModel
+
+struct ConflictsResolveCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "resolve",
+    abstract: "Decide about a version that lost.",
+    discussion: """
+      Either way the kept copy goes away, on every device, and stays in the history. Deleting the copy in the mount \
+      is the same as --keep-current.
+
+      Examples:
+        kinvault conflicts resolve 3f9a01bc --keep-current
+        kinvault conflicts resolve 3f9a01bc --take-back
+      """)
+
+  @Argument(help: "The conflict: the first digits of its id, or its path.") var conflict: String
+  @Flag(help: "Keep the record as it is now.") var keepCurrent = false
+  @Flag(
+    help: "Put this version's files back into the record; bring the record back if it was deleted.")
+  var takeBack = false
+  @OptionGroup var access: AccessOptions
+
+  func validate() throws {
+    guard keepCurrent != takeBack else {
+      throw ValidationError("Say what to do: --keep-current or --take-back.")
+    }
+  }
+
+  func run() throws {
+    let record = try access.withVault(.writing) { vault in
+      let (member, found) = try ConflictLookup(vault: vault).find(conflict)
+      let edits =
+        try takeBack ? member.edits(takingBack: found) : [member.discarding(found)]
+      try vault.commit(edits, to: member)
+      vault.audit.note(.write, member: member.id, record: found.mark.record, detail: "conflict")
+      return member.displayPath(of: found.mark.record)
+    }
+    Terminal.writeLine(
+      takeBack
+        ? "\(Terminal.visible(record)) has this version's files again."
+        : "\(Terminal.visible(record)) stays as it is.")
+  }
+}

@@ -1,0 +1,26 @@
+import Glibc
+import Testing
+
+/// What a process that holds keys says when it crashes.
+@Suite struct CrashReportTests {
+  @Test func aCrashShowsNoMemory() throws {
+    let program = try Program.withVault()
+    let out = program.folder.appending("out").string
+    for number in [SIGSEGV, SIGABRT, SIGILL, SIGQUIT] {
+      let session = try TerminalProgram(
+        program, "export", "Emma", out,
+        environment: [
+          "KINVAULT_PASSWORD_FILE": program.passwordFile,
+          "SWIFT_BACKTRACE": "enable=yes,interactive=no,color=no,timeout=none",
+        ])
+      try session.expect("Export? [y/N]")
+      session.signal(number)
+      let status = session.end()
+      // SIGQUIT is what Ctrl-\ sends: the prompt takes it like Ctrl-C.
+      #expect(status == 128 + number || (number == SIGQUIT && status == 130))
+      for word in ["crashed", "Backtrace", "Registers", "Thread 0", "0x0"] {
+        #expect(!session.screen.contains(word), "\(session.screen)")
+      }
+    }
+  }
+}

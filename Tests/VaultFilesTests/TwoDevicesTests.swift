@@ -1,0 +1,108 @@
+import Testing
+import Vault
+import VaultModel
+
+@testable import VaultFiles
+
+/// Two devices whose commits arrive while the other one writes.
+@Suite struct TwoDevicesTests {
+  private struct Pair {
+    let mounted: MountedVault
+    let other: FileTree
+    var tree: FileTree { mounted.tree }
+
+    init() throws {
+      mounted = try MountedVault()
+      try mounted.tree.mkdir("Emma")
+      try mounted.tree.mkdir("Emma/visit")
+      try mounted.tree.write("Emma/visit/file", "old")
+      try mounted.tree.commitNow()
+      other = FileTree(vault: try mounted.openOnAnotherDevice(), options: mounted.options)
+    }
+
+    /// What the conflicts folder holds, as both see it at the end.
+    func conflicts() throws -> [String: String] {
+      var found: [String: String] = [:]
+      let top = "Emma/\(ConflictMark.folderTitle)"
+      for folder in try tree.list(top) {
+        for name in try tree.list("\(top)/\(folder)") {
+          found[name] = try tree.text("\(top)/\(folder)/\(name)")
+        }
+        #expect(folder.hasPrefix("visit - offline conflict "))
+      }
+      return found
+    }
+  }
+
+  @Test func whatArrivesUnderAnUnsavedFileIsKeptAsAConflict() throws {
+    let pair = try Pair()
+    let handle = try pair.tree.open("Emma/visit/file")
+    try handle.put(Array("mine".utf8), at: 0)
+    try pair.other.write("Emma/visit/file", "theirs")
+    try pair.other.commitNow()
+    pair.tree.refresh()
+    try handle.flush()
+    handle.release()
+    try pair.tree.commitNow()
+    pair.tree.refresh()
+    #expect(try pair.tree.text("Emma/visit/file") == "mine")
+    #expect(try pair.conflicts() == ["file": "theirs"])
+    pair.other.refresh()
+    #expect(try pair.other.text("Emma/visit/file") == "mine")
+  }
+
+  @Test func aNewFileOfTheSameNameKeepsBoth() throws {
+    let pair = try Pair()
+    try pair.tree.write("Emma/visit/card", "mine")
+    try pair.other.write("Emma/visit/card", "theirs")
+    try pair.other.commitNow()
+    pair.tree.refresh()
+    try pair.tree.commitNow()
+    pair.tree.refresh()
+    #expect(try pair.tree.text("Emma/visit/card") == "mine")
+    #expect(try pair.conflicts() == ["card": "theirs"])
+  }
+
+  @Test func aFileReplacedElsewhereDoesNotSwallowWhatIsBeingWritten() throws {
+    let pair = try Pair()
+    let handle = try pair.tree.open("Emma/visit/file")
+    try handle.put(Array("mine".utf8), at: 0)
+    try pair.other.write("Emma/visit/new", "theirs")
+    try pair.other.rename("Emma/visit/new", "Emma/visit/file")
+    try pair.other.commitNow()
+    pair.tree.refresh()
+    try handle.flush()
+    handle.release()
+    try pair.tree.commitNow()
+    pair.tree.refresh()
+    #expect(try pair.tree.text("Emma/visit/file") == "mine")
+    #expect(try pair.conflicts() == ["file": "theirs"])
+  }
+
+  @Test func aFileDeletedElsewhereStaysWhileItIsBeingWritten() throws {
+    let pair = try Pair()
+    let handle = try pair.tree.open("Emma/visit/file")
+    try handle.put(Array("mine".utf8), at: 0)
+    try pair.other.unlink("Emma/visit/file")
+    try pair.other.commitNow()
+    pair.tree.refresh()
+    try handle.flush()
+    handle.release()
+    try pair.tree.commitNow()
+    pair.other.refresh()
+    #expect(try pair.other.text("Emma/visit/file") == "mine")
+  }
+
+  @Test func whatNobodyTouchedHereIsSimplyReplaced() throws {
+    let pair = try Pair()
+    #expect(try pair.tree.text("Emma/visit/file") == "old")
+    try pair.other.write("Emma/visit/file", "theirs")
+    try pair.other.commitNow()
+    pair.tree.refresh()
+    #expect(try pair.tree.text("Emma/visit/file") == "theirs")
+    try pair.tree.write("Emma/visit/file", "then mine")
+    try pair.tree.commitNow()
+    pair.tree.refresh()
+    #expect(try pair.tree.list("Emma") == ["visit"])
+  }
+}
