@@ -10,6 +10,9 @@ package struct CheckReport: Sendable {
   package var memberCount = 0
   package var recordCount = 0
   package var objectCount = 0
+  /// Chunks that a lazy vault keeps elsewhere, and the bytes they take there.
+  package var awayCount = 0
+  package var awayByteCount: UInt64 = 0
   /// Ciphertext bytes of the objects that records need.
   package var objectByteCount: UInt64 = 0
   /// Objects that nothing names; `collect` removes them.
@@ -119,7 +122,7 @@ private struct MemberCheck {
           member: name, record: member.displayPath(of: entry.record), item: "record.md"))
     }
     let sizes = try objectSizes(known: references, &report)
-    problems += present(references, sizes)
+    problems += present(references, sizes, &report)
     if readsData { problems += read(references, sizes, &report) }
     report.recordCount += member.recordCount
     report.objectCount += references.count
@@ -160,12 +163,19 @@ private struct MemberCheck {
   }
 
   private func present(
-    _ references: [ObjectName: ObjectReference], _ sizes: [ObjectName: UInt64]
+    _ references: [ObjectName: ObjectReference], _ sizes: [ObjectName: UInt64],
+    _ report: inout CheckReport
   ) -> [Problem] {
     references.values.compactMap { reference in
       let path = member.objects.path(of: reference.name).string
       guard let size = sizes[reference.name] else {
-        return problem(.missing(path: path), reference)
+        guard context.lazy != nil, reference.kind == .chunk else {
+          return problem(.missing(path: path), reference)
+        }
+        report.awayCount += 1
+        report.awayByteCount += UInt64(
+          ObjectLayout.fileSize(contentSize: reference.contentByteCount ?? 0))
+        return nil
       }
       let needed = ObjectLayout.fileSize(contentSize: reference.contentByteCount ?? 0)
       guard ObjectLayout.bodySize(fileSize: Int(clamping: size)) != nil, size >= needed else {

@@ -206,6 +206,7 @@ struct CommitWriter {
       for entry in entries { _ = manifest.apply(entry) }
     }
     let replaced = member.findDisplaced(afterJoining: joined)
+    member.noteChanges(joined.union(replaced))
     return Commit(
       counter: counter, entries: entries,
       changedByOthers: changedByOthers.union(joined).union(replaced), joined: joined,

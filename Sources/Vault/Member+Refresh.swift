@@ -37,6 +37,7 @@ extension Member {
       do throws(VaultError) {
         let news = try adopt(try loadHead(of: device), &heads)
         changed.formUnion(news)
+        noteChanges(news)
         if !isOwn, !news.isEmpty { hasLearned = true }
         heads.seen[device] = fingerprint
       } catch {
@@ -48,7 +49,9 @@ extension Member {
       }
     }
     if hasLearned || !changed.isEmpty && displaced.withLock({ !$0.isEmpty }) {
-      changed.formUnion(findDisplaced())
+      let moved = findDisplaced()
+      noteChanges(moved)
+      changed.formUnion(moved)
     }
     return changed
   }

@@ -18,6 +18,8 @@ package final class Member: Sendable {
   // `manifest`.
   let heads = Mutex(HeadsState())
   let revisions = Mutex(RevisionCache(capacity: 64))
+  // What changed since `takeChanges`; nil until someone wants to know.
+  private let changes = Mutex<Set<RecordID>?>(nil)
   // What keeps this member from being written; set while opening.
   let damage = Mutex<VaultError?>(nil)
 
@@ -26,6 +28,7 @@ package final class Member: Sendable {
     self.context = context
     objects = ObjectStore(
       member: id, keys: opened.keys, store: context.store, staging: context.staging,
+      lazy: context.lazy,
       buffers: context.buffers)
     register = HeadRegister(
       member: id, context: context, keys: opened.keys, grants: opened.grants)
@@ -79,6 +82,25 @@ package final class Member: Sendable {
 
   package var recordCount: Int {
     manifest.withLock { $0.liveCount }
+  }
+
+  // MARK: Changes by others
+
+  /// From now on gathers what others change, for `takeChanges`: for the one view that a process has of the member.
+  package func trackChanges() { changes.withLock { $0 = $0 ?? [] } }
+
+  /// The records that other processes, other devices or joins changed since the last call, whichever part of this
+  /// process noticed.
+  package func takeChanges() -> Set<RecordID> {
+    changes.withLock { changes in
+      defer { if changes != nil { changes = [] } }
+      return changes ?? []
+    }
+  }
+
+  func noteChanges(_ records: Set<RecordID>) {
+    guard !records.isEmpty else { return }
+    changes.withLock { $0?.formUnion(records) }
   }
 
   // MARK: Revisions

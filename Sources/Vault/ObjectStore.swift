@@ -14,6 +14,8 @@ package final class ObjectStore: Sendable {
   let store: any LocalStore
   // Nil in a vault opened for reading.
   let staging: Staging?
+  // Nil in a vault that is wholly here.
+  let lazy: LazyChunks?
   private let buffers: BufferPool
   /// An object that no commit of this process has taken yet.
   private struct Staged: Sendable {
@@ -28,12 +30,13 @@ package final class ObjectStore: Sendable {
 
   init(
     member: MemberID, keys: MemberKeys, store: any LocalStore, staging: Staging?,
-    buffers: BufferPool
+    lazy: LazyChunks?, buffers: BufferPool
   ) {
     self.member = member
     self.keys = keys
     self.store = store
     self.staging = staging
+    self.lazy = lazy
     self.buffers = buffers
   }
 
@@ -177,6 +180,8 @@ package final class ObjectStore: Sendable {
     let final = path(of: name)
     guard let staging, let object = staged.withLock({ $0[name] }) else {
       guard try storing({ () throws(BlobStoreError) in try store.size(of: final) }) != nil else {
+        // What a lazy vault keeps elsewhere is in its place there.
+        if lazy != nil { return }
         throw .missing(path: final.string)
       }
       return
@@ -200,7 +205,9 @@ package final class ObjectStore: Sendable {
     _ name: ObjectName, kind: ObjectKind = .chunk
   ) throws(VaultError) -> ObjectReader {
     if let reader = readers.withLock({ $0[name] }) { return reader }
-    let reader = try open(name, kind: kind)
+    let reader = try fetchingIfAway(name, kind) { () throws(VaultError) in
+      try open(name, kind: kind)
+    }
     readers.withLock { $0.insert(reader) }
     return reader
   }
@@ -230,9 +237,32 @@ package final class ObjectStore: Sendable {
       return try content(name, kind: kind, at: path)
     } catch {
       let final = self.path(of: name)
-      guard case .missing = error, path != final else { throw error }
-      return try content(name, kind: kind, at: final)
+      guard case .missing = error else { throw error }
+      return try fetchingIfAway(name, kind) { () throws(VaultError) in
+        try content(name, kind: kind, at: final)
+      }
     }
+  }
+
+  /// Runs `body`; when it misses the chunk and the vault is lazy, brings the chunk here and runs it again.
+  private func fetchingIfAway<Value>(
+    _ name: ObjectName, _ kind: ObjectKind, _ body: () throws(VaultError) -> Value
+  ) throws(VaultError) -> Value {
+    guard let lazy, kind == .chunk else { return try body() }
+    lazy.noteUse(name)
+    do throws(VaultError) { return try body() } catch {
+      guard case .missing = error else { throw error }
+      try lazy.fetch(name, for: self)
+      return try body()
+    }
+  }
+
+  /// Says that a chunk will be read soon: a lazy vault begins to bring it here.
+  package func prefetch(_ name: ObjectName) {
+    guard let lazy, staging != nil, !isStaged(name) else { return }
+    // What cannot be told now is told to whoever reads it.
+    do throws(VaultError) { if try isPresent(name) { return } } catch { return }
+    lazy.fetchAhead(name, for: self)
   }
 
   private func content(

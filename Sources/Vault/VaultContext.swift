@@ -20,12 +20,15 @@ final class VaultContext: Sendable {
   let device: ThisDevice
   let isReadOnly: Bool
   let staging: Staging?
+  /// What is known of chunks that are elsewhere; nil for a vault that is wholly here.
+  let lazy: LazyChunks?
   let buffers: BufferPool
 
   init(
     store: any LocalStore, folder: FilePath?, state: StateFolder, clock: WallClock,
     binding: Binding,
-    people: People, person: PersonID, device: ThisDevice, isReadOnly: Bool, staging: Staging?
+    people: People, person: PersonID, device: ThisDevice, isReadOnly: Bool, staging: Staging?,
+    lazy: LazyChunks?
   ) {
     self.store = store
     self.folder = folder
@@ -38,6 +41,7 @@ final class VaultContext: Sendable {
     self.device = device
     self.isReadOnly = isReadOnly
     self.staging = staging
+    self.lazy = lazy
     // Six buffers a core are in use at most when many reads and seals run at once.
     buffers = BufferPool(byteCount: (ObjectStore.sealedChunkSize + 4095) & ~4095, keptCount: 12)
   }

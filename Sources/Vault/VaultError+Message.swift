@@ -30,6 +30,11 @@ extension VaultError {
       "\(path) is damaged: \(reason). “kinvault check” shows what it belongs to."
     case .missing(let path):
       "\(path) is missing. “kinvault check” shows what it belongs to; a backup may still have it."
+    case .away(let path, let reason):
+      """
+      \(path) is kept on a remote, and cannot be had from there now: \(reason). It can be read once the remote is \
+      reachable; “kinvault fetch” keeps things here for such times.
+      """
     case .rolledBack(let path, let found, let seen):
       """
       The vault folder is older than what this machine has seen: \(path) is at \(found), \

@@ -24,6 +24,8 @@ package enum VaultError: Error {
   case damaged(path: String, reason: String)
   /// A file that another one names is not there.
   case missing(path: String)
+  /// A chunk that a lazy vault keeps on a remote, which cannot be reached now.
+  case away(path: String, reason: String)
   /// The vault folder is older than what this machine has already seen of it.
   case rolledBack(path: String, found: UInt64, seen: UInt64)
   /// Another register with the same counter was seen before: two copies of one device have written.

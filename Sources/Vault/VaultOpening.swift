@@ -64,9 +64,11 @@ extension Vault {
     let staging =
       try options.readOnly
       ? nil : makeStaging(store: store, folder: folder, state: state, device: device.id)
+    let lazy = try state.loadLazySettings().map(LazyChunks.init(settings:))
     let context = VaultContext(
       store: store, folder: folder, state: state, clock: clock, binding: binding, people: people,
-      person: slot.person, device: device, isReadOnly: options.readOnly, staging: staging)
+      person: slot.person, device: device, isReadOnly: options.readOnly, staging: staging,
+      lazy: lazy)
     let profileKey = master.profileKey(binding: binding)
     let profile = try loadProfile(of: device, person: slot.person, key: profileKey, files: files)
     let vault = Vault(

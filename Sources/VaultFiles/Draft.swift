@@ -32,6 +32,7 @@ final class Draft: @unchecked Sendable {
   private var inFlight: [(chunk: Int, ticket: SealTicket)] = []
   /// Objects that the content before the last `seal` named, and the one after does not.
   private var obsolete: [ObjectName] = []
+  private var sequence = ReadSequence()
   /// Counts changes, so that a reader sees that its plan is out of date.
   private var changeCount: UInt64 = 0
 
@@ -52,6 +53,7 @@ final class Draft: @unchecked Sendable {
     while true {
       let plan = try planRead(at: offset, into: target)
       do {
+        for name in plan.ahead { store.willRead(name) }
         for part in plan.parts {
           let lower = part.target
           try store.read(
@@ -66,17 +68,30 @@ final class Draft: @unchecked Sendable {
     }
   }
 
+  private struct ReadPlan {
+    var byteCount = 0
+    var parts: [DraftState.SealedPart] = []
+    /// Objects that are wanted soon after.
+    var ahead: [ObjectName] = []
+    var changeCount: UInt64
+  }
+
   private func planRead(
     at offset: UInt64, into target: UnsafeMutableRawBufferPointer
-  ) throws(FileError) -> (byteCount: Int, parts: [DraftState.SealedPart], changeCount: UInt64) {
+  ) throws(FileError) -> ReadPlan {
     lock.lock()
     defer { lock.unlock() }
     try load()
-    guard let state = loaded, offset < state.size else { return (0, [], changeCount) }
-    let byteCount = Int(min(UInt64(target.count), state.size - offset))
-    let parts = state.read(
-      at: offset, into: UnsafeMutableRawBufferPointer(rebasing: target[..<byteCount]))
-    return (byteCount, parts, changeCount)
+    var plan = ReadPlan(changeCount: changeCount)
+    guard let state = loaded, offset < state.size, !target.isEmpty else { return plan }
+    plan.byteCount = Int(min(UInt64(target.count), state.size - offset))
+    plan.parts = state.read(
+      at: offset, into: UnsafeMutableRawBufferPointer(rebasing: target[..<plan.byteCount]))
+    let last = resources.layout.chunk(at: offset + UInt64(plan.byteCount) - 1)
+    for chunk in sequence.read(upTo: last, chunkCount: state.chunks.count) {
+      if case .sealed(let name, _) = state.chunks[chunk] { plan.ahead.append(name) }
+    }
+    return plan
   }
 
   /// See `DraftState.seek`. Locked.

@@ -10,6 +10,9 @@ protocol DraftStore: Sendable {
     _ name: ObjectName, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
   ) throws(FileError)
 
+  /// The object will be read soon. May do nothing.
+  func willRead(_ name: ObjectName)
+
   /// The whole content of an index object.
   func index(_ name: ObjectName) throws(FileError) -> [ObjectName?]
 

@@ -9,6 +9,7 @@ extension FileError {
     case .readOnly: self = .readOnly
     case .alreadyExists: self = .alreadyExists
     case .notFound: self = .notFound
+    case .away: self = .away
     case .permission, .noAccess: self = .accessDenied
     case .io(_, let number) where number == ENOSPC || number == EDQUOT: self = .noSpace
     case .io(_, let number) where number == EROFS: self = .readOnly

@@ -25,6 +25,8 @@ package enum FileError: Error, Hashable, Sendable {
   case attributesTooLarge
   /// EIO: an object is damaged or missing, or the store failed.
   case inputOutput
+  /// ENETUNREACH: a part of the content is kept on a remote that cannot be reached.
+  case away
   /// ENAMETOOLONG: a name is longer than 255 bytes, or a symlink's target than 4,095.
   case nameTooLong
   /// EINVAL: the arguments make no sense together.

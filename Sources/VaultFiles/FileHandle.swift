@@ -37,10 +37,12 @@ package final class FileHandle: @unchecked Sendable {
   /// Writes all of it or throws; with `.append` at the end of the file, whatever `offset` is.
   ///
   /// - Throws: `noSpace`, also for what was written before and could not be sealed; `fileTooLarge`, `badHandle`.
-  package func write(at offset: UInt64, _ bytes: UnsafeRawBufferPointer) throws(FileError) {
+  package func write(
+    at offset: UInt64, _ bytes: UnsafeRawBufferPointer, by caller: Caller? = nil
+  ) throws(FileError) {
     guard flags.contains(.write) else { throw .badHandle }
     try tree.budget.makeRoom()
-    try change { () throws(FileError) in
+    try change(by: caller) { () throws(FileError) in
       let start = flags.contains(.append) ? draft.size : offset
       guard start <= Self.sizeLimit, UInt64(bytes.count) <= Self.sizeLimit - start else {
         throw .fileTooLarge
@@ -54,16 +56,21 @@ package final class FileHandle: @unchecked Sendable {
   static let sizeLimit: UInt64 = 1 << 44
 
   /// Sets the size.
-  func truncate(to size: UInt64) throws(FileError) {
+  func truncate(to size: UInt64, by caller: Caller? = nil) throws(FileError) {
     guard size <= Self.sizeLimit else { throw .fileTooLarge }
-    try change { () throws(FileError) in
+    try change(by: caller) { () throws(FileError) in
       if draft.size != size { try draft.truncate(to: size) }
       return 0
     }
   }
 
   /// Runs a change of the content, with the draft's lock held; it returns how many bytes it added at most.
-  private func change(_ body: () throws(FileError) -> UInt64) throws(FileError) {
+  ///
+  /// Drops set-user-id bits unless root asks, as any Linux file system does. The kernel leaves that to us
+  /// (`FUSE_HANDLE_KILLPRIV`), but tells only programs that know more of its interface than libfuse when it is due.
+  private func change(
+    by caller: Caller?, _ body: () throws(FileError) -> UInt64
+  ) throws(FileError) {
     draft.lock.lock()
     defer { draft.lock.unlock() }
     let added = try body()
@@ -74,6 +81,7 @@ package final class FileHandle: @unchecked Sendable {
     node.dataByteCount = min(node.size, node.dataByteCount + added)
     node.modified = .now()
     node.changed = node.modified
+    if let caller, caller.uid != 0 { node.dropPrivileges() }
     guard draft.isModified else { return tree.noteChange(of: node) }
     let now = ContinuousClock.now
     if node.draftChanges == nil {
@@ -125,13 +133,13 @@ package final class FileHandle: @unchecked Sendable {
 
   /// - Throws: `badHandle`, `fileTooLarge`, `invalidArgument` for an empty range.
   package func allocate(
-    _ mode: AllocationMode, at offset: UInt64, length: UInt64
+    _ mode: AllocationMode, at offset: UInt64, length: UInt64, by caller: Caller? = nil
   ) throws(FileError) {
     guard flags.contains(.write) else { throw .badHandle }
     guard length > 0 else { throw .invalidArgument }
     guard offset <= Self.sizeLimit, length <= Self.sizeLimit - offset else { throw .fileTooLarge }
     let end = offset + length
-    try change { () throws(FileError) in
+    try change(by: caller) { () throws(FileError) in
       let keepsSize: Bool
       switch mode {
       case .allocate(let keeps): keepsSize = keeps
@@ -162,7 +170,8 @@ package final class FileHandle: @unchecked Sendable {
   /// - Returns: How many bytes were copied, which may be fewer than asked for; nil if this range is not to be had so:
   ///   copy it by reading and writing.
   package func copyRange(
-    at offset: UInt64, to target: FileHandle, at targetOffset: UInt64, length: UInt64
+    at offset: UInt64, to target: FileHandle, at targetOffset: UInt64, length: UInt64,
+    by caller: Caller? = nil
   ) throws(FileError) -> UInt64? {
     guard flags.contains(.read), target.flags.contains(.write), !target.flags.contains(.append)
     else { throw .badHandle }
@@ -176,7 +185,7 @@ package final class FileHandle: @unchecked Sendable {
     var names = source.names
     var byteCount = source.byteCount
     do throws(FileError) {
-      try target.change { () throws(FileError) in
+      try target.change(by: caller) { () throws(FileError) in
         let isPartial = !layout.isBoundary(byteCount)
         if isPartial, targetOffset + byteCount < target.draft.size {
           // The last chunk would replace more than was asked for.

@@ -53,6 +53,9 @@ final class FileNode: Node, @unchecked Sendable {
 
   var type: UInt32 { mode & FileMode.typeMask }
 
+  /// What chown(2) and writing do to a program that runs with its owner's rights: nobody lends those to new content.
+  func dropPrivileges() { mode &= mode & 0o010 == 0 ? ~0o4000 : ~0o6000 }
+
   /// What a commit writes under one of its names.
   func item(named name: FileName) -> Item {
     let records = Set(links.map(\.record)).union(unseenLinkRecords)

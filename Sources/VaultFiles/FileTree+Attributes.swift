@@ -12,31 +12,33 @@ extension FileTree {
 
   /// Changes mode, owner, times or size; the answer has the attributes after it.
   ///
-  /// - Parameter handle: The open file through which this was asked for, which allows more than its name may.
+  /// - Parameters:
+  ///   - handle: The open file through which this was asked for, which allows more than its name may.
+  ///   - caller: Whose process asked.
   /// - Throws: `notPermitted` for someone else's file, `readOnly`, `isDirectory` for a directory's size.
   package func setAttributes(
-    _ inode: Inode, _ change: AttributeChange, through handle: FileHandle?
+    _ inode: Inode, _ change: AttributeChange, through handle: FileHandle?, by caller: Caller? = nil
   ) throws(FileError) -> Attributes {
     guard !isReadOnly else { throw .readOnly }
     let node: Node? = handle?.node ?? state.lock.withLock { state.nodes[inode] }
     switch node {
-    case let file as FileNode: return try setAttributes(file, change, through: handle)
+    case let file as FileNode: return try setAttributes(file, change, through: handle, by: caller)
     case let directory as DirectoryNode: return try setAttributes(directory, change)
     default: throw inode == Self.root ? .notPermitted : .stale
     }
   }
 
   private func setAttributes(
-    _ file: FileNode, _ change: AttributeChange, through handle: FileHandle?
+    _ file: FileNode, _ change: AttributeChange, through handle: FileHandle?, by caller: Caller?
   ) throws(FileError) -> Attributes {
     if let size = change.size {
       if let handle {
-        try handle.truncate(to: size)
+        try handle.truncate(to: size, by: caller)
       } else {
         try checkAccess(file.inode, mask: 2)
         let handle = try open(file, [.write])
         defer { handle.release() }
-        try handle.truncate(to: size)
+        try handle.truncate(to: size, by: caller)
         try handle.flush()
       }
     }
@@ -50,7 +52,7 @@ extension FileTree {
       file.mode = file.type | mode & FileMode.permissionMask
     } else if change.uid != nil || change.gid != nil {
       // As chown(2) does, for everyone: a new owner has not agreed to lend their rights.
-      file.mode &= file.mode & 0o010 == 0 ? ~0o4000 : ~0o6000
+      file.dropPrivileges()
     }
     apply(rest, to: file)
     noteChange(of: file)
@@ -124,7 +126,7 @@ extension FileTree {
 
   var topAttributes: Attributes {
     Attributes(
-      inode: Self.root, mode: FileMode.directory | 0o700,
+      inode: Self.root, mode: FileMode.directory | options.topMode,
       linkCount: 2 + UInt32(clamping: state.members.count), uid: options.uid, gid: options.gid,
       size: 4096, blockCount: 8, accessed: state.topChanged, modified: state.topChanged,
       changed: state.topChanged)

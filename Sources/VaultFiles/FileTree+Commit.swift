@@ -135,7 +135,7 @@ extension FileTree {
     do throws(VaultError) {
       let commit = try view.member.commit(edits)
       settle(edits, commit.failures, of: view)
-      apply(commit.changedByOthers, to: view)
+      apply(view.member.takeChanges(), to: view)
       if let failure = commit.failures.values.first { throw failure }
     } catch {
       let failure = FileError(error)

@@ -25,7 +25,7 @@ extension FileTree {
       do throws(FileError) {
         let found = try lookup(parent, name)
         do throws(FileError) {
-          let handle = try open(found.inode, flags)
+          let handle = try open(found.inode, flags, by: caller)
           return (try attributes(found.inode), handle)
         } catch {
           forget(found.inode, 1)
@@ -40,7 +40,9 @@ extension FileTree {
   /// Opens a regular file. Opening for reading is noted in the audit log.
   ///
   /// - Throws: `isDirectory`, `accessDenied`, `readOnly`, `stale`, `invalidArgument` for what is no regular file.
-  package func open(_ inode: Inode, _ flags: OpenFlags) throws(FileError) -> FileHandle {
+  package func open(
+    _ inode: Inode, _ flags: OpenFlags, by caller: Caller? = nil
+  ) throws(FileError) -> FileHandle {
     let node = state.lock.withLock { state.nodes[inode] }
     guard let file = node as? FileNode else {
       throw node == nil && inode != Self.root ? .stale : .isDirectory
@@ -54,7 +56,7 @@ extension FileTree {
     }
     let handle = try open(file, flags)
     if flags.contains(.truncate) {
-      do throws(FileError) { try handle.truncate(to: 0) } catch {
+      do throws(FileError) { try handle.truncate(to: 0, by: caller) } catch {
         handle.release()
         throw error
       }

@@ -11,10 +11,11 @@ extension FileTree {
     }
     for view in state.lock.withLock({ Array(state.views.values) }) {
       do throws(VaultError) {
-        apply(try view.member.refresh(), to: view)
+        _ = try view.member.refresh()
         if !isReadOnly, view.member.hasConcurrentVersions {
-          apply(try view.member.joinConcurrent().changedByOthers, to: view)
+          _ = try view.member.joinConcurrent()
         }
+        apply(view.member.takeChanges(), to: view)
       } catch {
         vault.audit.note(.damage, member: view.member.id, detail: "heads")
       }

@@ -3,6 +3,8 @@ package struct FileTreeOptions: Sendable {
   /// The owner of everything that has no owner of its own.
   package var uid: UInt32
   package var gid: UInt32
+  /// The permission bits of the top directory, which nobody can change.
+  package var topMode: UInt32 = 0o700
   /// Refuses every change with EROFS. A read-only vault does so by itself.
   package var isReadOnly = false
   /// Checks permission bits for `uid` here. Off where the kernel does it (`default_permissions`), and

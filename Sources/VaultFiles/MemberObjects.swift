@@ -43,6 +43,8 @@ final class MemberObjects: DraftStore, @unchecked Sendable {
     }
   }
 
+  func willRead(_ name: ObjectName) { member.objects.prefetch(name) }
+
   func index(_ name: ObjectName) throws(FileError) -> [ObjectName?] {
     do throws(VaultError) {
       return try member.chunks(of: .indexes([name]))

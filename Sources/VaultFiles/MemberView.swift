@@ -39,6 +39,7 @@ final class MemberView: @unchecked Sendable {
 
   init(member: Member, objects: MemberObjects) {
     self.member = member
+    member.trackChanges()
     self.objects = objects
   }
 

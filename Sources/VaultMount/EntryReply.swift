@@ -20,13 +20,24 @@ extension stat {
   }
 }
 
+extension Attributes {
+  /// How long the kernel may remember these, in seconds.
+  ///
+  /// Writing drops set-user-id and set-group-id bits in the tree, which the kernel neither does nor asks about; so it
+  /// has to ask before it believes that a file still has them.
+  func timeout(atMost limit: Double) -> Double {
+    let isProgram = type == FileMode.regular
+    return isProgram && mode & (FileMode.setUserID | FileMode.setGroupID) != 0 ? 0 : limit
+  }
+}
+
 extension fuse_entry_param {
   init(_ attributes: Attributes, timeout: Double) {
     self.init()
     ino = attributes.inode
     generation = 1
     attr = stat(attributes)
-    attr_timeout = timeout
+    attr_timeout = attributes.timeout(atMost: timeout)
     entry_timeout = timeout
   }
 }

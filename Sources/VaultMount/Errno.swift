@@ -17,6 +17,7 @@ extension FileError {
     case .noSpace: ENOSPC
     case .attributesTooLarge: E2BIG
     case .inputOutput: EIO
+    case .away: ENETUNREACH
     case .nameTooLong: ENAMETOOLONG
     case .invalidArgument: EINVAL
     case .notSupported: EOPNOTSUPP

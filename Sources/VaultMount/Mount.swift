@@ -34,6 +34,7 @@ package final class Mount: Sendable {
     tree: FileTree, at given: FilePath, vault: FilePath, stateFolder: FilePath?,
     options: MountOptions
   ) throws(MountError) -> Mount {
+    try FuseConfiguration.check(options)
     let point = try Mountpoint.prepare(given, vault: vault)
     let service = Service(tree: tree)
     let session: FuseSession

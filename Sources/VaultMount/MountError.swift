@@ -13,6 +13,10 @@ package enum MountError: Error, Hashable, Sendable {
   case alreadyMounted(FilePath)
   /// The kernel or `fusermount3` did not mount; the reason is theirs.
   case refused(FilePath, reason: String)
+  /// An ordinary user asked to let others in, and `/etc/fuse.conf` does not allow that.
+  case othersNotAllowed
+  /// This user may not open `/dev/fuse`.
+  case noDevice(errno: Int32)
   /// No Kinvault mount is there.
   case notMounted(FilePath)
   /// Programs use the mount; those that could be found.
@@ -40,6 +44,12 @@ package enum MountError: Error, Hashable, Sendable {
       "A vault is mounted at \(path) already. Unmount it first: kinvault unmount \(path)"
     case .refused(let path, let reason):
       "Mounting at \(path) did not work: \(reason)"
+    case .othersNotAllowed:
+      "On this machine only root may let other users into a mount (--allow-other). To allow it to "
+        + "everybody, root puts the line \u{2018}user_allow_other\u{2019} into \(FuseConfiguration.path)."
+    case .noDevice(let errno):
+      "You may not use /dev/fuse (\(String(cString: strerror(errno)))), so nothing can be mounted. Debian "
+        + "gives it mode 666; as root: modprobe fuse; chmod 666 /dev/fuse"
     case .notMounted(let path):
       "No vault is mounted at \(path)."
     case .busy(let path, let programs):

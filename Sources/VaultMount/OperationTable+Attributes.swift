@@ -17,7 +17,9 @@ extension OperationTable {
         let change = Self.attributeChange(wanted.pointee, mask: mask)
         let handle = info == nil ? nil : try fileHandle(info)
         Self.replyAttributes(
-          request, service, try service.tree.setAttributes(inode, change, through: handle))
+          request, service,
+          try service.tree.setAttributes(
+            inode, change, through: handle, by: Self.caller(request)))
       }
     }
     table.statfs = { request, _ in
@@ -41,7 +43,7 @@ extension OperationTable {
     _ request: fuse_req_t, _ service: Service, _ attributes: Attributes
   ) {
     var reply = stat(attributes)
-    fuse_reply_attr(request, &reply, service.timeout)
+    fuse_reply_attr(request, &reply, attributes.timeout(atMost: service.timeout))
   }
 
   /// What a request for setattr asks for: only the parts that `mask` names count.

@@ -19,7 +19,8 @@ extension OperationTable {
       answer(request) { (request, _) throws(FileError) in
         // Straight from the buffer that the request was read into; it is valid until the reply.
         try fileHandle(info).write(
-          at: UInt64(clamping: offset), UnsafeRawBufferPointer(start: content, count: byteCount))
+          at: UInt64(clamping: offset), UnsafeRawBufferPointer(start: content, count: byteCount),
+          by: Self.caller(request))
         fuse_reply_write(request, byteCount)
       }
     }

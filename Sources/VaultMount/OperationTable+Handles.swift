@@ -22,7 +22,8 @@ extension OperationTable {
     table.open = { request, inode, info in
       answer(request) { (request, service) throws(FileError) in
         guard let info else { throw .invalidArgument }
-        let handle = try service.tree.open(inode, Self.openFlags(info.pointee.flags))
+        let handle = try service.tree.open(
+          inode, Self.openFlags(info.pointee.flags), by: Self.caller(request))
         Self.prepare(info, for: handle, service)
         if fuse_reply_open(request, info) != 0 { Self.releaseFile(info, service) }
       }

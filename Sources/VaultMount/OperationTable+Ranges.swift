@@ -11,7 +11,8 @@ extension OperationTable {
           throw .invalidArgument
         }
         try fileHandle(info).allocate(
-          Self.allocationMode(mode), at: UInt64(offset), length: UInt64(length))
+          Self.allocationMode(mode), at: UInt64(offset), length: UInt64(length),
+          by: Self.caller(request))
         fuse_reply_err(request, 0)
       }
     }
@@ -28,7 +29,7 @@ extension OperationTable {
         guard flags == 0, offset >= 0, targetOffset >= 0 else { throw .invalidArgument }
         let copied = try fileHandle(info).copyRange(
           at: UInt64(offset), to: fileHandle(targetInfo), at: UInt64(targetOffset),
-          length: UInt64(length))
+          length: UInt64(length), by: Self.caller(request))
         // After EOPNOTSUPP the kernel copies by reading and writing.
         guard let copied else { throw .notSupported }
         fuse_reply_write(request, Int(clamping: copied))

@@ -54,6 +54,8 @@ final class MemoryDraftStore: DraftStore, @unchecked Sendable {
     buffer.copyBytes(from: content[offset..<offset + buffer.count])
   }
 
+  func willRead(_ name: ObjectName) {}
+
   func index(_ name: ObjectName) throws(FileError) -> [ObjectName?] {
     let content = monitor.withLock { contents[name] }
     guard let content, let index = try? ChunkIndex(decoding: content) else { throw .inputOutput }

@@ -30,19 +30,19 @@ struct RemoteRegistryTests {
   }
 
   @Test func credentialsOpenOnlyForTheirRemoteAndDevice() throws {
-    let credentials = RemoteCredentials(user: "key id", secret: "öß\u{0}x")
+    let credentials = RemoteLogin(user: "key id", secret: "öß\u{0}x")
     let key = DeviceUnlockKey.random()
     let vault = VaultID.random()
     let (nas, usb) = (try #require(RemoteName("nas")), try #require(RemoteName("usb")))
     let sealed = credentials.sealed(for: nas, vault: vault, with: key)
     #expect(
-      try RemoteCredentials(opening: sealed, of: nas, vault: vault, with: key) == credentials)
+      try RemoteLogin(opening: sealed, of: nas, vault: vault, with: key) == credentials)
     #expect(throws: VaultError.self) {
-      try RemoteCredentials(opening: sealed, of: usb, vault: vault, with: key)
+      try RemoteLogin(opening: sealed, of: usb, vault: vault, with: key)
     }
     let other = DeviceUnlockKey.random()
     #expect(throws: VaultError.self) {
-      try RemoteCredentials(opening: sealed, of: nas, vault: vault, with: other)
+      try RemoteLogin(opening: sealed, of: nas, vault: vault, with: other)
     }
   }
 

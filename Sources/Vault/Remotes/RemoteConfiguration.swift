@@ -11,7 +11,7 @@ package struct RemoteConfiguration: Hashable, Sendable {
   package var options: [String: String]
   /// When it was added; milliseconds since 1970.
   package var created: UInt64
-  /// `RemoteCredentials`, sealed with this device's unlock key; nil where the environment or the program behind
+  /// `RemoteLogin`, sealed with this device's unlock key; nil where the environment or the program behind
   /// the remote has them.
   package var credentials: Sealed?
 
@@ -50,8 +50,8 @@ package struct RemoteName: Hashable, Comparable, Sendable, CustomStringConvertib
   package static func < (left: RemoteName, right: RemoteName) -> Bool { left.string < right.string }
 }
 
-/// What proves to a remote that this machine may use it.
-package struct RemoteCredentials: Hashable, Sendable {
+/// What proves to a remote that this machine may use it, as it is kept sealed in the state folder.
+package struct RemoteLogin: Hashable, Sendable {
   /// A user's name, or the id of an access key.
   package var user: String
   /// A password, or an access key's secret.
@@ -63,7 +63,7 @@ package struct RemoteCredentials: Hashable, Sendable {
   }
 }
 
-extension RemoteCredentials {
+extension RemoteLogin {
   private static func path(_ name: RemoteName) -> String { "remotes/\(name)" }
 
   /// Sealed for this machine's state: only this device's unlock key opens them.

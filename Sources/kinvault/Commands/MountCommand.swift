@@ -13,7 +13,8 @@ struct MountCommand: ParsableCommand {
     discussion: """
       Returns when the folder can be used; the mount goes on in the background until \u{2018}kinvault unmount\u{2019}, or \
       until nobody used it for the --idle-timeout. The folder is made if it is missing. Only you can look \
-      into it, unless you say --allow-other.
+      into it, unless you say --allow-other: then the permission bits of files and folders decide, and the \
+      names of the members can be seen by all.
 
       Examples:
         kinvault mount ~/family-records
@@ -122,6 +123,8 @@ struct MountCommand: ParsableCommand {
     var treeOptions = FileTreeOptions(uid: getuid(), gid: getgid())
     treeOptions.isReadOnly = readOnly
     treeOptions.checksPermissions = !allowOther
+    // Others get as far as the members' folders, whose permission bits decide.
+    if allowOther { treeOptions.topMode = 0o755 }
     var options = MountOptions()
     options.allowsOthers = allowOther
     options.isReadOnly = readOnly || vault.isReadOnly

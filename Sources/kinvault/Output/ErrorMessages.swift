@@ -30,6 +30,9 @@ extension VaultError {
       "\(path) in the vault folder is damaged: \(reason). See what is affected: kinvault check"
     case .missing(let path):
       "\(path) is missing from the vault folder. See what is affected: kinvault check"
+    case .away(_, let reason):
+      "A part of it is kept on a remote and cannot be had from there now: \(reason). It can be read once the "
+        + "remote is reachable. To keep things on this machine: kinvault fetch"
     case .rolledBack(let path, let found, let seen):
       "The vault folder is older than this machine remembers it (\(path): state \(found), seen "
         + "before: \(seen)). If an older backup was put back on purpose, say so with "

@@ -100,6 +100,7 @@ extension FailureReport {
       case .readOnly, .permission, .noAccess: .notPermitted
       case .alreadyExists: .alreadyExists
       case .io(_, let number): Self.status(ofErrno: number)
+      case .away: .unreachable
       case .crypto: .system
       }
     self.init(status, error.message)
@@ -143,7 +144,7 @@ extension FailureReport {
       switch error {
       case .notADirectory, .notEmpty, .overlapsVault: .refused
       case .alreadyMounted, .busy, .stillServing: .busy
-      case .refused: .unsupported
+      case .refused, .othersNotAllowed, .noDevice: .unsupported
       case .notMounted: .notFound
       case .backgroundFailed, .backgroundDied: .system
       case .system(_, _, let number): Self.status(ofErrno: number)

@@ -1,0 +1,72 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+import Synchronization
+
+/// Gathers an answer, and gives up as soon as it is larger than it may be.
+final class BodyCollector: HTTPClientResponseDelegate {
+  typealias Response = HTTPReply
+
+  struct TooLarge: Error {
+    var size: UInt64
+  }
+
+  private struct State {
+    var reply: HTTPReply?
+    var limit: Int
+  }
+
+  private let state: Mutex<State>
+  private let hasBody: Bool
+
+  init(_ call: HTTPCall) {
+    state = Mutex(State(reply: nil, limit: max(call.limit, 0)))
+    hasBody = call.method != .HEAD
+  }
+
+  func didReceiveHead(
+    task: HTTPClient.Task<HTTPReply>, _ head: HTTPResponseHead
+  ) -> EventLoopFuture<Void> {
+    let reply = HTTPReply(status: Int(head.status.code), headers: head.headers, body: [])
+    let error = state.withLock { state -> TooLarge? in
+      state.reply = reply
+      guard hasBody, reply.isSuccess, let length = reply.contentLength else { return nil }
+      if length > UInt64(state.limit) { return TooLarge(size: length) }
+      state.reply?.body.reserveCapacity(Int(length))
+      return nil
+    }
+    return finish(task, error)
+  }
+
+  func didReceiveBodyPart(
+    task: HTTPClient.Task<HTTPReply>, _ buffer: ByteBuffer
+  ) -> EventLoopFuture<Void> {
+    let error = state.withLock { state -> TooLarge? in
+      guard let known = state.reply?.body.count, state.reply?.isSuccess == true else {
+        let room = HTTPReply.errorTextLimit - (state.reply?.body.count ?? 0)
+        state.reply?.body.append(contentsOf: buffer.readableBytesView.prefix(max(room, 0)))
+        return nil
+      }
+      if buffer.readableBytes > state.limit - known {
+        return TooLarge(size: UInt64(known + buffer.readableBytes))
+      }
+      state.reply?.body.append(contentsOf: buffer.readableBytesView)
+      return nil
+    }
+    return finish(task, error)
+  }
+
+  private func finish(
+    _ task: HTTPClient.Task<HTTPReply>, _ error: TooLarge?
+  ) -> EventLoopFuture<Void> {
+    guard let error else { return task.eventLoop.makeSucceededVoidFuture() }
+    return task.eventLoop.makeFailedFuture(error)
+  }
+
+  func didFinishRequest(task: HTTPClient.Task<HTTPReply>) throws -> HTTPReply {
+    guard let reply = state.withLock({ $0.reply }) else {
+      throw HTTPClientError.remoteConnectionClosed
+    }
+    return reply
+  }
+}

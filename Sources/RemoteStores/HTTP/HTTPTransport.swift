@@ -1,0 +1,140 @@
+import AsyncHTTPClient
+import BlobStore
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import SystemPackage
+
+/// How long a server may take.
+package struct Timeouts: Hashable, Sendable {
+  package var connect: Duration = .seconds(10)
+  /// Without a single byte in either direction.
+  package var idle: Duration = .seconds(30)
+  /// For a whole request, besides the time that its bytes take at `slowest` bytes per second.
+  package var total: Duration = .seconds(60)
+  package var slowest = 16 << 10
+
+  package init() {}
+
+  func whole(byteCount: Int) -> Duration {
+    total + .seconds(Double(byteCount) / Double(max(slowest, 1)))
+  }
+}
+
+/// Sends requests to one server and waits for the answers, from any number of threads. Redirects are never followed: the
+/// next host would see what is meant for this one.
+final class HTTPTransport: Sendable {
+  private let client: HTTPClient
+  private let timeouts: Timeouts
+
+  /// - Parameter authorities: A PEM file with the certificates that may vouch for the server, instead of the system's.
+  init(
+    timeouts: Timeouts = Timeouts(), authorities: FilePath? = nil, connectionCount: Int = 32
+  ) throws(BlobStoreError) {
+    var tls = TLSConfiguration.makeClientConfiguration()
+    tls.minimumTLSVersion = .tlsv12
+    if let authorities {
+      do {
+        tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(authorities.string))
+      } catch {
+        throw .untrusted(
+          reason: "\(authorities.string) is not a readable file of certificates (PEM)")
+      }
+    }
+    var configuration = HTTPClient.Configuration(
+      tlsConfiguration: tls, redirectConfiguration: .disallow,
+      timeout: HTTPClient.Configuration.Timeout(
+        connect: TimeAmount(timeouts.connect), read: TimeAmount(timeouts.idle),
+        write: TimeAmount(timeouts.idle)))
+    configuration.httpVersion = .http1Only
+    configuration.connectionPool = HTTPClient.Configuration.ConnectionPool(
+      idleTimeout: .seconds(20), concurrentHTTP1ConnectionsPerHostSoftLimit: connectionCount)
+    // Whoever calls decides about trying again.
+    configuration.connectionPool.retryConnectionEstablishment = false
+    client = HTTPClient(
+      eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
+    self.timeouts = timeouts
+  }
+
+  deinit {
+    // Nothing can be under way: whoever waits for an answer holds a reference.
+    try? client.syncShutdown()
+  }
+
+  /// The answer, whatever its status. Throws `tooLarge`, `timedOut`, `unreachable`, `untrusted` and
+  /// `unexpectedReply`.
+  func send(_ call: HTTPCall) throws(BlobStoreError) -> HTTPReply {
+    let path = call.path.string
+    do {
+      var headers = HTTPHeaders(call.headers.map { ($0.name, $0.value) })
+      headers.add(name: "User-Agent", value: "kinvault")
+      let body = call.body.map { HTTPClient.Body.byteBuffer(ByteBuffer(bytes: $0)) }
+      let request = try HTTPClient.Request(
+        url: call.url, method: call.method, headers: headers, body: body)
+      let byteCount = (call.body?.count ?? 0) + (call.method == .GET ? call.limit : 0)
+      let deadline = NIODeadline.now() + TimeAmount(timeouts.whole(byteCount: byteCount))
+      return try client.execute(
+        request: request, delegate: BodyCollector(call), deadline: deadline
+      ).wait()
+    } catch let error as BodyCollector.TooLarge {
+      throw .tooLarge(path: path, size: error.size, limit: call.limit)
+    } catch {
+      throw BlobStoreError(transport: error, path: path)
+    }
+  }
+}
+
+extension BlobStoreError {
+  /// Why there was no answer.
+  fileprivate init(transport error: any Error, path: String) {
+    switch error {
+    case let error as HTTPClientError:
+      let late: [HTTPClientError] = [
+        .connectTimeout, .readTimeout, .writeTimeout, .deadlineExceeded, .tlsHandshakeTimeout,
+        .getConnectionFromPoolTimeout,
+      ]
+      if late.contains(error) {
+        self = .timedOut(path: path)
+      } else if [.remoteConnectionClosed, .requestStreamCancelled, .cancelled].contains(error) {
+        self = .unreachable(path: path, reason: "it broke off the connection")
+      } else {
+        self = .unexpectedReply(path: path, status: 0, text: error.shortDescription)
+      }
+    case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
+      self = .untrusted(
+        reason: "its TLS certificate or handshake: \(ReplyText.oneLine("\(error)"))")
+    case let error as NIOConnectionError:
+      self = .unreachable(path: path, reason: error.reason)
+    case let error as IOError:
+      self = .unreachable(path: path, reason: "\(Errno(rawValue: error.errnoCode))")
+    case HTTPParserError.invalidEOFState:
+      self = .garbled(path: path, reason: "the answer was cut short")
+    case is HTTPParserError:
+      self = .unexpectedReply(path: path, status: 0, text: "not a proper HTTP answer")
+    case is ChannelError:
+      self = .unreachable(path: path, reason: "the connection ended")
+    default:
+      self = .unreachable(path: path, reason: ReplyText.oneLine("\(error)"))
+    }
+  }
+}
+
+extension NIOConnectionError {
+  fileprivate var reason: String {
+    if dnsAError != nil || dnsAAAAError != nil, connectionErrors.isEmpty {
+      return "there is no host \(host), or no network"
+    }
+    if let error = connectionErrors.first?.error as? IOError {
+      return "\(host), port \(port): \(Errno(rawValue: error.errnoCode))"
+    }
+    return "\(host), port \(port)"
+  }
+}
+
+extension TimeAmount {
+  fileprivate init(_ duration: Duration) {
+    let (seconds, attoseconds) = duration.components
+    self = .nanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+  }
+}

@@ -1,0 +1,102 @@
+import Dispatch
+import Synchronization
+import VaultModel
+
+/// Where chunks that are not on this machine can be had: the remotes, as far as they can be reached.
+package protocol ChunkSource: Sendable {
+  /// The chunk's file as it stands there, not verified yet.
+  ///
+  /// Blocks; called from any thread, for several chunks at once.
+  ///
+  /// - Throws: `away` when no remote that can be reached has it.
+  func fetch(_ chunk: ObjectName, of member: MemberID) throws(VaultError) -> [UInt8]
+
+  /// Whether a remote surely has the chunk: it was asked just now.
+  func holds(_ chunk: ObjectName, of member: MemberID) throws(VaultError) -> Bool
+}
+
+/// What a lazy vault knows of the chunks that are not here. Safe to use from any thread.
+package final class LazyChunks: Sendable {
+  /// So many chunks are fetched ahead of a reader at once, at most.
+  private static let readaheadLimit = 4
+
+  private let settings: Mutex<LazySettings>
+  private let source = Mutex<(any ChunkSource)?>(nil)
+  private let underway = Mutex<[ObjectName: Fetch]>([:])
+  private let readahead = DispatchSemaphore(value: readaheadLimit)
+  private let uses = Mutex<(count: UInt64, last: [ObjectName: UInt64])>((0, [:]))
+
+  /// One chunk on its way, which several readers may wait for.
+  private final class Fetch: Sendable {
+    let group = DispatchGroup()
+    let failure = Mutex<VaultError?>(nil)
+    init() { group.enter() }
+  }
+
+  init(settings: LazySettings) { self.settings = Mutex(settings) }
+
+  /// What may be absent, as this process knows it.
+  package var current: LazySettings { settings.withLock { $0 } }
+
+  func adopt(_ new: LazySettings) { settings.withLock { $0 = new } }
+
+  /// From now on chunks come from here; nil: they cannot be had.
+  package func setSource(_ new: (any ChunkSource)?) { source.withLock { $0 = new } }
+
+  /// Brings a chunk here, verified and in its place. Threads that ask for one chunk at once share one fetch.
+  ///
+  /// - Throws: `away` when it cannot be had; `damaged` when what came is not it; `noSpace`, `io`.
+  func fetch(_ chunk: ObjectName, for objects: ObjectStore) throws(VaultError) {
+    let (fetch, isOurs) = underway.withLock { underway in
+      if let fetch = underway[chunk] { return (fetch, false) }
+      let fetch = Fetch()
+      underway[chunk] = fetch
+      return (fetch, true)
+    }
+    if isOurs {
+      do throws(VaultError) { try fetchNow(chunk, for: objects) } catch {
+        fetch.failure.withLock { $0 = error }
+      }
+      underway.withLock { $0[chunk] = nil }
+      fetch.group.leave()
+    } else {
+      fetch.group.wait()
+    }
+    if let failure = fetch.failure.withLock({ $0 }) { throw failure }
+  }
+
+  private func fetchNow(_ chunk: ObjectName, for objects: ObjectStore) throws(VaultError) {
+    guard let source = source.withLock({ $0 }) else {
+      throw .away(path: objects.path(of: chunk).string, reason: "no remote is set up or reachable")
+    }
+    let file = try source.fetch(chunk, of: objects.member)
+    _ = try objects.authenticate(chunk, kind: .chunk, file: file)
+    try objects.place(chunk, file: file)
+  }
+
+  /// Begins to bring chunks that will be wanted soon; does nothing when enough are on their way.
+  func fetchAhead(_ chunk: ObjectName, for objects: ObjectStore) {
+    guard !underway.withLock({ $0[chunk] != nil }), readahead.wait(timeout: .now()) == .success
+    else { return }
+    DispatchQueue.global().async { [self] in
+      defer { readahead.signal() }
+      // Whoever reads the chunk is told what was wrong.
+      do throws(VaultError) { try fetch(chunk, for: objects) } catch {}
+    }
+  }
+
+  func noteUse(_ chunk: ObjectName) {
+    uses.withLock {
+      $0.count += 1
+      $0.last[chunk] = $0.count
+    }
+  }
+
+  /// Greater for a chunk that was used later; 0 for one that this process did not use.
+  func lastUse(of chunk: ObjectName) -> UInt64 { uses.withLock { $0.last[chunk] ?? 0 } }
+
+  func holds(_ chunk: ObjectName, of member: MemberID) throws(VaultError) -> Bool {
+    guard let source = source.withLock({ $0 }) else { return false }
+    return try source.holds(chunk, of: member)
+  }
+}

@@ -1,0 +1,167 @@
+import BlobStore
+import VaultModel
+
+/// What `fetch` or `evict` did.
+package struct LazyReport: Sendable {
+  package var chunkCount = 0
+  package var byteCount: UInt64 = 0
+  /// Chunks that stay because no remote surely has them.
+  package var keptCount = 0
+}
+
+extension Vault {
+  /// What may be absent on this machine; nil for a vault that is wholly here.
+  package var lazyChunks: LazyChunks? { context.lazy }
+
+  /// Changes what is always here. On disk when it returns; fetches nothing by itself.
+  ///
+  /// - Throws: `notFound` for a vault that is wholly here anyway.
+  package func setLazySettings(
+    _ change: (inout LazySettings) -> Void
+  ) throws(VaultError) {
+    guard let lazy = context.lazy else {
+      throw .notFound(what: "part of this vault that is elsewhere")
+    }
+    try context.state.withLock("lazy-lock") { () throws(VaultError) in
+      var settings = try context.state.loadLazySettings() ?? lazy.current
+      change(&settings)
+      try context.state.storeLazySettings(settings)
+      lazy.adopt(settings)
+    }
+  }
+
+  /// Brings every chunk of a record, and of those below it, here.
+  ///
+  /// - Throws: `away`, `damaged`, `noSpace`; what came until then stays.
+  package func fetch(
+    _ record: RecordID, of member: Member,
+    progress: (WorkProgress) -> Void = { _ in }
+  ) throws(VaultError) -> LazyReport {
+    var report = LazyReport()
+    var needed: [(name: ObjectName, byteCount: UInt64)] = []
+    for (name, byteCount) in try member.chunksBelow(record)
+    where try !member.objects.isPresent(name) {
+      needed.append((name, byteCount))
+    }
+    for (count, (name, byteCount)) in needed.enumerated() {
+      guard let lazy = context.lazy else {
+        throw .missing(path: member.objects.path(of: name).string)
+      }
+      try lazy.fetch(name, for: member.objects)
+      report.chunkCount += 1
+      report.byteCount += byteCount
+      progress(
+        WorkProgress(
+          label: member.name.string, done: UInt64(count + 1), total: UInt64(needed.count)))
+    }
+    return report
+  }
+
+  /// Removes the chunks of a record, and of those below it, that a remote surely has and that nothing pins.
+  ///
+  /// - Throws: What asking the remote throws.
+  package func evict(
+    _ record: RecordID, of member: Member
+  ) throws(VaultError) -> LazyReport {
+    guard let lazy = context.lazy else {
+      throw .notFound(what: "part of this vault that is elsewhere")
+    }
+    var report = LazyReport()
+    let pinned = try pinnedChunks(of: member, lazy.current)
+    for (name, byteCount) in try member.chunksBelow(record) where !pinned.contains(name) {
+      try evict(name, byteCount: byteCount, of: member, lazy, &report)
+    }
+    return report
+  }
+
+  /// Removes chunks until those that nothing pins take no more than the cache's limit, those used last at last.
+  package func trimCache() throws(VaultError) -> LazyReport {
+    var report = LazyReport()
+    guard let lazy = context.lazy, let limit = lazy.current.cacheByteLimit else { return report }
+    var candidates: [(member: Member, name: ObjectName, byteCount: UInt64)] = []
+    for member in members {
+      let pinned = try pinnedChunks(of: member, lazy.current)
+      for (name, byteCount) in try member.chunksBelow(.root) where !pinned.contains(name) {
+        guard try member.objects.isPresent(name) else { continue }
+        candidates.append((member, name, byteCount))
+      }
+    }
+    var total: UInt64 = candidates.reduce(0) { $0 + $1.byteCount }
+    let byUse = candidates.sorted {
+      (lazy.lastUse(of: $0.name), $0.name) < (lazy.lastUse(of: $1.name), $1.name)
+    }
+    for (member, name, byteCount) in byUse where total > limit {
+      let before = report.byteCount
+      try evict(name, byteCount: byteCount, of: member, lazy, &report)
+      total -= report.byteCount - before
+    }
+    return report
+  }
+
+  private func evict(
+    _ name: ObjectName, byteCount: UInt64, of member: Member, _ lazy: LazyChunks,
+    _ report: inout LazyReport
+  ) throws(VaultError) {
+    guard try member.objects.isPresent(name) else { return }
+    guard try lazy.holds(name, of: member.id) else {
+      report.keptCount += 1
+      return
+    }
+    let path = member.objects.path(of: name)
+    let store = context.store
+    try storing { () throws(BlobStoreError) in try store.remove(path) }
+    member.objects.forgetReader(name)
+    report.chunkCount += 1
+    report.byteCount += byteCount
+  }
+
+  private func pinnedChunks(
+    of member: Member, _ settings: LazySettings
+  ) throws(VaultError) -> Set<ObjectName> {
+    var pinned: Set<ObjectName> = []
+    for pin in settings.pins where pin.member == member.id {
+      pinned.formUnion(try member.chunksBelow(pin.record).keys)
+    }
+    return pinned
+  }
+}
+
+extension Member {
+  /// The chunks of the current revisions of a record and of those below it, with the bytes that each takes.
+  ///
+  /// - Throws: `missing`, `damaged`.
+  func chunksBelow(_ top: RecordID) throws(VaultError) -> [ObjectName: UInt64] {
+    var found: [ObjectName: UInt64] = [:]
+    var waiting = [top]
+    var seen: Set<RecordID> = [top]
+    while let record = waiting.popLast() {
+      guard let entry = entry(record), !entry.isDeleted else { continue }
+      for child in children(of: record) where seen.insert(child.record).inserted {
+        waiting.append(child.record)
+      }
+      for item in try items(of: revision(entry.revision)) {
+        var left = item.size
+        for name in try chunks(of: item.content) {
+          let byteCount = min(left, UInt64(Limits.chunkBytes))
+          left -= byteCount
+          if let name {
+            found[name] = UInt64(ObjectLayout.fileSize(contentSize: Int(byteCount)))
+          }
+        }
+      }
+    }
+    return found
+  }
+
+  /// Whether the record or one above it is pinned.
+  package func isPinned(_ record: RecordID, by settings: LazySettings) -> Bool {
+    var next: RecordID? = record
+    var depth = 0
+    while let current = next, depth < 1000 {
+      if settings.pins.contains(LazySettings.Pin(member: id, record: current)) { return true }
+      next = entry(current)?.parent
+      depth += 1
+    }
+    return false
+  }
+}

@@ -1,0 +1,277 @@
+import BlobStore
+import RemoteStores
+import TestSupport
+import Testing
+
+/// What a server says is never believed further than it must be.
+struct HostileServerTests {
+  private func s3(
+    _ server: CannedServer, _ change: (inout S3Store.Configuration) -> Void = { _ in }
+  ) throws -> S3Store {
+    var configuration = S3Store.Configuration(
+      endpoint: try #require(server.endpoint), bucket: "b", region: "us-east-1",
+      usesPathStyle: true,
+      credentials: RemoteCredentials(user: "id", secret: "top-secret", sessionToken: "token"))
+    configuration.timeouts = Self.impatient
+    change(&configuration)
+    return try S3Store(configuration)
+  }
+
+  private func webDAV(_ server: CannedServer) throws -> WebDAVStore {
+    var configuration = WebDAVStore.Configuration(
+      endpoint: try #require(server.endpoint), folder: "dav",
+      credentials: RemoteCredentials(user: "anna", secret: "top-secret"))
+    configuration.timeouts = Self.impatient
+    configuration.listingLimit = 100_000
+    return try WebDAVStore(configuration)
+  }
+
+  private static var impatient: Timeouts {
+    var timeouts = Timeouts()
+    timeouts.idle = .milliseconds(400)
+    timeouts.total = .milliseconds(1500)
+    return timeouts
+  }
+
+  private static func reply(_ status: String, _ body: String, _ headers: String = "") -> String {
+    "HTTP/1.1 \(status)\r\nConnection: close\r\nContent-Length: \(body.utf8.count)\r\n\(headers)\r\n\(body)"
+  }
+
+  private func error(_ call: () throws -> Void) -> BlobStoreError? {
+    do {
+      try call()
+      return nil
+    } catch {
+      return error as? BlobStoreError
+    }
+  }
+
+  @Test func neverSendsTheSecret() throws {
+    let server = CannedServer(always: Self.reply("200 OK", "x"))
+    _ = try s3(server).read("a", limit: 9)
+    let request = try #require(server.requests.first)
+    #expect(!request.contains("top-secret"))
+    #expect(request.lowercased().contains("x-amz-security-token: token"))
+  }
+
+  @Test func followsNoRedirect() throws {
+    let other = CannedServer(always: Self.reply("200 OK", "stolen"))
+    let server = CannedServer(
+      always: Self.reply(
+        "307 Temporary Redirect", "", "Location: http://127.0.0.1:\(other.port)/a?token=abc\r\n"))
+    for store in [try s3(server), try webDAV(server)] as [any BlobStore] {
+      let error = try #require(error { _ = try store.read("a", limit: 9) })
+      #expect(!error.isTransient)
+      #expect(error.message.contains("127.0.0.1"))
+      #expect(!error.message.contains("abc"))
+    }
+    #expect(other.requests.isEmpty)
+  }
+
+  @Test func cutsAGiantBodyAtTheLimit() throws {
+    let announced = CannedServer(always: "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\nx")
+    #expect(throws: BlobStoreError.tooLarge(path: "a", size: 99_999_999_999, limit: 10)) {
+      try s3(announced).read("a", limit: 10)
+    }
+    let endless = CannedServer { _, _ in
+      .drip(
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFF\r\nxxxxxxxx")
+    }
+    guard case .tooLarge = error({ _ = try s3(endless).read("a", limit: 10) }) else {
+      Issue.record("not cut")
+      return
+    }
+  }
+
+  @Test func noticesABodyCutShort() throws {
+    let server = CannedServer(always: "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this")
+    let error = try #require(error { _ = try s3(server).read("a", limit: 1000) })
+    #expect(error.isTransient, "\(error)")
+  }
+
+  @Test func endsSilenceAndDripping() throws {
+    let silent = CannedServer { _, _ in .silence }
+    #expect(throws: BlobStoreError.timedOut(path: "a")) { try s3(silent).read("a", limit: 9) }
+    let dripping = CannedServer { _, _ in
+      .drip("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+    }
+    #expect(throws: BlobStoreError.timedOut(path: "a")) {
+      try s3(dripping).read("a", limit: 1000)
+    }
+  }
+
+  @Test func saysThatNobodyAnswers() throws {
+    let port = ServerPrograms.freePorts(1)[0]
+    let endpoint = try #require(Endpoint("http://127.0.0.1:\(port)"))
+    let store = try WebDAVStore(
+      WebDAVStore.Configuration(endpoint: endpoint, folder: "", credentials: nil))
+    guard case .unreachable = error({ _ = try store.read("a", limit: 9) }) else {
+      Issue.record("not unreachable")
+      return
+    }
+    let hangingUp = CannedServer { _, _ in .hangUp }
+    let broken = try #require(error { _ = try s3(hangingUp).read("a", limit: 9) })
+    #expect(broken.isTransient, "\(broken)")
+  }
+
+  @Test(arguments: [
+    "not HTTP at all\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n",
+    "HTTP/1.1 999 What\r\nContent-Length: 0\r\n\r\n",
+  ])
+  func survivesNonsense(_ text: String) throws {
+    let server = CannedServer(always: text)
+    #expect(throws: BlobStoreError.self) { try s3(server).read("a", limit: 9) }
+  }
+
+  @Test(arguments: [
+    "", "<", "<a><b></a>", "{}", "<ListBucketResult><Contents></Contents></ListBucketResult>",
+    "<!DOCTYPE x [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;&a;\">]><ListBucketResult>&b;</ListBucketResult>",
+    String(repeating: "<a>", count: 20_000), "\u{FEFF}\0<\0a\0/\0>\0",
+  ])
+  func refusesXMLThatIsNone(_ body: String) throws {
+    let server = CannedServer(always: Self.reply("200 OK", body))
+    guard case .unexpectedReply = error({ _ = try s3(server).list(.root) }) else {
+      Issue.record("S3 took it")
+      return
+    }
+    let second = CannedServer(always: Self.reply("207 Multi-Status", body))
+    // One of them is another document without a response in it.
+    if let error = error({ _ = try webDAV(second).list(.root) }) {
+      guard case .unexpectedReply = error else {
+        Issue.record("\(error)")
+        return
+      }
+    }
+  }
+
+  @Test func endsAListingThatGoesOnForEver() throws {
+    let server = CannedServer { _, number in
+      let names = (0..<10).map { "<Contents><Key>\(number)-\($0)</Key><Size>1</Size></Contents>" }
+      return .bytes(
+        Self.reply(
+          "200 OK",
+          "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>\(number)"
+            + "</NextContinuationToken>\(names.joined())</ListBucketResult>"))
+    }
+    let store = try s3(server) { $0.folderLimit = 95 }
+    #expect(throws: BlobStoreError.endlessListing(folder: "", limit: 95)) { try store.list(.root) }
+    #expect(throws: BlobStoreError.endlessListing(folder: "", limit: 50)) {
+      try store.walk(under: .root, limit: 50) { _, _ in .goOn }
+    }
+    let circle = CannedServer(
+      always: Self.reply(
+        "200 OK",
+        "<ListBucketResult><IsTruncated>true</IsTruncated>"
+          + "<NextContinuationToken>t</NextContinuationToken></ListBucketResult>"))
+    guard case .unexpectedReply = error({ _ = try s3(circle).list(.root) }) else {
+      Issue.record("went in circles")
+      return
+    }
+  }
+
+  @Test func reportsKeysThatLeadElsewhere() throws {
+    let keys = [
+      "p/ok", "p/../up", "p//x", "other/file", "p/a/../../b", "/etc/passwd", "p/%2E%2E/y",
+    ]
+    let contents = keys.map { "<Contents><Key>\($0)</Key><Size>1</Size></Contents>" }.joined()
+    let server = CannedServer(
+      always: Self.reply(
+        "200 OK",
+        "<ListBucketResult><EncodingType>url</EncodingType><IsTruncated>false</IsTruncated>"
+          + "\(contents)</ListBucketResult>"))
+    let store = try s3(server) { $0.prefix = "p" }
+    var paths: [BlobPath] = []
+    var impossible = 0
+    try store.walk(under: .root) { path, _ in
+      if let path { paths.append(path) } else { impossible += 1 }
+      return .goOn
+    }
+    #expect(paths == ["ok"])
+    #expect(impossible == keys.count - 1)
+  }
+
+  @Test func reportsHrefsThatLeadElsewhere() throws {
+    let hrefs = [
+      "/dav/", "/dav/ok", "http://evil.example/dav/also%20ok", "/dav/../etc/passwd", "/etc/passwd",
+      "/dav/a/b", "/dav/%2e%2e", "/dav/a%2Fb", "/dav/%zz",
+    ]
+    let responses = hrefs.map { href in
+      let type = href == "/dav/" ? "<D:resourcetype><D:collection/></D:resourcetype>" : ""
+      return "<D:response><D:href>\(href)</D:href><D:propstat><D:prop>\(type)"
+        + "<D:getcontentlength>3</D:getcontentlength></D:prop>"
+        + "<D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>"
+    }
+    let server = CannedServer(
+      always: Self.reply(
+        "207 Multi-Status",
+        "<?xml version=\"1.0\"?><D:multistatus xmlns:D=\"DAV:\">\(responses.joined())"
+          + "</D:multistatus>"))
+    var paths: Set<BlobPath> = []
+    var impossible = 0
+    try webDAV(server).walk(under: .root) { path, _ in
+      if let path { paths.insert(path) } else { impossible += 1 }
+      return .goOn
+    }
+    #expect(paths == ["ok", "also ok"])
+    #expect(impossible == 6)
+  }
+
+  @Test func aListingThatIsTooLongEnds() throws {
+    let server = CannedServer(
+      always: Self.reply("207 Multi-Status", String(repeating: " ", count: 200_000)))
+    #expect(throws: BlobStoreError.endlessListing(folder: "", limit: 100_000)) {
+      try webDAV(server).list(.root)
+    }
+  }
+
+  @Test(arguments: [
+    ("403 Forbidden", "AccessDenied", false), ("503 Slow", "SlowDown", true),
+    ("500 Oops", "InternalError", true), ("404 Gone", "NoSuchBucket", false),
+    ("400 Bad", "XAmzContentSHA256Mismatch", true), ("507 Full", "", false),
+  ])
+  func tellsWhatMayPassFromWhatStays(status: String, code: String, mayPass: Bool) throws {
+    let server = CannedServer(
+      always: Self.reply(status, "<Error><Code>\(code)</Code><Message>m</Message></Error>"))
+    let error = try #require(error { try s3(server).put("a", [1]) })
+    #expect(error.isTransient == mayPass, "\(error)")
+  }
+
+  @Test func showsNothingThatATerminalWouldObey() throws {
+    let server = CannedServer(
+      always: Self.reply(
+        "403 No",
+        "<Error><Code>No</Code><Message>\u{9B}31m\u{202E}bad\n\(String(repeating: "x", count: 9000))</Message></Error>"
+      ))
+    let message = try #require(error { try s3(server).put("a", [1]) }?.message)
+    #expect(
+      message.unicodeScalars.allSatisfy { $0.value >= 32 && $0 != "\u{9B}" && $0 != "\u{202E}" })
+    #expect(message.count < 300)
+  }
+
+  @Test func signsByTheServersClockWhenOursIsWrong() throws {
+    let server = CannedServer { _, number in
+      .bytes(
+        number == 0
+          ? Self.reply(
+            "403 Forbidden", "<Error><Code>RequestTimeTooSkewed</Code></Error>",
+            "Date: Fri, 01 Jan 2038 10:11:12 GMT\r\n")
+          : Self.reply("200 OK", "x"))
+    }
+    #expect(try s3(server).read("a", limit: 9) == Array("x".utf8))
+    #expect(server.requests.count == 2)
+    #expect(server.requests[1].contains("x-amz-date: 20380101T10111"))
+  }
+
+  @Test func putsAfterLookingWhereTheConditionIsNotKnown() throws {
+    let server = CannedServer { request, _ in
+      .bytes(
+        request.hasPrefix("HEAD")
+          ? "HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+          : request.lowercased().contains("if-none-match")
+            ? Self.reply("501 Not Implemented", "<Error><Code>NotImplemented</Code></Error>")
+            : Self.reply("200 OK", ""))
+    }
+    try s3(server).put("a", [1], .ifAbsent)
+    #expect(server.requests.map { String($0.prefix(4)) } == ["HEAD", "PUT ", "HEAD", "PUT "])
+  }
+}

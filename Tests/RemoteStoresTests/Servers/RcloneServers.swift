@@ -1,0 +1,68 @@
+import BlobStore
+import RemoteStores
+import SystemPackage
+import TestSupport
+import Testing
+
+/// `rclone serve s3`: a second S3, which differs (it ignores `If-None-Match`).
+final class RcloneS3Server: Server {
+  static let credentials = RemoteCredentials(user: "key", secret: "secret")
+
+  let endpoint: Endpoint
+  private let program: GuardedProgram
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+    let port = ServerPrograms.freePorts(1)[0]
+    endpoint = try #require(Endpoint("http://127.0.0.1:\(port)"))
+    try DirectoryStore(opening: folder.path).put("data/family/.keep", [])
+    program = try GuardedProgram(
+      try ServerPrograms.path("rclone"),
+      [
+        "serve", "s3", "--addr", "127.0.0.1:\(port)", "--auth-key", "key,secret",
+        "--vfs-cache-mode", "off", folder.appending("data").string,
+      ], environment: ServerPrograms.environment(home: folder.path))
+    try ServerPrograms.wait(forPort: port, of: program)
+  }
+
+  func store() throws -> S3Store {
+    try S3Store(
+      S3Store.Configuration(
+        endpoint: endpoint, bucket: "family", prefix: "t/\(UInt64.random(in: .min ... .max))",
+        region: "us-east-1", usesPathStyle: true, credentials: Self.credentials))
+  }
+}
+
+/// `rclone serve webdav`, with a password.
+final class RcloneWebDAVServer: Server {
+  static let credentials = RemoteCredentials(user: "anna", secret: "a pass:word")
+
+  let endpoint: Endpoint
+  let folder: TemporaryFolder
+  private let program: GuardedProgram
+
+  init() throws {
+    folder = try TemporaryFolder()
+    let port = ServerPrograms.freePorts(1)[0]
+    endpoint = try #require(Endpoint("http://127.0.0.1:\(port)"))
+    try DirectoryStore(opening: folder.path).put("data/.keep", [])
+    var environment = ServerPrograms.environment(home: folder.path)
+    environment["RCLONE_USER"] = Self.credentials.user
+    environment["RCLONE_PASS"] = Self.credentials.secret
+    program = try GuardedProgram(
+      try ServerPrograms.path("rclone"),
+      ["serve", "webdav", "--addr", "127.0.0.1:\(port)", folder.appending("data").string],
+      environment: environment)
+    try ServerPrograms.wait(forPort: port, of: program)
+  }
+
+  func store(credentials: RemoteCredentials? = RcloneWebDAVServer.credentials) throws
+    -> WebDAVStore
+  {
+    try WebDAVStore(
+      WebDAVStore.Configuration(
+        endpoint: endpoint, folder: "remote files/\(UInt64.random(in: .min ... .max))",
+        credentials: credentials))
+  }
+}

@@ -1,0 +1,80 @@
+import BlobStore
+import RemoteStores
+import SystemPackage
+import TestSupport
+import Testing
+
+/// SeaweedFS with one bucket, behind its S3 gateway.
+final class SeaweedServer: Server {
+  static let credentials = RemoteCredentials(user: "kinvault-test", secret: "not+a/real=secret")
+  static let bucket = "family"
+
+  let endpoint: Endpoint
+  private let program: GuardedProgram
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+    let ports = ServerPrograms.freePorts(4)
+    endpoint = try #require(Endpoint("http://127.0.0.1:\(ports[3])"))
+    let files = try DirectoryStore(opening: folder.path)
+    try files.put(
+      "s3.json",
+      Array(
+        """
+        {"identities": [{"name": "test", "actions": ["Admin", "Read", "Write", "List", "Tagging"],
+        "credentials": [{"accessKey": "\(Self.credentials.user)", "secretKey": "\(Self.credentials.secret)"}]}]}
+        """.utf8))
+    try files.put("data/here", [])
+    program = try GuardedProgram(
+      try ServerPrograms.path("weed"),
+      [
+        "server", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-dir=\(folder.appending("data").string)",
+        "-master.port=\(ports[0])", "-volume.port=\(ports[1])", "-filer", "-filer.port=\(ports[2])",
+        "-s3", "-s3.port=\(ports[3])", "-s3.config=\(folder.appending("s3.json").string)",
+        "-volume.max=20", "-master.volumeSizeLimitMB=64", "-s3.port.iceberg=0",
+      ], environment: ServerPrograms.environment(home: folder.path))
+    try ServerPrograms.wait(forPort: ports[3], of: program)
+    try makeBucket()
+  }
+
+  /// By botocore, which signs on its own account. A server that is just starting may need some tries.
+  private func makeBucket() throws {
+    let script = """
+      import sys, time, botocore.session
+      endpoint, user, secret, bucket = sys.argv[1:]
+      client = botocore.session.get_session().create_client(
+          "s3", endpoint_url=endpoint, region_name="us-east-1",
+          aws_access_key_id=user, aws_secret_access_key=secret)
+      for attempt in range(60):
+          try:
+              client.create_bucket(Bucket=bucket)
+              client.put_object(Bucket=bucket, Key="ready", Body=b"1")
+              client.delete_object(Bucket=bucket, Key="ready")
+              break
+          except Exception as error:
+              last = error
+              time.sleep(0.25)
+      else:
+          sys.exit(str(last))
+      """
+    let result = try CommandRunner.run(
+      try ServerPrograms.path("python"),
+      [
+        "-c", script, "\(endpoint)", Self.credentials.user, Self.credentials.secret, Self.bucket,
+      ])
+    try #require(result.status == 0, "\(result.errors)")
+  }
+
+  /// A part of the bucket that nobody used before.
+  func store(
+    _ change: (inout S3Store.Configuration) -> Void = { _ in }
+  ) throws -> S3Store {
+    var configuration = S3Store.Configuration(
+      endpoint: endpoint, bucket: Self.bucket,
+      prefix: "tests/\(UInt64.random(in: .min ... .max))", region: "us-east-1",
+      usesPathStyle: true, credentials: Self.credentials)
+    change(&configuration)
+    return try S3Store(configuration)
+  }
+}

@@ -1,0 +1,157 @@
+import BlobStore
+import Glibc
+import Synchronization
+import Testing
+import Vault
+import VaultModel
+
+@testable import VaultFiles
+
+/// A vault whose chunks are elsewhere.
+@Suite struct LazyTests {
+  /// A remote in memory.
+  private final class Elsewhere: ChunkSource {
+    struct State {
+      var files: [ObjectName: [UInt8]] = [:]
+      var isReachable = true
+      var fetchCount = 0
+    }
+
+    let state = Mutex(State())
+
+    func fetch(_ chunk: ObjectName, of member: MemberID) throws(VaultError) -> [UInt8] {
+      let file = state.withLock { state -> [UInt8]? in
+        state.fetchCount += 1
+        return state.isReachable ? state.files[chunk] : nil
+      }
+      guard let file else { throw .away(path: chunk.hex, reason: "nobody answers") }
+      return file
+    }
+
+    func holds(_ chunk: ObjectName, of member: MemberID) throws(VaultError) -> Bool {
+      state.withLock { $0.isReachable && $0.files[chunk] != nil }
+    }
+
+    var fetchCount: Int { state.withLock { $0.fetchCount } }
+  }
+
+  private let mounted: MountedVault
+  private let elsewhere = Elsewhere()
+  private let content: [UInt8]
+
+  /// One file of four chunks and a half, all of them elsewhere.
+  init() throws {
+    mounted = try MountedVault()
+    content = (0..<(9 << 19)).map { UInt8(truncatingIfNeeded: $0 / 4099) }
+    try mounted.tree.mkdir("Emma")
+    try mounted.tree.mkdir("Emma/scan")
+    try mounted.tree.write("Emma/scan/image", content)
+    try mounted.tree.commitNow()
+    let state = try StateFolder(root: mounted.stateRoot, vault: mounted.vault.id)
+    try state.storeLazySettings(LazySettings())
+    try mounted.remount()
+    mounted.vault.lazyChunks?.setSource(elsewhere)
+    try send()
+  }
+
+  private var member: Member { get throws { try #require(mounted.vault.members.first) } }
+
+  private var scan: RecordID {
+    get throws { try #require(member.allEntries().first { $0.title.string == "scan" }).record }
+  }
+
+  /// Moves every chunk away.
+  private func send() throws {
+    let store = try DirectoryStore(opening: mounted.folder)
+    let member = try member
+    for object in try member.objects.listed() {
+      let path = BlobPath(member.objects.vaultPath(of: object.name).string)
+      let bytes = try store.read(path, limit: 2 << 20)
+      guard bytes[5] == ObjectKind.chunk.rawValue else { continue }
+      elsewhere.state.withLock { $0.files[object.name] = bytes }
+      try store.remove(path)
+    }
+    #expect(elsewhere.state.withLock { $0.files.count } == 5)
+    try mounted.remount()
+    mounted.vault.lazyChunks?.setSource(elsewhere)
+  }
+
+  @Test func chunksComeWhenTheyAreReadAndStay() throws {
+    #expect(try mounted.tree.read("Emma/scan/image") == content)
+    #expect(elsewhere.fetchCount == 5)
+    elsewhere.state.withLock { $0.isReachable = false }
+    #expect(try mounted.tree.read("Emma/scan/image") == content)
+    let report = try mounted.vault.check(readsData: true)
+    #expect(report.problems.isEmpty)
+  }
+
+  @Test func whatIsNotHereIsAnErrorOfThatFileAloneAndNoDamage() throws {
+    elsewhere.state.withLock { $0.isReachable = false }
+    #expect(throws: FileError.away) { try mounted.tree.read("Emma/scan/image") }
+    #expect(try mounted.tree.stat("Emma/scan/image").size == UInt64(content.count))
+    try mounted.tree.write("Emma/scan/other", "written meanwhile")
+    try mounted.tree.rename("Emma/scan/image", "Emma/scan/renamed")
+    try mounted.tree.commitNow()
+    let report = try mounted.vault.check(readsData: true)
+    #expect(report.problems.isEmpty)
+    #expect(report.awayCount == 5)
+    elsewhere.state.withLock { $0.isReachable = true }
+    #expect(try mounted.tree.read("Emma/scan/renamed") == content)
+  }
+
+  @Test func whatComesIsVerified() throws {
+    elsewhere.state.withLock { state in
+      for name in state.files.keys { state.files[name]?[100] ^= 1 }
+    }
+    #expect(throws: FileError.inputOutput) { try mounted.tree.read("Emma/scan/image") }
+    #expect(try mounted.vault.check(readsData: false).awayCount == 5)
+  }
+
+  @Test func readingInOrderFetchesAhead() throws {
+    let handle = try mounted.tree.open("Emma/scan/image", .read)
+    defer { handle.release() }
+    _ = try handle.get(at: 0, count: 4096)
+    let deadline = ContinuousClock.now + .seconds(20)
+    while elsewhere.fetchCount < 4, ContinuousClock.now < deadline { usleep(1000) }
+    #expect(elsewhere.fetchCount == 4)
+  }
+
+  @Test func pinnedThingsStayAndTheRestGoesBack() throws {
+    let member = try member
+    let scan = try scan
+    #expect(try mounted.vault.fetch(scan, of: member).chunkCount == 5)
+    try mounted.vault.setLazySettings { $0.pins.insert(.init(member: member.id, record: scan)) }
+    #expect(try mounted.vault.evict(.root, of: member).chunkCount == 0)
+    #expect(member.isPinned(scan, by: try #require(mounted.vault.lazyChunks).current))
+    try mounted.vault.setLazySettings { settings in
+      settings.pins = []
+      settings.cacheByteLimit = 2 << 20
+    }
+    let gone = elsewhere.state.withLock { $0.files.removeValue(forKey: $0.files.keys.min()!) }
+    #expect(gone != nil)
+    let trimmed = try mounted.vault.trimCache()
+    #expect(trimmed.chunkCount >= 3)
+    #expect(trimmed.keptCount <= 1)
+    let left = try mounted.vault.evict(.root, of: member)
+    #expect(left.keptCount == 1)
+    #expect(try mounted.vault.check(readsData: false).awayCount == 4)
+  }
+}
+
+@Suite struct ReadSequenceTests {
+  @Test func namesWhatComesNextOnce() {
+    var sequence = ReadSequence()
+    #expect(sequence.read(upTo: 0, chunkCount: 10) == 1..<4)
+    #expect(sequence.read(upTo: 0, chunkCount: 10).isEmpty)
+    #expect(sequence.read(upTo: 1, chunkCount: 10) == 4..<5)
+    #expect(sequence.read(upTo: 2, chunkCount: 10) == 5..<6)
+  }
+
+  @Test func keepsQuietWhileReadingJumpsAndEndsWithTheFile() {
+    var sequence = ReadSequence()
+    #expect(sequence.read(upTo: 7, chunkCount: 10).isEmpty)
+    #expect(sequence.read(upTo: 2, chunkCount: 10).isEmpty)
+    #expect(sequence.read(upTo: 3, chunkCount: 5) == 4..<5)
+    #expect(sequence.read(upTo: 4, chunkCount: 5).isEmpty)
+  }
+}
