@@ -46,6 +46,7 @@ package struct RemoteSync: Sendable {
         for member in members { try member.pull() }
         try forgetIncoming(session)
       }
+      try AuditSync(session: session, exchange: exchange).run(into: vault)
       if options.direction != .pull {
         try statements.pushPeople()
         for member in members { try member.push() }

@@ -39,6 +39,7 @@ package struct LockedSync: Sendable {
         let paths = parts.exchange.heads(of: member)
         if options.direction != .push { try fetch(member, paths, session, parts.exchange) }
       }
+      try AuditSync(session: session, exchange: parts.exchange).run(into: nil)
       if options.direction == .pull { return }
       let statements = StatementSync(session: session, exchange: parts.exchange)
       try statements.pushPeople()

@@ -31,6 +31,7 @@ final class PullTransfer: ObjectTransfer {
 
   func bring(_ name: ObjectName, kind: ObjectKind) throws(TransferFailure) -> [UInt8]? {
     if complete.withLock({ $0.contains(name) }) { return nil }
+    if kind == .chunk, session.options.leavesChunks { return [] }
     if let found = try present(name, kind: kind) { return found }
     let path = objects.vaultPath(of: name)
     if session.options.isDryRun, kind == .chunk {

@@ -64,8 +64,13 @@ final class PushTransfer: ObjectTransfer {
     do throws(BlobStoreError) { size = try session.home.store.size(of: path) } catch {
       throw .fatal(.vault(VaultError(error)))
     }
-    guard let size, size >= Self.askedSize else { return false }
-    do throws(BlobStoreError) { return try session.remote.size(of: path) == size } catch {
+    if let size, size < Self.askedSize { return false }
+    do throws(BlobStoreError) {
+      let there = try session.remote.size(of: path)
+      // A lazy vault may have left it there.
+      guard let size else { return there != nil }
+      return there == size
+    } catch {
       throw error.concernsOneFile ? .object(VaultError(error)) : .fatal(.remote(error))
     }
   }

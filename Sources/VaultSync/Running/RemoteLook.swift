@@ -164,7 +164,7 @@ struct RemoteLooking {
   /// Whether more than the heads is to be listed: something about the member is new.
   private func needsSearch(_ member: MemberID, _ look: RemoteLook) -> Bool {
     let seen = session.memory.seen
-    if session.options.looksEverywhere || seen[.memberRoot(member)] == nil { return true }
+    if session.looksEverywhere || seen[.memberRoot(member)] == nil { return true }
     let isHeadNew = look.files.contains { path, entry in
       seen[path]?.fingerprint != entry.fingerprint
     }

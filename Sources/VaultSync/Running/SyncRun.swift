@@ -33,7 +33,7 @@ struct SyncRun: Sendable {
       session.remember { memory in
         memory.succeed(at: now)
         memory.pendingCommitCount = report.pendingCommitCount
-        if session.options.looksEverywhere { memory.lastFullLook = now }
+        if session.looksEverywhere { memory.lastFullLook = now }
       }
       if !options.isDryRun { try file.store(session.memory) }
       return report
