@@ -74,8 +74,8 @@ let package = Package(
     .executableTarget(
       name: "kinvault",
       dependencies: [
-        "VaultModel", "VaultCrypto", "BlobStore", "Vault", "VaultFiles", "VaultMount", "CLinux",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "VaultModel", "VaultCrypto", "BlobStore", "Vault", "VaultFiles", "VaultMount", "VaultSync",
+        "RemoteStores", "CLinux", .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
 

@@ -41,7 +41,11 @@ struct Kinvault: ParsableCommand {
           HistoryCommand.self, RestoreCommand.self,
         ]),
       CommandGroup(
-        name: "Several devices", subcommands: [ConflictsCommand.self, DeviceCommand.self]),
+        name: "Several devices",
+        subcommands: [
+          RemoteCommand.self, CloneCommand.self, SyncCommand.self, FetchCommand.self,
+          EvictCommand.self, ConflictsCommand.self, DeviceCommand.self,
+        ]),
       CommandGroup(name: "Mount", subcommands: [MountCommand.self, UnmountCommand.self]),
       CommandGroup(
         name: "Care",

@@ -23,7 +23,9 @@ struct MemberPush {
         shown.compactMap { device in
           exchange.there[.head(member.id, device)].map { (device, $0.counter) }
         }, uniquingKeysWith: { first, _ in first }))
-    if isRepair || coverage.counters.isEmpty { return try bringEverything(heads) }
+    if (isRepair || coverage.counters.isEmpty) && !objects.isLazy {
+      return try bringEverything(heads)
+    }
     let transfer = PushTransfer(session: session, objects: objects, coverage: coverage)
     return try bring(heads, transfer, coverage, known: try segmentsThere(shown))
   }

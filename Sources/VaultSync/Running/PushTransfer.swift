@@ -47,7 +47,11 @@ final class PushTransfer: ObjectTransfer {
       return []
     }
     let object: SealedObject
-    do throws(VaultError) { object = try objects.sealedObject(name, kind: kind) } catch {
+    do throws(VaultError) {
+      // What a lazy vault keeps on another remote comes here first.
+      if kind == .chunk { try objects.fetchIfAway(name) }
+      object = try objects.sealedObject(name, kind: kind)
+    } catch {
       throw .object(error)
     }
     guard !isThere else { return object.content }

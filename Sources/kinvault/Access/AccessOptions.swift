@@ -49,9 +49,18 @@ struct UnlockedKey: ~Copyable {
 extension AccessOptions {
   /// Opens the vault, runs the body, closes the vault.
   func withVault<Value>(_ use: VaultUse, _ body: (Vault) throws -> Value) throws -> Value {
-    let vault = try open(use)
+    try withVaultAndKey(use) { vault, _ in try body(vault) }
+  }
+
+  /// `withVault`, with the key of this machine's device besides.
+  func withVaultAndKey<Value>(
+    _ use: VaultUse, _ body: (Vault, borrowing DeviceUnlockKey) throws -> Value
+  ) throws -> Value {
+    let folder = try folderOptions.folder()
+    let unlocked = try unlockKey(folder: folder)
+    let vault = try open(folder, unlocked, use)
     let value: Value
-    do { value = try body(vault) } catch {
+    do { value = try body(vault, unlocked.key) } catch {
       do { try vault.close() } catch let second {
         Terminal.note(
           "kinvault: The audit log could not be written: \(FailureReport(second).message)")
@@ -65,7 +74,12 @@ extension AccessOptions {
   /// An open vault, which the caller closes.
   func open(_ use: VaultUse) throws -> Vault {
     let folder = try folderOptions.folder()
-    let unlocked = try unlockKey(folder: folder)
+    return try open(folder, try unlockKey(folder: folder), use)
+  }
+
+  private func open(
+    _ folder: FilePath, _ unlocked: borrowing UnlockedKey, _ use: VaultUse
+  ) throws -> Vault {
     let vault = try openAskingAboutRollback(folder, key: unlocked.key, use: use)
     if unlocked.byPassword { vault.audit.note(.unlock) }
     let serious = vault.problems.filter { $0.severity > .note }
