@@ -53,8 +53,14 @@ struct SyncCommand: ParsableCommand {
       let known = try KnownRemote.find(remotes, vault: vault.id, key: key)
       return known.map { SyncOutcome(syncing: $0, vault, options, showsProgress: !json) }
     }
-    if json { try JSONOutput.print(outcomes) } else { outcomes.forEach { $0.print() } }
-    if let failure = outcomes.compactMap(\.failure).first { throw failure }
+    let failed = outcomes.first { $0.failure != nil }
+    if json {
+      try JSONOutput.print(outcomes)
+    } else {
+      // The first failure is what the program ends with, and is told then.
+      outcomes.filter { $0.remote != failed?.remote }.forEach { $0.print() }
+    }
+    if let failure = failed?.failure { throw failure }
     if outcomes.contains(where: \.needsAttention) { throw CommandError.problemsFound }
   }
 

@@ -58,7 +58,7 @@ struct RemoteProbe {
       return .thisVault
     }
     let others = try store.list(.root).filter {
-      !["people", "members", "audit", "staging"].contains($0.name)
+      !["people", "members", "audit", "staging"].contains($0.name) && !$0.name.hasPrefix(".")
     }
     guard let example = others.first else { return .nothing }
     throw CommandError.refused(
@@ -67,8 +67,8 @@ struct RemoteProbe {
   }
 
   private func tryWriting(_ store: any BlobStore) throws {
-    // In the folder that no reader of a vault looks into.
-    let path = BlobPath("staging").appending("test-\(Hex.encode(randomBytes(8)))")
+    // A name that no reader of a vault minds, and in no folder that would stay.
+    let path = BlobPath(".kinvault-test-\(Hex.encode(randomBytes(8)))")
     let content = randomBytes(64)
     try store.put(path, content)
     let back = try store.read(path, limit: 4096)
