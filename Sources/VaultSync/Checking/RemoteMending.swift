@@ -71,7 +71,9 @@ package struct RemoteMending: Sendable {
     do throws(VaultError) {
       switch path {
       case .object(let member, let name):
-        guard let member = vault.member(member) else { return false }
+        // A member whose head lacks something is not among those that are open.
+        let tree = try SignedTree(vault: vault.id, store: vault.store)
+        let member = try vault.receivingMember(member, in: tree)
         let object = try member.objects.authenticate(name, kind: nil, file: bytes)
         try member.objects.place(name, file: object.file)
       case .vault: return false
@@ -86,7 +88,7 @@ package struct RemoteMending: Sendable {
       return true
     } catch {
       switch error {
-      case .damaged, .missing: return false
+      case .damaged, .missing, .noAccess: return false
       default: throw .vault(error)
       }
     }
