@@ -77,6 +77,8 @@ struct MemberSync {
   }
 
   private func push(_ member: Member) throws(SyncError) {
+    // What another process of this device committed meanwhile is sent as well.
+    try keeping { () throws(VaultError) in _ = try member.refresh() }
     let statements = StatementSync(session: session, exchange: exchange)
     var wanted: [OpenedHead] = []
     for head in member.openedHeads where try isPut(head) { wanted.append(head) }

@@ -1,5 +1,7 @@
 import ArgumentParser
 import Vault
+import VaultCrypto
+import VaultSync
 
 struct CheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -14,17 +16,32 @@ struct CheckCommand: ParsableCommand {
         kinvault check
         kinvault check --read-data --json
         kinvault check --repair
+        kinvault check --remote usb --read-data
+        kinvault check --repair --remote usb
       """)
 
   @Flag(help: "Read and verify every byte.") var readData = false
 
-  @Flag(help: "Rebuild lost lists of records from the records themselves, then check.")
+  @Flag(
+    help: ArgumentHelp(
+      "Mend what can be mended, then check.",
+      discussion:
+        "Lost lists of records are rebuilt from the records. With --remote, good copies of what is damaged or missing "
+        + "here are taken from there first."))
   var repair = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Check the copy on this remote; with --repair, mend the one here from it.", valueName: "name")
+  )
+  var remote: String?
 
   @Flag(help: "Print JSON.") var json = false
   @OptionGroup var access: AccessOptions
 
   func run() throws {
+    if let remote, !repair { return try check(remote) }
+    if let remote { try mend(from: remote) }
     let bar = ProgressBar(readData ? .bytes : .items)
     let (repairs, report) = try access.withVault(repair ? .writing : .reading) { vault in
       defer { bar.finish() }
@@ -38,6 +55,45 @@ struct CheckCommand: ParsableCommand {
       throw CommandError.problemsFound
     }
   }
+}
+
+extension CheckCommand {
+  private func check(_ name: String) throws {
+    let bar = ProgressBar(readData ? .bytes : .items)
+    let report = try access.withVaultAndKey(.reading) { vault, key in
+      defer { bar.finish() }
+      let known = try KnownRemote.find([name], vault: vault.id, key: key)[0]
+      return try RemoteCheck(vault: vault, remote: known.open(), threadCount: known.threadCount)
+        .run(readsData: readData) { bar.update($0) }
+    }
+    let printed = RemoteCheckPrint(remote: name, report: report, readData: readData)
+    if json { try JSONOutput.print(printed) } else { printed.print() }
+    if printed.problems.contains(where: { $0.severity != Problem.Severity.note.rawValue }) {
+      throw CommandError.problemsFound
+    }
+  }
+
+  /// What comes back may name more that is missing, which shows when the vault is opened again.
+  private func mend(from name: String) throws {
+    var total = 0
+    for _ in 0..<Self.mendingRounds {
+      let count = try access.withVaultAndKey(.writing) { vault, key in
+        let known = try KnownRemote.find([name], vault: vault.id, key: key)[0]
+        let bar = ProgressBar(.items)
+        defer { bar.finish() }
+        return try RemoteMending(vault: vault, remote: known.open())
+          .run(readsData: readData) { bar.update($0) }.mended.count
+      }
+      total += count
+      if count == 0 { break }
+    }
+    if total > 0 {
+      Terminal.note("Took \(counted(total, "good copy", "good copies")) from \(name).")
+    }
+  }
+
+  /// Heads name segments, these name records, and these name the rest.
+  private static let mendingRounds = 4
 }
 
 extension ProgressBar {

@@ -66,7 +66,9 @@ private struct StatusReport: Encodable {
     }
     (fileCount, byteCount) = FolderSize.measure(folder)
     remotes = try RemoteStatus.all(of: id)
-    guard let key = try SessionKeys.load(vault: id) else {
+    guard knowsThisMachine, let key = try SessionKeys.load(vault: id),
+      try Vault.isUnlockKey(key, folder: folder, stateRoot: stateRoot)
+    else {
       isUnlocked = false
       return
     }

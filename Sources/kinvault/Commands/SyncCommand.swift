@@ -35,6 +35,12 @@ struct SyncCommand: ParsableCommand {
   @Flag(help: "Look into every folder of the remotes, also where nothing seems to have changed.")
   var full = false
 
+  @Flag(
+    help: ArgumentHelp(
+      "Carry what is encrypted, without the password.",
+      discussion: "What it brings is joined when the vault is unlocked and synced."))
+  var locked = false
+
   @Flag(help: "Print JSON.") var json = false
   @OptionGroup var access: AccessOptions
 
@@ -42,17 +48,14 @@ struct SyncCommand: ParsableCommand {
     guard !(pull && push) else {
       throw ValidationError("--pull and --push exclude each other; without either, both are done.")
     }
-    guard !(watch && (dryRun || json)) else {
-      throw ValidationError("--watch goes with neither --dry-run nor --json.")
+    guard !(watch && (dryRun || json || locked)) else {
+      throw ValidationError("--watch goes with none of --dry-run, --json and --locked.")
     }
   }
 
   func run() throws {
     if watch { return try SyncWatch(access: access, remotes: remotes, options: options).run() }
-    let outcomes = try access.withVaultAndKey(.writing) { vault, key in
-      let known = try KnownRemote.find(remotes, vault: vault.id, key: key)
-      return known.map { SyncOutcome(syncing: $0, vault, options, showsProgress: !json) }
-    }
+    let outcomes = try locked ? syncLocked() : syncUnlocked()
     let failed = outcomes.first { $0.failure != nil }
     if json {
       try JSONOutput.print(outcomes)
@@ -62,6 +65,39 @@ struct SyncCommand: ParsableCommand {
     }
     if let failure = failed?.failure { throw failure }
     if outcomes.contains(where: \.needsAttention) { throw CommandError.problemsFound }
+  }
+
+  private func syncUnlocked() throws -> [SyncOutcome] {
+    do {
+      return try access.withVaultAndKey(.writing) { vault, key in
+        let known = try KnownRemote.find(remotes, vault: vault.id, key: key)
+        return known.map { SyncOutcome(syncing: $0, vault, options, showsProgress: !json) }
+      }
+    } catch let error as CommandError {
+      // Run from a timer while the vault is locked.
+      guard case .locked = error else { throw error }
+      Terminal.note(
+        "kinvault: The vault is locked: what is encrypted is carried, and joined when it is unlocked."
+      )
+      return try syncLocked()
+    }
+  }
+
+  private func syncLocked() throws -> [SyncOutcome] {
+    let folder = try access.folderOptions.folder()
+    let vault = try Vault.describe(folder: folder).vault
+    return try KnownRemote.configurations(remotes, vault: vault).map { configuration in
+      let known = try KnownRemote(locked: configuration)
+      let state = try StateFolder(root: Environment.stateRoot, vault: vault)
+      return SyncOutcome(
+        known, options, in: (state, .system), showsProgress: !json
+      ) { store, options, progress in
+        try LockedSync(
+          vault: vault, folder: DirectoryStore(opening: folder), state: state, remote: store,
+          name: known.name, options: options
+        ).run(progress: progress)
+      }
+    }
   }
 
   private var options: SyncOptions {

@@ -24,6 +24,9 @@ struct CheckPrint: Encodable {
   var records: Int
   var objects: Int
   var objectBytes: UInt64
+  /// Kept on a remote only, in a vault cloned with --lazy.
+  var awayObjects: Int
+  var awayBytes: UInt64
   var unusedObjects: Int
   var unusedBytes: UInt64
   var readBytes: UInt64
@@ -38,6 +41,8 @@ struct CheckPrint: Encodable {
     records = max(0, report.recordCount - report.memberCount)
     objects = report.objectCount
     objectBytes = report.objectByteCount
+    awayObjects = report.awayCount
+    awayBytes = report.awayByteCount
     unusedObjects = report.unusedCount
     unusedBytes = report.unusedByteCount
     readBytes = report.readByteCount
@@ -63,6 +68,11 @@ struct CheckPrint: Encodable {
       "Checked \(counted(members, "member")), \(counted(records, "record")), "
         + "\(counted(objects, "encrypted file")) (\(ByteCount.text(objectBytes)))"
         + (readData ? ", every byte of them." : "."))
+    if awayObjects > 0 {
+      Terminal.writeLine(
+        "\(counted(awayObjects, "file")) (\(ByteCount.text(awayBytes))) are kept on a remote; to check those: "
+          + "kinvault check --remote NAME")
+    }
     if unusedObjects > 0 {
       Terminal.writeLine(
         "\(counted(unusedObjects, "file")) (\(ByteCount.text(unusedBytes))) are no longer needed; "

@@ -48,10 +48,16 @@ struct KnownRemote: Sendable {
   func open() throws(BlobStoreError) -> any BlobStore {
     var options = RemoteOptions(environment: Environment.all)
     options.bytesPerSecond = configuration.options[Self.rateOption].flatMap { Int($0) }
-    return try RemoteOpening.open(
-      address,
-      credentials: login.map { RemoteCredentials(user: $0.user, secret: $0.secret) },
-      options: options)
+    do throws(BlobStoreError) {
+      return try RemoteOpening.open(
+        address,
+        credentials: login.map { RemoteCredentials(user: $0.user, secret: $0.secret) },
+        options: options)
+    } catch {
+      // A disk that is not plugged in.
+      guard case .notFound(let path) = error, case .directory = address else { throw error }
+      throw .unreachable(path: path, reason: "the folder is not there")
+    }
   }
 
   /// How many requests may be under way at once.

@@ -40,9 +40,25 @@ struct SyncOutcome: Encodable {
       changedRecords, pendingCommits, problems, moves, error
   }
 
-  /// Syncs.
+  /// Syncs an open vault.
   init(
     syncing known: KnownRemote, _ vault: Vault, _ options: SyncOptions, showsProgress: Bool
+  ) {
+    self.init(
+      known, options, in: (vault.state, vault.clock), showsProgress: showsProgress
+    ) { store, options, progress in
+      try RemoteSync(vault: vault, remote: store, name: known.name, options: options)
+        .run(progress: progress)
+    }
+  }
+
+  /// Runs `sync` with the remote's store, and says what came of it.
+  init(
+    _ known: KnownRemote, _ options: SyncOptions, in home: (state: StateFolder, clock: WallClock),
+    showsProgress: Bool,
+    sync: (
+      any BlobStore, SyncOptions, @escaping @Sendable (WorkProgress) -> Void
+    ) throws -> SyncReport
   ) {
     var options = options
     options.threadCount = known.threadCount
@@ -51,9 +67,12 @@ struct SyncOutcome: Encodable {
     let bar = ProgressBar(.items)
     defer { bar.finish() }
     do {
-      let report = try RemoteSync(
-        vault: vault, remote: known.open(), name: known.name, options: options
-      ).run(progress: { if showsProgress { bar.update($0) } })
+      let store: any BlobStore
+      do throws(BlobStoreError) { store = try known.open() } catch {
+        try Self.remember(error, of: known, in: home)
+        throw error
+      }
+      let report = try sync(store, options) { if showsProgress { bar.update($0) } }
       failure = nil
       massChange = !report.massChanges.isEmpty
       state =
@@ -68,16 +87,23 @@ struct SyncOutcome: Encodable {
     }
   }
 
+  /// A remote that cannot even be opened counts as a sync that failed.
+  private static func remember(
+    _ error: BlobStoreError, of known: KnownRemote, in home: (state: StateFolder, clock: WallClock)
+  ) throws {
+    let file = RemoteStateFile(state: home.state, remote: known.name)
+    var memory = try file.load()
+    memory.fail(at: home.clock.milliseconds(), SyncError.remote(error).message)
+    try file.store(memory)
+  }
+
   private mutating func add(_ report: SyncReport) {
     (pulledFiles, pulledBytes) = (report.pulled.fileCount, report.pulled.byteCount)
     (pushedFiles, pushedBytes) = (report.pushed.fileCount, report.pushed.byteCount)
     requests = report.traffic.requestCount
     changedRecords = report.changedRecordCount
     pendingCommits = report.pendingCommitCount
-    problems = report.problems.map {
-      ProblemRow(
-        kind: $0.kind.rawValue, severity: "\($0.severity)", path: $0.path, text: $0.text)
-    }
+    problems = report.problems.map(ProblemRow.init)
     moves = report.moves.sorted { $0.path.string < $1.path.string }.map {
       MoveRow(direction: $0.direction.rawValue, path: $0.path.string, bytes: $0.byteCount)
     }
@@ -125,4 +151,12 @@ struct SyncOutcome: Encodable {
 
 extension SyncTally {
   fileprivate var fileCount: Int { objectCount + registerCount + statementCount }
+}
+
+extension SyncOutcome.ProblemRow {
+  init(_ problem: SyncProblem) {
+    self.init(
+      kind: problem.kind.rawValue, severity: problem.severity.rawValue, path: problem.path,
+      text: problem.text)
+  }
 }

@@ -68,6 +68,8 @@ private final class Worker: Sendable {
   private let report: @Sendable (SyncOutcome) -> Void
   private let state: Mutex<State>
   private let wakeUp = WakeUp()
+  // A second one: a signal wakes one waiter only.
+  private let ended = WakeUp()
 
   init(
     _ remote: KnownRemote, vault: Vault, options: SyncOptions,
@@ -95,7 +97,7 @@ private final class Worker: Sendable {
         if isLast { break }
       }
       state.withLock { $0.isDone = true }
-      wakeUp.signal()
+      ended.signal()
     }
   }
 
@@ -122,7 +124,7 @@ private final class Worker: Sendable {
     while !state.withLock({ $0.isDone }) {
       let now = ContinuousClock.now
       guard now < deadline else { return }
-      wakeUp.wait(atMost: min(deadline - now, .milliseconds(100)))
+      ended.wait(atMost: deadline - now)
     }
   }
 }
