@@ -85,9 +85,19 @@ let package = Package(
         "BlobStore", "CLinux", .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/Support"),
+    // Every decoder, with values to begin with: for the tests' bounded run, and for Scripts/fuzz.
+    .target(
+      name: "Fuzzing",
+      dependencies: [
+        "VaultModel", "VaultCrypto", "BlobStore", "Vault", "VaultSync", "RemoteStores",
+      ],
+      path: "Tests/Fuzzing"),
+    .testTarget(name: "FuzzingTests", dependencies: ["Fuzzing"]),
     .testTarget(
       name: "VaultModelTests",
-      dependencies: ["VaultModel", .product(name: "SwiftProtobuf", package: "swift-protobuf")]),
+      dependencies: [
+        "VaultModel", "Fuzzing", .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+      ]),
     .testTarget(
       name: "VaultCryptoTests",
       dependencies: [
@@ -168,3 +178,9 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// libFuzzer brings the main function, so that this target links only as Scripts/fuzz builds it.
+if Context.environment["KINVAULT_FUZZ_BUILD"] != nil {
+  package.targets.append(
+    .executableTarget(name: "fuzz", dependencies: ["Fuzzing"], path: "Tests/Fuzz"))
+}

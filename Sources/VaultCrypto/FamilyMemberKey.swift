@@ -5,7 +5,7 @@ package struct FamilyMemberKey: ~Copyable, Sendable {
   private let secret: SecretBytes
 
   /// Traps unless `secret` has 32 bytes.
-  init(_ secret: consuming SecretBytes) {
+  package init(_ secret: consuming SecretBytes) {
     precondition(secret.count == KeyWrap.keySize, "a family member key has 32 bytes")
     self.secret = secret
   }

@@ -1,3 +1,4 @@
+import Fuzzing
 import SwiftProtobuf
 import Testing
 
@@ -31,39 +32,6 @@ import Testing
     var item = random.item(named: .record)
     item.unknown = unknown
     #expect(try ItemPage(decoding: ItemPage.leaf([item]).encoded()) == .leaf([item]))
-  }
-
-  @Test(arguments: [1, 2, 3] as [UInt64])
-  func hostileBytesAreRefusedOrDecodeToSomethingStable(seed: UInt64) throws {
-    var random = SeededRandom(seed: seed)
-    for sample in try SampleDecoder.all() {
-      for count in 0..<sample.valid.count { try probe(sample, Array(sample.valid.prefix(count))) }
-      for _ in 0..<200 { try probe(sample, random.bytes(random.number(below: 80))) }
-      for _ in 0..<600 {
-        var bytes = sample.valid
-        for _ in 0...random.number(below: 3) where !bytes.isEmpty {
-          let position = random.number(below: bytes.count)
-          switch random.number(below: 5) {
-          case 0: bytes[position] ^= 1 << UInt8(random.number(below: 8))
-          case 1: bytes[position] = [0, 0x7f, 0x80, 0xff][random.number(below: 4)]
-          case 2: bytes.remove(at: position)
-          case 3: bytes.insert(contentsOf: bytes[position...].prefix(20), at: position)
-          default: bytes.replaceSubrange(position..., with: random.bytes(12))
-          }
-        }
-        try probe(sample, bytes)
-      }
-    }
-  }
-
-  private func probe(_ sample: SampleDecoder, _ bytes: [UInt8]) throws {
-    do {
-      _ = try sample.reencode(bytes)
-    } catch is ModelError {
-      // Refused, as it may be.
-    } catch {
-      Issue.record("\(sample.name): \(Hex.encode(bytes)) \(error)")
-    }
   }
 
   @Test func bytesAreThoseOfSwiftProtobuf() throws {

@@ -1,3 +1,4 @@
+import Fuzzing
 import Testing
 import VaultModel
 
@@ -10,7 +11,7 @@ import VaultModel
   func behavesAsADictionary(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let shelf = PageShelf()
-    let names = try (0..<150).map { try name("file \($0)") }
+    let names = try (0..<150).map { try fileName("file \($0)") }
     var tree = ItemTree()
     var expected: [FileName: Item] = [:]
     for step in 0..<600 {
@@ -39,13 +40,13 @@ import VaultModel
 
   @Test func isTheSameWhateverTheOrderWas() throws {
     var random = SeededRandom(seed: 9)
-    let items = try (0..<500).map { random.item(named: try name("n\($0)")) }
+    let items = try (0..<500).map { random.item(named: try fileName("n\($0)")) }
     let shelf = PageShelf()
     var tree = ItemTree(items: items)
     let root = tree.encodeNewPages(store: shelf.store)
     for _ in 0..<3 {
       var other = ItemTree()
-      let extra = try (0..<200).map { random.item(named: try name("extra\($0)")) }
+      let extra = try (0..<200).map { random.item(named: try fileName("extra\($0)")) }
       for item in (items + extra).shuffled(using: &random) { try other.set(item, load: noLoad) }
       for item in extra.shuffled(using: &random) { try other.remove(item.name, load: noLoad) }
       #expect(other == tree)
@@ -58,7 +59,7 @@ import VaultModel
     let shelf = PageShelf()
     var whole = ItemTree(
       items: try (0..<100_000).map {
-        Item(name: try name("\($0).dcm"), file: random.id(), time: .zero)
+        Item(name: try fileName("\($0).dcm"), file: random.id(), time: .zero)
       })
     guard case .stored(let root) = whole.encodeNewPages(store: shelf.store) else {
       Issue.record("a large tree is stored")
@@ -66,7 +67,7 @@ import VaultModel
     }
     var tree = ItemTree.stored(root: root)
     let before = shelf.pages.count
-    try tree.set(random.item(named: name("77.dcm")), load: shelf.load)
+    try tree.set(random.item(named: fileName("77.dcm")), load: shelf.load)
     _ = tree.encodeNewPages(store: shelf.store)
     #expect(shelf.pages.count - before <= 5)
     #expect(shelf.loads <= 5)
@@ -76,7 +77,7 @@ import VaultModel
   }
 
   @Test func fewSmallItemsStandInTheRevision() throws {
-    let item = Item(name: try name("a"), file: .zero, time: .zero)
+    let item = Item(name: try fileName("a"), file: .zero, time: .zero)
     let shelf = PageShelf()
     var tree = ItemTree(items: [item])
     #expect(tree.encodeNewPages(store: shelf.store) == .inline([item]))
@@ -88,7 +89,7 @@ import VaultModel
 
   @Test func aTreeWhoseChildrenAreAllOnePageIsRefused() throws {
     let shelf = PageShelf()
-    let item = Item(name: try name("a"), file: .zero, time: .zero)
+    let item = Item(name: try fileName("a"), file: .zero, time: .zero)
     var page = shelf.store(ItemPage.leaf([item]).encoded())
     for _ in 0..<16 {
       page = shelf.store(ItemPage.branch(Array(repeating: page, count: 16)).encoded())
@@ -106,6 +107,6 @@ import VaultModel
     }
     var forged = ItemTree.stored(root: page)
     #expect(throws: ModelError.self) { try forged.loadAll(load: shelf.load) }
-    #expect(throws: ModelError.self) { try forged.item(named: name("x"), load: shelf.load) }
+    #expect(throws: ModelError.self) { try forged.item(named: fileName("x"), load: shelf.load) }
   }
 }

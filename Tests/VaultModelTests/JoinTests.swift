@@ -1,3 +1,4 @@
+import Fuzzing
 import Testing
 import VaultModel
 
@@ -12,7 +13,7 @@ import VaultModel
   private func revision(_ random: inout SeededRandom) throws -> Named {
     let device: DeviceID = random.id()
     let items = try (0..<60).filter { _ in random.number(below: 3) > 0 }.map {
-      var item = random.item(named: try name("file \($0)"))
+      var item = random.item(named: try fileName("file \($0)"))
       // Few different contents, so that some are equal on both sides.
       item.file = .zero
       item.linkRecords = []
@@ -23,7 +24,7 @@ import VaultModel
     var revision = RecordRevision(
       record: .zero,
       place: RecordPlace(
-        parent: nil, title: try name("t\(random.number(below: 3))"),
+        parent: nil, title: try fileName("t\(random.number(below: 3))"),
         isDeleted: random.number(below: 5) == 0),
       placeTime: random.time(),
       attributes: RecordAttributes(mode: UInt32(0o700 + random.number(below: 3))),
@@ -67,11 +68,11 @@ import VaultModel
     var random = SeededRandom(seed: 77)
     let items = try ["x", "y"].map {
       Item(
-        name: try name($0), file: random.id(), size: 1, content: .inline([0]),
+        name: try fileName($0), file: random.id(), size: 1, content: .inline([0]),
         time: HybridTime(milliseconds: 1))
     }
     return RecordRevision(
-      record: .zero, place: RecordPlace(parent: nil, title: try name("Emma")), placeTime: .zero,
+      record: .zero, place: RecordPlace(parent: nil, title: try fileName("Emma")), placeTime: .zero,
       attributesTime: .zero, version: VersionVector(device: .zero, counter: 1), time: .zero,
       device: .zero, items: ItemTree(items: items))
   }
@@ -80,7 +81,7 @@ import VaultModel
     _ revision: RecordRevision, _ item: String, _ content: UInt8, at milliseconds: UInt64
   ) throws -> RecordRevision {
     var result = revision
-    let old = try result.item(named: name(item), load: shelf.load)
+    let old = try result.item(named: fileName(item), load: shelf.load)
     var new = try #require(old)
     new.content = .inline([content])
     new.time = HybridTime(milliseconds: milliseconds)
@@ -100,7 +101,7 @@ import VaultModel
       a, named: names.0, b, named: names.1, base: base, load: shelf.load)
     #expect(outcome.losers.isEmpty)
     for (text, content) in [("x", 1), ("y", 2)] as [(String, UInt8)] {
-      let item = try outcome.merged.item(named: name(text), load: shelf.load)
+      let item = try outcome.merged.item(named: fileName(text), load: shelf.load)
       #expect(item?.content == .inline([content]))
     }
     #expect(outcome.merged.previous == [names.0, names.1].sorted())
@@ -112,7 +113,7 @@ import VaultModel
     let outcome = try Join.merge(
       a, named: names.0, b, named: names.1, base: base, load: shelf.load)
     var loser = a
-    let item = try #require(try loser.item(named: name("x"), load: shelf.load))
+    let item = try #require(try loser.item(named: fileName("x"), load: shelf.load))
     #expect(outcome.losers == [Join.Loser(part: .item(item), revision: names.0)])
   }
 

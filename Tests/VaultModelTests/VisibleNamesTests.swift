@@ -1,3 +1,4 @@
+import Fuzzing
 import Testing
 import VaultModel
 
@@ -23,8 +24,8 @@ import VaultModel
   @Test func aTitleThatLooksLikeAGivenNameKeepsIt() throws {
     var records = try entries(["A", "A", "x", "y"])
     let later = max(records[0].record, records[1].record)
-    records[2].title = try name("A (\(later.shortHex))")
-    records[3].title = try name("A (\(later.hex))")
+    records[2].title = try fileName("A (\(later.shortHex))")
+    records[3].title = try fileName("A (\(later.hex))")
     let names = VisibleNames.exceptions(among: records) { _ in false }
     #expect(names.mapValues(\.string) == [later: "A (\(later.hex)-2)"])
   }
@@ -34,7 +35,7 @@ import VaultModel
     for pad in 0..<4 {
       let count = (255 - pad) / character.utf8.count
       let title = String(repeating: "x", count: pad) + String(repeating: character, count: count)
-      let given = try name(title).appending(" (1a2b3c4d)")
+      let given = try fileName(title).appending(" (1a2b3c4d)")
       #expect(given.byteCount <= 255 && given.byteCount > 251 - character.utf8.count)
       #expect(String(validating: given.bytes, as: UTF8.self)?.hasSuffix(" (1a2b3c4d)") == true)
     }

@@ -14,4 +14,14 @@ struct RemoteMemoryEncodingTests {
     #expect(again.failures?.count == 2)
     for count in bytes.indices { #expect(RemoteMemory(decoding: Array(bytes[..<count])) == nil) }
   }
+
+  /// A mark that joins with the space before it, and a carriage return that joins with the line feed behind it.
+  @Test(arguments: ["\u{301}no", "", " two  spaces ", "no\r"])
+  func keepsWhatAFailureSaid(text: String) throws {
+    var memory = RemoteMemory()
+    memory.failures = RemoteMemory.Failures(count: 1, first: 2, last: 3, text: text)
+    memory.pendingCommitCount = 4
+    let again = try #require(RemoteMemory(decoding: memory.encoded()))
+    #expect(again == memory)
+  }
 }

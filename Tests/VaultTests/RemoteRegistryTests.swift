@@ -29,6 +29,16 @@ struct RemoteRegistryTests {
     #expect(throws: VaultError.self) { try registry.load(nas.name) }
   }
 
+  /// A mark that joins with the space before it, and a carriage return that joins with the line feed behind it.
+  @Test(arguments: ["\u{301}no", "", " two  spaces ", "no\r"])
+  func keepsAddressesAndOptionsAsTheyAre(text: String) throws {
+    var nas = try configuration("nas")
+    nas.address = text
+    nas.options = ["first": text, "second": "x"]
+    try registry.add(nas)
+    #expect(try registry.load(nas.name) == nas)
+  }
+
   @Test func credentialsOpenOnlyForTheirRemoteAndDevice() throws {
     let credentials = RemoteLogin(user: "key id", secret: "öß\u{0}x")
     let key = DeviceUnlockKey.random()

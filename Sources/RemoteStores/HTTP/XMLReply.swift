@@ -3,10 +3,10 @@ import Foundation
 import XMLCoder
 
 /// XML from a server that may mean no good.
-enum XMLReply {
+package enum XMLReply {
   /// Decodes a document. Throws `unexpectedReply` for anything else, and for one that declares a document type:
   /// no answer of these protocols needs one, and entities that grow without end come from there.
-  static func decode<Value: Decodable>(
+  package static func decode<Value: Decodable>(
     _ type: Value.Type, from bytes: [UInt8], path: BlobPath
   ) throws(BlobStoreError) -> Value {
     func fail(_ text: String) -> BlobStoreError {
@@ -16,6 +16,10 @@ enum XMLReply {
     // A NUL is a sign of UTF-16, where the search would find nothing.
     if data.range(of: Data("<!DOCTYPE".utf8)) != nil || bytes.contains(0) {
       throw fail("XML with a document type in it")
+    }
+    // Foundation's parser traps on a name that is not UTF-8.
+    guard String(validating: bytes, as: UTF8.self) != nil else {
+      throw fail("XML that is not UTF-8")
     }
     let decoder = XMLDecoder(trimValueWhitespaces: false)
     decoder.shouldProcessNamespaces = true

@@ -1,5 +1,4 @@
 import BlobStore
-import VaultCrypto
 import VaultModel
 
 /// Which chunks of a vault may be absent on this machine, because a remote has them. Docs/Format.md, "This machine's
@@ -30,27 +29,18 @@ package struct LazySettings: Hashable, Sendable {
 extension LazySettings {
   private static let title = "kinvault lazy 1"
 
-  /// As lines of text, the last one a checksum of those before.
-  func encoded() -> [UInt8] {
-    var lines = [Self.title]
+  package func encoded() -> [UInt8] {
+    var lines: [String] = []
     if let cacheByteLimit { lines.append("cache \(cacheByteLimit)") }
     lines += pins.map { "pin \($0.member.hex) \($0.record.hex)" }.sorted()
-    let text = Array((lines.joined(separator: "\n") + "\n").utf8)
-    return text + Array("sum \(Digest.sha256(text).hex)\n".utf8)
+    return ChecksummedLines.encode(title: Self.title, lines)
   }
 
   /// Nil for what is torn or of another version.
-  init?(decoding bytes: [UInt8]) {
-    let sumByteCount = "sum \n".utf8.count + FileHash.byteCount * 2
-    guard bytes.count > sumByteCount else { return nil }
-    let text = Array(bytes.dropLast(sumByteCount))
-    guard bytes.suffix(sumByteCount) == Array("sum \(Digest.sha256(text).hex)\n".utf8)[...]
-    else { return nil }
-    var lines = String(decoding: text, as: UTF8.self).split(separator: "\n")[...]
-    guard lines.popFirst() == Self.title[...] else { return nil }
+  package init?(decoding bytes: [UInt8]) {
+    guard let lines = ChecksummedLines(decoding: bytes, title: Self.title) else { return nil }
     self.init()
-    for line in lines {
-      let words = line.split(separator: " ")
+    for words in lines.words(upTo: 4) {
       switch (words.first, words.count) {
       case ("cache", 2):
         guard let limit = UInt64(words[1]) else { return nil }

@@ -1,5 +1,4 @@
 import BlobStore
-import VaultCrypto
 import VaultModel
 
 /// The remotes that this machine knows for one vault. Docs/Format.md, "This machine's state".
@@ -73,9 +72,9 @@ package struct RemoteRegistry: Sendable {
 extension RemoteConfiguration {
   private static let title = "kinvault remote configuration 1"
 
-  /// As lines of text, the last one a checksum of those before.
-  func encoded() -> [UInt8] {
-    var lines = [Self.title, "created \(created)", "address \(address)"]
+  /// Traps if an address or option is more than one line.
+  package func encoded() -> [UInt8] {
+    var lines = ["created \(created)", "address \(address)"]
     for (name, value) in options.sorted(by: { $0.key < $1.key }) {
       lines.append("option \(name) \(value)")
     }
@@ -83,43 +82,34 @@ extension RemoteConfiguration {
       lines.append(
         "credentials \(Hex.encode(credentials.nonce)) \(Hex.encode(credentials.ciphertext))")
     }
-    precondition(!lines.contains { $0.contains("\n") }, "an address or option is one line")
-    let text = Array((lines.joined(separator: "\n") + "\n").utf8)
-    return text + Array("sum \(Digest.sha256(text).hex)\n".utf8)
+    return ChecksummedLines.encode(title: Self.title, lines)
   }
 
   /// Nil for what is torn, changed or of another version.
-  init?(decoding bytes: [UInt8], name: RemoteName) {
-    let sumByteCount = "sum \n".utf8.count + FileHash.byteCount * 2
-    guard bytes.count > sumByteCount else { return nil }
-    let text = Array(bytes.dropLast(sumByteCount))
-    guard bytes.suffix(sumByteCount) == Array("sum \(Digest.sha256(text).hex)\n".utf8)[...],
-      let content = String(validating: text, as: UTF8.self)
-    else { return nil }
-    var lines = content.split(separator: "\n")[...]
-    guard lines.popFirst() == Self.title[...] else { return nil }
+  package init?(decoding bytes: [UInt8], name: RemoteName) {
+    guard let lines = ChecksummedLines(decoding: bytes, title: Self.title) else { return nil }
     self.init(name: name, address: "", created: 0)
-    for line in lines {
-      guard add(line) else { return nil }
+    for words in lines.words(upTo: 2) {
+      guard words.count == 2, add(words[0], words[1]) else { return nil }
     }
   }
 
-  private mutating func add(_ line: Substring) -> Bool {
-    let words = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-    guard words.count == 2 else { return false }
-    switch words[0] {
+  private mutating func add(_ key: Substring, _ value: Substring) -> Bool {
+    // An option's value may begin with a combining mark: bytes part the words.
+    let pair = value.utf8.split(
+      separator: UInt8(ascii: " "), maxSplits: 1, omittingEmptySubsequences: false
+    ).map { String(Substring($0)) }
+    switch key {
     case "created":
-      guard let time = UInt64(words[1]) else { return false }
+      guard let time = UInt64(value) else { return false }
       created = time
-    case "address": address = String(words[1])
+    case "address": address = String(value)
     case "option":
-      let pair = words[1].split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
       guard pair.count == 2 else { return false }
-      options[String(pair[0])] = String(pair[1])
+      options[pair[0]] = pair[1]
     case "credentials":
-      let parts = words[1].split(separator: " ")
-      guard parts.count == 2, let nonce = Hex.decode(parts[0]), nonce.count == 12,
-        let ciphertext = Hex.decode(parts[1]), ciphertext.count >= 16
+      guard pair.count == 2, let nonce = Hex.decode(pair[0]), nonce.count == 12,
+        let ciphertext = Hex.decode(pair[1]), ciphertext.count >= 16
       else { return false }
       credentials = Sealed(nonce: nonce, ciphertext: ciphertext)
     default: return false

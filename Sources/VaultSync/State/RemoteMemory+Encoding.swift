@@ -1,4 +1,4 @@
-import VaultCrypto
+import Vault
 import VaultModel
 
 /// As lines of text: Docs/Format.md, "This machine's state".
@@ -8,7 +8,7 @@ extension RemoteMemory {
   static let byteLimit = 64 << 20
 
   package func encoded() -> [UInt8] {
-    var lines = [Self.title]
+    var lines: [String] = []
     if let lastSuccess { lines.append("success \(lastSuccess)") }
     if let lastFullLook { lines.append("look \(lastFullLook)") }
     lines.append("pending \(pendingCommitCount)")
@@ -19,22 +19,15 @@ extension RemoteMemory {
       let mark = seen.fingerprint.map { String($0, radix: 16) } ?? "-"
       lines.append("seen \(mark) \(seen.state.counter) \(seen.state.hash.hex) \(path.string)")
     }
-    let text = Array((lines.joined(separator: "\n") + "\n").utf8)
-    return text + Array("sum \(Digest.sha256(text).hex)\n".utf8)
+    return ChecksummedLines.encode(title: Self.title, lines)
   }
 
   /// Nil for what is torn, or of another version: then nothing is remembered.
   package init?(decoding bytes: [UInt8]) {
-    let sumByteCount = "sum \n".utf8.count + FileHash.byteCount * 2
-    guard bytes.count > sumByteCount else { return nil }
-    let text = Array(bytes.dropLast(sumByteCount))
-    guard bytes.suffix(sumByteCount) == Array("sum \(Digest.sha256(text).hex)\n".utf8)[...]
-    else { return nil }
-    var lines = String(decoding: text, as: UTF8.self).split(separator: "\n")[...]
-    guard lines.popFirst() == Self.title[...] else { return nil }
+    guard let lines = ChecksummedLines(decoding: bytes, title: Self.title) else { return nil }
     self.init()
-    for line in lines {
-      guard add(line.split(separator: " ", maxSplits: 4)) else { return nil }
+    for words in lines.words(upTo: 5) {
+      guard add(words) else { return nil }
     }
   }
 
@@ -49,11 +42,10 @@ extension RemoteMemory {
     case ("pending", 2):
       guard let count = UInt64(words[1]) else { return false }
       pendingCommitCount = count
-    case ("failed", 4), ("failed", 5):
+    case ("failed", 5):
       guard let count = Int(words[1]), let first = UInt64(words[2]), let last = UInt64(words[3])
       else { return false }
-      let text = words.count > 4 ? String(words[4]) : ""
-      failures = Failures(count: count, first: first, last: last, text: text)
+      failures = Failures(count: count, first: first, last: last, text: String(words[4]))
     case ("seen", 5):
       guard let counter = UInt64(words[2]), let hash = FileHash(hex: words[3]),
         let path = VaultPath(parsing: words[4])

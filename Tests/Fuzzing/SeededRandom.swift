@@ -1,12 +1,12 @@
 import VaultModel
 
 /// Random numbers that are the same in every run: SplitMix64.
-struct SeededRandom: RandomNumberGenerator {
+package struct SeededRandom: RandomNumberGenerator {
   private var state: UInt64
 
-  init(seed: UInt64) { state = seed }
+  package init(seed: UInt64) { state = seed }
 
-  mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     state &+= 0x9e37_79b9_7f4a_7c15
     var value = state
     value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
@@ -14,24 +14,24 @@ struct SeededRandom: RandomNumberGenerator {
     return value ^ value >> 31
   }
 
-  mutating func number(below bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
+  package mutating func number(below bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
 
-  mutating func bool() -> Bool { Bool.random(using: &self) }
+  package mutating func bool() -> Bool { Bool.random(using: &self) }
 
-  mutating func bytes(_ count: Int) -> [UInt8] {
+  package mutating func bytes(_ count: Int) -> [UInt8] {
     (0..<count).map { _ in UInt8.random(in: 0...255, using: &self) }
   }
 
-  mutating func id<ID: FixedBytes>() -> ID {
+  package mutating func id<ID: FixedBytes>() -> ID {
     guard let id = ID(bytes(ID.byteCount)) else { preconditionFailure("the count fits") }
     return id
   }
 
-  mutating func time() -> HybridTime {
+  package mutating func time() -> HybridTime {
     HybridTime(milliseconds: UInt64(number(below: 5)), counter: UInt16(number(below: 2)))
   }
 
-  mutating func content() -> (size: UInt64, Item.Content) {
+  package mutating func content() -> (size: UInt64, Item.Content) {
     switch number(below: 5) {
     case 0: return (0, .none)
     case 1:
@@ -45,7 +45,7 @@ struct SeededRandom: RandomNumberGenerator {
     }
   }
 
-  mutating func item(named name: FileName) -> Item {
+  package mutating func item(named name: FileName) -> Item {
     let (size, content) = content()
     return Item(
       name: name, file: id(), size: size, mode: 0o100644,
@@ -55,7 +55,7 @@ struct SeededRandom: RandomNumberGenerator {
       linkRecords: bool() ? [id()] : [], owner: Owner(uid: 7, gid: nil))
   }
 
-  mutating func entry(
+  package mutating func entry(
     record: RecordID? = nil, parent: RecordID = .root, title: String? = nil,
     devices: [DeviceID]
   ) throws -> RecordEntry {
@@ -63,7 +63,7 @@ struct SeededRandom: RandomNumberGenerator {
     for device in devices { version[device] = UInt64(number(below: 4)) }
     return RecordEntry(
       record: record ?? id(), parent: parent,
-      title: try name(title ?? "2024-05-06 visit \(number(below: 99))"),
+      title: try fileName(title ?? "2024-05-06 visit \(number(below: 99))"),
       type: "visit", date: "2024-05-06", revision: id(), version: version, time: time(),
       device: devices[number(below: devices.count)], isDeleted: number(below: 8) == 0,
       modified: FileTimestamp(seconds: 5, nanoseconds: 6), owner: Owner(uid: nil, gid: 1_000))
@@ -71,32 +71,7 @@ struct SeededRandom: RandomNumberGenerator {
 }
 
 /// The name; throws when the test's text is not one.
-func name(_ text: String) throws -> FileName {
+package func fileName(_ text: String) throws -> FileName {
   guard let name = FileName(text) else { throw ModelError.malformed(what: text, reason: "test") }
   return name
-}
-
-/// Item pages in memory, named by a counter, in place of the object store.
-final class PageShelf {
-  private(set) var pages: [ObjectName: [UInt8]] = [:]
-  private(set) var loads = 0
-  private(set) var names: [[UInt8]: ObjectName] = [:]
-
-  /// The same page always gets the same name, as it does from a hash.
-  func store(_ page: [UInt8]) -> ObjectName {
-    if let name = names[page] { return name }
-    var random = SeededRandom(seed: UInt64(names.count) + 1)
-    let name: ObjectName = random.id()
-    names[page] = name
-    pages[name] = page
-    return name
-  }
-
-  func load(_ name: ObjectName) throws -> ItemPage {
-    loads += 1
-    guard let page = pages[name] else {
-      throw ModelError.malformed(what: "page", reason: "not there")
-    }
-    return try ItemPage(decoding: page)
-  }
 }

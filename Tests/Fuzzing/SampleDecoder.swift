@@ -1,14 +1,11 @@
-import Testing
 import VaultModel
 
 /// A decoder under test: valid bytes, and decoding followed by encoding.
-struct SampleDecoder: Sendable, CustomTestStringConvertible {
-  let name: String
-  let valid: [UInt8]
+package struct SampleDecoder: Sendable {
+  package let name: String
+  package let valid: [UInt8]
   /// Nil when the bytes are refused; throws nothing but `ModelError`.
-  let reencode: @Sendable ([UInt8]) throws -> [UInt8]
-
-  var testDescription: String { name }
+  package let reencode: @Sendable ([UInt8]) throws -> [UInt8]
 
   private init<Value: Equatable & SendableMetatype>(
     _ name: String, _ value: Value, _ decode: @escaping @Sendable ([UInt8]) throws -> Value,
@@ -24,13 +21,13 @@ struct SampleDecoder: Sendable, CustomTestStringConvertible {
     }
   }
 
-  struct ChangedByEncoding: Error {}
+  package struct ChangedByEncoding: Error {}
 
   /// Every decoder of the module, each with a value in which every field is set.
-  static func all() throws -> [SampleDecoder] {
+  package static func all() throws -> [SampleDecoder] {
     var random = SeededRandom(seed: 2_024)
     let sealed = Sealed(nonce: random.bytes(12), ciphertext: random.bytes(40))
-    let item = random.item(named: try VaultModelTests.name("scan.jpg"))
+    let item = random.item(named: try fileName("scan.jpg"))
     let devices: [DeviceID] = [random.id(), random.id()]
     return try objects(&random, item, devices) + people(&random, sealed)
       + members(&random, sealed) + state(&random, sealed)
@@ -44,7 +41,7 @@ struct SampleDecoder: Sendable, CustomTestStringConvertible {
     version[devices[1]] = 300
     let revision = RecordRevision(
       record: random.id(),
-      place: RecordPlace(parent: .root, title: try VaultModelTests.name("Visit"), isDeleted: true),
+      place: RecordPlace(parent: .root, title: try fileName("Visit"), isDeleted: true),
       placeTime: HybridTime(rawValue: 4),
       attributes: RecordAttributes(
         mode: 0o755, modified: FileTimestamp(seconds: -9, nanoseconds: 8),

@@ -1,0 +1,50 @@
+import VaultCrypto
+
+/// The form of this machine's small state files: a title with the version, lines of words, and a checksum of all of
+/// it. Docs/Format.md, "This machine's state".
+///
+/// What parts lines and words are the bytes 0A and 20, never characters: a text that begins with a combining mark or
+/// ends with a carriage return would make one character with them.
+package struct ChecksummedLines {
+  private let lines: [Substring]
+
+  /// The bytes of a file. No line may have a line feed in it.
+  package static func encode(title: String, _ lines: [String]) -> [UInt8] {
+    var text: [UInt8] = []
+    for line in [title] + lines {
+      precondition(!line.utf8.contains(lineFeed), "a line is one line")
+      text += Array(line.utf8) + [lineFeed]
+    }
+    return text + checksum(of: text)
+  }
+
+  /// Nil for what is torn, changed, or has another title.
+  package init?(decoding bytes: [UInt8], title: String) {
+    let text = Array(bytes.dropLast(Self.checksumByteCount))
+    guard Array(bytes.suffix(Self.checksumByteCount)) == Self.checksum(of: text),
+      text.last == Self.lineFeed, let content = String(validating: text.dropLast(), as: UTF8.self)
+    else { return nil }
+    let lines = Self.split(content[...], at: Self.lineFeed)
+    guard lines.first == title[...] else { return nil }
+    self.lines = Array(lines.dropFirst())
+  }
+
+  /// The words of every line, at most so many a line: the last one is all the rest, with its spaces.
+  package func words(upTo count: Int) -> [[Substring]] {
+    lines.map { Self.split($0, at: UInt8(ascii: " "), maxSplits: count - 1) }
+  }
+
+  private static let lineFeed = UInt8(ascii: "\n")
+  private static let checksumByteCount = checksum(of: []).count
+
+  private static func checksum(of text: [UInt8]) -> [UInt8] {
+    Array("sum \(Digest.sha256(text).hex)\n".utf8)
+  }
+
+  private static func split(
+    _ text: Substring, at byte: UInt8, maxSplits: Int = .max
+  ) -> [Substring] {
+    text.utf8.split(separator: byte, maxSplits: maxSplits, omittingEmptySubsequences: false)
+      .map { Substring($0) }
+  }
+}

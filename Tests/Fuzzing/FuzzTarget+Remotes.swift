@@ -1,0 +1,72 @@
+import BlobStore
+import RemoteStores
+
+/// What people type and what servers answer.
+extension FuzzTarget {
+  static func remotes() -> [FuzzTarget] {
+    [
+      FuzzTarget(
+        name: "remote-address",
+        seeds: [
+          "s3://bucket/a/b?endpoint=https://[::1]:9000&region=eu-1&style=path&ca=/x",
+          "https://anna:secret@cloud.example.org:8443/remote.php/dav/a%20b?ca=/x",
+          "rclone::sftp,host=a,pass=b:c", "file:///media/usb", "./https://x",
+        ].map { Array($0.utf8) }
+      ) { bytes in
+        do {
+          let address = try RemoteAddress.parse(String(decoding: bytes, as: UTF8.self)).address
+          _ = address.description
+          guard try RemoteAddress.parse(address.text).address == address else { throw Unstable() }
+        } catch is RemoteAddressError {}
+      },
+      FuzzTarget(
+        name: "xml-reply",
+        seeds: [
+          """
+          <?xml version="1.0"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
+          <IsTruncated>true</IsTruncated><NextContinuationToken>a&amp;b</NextContinuationToken>
+          <Contents><Key>a%2Fb</Key><Size>12</Size><ETag>&quot;x&quot;</ETag></Contents>
+          </ListBucketResult>
+          """,
+          """
+          <D:multistatus xmlns:D="DAV:"><D:response><D:href>/a/b</D:href><D:propstat><D:prop>
+          <D:resourcetype><D:collection/></D:resourcetype><D:getetag>"x"</D:getetag></D:prop>
+          <D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response></D:multistatus>
+          """,
+        ].map { Array($0.utf8) }
+      ) { bytes in
+        do { _ = try XMLReply.decode(Reply.self, from: bytes, path: "a") } catch is BlobStoreError {
+        }
+      },
+    ]
+  }
+
+  /// The shapes of S3's listings and of WebDAV's answers in one.
+  private struct Reply: Decodable {
+    struct Blob: Decodable {
+      var key: String
+      var size: UInt64
+      var eTag: String?
+    }
+    struct Response: Decodable {
+      var href: String
+      var propstat: [PropertyStatus]?
+    }
+    struct PropertyStatus: Decodable {
+      var prop: Properties
+      var status: String?
+    }
+    struct Properties: Decodable {
+      var resourcetype: ResourceType?
+      var getetag: String?
+    }
+    struct ResourceType: Decodable {
+      struct Empty: Decodable {}
+      var collection: Empty?
+    }
+    var contents: [Blob]?
+    var isTruncated: Bool?
+    var nextContinuationToken: String?
+    var response: [Response]?
+  }
+}
