@@ -68,13 +68,15 @@ struct DeviceEnrolment {
 
   /// Writes the device's own register, with its sealed name.
   func writeRegister(
-    _ device: ThisDevice, _ new: NewDevice, master: borrowing MasterKey
+    _ device: ThisDevice, _ new: NewDevice, master: borrowing MasterKey,
+    knowing acquaintances: [Acquaintance] = []
   ) throws(VaultError) {
     let time = clock.milliseconds()
     let profile = DeviceProfile(
       deviceName: new.deviceName, deviceKind: new.deviceKind,
       profile: PersonalProfile(
-        name: new.personName, time: HybridTime(milliseconds: time, counter: 0)),
+        name: new.personName, time: HybridTime(milliseconds: time, counter: 0),
+        people: acquaintances),
       created: time)
     let path = VaultPath.device(person, device.id)
     let counter: UInt64 = 1
