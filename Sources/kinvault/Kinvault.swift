@@ -32,13 +32,19 @@ struct Kinvault: ParsableCommand {
         name: "Set up and unlock",
         subcommands: [
           InitCommand.self, UnlockCommand.self, LockCommand.self, StatusCommand.self,
-          PasswordCommand.self, RecoverCommand.self,
+          PasswordCommand.self, RecoverCommand.self, RecoveryCommand.self,
         ]),
       CommandGroup(
         name: "Records",
         subcommands: [
           MemberCommand.self, RecordCommand.self, AttachCommand.self, ExportCommand.self,
           HistoryCommand.self, RestoreCommand.self,
+        ]),
+      CommandGroup(
+        name: "Several people",
+        subcommands: [
+          InviteCommand.self, JoinCommand.self, PeopleCommand.self, VerifyCommand.self,
+          ShareCommand.self, AccessCommand.self,
         ]),
       CommandGroup(
         name: "Several devices", subcommands: [ConflictsCommand.self, DeviceCommand.self]),

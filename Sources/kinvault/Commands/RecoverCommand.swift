@@ -35,7 +35,7 @@ struct RecoverCommand: ParsableCommand {
   func run() throws {
     let folder = try folderOptions.folder()
     let id = try Vault.describe(folder: folder).vault
-    let words = try readWords()
+    let words = try WordsInput.read(wordsFile: wordsFile)
     let password = try PasswordSource.configured(passwordFile: passwordFile).new()
     Terminal.note("Opening with the words; this takes a moment.")
     let key = try Vault.recover(
@@ -48,25 +48,5 @@ struct RecoverCommand: ParsableCommand {
     try vault.close()
     try SessionKeys.store(key, vault: id, timeout: SessionKeys.defaultTimeout)
     Terminal.writeLine("This machine has a password of its own now, and the vault is unlocked.")
-  }
-
-  private func readWords() throws -> RecoveryWords {
-    if let wordsFile { return try RecoveryWords(parsing: SecretInput.read(path: wordsFile)) }
-    guard let prompt = TerminalPrompt() else {
-      throw CommandError.locked("There is no terminal to ask for the 24 words. Use --words-file.")
-    }
-    prompt.show("Type the 24 words in their order, over as many lines as you like.\n")
-    var typed: [String] = []
-    while true {
-      let line = try prompt.line("Words \(typed.count + 1) to 24: ")
-      typed += line.split(whereSeparator: \.isWhitespace).map(String.init)
-      guard typed.count >= 24 else { continue }
-      do throws(WordsError) {
-        return try RecoveryWords(parsing: typed.joined(separator: " "))
-      } catch {
-        prompt.show("\(error.message)\nOnce more, from the first word.\n")
-        typed = []
-      }
-    }
   }
 }
