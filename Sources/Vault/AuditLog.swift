@@ -19,6 +19,8 @@ package enum AuditAction: String, Sendable, CaseIterable {
   case repair
   case password
   case recovery
+  /// Someone was invited, verified, or given access.
+  case share
 }
 
 /// Every access by this device, sealed for its person. Docs/Format.md, "Audit".

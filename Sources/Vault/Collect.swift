@@ -29,7 +29,7 @@ extension Vault {
     let kept = UInt64(max(0, keepDays)) * 86_400_000
     let now = context.clock.milliseconds()
     let limit = HybridTime(milliseconds: now > kept ? now - kept : 0, counter: 0)
-    for member in members {
+    for member in members where member.mayWrite {
       var collection = MemberCollection(member: member, limit: limit, isDryRun: isDryRun)
       try collection.run(into: &report)
     }

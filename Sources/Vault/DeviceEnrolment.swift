@@ -68,7 +68,8 @@ struct DeviceEnrolment {
 
   /// Writes the device's own register, with its sealed name.
   func writeRegister(
-    _ device: ThisDevice, _ new: NewDevice, master: borrowing MasterKey
+    _ device: ThisDevice, _ new: NewDevice, master: borrowing MasterKey,
+    knowing acquaintances: [Acquaintance] = []
   ) throws(VaultError) {
     let time = clock.milliseconds()
     // What the person said on another device stays.
@@ -76,7 +77,9 @@ struct DeviceEnrolment {
     let profile = DeviceProfile(
       deviceName: new.deviceName, deviceKind: new.deviceKind,
       profile: known
-        ?? PersonalProfile(name: new.personName, time: HybridTime(milliseconds: time, counter: 0)),
+        ?? PersonalProfile(
+          name: new.personName, time: HybridTime(milliseconds: time, counter: 0),
+          people: acquaintances),
       created: time)
     let path = VaultPath.device(person, device.id)
     let counter: UInt64 = 1

@@ -15,7 +15,10 @@ struct HeadRegister: Sendable {
   let member: MemberID
   let context: VaultContext
   let keys: MemberKeys
-  let grants: GrantChain
+  let access: MemberGrants
+
+  /// Who may write, as was last read.
+  var grants: GrantChain { access.chain }
 
   static let fileLimit = 1 << 20
 

@@ -10,10 +10,10 @@ extension Member {
   /// revisions. An edit that changes nothing writes nothing. Edits of records whose current revision
   /// cannot be read are reported in `failures`; the others are committed.
   ///
-  /// - Throws: `readOnly`, `noSpace`, `rolledBack`, `forked`, `io`; `damaged` or `missing` when the
+  /// - Throws: `viewersOnlyRead`, `readOnly`, `noSpace`, `rolledBack`, `forked`, `io`; `damaged` or `missing` when the
   ///   member's head or manifest is not whole. Then nothing was committed and what was is still there.
   package func commit(_ edits: [RecordEdit]) throws(VaultError) -> Commit {
-    guard !context.isReadOnly else { throw .readOnly }
+    try requireWritable()
     if let damage = damage.withLock({ $0 }) { throw damage }
     return try heads.withLock { (heads) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
@@ -30,9 +30,29 @@ extension Member {
 
   /// Joins what devices wrote without knowing of each other, if there is any such: a commit without edits.
   ///
-  /// What loses is kept in the member's `Offline Sync Conflicts`.
+  /// What loses is kept in the member's `Offline Sync Conflicts`. Of a member that this person may only read nothing is
+  /// written: one of the versions shows until an editor's device has joined them.
   package func joinConcurrent() throws(VaultError) -> Commit {
-    try commit([])
+    guard mayWrite else { return Commit(counter: 0, changedByOthers: try refresh()) }
+    return try commit([])
+  }
+
+  private func requireWritable() throws(VaultError) {
+    guard !context.isReadOnly else { throw .readOnly }
+    guard mayWrite else { throw .viewersOnlyRead(member: id) }
+  }
+
+  /// Writes a head that changes nothing, so that whoever looks for new heads alone finds the grants beside it.
+  func commitNothing() throws(VaultError) {
+    try requireWritable()
+    try heads.withLock { (heads) throws(VaultError) in
+      try context.state.withCommitLock { () throws(VaultError) in
+        _ = try catchUp(&heads)
+        var writer = CommitWriter(member: self, heads: heads)
+        try writer.writeHead(.append)
+        heads = writer.heads
+      }
+    }
   }
 
   /// Writes a head with a new checkpoint of everything known, whatever is in the old one.
@@ -41,7 +61,7 @@ extension Member {
   func commitCheckpoint(
     dropping dropped: Set<RecordID> = [], catchesUp: Bool = true
   ) throws(VaultError) {
-    guard !context.isReadOnly else { throw .readOnly }
+    try requireWritable()
     try heads.withLock { (heads) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
         if catchesUp { _ = try catchUp(&heads) }

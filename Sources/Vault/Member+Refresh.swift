@@ -33,7 +33,7 @@ extension Member {
     var changed: Set<RecordID> = []
     var hasLearned = false
     for (device, fingerprint) in try headFiles() where heads.seen[device] != fingerprint {
-      let isOwn = device == context.device.id
+      let isOwn = device == context.device.id && mayWrite
       do throws(VaultError) {
         let news = try adopt(try loadHead(of: device), &heads)
         changed.formUnion(news)
@@ -72,6 +72,7 @@ extension Member {
     do throws(VaultError) { return try register.load(device) } catch {
       guard device != context.device.id else { throw error }
       try context.reloadPeople()
+      try reloadGrants()
       return try register.load(device)
     }
   }
@@ -198,7 +199,8 @@ extension Member {
           _ = try adopt(head, &heads)
         } catch {
           problems.append(Problem(error, path: path))
-          if device == context.device.id { damage.withLock { $0 = $0 ?? error } }
+          // A head of before, when this person could write, counts no more than anyone else's.
+          if device == context.device.id, mayWrite { damage.withLock { $0 = $0 ?? error } }
         }
       }
       try compareWithWatermarks(marks, acceptsRollback, &heads, &problems)
@@ -217,7 +219,7 @@ extension Member {
       let isOwn = device == context.device.id
       if isOwn { heads.counterFloor = max(mark.floor, mark.counter) }
       guard let head = heads.loaded[device] else {
-        if damage.withLock({ $0 }) == nil, isOwn {
+        if damage.withLock({ $0 }) == nil, isOwn, mayWrite {
           let error = VaultError.missing(path: path)
           problems.append(Problem(error, path: path))
           damage.withLock { $0 = error }

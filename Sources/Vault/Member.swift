@@ -31,7 +31,8 @@ package final class Member: Sendable {
       lazy: context.lazy,
       buffers: context.buffers)
     register = HeadRegister(
-      member: id, context: context, keys: opened.keys, grants: opened.grants)
+      member: id, context: context, keys: opened.keys,
+      access: MemberGrants(opened.grants))
   }
 
   /// What the member is called: the title of the root record.

@@ -15,13 +15,14 @@ struct MemberOpening {
   let files: SignedFiles
   let people: People
   let person: PersonID
+  /// Milliseconds since 1970.
+  let now: UInt64
 
   /// - Parameter identities: This person's agreement keys, by generation.
-  /// - Throws: `damaged`, `missing`; `noAccess` when no valid grant is for this person.
+  /// - Throws: `damaged`, `missing`; `noAccess` when no valid grant is for this person, `accessEnded` when
+  ///   it was until a time that has passed.
   func open(identities: IdentityKeys) throws(VaultError) -> OpenedKeys {
-    let root = try MemberRootBody.load(member, files: files, people: people)
-    let grants = try GrantChain.load(
-      member: member, creator: root.creator, store: store, files: files, people: people)
+    let grants = try loadGrants()
     guard let current = grants.current, let mine = grants.valid[current]?[person] else {
       // A broken grant may be the one that is looked for.
       if let broken = grants.problems.first(where: { $0.severity == .damage }) {
@@ -29,6 +30,7 @@ struct MemberOpening {
       }
       throw .noAccess(member: member)
     }
+    guard !mine.hasEnded(by: now) else { throw .accessEnded(member: member) }
     let currentKeys = try unwrap(mine, identities)
     var others: [EpochKeys] = []
     for (epoch, given) in grants.valid where epoch != current {
@@ -37,9 +39,27 @@ struct MemberOpening {
     return OpenedKeys(keys: MemberKeys(current: currentKeys, others: others), grants: grants)
   }
 
+  /// The valid grants of the member. No key is needed for that.
+  ///
+  /// - Throws: `damaged`, `missing` of the member's root; `io` and the like.
+  func loadGrants() throws(VaultError) -> GrantChain {
+    let root = try MemberRootBody.load(member, files: files, people: people)
+    return try GrantChain.load(
+      member: member, creator: root.creator, store: store, files: files, people: people)
+  }
+
   private func unwrap(
     _ grant: GrantBody, _ identities: IdentityKeys
   ) throws(VaultError) -> EpochKeys {
+    EpochKeys(try unwrapKey(grant, identities), member: member, binding: files.binding)
+  }
+
+  /// The family member key of a grant to this person.
+  ///
+  /// - Throws: `damaged` when its giver or the generation it is for is not known, or it does not unwrap.
+  func unwrapKey(
+    _ grant: GrantBody, _ identities: IdentityKeys
+  ) throws(VaultError) -> FamilyMemberKey {
     let path = VaultPath.grant(member, grant.epoch, person).string
     guard
       let giver = people[grant.giver]?.agreementPublicKey(generation: grant.giverGeneration)
@@ -52,14 +72,19 @@ struct MemberOpening {
     do {
       let context = GrantContext(
         member: member, epoch: grant.epoch, giver: grant.giver, taker: person)
-      let key = try FamilyMemberKey.unwrap(
+      return try FamilyMemberKey.unwrap(
         grant.wrappedKey, own: agreementKey.key, other: giver, grant: context,
         binding: files.binding)
-      return EpochKeys(key, member: member, binding: files.binding)
     } catch {
       throw VaultError(error, path: path)
     }
   }
+}
+
+extension GrantBody {
+  /// Whether it was given until a time that has come. Its person's own devices go by that; to everyone else it counts
+  /// until an owner revokes it, so that no clock decides whose changes count.
+  func hasEnded(by now: UInt64) -> Bool { role != .owner && until > 0 && until <= now }
 }
 
 extension MemberRootBody {

@@ -69,7 +69,7 @@ extension Vault {
   }
 
   /// Nil when the register is missing or does not hold; `check` says which.
-  private func profile(
+  func profile(
     of device: DeviceID, _ certificate: DeviceCertificateBody
   ) -> DeviceProfile? {
     do throws(VaultError) {
@@ -100,6 +100,13 @@ extension Vault {
   ///
   /// - Throws: `readOnly`; `noSpace`, `io`; `damaged` when the device's register is.
   package func renameDevice(to name: String) throws(VaultError) {
+    try changeProfile { $0.deviceName = name }
+  }
+
+  /// Writes this device's register anew. Durable when it returns.
+  ///
+  /// - Throws: As `renameDevice`.
+  func changeProfile(_ change: (inout DeviceProfile) -> Void) throws(VaultError) {
     guard !isReadOnly else { throw .readOnly }
     try context.state.withCommitLock { () throws(VaultError) in
       let path = VaultPath.device(person, device)
@@ -107,7 +114,7 @@ extension Vault {
       var (profile, counter, hash) = try loadRegister(of: device, signingPublicKey: key)
       let marks = try context.state.loadWatermarks()
       counter = max(counter, marks[path].map { max($0.counter, $0.floor) } ?? 0) + 1
-      profile.deviceName = name
+      change(&profile)
       let sealed = context.signedFiles.seal(
         profile.encoded(), with: profileKey, .device, path, counter: counter)
       let body = DeviceBody(

@@ -9,7 +9,7 @@ import struct SystemPackage.FilePath
 /// An open vault: its members, and the audit log. Safe to use from any thread.
 package final class Vault: Sendable {
   let context: VaultContext
-  private let identities: IdentityKeys
+  let identities: IdentityKeys
   // Seals what this person's devices say of themselves.
   let profileKey: SealingKey
   private let openMembers: Mutex<[MemberID: Member]>
@@ -59,7 +59,16 @@ package final class Vault: Sendable {
   /// - Returns: True if there are new ones.
   package func refreshMembers() throws(VaultError) -> Bool {
     let marks = try context.state.loadWatermarks()
+    // Who made or shared a new one may be new as well.
+    if try hasUnopenedMembers() { try context.reloadPeople() }
     return try openNewMembers(marks: marks, acceptsRollback: false)
+  }
+
+  private func hasUnopenedMembers() throws(VaultError) -> Bool {
+    let entries = try storing { () throws(BlobStoreError) in try context.store.list("members") }
+    return entries.contains { entry in
+      MemberID(hex: entry.name).map { member($0) == nil } ?? false
+    }
   }
 
   @discardableResult
@@ -94,6 +103,11 @@ package final class Vault: Sendable {
             Problem(
               .missing, .damage, path: grants,
               reason: "no grant in it opens this member any more, which this device has written"))
+        case .accessEnded:
+          note(
+            Problem(
+              .accessEnded, .note, path: folder.appending(entry.name).string,
+              reason: "your access to it was given until a date that has passed"))
         case .rolledBack: throw error
         case .missing:
           if try isUnfinished(id) { continue }
@@ -137,7 +151,7 @@ package final class Vault: Sendable {
     }
   }
 
-  private func note(_ problem: Problem) {
+  func note(_ problem: Problem) {
     found.withLock { if !$0.contains(problem) { $0.append(problem) } }
   }
 
@@ -150,7 +164,8 @@ package final class Vault: Sendable {
     _ id: MemberID, store: any BlobStore, files: SignedFiles, people: People
   ) throws(VaultError) -> Member {
     let opening = MemberOpening(
-      member: id, store: store, files: files, people: people, person: context.person)
+      member: id, store: store, files: files, people: people, person: context.person,
+      now: context.clock.milliseconds())
     return Member(id: id, context: context, opened: try opening.open(identities: identities))
   }
 

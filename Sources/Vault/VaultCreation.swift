@@ -69,51 +69,13 @@ extension Vault {
     id: VaultID, in store: any LocalStore, state: StateFolder, device new: NewDevice,
     password: borrowing SecretBytes, words: consuming RecoveryWords = .random(), clock: WallClock
   ) throws(VaultError) -> CreatedVault {
-    let binding = Binding(vault: id)
-    let files = SignedFiles(store: store, binding: binding)
-    let rootKey = words.rootSigningKey(binding: binding)
-    let person = PersonID(rootPublicKey: rootKey.publicKey)
-    let master = MasterKey.random()
-    let generation: UInt32 = 1
-    let identitySigning = master.identitySigningKey(binding: binding, generation: generation)
-    let identityAgreement = master.identityAgreementKey(binding: binding, generation: generation)
-    let time = clock.milliseconds()
-
-    let salt = randomBytes(16)
-    let identity: IdentityBody
-    do {
-      let seed = try words.seed(salt: salt, cost: new.recoveryCost)
-      identity = IdentityBody(
-        person: person, counter: 1, previous: nil, rootPublicKey: rootKey.publicKey,
-        generation: generation, signingPublicKey: identitySigning.publicKey,
-        agreementPublicKey: identityAgreement.publicKey,
-        recovery: RecoverySlot(
-          salt: salt, passes: new.recoveryCost.passes, memoryKiB: new.recoveryCost.memoryKiB,
-          wrappedMasterKey: master.wrap(for: seed, binding: binding)),
-        time: time, past: [])
-    } catch {
-      throw .crypto(error)
-    }
-    let identityPath = VaultPath.identity(person)
-    let identityBytes = files.sign(identity.encoded(), .identity, identityPath, with: rootKey)
-
-    let enrolment = DeviceEnrolment(
-      vault: id, store: store, files: files, state: state, person: person,
-      generation: generation, clock: clock)
-    // The slot first: a vault must never be there without a way in.
-    let prepared = try enrolment.prepare(new, password: password)
-    try files.store(identityBytes, at: identityPath, in: store)
-    try enrolment.certify(prepared.device, master: master, identityKey: identitySigning)
-    try enrolment.writeRegister(prepared.device, new, master: master)
-    try state.withCommitLock { () throws(VaultError) in
-      try state.updateWatermarks(durably: true) {
-        $0.raise(identityPath, counter: 1, hash: Digest.sha256(identityBytes))
-      }
-    }
+    let files = SignedFiles(store: store, binding: Binding(vault: id))
+    let creation = PersonCreation(vault: id, store: store, files: files, state: state, clock: clock)
+    let made = try creation.run(new, password: password, words: words)
     let description = VaultDescription(vault: id)
     try storing { () throws(BlobStoreError) in
       try store.replace(BlobPath(VaultPath.vault.string), description.encoded(), durably: true)
     }
-    return CreatedVault(id: id, words: words, unlockKey: prepared.takeUnlockKey())
+    return CreatedVault(id: id, words: words, unlockKey: made.unlockKey)
   }
 }

@@ -7,6 +7,8 @@ extension VaultError {
     switch self {
     case .notAVault(let folder):
       "\(folder) is not a Kinvault vault: it has no readable vault.json."
+    case .otherVault(let folder): "The vault in \(folder) is not the one of the invitation."
+    case .badInvitation: "That is not a whole invitation."
     case .folderNotEmpty(let folder):
       """
       \(folder) is not empty. A new vault needs a folder of its own. \
@@ -50,6 +52,10 @@ extension VaultError {
     case .readOnly: "The vault is open for reading only, or its folder cannot be written."
     case .permission(let path): "\(path) may not be read or written by this user."
     case .noAccess(let member): "You have no key for the member \(member.shortHex)."
+    case .viewersOnlyRead(let member):
+      "You are a viewer of the member \(member.shortHex): you can read it, and not change it."
+    case .ownersOnly(let member): "Only an owner of the member \(member.shortHex) may do that."
+    case .accessEnded(let member): "Your access to the member \(member.shortHex) has ended."
     case .notFound(let what): "There is no \(what)."
     case .alreadyExists(let what): "“\(what)” exists already."
     case .limit(let what, let found, let limit):

@@ -10,6 +10,10 @@ import VaultModel
 package enum VaultError: Error {
   /// The folder has no readable `vault.json`.
   case notAVault(folder: String)
+  /// The folder is a vault, and not the one that an invitation is for.
+  case otherVault(folder: String)
+  /// A text that is no invitation, or has a mistake in it.
+  case badInvitation
   /// `init` was asked to make a vault in a folder that is not empty.
   case folderNotEmpty(folder: String)
   /// A part of the format that this version does not know.
@@ -35,6 +39,12 @@ package enum VaultError: Error {
   case permission(path: String)
   /// No key of this person opens the member's current epoch.
   case noAccess(member: MemberID)
+  /// This person may read the member and not write it.
+  case viewersOnlyRead(member: MemberID)
+  /// Only owners of the member may do this, and this person is none.
+  case ownersOnly(member: MemberID)
+  /// This person's access to the member had an end, which has come.
+  case accessEnded(member: MemberID)
   case notFound(what: String)
   case alreadyExists(what: String)
   case limit(what: String, found: Int, limit: Int)

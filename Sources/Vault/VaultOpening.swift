@@ -61,6 +61,7 @@ extension Vault {
     identities.add(master, generation: generation, binding: binding)
     var problems = people.problems
     problems += try compare(person, with: marks, options: options, state: state)
+    problems += compareOthers(people, than: slot.person, with: marks)
     let staging =
       try options.readOnly
       ? nil : makeStaging(store: store, folder: folder, state: state, device: device.id)
@@ -157,6 +158,26 @@ extension Vault {
       return [Problem(.forked(path: path, counter: counter), path: path)]
     }
     return []
+  }
+
+  /// Identities of other people that are older than this machine has seen them, or not the ones that it has seen.
+  private static func compareOthers(
+    _ people: People, than own: PersonID, with marks: Watermarks
+  ) -> [Problem] {
+    marks.marks.compactMap { mark in
+      guard case .identity(let id) = mark.path, id != own else { return nil }
+      let path = mark.path.string
+      guard let person = people[id] else {
+        let isTold = people.problems.contains { $0.path == path }
+        return isTold ? nil : Problem(.missing(path: path), path: path)
+      }
+      let counter = person.identity.counter
+      if counter < mark.counter {
+        return Problem(.rolledBack(path: path, found: counter, seen: mark.counter), path: path)
+      }
+      guard counter == mark.counter, person.hash != mark.hash else { return nil }
+      return Problem(.forked(path: path, counter: counter), path: path)
+    }
   }
 
   private static func loadProfile(

@@ -50,6 +50,16 @@ extension Vault {
     return prepared.takeUnlockKey()
   }
 
+  /// Sees whether these are this person's words and open their recovery slot. Takes as long as a recovery, changes nothing.
+  ///
+  /// - Throws: `wrongWords` when they are not; `damaged` when the identity is.
+  package func testWords(_ words: borrowing RecoveryWords) throws(VaultError) {
+    let rootKey = words.rootSigningKey(binding: context.binding)
+    guard PersonID(rootPublicKey: rootKey.publicKey) == person else { throw .wrongWords }
+    let (identity, _) = try People.loadIdentity(person, files: context.signedFiles)
+    _ = try Self.openRecoverySlot(identity, words: words, binding: context.binding)
+  }
+
   private static func openRecoverySlot(
     _ identity: IdentityBody, words: borrowing RecoveryWords, binding: Binding
   ) throws(VaultError) -> MasterKey {

@@ -34,6 +34,7 @@ package enum FileLabel: String, Sendable, CaseIterable {
   case identity
   case certificate
   case device
+  case introduction
   case root
   case grant
   case head

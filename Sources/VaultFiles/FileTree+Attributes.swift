@@ -19,7 +19,7 @@ extension FileTree {
   package func setAttributes(
     _ inode: Inode, _ change: AttributeChange, through handle: FileHandle?, by caller: Caller? = nil
   ) throws(FileError) -> Attributes {
-    guard !isReadOnly else { throw .readOnly }
+    try checkIsWritable(inode)
     let node: Node? = handle?.node ?? state.lock.withLock { state.nodes[inode] }
     switch node {
     case let file as FileNode: return try setAttributes(file, change, through: handle, by: caller)
@@ -134,11 +134,26 @@ extension FileTree {
 
   // MARK: Permissions
 
+  /// Whether anything at all may be changed there.
+  ///
+  /// - Throws: `readOnly` in a tree that is, and in a member that this person may only read.
+  func checkIsWritable(_ inode: Inode) throws(FileError) {
+    guard !isReadOnly else { throw .readOnly }
+    let view: MemberView? = state.lock.withLock {
+      switch state.nodes[inode] {
+      case let file as FileNode: file.view
+      case let directory as DirectoryNode: directory.view
+      default: nil
+      }
+    }
+    if let view, !view.member.mayWrite { throw .readOnly }
+  }
+
   /// Whether the mount's owner may read (4), write (2) or execute and search (1) it.
   ///
   /// - Throws: `accessDenied`, `readOnly` for writing where nothing can be written.
   package func checkAccess(_ inode: Inode, mask: UInt32) throws(FileError) {
-    if mask & 2 != 0, isReadOnly { throw .readOnly }
+    if mask & 2 != 0 { try checkIsWritable(inode) }
     guard inode != Self.root else { return }
     state.lock.lock()
     defer { state.lock.unlock() }

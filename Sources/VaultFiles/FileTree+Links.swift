@@ -11,7 +11,7 @@ extension FileTree {
   package func link(
     _ inode: Inode, to parent: Inode, _ name: FileName
   ) throws(FileError) -> Attributes {
-    guard !isReadOnly else { throw .readOnly }
+    try checkIsWritable(parent)
     guard parent != Self.root else { throw .crossDevice }
     guard let node = state.lock.withLock({ state.nodes[inode] }) else { throw .stale }
     guard let file = node as? FileNode else { throw .notPermitted }

@@ -102,7 +102,7 @@ extension FileTree {
   package func makeDirectory(
     _ parent: Inode, _ name: FileName, mode: UInt32, caller: Caller? = nil
   ) throws(FileError) -> Attributes {
-    guard !isReadOnly else { throw .readOnly }
+    try checkIsWritable(parent)
     if parent == Self.root { return try makeMember(name) }
     let directory = try lockForNewName(parent, name)
     defer { state.lock.unlock() }
@@ -176,7 +176,7 @@ extension FileTree {
     _ parent: Inode, _ name: FileName, mode: UInt32, content: Item.Content = .none,
     caller: Caller?
   ) throws(FileError) -> Attributes {
-    guard !isReadOnly else { throw .readOnly }
+    try checkIsWritable(parent)
     let directory = try lockForNewName(parent, name)
     defer { state.lock.unlock() }
     let node = newFile(name, in: directory, mode: mode, content: content, caller: caller)

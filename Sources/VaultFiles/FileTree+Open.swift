@@ -9,7 +9,7 @@ extension FileTree {
   package func create(
     _ parent: Inode, _ name: FileName, mode: UInt32, flags: OpenFlags, caller: Caller? = nil
   ) throws(FileError) -> (attributes: Attributes, handle: FileHandle) {
-    guard !isReadOnly else { throw .readOnly }
+    try checkIsWritable(parent)
     while true {
       do throws(FileError) {
         let directory = try lockForNewName(parent, name)
@@ -49,7 +49,7 @@ extension FileTree {
     }
     guard file.type == FileMode.regular else { throw .invalidArgument }
     let changes = flags.contains(.write) || flags.contains(.truncate)
-    if changes, isReadOnly { throw .readOnly }
+    if changes { try checkIsWritable(inode) }
     try state.lock.withLock { () throws(FileError) in
       let mask: UInt32 = (flags.contains(.read) ? 4 : 0) | (changes ? 2 : 0)
       try checkAccess(file, mask: mask)

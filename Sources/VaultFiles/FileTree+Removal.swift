@@ -5,7 +5,7 @@ extension FileTree {
   ///
   /// - Throws: `notFound`, `isDirectory`, `accessDenied`, `readOnly`.
   package func unlink(_ parent: Inode, _ name: FileName) throws(FileError) {
-    guard !isReadOnly else { throw .readOnly }
+    try checkIsWritable(parent)
     guard parent != Self.root else { throw .isDirectory }
     let directory = try lockForFile(parent, name)
     defer { state.lock.unlock() }
@@ -46,7 +46,7 @@ extension FileTree {
   ///
   /// - Throws: `notPermitted` for a member, `notEmpty`, `notDirectory`, `notFound`, `accessDenied`, `readOnly`.
   package func removeDirectory(_ parent: Inode, _ name: FileName) throws(FileError) {
-    guard !isReadOnly else { throw .readOnly }
+    try checkIsWritable(parent)
     guard parent != Self.root else { throw .notPermitted }
     while true {
       let directory = try lockLoaded(parent)

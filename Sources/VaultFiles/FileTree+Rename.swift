@@ -11,7 +11,8 @@ extension FileTree {
   package func rename(
     _ parent: Inode, _ name: FileName, to newParent: Inode, _ newName: FileName, mode: RenameMode
   ) throws(FileError) {
-    guard !isReadOnly else { throw .readOnly }
+    try checkIsWritable(parent)
+    try checkIsWritable(newParent)
     if parent == Self.root || newParent == Self.root {
       return try renameAtTop(parent, name, newParent, newName, mode)
     }
@@ -214,6 +215,7 @@ extension FileTree {
     guard let source = state.members[name] else { throw .notFound }
     if name == newName { return }
     let target = state.members[newName]
+    guard source.member.mayWrite, target?.member.mayWrite ?? true else { throw .readOnly }
     switch (mode, target) {
     case (.exchange, nil): throw .notFound
     case (.noReplace, .some): throw .alreadyExists

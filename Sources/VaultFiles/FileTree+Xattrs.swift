@@ -53,7 +53,7 @@ extension FileTree {
   private func changeXattrs(
     _ inode: Inode, _ change: (inout [Xattr]) throws(FileError) -> Void
   ) throws(FileError) {
-    guard !isReadOnly else { throw .readOnly }
+    try checkIsWritable(inode)
     guard inode != Self.root else { throw .notSupported }
     let node = try lockForXattrs(inode)
     defer { state.lock.unlock() }

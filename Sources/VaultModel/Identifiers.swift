@@ -51,6 +51,12 @@ package struct KeyID: FixedBytes {
   package init(storage: Bytes8) { self.storage = storage }
 }
 
+/// Tells which invitation an introduction answers.
+package struct InvitationID: FixedBytes {
+  package let storage: Bytes8
+  package init(storage: Bytes8) { self.storage = storage }
+}
+
 /// The SHA-256 of a file's bytes as stored.
 package struct FileHash: FixedBytes {
   package let storage: Bytes32

@@ -32,7 +32,7 @@ struct Kinvault: ParsableCommand {
         name: "Set up and unlock",
         subcommands: [
           InitCommand.self, UnlockCommand.self, LockCommand.self, StatusCommand.self,
-          PasswordCommand.self, RecoverCommand.self,
+          PasswordCommand.self, RecoverCommand.self, RecoveryCommand.self,
         ]),
       CommandGroup(
         name: "Records",
@@ -45,6 +45,12 @@ struct Kinvault: ParsableCommand {
         subcommands: [
           RemoteCommand.self, CloneCommand.self, SyncCommand.self, FetchCommand.self,
           EvictCommand.self, ConflictsCommand.self, DeviceCommand.self,
+        ]),
+      CommandGroup(
+        name: "Several people",
+        subcommands: [
+          InviteCommand.self, JoinCommand.self, PeopleCommand.self, VerifyCommand.self,
+          ShareCommand.self, AccessCommand.self,
         ]),
       CommandGroup(name: "Mount", subcommands: [MountCommand.self, UnmountCommand.self]),
       CommandGroup(

@@ -116,9 +116,30 @@ package struct SampleDecoder: Sendable {
         "device profile",
         DeviceProfile(
           deviceName: "Kitchen", deviceKind: "laptop",
-          profile: PersonalProfile(name: "Adult A", time: HybridTime(rawValue: 7)), created: 6),
+          profile: PersonalProfile(
+            name: "Adult A", time: HybridTime(rawValue: 7),
+            people: [
+              Acquaintance(
+                person: random.id(), name: "Adult B", verification: .other(7), time: 8)
+            ],
+            invitations: [
+              OpenInvitation(
+                id: random.id(), secret: random.bytes(16), created: 1, until: 9, time: 1),
+              OpenInvitation(
+                id: random.id(), secret: nil, created: 1, until: 9, answeredBy: random.id(),
+                time: 2),
+            ]), created: 6),
         DeviceProfile.init(decoding:)
       ) { $0.encoded() },
+      .init(
+        "introduction",
+        IntroductionBody(
+          person: random.id(), generation: 1, invitation: random.id(), time: 5, sealed: sealed),
+        IntroductionBody.init(decoding:)
+      ) { $0.encoded() },
+      .init("sealed introduction", Introduction(name: "Adult B"), Introduction.init(decoding:)) {
+        $0.encoded()
+      },
     ]
   }
 

@@ -66,6 +66,18 @@ final class MountedVault {
     return try Vault.open(folder: folder, stateRoot: otherState, key: key)
   }
 
+  /// Opens the vault as another person, whom the first one invites, and who shares the folder.
+  func joinAsAnotherPerson() throws -> Vault {
+    let otherState = root.appending("another person's state")
+    let device = NewDevice(
+      personName: "Adult B", deviceName: "tablet", deviceKind: "tablet", passwordCost: .floor,
+      recoveryCost: .floor)
+    let joined = try Vault.join(
+      vault.invite(), folder: folder, stateRoot: otherState, device: device,
+      password: SecretBytes(copying: Self.password), words: .random())
+    return try Vault.open(folder: folder, stateRoot: otherState, key: joined.unlockKey)
+  }
+
   /// Drops the tree as a crash does, or commits it first, and mounts anew.
   func remount(committing: Bool = true) throws {
     if committing { try tree.stop() }

@@ -50,7 +50,7 @@ package struct SignedTree: Sendable {
           // `verify` says what is wrong with it.
           continue
         }
-      case .certificate, .memberRoot, .grant:
+      case .certificate, .introduction, .memberRoot, .grant:
         guard try storing({ () throws(BlobStoreError) in try store.size(of: blobPath) }) == nil
         else { continue }
         store.add(blobPath, bytes)
@@ -72,6 +72,8 @@ package struct SignedTree: Sendable {
       return SignedFacts(counter: identity.counter, hash: hash, previous: identity.previous)
     case .certificate(let person, let generation, let device):
       try verifyCertificate(device, person: person, generation: generation, files: files)
+    case .introduction(let person):
+      _ = try IntroductionBody.load(person, files: files, people: people)
     case .device(let person, let device):
       let body = try verifyDevice(device, person: person, files: files)
       return SignedFacts(counter: body.counter, hash: hash, previous: body.previous)

@@ -32,6 +32,7 @@ extension Vault {
       }
     }
     try context.reloadPeople()
+    for id in Set(files.compactMap(\.path.memberOfGrant)) { try member(id)?.reloadGrants() }
   }
 
   /// Puts verified heads of a member in place whose keys this person has not: what they name was put in place before.
@@ -78,5 +79,11 @@ extension Vault {
       try store.create(arriving, file)
       try store.rename(arriving, to: BlobPath(path.string))
     }
+  }
+}
+
+extension VaultPath {
+  fileprivate var memberOfGrant: MemberID? {
+    if case .grant(let member, _, _) = self { member } else { nil }
   }
 }

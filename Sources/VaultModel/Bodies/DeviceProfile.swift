@@ -47,26 +47,40 @@ package struct DeviceProfile: Hashable, Sendable {
   }
 }
 
-/// A person's own settings, the same on all their devices: the one with the later `time` counts.
+/// A person's own settings, the same on all their devices: the name with the later `time` counts, and of
+/// each acquaintance and invitation the entry with the later time.
 package struct PersonalProfile: Hashable, Sendable {
   /// What the person calls themself.
   package var name: String
+  /// Of the name.
   package var time: HybridTime
+  /// Whom the person knows.
+  package var people: [Acquaintance]
+  /// Invitations that the person gave.
+  package var invitations: [OpenInvitation]
   package var unknown: UnknownFields
 
   package init(
     name: String,
     time: HybridTime,
+    people: [Acquaintance] = [],
+    invitations: [OpenInvitation] = [],
     unknown: UnknownFields = .none
   ) {
     self.name = name
     self.time = time
+    self.people = people
+    self.invitations = invitations
     self.unknown = unknown
   }
 
   init(_ message: Kinvault_V1_PersonalProfile) throws(ModelError) {
     name = message.name
     time = HybridTime(rawValue: message.time)
+    people = try message.people.map { (message) throws(ModelError) in try Acquaintance(message) }
+    invitations = try message.invitations.map { (message) throws(ModelError) in
+      try OpenInvitation(message)
+    }
     unknown = message.unknown
   }
 
@@ -74,6 +88,8 @@ package struct PersonalProfile: Hashable, Sendable {
     var message = Kinvault_V1_PersonalProfile()
     message.name = name
     message.time = time.rawValue
+    message.people = people.map(\.message)
+    message.invitations = invitations.map(\.message)
     message.unknown = unknown
     return message
   }

@@ -6,6 +6,8 @@ package enum VaultPath: Hashable, Sendable {
   case identity(PersonID)
   /// `people/<person>/generations/<n>/<device>`
   case certificate(PersonID, generation: UInt32, DeviceID)
+  /// `people/<person>/introduction`
+  case introduction(PersonID)
   /// `people/<person>/devices/<device>`
   case device(PersonID, DeviceID)
   /// `members/<member>/root`
@@ -26,6 +28,7 @@ package enum VaultPath: Hashable, Sendable {
     case .identity(let person): return "people/\(person.hex)/identity"
     case .certificate(let person, let generation, let device):
       return "people/\(person.hex)/generations/\(generation)/\(device.hex)"
+    case .introduction(let person): return "people/\(person.hex)/introduction"
     case .device(let person, let device): return "people/\(person.hex)/devices/\(device.hex)"
     case .memberRoot(let member): return "members/\(member.hex)/root"
     case .grant(let member, let epoch, let person):
@@ -62,6 +65,7 @@ package enum VaultPath: Hashable, Sendable {
     guard parts.count >= 2, let person = PersonID(hex: parts[0]) else { return nil }
     switch (parts[1], parts.count) {
     case ("identity", 2): self = .identity(person)
+    case ("introduction", 2): self = .introduction(person)
     case ("devices", 3):
       guard let device = DeviceID(hex: parts[2]) else { return nil }
       self = .device(person, device)

@@ -28,6 +28,44 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
+package nonisolated enum Kinvault_V1_Verification: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+  case trustedOnFirstUse // = 0
+  case invitedInPerson // = 1
+  case wordsCompared // = 2
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .trustedOnFirstUse
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .trustedOnFirstUse
+    case 1: self = .invitedInPerson
+    case 2: self = .wordsCompared
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .trustedOnFirstUse: return 0
+    case .invitedInPerson: return 1
+    case .wordsCompared: return 2
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [Kinvault_V1_Verification] = [
+    .trustedOnFirstUse,
+    .invitedInPerson,
+    .wordsCompared,
+  ]
+
+}
+
 package nonisolated enum Kinvault_V1_Role: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
   case unspecified // = 0
@@ -289,8 +327,108 @@ package nonisolated struct Kinvault_V1_PersonalProfile: Sendable {
   /// what the person calls themself
   package var name: String = String()
 
-  /// hybrid time
+  /// hybrid time; of `name` alone, what follows has times of its own
   package var time: UInt64 = 0
+
+  package var people: [Kinvault_V1_Acquaintance] = []
+
+  package var invitations: [Kinvault_V1_OpenInvitation] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// What a person knows of another one.
+package nonisolated struct Kinvault_V1_Acquaintance: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var person: Data = Data()
+
+  /// what they are called; may be empty
+  package var name: String = String()
+
+  package var verification: Kinvault_V1_Verification = .trustedOnFirstUse
+
+  /// milliseconds since 1970: of the last change
+  package var time: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// An invitation that its giver's devices remember.
+package nonisolated struct Kinvault_V1_OpenInvitation: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 8 bytes
+  package var id: Data = Data()
+
+  /// 16 bytes; empty once it is answered or withdrawn
+  package var secret: Data = Data()
+
+  /// milliseconds since 1970
+  package var created: UInt64 = 0
+
+  /// milliseconds since 1970
+  package var until: UInt64 = 0
+
+  /// the person who joined with it, or empty
+  package var answeredBy: Data = Data()
+
+  /// milliseconds since 1970: of the last change
+  package var time: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// people/<person>/introduction
+package nonisolated struct Kinvault_V1_IntroductionBody: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var person: Data = Data()
+
+  /// of the identity that signs
+  package var generation: UInt32 = 0
+
+  /// 8 bytes: the id of the invitation that is answered
+  package var invitation: Data = Data()
+
+  package var time: UInt64 = 0
+
+  /// an Introduction under the invitation's key
+  package var sealed: Kinvault_V1_Sealed {
+    get {_sealed ?? Kinvault_V1_Sealed()}
+    set {_sealed = newValue}
+  }
+  /// Returns true if `sealed` has been explicitly set.
+  package var hasSealed: Bool {self._sealed != nil}
+  /// Clears the value of `sealed`. Subsequent reads from it will return its default value.
+  package mutating func clearSealed() {self._sealed = nil}
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _sealed: Kinvault_V1_Sealed? = nil
+}
+
+package nonisolated struct Kinvault_V1_Introduction: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// what the person calls themself
+  package var name: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1000,6 +1138,10 @@ package nonisolated struct Kinvault_V1_Watermark: Sendable {
 
 fileprivate nonisolated let _protobuf_package = "kinvault.v1"
 
+nonisolated extension Kinvault_V1_Verification: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0VERIFICATION_TRUSTED_ON_FIRST_USE\0\u{1}VERIFICATION_INVITED_IN_PERSON\0\u{1}VERIFICATION_WORDS_COMPARED\0")
+}
+
 nonisolated extension Kinvault_V1_Role: SwiftProtobuf._ProtoNameProviding {
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0ROLE_UNSPECIFIED\0\u{1}ROLE_OWNER\0\u{1}ROLE_EDITOR\0\u{1}ROLE_VIEWER\0")
 }
@@ -1418,7 +1560,7 @@ nonisolated extension Kinvault_V1_DeviceProfile: SwiftProtobuf.Message, SwiftPro
 
 nonisolated extension Kinvault_V1_PersonalProfile: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".PersonalProfile"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}time\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}time\0\u{1}people\0\u{1}invitations\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1428,6 +1570,8 @@ nonisolated extension Kinvault_V1_PersonalProfile: SwiftProtobuf.Message, SwiftP
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.time) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.people) }()
+      case 4: try { try decoder.decodeRepeatedMessageField(value: &self.invitations) }()
       default: break
       }
     }
@@ -1440,12 +1584,204 @@ nonisolated extension Kinvault_V1_PersonalProfile: SwiftProtobuf.Message, SwiftP
     if self.time != 0 {
       try visitor.visitSingularUInt64Field(value: self.time, fieldNumber: 2)
     }
+    if !self.people.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.people, fieldNumber: 3)
+    }
+    if !self.invitations.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.invitations, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Kinvault_V1_PersonalProfile, rhs: Kinvault_V1_PersonalProfile) -> Bool {
     if lhs.name != rhs.name {return false}
     if lhs.time != rhs.time {return false}
+    if lhs.people != rhs.people {return false}
+    if lhs.invitations != rhs.invitations {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V1_Acquaintance: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".Acquaintance"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}name\0\u{1}verification\0\u{1}time\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.person) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 3: try { try decoder.decodeSingularEnumField(value: &self.verification) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.time) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.person.isEmpty {
+      try visitor.visitSingularBytesField(value: self.person, fieldNumber: 1)
+    }
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 2)
+    }
+    if self.verification != .trustedOnFirstUse {
+      try visitor.visitSingularEnumField(value: self.verification, fieldNumber: 3)
+    }
+    if self.time != 0 {
+      try visitor.visitSingularUInt64Field(value: self.time, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V1_Acquaintance, rhs: Kinvault_V1_Acquaintance) -> Bool {
+    if lhs.person != rhs.person {return false}
+    if lhs.name != rhs.name {return false}
+    if lhs.verification != rhs.verification {return false}
+    if lhs.time != rhs.time {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V1_OpenInvitation: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".OpenInvitation"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}secret\0\u{1}created\0\u{1}until\0\u{3}answered_by\0\u{1}time\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.id) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.secret) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.created) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.until) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.answeredBy) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.time) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.id.isEmpty {
+      try visitor.visitSingularBytesField(value: self.id, fieldNumber: 1)
+    }
+    if !self.secret.isEmpty {
+      try visitor.visitSingularBytesField(value: self.secret, fieldNumber: 2)
+    }
+    if self.created != 0 {
+      try visitor.visitSingularUInt64Field(value: self.created, fieldNumber: 3)
+    }
+    if self.until != 0 {
+      try visitor.visitSingularUInt64Field(value: self.until, fieldNumber: 4)
+    }
+    if !self.answeredBy.isEmpty {
+      try visitor.visitSingularBytesField(value: self.answeredBy, fieldNumber: 5)
+    }
+    if self.time != 0 {
+      try visitor.visitSingularUInt64Field(value: self.time, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V1_OpenInvitation, rhs: Kinvault_V1_OpenInvitation) -> Bool {
+    if lhs.id != rhs.id {return false}
+    if lhs.secret != rhs.secret {return false}
+    if lhs.created != rhs.created {return false}
+    if lhs.until != rhs.until {return false}
+    if lhs.answeredBy != rhs.answeredBy {return false}
+    if lhs.time != rhs.time {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V1_IntroductionBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".IntroductionBody"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}generation\0\u{1}invitation\0\u{1}time\0\u{1}sealed\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.person) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.generation) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.invitation) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.time) }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._sealed) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.person.isEmpty {
+      try visitor.visitSingularBytesField(value: self.person, fieldNumber: 1)
+    }
+    if self.generation != 0 {
+      try visitor.visitSingularUInt32Field(value: self.generation, fieldNumber: 2)
+    }
+    if !self.invitation.isEmpty {
+      try visitor.visitSingularBytesField(value: self.invitation, fieldNumber: 3)
+    }
+    if self.time != 0 {
+      try visitor.visitSingularUInt64Field(value: self.time, fieldNumber: 4)
+    }
+    try { if let v = self._sealed {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V1_IntroductionBody, rhs: Kinvault_V1_IntroductionBody) -> Bool {
+    if lhs.person != rhs.person {return false}
+    if lhs.generation != rhs.generation {return false}
+    if lhs.invitation != rhs.invitation {return false}
+    if lhs.time != rhs.time {return false}
+    if lhs._sealed != rhs._sealed {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V1_Introduction: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".Introduction"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V1_Introduction, rhs: Kinvault_V1_Introduction) -> Bool {
+    if lhs.name != rhs.name {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -83,7 +83,8 @@ extension VaultPath {
   /// Whose folder it stands in.
   var owner: Owner {
     switch self {
-    case .identity(let person), .certificate(let person, _, _), .device(let person, _):
+    case .identity(let person), .certificate(let person, _, _), .device(let person, _),
+      .introduction(let person):
       .person(person)
     case .memberRoot(let member), .grant(let member, _, _), .head(let member, _),
       .object(let member, _):
@@ -95,20 +96,21 @@ extension VaultPath {
   /// Written once, and never replaced.
   var isStatement: Bool {
     switch self {
-    case .certificate, .memberRoot, .grant: true
+    case .certificate, .introduction, .memberRoot, .grant: true
     default: false
     }
   }
 
-  /// Docs/Format.md, "Write order": new people are identity, certificate, device; new members root, then grant.
+  /// Docs/Format.md, "Write order": new people are identity, certificate, device, introduction; new members root, then grant.
   fileprivate var writeRank: Int {
     switch self {
     case .identity: 0
     case .certificate: 1
     case .device: 2
-    case .memberRoot: 3
-    case .grant: 4
-    default: 5
+    case .introduction: 3
+    case .memberRoot: 4
+    case .grant: 5
+    default: 6
     }
   }
 }

@@ -4,11 +4,15 @@ import Glibc
 enum ChildProcess {
   /// Starts a program with the terminal and the environment of this one; signals are as by default.
   static func start(
-    _ arguments: [String], path: String, standardOutput: Int32 = STDOUT_FILENO
+    _ arguments: [String], path: String, standardInput: Int32 = STDIN_FILENO,
+    standardOutput: Int32 = STDOUT_FILENO
   ) throws(CommandError) -> pid_t {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
+    if standardInput != STDIN_FILENO {
+      posix_spawn_file_actions_adddup2(&actions, standardInput, STDIN_FILENO)
+    }
     if standardOutput != STDOUT_FILENO {
       posix_spawn_file_actions_adddup2(&actions, standardOutput, STDOUT_FILENO)
     }

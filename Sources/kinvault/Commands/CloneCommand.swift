@@ -107,7 +107,7 @@ struct CloneCommand: ParsableCommand {
       return try Vault.unlock(
         folder: folder, stateRoot: Environment.stateRoot, password: password)
     }
-    let words = try WordsInput.read(file: wordsFile)
+    let words = try WordsInput.read(wordsFile: wordsFile)
     let password = try PasswordSource.configured(passwordFile: passwordFile).new()
     Terminal.note("Opening with the words; this takes a moment.")
     return try Vault.recover(

@@ -9,6 +9,11 @@ extension VaultError {
     case .notAVault(let folder):
       "\(folder) is not a vault: it has no vault.json. Name the vault's folder with --vault, or make "
         + "a new one: kinvault init --vault FOLDER"
+    case .otherVault(let folder):
+      "The vault in \(folder) is not the one that you are invited to. Name its copy, or an empty folder, with "
+        + "--vault."
+    case .badInvitation:
+      "That is not a whole invitation. Copy all of it, from KIN- to the end; it is good once, for two weeks."
     case .folderNotEmpty(let folder):
       "\(folder) is not empty. A new vault needs a folder of its own: choose an empty one, or one "
         + "that does not exist yet."
@@ -49,6 +54,13 @@ extension VaultError {
       "Permission denied: \(path). The vault's folder must belong to you."
     case .noAccess:
       "You have no key for this member's records."
+    case .viewersOnlyRead:
+      "You are a viewer of this member: you can read the records, and not change them. An owner can make "
+        + "you an editor."
+    case .ownersOnly:
+      "Only an owner of this member may do that. Who is one: kinvault access list"
+    case .accessEnded:
+      "Your access to this member was given until a date, which has passed. An owner can share it anew."
     case .notFound(let what):
       "Not found: \(what)."
     case .alreadyExists(let what):

@@ -96,12 +96,14 @@ extension FailureReport {
     let status: ExitStatus =
       switch error {
       case .notAVault, .noDeviceHere, .notFound: .notFound
-      case .folderNotEmpty, .rolledBack, .limit: .refused
+      case .folderNotEmpty, .otherVault, .rolledBack, .limit: .refused
+      case .badInvitation: .usage
       case .unsupported: .unsupported
       case .wrongPassword, .wrongWords: .wrongSecret
       case .damagedSlot, .damaged, .missing, .forked: .damaged
       case .noSpace: .noSpace
-      case .readOnly, .permission, .noAccess: .notPermitted
+      case .readOnly, .permission, .noAccess, .viewersOnlyRead, .ownersOnly, .accessEnded:
+        .notPermitted
       case .alreadyExists: .alreadyExists
       case .io(_, let number): Self.status(ofErrno: number)
       case .away: .unreachable

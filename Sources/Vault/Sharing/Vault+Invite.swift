@@ -1,0 +1,112 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+extension Vault {
+  /// How long an invitation can be answered.
+  private static let invitationDays: UInt64 = 14
+
+  /// Makes an invitation for one person, which this person's devices remember until it is answered, or two weeks.
+  ///
+  /// - Parameter remote: Where the one who joins can get a copy of the vault; empty when the folder is handed over.
+  /// - Throws: `readOnly`; `limit` for an address of more than 255 bytes; what writing the device's register throws.
+  package func invite(remote: String = "") throws(VaultError) -> Invitation {
+    guard remote.utf8.count <= Invitation.textLimit else {
+      throw .limit(
+        what: "the remote's address", found: remote.utf8.count, limit: Invitation.textLimit)
+    }
+    let secret = randomBytes(OpenInvitation.secretByteCount)
+    let now = context.clock.milliseconds()
+    let open = OpenInvitation(
+      id: InvitationSecret(secret).id(binding: context.binding), secret: secret, created: now,
+      until: now + Self.invitationDays * 86_400_000, time: now)
+    var name = ""
+    try changePersonalProfile { profile in
+      profile.note(open)
+      name = profile.name
+    }
+    audit.note(.share, detail: "invitation")
+    return Invitation(
+      vault: id, inviter: person,
+      inviterName: name.utf8.count <= Invitation.textLimit ? name : "", remote: remote,
+      secret: secret)
+  }
+
+  /// Takes in who answered this person's invitations since, as invited in person.
+  ///
+  /// When two people show that they know one secret it was no secret: neither is taken in, and `problems` says so.
+  ///
+  /// - Returns: Who joined.
+  /// - Throws: What reading the people's files throws, and writing the device's register.
+  @discardableResult
+  package func acceptIntroductions() throws(VaultError) -> [PersonID] {
+    guard !isReadOnly else { return [] }
+    let now = context.clock.milliseconds()
+    let profile = try personalProfile()
+    let open = profile.invitations.filter { $0.secret != nil && $0.until > now }
+    if open.isEmpty { return [] }
+    try context.reloadPeople()
+    var accepted: [Acquaintance] = []
+    var closed: [OpenInvitation] = []
+    for invitation in open {
+      let answers = try answers(to: invitation)
+      guard let answer = answers.first else { continue }
+      guard answers.count == 1 else {
+        for answer in answers {
+          note(
+            Problem(
+              .untrusted, .warning, path: VaultPath.introduction(answer.person).string,
+              reason: "several people answered one invitation, so its secret is known to others; "
+                + "compare words with whoever you invited"))
+        }
+        continue
+      }
+      accepted.append(
+        Acquaintance(
+          person: answer.person, name: answer.name, verification: .invitedInPerson, time: now))
+      var answered = invitation
+      (answered.secret, answered.answeredBy, answered.time) = (nil, answer.person, now)
+      closed.append(answered)
+    }
+    if accepted.isEmpty { return [] }
+    try changePersonalProfile { profile in
+      for invitation in closed { profile.note(invitation) }
+      for acquaintance in accepted {
+        let known = profile.people.first { $0.person == acquaintance.person }
+        if known?.verification != .wordsCompared { profile.note(acquaintance) }
+      }
+    }
+    return accepted.map(\.person)
+  }
+
+  /// Everyone who proves to know the invitation's secret.
+  private func answers(
+    to invitation: OpenInvitation
+  ) throws(VaultError) -> [(person: PersonID, name: String)] {
+    guard let bytes = invitation.secret else { return [] }
+    let people = context.people
+    let key = InvitationSecret(bytes).sealingKey(inviter: person, binding: context.binding)
+    var answers: [(person: PersonID, name: String)] = []
+    for other in people.persons.keys.sorted() where other != person {
+      do throws(VaultError) {
+        let body = try IntroductionBody.load(other, files: context.signedFiles, people: people)
+        guard body.invitation == invitation.id else { continue }
+        let path = VaultPath.introduction(other)
+        let plain = try context.signedFiles.open(
+          body.sealed, with: key, .introduction, path, counter: 0)
+        do {
+          answers.append((other, try Introduction(decoding: plain).name))
+        } catch {
+          throw VaultError(error, path: path.string)
+        }
+      } catch {
+        switch error {
+        // Nobody's answer, or a forged one.
+        case .missing, .damaged: continue
+        default: throw error
+        }
+      }
+    }
+    return answers
+  }
+}

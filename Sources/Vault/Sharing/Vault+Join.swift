@@ -1,0 +1,91 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+import struct SystemPackage.FilePath
+
+extension Vault {
+  /// Makes the one who was invited a person of the vault, with words and keys of their own, and this machine their first
+  /// device.
+  ///
+  /// The folder is a copy of the vault, or empty: then it becomes one that has nothing but the new person, to be synced.
+  /// Durable when it returns.
+  ///
+  /// - Parameter words: Seen by the person before.
+  /// - Throws: `otherVault`, `folderNotEmpty`; `alreadyExists` when this machine has a device in the vault; `permission`,
+  ///   `readOnly`, `noSpace`, `io`.
+  package static func join(
+    _ invitation: Invitation, folder: FilePath, stateRoot: FilePath, device: NewDevice,
+    password: borrowing SecretBytes, words: consuming RecoveryWords, clock: WallClock = .system
+  ) throws(VaultError) -> CreatedVault {
+    let store = try storing { () throws(BlobStoreError) in try DirectoryStore(making: folder) }
+    let names = try storing { () throws(BlobStoreError) in try store.list(.root) }.map(\.name)
+    if names.contains(VaultPath.vault.string) {
+      guard try describe(store: store, folder: folder.string).vault == invitation.vault else {
+        throw .otherVault(folder: folder.string)
+      }
+    } else if !names.isEmpty {
+      throw .folderNotEmpty(folder: folder.string)
+    }
+    return try join(
+      invitation, in: store, state: StateFolder(root: stateRoot, vault: invitation.vault),
+      device: device, password: password, words: words, clock: clock)
+  }
+
+  /// `join` on any store.
+  static func join(
+    _ invitation: Invitation, in store: any LocalStore, state: StateFolder, device: NewDevice,
+    password: borrowing SecretBytes, words: consuming RecoveryWords, clock: WallClock
+  ) throws(VaultError) -> CreatedVault {
+    guard try !state.hasSlot() else { throw .alreadyExists(what: "a device of this machine") }
+    let files = SignedFiles(store: store, binding: Binding(vault: invitation.vault))
+    let creation = PersonCreation(
+      vault: invitation.vault, store: store, files: files, state: state, clock: clock)
+    let inviter = Acquaintance(
+      person: invitation.inviter, name: invitation.inviterName, verification: .invitedInPerson,
+      time: clock.milliseconds())
+    let made = try creation.run(device, password: password, words: words, knowing: [inviter])
+    try introduce(made, name: device.personName, invitation, files, store, clock)
+    let description = BlobPath(VaultPath.vault.string)
+    try storing { () throws(BlobStoreError) in
+      guard try store.size(of: description) == nil else { return }
+      try store.replace(
+        description, VaultDescription(vault: invitation.vault).encoded(), durably: true)
+    }
+    return CreatedVault(id: invitation.vault, words: words, unlockKey: made.unlockKey)
+  }
+
+  private static func introduce(
+    _ made: borrowing PersonCreation.Made, name: String, _ invitation: Invitation,
+    _ files: SignedFiles, _ store: any LocalStore, _ clock: WallClock
+  ) throws(VaultError) {
+    let path = VaultPath.introduction(made.person)
+    let secret = InvitationSecret(invitation.secret)
+    let key = secret.sealingKey(inviter: invitation.inviter, binding: files.binding)
+    let body = IntroductionBody(
+      person: made.person, generation: made.generation,
+      invitation: secret.id(binding: files.binding), time: clock.milliseconds(),
+      sealed: files.seal(
+        Introduction(name: name).encoded(), with: key, .introduction, path, counter: 0))
+    try files.store(
+      files.sign(body.encoded(), .introduction, path, with: made.identityKey), at: path, in: store)
+  }
+}
+
+extension IntroductionBody {
+  /// How a person answered an invitation, as far as it can be verified without the invitation's secret.
+  ///
+  /// - Throws: `missing`; `damaged` when it is another's or its signature does not hold.
+  static func load(
+    _ person: PersonID, files: SignedFiles, people: People
+  ) throws(VaultError) -> IntroductionBody {
+    let path = VaultPath.introduction(person)
+    let file = try files.load(path)
+    let body = try file.decode(IntroductionBody.init(decoding:))
+    guard body.person == person,
+      let key = people[person]?.signingPublicKey(generation: body.generation)
+    else { throw .damaged(path: path.string, reason: "it is not this person's") }
+    try file.verify(.introduction, publicKey: key)
+    return body
+  }
+}

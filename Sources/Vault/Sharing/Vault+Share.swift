@@ -1,0 +1,96 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+/// What one person may do with a member.
+package struct MemberAccess: Sendable {
+  package var person: PersonID
+  package var role: Role
+  package var giver: PersonID
+  /// When it was given, in milliseconds since 1970 of the giver's clock.
+  package var time: UInt64
+  /// When it ends, in milliseconds since 1970; nil if it does not.
+  package var until: UInt64?
+}
+
+extension Member {
+  /// Who may do what with the member now, by person.
+  package func accesses() throws(VaultError) -> [MemberAccess] {
+    try context.reloadPeople()
+    try reloadGrants()
+    let grants = register.grants
+    let current = grants.current.flatMap { grants.valid[$0] } ?? [:]
+    return current.values.map { grant in
+      MemberAccess(
+        person: grant.person, role: grant.role, giver: grant.giver, time: grant.time,
+        until: grant.until > 0 ? grant.until : nil)
+    }.sorted { $0.person < $1.person }
+  }
+}
+
+extension Vault {
+  /// Gives a person access to a member: the keys of every epoch that this person owns, wrapped for them.
+  ///
+  /// Durable when it returns. The other one sees the member once both files and the head beside them have come over.
+  ///
+  /// - Parameters:
+  ///   - role: What they may do. An owner's access has no end.
+  ///   - until: Milliseconds since 1970; nil: no end.
+  /// - Throws: `readOnly`; `ownersOnly`; `notFound` for someone who is not in the vault, or whose identity does not hold;
+  ///   `alreadyExists` for someone who has access, in whatever role.
+  package func share(
+    _ member: Member, with taker: PersonID, role: Role, until: UInt64? = nil
+  ) throws(VaultError) {
+    precondition(role != .owner || until == nil, "an owner's access has no end")
+    guard !isReadOnly else { throw .readOnly }
+    try context.reloadPeople()
+    try member.reloadGrants()
+    let chain = member.register.grants
+    guard chain.role(of: person) == .owner else { throw .ownersOnly(member: member.id) }
+    guard let other = context.people[taker]?.identity else {
+      throw .notFound(what: "the person \(taker.shortHex)")
+    }
+    guard chain.role(of: taker) == nil else {
+      throw .alreadyExists(what: "access of the person \(taker.shortHex)")
+    }
+    for (epoch, grants) in chain.valid.sorted(by: { $0.key < $1.key }) {
+      guard let mine = grants[person], mine.role == .owner, grants[taker] == nil else { continue }
+      try give(mine, to: other, role: role, until: until, of: member, in: epoch)
+    }
+    try member.reloadGrants()
+    try member.commitNothing()
+    audit.note(.share, member: member.id, detail: "\(role) \(taker.shortHex)")
+  }
+
+  private func give(
+    _ mine: GrantBody, to other: IdentityBody, role: Role, until: UInt64?, of member: Member,
+    in epoch: EpochID
+  ) throws(VaultError) {
+    guard let generation = context.people[person]?.identity.generation,
+      let agreementKey = identities[generation],
+      let signingKey = identities.signingKey(generation: generation)
+    else { throw .notFound(what: "this person's identity") }
+    let now = context.clock.milliseconds()
+    let opening = MemberOpening(
+      member: member.id, store: context.store, files: context.signedFiles, people: context.people,
+      person: person, now: now)
+    let key = try opening.unwrapKey(mine, identities)
+    let wrapped: [UInt8]
+    do {
+      wrapped = try key.wrap(
+        giver: agreementKey.key, taker: other.agreementPublicKey,
+        grant: GrantContext(member: member.id, epoch: epoch, giver: person, taker: other.person),
+        binding: context.binding)
+    } catch {
+      throw .crypto(error)
+    }
+    let grant = GrantBody(
+      member: member.id, epoch: epoch, person: other.person, personGeneration: other.generation,
+      giver: person, giverGeneration: generation, role: role, wrappedKey: wrapped, time: now,
+      until: until ?? 0)
+    let path = VaultPath.grant(member.id, epoch, other.person)
+    try context.signedFiles.store(
+      context.signedFiles.sign(grant.encoded(), .grant, path, with: signingKey.key), at: path,
+      in: context.store)
+  }
+}

@@ -1,0 +1,37 @@
+extension PersonalProfile {
+  /// Takes in what the profile of another device of this person says. The order does not matter, and twice is once.
+  package mutating func join(_ other: PersonalProfile) {
+    if (time, name) < (other.time, other.name) { (time, name) = (other.time, other.name) }
+    people = Self.join(people, other.people, by: \.person) { ($0.time, $0.message.canonicalBytes) }
+    invitations = Self.join(invitations, other.invitations, by: \.id) {
+      ($0.time, $0.message.canonicalBytes)
+    }
+  }
+
+  /// Of entries with one key the one of the later time, and of one time the one whose encoding is greater; sorted by key.
+  private static func join<Entry, Key: Hashable & Comparable>(
+    _ left: [Entry], _ right: [Entry], by key: (Entry) -> Key, rank: (Entry) -> (UInt64, [UInt8])
+  ) -> [Entry] {
+    var joined: [Key: Entry] = [:]
+    for entry in left + right {
+      if let known = joined[key(entry)] {
+        let (old, new) = (rank(known), rank(entry))
+        if old.0 > new.0 { continue }
+        if old.0 == new.0, !old.1.lexicographicallyPrecedes(new.1) { continue }
+      }
+      joined[key(entry)] = entry
+    }
+    return joined.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  /// Notes what is known of a person, in the place of what was.
+  package mutating func note(_ acquaintance: Acquaintance) {
+    people.removeAll { $0.person == acquaintance.person }
+    people.append(acquaintance)
+  }
+
+  package mutating func note(_ invitation: OpenInvitation) {
+    invitations.removeAll { $0.id == invitation.id }
+    invitations.append(invitation)
+  }
+}

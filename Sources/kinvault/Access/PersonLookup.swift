@@ -1,0 +1,50 @@
+import Vault
+import VaultModel
+
+/// Finds the adult whom a person names: by what they are called, or the first digits of their id.
+struct PersonLookup {
+  private static let leastDigits = 6
+  let people: [KnownPerson]
+
+  init(vault: Vault) throws(VaultError) { people = try vault.knownPeople() }
+
+  /// - Throws: `notFound` when nobody, or more than one, fits.
+  func find(_ text: String) throws(CommandError) -> KnownPerson {
+    let byName = people.filter { !$0.name.isEmpty && $0.name.lowercased() == text.lowercased() }
+    let isID = text.count >= Self.leastDigits && text.allSatisfy(\.isHexDigit)
+    let found =
+      byName.isEmpty && isID ? people.filter { $0.id.hex.hasPrefix(text.lowercased()) } : byName
+    guard let person = found.first else {
+      throw .notFound(
+        "There is nobody called \u{201C}\(Terminal.visible(text))\u{201D} in this vault. To see all: "
+          + "kinvault people list")
+    }
+    guard found.count == 1 else {
+      let ids = found.map { String($0.id.hex.prefix(12)) }.joined(separator: ", ")
+      throw .notFound("More than one person is called that. Name one by the id: \(ids)")
+    }
+    return person
+  }
+
+  /// How a person is called in messages.
+  func name(of id: PersonID) -> String {
+    people.first { $0.id == id }?.shownName ?? id.shortHex
+  }
+}
+
+extension KnownPerson {
+  /// The name, or the id of someone of whom no name is known.
+  var shownName: String { name.isEmpty ? id.shortHex : Terminal.visible(name) }
+}
+
+extension Verification {
+  /// As people read it.
+  var text: String {
+    switch self {
+    case .trustedOnFirstUse: "trusted on first use"
+    case .invitedInPerson: "invited in person"
+    case .wordsCompared: "words compared"
+    case .other(let number): "in a way of a newer version (\(number))"
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import ArgumentParser
+import Vault
+
+struct RecoveryCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "recovery",
+    abstract: "See that the 24 words on paper still work.",
+    subcommands: [RecoveryTestCommand.self])
+}
+
+struct RecoveryTestCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "test",
+    abstract: "Type the 24 words, and see that they open the vault.",
+    discussion: """
+      Changes nothing. Once a year is a good habit; ends with 3 when the words are not yours.
+
+      Examples:
+        kinvault recovery test
+        kinvault recovery test --words-file W
+      """)
+
+  @Option(
+    help: ArgumentHelp(
+      "Take the 24 words from this file (\u{2018}-\u{2019}: standard input).", valueName: "file"),
+    completion: .file())
+  var wordsFile: String?
+
+  @OptionGroup var access: AccessOptions
+
+  func run() throws {
+    try access.withVault(.reading) { vault in
+      let words = try WordsInput.read(wordsFile: wordsFile)
+      Terminal.note("Trying the words; this takes a moment.")
+      try vault.testWords(words)
+      vault.audit.note(.recovery, detail: "test")
+    }
+    Terminal.writeLine("These are your words, and they open the vault.")
+  }
+}

@@ -1,0 +1,92 @@
+import ArgumentParser
+import Glibc
+import Vault
+import VaultModel
+
+struct ShareCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "share",
+    abstract: "Let another adult read a member's records, or change them.",
+    discussion: """
+      A viewer reads; an editor reads and writes; an owner shares with others as well. The other one sees the \
+      member once the folders were exchanged. Only owners share.
+
+      Examples:
+        kinvault share Emma --with Ben --role editor
+        kinvault share Emma --with "Dr. Grey" --role viewer --until 2026-12-31
+      """)
+
+  @Argument(help: "The member.", completion: MemberCompletion.kind) var member: String
+
+  @Option(
+    help: ArgumentHelp(
+      "The other one: their name, or the first digits of their id.", valueName: "person"))
+  var with: String
+
+  @Option(help: ArgumentHelp("owner, editor or viewer.", valueName: "role"))
+  var role: RoleArgument
+
+  @Option(
+    help: ArgumentHelp(
+      "The last day of it, in this machine's time; not for owners.", valueName: "date"))
+  var until: DateArgument?
+
+  @OptionGroup var access: AccessOptions
+
+  func run() throws {
+    let role = role.role
+    let end = try end(of: role)
+    try access.withVault(.writing) { vault in
+      try vault.acceptIntroductions()
+      let member = try RecordLookup(vault: vault).member(named: member)
+      let other = try PersonLookup(vault: vault).find(with)
+      if try member.accesses().contains(where: { $0.person == other.id }) {
+        throw CommandError.alreadyExists(
+          "\(other.shownName) has access already. Who can read what: kinvault access list")
+      }
+      try vault.share(member, with: other.id, role: role, until: end)
+      if other.verification == .trustedOnFirstUse {
+        Terminal.note(
+          "kinvault: Nothing but this folder says that these keys are \(other.shownName)'s: whoever "
+            + "could change it may read what you share. To be sure: kinvault verify "
+            + String(other.id.hex.prefix(12)))
+      }
+      Terminal.writeLine(
+        "\(other.shownName) is \(role == .viewer ? "a" : "an") \(role) of "
+          + "\(Terminal.visible(member.name.string)) once the folders were exchanged.")
+    }
+  }
+
+  /// The end of the last day, in milliseconds since 1970.
+  private func end(of role: Role) throws -> UInt64? {
+    guard let until else { return nil }
+    guard role != .owner else {
+      throw CommandError.usage("An owner's access has no end; leave --until out.")
+    }
+    let parts = until.text.split(separator: "-").compactMap { Int32($0) }
+    guard parts.count == 3 else {
+      throw CommandError.usage("--until takes a whole date, such as 2026-12-31.")
+    }
+    var day = tm()
+    (day.tm_year, day.tm_mon, day.tm_mday) = (parts[0] - 1900, parts[1] - 1, parts[2] + 1)
+    day.tm_isdst = -1
+    let seconds = mktime(&day)
+    guard seconds > time(nil) else { throw CommandError.usage("That day is over.") }
+    return UInt64(seconds) * 1000
+  }
+}
+
+/// A role as it is typed.
+enum RoleArgument: String, ExpressibleByArgument, CaseIterable {
+  case owner
+  case editor
+  case viewer
+
+  var role: Role {
+    switch self {
+    case .owner: .owner
+    case .editor: .editor
+    case .viewer: .viewer
+    }
+  }
+}

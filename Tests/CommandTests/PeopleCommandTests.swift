@@ -1,0 +1,143 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// Two adults on one folder, each with a state directory of their own, as scripts use the program.
+@Suite struct PeopleCommandTests {
+  private struct Two {
+    let anna: Program
+    let bensState: [String: String?]
+
+    init() throws {
+      anna = try Program.withVault()
+      bensState = ["XDG_STATE_HOME": anna.folder.appending("ben's state").string]
+      let invitation = try anna.run("invite", expecting: 0).output
+      let file = anna.folder.appending("invitation").string
+      try anna.write(invitation, to: file)
+      let joined = try ben(
+        "join", "--invitation-file", file, "--name", "Ben", "--password-file", anna.passwordFile,
+        "--words-out", anna.folder.appending("ben's words").string, "--yes", expecting: 0)
+      #expect(joined.output.contains("You have joined the vault of Adult A"))
+      // Both are one user of this machine, whose keyring keeps one key of a vault.
+      try ben("lock", expecting: 0)
+    }
+
+    @discardableResult
+    func ben(
+      _ arguments: String..., input: String = "", expecting status: Int32? = nil,
+      sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> CommandResult {
+      let result = try CommandRunner.run(
+        "setsid", ["-w", Program.executable] + arguments,
+        environment: anna.environment.merging(bensState.compactMapValues { $0 }) { $1 },
+        input: Array(input.utf8), folder: nil)
+      if let status {
+        #expect(
+          result.status == status, "\(arguments): \(result.output)\(result.errors)",
+          sourceLocation: sourceLocation)
+      }
+      return result
+    }
+  }
+
+  @Test func fromTheInvitationToASharedMember() throws {
+    let two = try Two()
+    let listed = try two.anna.run("people", "list", expecting: 0)
+    #expect(listed.errors.contains("Ben has joined with your invitation."))
+    let lines = listed.output.split(separator: "\n")
+    #expect(lines.count == 3)
+    #expect(lines[1].hasPrefix("Adult A (you)") && lines[1].contains("Emma (owner)"))
+    #expect(lines[2].hasPrefix("Ben ") && lines[2].contains("invited in person"))
+
+    #expect(try two.ben("member", "list", expecting: 0).output.hasPrefix("No members yet."))
+    try two.ben("share", "Emma", "--with", "Adult A", "--role", "viewer", expecting: 6)
+    try two.anna.run("share", "Emma", "--with", "Nobody", "--role", "viewer", expecting: 6)
+    try two.anna.run("share", "Emma", "--with", "Ben", "--role", "boss", expecting: 2)
+    let end = ["--until", "2001-01-01"]
+    try two.anna.run(
+      "share", "Emma", "--with", "Ben", "--role", "viewer", end[0], end[1], expecting: 2)
+    let shared = try two.anna.run(
+      "share", "Emma", "--with", "ben", "--role", "viewer", expecting: 0)
+    #expect(shared.output == "Ben is a viewer of Emma once the folders were exchanged.\n")
+    #expect(shared.errors == "")
+    try two.anna.run("share", "Emma", "--with", "Ben", "--role", "editor", expecting: 11)
+
+    let members = try two.ben("member", "list", expecting: 0).output
+    #expect(members.contains("Emma") && members.contains("viewer"))
+    let refused = try two.ben("record", "add", "--member", "Emma", "--type", "note", "--title", "x")
+    #expect(refused.status == 8)
+    #expect(refused.errors.contains("You are a viewer of this member"))
+    try two.ben("member", "rename", "Emma", "Emily", expecting: 8)
+    try two.ben("share", "Emma", "--with", "Adult A", "--role", "viewer", expecting: 11)
+
+    let accesses = try two.ben("access", "list", expecting: 0).output.split(separator: "\n")
+    #expect(accesses.count == 3)
+    #expect(accesses.contains { $0.contains("Ben") && $0.contains("viewer  Adult A") })
+    let json = try two.anna.run("access", "list", "--member", "Emma", "--json", expecting: 0).output
+    #expect(json.contains("\"role\" : \"viewer\""))
+  }
+
+  @Test func sharingWithSomeoneUnverifiedSaysWhatThatMeans() throws {
+    let two = try Two()
+    // Ben knows Anna by the invitation; for Anna he is nobody until she looks: his introduction is damaged.
+    let found = try CommandRunner.run(
+      "sh", ["-c", "rm \(two.anna.vault)/people/*/introduction"], environment: two.anna.environment,
+      input: [], folder: nil)
+    #expect(found.status == 0)
+    let list = try two.anna.run("people", "list", expecting: 0).output
+    #expect(list.contains("trusted on first use"))
+    let id = try #require(list.split(separator: "\n").last?.suffix(8))
+    let shared = try two.anna.run(
+      "share", "Emma", "--with", String(id), "--role", "editor", expecting: 0)
+    #expect(shared.errors.contains("Nothing but this folder says"))
+    let words = try two.anna.run(
+      "verify", String(id), "--name", "Ben", "--yes", expecting: 0
+    ).output.split(separator: "\n")
+    let other = try two.ben("verify", "Adult A", "--yes", expecting: 0).output
+    #expect(words[0].split(separator: " ").count == 6)
+    #expect(other.contains(words[0]))
+    let after = try two.anna.run("people", "list", expecting: 0).output
+    #expect(after.contains("Ben ") && after.contains("words compared"))
+    try two.anna.run("verify", "Ben", expecting: 10)
+  }
+
+  @Test func theWordsAreTried() throws {
+    let two = try Two()
+    try two.anna.run("recovery", "test", "--words-file", two.anna.wordsFile, expecting: 0)
+    // Ben's words open the vault for him, but they are not Anna's.
+    let others = two.anna.folder.appending("ben's words").string
+    try two.anna.run("recovery", "test", "--words-file", others, expecting: 3)
+    try two.ben("recovery", "test", "--words-file", others, expecting: 0)
+    try two.anna.run("recovery", "test", "--words-file", two.anna.passwordFile, expecting: 3)
+  }
+
+  @Test func anInvitationIsReadFromStandardInputAndChecked() throws {
+    let two = try Two()
+    let words = two.anna.folder.appending("w").string
+    let wrong = try two.ben(
+      "join", "--invitation-file", "-", "--words-out", words, "--yes", input: "KIN-ABCDEF")
+    #expect(wrong.status == 2)
+    #expect(access(words, F_OK) != 0)
+    let invitation = try two.anna.run("invite", "--remote", "/media/stick", expecting: 0).output
+    // This machine of Ben's is in the vault already.
+    try two.ben(
+      "join", "--invitation-file", "-", "--words-out", words, "--yes", input: invitation,
+      expecting: 11)
+    #expect(access(words, F_OK) != 0)
+  }
+
+  @Test(
+    .enabled(
+      if: access("/usr/bin/qrencode", X_OK) == 0,
+      "NOT TESTED: there is no qrencode; Scripts/setup --test installs it"))
+  func theInvitationIsDrawnAsAQRCode() throws {
+    let two = try Two()
+    let path = two.anna.folder.appending("invitation.png").string
+    let drawn = try two.anna.run("invite", "--qr", "--png", path, expecting: 0).output
+    #expect(drawn.contains("█"))
+    #expect(Array(try two.anna.read(path).prefix(4)) == [0x89, 0x50, 0x4e, 0x47])
+    var status = stat()
+    #expect(lstat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    try two.anna.run("invite", "--png", path, expecting: 11)
+  }
+}

@@ -1,0 +1,162 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultCrypto
+import VaultModel
+
+@testable import Vault
+
+/// Adults who each have keys of their own and a folder of their own; files are carried between the folders by hand.
+/// The first one has made the vault and a member, Emma, and has invited the others.
+final class Adults {
+  /// One adult with a device, its folder and its open vault.
+  final class Adult {
+    var store: MemoryStore
+    var stateStore: MemoryStore
+    let clock: MemoryVault.Clock
+    private(set) var vault: Vault
+    private let key: CreatedVault
+
+    fileprivate init(
+      _ id: VaultID, store: MemoryStore, stateStore: MemoryStore, key: CreatedVault, start: UInt64
+    ) throws {
+      self.store = store.imageAfterKill()
+      self.stateStore = stateStore.imageAfterKill()
+      self.key = key
+      clock = MemoryVault.Clock(start)
+      vault = try Vault.open(
+        id: id, store: self.store, folder: nil, state: StateFolder(store: self.stateStore),
+        key: key.unlockKey, options: OpenOptions(), clock: clock.wallClock)
+    }
+
+    var id: PersonID { vault.person }
+    /// Nil for someone who cannot see her.
+    var emma: Member? { vault.members.first { $0.name.string == "Emma" } }
+    var words: [String] { key.words.words }
+
+    /// Opens what a process that was killed now leaves.
+    func reopen() throws {
+      store = store.imageAfterKill()
+      stateStore = stateStore.imageAfterKill()
+      vault = try Vault.open(
+        id: vault.id, store: store, folder: nil, state: StateFolder(store: stateStore),
+        key: key.unlockKey, options: OpenOptions(), clock: clock.wallClock)
+    }
+
+    /// A new record of Emma's with a note.
+    @discardableResult
+    func write(_ title: String, _ note: String = "a note") throws -> RecordID {
+      let edit = RecordEdit.newRecord(title, note: note)
+      let commit = try #require(emma).commit([edit])
+      if let failure = commit.failures.values.first { throw failure }
+      return edit.record
+    }
+
+    /// What a client does that was changed so that it writes whatever its person may.
+    @discardableResult
+    func writeRegardlessOfRole(_ title: String) throws -> RecordID {
+      let edit = RecordEdit.newRecord(title, note: "forged")
+      let member = try #require(emma)
+      try member.heads.withLock { heads in
+        var writer = CommitWriter(member: member, heads: heads)
+        try writer.add([edit])
+        _ = try writer.finish(changedByOthers: [])
+        heads = writer.heads
+      }
+      return edit.record
+    }
+
+    var titles: Set<String> {
+      get throws {
+        Set(try #require(emma).children(of: .root).map(\.title.string))
+      }
+    }
+
+    func problems(at path: VaultPath) -> [Problem] {
+      vault.problems.filter { $0.path == path.string }
+    }
+  }
+
+  /// The vault as everyone first has it, made once: deriving keys from words takes long.
+  private final class Template: Sendable {
+    struct Seed: Sendable {
+      let store: MemoryStore
+      let stateStore: MemoryStore
+      let key: CreatedVault
+    }
+
+    let id: VaultID
+    let seeds: [Seed]
+
+    init() throws {
+      let first = try MemoryVault()
+      let vault = try first.open()
+      _ = try vault.addMember(named: #require(FileName("Emma")))
+      id = first.id
+      var seeds = [Seed(store: first.store, stateStore: first.stateStore, key: first.created)]
+      for name in ["Ben", "Carla"] {
+        let (store, stateStore) = (MemoryStore(), MemoryStore())
+        let key = try Vault.join(
+          vault.invite(), in: store, state: StateFolder(store: stateStore),
+          device: Adults.newDevice(of: name), password: Adults.password, words: .random(),
+          clock: first.clock.wallClock)
+        try Replicas.carry(from: store, to: first.store)
+        _ = try vault.acceptIntroductions()
+        seeds.append(Seed(store: store, stateStore: stateStore, key: key))
+      }
+      try vault.close()
+      self.seeds = seeds
+    }
+  }
+
+  private static let template = Result { try Template() }
+
+  static var password: SecretBytes { SecretBytes(copying: Array("pw".utf8)) }
+
+  static func newDevice(of name: String) -> NewDevice {
+    NewDevice(
+      personName: name, deviceName: "\(name)'s desk", deviceKind: "desktop", passwordCost: .floor,
+      recoveryCost: .floor)
+  }
+
+  let everyone: [Adult]
+  var anna: Adult { everyone[0] }
+  var ben: Adult { everyone[1] }
+  var carla: Adult { everyone[2] }
+
+  /// Three adults, who all have everything that is in the vault.
+  init() throws {
+    let template = try Self.template.get()
+    everyone = try template.seeds.enumerated().map { number, seed in
+      try Adult(
+        template.id, store: seed.store, stateStore: seed.stateStore, key: seed.key,
+        start: 1_700_000_100_000 + UInt64(number) * 7)
+    }
+    try meet()
+  }
+
+  /// Gives someone access to Emma, and carries it around.
+  func share(with taker: Adult, _ role: Role, until: UInt64? = nil) throws {
+    try anna.vault.share(#require(anna.emma), with: taker.id, role: role, until: until)
+    try meet()
+  }
+
+  /// Brings what one has to another.
+  func carry(from source: Adult, to target: Adult) throws {
+    try Replicas.carry(from: source.store, to: target.store)
+    _ = try target.vault.refreshMembers()
+    for member in target.vault.members {
+      _ = try member.refresh()
+      _ = try member.joinConcurrent()
+    }
+  }
+
+  /// Carries in all directions until nothing changes.
+  func meet() throws {
+    for _ in 0..<3 {
+      for source in everyone {
+        for target in everyone where target !== source { try carry(from: source, to: target) }
+      }
+    }
+  }
+}

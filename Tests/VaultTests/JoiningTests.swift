@@ -1,0 +1,224 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultCrypto
+import VaultModel
+
+@testable import Vault
+
+/// How a person comes into a vault, and who is taken for them.
+struct JoiningTests {
+  /// The vault of one person, who invites.
+  private struct Host {
+    let memory: MemoryVault
+    let vault: Vault
+
+    init() throws {
+      memory = try MemoryVault()
+      vault = try memory.open()
+    }
+
+    /// Someone joins on a folder of their own, whose files are brought here.
+    @discardableResult
+    func join(_ invitation: Invitation, as name: String) throws -> PersonID {
+      let store = MemoryStore()
+      let created = try Vault.join(
+        invitation, in: store, state: StateFolder(store: MemoryStore()),
+        device: Adults.newDevice(of: name), password: Adults.password, words: .random(),
+        clock: memory.clock.wallClock)
+      try Replicas.carry(from: store, to: memory.store)
+      return PersonID(
+        rootPublicKey: created.words.rootSigningKey(binding: Binding(vault: memory.id)).publicKey)
+    }
+
+    func known(_ person: PersonID) throws -> KnownPerson? {
+      try vault.knownPeople().first { $0.id == person }
+    }
+  }
+
+  @Test func bothKnowEachOtherAsInvitedInPerson() throws {
+    let adults = try Adults()
+    let fromAnna = try adults.anna.vault.knownPeople()
+    #expect(fromAnna.map(\.name) == ["Adult A", "Ben", "Carla"])
+    #expect(fromAnna.dropFirst().allSatisfy { $0.verification == .invitedInPerson })
+    #expect(fromAnna[0].isSelf)
+    let fromBen = try adults.ben.vault.knownPeople()
+    #expect(fromBen.first { $0.id == adults.anna.id }?.name == "Adult A")
+    #expect(fromBen.first { $0.id == adults.anna.id }?.verification == .invitedInPerson)
+    // Of someone who came by another way only the folder speaks.
+    #expect(fromBen.first { $0.id == adults.carla.id }?.verification == .trustedOnFirstUse)
+    #expect(fromBen.first { $0.id == adults.carla.id }?.name == "")
+  }
+
+  @Test func aPersonsOtherDeviceKnowsWhoWasInvited() throws {
+    let host = try Host()
+    let ben = try host.join(try host.vault.invite(), as: "Ben")
+    let state = StateFolder(store: MemoryStore())
+    let key = try Vault.recover(
+      id: host.memory.id, store: host.memory.store, state: state,
+      words: host.memory.created.words, device: MemoryVault.newDevice, password: Adults.password,
+      clock: host.memory.clock.wallClock)
+    let other = try Vault.open(
+      id: host.memory.id, store: host.memory.store, folder: nil, state: state, key: key,
+      options: OpenOptions(), clock: host.memory.clock.wallClock)
+    // The invitation was made on the one device, and its answer is taken in by the other.
+    #expect(try other.acceptIntroductions() == [ben])
+    #expect(try host.known(ben)?.verification == .invitedInPerson)
+    #expect(try host.vault.acceptIntroductions() == [])
+  }
+
+  @Test func anAnswerWithoutTheSecretIsNotTakenIn() throws {
+    let host = try Host()
+    let invitation = try host.vault.invite()
+    // A forger saw everything in the folder, the id of the invitation too, but not the secret.
+    let forged = Invitation(
+      vault: invitation.vault, inviter: invitation.inviter, inviterName: "", remote: "",
+      secret: randomBytes(16))
+    let forger = try host.join(forged, as: "Ben")
+    let path = VaultPath.introduction(forger)
+    let files = host.vault.context.signedFiles
+    var body = try files.load(path).decode(IntroductionBody.init(decoding:))
+    body.invitation = InvitationSecret(invitation.secret).id(binding: files.binding)
+    try files.store(
+      SignedFile(body: body.encoded(), signature: randomBytes(64)).encoded(), at: path,
+      in: host.memory.store)
+    #expect(try host.vault.acceptIntroductions() == [])
+    #expect(try host.known(forger)?.verification == .trustedOnFirstUse)
+    // The real one is not hindered.
+    let ben = try host.join(invitation, as: "Ben")
+    #expect(try host.vault.acceptIntroductions() == [ben])
+  }
+
+  @Test func anotherPersonsAnswerCannotBeTakenOver() throws {
+    let host = try Host()
+    let invitation = try host.vault.invite()
+    let ben = try host.join(invitation, as: "Ben")
+    let thief = try host.join(try host.vault.invite(), as: "Thief")
+    // The sealed part is bound to the path of the one who wrote it.
+    let files = host.vault.context.signedFiles
+    let stolen = try host.memory.store.read(
+      BlobPath(VaultPath.introduction(ben).string), limit: 1 << 20)
+    try host.memory.store.replace(
+      BlobPath(VaultPath.introduction(thief).string), stolen, durably: true)
+    #expect(throws: VaultError.self) {
+      _ = try IntroductionBody.load(thief, files: files, people: host.vault.context.people)
+    }
+    #expect(try host.vault.acceptIntroductions() == [ben])
+  }
+
+  @Test func aSecretIsGoodOnce() throws {
+    let host = try Host()
+    let invitation = try host.vault.invite()
+    let ben = try host.join(invitation, as: "Ben")
+    #expect(try host.vault.acceptIntroductions() == [ben])
+    let late = try host.join(invitation, as: "Ben")
+    #expect(try host.vault.acceptIntroductions() == [])
+    #expect(try host.known(late)?.verification == .trustedOnFirstUse)
+  }
+
+  @Test func ofTwoWhoKnowOneSecretNeitherIsTakenIn() throws {
+    let host = try Host()
+    let invitation = try host.vault.invite()
+    let both = [try host.join(invitation, as: "Ben"), try host.join(invitation, as: "Ben")]
+    #expect(try host.vault.acceptIntroductions() == [])
+    let paths = Set(both.map { VaultPath.introduction($0).string })
+    #expect(Set(host.vault.problems.filter { $0.kind == .untrusted }.map(\.path)) == paths)
+  }
+
+  @Test func anInvitationEndsAfterTwoWeeks() throws {
+    let host = try Host()
+    let invitation = try host.vault.invite()
+    try host.join(invitation, as: "Ben")
+    host.memory.clock.advance(days: 15)
+    #expect(try host.vault.acceptIntroductions() == [])
+  }
+
+  @Test func comparedWordsAreTheSameOnBothSidesAndRemembered() throws {
+    let adults = try Adults()
+    let words = try adults.ben.vault.comparisonWords(with: adults.carla.id)
+    #expect(try adults.carla.vault.comparisonWords(with: adults.ben.id) == words)
+    #expect(try adults.anna.vault.comparisonWords(with: adults.ben.id) != words)
+    try adults.ben.vault.noteComparedWords(with: adults.carla.id, name: "Carla")
+    try adults.ben.reopen()
+    let known = try adults.ben.vault.knownPeople().first { $0.id == adults.carla.id }
+    #expect(known?.verification == .wordsCompared)
+    #expect(known?.name == "Carla")
+    #expect(throws: VaultError.self) { try adults.ben.vault.comparisonWords(with: .random()) }
+  }
+
+  @Test func aJoinThatIsCutLeavesNoVaultOrOneThatOpens() throws {
+    let host = try Host()
+    let invitation = try host.vault.invite()
+    let count = try join(invitation, cutAt: nil).store.mutatingCallCount
+    try #require(count > 3)
+    for call in 1...count {
+      let (store, state) = try join(invitation, cutAt: call)
+      let image = store.imageAfterKill()
+      guard try image.size(of: "vault.json") != nil else { continue }
+      let key = try Vault.unlock(
+        id: invitation.vault, state: StateFolder(store: state), password: Adults.password)
+      _ = try Vault.open(
+        id: invitation.vault, store: image, folder: nil, state: StateFolder(store: state),
+        key: key, options: OpenOptions(), clock: .system)
+    }
+  }
+
+  private func join(
+    _ invitation: Invitation, cutAt call: Int?
+  ) throws -> (store: MemoryStore, state: MemoryStore) {
+    let (store, state) = (MemoryStore(), MemoryStore())
+    if let call { store.cut(after: call) }
+    do {
+      _ = try Vault.join(
+        invitation, in: store, state: StateFolder(store: state),
+        device: Adults.newDevice(of: "Ben"), password: Adults.password, words: .random(),
+        clock: .system)
+    } catch {
+      guard call != nil else { throw error }
+    }
+    return (store, state)
+  }
+}
+
+/// The line that one person hands to another.
+struct InvitationTests {
+  private let invitation = Invitation(
+    vault: .random(), inviter: .random(), inviterName: "Anna Müller", remote: "/media/stick",
+    secret: randomBytes(16))
+
+  @Test func isReadAsItIsTypedOrPasted() throws {
+    let text = invitation.text
+    #expect(text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f })
+    let spellings = [
+      text, text.lowercased(), "\n \(text) \n", text.replacing("-", with: ""),
+      text.replacing("-", with: " "),
+    ]
+    for spelling in spellings {
+      let read = try Invitation(parsing: spelling)
+      #expect(read.vault == invitation.vault)
+      #expect(read.inviter == invitation.inviter)
+      #expect(read.inviterName == "Anna Müller")
+      #expect(read.remote == "/media/stick")
+      #expect(read.secret == invitation.secret)
+    }
+  }
+
+  @Test func aSingleWrongCharacterIsNoticed() {
+    let characters = Array(invitation.text)
+    for position in characters.indices where characters[position] != "-" {
+      var wrong = characters
+      wrong[position] = wrong[position] == "A" ? "B" : "A"
+      #expect(throws: VaultError.self) { _ = try Invitation(parsing: String(wrong)) }
+    }
+  }
+
+  @Test func partsAndNonsenseAreRefused() {
+    let text = invitation.text
+    for count in 0..<text.count {
+      #expect(throws: VaultError.self) { _ = try Invitation(parsing: String(text.prefix(count))) }
+    }
+    for nonsense in ["KIN-0189", "KIN-ÄÖÜ", String(repeating: "KIN", count: 5_000)] {
+      #expect(throws: VaultError.self) { _ = try Invitation(parsing: nonsense) }
+    }
+  }
+}

@@ -1,0 +1,233 @@
+import Testing
+import VaultCrypto
+import VaultModel
+
+@testable import Vault
+
+/// What people of each role can do, and what is made of those who do more.
+struct RoleTests {
+  @Test func withoutAGrantThereIsNeitherNameNorContent() throws {
+    let adults = try Adults()
+    try adults.anna.write("Visit")
+    try adults.meet()
+    for other in [adults.ben, adults.carla] {
+      try other.reopen()
+      #expect(other.vault.members.isEmpty)
+      #expect(other.vault.problems.isEmpty)
+    }
+  }
+
+  @Test func anEditorReadsAndWrites() throws {
+    let adults = try Adults()
+    let note = try adults.anna.write("Visit", "all well")
+    try adults.share(with: adults.ben, .editor)
+    let emma = try #require(adults.ben.emma)
+    #expect(try emma.bytes(of: "record.md", in: note) == Array("all well".utf8))
+    try adults.ben.write("Vaccine")
+    try adults.meet()
+    #expect(try adults.anna.titles == ["Visit", "Vaccine"])
+    #expect(adults.carla.emma == nil)
+    for adult in adults.everyone {
+      try adult.reopen()
+      #expect(adult.vault.problems.isEmpty)
+    }
+    #expect(try adults.anna.titles == ["Visit", "Vaccine"])
+  }
+
+  @Test func aViewerReadsAndWritesNothing() throws {
+    let adults = try Adults()
+    try adults.anna.write("Visit")
+    try adults.share(with: adults.ben, .viewer)
+    let emma = try #require(adults.ben.emma)
+    #expect(try adults.ben.titles == ["Visit"])
+    #expect(emma.role == .viewer)
+    #expect(!emma.mayWrite)
+    let before = adults.ben.store.blobs
+    do {
+      try adults.ben.write("Mine")
+      Issue.record("a viewer wrote")
+    } catch let error as VaultError {
+      guard case .viewersOnlyRead(let member) = error else { throw error }
+      #expect(member == emma.id)
+    }
+    _ = try emma.joinConcurrent()
+    _ = try adults.ben.vault.collect(keepDays: 0, isDryRun: false)
+    #expect(adults.ben.store.blobs == before)
+    // What others write goes on coming.
+    try adults.anna.write("Vaccine")
+    try adults.meet()
+    #expect(try adults.ben.titles == ["Visit", "Vaccine"])
+  }
+
+  @Test func whatAViewersModifiedClientWritesIsIgnoredByEveryone() throws {
+    let adults = try Adults()
+    try adults.share(with: adults.ben, .viewer)
+    try adults.share(with: adults.carla, .editor)
+    try adults.ben.writeRegardlessOfRole("Forged")
+    try adults.meet()
+    let path = VaultPath.head(try #require(adults.anna.emma).id, adults.ben.vault.device)
+    for other in [adults.anna, adults.carla] {
+      #expect(try !other.titles.contains("Forged"))
+      try other.reopen()
+      #expect(try !other.titles.contains("Forged"))
+      #expect(other.problems(at: path).count == 1)
+      // It stands in nobody's way.
+      try other.write("Visit of \(other.id.shortHex)")
+      try adults.meet()
+    }
+    #expect(try adults.anna.titles.count == 2)
+  }
+
+  @Test func theHeadOfAStrangerIsIgnored() throws {
+    let adults = try Adults()
+    let emma = try #require(adults.anna.emma)
+    let (context, path) = (
+      adults.ben.vault.context, VaultPath.head(emma.id, adults.ben.vault.device)
+    )
+    let body = HeadBody(
+      member: emma.id, device: adults.ben.vault.device, counter: 1_000, previous: nil,
+      person: adults.ben.id, generation: 1, keyID: .random(),
+      sealed: Sealed(nonce: randomBytes(12), ciphertext: randomBytes(64)))
+    try context.signedFiles.store(
+      context.signedFiles.sign(body.encoded(), .head, path, with: context.device), at: path,
+      in: adults.anna.store)
+    _ = try emma.refresh()
+    try adults.anna.write("Visit")
+    try adults.anna.reopen()
+    #expect(try adults.anna.titles == ["Visit"])
+    #expect(adults.anna.problems(at: path).count == 1)
+  }
+
+  @Test func aShareThatHasEndedShowsNothingToWhomItWasGiven() throws {
+    let adults = try Adults()
+    try adults.anna.write("Visit")
+    let end: UInt64 = 1_700_000_100_000 + 10 * 86_400_000
+    try adults.share(with: adults.ben, .viewer, until: end)
+    #expect(try adults.ben.titles == ["Visit"])
+    adults.ben.clock.advance(days: 11)
+    try adults.ben.reopen()
+    #expect(adults.ben.vault.members.isEmpty)
+    #expect(adults.ben.vault.problems.map(\.kind) == [.accessEnded])
+  }
+
+  @Test func onlyOwnersShareAndNobodyGetsASecondRole() throws {
+    let adults = try Adults()
+    try adults.share(with: adults.ben, .editor)
+    let emma = try #require(adults.ben.emma)
+    do {
+      try adults.ben.vault.share(emma, with: adults.carla.id, role: .viewer)
+      Issue.record("an editor shared")
+    } catch {
+      guard case .ownersOnly = error else { throw error }
+    }
+    do {
+      try adults.share(with: adults.ben, .owner)
+      Issue.record("a grant was replaced")
+    } catch let error as VaultError {
+      guard case .alreadyExists = error else { throw error }
+    }
+    try adults.share(with: adults.carla, .owner)
+    let accesses = try #require(adults.ben.emma).accesses()
+    #expect(
+      Dictionary(uniqueKeysWithValues: accesses.map { ($0.person, $0.role) })
+        == [adults.anna.id: .owner, adults.ben.id: .editor, adults.carla.id: .owner])
+    #expect(accesses.allSatisfy { $0.giver == adults.anna.id && $0.until == nil })
+  }
+
+  @Test func aGrantThatAnEditorForgesGivesNothing() throws {
+    let adults = try Adults()
+    try adults.share(with: adults.ben, .editor)
+    let (emma, vault) = (try #require(adults.ben.emma), adults.ben.vault)
+    let epoch = try #require(emma.register.grants.current)
+    let mine = try #require(emma.register.grants.valid[epoch]?[adults.ben.id])
+    let taker = try #require(vault.context.people[adults.carla.id]?.identity)
+    let opening = MemberOpening(
+      member: emma.id, store: adults.ben.store, files: vault.context.signedFiles,
+      people: vault.context.people, person: adults.ben.id, now: 0)
+    let key = try opening.unwrapKey(mine, vault.identities)
+    let agreement = try #require(vault.identities[1])
+    let forged = GrantBody(
+      member: emma.id, epoch: epoch, person: taker.person, personGeneration: 1,
+      giver: adults.ben.id, giverGeneration: 1, role: .owner,
+      wrappedKey: try key.wrap(
+        giver: agreement.key, taker: taker.agreementPublicKey,
+        grant: GrantContext(
+          member: emma.id, epoch: epoch, giver: adults.ben.id, taker: taker.person),
+        binding: vault.context.binding), time: 1)
+    let path = VaultPath.grant(emma.id, epoch, taker.person)
+    let signing = try #require(vault.identities.signingKey(generation: 1))
+    try vault.context.signedFiles.store(
+      vault.context.signedFiles.sign(forged.encoded(), .grant, path, with: signing.key), at: path,
+      in: adults.ben.store)
+    try adults.meet()
+    for adult in adults.everyone { try adult.reopen() }
+    #expect(adults.carla.emma == nil)
+    #expect(adults.anna.problems(at: path).map(\.kind) == [.untrusted])
+    // And it does not keep an owner from giving a real one.
+    try adults.anna.vault.share(
+      #require(adults.anna.emma), with: adults.carla.id, role: .viewer)
+    #expect(try #require(adults.anna.emma).accesses().count == 3)
+  }
+
+  @Test func aSwappedIdentityIsRefused() throws {
+    let adults = try Adults()
+    // The store puts another person's identity in the place of Ben's.
+    let other = try adults.anna.store.read(
+      .init(VaultPath.identity(adults.carla.id).string), limit: 1 << 20)
+    let path = VaultPath.identity(adults.ben.id)
+    try adults.anna.store.replace(.init(path.string), other, durably: true)
+    do {
+      try adults.anna.vault.share(
+        #require(adults.anna.emma), with: adults.ben.id, role: .viewer)
+      Issue.record("a swapped key was used")
+    } catch let error as VaultError {
+      guard case .notFound = error else { throw error }
+    }
+    try adults.anna.reopen()
+    #expect(adults.anna.problems(at: path).map(\.severity) == [.damage])
+  }
+
+  @Test func anIdentityThatGoesBackOrGoesAwayIsTold() throws {
+    let adults = try Adults()
+    let path = VaultPath.identity(adults.ben.id)
+    let seen = adults.anna.vault.context.state
+    let hash = try #require(adults.anna.vault.context.people[adults.ben.id]).hash
+    try seen.updateWatermarks(durably: true) { $0.raise(path, counter: 1, hash: hash) }
+    try adults.anna.reopen()
+    #expect(adults.anna.problems(at: path) == [])
+    // This machine has seen a newer one.
+    try adults.anna.vault.context.state.updateWatermarks(durably: true) {
+      $0.raise(path, counter: 2, hash: hash)
+    }
+    try adults.anna.reopen()
+    #expect(adults.anna.problems(at: path).map(\.kind) == [.rollback])
+    try adults.anna.store.remove(.init(path.string))
+    try adults.anna.reopen()
+    #expect(adults.anna.problems(at: path).map(\.kind) == [.missing])
+  }
+
+  @Test func sharingIsWholeOrCanBeDoneAgainWhereverItIsCut() throws {
+    let whole = try Adults()
+    let calls = whole.anna.store.mutatingCallCount
+    try whole.anna.vault.share(#require(whole.anna.emma), with: whole.ben.id, role: .editor)
+    let count = whole.anna.store.mutatingCallCount - calls
+    try #require(count > 3)
+    for call in 1...count {
+      let adults = try Adults()
+      adults.anna.store.cut(after: call)
+      let emma = try #require(adults.anna.emma)
+      #expect(throws: VaultError.self) {
+        try adults.anna.vault.share(emma, with: adults.ben.id, role: .editor)
+      }
+      try adults.anna.reopen()
+      let again = try #require(adults.anna.emma)
+      if try !again.accesses().contains(where: { $0.person == adults.ben.id }) {
+        try adults.anna.vault.share(again, with: adults.ben.id, role: .editor)
+      }
+      try adults.meet()
+      try adults.ben.write("Visit")
+      try adults.meet()
+      #expect(try adults.anna.titles == ["Visit"], "cut at call \(call)")
+    }
+  }
+}
