@@ -44,7 +44,10 @@ let package = Package(
       ]),
     .target(
       name: "VaultSync",
-      dependencies: ["VaultModel", "VaultCrypto", "BlobStore", "Vault"]),
+      dependencies: [
+        "VaultModel", "VaultCrypto", "BlobStore", "Vault",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     .target(
       name: "VaultFiles",
       dependencies: [
@@ -71,8 +74,8 @@ let package = Package(
     .executableTarget(
       name: "kinvault",
       dependencies: [
-        "VaultModel", "VaultCrypto", "BlobStore", "Vault", "VaultFiles", "VaultMount", "CLinux",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "VaultModel", "VaultCrypto", "BlobStore", "Vault", "VaultFiles", "VaultMount", "VaultSync",
+        "RemoteStores", "CLinux", .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
 

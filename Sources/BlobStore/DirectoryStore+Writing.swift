@@ -6,8 +6,7 @@ extension DirectoryStore {
     let file = try createFile(path)
     do {
       try file.write(bytes, path: path.string)
-      // A head start only: whether it worked shows at the barrier.
-      if bytes.count >= Self.earlyWritebackSize { _ = kv_start_writeback(file.number, 0, 0) }
+      startWriteback(of: file, bytes.count)
       try finish(file, path)
     } catch {
       // The torn file must not stand in the way of another try, nor hold the last of the space.
@@ -16,7 +15,12 @@ extension DirectoryStore {
     }
   }
 
-  /// Files of this many bytes start for the disk at once, so that a barrier finds little left to wait for.
+  /// Sends larger files to the disk at once, so that a barrier finds little left to wait for. A head start only: whether
+  /// it worked shows at the barrier.
+  private func startWriteback(of file: borrowing Descriptor, _ byteCount: Int) {
+    if byteCount >= Self.earlyWritebackSize { _ = kv_start_writeback(file.number, 0, 0) }
+  }
+
   private static let earlyWritebackSize = 256 << 10
 
   /// Closes a file that was written, or keeps it open for the next barrier.
@@ -159,7 +163,11 @@ extension DirectoryStore {
       }, path: path.string)
     do {
       try file.write(bytes, path: path.string)
-      if durably { try file.sync(path: path.string) }
+      if durably {
+        try file.sync(path: path.string)
+      } else {
+        startWriteback(of: file, bytes.count)
+      }
       try finish(file, path)
     } catch {
       _ = unlinkat(folder, temporary, 0)

@@ -133,6 +133,8 @@ package final class DirectoryStore: LocalStore {
 
   /// Unlike `barrier` followed by `syncFolder`, it needs no folder that was just changed.
   package func flush() throws(BlobStoreError) {
+    // Also lets go of the descriptors that it keeps.
+    if let error = ordered?.finish() { try check(error, .root) }
     try check(retryingInterrupted { kv_syncfs(root.number) }, .root)
   }
 

@@ -31,6 +31,12 @@ package struct WorkProgress: Sendable {
   package var done: UInt64
   /// 0 while it is not known.
   package var total: UInt64
+
+  package init(label: String, done: UInt64, total: UInt64) {
+    self.label = label
+    self.done = done
+    self.total = total
+  }
 }
 
 extension Vault {

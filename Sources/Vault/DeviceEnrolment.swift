@@ -72,11 +72,14 @@ struct DeviceEnrolment {
     knowing acquaintances: [Acquaintance] = []
   ) throws(VaultError) {
     let time = clock.milliseconds()
+    // What the person said on another device stays.
+    let known = try personalProfile(master: master)
     let profile = DeviceProfile(
       deviceName: new.deviceName, deviceKind: new.deviceKind,
-      profile: PersonalProfile(
-        name: new.personName, time: HybridTime(milliseconds: time, counter: 0),
-        people: acquaintances),
+      profile: known
+        ?? PersonalProfile(
+          name: new.personName, time: HybridTime(milliseconds: time, counter: 0),
+          people: acquaintances),
       created: time)
     let path = VaultPath.device(person, device.id)
     let counter: UInt64 = 1
@@ -93,6 +96,39 @@ struct DeviceEnrolment {
         $0.raise(path, counter: counter, hash: Digest.sha256(bytes))
       }
     }
+  }
+}
+
+extension DeviceEnrolment {
+  /// What the person's devices know together; nil when there is none that can be read.
+  private func personalProfile(
+    master: borrowing MasterKey
+  ) throws(VaultError) -> PersonalProfile? {
+    let key = master.profileKey(binding: files.binding)
+    let folder = BlobPath("people/\(person.hex)/devices")
+    let entries = try storing { () throws(BlobStoreError) in try store.list(folder) }
+    var joined: PersonalProfile?
+    for entry in entries {
+      guard let other = DeviceID(hex: entry.name) else { continue }
+      let path = VaultPath.device(person, other)
+      do throws(VaultError) {
+        let body = try files.load(path).decode(DeviceBody.init(decoding:))
+        // Sealed with a key that only this person has, so it is theirs whoever signed the file.
+        let plain = try files.open(body.sealed, with: key, .device, path, counter: body.counter)
+        do {
+          let profile = try DeviceProfile(decoding: plain).profile
+          var both = joined ?? profile
+          both.join(profile)
+          joined = both
+        } catch {
+          continue
+        }
+      } catch {
+        // A broken register hides what that device says, no more.
+        continue
+      }
+    }
+    return joined
   }
 }
 

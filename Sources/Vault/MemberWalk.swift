@@ -86,12 +86,15 @@ struct MemberWalk {
 
   /// Visits the current revision of every record and the older ones that are kept.
   ///
-  /// - Parameter keeps: Whether a revision that was replaced at this time is still kept.
+  /// - Parameters:
+  ///   - isWanted: Which records; all of them by default.
+  ///   - keeps: Whether a revision that was replaced at this time is still kept.
   func walkAll(
-    keeps: (HybridTime) -> Bool, visit: (ObjectReference) -> Void,
+    where isWanted: (RecordEntry) -> Bool = { _ in true }, keeps: (HybridTime) -> Bool,
+    visit: (ObjectReference) -> Void,
     fail: (ObjectReference, VaultError) -> Void, progress: (Int) -> Void
   ) {
-    for (count, entry) in member.allEntries().enumerated() {
+    for (count, entry) in member.allEntries().enumerated() where isWanted(entry) {
       let current = Set(member.rivals(of: entry.record).map(\.revision)).union([entry.revision])
       var seen = current
       var waiting = current.map { (name: $0, isOnlyInHistory: entry.isDeleted) }

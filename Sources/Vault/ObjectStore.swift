@@ -257,6 +257,17 @@ package final class ObjectStore: Sendable {
     }
   }
 
+  /// Whether chunks may be absent here because a remote has them.
+  package var isLazy: Bool { lazy != nil }
+
+  /// Brings a chunk here that a lazy vault keeps elsewhere; does nothing for any other.
+  ///
+  /// - Throws: `away` when it cannot be had; `damaged`, `noSpace`, `io`.
+  package func fetchIfAway(_ chunk: ObjectName) throws(VaultError) {
+    guard let lazy, try !isPresent(chunk) else { return }
+    try lazy.fetch(chunk, for: self)
+  }
+
   /// Says that a chunk will be read soon: a lazy vault begins to bring it here.
   package func prefetch(_ name: ObjectName) {
     guard let lazy, staging != nil, !isStaged(name) else { return }

@@ -117,6 +117,24 @@ extension Vault {
         unlockKey: unlockKey, password: newPassword, cost: cost, binding: binding))
   }
 
+  /// Whether the key is the one that this machine's slot was made with.
+  ///
+  /// - Throws: `noDeviceHere`, `damagedSlot`, `notAVault`.
+  package static func isUnlockKey(
+    _ key: borrowing DeviceUnlockKey, folder: FilePath, stateRoot: FilePath
+  ) throws(VaultError) -> Bool {
+    let id = try describe(folder: folder).vault
+    let state = try StateFolder(root: stateRoot, vault: id)
+    let slot = try state.loadSlot(vault: id)
+    do throws(VaultError) {
+      _ = try key.sealingKey(binding: Binding(vault: id)).openDeviceKeys(
+        of: slot, generation: 0, path: state.describe("slot"))
+      return true
+    } catch {
+      return false
+    }
+  }
+
   /// Whose vault this machine's slot opens, without unlocking it.
   package static func slotOwner(
     folder: FilePath, stateRoot: FilePath

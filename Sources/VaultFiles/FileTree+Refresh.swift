@@ -5,7 +5,11 @@ extension FileTree {
   /// Catches up with what other processes and devices have committed. What is pending here stays on top.
   package func refresh() {
     do throws(VaultError) {
-      if try vault.refreshMembers() { adoptNewMembers() }
+      // A sync in this process may have opened new ones before.
+      let isNew = try vault.refreshMembers()
+      if isNew || vault.members.count != state.lock.withLock({ state.views.count }) {
+        adoptNewMembers()
+      }
     } catch {
       vault.audit.note(.damage, detail: "members")
     }

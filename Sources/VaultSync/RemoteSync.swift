@@ -34,59 +34,35 @@ package struct RemoteSync: Sendable {
   package func run(
     progress: @escaping @Sendable (WorkProgress) -> Void = { _ in }
   ) throws(SyncError) -> SyncReport {
-    let file = RemoteStateFile(state: vault.state, remote: name)
-    return try file.whileLocked { () throws(SyncError) in
-      let session = SyncSession(
-        vault: vault, remote: remote, nearer: nil, memory: try file.load(), options: options,
-        progress: progress)
-      let now = vault.clock.milliseconds()
-      do throws(SyncError) {
-        try run(session)
-      } catch {
-        session.remember { $0.fail(at: now, error.message) }
-        if !options.isDryRun { try file.store(session.memory) }
-        throw error
+    try SyncRun(home: SyncHome(vault), remote: remote, name: name, options: options).run(progress) {
+      (session) throws(SyncError) in
+      let (exchange, ids) = try session.look()
+      let statements = StatementSync(session: session, exchange: exchange)
+      let members = ids.map {
+        MemberSync(session: session, exchange: exchange, vault: vault, member: $0)
       }
-      let report = session.report
-      session.remember { memory in
-        memory.succeed(at: now)
-        memory.pendingCommitCount = report.pendingCommitCount
-        if session.options.looksEverywhere { memory.lastFullLook = now }
+      if options.direction != .push {
+        try statements.pull(into: vault)
+        for member in members { try member.pull() }
+        try forgetIncoming(session)
       }
-      if !options.isDryRun { try file.store(session.memory) }
-      return report
+      try AuditSync(session: session, exchange: exchange).run(into: vault)
+      if options.direction != .pull {
+        try statements.pushPeople()
+        for member in members { try member.push() }
+        try session.finishPush(exchange.look)
+      }
+      for member in members { try member.countPending() }
     }
   }
 
-  private func run(_ session: SyncSession) throws(SyncError) {
-    let local: LocalLook
-    do throws(BlobStoreError) { local = try LocalLook(vault.store) } catch {
+  /// What was fetched while locked has been taken.
+  private func forgetIncoming(_ session: SyncSession) throws(SyncError) {
+    guard !options.isDryRun, session.report.untakenHeadCount == 0 else { return }
+    do throws(BlobStoreError) {
+      try IncomingFolder(state: vault.state, remote: name).clear()
+    } catch {
       throw .vault(VaultError(error))
     }
-    let look = try RemoteLooking(session: session, local: local.files).look()
-    let exchange = try SignedExchange(session: session, look: look, local: local)
-    let statements = StatementSync(session: session, exchange: exchange)
-    let members = look.members.union(local.members).sorted().map {
-      MemberSync(session: session, exchange: exchange, member: $0)
-    }
-    if options.direction != .push {
-      try statements.pull()
-      for member in members { try member.pull() }
-    }
-    if options.direction != .pull {
-      try statements.pushPeople()
-      for member in members { try member.push() }
-      try finishPush(session, look)
-    }
-    for member in members { try member.countPending() }
-  }
-
-  /// The heads are there; a vault becomes one when its `vault.json` is, too.
-  private func finishPush(_ session: SyncSession, _ look: RemoteLook) throws(SyncError) {
-    if !look.hasDescription {
-      try session.flush()
-      try session.put(.vault, VaultDescription(vault: vault.id).encoded())
-    }
-    if !session.report.pushed.isEmpty { try session.flush() }
   }
 }

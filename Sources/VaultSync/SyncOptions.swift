@@ -15,6 +15,8 @@ package struct SyncOptions: Hashable, Sendable {
   package var repairsRemote = true
   /// Looks into every folder of the remote, also where nothing seems to have changed.
   package var looksEverywhere = false
+  /// Leaves chunks on the remote that are not here: for a lazy vault, which fetches them when they are read.
+  package var leavesChunks = false
   /// How many requests may be under way at once: a few for a disk, more for a store far away.
   package var threadCount = 4
 

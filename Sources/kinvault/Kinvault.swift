@@ -47,7 +47,11 @@ struct Kinvault: ParsableCommand {
           ShareCommand.self, AccessCommand.self,
         ]),
       CommandGroup(
-        name: "Several devices", subcommands: [ConflictsCommand.self, DeviceCommand.self]),
+        name: "Several devices",
+        subcommands: [
+          RemoteCommand.self, CloneCommand.self, SyncCommand.self, FetchCommand.self,
+          EvictCommand.self, ConflictsCommand.self, DeviceCommand.self,
+        ]),
       CommandGroup(name: "Mount", subcommands: [MountCommand.self, UnmountCommand.self]),
       CommandGroup(
         name: "Care",

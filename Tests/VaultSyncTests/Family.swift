@@ -137,18 +137,16 @@ final class Family {
     }
 
     let id = VaultID.random()
+    let created: CreatedVault
     let devices: [Device]
-
-    static let newDevice = NewDevice(
-      personName: "Adult A", deviceName: "desk", deviceKind: "desktop", passwordCost: .floor,
-      recoveryCost: .floor)
 
     init() throws {
       let (store, state) = (MemoryStore(), MemoryStore())
       let password = SecretBytes(copying: Array("pw".utf8))
       let created = try Vault.create(
-        id: id, in: store, state: StateFolder(store: state), device: Self.newDevice,
+        id: id, in: store, state: StateFolder(store: state), device: Family.newDevice,
         password: password, clock: .system)
+      self.created = created
       let people = store.blobs
       let vault = try Vault.open(
         id: id, store: store, folder: nil, state: StateFolder(store: state),
@@ -163,7 +161,7 @@ final class Family {
         for (path, bytes) in people { try store.replace(path, bytes, durably: true) }
         let key = try Vault.recover(
           id: id, store: store, state: StateFolder(store: state), words: created.words,
-          device: Self.newDevice, password: password, clock: .system)
+          device: Family.newDevice, password: password, clock: .system)
         devices.append(Device(store: store, state: state, key: UnlockKey(key)))
       }
       self.devices = devices
@@ -180,6 +178,13 @@ final class Family {
   }
 
   private static let template = Result { try Template() }
+
+  static let newDevice = NewDevice(
+    personName: "Adult A", deviceName: "desk", deviceKind: "desktop", passwordCost: .floor,
+    recoveryCost: .floor)
+
+  /// The 24 words of the one person.
+  static var words: CreatedVault { get throws { try template.get().created } }
 
   let devices: [Device]
 

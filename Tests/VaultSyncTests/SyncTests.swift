@@ -124,6 +124,43 @@ import VaultModel
     #expect(pulled.moves.isEmpty)
   }
 
+  @Test func auditLogsComeTogetherWhenEverythingIsLookedAt() throws {
+    let family = try Family()
+    let usb = MemoryStore()
+    try family.meet(at: usb)
+    for device in family.devices {
+      device.vault.audit.note(.read, detail: "x")
+      try device.vault.audit.flush()
+    }
+    for device in family.devices + family.devices {
+      let report = try device.sync(usb) { $0.looksEverywhere = true }
+      #expect(report.problems == [])
+    }
+    for device in family.devices {
+      let (events, problems) = try device.vault.audit.read()
+      #expect(problems == [])
+      #expect(Set(events.map(\.device)) == Set(family.devices.map(\.vault.device)))
+    }
+  }
+
+  @Test func aLazyVaultLeavesChunksWhereTheyAreAndStillPushes() throws {
+    let family = try Family()
+    let usb = MemoryStore()
+    var edit = RecordEdit.newRecord("Scan", note: "v1")
+    edit.items[try #require(FileName("scan"))] =
+      try .photo("scan", byteCount: 3 << 20, seed: 1, in: family[0].emma)
+    try family[0].commit(edit)
+    try family[0].sync(usb)
+    let pull = try family[1].sync(usb) { $0.leavesChunks = true }
+    #expect(pull.problems == [])
+    #expect(pull.traffic.readByteCount < 64 << 10)
+    try family[1].edit(edit.record, "v2")
+    #expect(try family[1].sync(usb) { $0.leavesChunks = true }.isComplete)
+    try family[0].sync(usb)
+    #expect(try family[0].contents().values.contains("v2"))
+    try family[0].expectWhole()
+  }
+
   @Test func anotherVaultIsRefused() throws {
     let family = try Family(count: 1)
     let usb = MemoryStore()

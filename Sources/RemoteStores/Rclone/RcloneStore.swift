@@ -139,11 +139,25 @@ package final class RcloneStore: BlobStore {
     guard putsInTwoSteps else { return try program.upload(bytes, to: path, fs: fs) }
     let temporary = (path.parent ?? .root).appending(TemporaryName.make(for: path.name))
     try program.upload(bytes, to: temporary, fs: fs)
-    do throws(BlobStoreError) {
-      try move(temporary, to: path)
-    } catch {
-      // Someone else may have put the same blob, and rclone stumbles over what went away meanwhile.
-      try move(temporary, to: path)
+    try settle(temporary, as: path, byteCount: bytes.count)
+  }
+
+  /// Moves a blob to its name. Someone else may put the same blob just now, and rclone, which looks before and after it
+  /// moves, stumbles over what went away meanwhile: then it looks whether all is well, or moves again.
+  private func settle(
+    _ temporary: BlobPath, as path: BlobPath, byteCount: Int
+  ) throws(BlobStoreError) {
+    var attempt = 1
+    while true {
+      do throws(BlobStoreError) {
+        return try move(temporary, to: path)
+      } catch {
+        let isMoved = try size(of: temporary) == nil
+        if isMoved, try size(of: path) == UInt64(byteCount) { return }
+        attempt += 1
+        if attempt > 5 { throw error }
+        RetryingStore.sleep(.milliseconds(50))
+      }
     }
   }
 

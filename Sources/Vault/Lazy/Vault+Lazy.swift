@@ -7,6 +7,8 @@ package struct LazyReport: Sendable {
   package var byteCount: UInt64 = 0
   /// Chunks that stay because no remote surely has them.
   package var keptCount = 0
+
+  package init() {}
 }
 
 extension Vault {

@@ -1,9 +1,20 @@
 import BlobStore
+import VaultModel
 
 /// What a sync keeps on this machine.
 extension StateFolder {
   /// The folder itself.
   package var files: any LocalStore { store }
+
+  /// The newest register that this machine has seen of everyone.
+  package func watermarks() throws(VaultError) -> Watermarks { try loadWatermarks() }
+
+  /// This machine's device, which the slot names without being unlocked.
+  ///
+  /// - Throws: `noDeviceHere`, `damagedSlot`.
+  package func device(in vault: VaultID) throws(VaultError) -> DeviceID {
+    try loadSlot(vault: vault).device
+  }
 
   /// The right to sync one remote, until it goes out of scope.
   package struct RemoteLock: ~Copyable {

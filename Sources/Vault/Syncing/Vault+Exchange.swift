@@ -9,9 +9,6 @@ extension Vault {
   package var state: StateFolder { context.state }
   package var clock: WallClock { context.clock }
 
-  /// The newest register that this machine has seen of everyone.
-  package func watermarks() throws(VaultError) -> Watermarks { try context.state.loadWatermarks() }
-
   /// Puts verified statements and registers of people, and statements of members, in place: durable, one by one,
   /// when this returns; then knows them.
   ///

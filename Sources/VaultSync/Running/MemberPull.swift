@@ -96,7 +96,10 @@ struct MemberPull {
         result.append(found)
       } catch {
         switch error {
-        case .object(let error): notTaken(error, path)
+        case .object(let error):
+          session.note(SyncProblem(error, there: error.file ?? path.string))
+          session.note(.notTaken(path, count: 1))
+          session.change { $0.untakenHeadCount += 1 }
         case .fatal(let error): throw error
         }
       }

@@ -23,7 +23,9 @@ struct MemberPush {
         shown.compactMap { device in
           exchange.there[.head(member.id, device)].map { (device, $0.counter) }
         }, uniquingKeysWith: { first, _ in first }))
-    if isRepair || coverage.counters.isEmpty { return try bringEverything(heads) }
+    if (isRepair || coverage.counters.isEmpty) && !objects.isLazy {
+      return try bringEverything(heads)
+    }
     let transfer = PushTransfer(session: session, objects: objects, coverage: coverage)
     return try bring(heads, transfer, coverage, known: try segmentsThere(shown))
   }
@@ -67,11 +69,7 @@ struct MemberPush {
   }
 
   private func note(_ error: VaultError) {
-    let path =
-      switch error {
-      case .damaged(let path, _), .missing(let path): path
-      default: "members/\(member.id.hex)"
-      }
+    let path = error.file ?? "members/\(member.id.hex)"
     session.note(SyncProblem(error, here: path))
   }
 
@@ -164,7 +162,7 @@ struct MemberPush {
   ///
   /// Those of other devices first: a head that has seen another never stands there without it.
   func put(_ heads: [OpenedHead]) throws(SyncError) {
-    let own = session.vault.device
+    let own = session.home.device
     for head in heads.filter({ $0.device != own }) + heads.filter({ $0.device == own }) {
       let path = VaultPath.head(member.id, head.device)
       guard let file = try exchange.stored(path) else { continue }

@@ -6,6 +6,7 @@ import VaultModel
 struct MemberSync {
   let session: SyncSession
   let exchange: SignedExchange
+  let vault: Vault
   let member: MemberID
 
   private enum Access {
@@ -28,7 +29,7 @@ struct MemberSync {
       session.change { $0.untakenHeadCount += wanted.count }
     case .sealed:
       try SealedCarry(session: session, exchange: exchange, member: member).pull(
-        wanted.filter { $0.plan.action == .take }.map(\.path))
+        wanted.filter { $0.plan.action == .take }.map(\.path), into: vault)
     case .open(let member):
       let devices = wanted.compactMap { path, plan -> (device: DeviceID, plan: RegisterPlan)? in
         guard case .head(_, let device) = path else { return nil }
@@ -37,25 +38,19 @@ struct MemberSync {
       let count = try MemberPull(session: session, exchange: exchange, member: member).run(devices)
       if count == 0 || session.options.isDryRun { return }
       try keeping { () throws(VaultError) in
-        _ = try session.vault.refreshMembers()
-        _ = try session.vault.member(member.id)?.joinConcurrent()
+        _ = try vault.refreshMembers()
+        _ = try vault.member(member.id)?.joinConcurrent()
       }
     }
   }
 
   private func plans() -> [(path: VaultPath, plan: RegisterPlan)] {
-    // A folder that could not be listed shows nothing that could be judged.
-    if exchange.look.givenUp.contains(member) { return [] }
-    // A head that was shown and is gone is news, too.
-    let paths = exchange.local.files.union(exchange.look.files.keys)
-      .union(exchange.shownBefore.keys)
-      .filter { if case .head(member, _) = $0 { true } else { false } }
-    return paths.sorted { $0.string < $1.string }.map { ($0, exchange.plan($0)) }
+    exchange.heads(of: member).map { ($0, exchange.plan($0)) }
   }
 
   private func access() -> Access {
     do throws(VaultError) {
-      let member = try session.vault.receivingMember(member, in: exchange.tree)
+      let member = try vault.receivingMember(member, in: exchange.tree)
       if let standstill = member.standstill {
         session.note(SyncProblem(standstill, here: "members/\(member.id.hex)"))
         return .none
@@ -71,7 +66,7 @@ struct MemberSync {
   // MARK: Push
 
   func push() throws(SyncError) {
-    guard !exchange.look.givenUp.contains(member), hasNothingBroken else { return }
+    guard exchange.isWholeHere(member), !exchange.look.givenUp.contains(member) else { return }
     switch access() {
     case .none: return
     case .sealed:
@@ -79,11 +74,6 @@ struct MemberSync {
       try SealedCarry(session: session, exchange: exchange, member: member).push(paths.map(\.path))
     case .open(let member): try push(member)
     }
-  }
-
-  /// A head here that does not hold, or the member's own statements.
-  private var hasNothingBroken: Bool {
-    !exchange.brokenHere.contains { $0.owner == .member(member) }
   }
 
   private func push(_ member: Member) throws(SyncError) {
@@ -125,7 +115,7 @@ struct MemberSync {
   /// Commits that are here and not there.
   func countPending() throws(SyncError) {
     let seen = session.memory.seen
-    guard let open = session.vault.member(member) else { return }
+    guard let open = vault.member(member) else { return }
     var there: [DeviceID: UInt64] = [:]
     var here: [DeviceID: UInt64] = [:]
     for head in open.openedHeads {

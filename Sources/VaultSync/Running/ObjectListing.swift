@@ -37,7 +37,7 @@ enum ObjectListing {
   ) throws(SyncError) -> [ObjectName: UInt64] {
     var sizes: [ObjectName: UInt64] = [:]
     do throws(BlobStoreError) {
-      try session.vault.store.walk(under: BlobPath("members/\(member.hex)/objects"), depth: 3) {
+      try session.home.store.walk(under: BlobPath("members/\(member.hex)/objects"), depth: 3) {
         path, entry in
         if let path, case .object(_, let name)? = VaultPath(parsing: path.string) {
           sizes[name] = entry.size

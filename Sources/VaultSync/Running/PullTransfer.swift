@@ -31,6 +31,8 @@ final class PullTransfer: ObjectTransfer {
 
   func bring(_ name: ObjectName, kind: ObjectKind) throws(TransferFailure) -> [UInt8]? {
     if complete.withLock({ $0.contains(name) }) { return nil }
+    // A lazy vault leaves chunks on the remote until they are read.
+    if kind == .chunk, session.options.leavesChunks || objects.isLazy { return [] }
     if let found = try present(name, kind: kind) { return found }
     let path = objects.vaultPath(of: name)
     if session.options.isDryRun, kind == .chunk {

@@ -47,7 +47,11 @@ final class PushTransfer: ObjectTransfer {
       return []
     }
     let object: SealedObject
-    do throws(VaultError) { object = try objects.sealedObject(name, kind: kind) } catch {
+    do throws(VaultError) {
+      // What a lazy vault keeps on another remote comes here first.
+      if kind == .chunk { try objects.fetchIfAway(name) }
+      object = try objects.sealedObject(name, kind: kind)
+    } catch {
       throw .object(error)
     }
     guard !isThere else { return object.content }
@@ -61,11 +65,16 @@ final class PushTransfer: ObjectTransfer {
   private func standsThere(_ name: ObjectName) throws(TransferFailure) -> Bool {
     let path = BlobPath(objects.vaultPath(of: name).string)
     let size: UInt64?
-    do throws(BlobStoreError) { size = try session.vault.store.size(of: path) } catch {
+    do throws(BlobStoreError) { size = try session.home.store.size(of: path) } catch {
       throw .fatal(.vault(VaultError(error)))
     }
-    guard let size, size >= Self.askedSize else { return false }
-    do throws(BlobStoreError) { return try session.remote.size(of: path) == size } catch {
+    if let size, size < Self.askedSize { return false }
+    do throws(BlobStoreError) {
+      let there = try session.remote.size(of: path)
+      // A lazy vault may have left it there.
+      guard let size else { return there != nil }
+      return there == size
+    } catch {
       throw error.concernsOneFile ? .object(VaultError(error)) : .fatal(.remote(error))
     }
   }

@@ -63,14 +63,17 @@ struct RemoteLooking {
     do { found = try VaultDescription(decoding: bytes).vault } catch {
       throw .notThisVault(reason: "\(error)")
     }
-    guard found == session.vault.id else { throw .otherVault(found: found) }
+    guard found == session.home.id else { throw .otherVault(found: found) }
     return true
   }
 
   private func requireKnownNames() throws(SyncError) {
     let known: Set = ["people", "members", "audit"]
     let names = try asking { () throws(BlobStoreError) in try session.remote.list(.root) }
-    if let strange = names.first(where: { !known.contains($0.name) || !$0.isFolder }) {
+    if let strange = names.first(where: { entry in
+      // Hidden files are a system's own, or what an interrupted program left.
+      !entry.name.hasPrefix(".") && !(entry.isFolder && known.contains(entry.name))
+    }) {
       throw .notEmpty(example: strange.name)
     }
   }
@@ -161,7 +164,7 @@ struct RemoteLooking {
   /// Whether more than the heads is to be listed: something about the member is new.
   private func needsSearch(_ member: MemberID, _ look: RemoteLook) -> Bool {
     let seen = session.memory.seen
-    if session.options.looksEverywhere || seen[.memberRoot(member)] == nil { return true }
+    if session.looksEverywhere || seen[.memberRoot(member)] == nil { return true }
     let isHeadNew = look.files.contains { path, entry in
       seen[path]?.fingerprint != entry.fingerprint
     }

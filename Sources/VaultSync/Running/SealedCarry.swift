@@ -13,14 +13,14 @@ struct SealedCarry {
   let member: MemberID
 
   /// Takes heads of the remote, and before them every object that it lists.
-  func pull(_ paths: [VaultPath]) throws(SyncError) {
+  func pull(_ paths: [VaultPath], into vault: Vault) throws(SyncError) {
     guard !paths.isEmpty else { return }
     let here = try ObjectListing.loadHere(member, session: session)
     let there = try ObjectListing.load(member, session: session)
     let missing = there.filter { here[$0.key] == nil }.sorted { $0.key < $1.key }
     let refused = Gathered<ObjectName>()
     try session.forEach(missing) { [self] (object) throws(SyncError) in
-      if try !take(object.key, byteCount: object.value) { refused.add(object.key) }
+      if try !take(object.key, byteCount: object.value, into: vault) { refused.add(object.key) }
     }
     var heads: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] = []
     for path in paths {
@@ -35,12 +35,14 @@ struct SealedCarry {
     if session.options.isDryRun { return }
     let placed = heads
     try keeping { () throws(VaultError) in
-      try session.vault.placeSealedHeads(of: member, placed)
+      try vault.placeSealedHeads(of: member, placed)
     }
   }
 
   /// - Returns: False when it cannot be had, which is noted.
-  private func take(_ name: ObjectName, byteCount: UInt64) throws(SyncError) -> Bool {
+  private func take(
+    _ name: ObjectName, byteCount: UInt64, into vault: Vault
+  ) throws(SyncError) -> Bool {
     let path = VaultPath.object(member, name)
     if !session.options.isDryRun {
       let file: [UInt8]
@@ -53,7 +55,7 @@ struct SealedCarry {
         return false
       }
       do throws(VaultError) {
-        try session.vault.placeSealed(name, of: member, file: file)
+        try vault.placeSealed(name, of: member, file: file)
       } catch {
         guard case .damaged = error else { throw .vault(error) }
         session.note(SyncProblem(error, there: path.string))
@@ -73,7 +75,7 @@ struct SealedCarry {
     try session.forEach(missing) { [self] (name) throws(SyncError) in
       let path = VaultPath.object(member, name)
       do throws(BlobStoreError) {
-        let file = try session.vault.store.read(
+        let file = try session.home.store.read(
           BlobPath(path.string), limit: ObjectStore.fileSizeLimit(of: .announcement))
         do throws(SyncError) { try session.put(path, file) } catch { session.fail(error) }
       } catch {

@@ -29,9 +29,9 @@ final class SignedExchange: Sendable {
     self.session = session
     self.look = look
     self.local = local
-    let vault = session.vault
+    let home = session.home
     let ownTree = try keeping { () throws(VaultError) in
-      try SignedTree(vault: vault.id, store: vault.store)
+      try SignedTree(vault: home.id, store: home.store)
     }
     (here, brokenHere) = try Self.verify(local.files, in: ownTree, session)
     let memory = session.memory
@@ -66,7 +66,7 @@ final class SignedExchange: Sendable {
     self.broken = broken
     marks = try keeping { () throws(VaultError) in
       Dictionary(
-        try vault.watermarks().marks.map {
+        try home.state.watermarks().marks.map {
           ($0.path, RegisterState(counter: $0.counter, hash: $0.hash))
         }, uniquingKeysWith: { first, _ in first })
     }
@@ -127,7 +127,7 @@ final class SignedExchange: Sendable {
     if brokenHere.contains(path) { return RegisterPlan(.leave) }
     if broken.contains(path) {
       // What does not hold is replaced by what is here, if there is something.
-      return RegisterPlan(facts == nil ? .leave : .put)
+      return RegisterPlan(facts != nil && session.options.repairsRemote ? .put : .leave)
     }
     let own = facts.map { RegisterState(counter: $0.counter, hash: $0.hash) }
     var plan = RegisterPlan(
@@ -141,7 +141,7 @@ final class SignedExchange: Sendable {
 
   private func isOwn(_ path: VaultPath) -> Bool {
     switch path {
-    case .head(_, let device), .device(_, let device): device == session.vault.device
+    case .head(_, let device), .device(_, let device): device == session.home.device
     default: false
     }
   }
@@ -154,8 +154,24 @@ final class SignedExchange: Sendable {
 
   func plan(statement path: VaultPath) -> StatementPlan {
     if brokenHere.contains(path) { return .leave }
-    if broken.contains(path) { return here[path] == nil ? .leave : .put }
+    if broken.contains(path) {
+      return here[path] != nil && session.options.repairsRemote ? .put : .leave
+    }
     return StatementPlan(local: here[path]?.hash, remote: there[path]?.hash)
+  }
+
+  /// Every head of a member that is here, is there, or was there; none when they could not be listed, since then
+  /// nothing can be judged.
+  func heads(of member: MemberID) -> [VaultPath] {
+    if look.givenUp.contains(member) { return [] }
+    return local.files.union(look.files.keys).union(shownBefore.keys)
+      .filter { if case .head(member, _) = $0 { true } else { false } }
+      .sorted { $0.string < $1.string }
+  }
+
+  /// Whether all signed files of a member that are here hold: what is broken is not carried on.
+  func isWholeHere(_ member: MemberID) -> Bool {
+    !brokenHere.contains { $0.owner == .member(member) }
   }
 
   // MARK: Bytes
@@ -174,7 +190,7 @@ final class SignedExchange: Sendable {
   func stored(_ path: VaultPath) throws(SyncError) -> (bytes: [UInt8], facts: SignedFacts)? {
     let bytes: [UInt8]
     do throws(BlobStoreError) {
-      bytes = try session.vault.store.read(
+      bytes = try session.home.store.read(
         BlobPath(path.string), limit: Limits.signedFileBytes)
     } catch {
       if case .notFound = error { return nil }

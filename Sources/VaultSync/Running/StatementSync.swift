@@ -29,7 +29,7 @@ struct StatementSync {
   // MARK: Pull
 
   /// Puts in place here what the remote has and holds: identities, certificates, device registers, roots, grants.
-  func pull() throws(SyncError) {
+  func pull(into vault: Vault) throws(SyncError) {
     var taken: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] = []
     for path in peoplePaths + memberPaths {
       guard isTaken(path), let file = try exchange.fetched(path) else { continue }
@@ -38,7 +38,7 @@ struct StatementSync {
     }
     if session.options.isDryRun { return }
     let files = taken
-    try keeping { () throws(VaultError) in try session.vault.place(files) }
+    try keeping { () throws(VaultError) in try vault.place(files) }
   }
 
   private func isTaken(_ path: VaultPath) -> Bool {

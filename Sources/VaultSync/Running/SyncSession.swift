@@ -9,31 +9,41 @@ final class SyncSession: Sendable {
     var report = SyncReport()
     var memory: RemoteMemory
     var firstError: SyncError?
+    var toldByteCount: UInt64 = 0
     var put: Set<VaultPath> = []
     var regained: Set<VaultPath> = []
   }
 
-  let vault: Vault
+  let home: SyncHome
   let remote: CountingStore
   /// Ciphertext that a sync while locked has fetched already: looked into before the remote is asked.
   let nearer: (any BlobStore)?
   let options: SyncOptions
   let progress: @Sendable (WorkProgress) -> Void
+  /// Every folder is looked into, also where nothing seems to have changed: when asked for, and once a day.
+  let looksEverywhere: Bool
   private let state: Mutex<State>
 
   init(
-    vault: Vault, remote: any BlobStore, nearer: (any BlobStore)?, memory: RemoteMemory,
+    home: SyncHome, remote: any BlobStore, nearer: (any BlobStore)?, memory: RemoteMemory,
     options: SyncOptions, progress: @escaping @Sendable (WorkProgress) -> Void
   ) {
-    self.vault = vault
+    self.home = home
     self.remote = CountingStore(remote)
     self.nearer = nearer
     self.options = options
     self.progress = progress
+    let now = home.clock.milliseconds()
+    looksEverywhere =
+      options.looksEverywhere
+      || memory.lastFullLook.map { now < $0 || now - $0 > Self.fullLookInterval } ?? true
     var report = SyncReport()
     report.isDryRun = options.isDryRun
     state = Mutex(State(report: report, memory: memory))
   }
+
+  /// A day, in milliseconds.
+  private static let fullLookInterval: UInt64 = 86_400_000
 
   // MARK: What it gathers
 
@@ -65,7 +75,7 @@ final class SyncSession: Sendable {
 
   /// One file was moved, or would be.
   func tally(_ direction: SyncMove.Direction, _ path: VaultPath, byteCount: UInt64) {
-    state.withLock { state in
+    let moved = state.withLock { state -> UInt64? in
       switch direction {
       case .pull: state.report.pulled.count(path, byteCount: byteCount)
       case .push: state.report.pushed.count(path, byteCount: byteCount)
@@ -73,8 +83,16 @@ final class SyncSession: Sendable {
       if options.isDryRun {
         state.report.moves.append(SyncMove(direction, path, byteCount: byteCount))
       }
+      let moved = state.report.pulled.byteCount + state.report.pushed.byteCount
+      guard moved - state.toldByteCount >= Self.progressStep else { return nil }
+      state.toldByteCount = moved
+      return moved
     }
+    if let moved { progress(WorkProgress(label: direction.rawValue, done: moved, total: 0)) }
   }
+
+  /// Progress is told every so many bytes.
+  private static let progressStep: UInt64 = 4 << 20
 
   // MARK: Parallel work
 

@@ -49,9 +49,19 @@ struct UnlockedKey: ~Copyable {
 extension AccessOptions {
   /// Opens the vault, runs the body, closes the vault.
   func withVault<Value>(_ use: VaultUse, _ body: (Vault) throws -> Value) throws -> Value {
-    let vault = try open(use)
+    try withVaultAndKey(use) { vault, _ in try body(vault) }
+  }
+
+  /// `withVault`, with the key of this machine's device besides.
+  func withVaultAndKey<Value>(
+    _ use: VaultUse, _ body: (Vault, borrowing DeviceUnlockKey) throws -> Value
+  ) throws -> Value {
+    let folder = try folderOptions.folder()
+    let unlocked = try unlockKey(folder: folder)
+    let vault = try open(folder, unlocked, use)
+    try LazyAccess.prepareIfLazy(vault, key: unlocked.key)
     let value: Value
-    do { value = try body(vault) } catch {
+    do { value = try body(vault, unlocked.key) } catch {
       do { try vault.close() } catch let second {
         Terminal.note(
           "kinvault: The audit log could not be written: \(FailureReport(second).message)")
@@ -65,7 +75,12 @@ extension AccessOptions {
   /// An open vault, which the caller closes.
   func open(_ use: VaultUse) throws -> Vault {
     let folder = try folderOptions.folder()
-    let unlocked = try unlockKey(folder: folder)
+    return try open(folder, try unlockKey(folder: folder), use)
+  }
+
+  private func open(
+    _ folder: FilePath, _ unlocked: borrowing UnlockedKey, _ use: VaultUse
+  ) throws -> Vault {
     let vault = try openAskingAboutRollback(folder, key: unlocked.key, use: use)
     if unlocked.byPassword { vault.audit.note(.unlock) }
     let serious = vault.problems.filter { $0.severity > .note }
@@ -76,10 +91,28 @@ extension AccessOptions {
     return vault
   }
 
+  /// An open vault with the remotes that this machine knows.
+  func openWithRemotes(_ use: VaultUse) throws -> (vault: Vault, remotes: [KnownRemote]) {
+    let folder = try folderOptions.folder()
+    let unlocked = try unlockKey(folder: folder)
+    let vault = try open(folder, unlocked, use)
+    return (vault, try remotes(of: vault, key: unlocked.key))
+  }
+
+  /// The remotes that this machine knows for an open vault, which gets its chunks from them if it is lazy.
+  func remotes(of vault: Vault, key: borrowing DeviceUnlockKey) throws -> [KnownRemote] {
+    try LazyAccess.prepareIfLazy(vault, key: key)
+    guard try !RemoteRegistry.here(vault: vault.id).all().isEmpty else { return [] }
+    return try KnownRemote.find([], vault: vault.id, key: key)
+  }
+
   /// The key from the session keyring; else from the password, which is asked for if need be.
   func unlockKey(folder: FilePath) throws -> UnlockedKey {
     let id = try Vault.describe(folder: folder).vault
-    if passwordFile == nil, let key = try SessionKeys.load(vault: id) {
+    if passwordFile == nil, let key = try SessionKeys.load(vault: id),
+      // Another copy of the vault on this machine may have left the key of its own device.
+      try Vault.isUnlockKey(key, folder: folder, stateRoot: Environment.stateRoot)
+    {
       return UnlockedKey(key: key, byPassword: false)
     }
     let source = PasswordSource.configured(passwordFile: passwordFile)

@@ -10,6 +10,19 @@ enum Environment {
     return String(cString: value)
   }
 
+  /// All of it, for programs and libraries that look things up themselves.
+  static var all: [String: String] {
+    var result: [String: String] = [:]
+    var next: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = environ
+    while let entry = next.pointee {
+      let pair = String(cString: entry).split(
+        separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      if pair.count == 2 { result[String(pair[0])] = String(pair[1]) }
+      next = next.advanced(by: 1)
+    }
+    return result
+  }
+
   /// Where this machine keeps what is never part of a vault.
   static var stateRoot: FilePath { StateFolder.defaultRoot(environment: value) }
 

@@ -78,3 +78,10 @@ enum SecretInput {
     }
   }
 }
+
+extension SecretBytes {
+  /// The secret as text, for a library that takes nothing else: a copy in ordinary memory.
+  var text: String {
+    withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+  }
+}

@@ -1,10 +1,9 @@
 import VaultCrypto
 
-/// The 24 words as a person gives them: in a file, or typed at the terminal, over as many lines as they like.
+/// Gets the 24 words from the person, or from a file.
 enum WordsInput {
-  /// - Throws: `WordsError` for a file without 24 words that belong together; `locked` where nobody can be asked.
-  static func read(wordsFile: String?) throws -> RecoveryWords {
-    if let wordsFile { return try RecoveryWords(parsing: SecretInput.read(path: wordsFile)) }
+  static func read(file: String?) throws -> RecoveryWords {
+    if let file { return try RecoveryWords(parsing: SecretInput.read(path: file)) }
     guard let prompt = TerminalPrompt() else {
       throw CommandError.locked("There is no terminal to ask for the 24 words. Use --words-file.")
     }

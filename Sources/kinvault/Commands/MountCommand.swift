@@ -34,6 +34,7 @@ struct MountCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Unmount after this time without use: 30m, 2h.", valueName: "time"))
   var idleTimeout: TimeArgument?
 
+  @Flag(help: "Do not sync with the remotes while mounted.") var noSync = false
   @OptionGroup var access: AccessOptions
 
   func run() throws {
@@ -56,6 +57,7 @@ struct MountCommand: ParsableCommand {
     var arguments = ["mount", "--vault", folder.string]
     if readOnly { arguments.append("--read-only") }
     if allowOther { arguments.append("--allow-other") }
+    if noSync { arguments.append("--no-sync") }
     if access.acceptRollback { arguments.append("--accept-rollback") }
     if let idleTimeout { arguments += ["--idle-timeout", "\(idleTimeout.seconds)s"] }
     arguments += ["--", place.string]
@@ -83,8 +85,8 @@ struct MountCommand: ParsableCommand {
   }
 
   private func serveInForeground() throws {
-    let vault = try access.open(readOnly ? .reading : .writing)
-    let ending = try serve(vault) { mount in
+    let (vault, remotes) = try access.openWithRemotes(readOnly ? .reading : .writing)
+    let ending = try serve(vault, remotes) { mount in
       Terminal.note("Mounted at \(mount.mountpoint). To unmount: Ctrl-C, or kinvault unmount")
     }
     if case .idle = ending { Terminal.note("Unmounted: nobody used it for a while.") }
@@ -103,7 +105,8 @@ struct MountCommand: ParsableCommand {
       let key = DeviceUnlockKey(secret)
       let folder = try access.folderOptions.folder()
       let vault = try access.open(folder, key: key, use: readOnly ? .reading : .writing)
-      _ = try serve(vault) { _ in pipe.take()?.report(.ready) }
+      let remotes = try access.remotes(of: vault, key: key)
+      _ = try serve(vault, remotes) { _ in pipe.take()?.report(.ready) }
     } catch {
       let report = FailureReport(error)
       guard let pipe = pipe.take() else {
@@ -118,7 +121,9 @@ struct MountCommand: ParsableCommand {
   // MARK: Serving
 
   /// Serves until the mount ends, then closes the vault.
-  private func serve(_ vault: Vault, ready: (Mount) -> Void) throws -> Mount.Ending {
+  private func serve(
+    _ vault: Vault, _ remotes: [KnownRemote], ready: (Mount) -> Void
+  ) throws -> Mount.Ending {
     let folder = try access.folderOptions.folder()
     var treeOptions = FileTreeOptions(uid: getuid(), gid: getgid())
     treeOptions.isReadOnly = readOnly
@@ -129,6 +134,10 @@ struct MountCommand: ParsableCommand {
     options.allowsOthers = allowOther
     options.isReadOnly = readOnly || vault.isReadOnly
     options.idleTimeout = idleTimeout?.duration
+    // What is only looked at is not changed by others' commits either.
+    let sync =
+      noSync || remotes.isEmpty || options.isReadOnly
+      ? nil : SyncService(vault: vault, remotes: remotes)
     let result = Result {
       try MountService.run(
         tree: FileTree(vault: vault, options: treeOptions), at: FilePath(mountpoint),
@@ -136,9 +145,11 @@ struct MountCommand: ParsableCommand {
         options: options,
         ready: { mount in
           vault.audit.note(.mount)
+          sync?.start()
           ready(mount)
         })
     }
+    sync?.stop()
     if case .success = result { vault.audit.note(.unmount) }
     try vault.close()
     return try result.get()

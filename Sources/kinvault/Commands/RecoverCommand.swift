@@ -35,7 +35,7 @@ struct RecoverCommand: ParsableCommand {
   func run() throws {
     let folder = try folderOptions.folder()
     let id = try Vault.describe(folder: folder).vault
-    let words = try WordsInput.read(wordsFile: wordsFile)
+    let words = try WordsInput.read(file: wordsFile)
     let password = try PasswordSource.configured(passwordFile: passwordFile).new()
     Terminal.note("Opening with the words; this takes a moment.")
     let key = try Vault.recover(

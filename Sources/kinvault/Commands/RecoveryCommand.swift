@@ -30,7 +30,7 @@ struct RecoveryTestCommand: ParsableCommand {
 
   func run() throws {
     try access.withVault(.reading) { vault in
-      let words = try WordsInput.read(wordsFile: wordsFile)
+      let words = try WordsInput.read(file: wordsFile)
       Terminal.note("Trying the words; this takes a moment.")
       try vault.testWords(words)
       vault.audit.note(.recovery, detail: "test")

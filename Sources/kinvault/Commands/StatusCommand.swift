@@ -34,6 +34,9 @@ private struct StatusReport: Encodable {
     var members: Int
     var records: Int
     var problems: Int
+    var conflicts: Int
+    /// By device, in seconds.
+    var clocksAhead: [String: UInt64]
   }
 
   struct MountPlace: Encodable {
@@ -50,6 +53,7 @@ private struct StatusReport: Encodable {
   var byteCount: UInt64
   var fileCount: Int
   var contents: Contents?
+  var remotes: [RemoteStatus]
 
   init(folder: FilePath) throws {
     let id = try Vault.describe(folder: folder).vault
@@ -61,6 +65,7 @@ private struct StatusReport: Encodable {
       MountPlace(mountpoint: $0.mountpoint.string, process: $0.process)
     }
     (fileCount, byteCount) = FolderSize.measure(folder)
+    remotes = try RemoteStatus.all(of: id)
     guard let key = try SessionKeys.load(vault: id) else {
       isUnlocked = false
       return
@@ -74,7 +79,13 @@ private struct StatusReport: Encodable {
       person: opened.profile.profile.name, device: opened.profile.deviceName,
       members: opened.members.count,
       records: opened.members.reduce(0) { $0 + max(0, $1.recordCount - 1) },
-      problems: opened.problems.count { $0.severity > .note })
+      problems: opened.problems.count { $0.severity > .note },
+      conflicts: try opened.members.reduce(0) { try $0 + $1.keptConflicts().count },
+      clocksAhead: Dictionary(
+        uniqueKeysWithValues: opened.clocksAhead().map {
+          (opened.name(of: $0.key), $0.value / 1000)
+        }))
+    for position in remotes.indices { remotes[position].count(pendingOf: opened) }
   }
 
   func print() {
@@ -94,7 +105,21 @@ private struct StatusReport: Encodable {
         let count = counted(contents.problems, "problem")
         lines.append(("Problems", "\(count); to see them: kinvault check"))
       }
+      if contents.conflicts > 0 {
+        let count = counted(contents.conflicts, "conflict")
+        lines.append(("Conflicts", "\(count); to see them: kinvault conflicts list"))
+      }
+      for (device, seconds) in contents.clocksAhead.sorted(by: { $0.key < $1.key }) {
+        let name = Terminal.visible(device)
+        lines.append(
+          (
+            "Clock",
+            "\(name) writes \(DateText.duration(seconds: Int(clamping: seconds))) ahead of this machine: one of the two clocks is wrong. "
+              + "Nothing is lost by it."
+          ))
+      }
     }
+    for remote in remotes { lines.append(("Remote", "\(remote.name): \(remote.text)")) }
     lines.append(("On disk", "\(ByteCount.text(byteCount)) in \(counted(fileCount, "file"))"))
     for (name, value) in lines {
       Terminal.writeLine(DisplayWidth.pad(name + ":", to: 12) + value)

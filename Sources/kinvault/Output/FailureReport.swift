@@ -1,10 +1,12 @@
 import ArgumentParser
 import BlobStore
 import Glibc
+import RemoteStores
 import Vault
 import VaultCrypto
 import VaultFiles
 import VaultMount
+import VaultSync
 
 /// What a failed command says and ends with. The one place where errors become exit statuses.
 struct FailureReport {
@@ -18,6 +20,8 @@ struct FailureReport {
     case let error as PlainFileError: self.init(error)
     case let error as BlobStoreError: self.init(error)
     case let error as CryptoError: self.init(error)
+    case let error as SyncError: self.init(error)
+    case let error as RemoteAddressError: self.init(.usage, "\(error.message).")
     case let error as WordsError: self.init(.wrongSecret, error.message)
     case let error as SessionKeyringError: self.init(.unsupported, error.message)
     case let error as MountError: self.init(error)
@@ -131,6 +135,16 @@ extension FailureReport {
       case .io(_, let number): Self.status(ofErrno: number)
       }
     self.init(status, "\(error.message).")
+  }
+
+  private init(_ error: SyncError) {
+    switch error {
+    case .remote(let cause): self.init(FailureReport(cause).status, error.message)
+    case .vault(let cause): self.init(cause)
+    case .otherVault, .notThisVault, .notEmpty: self.init(.refused, error.message)
+    case .noVault: self.init(.notFound, error.message)
+    case .busy: self.init(.busy, error.message)
+    }
   }
 
   private init(_ error: CryptoError) {

@@ -1,0 +1,40 @@
+import VaultModel
+
+/// An object that records of a member are made of.
+package struct NeededObject: Hashable, Sendable {
+  package var name: ObjectName
+  package var kind: ObjectKind
+  /// How many bytes of content are needed of it; 0 where only its own decoding tells.
+  package var contentByteCount: Int
+  /// Only an older revision needs it.
+  package var isOnlyInHistory: Bool
+
+  package init(
+    name: ObjectName, kind: ObjectKind, contentByteCount: Int = 0, isOnlyInHistory: Bool = false
+  ) {
+    self.name = name
+    self.kind = kind
+    self.contentByteCount = contentByteCount
+    self.isOnlyInHistory = isOnlyInHistory
+  }
+}
+
+extension Member {
+  /// Everything that these records need, now and in their kept history, each object once.
+  ///
+  /// What has to be read on the way and cannot be is left out, with what stands below it: `check` names that.
+  package func neededObjects(where isWanted: (RecordEntry) -> Bool) -> [NeededObject] {
+    var found: [ObjectName: NeededObject] = [:]
+    let walk = MemberWalk(member: self)
+    walk.walkAll(
+      where: isWanted, keeps: { _ in true },
+      visit: { reference in
+        if let known = found[reference.name], !known.isOnlyInHistory { return }
+        found[reference.name] = NeededObject(
+          name: reference.name, kind: reference.kind,
+          contentByteCount: reference.contentByteCount ?? 0,
+          isOnlyInHistory: reference.isOnlyInHistory)
+      }, fail: { _, _ in }, progress: { _ in })
+    return found.values.sorted { $0.name < $1.name }
+  }
+}

@@ -1,0 +1,150 @@
+import BlobStore
+import Vault
+import VaultModel
+
+/// What a check of a remote went through and found.
+package struct RemoteCheckReport: Sendable {
+  package var problems: [SyncProblem] = []
+  package var memberCount = 0
+  /// Objects that heads on the remote name.
+  package var objectCount = 0
+  package var objectByteCount: UInt64 = 0
+  /// Objects that are listed there and that nothing known here names.
+  package var unusedCount = 0
+  /// Records whose newest revision was not put there yet; they were left out.
+  package var unsyncedRecordCount = 0
+  /// Bytes that were fetched and authenticated.
+  package var readByteCount: UInt64 = 0
+  package var traffic = SyncTraffic()
+
+  package init() {}
+
+  package var hasDamage: Bool { problems.contains { $0.severity == .damage } }
+}
+
+/// Sees whether a remote holds what its heads name.
+///
+/// Changes nothing, here or there.
+package struct RemoteCheck: Sendable {
+  private let vault: Vault
+  private let remote: any BlobStore
+  private let threadCount: Int
+
+  package init(vault: Vault, remote: any BlobStore, threadCount: Int = 4) {
+    self.vault = vault
+    self.remote = remote
+    self.threadCount = threadCount
+  }
+
+  /// - Parameters:
+  ///   - readsData: Fetches every object and authenticates it to the last byte, instead of comparing sizes.
+  ///   - progress: Called now and then, from several threads.
+  package func run(
+    readsData: Bool, progress: @escaping @Sendable (WorkProgress) -> Void = { _ in }
+  ) throws(SyncError) -> RemoteCheckReport {
+    var options = SyncOptions()
+    options.looksEverywhere = true
+    options.threadCount = threadCount
+    // Without a memory, so that every signed file is read and verified.
+    let session = SyncSession(
+      home: SyncHome(vault), remote: remote, nearer: nil, memory: RemoteMemory(), options: options,
+      progress: progress)
+    let (exchange, _) = try session.look()
+    guard exchange.look.hasDescription else { throw .noVault }
+    var report = RemoteCheckReport()
+    for member in vault.members where exchange.look.members.contains(member.id) {
+      try check(member, exchange, session, readsData: readsData, into: &report)
+    }
+    report.problems = session.report.problems
+    report.traffic = session.report.traffic
+    return report
+  }
+
+  private func check(
+    _ member: Member, _ exchange: SignedExchange, _ session: SyncSession, readsData: Bool,
+    into report: inout RemoteCheckReport
+  ) throws(SyncError) {
+    report.memberCount += 1
+    var counters: [DeviceID: UInt64] = [:]
+    var needed: [ObjectName: NeededObject] = [:]
+    for device in exchange.look.heads(of: member.id) {
+      let path = VaultPath.head(member.id, device)
+      exchange.note(exchange.plan(path), path)
+      guard let state = exchange.there[path], let file = try exchange.fetched(path) else {
+        continue
+      }
+      counters[device] = state.counter
+      do throws(VaultError) {
+        for name in try member.openHead(device, bytes: file.bytes, in: exchange.tree).segments {
+          needed[name] = NeededObject(name: name, kind: .segment)
+        }
+      } catch {
+        session.note(SyncProblem(error, there: path.string))
+      }
+    }
+    let coverage = Coverage(counters)
+    let unsynced = member.allEntries().count { coverage.holds($0) == false }
+    report.unsyncedRecordCount += unsynced
+    for object in member.neededObjects(where: { coverage.holds($0) != false }) {
+      needed[object.name] = object
+    }
+    let there = try ObjectListing.load(member.id, session: session)
+    report.objectCount += needed.count
+    report.objectByteCount += needed.keys.reduce(0) { $0 + (there[$1] ?? 0) }
+    report.unusedCount += there.keys.count { needed[$0] == nil }
+    let work = needed.values.sorted { $0.name < $1.name }
+    let read = Gathered<UInt64>()
+    let total = work.reduce(0) { $0 + (there[$1.name] ?? 0) }
+    let done = ProgressCount(label: member.name.string, total: total, session.progress)
+    try session.forEach(work) { (object) throws(SyncError) in
+      let byteCount = there[object.name]
+      if let problem = try examine(object, byteCount, member, session, readsData: readsData) {
+        session.note(problem)
+      } else if readsData, let byteCount {
+        read.add(byteCount)
+      }
+      done.add(byteCount ?? 0)
+    }
+    report.readByteCount += read.all.reduce(0, +)
+  }
+
+  /// - Returns: What is wrong with the object there; nil when nothing is.
+  private func examine(
+    _ object: NeededObject, _ byteCount: UInt64?, _ member: Member, _ session: SyncSession,
+    readsData: Bool
+  ) throws(SyncError) -> SyncProblem? {
+    let path = member.objects.vaultPath(of: object.name)
+    let severity: Problem.Severity = object.isOnlyInHistory ? .warning : .damage
+    guard let byteCount else {
+      return SyncProblem(
+        .missingThere, severity, path: path.string,
+        "It is not on the remote, though a head there "
+          + "names it. Put it there again from a machine that has it.")
+    }
+    let needed = ObjectLayout.fileSize(contentSize: object.contentByteCount)
+    guard ObjectLayout.bodySize(fileSize: Int(clamping: byteCount)) != nil, byteCount >= needed
+    else {
+      return SyncProblem(
+        .damagedThere, severity, path: path.string,
+        "On the remote it has \(byteCount) bytes, and at least \(needed) are needed.")
+    }
+    guard readsData else { return nil }
+    do throws(BlobStoreError) {
+      let file = try session.remote.read(
+        BlobPath(path.string), limit: ObjectStore.fileSizeLimit(of: object.kind))
+      do throws(VaultError) {
+        _ = try member.objects.authenticate(object.name, kind: object.kind, file: file)
+        return nil
+      } catch {
+        var problem = SyncProblem(error, there: path.string)
+        problem.severity = severity
+        return problem
+      }
+    } catch {
+      guard error.concernsOneFile else { throw .remote(error) }
+      var problem = SyncProblem(VaultError(error), there: path.string)
+      problem.severity = severity
+      return problem
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import BlobStore
+import Vault
+import VaultModel
+
+/// What was mended from a remote.
+package struct MendingReport: Sendable {
+  /// Files that were missing or damaged here and are whole now.
+  package var mended: [VaultPath] = []
+  /// What is still missing or damaged here.
+  package var problems: [Problem] = []
+
+  package init() {}
+}
+
+/// Takes good copies of what is damaged or missing here from a remote.
+///
+/// An object is taken when it authenticates under its name, a signed file when it verifies and is no older than this
+/// machine has seen it. Nothing that is whole is replaced. Heads and statements that were mended count when the
+/// vault is opened again.
+package struct RemoteMending: Sendable {
+  private let vault: Vault
+  private let remote: any BlobStore
+
+  package init(vault: Vault, remote: any BlobStore) {
+    self.vault = vault
+    self.remote = remote
+  }
+
+  /// - Parameter readsData: Looks for damage in every byte here, not only for what is missing or cannot be opened.
+  package func run(
+    readsData: Bool, progress: @escaping @Sendable (WorkProgress) -> Void = { _ in }
+  ) throws(SyncError) -> MendingReport {
+    guard !vault.isReadOnly else { throw .vault(.readOnly) }
+    var report = MendingReport()
+    var given: Set<String> = []
+    // What was missing may name more that is missing.
+    for round in 0..<Self.roundLimit {
+      report.problems = try keeping { () throws(VaultError) in
+        try vault.check(readsData: readsData && round == 0, progress: progress).problems
+      }
+      let broken = report.problems.filter { $0.kind == .missing || $0.kind == .damaged }
+        .map(\.path)
+      var isMended = false
+      for text in Set(broken).subtracting(given).sorted() {
+        given.insert(text)
+        guard let path = VaultPath(parsing: text) else { continue }
+        if try mend(path) {
+          report.mended.append(path)
+          isMended = true
+        }
+      }
+      if !isMended { break }
+    }
+    let mended = Set(report.mended.map(\.string))
+    report.problems.removeAll { mended.contains($0.path) }
+    return report
+  }
+
+  /// More levels than a record has: head, segment, record, pages, list of chunks, chunk.
+  private static let roundLimit = 32
+
+  private func mend(_ path: VaultPath) throws(SyncError) -> Bool {
+    let bytes: [UInt8]
+    do throws(BlobStoreError) {
+      bytes = try remote.read(
+        BlobPath(path.string), limit: ObjectStore.fileSizeLimit(of: .announcement))
+    } catch {
+      guard error.concernsOneFile else { throw .remote(error) }
+      return false
+    }
+    do throws(VaultError) {
+      switch path {
+      case .object(let member, let name):
+        // A member whose head lacks something is not among those that are open.
+        let tree = try SignedTree(vault: vault.id, store: vault.store)
+        let member = try vault.receivingMember(member, in: tree)
+        let object = try member.objects.authenticate(name, kind: nil, file: bytes)
+        try member.objects.place(name, file: object.file)
+      case .vault: return false
+      default:
+        let tree = try SignedTree(vault: vault.id, store: vault.store).adding([path: bytes])
+        let facts = try tree.verify(path, bytes)
+        let mark = try vault.state.watermarks().marks.first { $0.path == path }
+        if let mark, facts.counter < mark.counter { return false }
+        if let mark, facts.counter == mark.counter, facts.hash != mark.hash { return false }
+        try vault.place([(path, bytes, facts)])
+      }
+      return true
+    } catch {
+      switch error {
+      case .damaged, .missing, .noAccess: return false
+      default: throw .vault(error)
+      }
+    }
+  }
+}

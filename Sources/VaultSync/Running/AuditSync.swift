@@ -1,0 +1,60 @@
+import BlobStore
+import Vault
+import VaultModel
+
+/// Joins the audit logs of both sides: segments are written once, like statements.
+///
+/// Only in a sync that looks everywhere, since a log is read when something has happened, and not before.
+struct AuditSync {
+  let session: SyncSession
+  let exchange: SignedExchange
+
+  /// - Parameter vault: Where segments of other devices are put; nil while it is locked.
+  func run(into vault: Vault?) throws(SyncError) {
+    guard session.looksEverywhere else { return }
+    let there: Set<VaultPath>
+    do throws(BlobStoreError) { there = try segments(in: session.remote) } catch {
+      guard error.concernsOneFile else { throw .remote(error) }
+      return session.note(.endlessListing("audit"))
+    }
+    let here: Set<VaultPath>
+    do throws(BlobStoreError) { here = try segments(in: session.home.store) } catch {
+      throw .vault(VaultError(error))
+    }
+    if let vault, session.options.direction != .push { try pull(there.subtracting(here), vault) }
+    if session.options.direction != .pull { try push(here.subtracting(there)) }
+  }
+
+  private func segments(in store: any BlobStore) throws(BlobStoreError) -> Set<VaultPath> {
+    var found: Set<VaultPath> = []
+    try store.walk(under: "audit", depth: 3, limit: RemoteLook.nameLimit) { path, entry in
+      if let path, entry.kind == .blob, let known = VaultPath(parsing: path.string),
+        case .auditSegment = known
+      {
+        found.insert(known)
+      }
+      return .goOn
+    }
+    return found
+  }
+
+  private func pull(_ paths: Set<VaultPath>, _ vault: Vault) throws(SyncError) {
+    var taken: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] = []
+    for path in paths.sorted(by: { $0.string < $1.string }) {
+      // The own log has its end here; a segment of it that is not here any more stays where it is.
+      if case .auditSegment(session.home.device, _) = path { continue }
+      guard let file = try exchange.fetched(path) else { continue }
+      taken.append((path, file.bytes, file.facts))
+      session.tally(.pull, path, byteCount: UInt64(file.bytes.count))
+    }
+    if session.options.isDryRun { return }
+    let files = taken
+    try keeping { () throws(VaultError) in try vault.place(files) }
+  }
+
+  private func push(_ paths: Set<VaultPath>) throws(SyncError) {
+    for path in paths.sorted(by: { $0.string < $1.string }) {
+      if let file = try exchange.stored(path) { try session.put(path, file.bytes) }
+    }
+  }
+}

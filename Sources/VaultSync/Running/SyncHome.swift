@@ -1,0 +1,22 @@
+import BlobStore
+import Vault
+import VaultModel
+
+/// What of a vault is at hand without its keys: its folder, and what this machine knows.
+struct SyncHome: Sendable {
+  let id: VaultID
+  /// The vault's own folder.
+  let store: any BlobStore
+  let state: StateFolder
+  /// This machine's own.
+  let device: DeviceID
+  let clock: WallClock
+}
+
+extension SyncHome {
+  init(_ vault: Vault) {
+    self.init(
+      id: vault.id, store: vault.store, state: vault.state, device: vault.device,
+      clock: vault.clock)
+  }
+}

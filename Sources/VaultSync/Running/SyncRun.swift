@@ -1,0 +1,64 @@
+import BlobStore
+import Vault
+import VaultModel
+
+/// The frame of every sync: the lock, what is remembered of the remote, and how it ended.
+struct SyncRun: Sendable {
+  let home: SyncHome
+  let remote: any BlobStore
+  let name: RemoteName
+  let options: SyncOptions
+
+  /// Runs the steps in a session of their own; remembers a success or a failure with its time.
+  func run(
+    _ progress: @escaping @Sendable (WorkProgress) -> Void,
+    _ steps: (SyncSession) throws(SyncError) -> Void
+  ) throws(SyncError) -> SyncReport {
+    let file = RemoteStateFile(state: home.state, remote: name)
+    return try file.whileLocked { () throws(SyncError) in
+      let session = SyncSession(
+        home: home, remote: remote, nearer: IncomingFolder(state: home.state, remote: name),
+        memory: try file.load(), options: options, progress: progress)
+      let now = home.clock.milliseconds()
+      do throws(SyncError) {
+        try steps(session)
+        // What a thread met that could not throw.
+        try session.throwFailure()
+      } catch {
+        session.remember { $0.fail(at: now, error.message) }
+        if !options.isDryRun { try file.store(session.memory) }
+        throw error
+      }
+      let report = session.report
+      session.remember { memory in
+        memory.succeed(at: now)
+        memory.pendingCommitCount = report.pendingCommitCount
+        if session.looksEverywhere { memory.lastFullLook = now }
+      }
+      if !options.isDryRun { try file.store(session.memory) }
+      return report
+    }
+  }
+}
+
+extension SyncSession {
+  /// What both sides show, verified, and every member of either.
+  func look() throws(SyncError) -> (exchange: SignedExchange, members: [MemberID]) {
+    let local: LocalLook
+    do throws(BlobStoreError) { local = try LocalLook(home.store) } catch {
+      throw .vault(VaultError(error))
+    }
+    let look = try RemoteLooking(session: self, local: local.files).look()
+    let exchange = try SignedExchange(session: self, look: look, local: local)
+    return (exchange, look.members.union(local.members).sorted())
+  }
+
+  /// The heads are there; a vault becomes one when its `vault.json` is, too.
+  func finishPush(_ look: RemoteLook) throws(SyncError) {
+    if !look.hasDescription {
+      try flush()
+      try put(.vault, VaultDescription(vault: home.id).encoded())
+    }
+    if !report.pushed.isEmpty { try flush() }
+  }
+}

@@ -1,0 +1,134 @@
+import BlobStore
+import Vault
+import VaultModel
+
+import struct SystemPackage.FilePath
+
+/// Begins a copy of a vault on this machine: an empty folder, filled from a remote.
+///
+/// It brings the vault's id and its people, verified, which is what `Vault.recover` needs to make this machine a device
+/// with the 24 words. Then the vault opens, without members, and the first sync brings those. Whoever stops in
+/// between begins again with the same call.
+package enum VaultClone {
+  /// What a clone begins with.
+  package struct Beginning: Sendable {
+    package var vault: VaultID
+    /// How many people were found. The words must be those of one of them.
+    package var personCount: Int
+    package var problems: [SyncProblem]
+  }
+
+  /// Fills a folder, which is made if it is missing.
+  ///
+  /// - Throws: `noVault` when the remote holds none, `notThisVault` when it is of a kind that is not known,
+  ///   `folderNotEmpty` when the folder has anything in it but what an interrupted clone of this vault left.
+  package static func begin(
+    from remote: any BlobStore, into folder: FilePath
+  ) throws(SyncError) -> Beginning {
+    let store: DirectoryStore
+    do throws(BlobStoreError) { store = try DirectoryStore(making: folder) } catch {
+      throw .vault(VaultError(error))
+    }
+    return try begin(from: remote, into: store, called: folder.string)
+  }
+
+  /// `begin` in any store; `name` is what the folder is called in messages.
+  static func begin(
+    from remote: any BlobStore, into store: any LocalStore, called name: String
+  ) throws(SyncError) -> Beginning {
+    let description = try describe(remote)
+    try requireFree(store, for: description, called: name)
+    var problems: [SyncProblem] = []
+    let files = try readPeople(remote, &problems)
+    let tree = try keeping { () throws(VaultError) in
+      try SignedTree(vault: description.vault, store: store).adding(files)
+    }
+    var personCount = 0
+    for (path, bytes) in files.sorted(by: { $0.key.cloneRank < $1.key.cloneRank }) {
+      do throws(VaultError) { _ = try tree.verify(path, bytes) } catch {
+        problems.append(SyncProblem(error, there: path.string))
+        continue
+      }
+      if case .identity = path { personCount += 1 }
+      try write(path, bytes, into: store)
+    }
+    // A folder without people is no vault that could be opened.
+    guard personCount > 0 else { throw .noVault }
+    try write(.vault, description.encoded(), into: store)
+    return Beginning(vault: description.vault, personCount: personCount, problems: problems)
+  }
+
+  private static func describe(_ remote: any BlobStore) throws(SyncError) -> VaultDescription {
+    let bytes: [UInt8]
+    do throws(BlobStoreError) {
+      bytes = try remote.read(
+        BlobPath(VaultPath.vault.string), limit: VaultDescription.byteLimit)
+    } catch {
+      if case .notFound = error { throw .noVault }
+      throw .remote(error)
+    }
+    do { return try VaultDescription(decoding: bytes) } catch {
+      throw .notThisVault(reason: "\(error)")
+    }
+  }
+
+  private static func requireFree(
+    _ store: any LocalStore, for description: VaultDescription, called name: String
+  ) throws(SyncError) {
+    do throws(BlobStoreError) {
+      let entries = try store.list(.root).filter { !$0.name.hasPrefix(".") }
+      if entries.allSatisfy({ $0.name == "people" && $0.isFolder }) { return }
+      let path = BlobPath(VaultPath.vault.string)
+      if try store.size(of: path) != nil,
+        try store.read(path, limit: VaultDescription.byteLimit) == description.encoded()
+      {
+        return
+      }
+    } catch {
+      throw .vault(VaultError(error))
+    }
+    throw .vault(.folderNotEmpty(folder: name))
+  }
+
+  private static func readPeople(
+    _ remote: any BlobStore, _ problems: inout [SyncProblem]
+  ) throws(SyncError) -> [VaultPath: [UInt8]] {
+    var paths: [VaultPath] = []
+    try asking { () throws(BlobStoreError) in
+      try remote.walk(under: "people", depth: 6, limit: RemoteLook.nameLimit) { path, entry in
+        if let path, entry.kind == .blob, let known = VaultPath(parsing: path.string) {
+          paths.append(known)
+        }
+        return .goOn
+      }
+    }
+    var files: [VaultPath: [UInt8]] = [:]
+    for path in paths {
+      do throws(BlobStoreError) {
+        files[path] = try remote.read(BlobPath(path.string), limit: Limits.signedFileBytes)
+      } catch {
+        guard error.concernsOneFile else { throw .remote(error) }
+        problems.append(SyncProblem(VaultError(error), there: path.string))
+      }
+    }
+    return files
+  }
+
+  private static func write(
+    _ path: VaultPath, _ bytes: [UInt8], into store: any LocalStore
+  ) throws(SyncError) {
+    do throws(BlobStoreError) {
+      try store.replace(BlobPath(path.string), bytes, durably: true)
+    } catch {
+      throw .vault(VaultError(error))
+    }
+  }
+}
+
+extension VaultPath {
+  /// Identities first: the rest is verified against them.
+  fileprivate var cloneRank: String {
+    if case .identity = self { return "0" + string }
+    return "1" + string
+  }
+}

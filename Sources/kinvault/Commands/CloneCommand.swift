@@ -1,0 +1,151 @@
+import ArgumentParser
+import BlobStore
+import Glibc
+import RemoteStores
+import SystemPackage
+import Vault
+import VaultCrypto
+import VaultModel
+import VaultSync
+
+struct CloneCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "clone",
+    abstract: "Bring a vault from a remote to this machine.",
+    discussion: """
+      Makes this machine a device of yours, with the 24 words and a new password, and fetches the records. A machine \
+      that has a password for the vault already needs no words. With --lazy the attachments stay on the remote until they \
+      are opened. May be interrupted and given again.
+
+      Examples:
+        kinvault clone /media/usb/Family ~/Family
+        kinvault clone "s3://family-vault?region=eu-central-1" ~/Family --lazy
+        kinvault clone https://cloud.example.org/remote.php/dav/files/anna/Family ~/Family --user anna
+      """)
+
+  @Argument(help: "The remote's address, as for kinvault remote add.") var address: String
+  @Argument(help: "The new folder.", completion: .directory) var folder: String
+
+  @Option(help: ArgumentHelp("What the remote is called from now on.", valueName: "name"))
+  var name = "origin"
+
+  @Flag(help: "Leave attachments on the remote until they are opened.") var lazy = false
+
+  @Option(
+    help: ArgumentHelp(
+      "With --lazy: keep no more than about this of the attachments here: 500M, 2G.",
+      valueName: "size"))
+  var cacheLimit: RateArgument?
+
+  @Option(help: ArgumentHelp("User name, or the id of an S3 access key.", valueName: "name"))
+  var user: String?
+
+  @Option(
+    help: ArgumentHelp("Take the secret that goes with --user from this file.", valueName: "file"),
+    completion: .file())
+  var secretFile: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Take the 24 words from this file (\u{2018}-\u{2019}: standard input).", valueName: "file"),
+    completion: .file())
+  var wordsFile: String?
+
+  @Option(
+    help: ArgumentHelp("Take the password from this file.", valueName: "file"),
+    completion: .file())
+  var passwordFile: String?
+
+  @Option(
+    help: ArgumentHelp("What this machine is called. Default: its host name.", valueName: "name"))
+  var device: String?
+
+  func validate() throws {
+    guard cacheLimit == nil || lazy else {
+      throw ValidationError("--cache-limit goes with --lazy.")
+    }
+  }
+
+  func run() throws {
+    guard let name = RemoteName(name) else {
+      throw CommandError.usage("A remote's name is 1 to 64 of a-z, 0-9, - and _.")
+    }
+    let place = RemotePlace(user: user, secretFile: secretFile)
+    let (address, password) = try place.parse(address)
+    let login = try place.login(for: address, password: password)
+    var configuration = RemoteConfiguration(
+      name: name, address: address.text, created: FileTimestamp.now.milliseconds)
+    let remote = try KnownRemote(configuration, login: login)
+    let target = VaultLocation.absolute(folder)
+    let beginning = try VaultClone.begin(from: remote.open(), into: target)
+    for problem in beginning.problems {
+      Terminal.note(
+        "kinvault: \(Terminal.visible(problem.path)): \(Terminal.visible(problem.text))")
+    }
+    let state = try StateFolder(root: Environment.stateRoot, vault: beginning.vault)
+    let key = try enrol(target, state: state, vault: beginning.vault)
+    if lazy {
+      try state.storeLazySettings(
+        LazySettings(cacheByteLimit: cacheLimit.map { UInt64($0.bytesPerSecond) }))
+    }
+    if let login {
+      configuration.credentials = login.sealed(for: name, vault: beginning.vault, with: key)
+    }
+    try addIfNew(configuration, to: RemoteRegistry(state: state))
+    try SessionKeys.store(key, vault: beginning.vault, timeout: SessionKeys.defaultTimeout)
+    try fill(target, from: remote, key: key)
+  }
+
+  /// This machine's key: it knows the vault already, or becomes a new device.
+  private func enrol(
+    _ folder: FilePath, state: StateFolder, vault: VaultID
+  ) throws -> DeviceUnlockKey {
+    if try state.hasSlot(), wordsFile == nil {
+      if let key = try SessionKeys.load(vault: vault) { return key }
+      let source = PasswordSource.configured(passwordFile: passwordFile)
+      let password = try source.current("This machine knows the vault. Its password: ")
+      return try Vault.unlock(
+        folder: folder, stateRoot: Environment.stateRoot, password: password)
+    }
+    let words = try WordsInput.read(file: wordsFile)
+    let password = try PasswordSource.configured(passwordFile: passwordFile).new()
+    Terminal.note("Opening with the words; this takes a moment.")
+    return try Vault.recover(
+      folder: folder, stateRoot: Environment.stateRoot, words: words,
+      device: .here(personName: nil, deviceName: device), password: password)
+  }
+
+  private func addIfNew(
+    _ configuration: RemoteConfiguration, to registry: RemoteRegistry
+  ) throws {
+    do throws(VaultError) { try registry.add(configuration) } catch {
+      guard case .alreadyExists = error else { throw error }
+      let known = try registry.load(configuration.name)
+      guard known.address == configuration.address else {
+        throw CommandError.alreadyExists(
+          "This machine knows a remote \(configuration.name) of this vault at another address. Choose another --name."
+        )
+      }
+    }
+  }
+
+  private func fill(
+    _ folder: FilePath, from remote: KnownRemote, key: borrowing DeviceUnlockKey
+  ) throws {
+    // What this machine remembers of the vault may be newer than a folder that begins empty.
+    let vault = try Vault.open(
+      folder: folder, stateRoot: Environment.stateRoot, key: key,
+      options: OpenOptions(acceptRollback: true))
+    vault.audit.note(.recovery)
+    let outcome = SyncOutcome(syncing: remote, vault, SyncOptions(), showsProgress: true)
+    let members = vault.members
+    let recordCount = members.reduce(0) { $0 + max(0, $1.recordCount - 1) }
+    try vault.close()
+    outcome.print()
+    if let failure = outcome.failure { throw failure }
+    Terminal.writeLine(
+      "\(counted(members.count, "member")) with \(counted(recordCount, "record")) in \(folder). To see them: kinvault mount"
+    )
+    if outcome.needsAttention { throw CommandError.problemsFound }
+  }
+}

@@ -1,0 +1,89 @@
+import ArgumentParser
+import BlobStore
+import Glibc
+import RemoteStores
+import SystemPackage
+import Vault
+import VaultCrypto
+import VaultModel
+
+struct RemoteAddCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "add",
+    abstract: "Add a place to sync with.",
+    discussion: """
+      Addresses:
+        /media/usb/Family                        a folder: a disk, a network drive, a synced folder
+        s3://BUCKET/PREFIX                       S3; ?endpoint=https://HOST&region=R&style=path&ca=FILE
+        https://cloud.example.org/dav/Family     WebDAV (Nextcloud and the like)
+        rclone:REMOTE:PATH                       whatever your own rclone is set up for
+
+      S3 keys come from the environment or ~/.aws; or give --user KEY-ID and type the secret, which is then \
+      kept sealed on this machine. WebDAV takes --user NAME in the same way.
+
+      Examples:
+        kinvault remote add usb /media/usb/Family
+        kinvault remote add cloud https://cloud.example.org/remote.php/dav/files/anna/Family --user anna
+        kinvault remote add bucket "s3://family-vault?region=eu-central-1"
+      """)
+
+  @Argument(help: "What you call it: a-z, 0-9, - and _.") var name: String
+  @Argument(help: "Where it is.", completion: .directory) var address: String
+
+  @Option(help: ArgumentHelp("User name, or the id of an S3 access key.", valueName: "name"))
+  var user: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Take the secret that goes with --user from this file (\u{2018}-\u{2019}: standard input).",
+      valueName: "file"),
+    completion: .file())
+  var secretFile: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Use at most this many bytes a second in each direction: 500K, 2M.", valueName: "rate"))
+  var limitRate: RateArgument?
+
+  @Flag(help: "Do not try whether it can be reached.") var noTest = false
+  @OptionGroup var access: AccessOptions
+
+  func run() throws {
+    guard let name = RemoteName(name) else {
+      throw CommandError.usage("A remote's name is 1 to 64 of a-z, 0-9, - and _.")
+    }
+    let folder = try access.folderOptions.folder()
+    let vault = try Vault.describe(folder: folder).vault
+    let place = RemotePlace(user: user, secretFile: secretFile)
+    let (address, password) = try place.parse(address)
+    try prepare(address, vaultFolder: folder)
+    var configuration = RemoteConfiguration(
+      name: name, address: address.text, created: FileTimestamp.now.milliseconds)
+    if let limitRate {
+      configuration.options[KnownRemote.rateOption] = String(limitRate.bytesPerSecond)
+    }
+    let login = try place.login(for: address, password: password)
+    if let login {
+      let unlocked = try access.unlockKey(folder: folder)
+      configuration.credentials = login.sealed(for: name, vault: vault, with: unlocked.key)
+    }
+    let remote = try KnownRemote(configuration, login: login)
+    if !noTest { Terminal.note(try RemoteProbe(remote, vault: vault).run().text) }
+    try RemoteRegistry.here(vault: vault).add(configuration)
+    Terminal.writeLine("Added the remote \(name). To sync: kinvault sync")
+  }
+
+  /// Makes the folder if only it is missing.
+  private func prepare(_ address: RemoteAddress, vaultFolder: FilePath) throws {
+    guard case .directory(let place) = address else { return }
+    let vault = VaultLocation.absolute(vaultFolder.string)
+    guard !place.starts(with: vault), !vault.starts(with: place) else {
+      throw CommandError.refused(
+        "\(place) is the vault's own folder, or inside it, or around it. A remote is a copy elsewhere."
+      )
+    }
+    if mkdir(place.string, 0o700) != 0, errno != EEXIST {
+      throw CommandError.notFound("\(place) cannot be made: \(String(cString: strerror(errno))).")
+    }
+  }
+}

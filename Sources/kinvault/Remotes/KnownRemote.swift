@@ -1,0 +1,108 @@
+import BlobStore
+import Glibc
+import RemoteStores
+import SystemPackage
+import Vault
+import VaultCrypto
+import VaultModel
+
+/// A remote that this machine knows, with what it needs to be opened.
+struct KnownRemote: Sendable {
+  let configuration: RemoteConfiguration
+  let address: RemoteAddress
+  /// Nil where the environment or the program behind the remote has what it takes.
+  let login: RemoteLogin?
+
+  var name: RemoteName { configuration.name }
+
+  /// The option that limits the speed, in bytes a second.
+  static let rateOption = "rate"
+
+  /// - Throws: `damaged` when what is kept of it does not open with this key.
+  init(
+    _ configuration: RemoteConfiguration, vault: VaultID, key: borrowing DeviceUnlockKey
+  ) throws {
+    let login = try configuration.credentials.map { sealed in
+      try RemoteLogin(opening: sealed, of: configuration.name, vault: vault, with: key)
+    }
+    try self.init(configuration, login: login)
+  }
+
+  /// Without the vault's key: a remote whose login is sealed cannot be opened so.
+  init(locked configuration: RemoteConfiguration) throws {
+    guard configuration.credentials == nil else {
+      throw CommandError.locked(
+        "The login of the remote \(configuration.name) is locked with the vault. Unlock first: kinvault unlock"
+      )
+    }
+    try self.init(configuration, login: nil)
+  }
+
+  init(_ configuration: RemoteConfiguration, login: RemoteLogin?) throws {
+    self.configuration = configuration
+    self.login = login
+    address = try RemoteAddress.parse(configuration.address).address
+  }
+
+  /// The store, with retries and limits around it. Asks nothing of a server yet.
+  func open() throws(BlobStoreError) -> any BlobStore {
+    var options = RemoteOptions(environment: Environment.all)
+    options.bytesPerSecond = configuration.options[Self.rateOption].flatMap { Int($0) }
+    return try RemoteOpening.open(
+      address,
+      credentials: login.map { RemoteCredentials(user: $0.user, secret: $0.secret) },
+      options: options)
+  }
+
+  /// How many requests may be under way at once.
+  var threadCount: Int {
+    if case .directory = address { 4 } else { 16 }
+  }
+}
+
+extension KnownRemote {
+  /// The remotes with these names; all when none are named.
+  ///
+  /// - Throws: `notFound` for a name that this machine does not know, or when it knows none at all.
+  static func find(
+    _ names: [String], vault: VaultID, key: borrowing DeviceUnlockKey
+  ) throws -> [KnownRemote] {
+    var found: [KnownRemote] = []
+    for configuration in try configurations(names, vault: vault) {
+      found.append(try KnownRemote(configuration, vault: vault, key: key))
+    }
+    return found
+  }
+
+  static func configurations(_ names: [String], vault: VaultID) throws -> [RemoteConfiguration] {
+    let registry = try RemoteRegistry.here(vault: vault)
+    if names.isEmpty {
+      let all = try registry.all()
+      guard !all.isEmpty else {
+        throw CommandError.notFound(
+          "This vault has no remotes yet. Add one: kinvault remote add NAME ADDRESS")
+      }
+      return all
+    }
+    return try names.map { text in
+      guard let name = RemoteName(text) else { throw unknown(text) }
+      do throws(VaultError) { return try registry.load(name) } catch {
+        if case .notFound = error { throw unknown(text) }
+        throw error
+      }
+    }
+  }
+
+  private static func unknown(_ text: String) -> CommandError {
+    .notFound(
+      "There is no remote \u{201C}\(Terminal.visible(text))\u{201D}. To see all: kinvault remote list"
+    )
+  }
+}
+
+extension RemoteRegistry {
+  /// This machine's remotes of a vault.
+  static func here(vault: VaultID) throws -> RemoteRegistry {
+    RemoteRegistry(state: try StateFolder(root: Environment.stateRoot, vault: vault))
+  }
+}

@@ -1,0 +1,93 @@
+import BlobStore
+import Synchronization
+import Vault
+import VaultCrypto
+import VaultModel
+
+/// Lets a lazy vault get chunks from this machine's remotes.
+struct LazyAccess: ~Copyable {
+  private let vault: Vault
+  private let remotes: [KnownRemote]
+
+  init(vault: Vault, key: borrowing DeviceUnlockKey) throws {
+    self.vault = vault
+    guard vault.lazyChunks != nil else {
+      throw CommandError.usage(
+        "This vault is wholly on this machine; nothing of it is kept on a remote only.")
+    }
+    remotes = try KnownRemote.find([], vault: vault.id, key: key)
+  }
+
+  /// Points the vault at the remotes.
+  func prepare() { vault.lazyChunks?.setSource(RemoteChunks(remotes)) }
+
+  /// Does so if the vault is lazy and there are remotes.
+  static func prepareIfLazy(_ vault: Vault, key: borrowing DeviceUnlockKey) throws {
+    guard vault.lazyChunks != nil else { return }
+    let registry = try RemoteRegistry.here(vault: vault.id)
+    guard try !registry.all().isEmpty else { return }
+    try LazyAccess(vault: vault, key: key).prepare()
+  }
+
+  /// The records that a person named; each member's root when nothing is named.
+  static func targets(
+    _ names: [String], in vault: Vault
+  ) throws -> [(member: Member, record: RecordID)] {
+    if names.isEmpty { return vault.members.map { ($0, .root) } }
+    return try names.map { text in
+      if let name = FileName(text), let member = vault.member(named: name) {
+        return (member, .root)
+      }
+      let found = try RecordLookup(vault: vault).record(text)
+      return (found.member, found.record)
+    }
+  }
+}
+
+/// Chunks from the first of several remotes that has them.
+final class RemoteChunks: ChunkSource {
+  private let remotes: [KnownRemote]
+  private let stores: Mutex<[RemoteName: any BlobStore]>
+
+  init(_ remotes: [KnownRemote]) {
+    self.remotes = remotes
+    stores = Mutex([:])
+  }
+
+  func fetch(_ chunk: ObjectName, of member: MemberID) throws(VaultError) -> [UInt8] {
+    let path = BlobPath(VaultPath.object(member, chunk).string)
+    let limit = ObjectLayout.fileSize(contentSize: ObjectLayout.maximumContentSize(of: .chunk))
+    var reason = "there is no remote"
+    for remote in remotes {
+      do throws(BlobStoreError) {
+        return try store(of: remote).read(path, limit: limit)
+      } catch {
+        reason = "\(remote.name): \(error.message)"
+      }
+    }
+    throw .away(path: path.string, reason: reason)
+  }
+
+  func holds(_ chunk: ObjectName, of member: MemberID) throws(VaultError) -> Bool {
+    let path = BlobPath(VaultPath.object(member, chunk).string)
+    for remote in remotes {
+      do throws(BlobStoreError) {
+        if try store(of: remote).size(of: path) != nil { return true }
+      } catch {
+        // Who cannot be asked has nothing surely.
+        continue
+      }
+    }
+    return false
+  }
+
+  private func store(of remote: KnownRemote) throws(BlobStoreError) -> any BlobStore {
+    if let open = stores.withLock({ $0[remote.name] }) { return open }
+    let opened = try remote.open()
+    return stores.withLock { stores in
+      if let other = stores[remote.name] { return other }
+      stores[remote.name] = opened
+      return opened
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import RemoteStores
+import Vault
+import VaultModel
+import VaultSync
+
+/// How this machine stands to one remote, as far as it knows without asking it.
+struct RemoteStatus: Encodable {
+  enum State: String, Encodable {
+    /// Nothing was ever moved.
+    case never
+    case synced
+    case pending
+    /// The last attempts failed.
+    case error
+  }
+
+  var name: String
+  var address: String
+  var state: State
+  /// Commits that are here and not there yet.
+  var pending: UInt64
+  var lastSync: String?
+  var failures: Int
+  var failingSince: String?
+  var error: String?
+  private let memory: RemoteMemory
+
+  enum CodingKeys: String, CodingKey {
+    case name, address, state, pending, lastSync, failures, failingSince, error
+  }
+
+  /// Every remote of the vault on this machine.
+  static func all(of vault: VaultID) throws -> [RemoteStatus] {
+    let state = try StateFolder(root: Environment.stateRoot, vault: vault)
+    return try RemoteRegistry(state: state).all().map { configuration in
+      RemoteStatus(
+        configuration, try RemoteStateFile(state: state, remote: configuration.name).load())
+    }
+  }
+
+  private init(_ configuration: RemoteConfiguration, _ memory: RemoteMemory) {
+    self.memory = memory
+    name = configuration.name.string
+    address = configuration.shownAddress
+    pending = memory.pendingCommitCount
+    lastSync = memory.lastSuccess.map(DateText.utc(milliseconds:))
+    failures = memory.failures?.count ?? 0
+    failingSince = memory.failures.map { DateText.utc(milliseconds: $0.first) }
+    error = memory.failures?.text
+    state = .never
+    judge()
+  }
+
+  private mutating func judge() {
+    if failures > 0 {
+      state = .error
+    } else if memory.lastSuccess == nil {
+      state = .never
+    } else {
+      state = pending > 0 ? .pending : .synced
+    }
+  }
+
+  /// Counts what was committed here since the remote was last put up to date.
+  mutating func count(pendingOf vault: Vault) {
+    pending = vault.members.reduce(0) { sum, member in
+      member.openedHeads.reduce(sum) { sum, head in
+        let there = memory.seen[.head(member.id, head.device)]?.state.counter ?? 0
+        return sum + (head.counter > there ? head.counter - there : 0)
+      }
+    }
+    judge()
+  }
+
+  var text: String {
+    let last = memory.lastSuccess.map { "last sync \(DateText.local(milliseconds: $0))" }
+    let waiting = pending > 0 ? "\(counted(Int(clamping: pending), "change")) pending" : nil
+    switch state {
+    case .never:
+      return ([waiting, "never synced"] as [String?]).compactMap(\.self).joined(separator: ", ")
+    case .synced: return "synced, \(last ?? "")"
+    case .pending: return [waiting, last].compactMap(\.self).joined(separator: ", ")
+    case .error:
+      let since = memory.failures.map { DateText.local(milliseconds: $0.first) } ?? ""
+      let count = failures == 1 ? "failed" : "failed \(failures) times in a row"
+      var text = "\(count) since \(since): \(Terminal.visible(error ?? ""))"
+      if memory.isInTrouble { text += " This does not go away by itself." }
+      return ([text, waiting, last] as [String?]).compactMap(\.self).joined(separator: "; ")
+    }
+  }
+}
+
+extension RemoteConfiguration {
+  /// The address without what might be a secret.
+  var shownAddress: String {
+    do { return try RemoteAddress.parse(address).address.description } catch {
+      return "(not readable)"
+    }
+  }
+}

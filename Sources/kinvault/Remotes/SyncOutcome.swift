@@ -1,0 +1,128 @@
+import BlobStore
+import Vault
+import VaultModel
+import VaultSync
+
+/// What a sync of one remote came to, as it is told.
+struct SyncOutcome: Encodable {
+  struct ProblemRow: Encodable {
+    var kind: String
+    var severity: String
+    var path: String
+    var text: String
+  }
+
+  struct MoveRow: Encodable {
+    var direction: String
+    var path: String
+    var bytes: UInt64
+  }
+
+  var remote: String
+  var state: String
+  var isDryRun: Bool
+  var pulledFiles = 0
+  var pulledBytes: UInt64 = 0
+  var pushedFiles = 0
+  var pushedBytes: UInt64 = 0
+  var requests = 0
+  var changedRecords = 0
+  var pendingCommits: UInt64 = 0
+  var problems: [ProblemRow] = []
+  var moves: [MoveRow] = []
+  var error: String?
+  /// What ended it early; the others go on all the same.
+  let failure: (any Error)?
+  private let massChange: Bool
+
+  enum CodingKeys: String, CodingKey {
+    case remote, state, isDryRun, pulledFiles, pulledBytes, pushedFiles, pushedBytes, requests,
+      changedRecords, pendingCommits, problems, moves, error
+  }
+
+  /// Syncs.
+  init(
+    syncing known: KnownRemote, _ vault: Vault, _ options: SyncOptions, showsProgress: Bool
+  ) {
+    var options = options
+    options.threadCount = known.threadCount
+    remote = known.name.string
+    isDryRun = options.isDryRun
+    let bar = ProgressBar(.items)
+    defer { bar.finish() }
+    do {
+      let report = try RemoteSync(
+        vault: vault, remote: known.open(), name: known.name, options: options
+      ).run(progress: { if showsProgress { bar.update($0) } })
+      failure = nil
+      massChange = !report.massChanges.isEmpty
+      state =
+        report.isComplete ? (isDryRun ? "looked" : "synced") : "unfinished"
+      add(report)
+    } catch {
+      let shown = FailureReport(error)
+      failure = error
+      massChange = false
+      state = "failed"
+      self.error = shown.message
+    }
+  }
+
+  private mutating func add(_ report: SyncReport) {
+    (pulledFiles, pulledBytes) = (report.pulled.fileCount, report.pulled.byteCount)
+    (pushedFiles, pushedBytes) = (report.pushed.fileCount, report.pushed.byteCount)
+    requests = report.traffic.requestCount
+    changedRecords = report.changedRecordCount
+    pendingCommits = report.pendingCommitCount
+    problems = report.problems.map {
+      ProblemRow(
+        kind: $0.kind.rawValue, severity: "\($0.severity)", path: $0.path, text: $0.text)
+    }
+    moves = report.moves.sorted { $0.path.string < $1.path.string }.map {
+      MoveRow(direction: $0.direction.rawValue, path: $0.path.string, bytes: $0.byteCount)
+    }
+  }
+
+  /// Something was found that a person should look at.
+  var needsAttention: Bool { problems.contains { $0.severity != "note" } }
+
+  func print() {
+    Terminal.writeLine("\(remote): \(summary)")
+    for move in moves {
+      let arrow = move.direction == "pull" ? "\u{2190}" : "\u{2192}"
+      Terminal.writeLine("  \(arrow) \(move.path)  \(ByteCount.text(move.bytes))")
+    }
+    for problem in problems {
+      Terminal.writeLine("  \(Terminal.visible(problem.path)): \(Terminal.visible(problem.text))")
+    }
+    if massChange {
+      Terminal.writeLine(
+        "  To go on all the same: kinvault sync \(remote) --accept-mass-change")
+    }
+  }
+
+  private var summary: String {
+    if let error { return "failed. \(error)" }
+    var parts: [String] = []
+    if pulledFiles > 0 {
+      let verb = isDryRun ? "would take" : "took"
+      parts.append("\(verb) \(counted(pulledFiles, "file")) (\(ByteCount.text(pulledBytes)))")
+    }
+    if pushedFiles > 0 {
+      let verb = isDryRun ? "would put" : "put"
+      parts.append("\(verb) \(counted(pushedFiles, "file")) (\(ByteCount.text(pushedBytes)))")
+    }
+    if changedRecords > 0 { parts.append("\(counted(changedRecords, "record")) changed here") }
+    if parts.isEmpty {
+      parts.append(pendingCommits == 0 ? "in sync, nothing to do" : "nothing moved")
+    }
+    if pendingCommits > 0, !isDryRun {
+      parts.append("\(counted(Int(clamping: pendingCommits), "change")) still pending")
+    }
+    return parts.joined(separator: ", ") + "."
+  }
+}
+
+extension SyncTally {
+  fileprivate var fileCount: Int { objectCount + registerCount + statementCount }
+}

@@ -1,0 +1,140 @@
+import BlobStore
+import Glibc
+import Synchronization
+import SystemPackage
+import Vault
+import VaultModel
+import VaultSync
+
+/// Keeps an open vault in sync with its remotes while a program runs: at once, after edits, when a remote that is a
+/// folder changes, when the network returns, and now and then.
+///
+/// A thread for each remote, and one that watches. What a sync brings shows in the mount by itself.
+final class SyncService: Sendable {
+  /// How long the last sync before an unmount may take.
+  static let partingTime = Duration.seconds(10)
+
+  private let vault: Vault
+  private let workers: [Worker]
+  private let watcher: ChangeWatcher
+  private let report: @Sendable (SyncOutcome) -> Void
+
+  /// - Parameter report: Told of every sync that moved something or found something; on any thread.
+  init(
+    vault: Vault, remotes: [KnownRemote], options: SyncOptions = SyncOptions(),
+    report: @escaping @Sendable (SyncOutcome) -> Void = { _ in }
+  ) {
+    self.vault = vault
+    self.report = report
+    workers = remotes.map { Worker($0, vault: vault, options: options, report: report) }
+    watcher = ChangeWatcher()
+  }
+
+  /// Starts the threads.
+  func start() {
+    let workers = workers
+    if let folder = vault.folder {
+      watcher.watchHeads(in: folder) { workers.forEach { $0.change { $0.localChanged(at: .now) } } }
+    }
+    for worker in workers {
+      guard case .directory(let folder) = worker.remote.address else { continue }
+      watcher.watchHeads(in: folder) { worker.change { $0.remoteChanged(at: .now) } }
+    }
+    watcher.watchNetwork { workers.forEach { $0.change { $0.retryNow(at: .now) } } }
+    watcher.start()
+    workers.forEach { $0.start() }
+  }
+
+  /// Sends what is still here, for as long as `partingTime` allows, and stops the threads.
+  func stop() {
+    watcher.stop()
+    let deadline = ContinuousClock.now + Self.partingTime
+    workers.forEach { $0.part() }
+    workers.forEach { $0.wait(until: deadline) }
+  }
+}
+
+/// Syncs one remote on a thread of its own, as its schedule says.
+private final class Worker: Sendable {
+  private struct State {
+    var schedule: SyncSchedule
+    var isParting = false
+    var isDone = false
+  }
+
+  let remote: KnownRemote
+  private let vault: Vault
+  private let options: SyncOptions
+  private let report: @Sendable (SyncOutcome) -> Void
+  private let state: Mutex<State>
+  private let wakeUp = WakeUp()
+
+  init(
+    _ remote: KnownRemote, vault: Vault, options: SyncOptions,
+    report: @escaping @Sendable (SyncOutcome) -> Void
+  ) {
+    self.remote = remote
+    self.vault = vault
+    self.options = options
+    self.report = report
+    state = Mutex(State(schedule: SyncSchedule(now: .now, interval: remote.pollInterval)))
+  }
+
+  func change(_ body: (inout SyncSchedule) -> Void) {
+    state.withLock { body(&$0.schedule) }
+    wakeUp.signal()
+  }
+
+  func start() {
+    DetachedThread.start { [self] in
+      while let isLast = waitForNext() {
+        state.withLock { $0.schedule.begin() }
+        let outcome = SyncOutcome(syncing: remote, vault, options, showsProgress: false)
+        state.withLock { $0.schedule.end(at: .now, isFailure: outcome.failure != nil) }
+        if outcome.isWorthTelling { report(outcome) }
+        if isLast { break }
+      }
+      state.withLock { $0.isDone = true }
+      wakeUp.signal()
+    }
+  }
+
+  /// Waits for the next sync.
+  ///
+  /// - Returns: Whether it is the last one.
+  private func waitForNext() -> Bool? {
+    while true {
+      let (next, isParting) = state.withLock { ($0.schedule.next, $0.isParting) }
+      if isParting { return true }
+      let now = ContinuousClock.now
+      if next <= now { return false }
+      wakeUp.wait(atMost: next - now)
+    }
+  }
+
+  /// Has the thread sync once more and end.
+  func part() {
+    state.withLock { $0.isParting = true }
+    wakeUp.signal()
+  }
+
+  func wait(until deadline: ContinuousClock.Instant) {
+    while !state.withLock({ $0.isDone }) {
+      let now = ContinuousClock.now
+      guard now < deadline else { return }
+      wakeUp.wait(atMost: min(deadline - now, .milliseconds(100)))
+    }
+  }
+}
+
+extension KnownRemote {
+  /// How often a remote that cannot tell is looked at: one small request for each member.
+  var pollInterval: Duration {
+    if case .directory = address { .seconds(60) } else { .seconds(300) }
+  }
+}
+
+extension SyncOutcome {
+  /// Something moved, or a person should know something.
+  var isWorthTelling: Bool { pulledFiles + pushedFiles > 0 || failure != nil || needsAttention }
+}

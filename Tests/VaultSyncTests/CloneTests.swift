@@ -1,0 +1,82 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultCrypto
+import VaultModel
+
+@testable import Vault
+@testable import VaultSync
+
+/// A new machine that has a remote, an empty folder and the 24 words.
+@Suite struct CloneTests {
+  private let family: Family
+  private let usb = MemoryStore()
+
+  init() throws {
+    family = try Family(count: 1)
+    let note = try family[0].write("Visit", "all well")
+    var edit = RecordEdit(record: note)
+    edit.items[try #require(FileName("scan"))] =
+      try .photo("scan", byteCount: 2 << 20, seed: 3, in: family[0].emma)
+    try family[0].commit(edit)
+    try family[0].sync(usb)
+  }
+
+  @Test func theWordsAndARemoteMakeAWholeCopy() throws {
+    let (store, state) = (MemoryStore(), StateFolder(store: MemoryStore()))
+    let beginning = try VaultClone.begin(from: usb, into: store, called: "Family")
+    #expect(beginning.vault == family[0].vault.id)
+    #expect(beginning.personCount == 1)
+    #expect(beginning.problems == [])
+    // Whoever stops here begins again.
+    _ = try VaultClone.begin(from: usb, into: store, called: "Family")
+    let key = try Vault.recover(
+      id: beginning.vault, store: store, state: state, words: Family.words.words,
+      device: Family.newDevice, password: SecretBytes(copying: Array("pw".utf8)), clock: .system)
+    let vault = try Vault.open(
+      id: beginning.vault, store: store, folder: nil, state: state, key: key,
+      options: OpenOptions(), clock: .system)
+    let name = try #require(RemoteName("usb"))
+    let report = try RemoteSync(vault: vault, remote: usb, name: name).run()
+    #expect(report.problems == [])
+    #expect(report.isComplete)
+    #expect(vault.members.map(\.name.string) == ["Emma"])
+    #expect(vault.members.first?.record(titled: "Visit") != nil)
+    let problems = try vault.check(readsData: true).problems.filter { $0.severity > .note }
+    #expect(problems == [])
+    // The others learn of the new machine, and take what it writes.
+    let edit = RecordEdit.newRecord("From the new machine")
+    _ = try vault.members.first?.commit([edit])
+    _ = try RemoteSync(vault: vault, remote: usb, name: name).run()
+    try family[0].sync(usb)
+    #expect(try family[0].emma.entry(edit.record) != nil)
+  }
+
+  @Test func aFolderWithSomethingInItIsLeftAlone() throws {
+    let store = MemoryStore()
+    try store.replace("holiday.jpg", [1], durably: true)
+    #expect(throws: SyncError.self) {
+      try VaultClone.begin(from: usb, into: store, called: "Family")
+    }
+    #expect(store.blobs.count == 1)
+  }
+
+  @Test func aRemoteWithoutAVaultSaysSo() throws {
+    do {
+      _ = try VaultClone.begin(from: MemoryStore(), into: MemoryStore(), called: "Family")
+      Issue.record("an empty store was cloned")
+    } catch {
+      guard case .noVault = error else { throw error }
+    }
+  }
+
+  @Test func anIdentityThatIsNotItsPersonsIsNotTaken() throws {
+    let identity = try #require(usb.blobs.keys.first { $0.name == "identity" })
+    var bytes = try #require(usb.blobs[identity])
+    bytes[bytes.count / 2] ^= 1
+    try usb.put(identity, bytes)
+    #expect(throws: SyncError.self) {
+      try VaultClone.begin(from: usb, into: MemoryStore(), called: "Family")
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultModel
+
+@testable import Vault
+@testable import VaultSync
+
+/// What a sync asks of a remote, counted in requests and bytes.
+@Suite struct CostTests {
+  private let family: Family
+  private let usb = MemoryStore()
+
+  init() throws {
+    family = try Family()
+  }
+
+  /// Both have synced, and know what the remote shows.
+  private func settle() throws {
+    try family.meet(at: usb)
+    for device in family.devices { try device.sync(usb) }
+  }
+
+  @Test func nothingChangedReadsNothing() throws {
+    try family[0].write("Visit", "all well")
+    _ = try family[0].vault.addMember(named: #require(FileName("Liam")))
+    try settle()
+    let report = try family[0].sync(usb)
+    // vault.json; people: the folder, the person, generations, generation 1, devices; members; heads of two.
+    #expect(report.traffic.readCount == 1)
+    #expect(report.traffic.listCount == 5 + 1 + 2)
+    #expect(report.traffic.sizeCount + report.traffic.putCount == 0)
+    #expect(report.pulled.isEmpty && report.pushed.isEmpty)
+  }
+
+  @Test func anEditedNoteCostsThreeUploadsAndTwoKilobytes() throws {
+    let note = try family[0].write("Visit", "all well")
+    try settle()
+    for text in ["better", "well again", "quite well"] {
+      try family[0].edit(note, text)
+      let report = try family[0].sync(usb)
+      #expect(report.traffic.putCount == 3)
+      #expect(report.traffic.sizeCount == 0)
+      #expect(report.traffic.putByteCount <= 2048)
+      #expect(report.pushed.objectCount == 2)
+      let pulled = try family[1].sync(usb)
+      #expect(pulled.pulled.objectCount == 2)
+      #expect(pulled.problems == [])
+    }
+  }
+
+  @Test func onePhotoInTenRecordsGoesOnce() throws {
+    try settle()
+    let emma = try family[0].emma
+    for number in 0..<10 {
+      var edit = RecordEdit.newRecord("Record \(number)", note: "n")
+      edit.items[try #require(FileName("photo.jpg"))] =
+        try .photo("photo.jpg", byteCount: 2 << 20, seed: 1, in: emma)
+      try family[0].commit(edit)
+      // Half of them one by one, half of them in one sync.
+      if number < 5 { try family[0].sync(usb) }
+    }
+    let rest = try family[0].sync(usb)
+    #expect(rest.traffic.putByteCount < 64 << 10)
+    let chunks = usb.blobs.values.filter { $0.count > 1 << 20 }
+    #expect(chunks.count == 2)
+  }
+
+  @Test func editingTheNoteOfARecordWithAPhotoMovesNoPhoto() throws {
+    var edit = RecordEdit.newRecord("Scan", note: "v1")
+    edit.items[try #require(FileName("photo.jpg"))] =
+      try .photo("photo.jpg", byteCount: 2 << 20, seed: 1, in: family[0].emma)
+    try family[0].commit(edit)
+    try settle()
+    try family[0].edit(edit.record, "v2")
+    let push = try family[0].sync(usb)
+    #expect(push.traffic.putCount == 3)
+    #expect(push.traffic.putByteCount <= 2048)
+    #expect(push.traffic.sizeCount == 0)
+    let pull = try family[1].sync(usb)
+    #expect(pull.pulled.objectCount == 2)
+    #expect(pull.pulled.byteCount <= 2048)
+  }
+
+  @Test(arguments: [200, 2000])
+  func aSyncCostsTheSameHoweverManyRecordsThereAre(count: Int) throws {
+    let edits = (0..<count).map { RecordEdit.newRecord("Record \($0)") }
+    _ = try family[0].emma.commit(edits)
+    try settle()
+    let recording = RecordingStore(family[0].store)
+    let vault = try family[0].open(on: recording)
+    let device = family[0]
+    device.vault = vault
+    recording.forgetCalls()
+    let still = try device.sync(usb)
+    #expect(still.traffic.requestCount == 8)
+    #expect(recording.calls.filter { $0.path.string.contains("/objects/") }.isEmpty)
+
+    try device.edit(try #require(edits.last).record, "edited")
+    recording.forgetCalls()
+    let edited = try device.sync(usb)
+    #expect(edited.traffic.putCount == 3)
+    #expect(edited.traffic.requestCount <= 13)
+    let opened = recording.calls.filter { $0.path.string.contains("/objects/") }
+    #expect(opened.count <= 6)
+  }
+}

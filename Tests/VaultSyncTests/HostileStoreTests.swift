@@ -1,0 +1,312 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultCrypto
+import VaultModel
+
+@testable import Vault
+@testable import VaultSync
+
+/// What someone can do who has the remote and no key: each attack gets a name and words, changes nothing here, and
+/// stops nothing else.
+@Suite struct HostileStoreTests {
+  private let family: Family
+  private let usb = MemoryStore()
+  private let note: RecordID
+
+  init() throws {
+    family = try Family()
+    note = try family[0].write("Visit", "first")
+    _ = try family[0].vault.addMember(named: #require(FileName("Liam")))
+    try family.meet(at: usb)
+  }
+
+  private var emma: MemberID { get throws { try family[0].emma.id } }
+
+  private var liam: Member {
+    get throws {
+      let name = try #require(FileName("Liam"))
+      return try #require(family[0].vault.member(named: name))
+    }
+  }
+
+  private func head(of device: Int) throws -> BlobPath {
+    BlobPath(VaultPath.head(try emma, family[device].vault.device).string)
+  }
+
+  private func bytes(_ path: BlobPath) throws -> [UInt8] { try #require(usb.blobs[path]) }
+
+  /// The second device syncs: this problem is named, nothing here changes for the worse, and Liam goes on.
+  private func expect(
+    _ kind: SyncProblem.Kind, at path: BlobPath? = nil,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let before = try family[1].contents()
+    let edit = RecordEdit.newRecord("Liam goes on")
+    _ = try liam.commit([edit])
+    _ = try family[0].sync(usb) { options in
+      options.direction = .push
+      options.repairsRemote = false
+    }
+    let report = try family[1].sync(usb)
+    let found = report.problems.filter { $0.kind == kind }
+    #expect(!found.isEmpty, "\(report.problems)", sourceLocation: sourceLocation)
+    if let path {
+      #expect(found.contains { $0.path == path.string }, "\(found)", sourceLocation: sourceLocation)
+    }
+    #expect(found.allSatisfy { !$0.text.isEmpty }, sourceLocation: sourceLocation)
+    let after = try family[1].contents()
+    for (path, text) in before {
+      #expect(after[path] == text, sourceLocation: sourceLocation)
+    }
+    #expect(
+      try family[1].vault.member(liam.id)?.entry(edit.record) != nil, "Liam was held up",
+      sourceLocation: sourceLocation)
+    try family[1].expectWhole(sourceLocation: sourceLocation)
+  }
+
+  @Test func aHeadRolledBack() throws {
+    let path = try head(of: 0)
+    let old = try bytes(path)
+    try family[0].edit(note, "second")
+    try family.meet(at: usb)
+    try usb.put(path, old)
+    try expect(.wentBack, at: path)
+    // The second device, which has the newer one, has put it there again.
+    #expect(try bytes(path) != old)
+  }
+
+  @Test func aHeadRemoved() throws {
+    try usb.remove(head(of: 0))
+    try expect(.wentBack, at: try head(of: 0))
+  }
+
+  @Test func anIdentityRolledBackToNothing() throws {
+    let identity = try #require(usb.blobs.keys.first { $0.name == "identity" })
+    try usb.remove(identity)
+    try expect(.wentBack, at: identity)
+    #expect(usb.blobs[identity] != nil)
+  }
+
+  @Test func aForkedHead() throws {
+    // A copy of the first device's folder and state writes on its own.
+    let copy = try Family()
+    let stranger = copy[0]
+    stranger.store = family[0].store.imageAfterKill()
+    stranger.stateStore = family[0].stateStore.imageAfterKill()
+    try stranger.reopen()
+    try stranger.edit(note, "one history")
+    try family[0].edit(note, "another history")
+    let fork = MemoryStore()
+    try stranger.sync(fork, as: "fork")
+    try family.meet(at: usb)
+    for (path, bytes) in fork.blobs { try usb.put(path, bytes) }
+    try expect(.fork, at: try head(of: 0))
+  }
+
+  @Test func objectsWithheldSwappedTruncatedExtended() throws {
+    let before = Set(usb.blobs.keys)
+    try family[0].edit(note, "second")
+    try family[0].sync(usb)
+    // The segment first: once a good copy of it is here, nothing there can harm it. Its kind stands in the header.
+    let new = usb.blobs.filter { !before.contains($0.key) }
+      .sorted { $0.value[5] > $1.value[5] }.map(\.key)
+    #expect(new.count == 2)
+    for path in new {
+      let good = try bytes(path)
+      let other = try bytes(new.first { $0 != path } ?? path)
+      let attacks: [(SyncProblem.Kind, [UInt8]?)] = [
+        (.missingThere, nil), (.damagedThere, other), (.damagedThere, Array(good.dropLast())),
+        (.damagedThere, good + [0]), (.damagedThere, []),
+        (.damagedThere, good.dropLast(1) + [good[good.count - 1] ^ 1]),
+      ]
+      for (kind, bad) in attacks {
+        if let bad { try usb.put(path, bad) } else { try usb.remove(path) }
+        let report = try family[1].sync(usb)
+        #expect(report.problems.contains { $0.kind == kind }, "\(report.problems)")
+        #expect(report.untakenHeadCount > 0)
+        #expect(try family[1].contents().values.contains("first"))
+        try family[1].expectWhole()
+        try usb.put(path, good)
+      }
+    }
+    let report = try family[1].sync(usb)
+    #expect(report.problems == [])
+    #expect(try family[1].contents().values.contains("second"))
+  }
+
+  @Test func anotherMembersHeadUnderThisName() throws {
+    let path = try head(of: 0)
+    let other = BlobPath(VaultPath.head(try liam.id, family[0].vault.device).string)
+    try usb.put(path, bytes(other))
+    try expect(.damagedThere, at: path)
+  }
+
+  @Test func anotherMembersObjectUnderThisName() throws {
+    try family[0].edit(note, "second")
+    let before = Set(usb.blobs.keys)
+    try family[0].sync(usb)
+    let path = try #require(
+      usb.blobs.keys.filter { !before.contains($0) }.min { $0.string < $1.string })
+    let foreign = try #require(
+      usb.blobs.keys.first { $0.string.hasPrefix("members/\(try liam.id.hex)/objects") })
+    try usb.put(path, bytes(foreign))
+    try expect(.damagedThere, at: path)
+  }
+
+  @Test func aDeviceThatWasNeverCertified() throws {
+    // Someone makes keys of their own, and signs a head with them.
+    let device = ThisDevice(
+      signingSeed: SecretBytes(randomCount: 32), agreementPrivateKey: SecretBytes(randomCount: 32),
+      generation: 1)
+    let path = VaultPath.head(try emma, device.id)
+    let files = SignedFiles(store: usb, binding: Binding(vault: family[0].vault.id))
+    let body = HeadBody(
+      member: try emma, device: device.id, counter: 1_000, person: family[0].vault.person,
+      generation: 1, keyID: .zero,
+      sealed: Sealed(
+        nonce: [UInt8](repeating: 0, count: 12), ciphertext: [UInt8](repeating: 0, count: 32)))
+    try usb.put(BlobPath(path.string), files.sign(body.encoded(), .head, path, with: device))
+    try expect(.damagedThere, at: BlobPath(path.string))
+    #expect(family[1].store.blobs[BlobPath(path.string)] == nil)
+  }
+
+  @Test func aCertificateThatNobodySigned() throws {
+    let certificate = try #require(
+      usb.blobs.keys.first { $0.string.contains("/generations/1/") })
+    let device = DeviceID.random()
+    let path = BlobPath(
+      VaultPath.certificate(family[0].vault.person, generation: 1, device).string)
+    try usb.put(path, bytes(certificate))
+    try expect(.damagedThere, at: path)
+    #expect(family[1].store.blobs[path] == nil)
+  }
+
+  @Test func aStatementExchangedForAnother() throws {
+    let paths = usb.blobs.keys.filter { $0.string.contains("/grants/") }
+      .sorted { $0.string < $1.string }
+    let path = try #require(paths.first { $0.string.contains((try? emma.hex) ?? "?") })
+    let other = try #require(paths.first { $0 != path })
+    try usb.put(path, bytes(other))
+    // Looked at when something of the member is new.
+    try family[0].write("New", "new")
+    try expect(.damagedThere, at: path)
+  }
+
+  @Test func garbageInPlaceOfEverySignedFile() throws {
+    for path in usb.blobs.keys where !path.string.contains("/objects/") && path != "vault.json" {
+      let good = try bytes(path)
+      try usb.put(path, Array("garbage".utf8))
+      let before = family[1].store.blobs.filter { !$0.key.string.hasPrefix("staging/") }
+      let report = try family[1].sync(usb) {
+        $0.looksEverywhere = true
+        $0.direction = .pull
+      }
+      #expect(report.problems.contains { $0.path == path.string }, "\(path)")
+      let after = family[1].store.blobs.filter { !$0.key.string.hasPrefix("staging/") }
+      #expect(after == before, "\(path)")
+      try usb.put(path, good)
+    }
+  }
+
+  @Test func aMemberThatIsAllFalse() throws {
+    let member = MemberID.random()
+    let root = try #require(usb.blobs.first { $0.key.name == "root" })
+    let path = BlobPath(VaultPath.memberRoot(member).string)
+    try usb.put(path, root.value)
+    let head = try bytes(try head(of: 0))
+    try usb.put(
+      BlobPath(VaultPath.head(member, family[0].vault.device).string), head)
+    try expect(.damagedThere, at: path)
+    #expect(family[1].vault.members.count == 2)
+  }
+
+  @Test func namesThatLeadOutAndNamesOfOtherPrograms() throws {
+    let hostile = ListingStore(usb) { folder, entries in
+      guard folder.string.hasSuffix("/heads") else { return entries }
+      return entries
+        + ["..", ".", "../../../x", "a/b", "head (conflicted copy).tmp"].map {
+          BlobEntry(name: $0, kind: .blob, size: 10, fingerprint: 1)
+        }
+    }
+    try family[0].edit(note, "second")
+    try family[0].sync(usb)
+    let report = try family[1].sync(hostile)
+    let found = report.problems.filter { $0.kind == .foreignFile }.map(\.path)
+    #expect(found.contains { $0.hasSuffix("..") })
+    #expect(found.contains { $0.hasSuffix("head (conflicted copy).tmp") })
+    #expect(report.problems.allSatisfy { $0.severity == .note })
+    #expect(try family[1].contents().values.contains("second"))
+  }
+
+  @Test func aListingWithoutEnd() throws {
+    let hex = try emma.hex
+    let hostile = ListingStore(usb) { folder, entries throws(BlobStoreError) in
+      guard folder.string == "members/\(hex)/heads" else { return entries }
+      throw .endlessListing(folder: folder.string, limit: 1)
+    }
+    let edit = RecordEdit.newRecord("Liam goes on")
+    _ = try liam.commit([edit])
+    try family[0].sync(usb)
+    let report = try family[1].sync(hostile)
+    #expect(report.problems.contains { $0.kind == .endlessListing })
+    #expect(try family[1].vault.member(liam.id)?.entry(edit.record) != nil)
+    try family[1].expectWhole()
+  }
+
+  @Test func aHeadThatSomeoneSawAndTheStoreHides() throws {
+    // The third device's head is seen by the first, which does not carry it on.
+    let family = try Family(count: 3)
+    let (usb, other) = (MemoryStore(), MemoryStore())
+    try family.meet(at: usb)
+    try family[2].write("Third", "x")
+    try family[2].sync(other, as: "other")
+    try family[0].sync(other, as: "other")
+    try family[0].write("First", "y")
+    let hidden = VaultPath.head(try family[0].emma.id, family[2].vault.device).string
+    let before = usb.blobs[BlobPath(hidden)]
+    try family[0].sync(usb)
+    if let before {
+      try usb.put(BlobPath(hidden), before)
+    } else {
+      try usb.remove(BlobPath(hidden))
+    }
+    let report = try family[1].sync(usb)
+    #expect(report.problems.contains { $0.kind == .withheld && $0.path == hidden })
+    #expect(try family[1].emma.record(titled: "First") != nil)
+  }
+
+  @Test func anOldBackupOfTheRemoteIsToldAndRepaired() throws {
+    let backup = usb.imageAfterKill()
+    for text in ["second", "third"] {
+      try family[0].edit(note, text)
+      try family[0].write("New \(text)", text)
+      try family.meet(at: usb)
+    }
+    let report = try family[0].sync(backup)
+    #expect(report.problems.contains { $0.kind == .wentBack })
+    #expect(report.isComplete)
+    // Whoever comes now finds everything.
+    let newcomer = try Family()
+    let pull = try newcomer[1].sync(backup)
+    #expect(pull.problems.filter { $0.severity > .note } == [])
+    #expect(try newcomer[1].contents() == (try family[0].contents()))
+    let again = try family[0].sync(backup)
+    #expect(again.problems == [])
+  }
+
+  @Test func aMassDeletionAsksFirst() throws {
+    let edits = (0..<50).map { RecordEdit.newRecord("Record \($0)") }
+    _ = try family[0].emma.commit(edits)
+    try family.meet(at: usb)
+    for edit in edits.prefix(30) { try family[0].delete(edit.record) }
+    try family[0].sync(usb)
+    let report = try family[1].sync(usb)
+    #expect(report.massChanges[try emma]?.deletedCount == 30)
+    #expect(report.problems.contains { $0.kind == .massChange })
+    #expect(try family[1].emma.recordCount == 52)
+    let accepted = try family[1].sync(usb) { $0.acceptsMassChange = true }
+    #expect(accepted.problems.isEmpty)
+    #expect(try family[1].emma.recordCount == 22)
+  }
+}

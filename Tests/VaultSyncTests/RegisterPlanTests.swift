@@ -1,0 +1,98 @@
+import Testing
+import VaultModel
+
+@testable import VaultSync
+
+/// Every situation that a register can be in, with counters 1 to 3 and two files for each.
+@Suite struct RegisterPlanTests {
+  private static let states: [RegisterState?] = {
+    var states: [RegisterState?] = [nil]
+    for counter: UInt8 in 1...3 {
+      for file: UInt8 in 1...2 {
+        let bytes = [UInt8](repeating: counter * 10 + file, count: 32)
+        states.append(RegisterState(counter: UInt64(counter), hash: FileHash(bytes) ?? .zero))
+      }
+    }
+    return states
+  }()
+
+  private static func forEachSituation(_ body: (RegisterSituation) -> Void) {
+    for local in states {
+      for remote in states {
+        for mark in states {
+          for shown in states {
+            for isOwn in [false, true] {
+              for previous in [nil, remote?.hash] {
+                body(
+                  RegisterSituation(
+                    local: local, remote: remote, mark: mark, shown: shown, previous: previous,
+                    isOwn: isOwn))
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  @Test func nothingIsReplacedByWhatIsNotNewer() {
+    Self.forEachSituation { situation in
+      let (local, remote) = (situation.local?.counter ?? 0, situation.remote?.counter ?? 0)
+      switch RegisterPlan(situation).action {
+      case .take: #expect(remote > local)
+      case .put, .joinThenPut: #expect(local > remote)
+      case .leave: break
+      }
+    }
+  }
+
+  @Test func whatIsOlderThanSeenIsNeverTakenAndAlwaysNamed() {
+    Self.forEachSituation { situation in
+      let plan = RegisterPlan(situation)
+      let remote = situation.remote?.counter ?? 0
+      if let shown = situation.shown, shown.counter > remote {
+        #expect(plan.action != .take)
+        #expect(plan.findings.contains(.wentBack(shows: remote, showed: shown.counter)))
+      }
+      if let mark = situation.mark, mark.counter > remote { #expect(plan.action != .take) }
+    }
+  }
+
+  @Test func twoFilesOfOneCounterReplaceNothing() {
+    Self.forEachSituation { situation in
+      guard let remote = situation.remote else { return }
+      let others = [situation.local, situation.mark, situation.shown].compactMap(\.self)
+      let isFork = others.contains { $0.counter == remote.counter && $0.hash != remote.hash }
+      let plan = RegisterPlan(situation)
+      #expect(plan.findings.contains(.forked(counter: remote.counter)) == isFork)
+      if isFork { #expect(plan.action == .leave) }
+    }
+  }
+
+  @Test func whatIsHereAndNewerIsAlwaysPut() {
+    Self.forEachSituation { situation in
+      let plan = RegisterPlan(situation)
+      let isForked = plan.findings.contains { if case .forked = $0 { true } else { false } }
+      guard let local = situation.local, local.counter > situation.remote?.counter ?? 0, !isForked
+      else { return }
+      #expect(plan.action == .put || plan.action == .joinThenPut)
+      if !situation.isOwn { #expect(plan.action == .put) }
+    }
+  }
+
+  @Test func onlyAnOwnRegisterIsJoined() {
+    Self.forEachSituation { situation in
+      guard RegisterPlan(situation).action == .joinThenPut else { return }
+      #expect(situation.isOwn)
+      #expect(situation.remote != situation.shown)
+      #expect(situation.remote?.hash != situation.previous)
+    }
+  }
+
+  @Test func whatIsTheSameOnBothSidesStays() {
+    for state in Self.states {
+      let plan = RegisterPlan(RegisterSituation(local: state, remote: state, mark: state))
+      #expect(plan == RegisterPlan(.leave))
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultModel
+
+@testable import Vault
+@testable import VaultSync
+
+/// Whether a remote holds what it should, and what it can give back.
+@Suite struct RemoteCheckTests {
+  private let family: Family
+  private let usb = MemoryStore()
+  private let record: RecordID
+
+  init() throws {
+    family = try Family(count: 1)
+    var edit = RecordEdit.newRecord("Scan", note: "v1")
+    edit.items[try #require(FileName("scan"))] =
+      try .photo("scan", byteCount: 20 << 20, seed: 3, in: family[0].emma)
+    try family[0].commit(edit)
+    record = edit.record
+    try family[0].edit(edit.record, "v2")
+    try family[0].sync(usb)
+  }
+
+  private func check(readsData: Bool) throws -> RemoteCheckReport {
+    try RemoteCheck(vault: family[0].vault, remote: usb).run(readsData: readsData)
+  }
+
+  private var objects: [BlobPath] {
+    usb.blobs.keys.filter { $0.string.contains("/objects/") }.sorted { $0.string < $1.string }
+  }
+
+  @Test func aWholeRemoteIsWhole() throws {
+    let report = try check(readsData: true)
+    #expect(report.problems == [])
+    #expect(report.objectCount == objects.count)
+    #expect(report.unusedCount == 0)
+    #expect(report.readByteCount == report.objectByteCount)
+    #expect(report.traffic.putCount == 0)
+    // Without the data, nothing of the objects but their list.
+    #expect(try check(readsData: false).traffic.readByteCount < 10_000)
+  }
+
+  @Test func eachMissingAndDamagedObjectIsNamed() throws {
+    for path in objects {
+      let good = try #require(usb.blobs[path])
+      try usb.remove(path)
+      #expect(try check(readsData: false).problems.map(\.path) == [path.string])
+      var bad = good
+      bad[bad.count / 2] ^= 1
+      try usb.put(path, bad)
+      #expect(try check(readsData: false).problems == [])
+      #expect(try check(readsData: true).problems.map(\.path) == [path.string])
+      try usb.put(path, good)
+    }
+  }
+
+  @Test func whatIsNotThereYetIsNoDamage() throws {
+    try family[0].edit(record, "v3")
+    try family[0].write("New", "x")
+    let report = try check(readsData: false)
+    #expect(report.problems == [])
+    #expect(report.unsyncedRecordCount == 2)
+  }
+
+  @Test func everyFileThatIsLostOrDamagedHereComesBack() throws {
+    let whole = family[0].store.blobs
+    let unused = try family[0].vault.check(readsData: false).unusedCount
+    var mendedCount = 0
+    for (path, good) in whole where path.string.contains("/objects/") {
+      for isLost in [true, false] {
+        if isLost {
+          try family[0].store.remove(path)
+        } else {
+          try family[0].store.replace(path, Array(good.dropLast(3)), durably: true)
+        }
+        try family[0].reopen()
+        let report = try RemoteMending(vault: family[0].vault, remote: usb).run(readsData: true)
+        // A segment that a newer one replaced is missed by nobody.
+        #expect(report.mended.allSatisfy { $0.string == path.string })
+        mendedCount += report.mended.count
+        try family[0].reopen()
+        try family[0].expectWhole("\(path)")
+      }
+    }
+    // The older revision, when it is lost, looks like one that was collected.
+    #expect(mendedCount == 2 * (objects.count - unused) - 1)
+  }
+
+  @Test func aLostHeadAndAllObjectsComeBack() throws {
+    let contents = try family[0].contents()
+    let head = BlobPath(
+      VaultPath.head(try family[0].emma.id, family[0].vault.device).string)
+    try family[0].store.remove(head)
+    for path in objects { try family[0].store.remove(path) }
+    try family[0].reopen()
+    // The head, then its segments, of which opening the vault names one at a time, then what they name.
+    for _ in 0..<8 {
+      let report = try RemoteMending(vault: family[0].vault, remote: usb).run(readsData: false)
+      try family[0].reopen()
+      if report.mended.isEmpty { break }
+    }
+    #expect(try family[0].contents() == contents)
+    try family[0].expectWhole()
+  }
+}

@@ -1,0 +1,58 @@
+import Testing
+import VaultSync
+
+struct ScheduleTests {
+  private let start = ContinuousClock.now
+
+  private func synced() -> SyncSchedule {
+    var schedule = SyncSchedule(now: start, interval: .seconds(300))
+    schedule.begin()
+    schedule.end(at: start, isFailure: false)
+    return schedule
+  }
+
+  @Test func beginsAtOnceAndThenWaitsItsInterval() {
+    #expect(SyncSchedule(now: start, interval: .seconds(300)).next == start)
+    #expect(synced().next == start + .seconds(300))
+  }
+
+  @Test func sendsEditsWhenTheyPauseAndNotLaterThanHalfAMinute() {
+    var schedule = synced()
+    schedule.localChanged(at: start + .seconds(10))
+    schedule.localChanged(at: start + .seconds(12))
+    #expect(schedule.next == start + .seconds(17))
+    for second in 13...60 { schedule.localChanged(at: start + .seconds(second)) }
+    #expect(schedule.next == start + .seconds(40))
+    schedule.begin()
+    schedule.end(at: start + .seconds(41), isFailure: false)
+    #expect(schedule.next == start + .seconds(341))
+  }
+
+  @Test func whatHappensDuringASyncCausesAnother() {
+    var schedule = synced()
+    schedule.begin()
+    schedule.remoteChanged(at: start + .seconds(1))
+    schedule.end(at: start + .seconds(2), isFailure: false)
+    #expect(schedule.next == start + .milliseconds(1500))
+  }
+
+  @Test func failuresWaitLongerAndLongerUntilTheNetworkReturns() {
+    var schedule = synced()
+    var now = start
+    var waits: [Duration] = []
+    for _ in 0..<9 {
+      schedule.begin()
+      schedule.end(at: now, isFailure: true)
+      waits.append(schedule.next - now)
+      now = schedule.next
+    }
+    #expect(waits.prefix(4) == [.seconds(10), .seconds(20), .seconds(40), .seconds(80)])
+    #expect(waits.last == .seconds(300) || waits.last == .seconds(900))
+    schedule.localChanged(at: now)
+    #expect(schedule.next > now)
+    schedule.begin()
+    schedule.end(at: now, isFailure: true)
+    schedule.retryNow(at: now + .seconds(1))
+    #expect(schedule.next == now + .seconds(1))
+  }
+}
