@@ -100,14 +100,14 @@ struct DeviceEnrolment {
 }
 
 extension DeviceEnrolment {
-  /// The newest personal profile among the person's devices; nil when there is none that can be read.
+  /// What the person's devices know together; nil when there is none that can be read.
   private func personalProfile(
     master: borrowing MasterKey
   ) throws(VaultError) -> PersonalProfile? {
     let key = master.profileKey(binding: files.binding)
     let folder = BlobPath("people/\(person.hex)/devices")
     let entries = try storing { () throws(BlobStoreError) in try store.list(folder) }
-    var newest: PersonalProfile?
+    var joined: PersonalProfile?
     for entry in entries {
       guard let other = DeviceID(hex: entry.name) else { continue }
       let path = VaultPath.device(person, other)
@@ -117,7 +117,9 @@ extension DeviceEnrolment {
         let plain = try files.open(body.sealed, with: key, .device, path, counter: body.counter)
         do {
           let profile = try DeviceProfile(decoding: plain).profile
-          if profile.time > newest?.time ?? .zero { newest = profile }
+          var both = joined ?? profile
+          both.join(profile)
+          joined = both
         } catch {
           continue
         }
@@ -126,7 +128,7 @@ extension DeviceEnrolment {
         continue
       }
     }
-    return newest
+    return joined
   }
 }
 
