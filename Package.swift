@@ -75,7 +75,8 @@ let package = Package(
       name: "kinvault",
       dependencies: [
         "VaultModel", "VaultCrypto", "BlobStore", "Vault", "VaultFiles", "VaultMount", "VaultSync",
-        "RemoteStores", "CLinux", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "RemoteStores", "CLinux",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
 
