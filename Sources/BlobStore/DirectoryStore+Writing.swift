@@ -101,7 +101,43 @@ extension DirectoryStore {
   package func put(
     _ path: BlobPath, _ bytes: UnsafeRawBufferPointer, _ condition: PutCondition
   ) throws(BlobStoreError) {
+    if condition == .ifAbsent, try writeUnnamed(path, bytes) { return }
     try write(path, bytes, condition, durably: false)
+  }
+
+  /// Writes a file that gets its name when it is whole: one change of a folder, and nothing is left behind by a crash.
+  ///
+  /// - Returns: False, with nothing done, where the file system has no files without names.
+  private func writeUnnamed(
+    _ path: BlobPath, _ bytes: UnsafeRawBufferPointer
+  ) throws(BlobStoreError) -> Bool {
+    var outcome: Result<Bool, BlobStoreError> = .success(true)
+    let error = inParent(of: path, missing: .make) { folder, name in
+      do throws(BlobStoreError) {
+        outcome = .success(try writeUnnamed(bytes, as: name, in: folder, for: path))
+      } catch {
+        outcome = .failure(error)
+      }
+      return 0
+    }
+    try check(error, path)
+    return try outcome.get()
+  }
+
+  private func writeUnnamed(
+    _ bytes: UnsafeRawBufferPointer, as name: UnsafePointer<CChar>, in folder: Int32,
+    for path: BlobPath
+  ) throws(BlobStoreError) -> Bool {
+    let opened = retryingInterrupted { kv_open_unnamed(folder) }
+    // EISDIR is what kernels without such files say, ENOENT some file systems.
+    if [-EOPNOTSUPP, -EISDIR, -EINVAL, -ENOENT].contains(opened) { return false }
+    let file = try Descriptor(opened, path: path.string)
+    try file.write(bytes, path: path.string)
+    let error = retryingInterrupted { kv_link_unnamed(file.number, folder, name) }
+    if error < 0, error != -EEXIST { return false }
+    try check(error, path)
+    try finish(file, path)
+    return true
   }
 
   /// Writes a temporary file next to where it shall be, and gives it its name.

@@ -1,8 +1,15 @@
+import Glibc
+import Synchronization
+
 /// Reads a regular file by its descriptor.
 final class FileReader: BlobReader {
   let size: UInt64
   private let file: Descriptor
   private let path: String
+  private let hasToldKernel = Atomic<Bool>(false)
+
+  /// Reads of fewer bytes than this, in the middle of the file, are someone looking something up.
+  private static let lookupSize = 64 << 10
 
   init(_ file: consuming Descriptor, path: String) throws(BlobStoreError) {
     size = try file.blobSize(path: path)
@@ -13,6 +20,16 @@ final class FileReader: BlobReader {
   func read(
     at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer
   ) throws(BlobStoreError) -> Int {
-    try file.read(at: offset, into: buffer, path: path)
+    if offset > 0, buffer.count < Self.lookupSize { expectLookups() }
+    return try file.read(at: offset, into: buffer, path: path)
+  }
+
+  /// Has the kernel read what is asked for and no more: its readahead would fetch several times as much from the disk
+  /// before the read returns. Larger reads are whole requests to the disk either way.
+  private func expectLookups() {
+    guard !hasToldKernel.load(ordering: .relaxed) else { return }
+    hasToldKernel.store(true, ordering: .relaxed)
+    // Advice only: a file system that knows none reads as it likes.
+    _ = posix_fadvise(file.number, 0, 0, POSIX_FADV_RANDOM)
   }
 }

@@ -84,6 +84,19 @@ int kv_renameat2(int old_folder, const char *old_name, int new_folder, const cha
   return (int)result(renameat2(old_folder, old_name, new_folder, new_name, flags));
 }
 
+int kv_open_unnamed(int folder) {
+  return (int)result(openat(folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
+}
+
+int kv_link_unnamed(int fd, int folder, const char *name) {
+  if (linkat(fd, "", folder, name, AT_EMPTY_PATH) == 0) return 0;
+  // Before Linux 6.10 that takes a capability, without which the answer is ENOENT.
+  if (errno != ENOENT) return -errno;
+  char path[32];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  return (int)result(linkat(AT_FDCWD, path, folder, name, AT_SYMLINK_FOLLOW));
+}
+
 int kv_syncfs(int fd) { return (int)result(syncfs(fd)); }
 
 int kv_start_writeback(int fd, int64_t offset, int64_t length) {

@@ -54,6 +54,11 @@ struct HeadRegister: Sendable {
     }
   }
 
+  /// The hash of the file of a head, of which nothing is verified.
+  func fileHash(of device: DeviceID) throws(VaultError) -> FileHash {
+    try context.signedFiles.load(path(of: device)).hash
+  }
+
   /// The bytes of this device's next head.
   func encode(_ head: Head, counter: UInt64, previous: FileHash?) throws(VaultError) -> [UInt8] {
     let path = path(of: context.device.id)

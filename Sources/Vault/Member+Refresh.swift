@@ -35,6 +35,12 @@ extension Member {
     for (device, fingerprint) in try headFiles() where heads.seen[device] != fingerprint {
       let isOwn = device == context.device.id && mayWrite
       do throws(VaultError) {
+        // After each commit of this process: it was verified, or written, before.
+        if isOwn, let known = heads.loaded[device], try register.fileHash(of: device) == known.hash
+        {
+          heads.seen[device] = fingerprint
+          continue
+        }
         let news = try adopt(try loadHead(of: device), &heads)
         changed.formUnion(news)
         noteChanges(news)

@@ -140,6 +140,15 @@ package final class Member: Sendable {
     return ((revision.document.map { [$0] } ?? []) + others).filter { !$0.isDeleted }
   }
 
+  /// The items of a record and its extended attributes; nothing is read where the manifest knows that there are none.
+  ///
+  /// - Throws: `missing`, `damaged`.
+  package func contents(of entry: RecordEntry) throws(VaultError) -> ([Item], [Xattr]) {
+    if entry.isBare { return ([], []) }
+    let revision = try revision(entry.revision)
+    return (try items(of: revision), revision.attributes.xattrs)
+  }
+
   /// The chunk names of an item's content, in order; nil is a hole.
   ///
   /// - Throws: `missing`, `damaged` of an index object.

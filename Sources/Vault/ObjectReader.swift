@@ -21,8 +21,18 @@ package final class ObjectReader: Sendable {
   /// of it alone would cost a random read as much as the block itself.
   ///
   /// - Throws: `missing`; `damaged` when the file's size is none that such an object has.
-  init(
+  convenience init(
     name: ObjectName, kind: ObjectKind, path: BlobPath, store: any LocalStore, keys: MemberKeys,
+    buffers: BufferPool
+  ) throws(VaultError) {
+    let blob = try storing { () throws(BlobStoreError) in try store.openForReading(path) }
+    try self.init(
+      name: name, kind: kind, path: path, blob: blob, keys: keys, buffers: buffers)
+  }
+
+  /// The same for a file that is open, or in memory.
+  init(
+    name: ObjectName, kind: ObjectKind, path: BlobPath, blob: any BlobReader, keys: MemberKeys,
     buffers: BufferPool
   ) throws(VaultError) {
     self.name = name
@@ -30,7 +40,7 @@ package final class ObjectReader: Sendable {
     self.kind = kind
     self.keys = keys
     self.buffers = buffers
-    blob = try storing { () throws(BlobStoreError) in try store.openForReading(path) }
+    self.blob = blob
     let fileSize = Int(clamping: blob.size)
     guard let bodySize = ObjectLayout.bodySize(fileSize: fileSize),
       bodySize <= ObjectLayout.bodySize(contentSize: ObjectLayout.maximumContentSize(of: kind))
@@ -40,6 +50,9 @@ package final class ObjectReader: Sendable {
     self.bodySize = bodySize
     cipher = Mutex(keys.current.cipher(for: name, kind: kind))
   }
+
+  /// False while the object is held in memory.
+  var isOfFile: Bool { !(blob is HeldBlob) }
 
   /// The cipher that the object's header asks for.
   private func cipherOfHeader() throws(VaultError) -> ObjectCipher {

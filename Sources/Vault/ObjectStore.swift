@@ -6,8 +6,8 @@ import VaultModel
 
 /// The objects of one member: content in, name out, and back.
 ///
-/// New objects are *staged*: sealed on disk, but named by no commit. `publish` moves them to their
-/// place as part of a commit. Safe to use from any thread; calls run on the caller's thread.
+/// New objects are *staged*: sealed on disk, or in memory while they are small, but named by no commit. `publish`
+/// brings them to their place as part of a commit. Safe to use from any thread; calls run on the caller's thread.
 package final class ObjectStore: Sendable {
   let member: MemberID
   let keys: MemberKeys
@@ -16,17 +16,19 @@ package final class ObjectStore: Sendable {
   let staging: Staging?
   // Nil in a vault that is wholly here.
   let lazy: LazyChunks?
-  private let buffers: BufferPool
+  let buffers: BufferPool
   /// An object that no commit of this process has taken yet.
-  private struct Staged: Sendable {
+  struct Staged: Sendable {
     /// How many drafts use it.
     var userCount: Int
     /// It is a link to an object that was in its place already.
-    var isLink: Bool
+    var isLink = false
+    /// The sealed file of a small object, which stands nowhere else; nil when it is in the staging folder.
+    var held: [UInt8]?
   }
 
-  private let staged = Mutex<[ObjectName: Staged]>([:])
-  private let readers = Mutex(ReaderCache(capacity: 512))
+  let staged = Mutex<[ObjectName: Staged]>([:])
+  let readers = Mutex(ReaderCache(capacity: openReaderLimit))
 
   init(
     member: MemberID, keys: MemberKeys, store: any LocalStore, staging: Staging?,
@@ -90,7 +92,20 @@ package final class ObjectStore: Sendable {
     defer { if isPooled { buffers.put(buffer) } else { buffer.deallocate() } }
     let sealed = UnsafeMutableRawBufferPointer(rebasing: buffer[0..<size])
     epoch.seal(name: name, kind: kind, content: content, into: sealed)
-    try create(name, UnsafeRawBufferPointer(sealed), staging)
+    if size <= Staging.heldObjectSize, try staging.hold(size) {
+      hold(name, Array(sealed), staging)
+    } else {
+      try create(name, UnsafeRawBufferPointer(sealed), staging)
+    }
+  }
+
+  /// Keeps a small object in memory, or joins another thread that staged the same content meanwhile.
+  private func hold(_ name: ObjectName, _ sealed: [UInt8], _ staging: Staging) {
+    let isNew = staged.withLock { staged in
+      staged[name, default: Staged(userCount: 0, held: sealed)].userCount += 1
+      return staged[name]?.userCount == 1
+    }
+    if !isNew { staging.letGo(sealed.count) }
   }
 
   /// Creates the staged file, or joins another thread that stages the same content at this moment.
@@ -165,6 +180,7 @@ package final class ObjectStore: Sendable {
         return
       }
       staged[name] = nil
+      if let held = object.held { return staging.letGo(held.count) }
       // Under the lock, so that nobody stages the same content again in between. What cannot be
       // removed is removed with the staging folder.
       try? store.remove(staging.path(of: name))
@@ -186,154 +202,28 @@ package final class ObjectStore: Sendable {
       }
       return
     }
-    let path = staging.path(of: name)
     try storing { () throws(BlobStoreError) in
-      try store.rename(path, to: final)
-      // Renaming one link of a file over another does nothing and leaves both.
-      if object.isLink { try store.remove(path) }
+      if let held = object.held {
+        try write(held, to: final)
+      } else {
+        let path = staging.path(of: name)
+        try store.rename(path, to: final)
+        // Renaming one link of a file over another does nothing and leaves both.
+        if object.isLink { try store.remove(path) }
+      }
     }
     // Its users now have it in its place; what they discard later is not staged any more.
-    staged.withLock { $0[name] = nil }
+    let published = staged.withLock { $0.removeValue(forKey: name) }
+    if let held = published?.held { staging.letGo(held.count) }
   }
 
-  // MARK: Reading
-
-  /// A reader for parts of the object.
-  ///
-  /// - Throws: `missing`, `damaged`, `io`.
-  package func reader(
-    _ name: ObjectName, kind: ObjectKind = .chunk
-  ) throws(VaultError) -> ObjectReader {
-    if let reader = readers.withLock({ $0[name] }) { return reader }
-    let reader = try fetchingIfAway(name, kind) { () throws(VaultError) in
-      try open(name, kind: kind)
-    }
-    readers.withLock { $0.insert(reader) }
-    return reader
-  }
-
-  private func open(_ name: ObjectName, kind: ObjectKind) throws(VaultError) -> ObjectReader {
-    if let staging, isStaged(name) {
-      do throws(VaultError) {
-        return try ObjectReader(
-          name: name, kind: kind, path: staging.path(of: name), store: store, keys: keys,
-          buffers: buffers)
-      } catch {
-        // It may have been published since.
-        guard case .missing = error else { throw error }
-      }
-    }
-    return try ObjectReader(
-      name: name, kind: kind, path: path(of: name), store: store, keys: keys, buffers: buffers)
-  }
-
-  /// The whole content, authenticated.
-  ///
-  /// - Throws: `missing`, `damaged`, `io`.
-  package func content(_ name: ObjectName, kind: ObjectKind) throws(VaultError) -> [UInt8] {
-    var path = path(of: name)
-    if let staging, isStaged(name) { path = staging.path(of: name) }
-    do throws(VaultError) {
-      return try content(name, kind: kind, at: path)
-    } catch {
-      let final = self.path(of: name)
-      guard case .missing = error else { throw error }
-      return try fetchingIfAway(name, kind) { () throws(VaultError) in
-        try content(name, kind: kind, at: final)
-      }
+  private func write(
+    _ held: [UInt8], to final: BlobPath
+  ) throws(BlobStoreError) {
+    do throws(BlobStoreError) { try store.put(final, held, .ifAbsent) } catch {
+      guard case .alreadyExists = error else { throw error }
+      // What is there did not open when this was staged, or is the same and came meanwhile.
+      try store.put(final, held, .always)
     }
   }
-
-  /// Runs `body`; when it misses the chunk and the vault is lazy, brings the chunk here and runs it again.
-  private func fetchingIfAway<Value>(
-    _ name: ObjectName, _ kind: ObjectKind, _ body: () throws(VaultError) -> Value
-  ) throws(VaultError) -> Value {
-    guard let lazy, kind == .chunk else { return try body() }
-    lazy.noteUse(name)
-    do throws(VaultError) { return try body() } catch {
-      guard case .missing = error else { throw error }
-      try lazy.fetch(name, for: self)
-      return try body()
-    }
-  }
-
-  /// Whether chunks may be absent here because a remote has them.
-  package var isLazy: Bool { lazy != nil }
-
-  /// Brings a chunk here that a lazy vault keeps elsewhere; does nothing for any other.
-  ///
-  /// - Throws: `away` when it cannot be had; `damaged`, `noSpace`, `io`.
-  package func fetchIfAway(_ chunk: ObjectName) throws(VaultError) {
-    guard let lazy, try !isPresent(chunk) else { return }
-    try lazy.fetch(chunk, for: self)
-  }
-
-  /// Says that a chunk will be read soon: a lazy vault begins to bring it here.
-  package func prefetch(_ name: ObjectName) {
-    guard let lazy, staging != nil, !isStaged(name) else { return }
-    // What cannot be told now is told to whoever reads it.
-    do throws(VaultError) { if try isPresent(name) { return } } catch { return }
-    lazy.fetchAhead(name, for: self)
-  }
-
-  private func content(
-    _ name: ObjectName, kind: ObjectKind, at path: BlobPath
-  ) throws(VaultError) -> [UInt8] {
-    let limit = ObjectLayout.fileSize(contentSize: ObjectLayout.maximumContentSize(of: kind))
-    let file = try storing { () throws(BlobStoreError) in try store.read(path, limit: limit) }
-    return try file.withBytes { (bytes) throws(VaultError) in
-      do throws(CryptoError) {
-        let header = try ObjectHeader(decoding: bytes)
-        guard let epoch = keys[header.keyID] else {
-          throw .malformed(reason: "it is sealed with an unknown key")
-        }
-        return try epoch.open(name: name, kind: kind, file: bytes)
-      } catch {
-        throw VaultError(error, path: path.string)
-      }
-    }
-  }
-
-  /// What the object's header says it is.
-  func kind(of name: ObjectName) throws(VaultError) -> ObjectKind {
-    try header(of: name).kind
-  }
-
-  private func header(of name: ObjectName) throws(VaultError) -> ObjectHeader {
-    let path = path(of: name)
-    let blob = try storing { () throws(BlobStoreError) in try store.openForReading(path) }
-    return try ObjectHeader(reading: blob, path: path.string)
-  }
-
-  /// Forgets open readers of the object, after its file was replaced or removed.
-  func forgetReader(_ name: ObjectName) { readers.withLock { $0.remove(name) } }
-}
-
-/// The readers used last; their number bounds the open descriptors.
-private struct ReaderCache {
-  private let capacity: Int
-  private var readers: [ObjectName: (reader: ObjectReader, lastUse: UInt64)] = [:]
-  private var uses: UInt64 = 0
-
-  init(capacity: Int) { self.capacity = capacity }
-
-  subscript(name: ObjectName) -> ObjectReader? {
-    mutating get {
-      guard let found = readers[name] else { return nil }
-      uses += 1
-      readers[name] = (found.reader, uses)
-      return found.reader
-    }
-  }
-
-  mutating func insert(_ reader: ObjectReader) {
-    uses += 1
-    readers[reader.name] = (reader, uses)
-    guard readers.count > capacity else { return }
-    // Drops the older half at once, so that insertions stay cheap on average.
-    let median = readers.values.map(\.lastUse).sorted()[readers.count / 2]
-    readers = readers.filter { $0.value.lastUse > median }
-  }
-
-  mutating func remove(_ name: ObjectName) { readers[name] = nil }
 }

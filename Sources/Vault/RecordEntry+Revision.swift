@@ -8,6 +8,8 @@ extension RecordEntry {
       type: summary.type, date: summary.date, revision: name, version: revision.version,
       time: revision.time, device: revision.device, isDeleted: revision.place.isDeleted,
       mode: revision.attributes.mode, modified: revision.attributes.modified,
-      owner: revision.attributes.owner, hasUnreadableFrontMatter: summary.isUnreadable)
+      owner: revision.attributes.owner, hasUnreadableFrontMatter: summary.isUnreadable,
+      isBare: revision.document == nil && revision.items.isEmpty
+        && revision.attributes.xattrs.isEmpty)
   }
 }

@@ -13,6 +13,13 @@ final class Staging: Sendable {
   private let store: any LocalStore
   // Held while the process lives: a token whose lock is free belongs to a dead process.
   private let lock: Mutex<FileLock?>
+  private let held = Mutex(Held())
+
+  /// The small objects that wait in memory for the commit that names them.
+  private struct Held: Sendable {
+    var fileCount = 0
+    var byteCount = 0
+  }
 
   /// Makes the staging folder of this process, and removes those that dead processes of this device
   /// left behind.
@@ -47,6 +54,45 @@ final class Staging: Sendable {
   }
 
   func path(of name: ObjectName) -> BlobPath { path.appending(name.hex) }
+
+  // MARK: In memory
+
+  /// Objects of at most this many bytes, sealed, may wait in memory.
+  static let heldObjectSize = 64 << 10
+  /// What all of them together may take.
+  private static let heldByteLimit = 12 << 20
+  /// What must be free on the disk besides: for the records, the segment and the folders of the commit.
+  private static let spareByteCount: UInt64 = 16 << 20
+  private static let spareFileCount: UInt64 = 1024
+
+  /// Reserves room, in memory and on the disk, for an object that is written only when a commit takes it.
+  ///
+  /// - Returns: False when it has to be written at once: a disk that is almost full then says so to whoever writes.
+  func hold(_ byteCount: Int) throws(VaultError) -> Bool {
+    let space = try storing { () throws(BlobStoreError) in try store.space() }
+    return held.withLock { held in
+      let (files, bytes) = (held.fileCount + 1, held.byteCount + byteCount)
+      // Half a block a file is lost on average, a whole one at worst.
+      let needed = UInt64(bytes + files * 4096) + Self.spareByteCount
+      guard bytes <= Self.heldByteLimit, space.availableBytes >= needed,
+        // Some file systems make inodes as they need them, and report none.
+        space.totalFiles == 0 || space.availableFiles >= UInt64(files) + Self.spareFileCount
+      else { return false }
+      held.fileCount = files
+      held.byteCount = bytes
+      return true
+    }
+  }
+
+  /// Gives the room back: the object was written, or is not needed any more.
+  func letGo(_ byteCount: Int) {
+    held.withLock { held in
+      held.fileCount -= 1
+      held.byteCount -= byteCount
+    }
+  }
+
+  // MARK: What others left
 
   private static func ownerPrefix(_ device: DeviceID) -> String { "\(device.hex.prefix(16))-" }
 

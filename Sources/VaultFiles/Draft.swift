@@ -35,6 +35,7 @@ final class Draft: @unchecked Sendable {
   private var sequence = ReadSequence()
   /// Counts changes, so that a reader sees that its plan is out of date.
   private var changeCount: UInt64 = 0
+  private var lookups = LookupPattern()
 
   init(_ content: Item.Content, size: UInt64, store: any DraftStore, resources: Resources) {
     self.store = store
@@ -90,6 +91,9 @@ final class Draft: @unchecked Sendable {
     let last = resources.layout.chunk(at: offset + UInt64(plan.byteCount) - 1)
     for chunk in sequence.read(upTo: last, chunkCount: state.chunks.count) {
       if case .sealed(let name, _) = state.chunks[chunk] { plan.ahead.append(name) }
+    }
+    if lookups.isRecognized(byNextReadAt: offset, byteCount: plan.byteCount) {
+      store.willLookUp(state.namesInUse)
     }
     return plan
   }

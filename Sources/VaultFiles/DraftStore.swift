@@ -13,6 +13,9 @@ protocol DraftStore: Sendable {
   /// The object will be read soon. May do nothing.
   func willRead(_ name: ObjectName)
 
+  /// Parts of these chunks will be read, here and there. May do nothing.
+  func willLookUp(_ names: [ObjectName])
+
   /// The whole content of an index object.
   func index(_ name: ObjectName) throws(FileError) -> [ObjectName?]
 

@@ -112,9 +112,7 @@ extension FileTree {
       let items: [Item]
       let xattrs: [Xattr]
       do throws(VaultError) {
-        let revision = try view.member.revision(entry.revision)
-        items = try view.member.items(of: revision)
-        xattrs = revision.attributes.xattrs
+        (items, xattrs) = try view.member.contents(of: entry)
       } catch {
         _ = view.objects.failure(error, reading: entry.revision)
         return  // what is known stays shown

@@ -120,9 +120,7 @@ package final class FileTree: Sendable {
       let items: [Item]
       let xattrs: [Xattr]
       do throws(VaultError) {
-        let revision = try view.member.revision(entry.revision)
-        items = try view.member.items(of: revision)
-        xattrs = revision.attributes.xattrs
+        (items, xattrs) = try view.member.contents(of: entry)
       } catch {
         throw view.objects.failure(error, reading: entry.revision)
       }

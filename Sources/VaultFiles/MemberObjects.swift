@@ -45,6 +45,8 @@ final class MemberObjects: DraftStore, @unchecked Sendable {
 
   func willRead(_ name: ObjectName) { member.objects.prefetch(name) }
 
+  func willLookUp(_ names: [ObjectName]) { member.objects.openAhead(names) }
+
   func index(_ name: ObjectName) throws(FileError) -> [ObjectName?] {
     do throws(VaultError) {
       return try member.chunks(of: .indexes([name]))

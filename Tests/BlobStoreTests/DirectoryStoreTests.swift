@@ -27,7 +27,12 @@ struct DirectoryStoreTests {
   @Test func makesPrivateFilesAndFolders() throws {
     try store.create("a/blob", [1])
     try store.replace("b/blob", [1], durably: true)
-    for (name, mode) in [("a", 0o700), ("b", 0o700), ("a/blob", 0o600), ("b/blob", 0o600)] {
+    try store.put("c/blob", [1], .ifAbsent)
+    let modes: [(String, UInt32)] = [
+      ("a", 0o700), ("b", 0o700), ("c", 0o700), ("a/blob", 0o600), ("b/blob", 0o600),
+      ("c/blob", 0o600),
+    ]
+    for (name, mode) in modes {
       var status = Glibc.stat()
       #expect(lstat(path(name), &status) == 0)
       #expect(status.st_mode & 0o777 == mode_t(mode), "\(name)")
@@ -46,6 +51,7 @@ struct DirectoryStoreTests {
     #expect(throws: trapped) { _ = try store.size(of: "trap/secret") }
     #expect(throws: trapped) { try store.create("trap/secret", [3]) }
     #expect(throws: trapped) { try store.replace("trap/secret", [3], durably: true) }
+    #expect(throws: trapped) { try store.put("trap/secret", [3], .ifAbsent) }
     #expect(throws: trapped) { try store.remove("trap/secret") }
     #expect(throws: trapped) { try store.rename("good", to: "trap/secret") }
     #expect(throws: trapped) { try store.link("good", to: "trap/secret") }

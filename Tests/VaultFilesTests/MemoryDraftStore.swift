@@ -56,6 +56,8 @@ final class MemoryDraftStore: DraftStore, @unchecked Sendable {
 
   func willRead(_ name: ObjectName) {}
 
+  func willLookUp(_ names: [ObjectName]) {}
+
   func index(_ name: ObjectName) throws(FileError) -> [ObjectName?] {
     let content = monitor.withLock { contents[name] }
     guard let content, let index = try? ChunkIndex(decoding: content) else { throw .inputOutput }

@@ -27,12 +27,12 @@ import VaultModel
     recording.forgetCalls()
     _ = try emma.commit([edit])
 
-    let calls = recording.calls(.create, .replace, .rename, .barrier, .syncFolder)
+    let calls = recording.calls(.create, .put, .replace, .rename, .barrier, .syncFolder)
     let barrier = try #require(calls.firstIndex { $0.kind == .barrier })
     let published = calls.indices.filter { index in
-      calls[index].target?.string.contains("/objects/") == true
+      (calls[index].target ?? calls[index].path).string.contains("/objects/")
     }
-    // The chunk, the record, the segment.
+    // The chunk, the record, the segment: small, so none was in the staging folder before.
     #expect(published.count == 3)
     #expect(published.allSatisfy { $0 < barrier })
     // The head under another name in its own folder, the barrier, the rename, the folder: nothing in between.

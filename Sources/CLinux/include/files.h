@@ -28,6 +28,12 @@ int kv_open_parent_beneath(int root, const char *path, int readable, const char 
 enum { KV_RENAME_NOREPLACE = 1, KV_RENAME_EXCHANGE = 2 };
 int kv_renameat2(int old_folder, const char *old_name, int new_folder, const char *new_name, unsigned flags);
 
+/* A new file without a name, on the file system of this folder, open for writing; gone with its descriptor. */
+int kv_open_unnamed(int folder);
+
+/* Gives such a file a name; -EEXIST when there is something of that name. */
+int kv_link_unnamed(int fd, int folder, const char *name);
+
 /* syncfs(2): the whole file system behind `fd` is on disk. Reports write-back errors since `fd` was opened (5.8). */
 int kv_syncfs(int fd);
 

@@ -9,6 +9,8 @@ package struct RecordEntry: Hashable, Sendable {
   package var isDeleted: Bool
   /// The front matter of `record.md` does not parse, so `type` and `date` say nothing.
   package var hasUnreadableFrontMatter: Bool
+  /// The revision has no items and no extended attributes, so nobody need open it to list the record.
+  package var isBare: Bool
   /// Permission bits.
   package var mode: UInt32
   package var title: FileName
@@ -29,13 +31,14 @@ package struct RecordEntry: Hashable, Sendable {
     record: RecordID, parent: RecordID?, title: FileName, type: String = "", date: String = "",
     revision: ObjectName, version: VersionVector, time: HybridTime, device: DeviceID,
     isDeleted: Bool = false, mode: UInt32 = 0o700, modified: FileTimestamp = .zero,
-    owner: Owner = .mounter, hasUnreadableFrontMatter: Bool = false,
+    owner: Owner = .mounter, hasUnreadableFrontMatter: Bool = false, isBare: Bool = false,
     unknown: UnknownFields = .none
   ) {
     self.record = record
     self.parent = parent
     self.isDeleted = isDeleted
     self.hasUnreadableFrontMatter = hasUnreadableFrontMatter
+    self.isBare = isBare
     self.mode = mode
     self.title = title
     self.type = type
@@ -87,7 +90,7 @@ extension RecordEntry {
     var parent: RecordID?
     var pairs = VersionPairs()
     var device: UInt32 = 0
-    var (isDeleted, hasUnreadableFrontMatter) = (false, false)
+    var (isDeleted, hasUnreadableFrontMatter, isBare) = (false, false, false)
     var (type, date) = ("", "")
     var time: UInt64 = 0
     var mode: UInt32 = 0
@@ -114,6 +117,7 @@ extension RecordEntry {
       case .varint(13): hasUnreadableFrontMatter = try reader.bool()
       case .varint(14): owner.uidPlusOne = try reader.uint32()
       case .varint(15): owner.gidPlusOne = try reader.uint32()
+      case .varint(16): isBare = try reader.bool()
       default: unknown.append(try reader.skip(tag))
       }
     }
@@ -132,7 +136,7 @@ extension RecordEntry {
       record: record, parent: parent, title: title, type: type, date: date, revision: revision,
       version: try pairs.version(reader), time: HybridTime(rawValue: time), device: writer,
       isDeleted: isDeleted, mode: mode, modified: modified, owner: owner,
-      hasUnreadableFrontMatter: hasUnreadableFrontMatter, unknown: unknown)
+      hasUnreadableFrontMatter: hasUnreadableFrontMatter, isBare: isBare, unknown: unknown)
   }
 
   func encode(to writer: inout WireWriter, devices: DeviceTable) {
@@ -152,6 +156,7 @@ extension RecordEntry {
     writer.bool(13, hasUnreadableFrontMatter)
     writer.varint(14, UInt64(owner.uidPlusOne))
     writer.varint(15, UInt64(owner.gidPlusOne))
+    writer.bool(16, isBare)
     writer.unknown(unknown)
   }
 }

@@ -660,6 +660,9 @@ package nonisolated struct Kinvault_V1_RecordEntry: Sendable {
 
   package var gidPlusOne: UInt32 = 0
 
+  /// the revision has no items and no xattrs; may be left out
+  package var bare: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -2143,7 +2146,7 @@ nonisolated extension Kinvault_V1_Segment: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Kinvault_V1_RecordEntry: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".RecordEntry"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}record\0\u{1}parent\0\u{1}title\0\u{1}type\0\u{1}date\0\u{1}revision\0\u{1}version\0\u{1}time\0\u{1}deleted\0\u{1}mode\0\u{1}modified\0\u{1}device\0\u{3}unreadable_front_matter\0\u{3}uid_plus_one\0\u{3}gid_plus_one\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}record\0\u{1}parent\0\u{1}title\0\u{1}type\0\u{1}date\0\u{1}revision\0\u{1}version\0\u{1}time\0\u{1}deleted\0\u{1}mode\0\u{1}modified\0\u{1}device\0\u{3}unreadable_front_matter\0\u{3}uid_plus_one\0\u{3}gid_plus_one\0\u{1}bare\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2166,6 +2169,7 @@ nonisolated extension Kinvault_V1_RecordEntry: SwiftProtobuf.Message, SwiftProto
       case 13: try { try decoder.decodeSingularBoolField(value: &self.unreadableFrontMatter) }()
       case 14: try { try decoder.decodeSingularUInt32Field(value: &self.uidPlusOne) }()
       case 15: try { try decoder.decodeSingularUInt32Field(value: &self.gidPlusOne) }()
+      case 16: try { try decoder.decodeSingularBoolField(value: &self.bare) }()
       default: break
       }
     }
@@ -2221,6 +2225,9 @@ nonisolated extension Kinvault_V1_RecordEntry: SwiftProtobuf.Message, SwiftProto
     if self.gidPlusOne != 0 {
       try visitor.visitSingularUInt32Field(value: self.gidPlusOne, fieldNumber: 15)
     }
+    if self.bare != false {
+      try visitor.visitSingularBoolField(value: self.bare, fieldNumber: 16)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2240,6 +2247,7 @@ nonisolated extension Kinvault_V1_RecordEntry: SwiftProtobuf.Message, SwiftProto
     if lhs.unreadableFrontMatter != rhs.unreadableFrontMatter {return false}
     if lhs.uidPlusOne != rhs.uidPlusOne {return false}
     if lhs.gidPlusOne != rhs.gidPlusOne {return false}
+    if lhs.bare != rhs.bare {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -1,0 +1,89 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultModel
+
+@testable import Vault
+
+/// Where objects are while no commit names them.
+@Suite struct StagingTests {
+  private let memory: MemoryVault
+  private let recording: RecordingStore
+  private let emma: Member
+
+  init() throws {
+    memory = try MemoryVault()
+    recording = RecordingStore(memory.store)
+    emma = try memory.open(on: recording).addMember(named: #require(FileName("Emma")))
+    recording.forgetCalls()
+  }
+
+  private var written: [StoreCall] { recording.calls(.create, .put, .replace, .rename) }
+
+  private func read(_ name: ObjectName, _ byteCount: Int) throws -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: byteCount)
+    let reader = try emma.objects.reader(name)
+    let count = try bytes.withUnsafeMutableBytes { buffer throws(VaultError) in
+      try reader.read(at: 0, into: buffer)
+    }
+    return Array(bytes.prefix(count))
+  }
+
+  @Test func aSmallObjectIsInMemoryUntilItIsPublished() throws {
+    let name = try emma.objects.put(.chunk, [1, 2, 3])
+    #expect(written.isEmpty)
+    #expect(try read(name, 3) == [1, 2, 3])
+    #expect(try emma.objects.content(name, kind: .chunk) == [1, 2, 3])
+    try emma.objects.publish(name)
+    #expect(written.map(\.path) == [emma.objects.path(of: name)])
+    #expect(try read(name, 3) == [1, 2, 3])
+  }
+
+  @Test func theLastUserWhoLetsGoOfASmallObjectIsItsEnd() throws {
+    let name = try emma.objects.put(.chunk, [1])
+    #expect(try emma.objects.put(.chunk, [1]) == name)
+    emma.objects.discard(name)
+    #expect(try emma.objects.content(name, kind: .chunk) == [1])
+    emma.objects.discard(name)
+    #expect(throws: VaultError.self) { try emma.objects.content(name, kind: .chunk) }
+    #expect(written.isEmpty)
+  }
+
+  @Test func aLargeObjectIsWrittenAtOnce() throws {
+    _ = try emma.objects.put(.chunk, [UInt8](repeating: 1, count: 100_000))
+    #expect(written.map(\.kind) == [.create])
+  }
+
+  @Test func whatIsHeldStaysWithinItsLimit() throws {
+    for number in 0..<300 {
+      let content =
+        [UInt8](repeating: 7, count: 60_000) + [UInt8(number & 255), UInt8(number >> 8)]
+      _ = try emma.objects.put(.chunk, content)
+    }
+    let writtenCount = written.count
+    #expect(writtenCount > 50)
+    #expect(writtenCount < 150)
+  }
+
+  /// Whoever writes is told at once, not when a commit comes.
+  @Test func nothingIsHeldWhereTheDiskIsAlmostFull() throws {
+    memory.store.limit(toBytes: 1 << 20)
+    _ = try emma.objects.put(.chunk, [1])
+    #expect(written.map(\.kind) == [.create])
+    memory.store.limit(toBytes: 1)
+    #expect {
+      try emma.objects.put(.chunk, [2])
+    } throws: {
+      guard case VaultError.noSpace = $0 else { return false }
+      return true
+    }
+  }
+
+  @Test func aDamagedObjectInItsPlaceIsReplaced() throws {
+    let name = try emma.objects.put(.chunk, [1, 2])
+    let path = emma.objects.path(of: name)
+    try memory.store.replace(path, [0, 0], durably: false)
+    try emma.objects.publish(name)
+    #expect(try emma.objects.content(name, kind: .chunk) == [1, 2])
+  }
+}
