@@ -122,6 +122,12 @@ import VaultModel
     #expect(try mounted.vault.fetch(scan, of: member).chunkCount == 5)
     try mounted.vault.setLazySettings { $0.pins.insert(.init(member: member.id, record: scan)) }
     #expect(try mounted.vault.evict(.root, of: member).chunkCount == 0)
+    for name in elsewhere.state.withLock({ $0.files.keys.sorted() }) {
+      let store = try DirectoryStore(opening: mounted.folder)
+      try store.remove(BlobPath(member.objects.vaultPath(of: name).string))
+    }
+    try mounted.vault.tendCache()
+    #expect(try mounted.vault.check(readsData: true).awayCount == 0)
     #expect(member.isPinned(scan, by: try #require(mounted.vault.lazyChunks).current))
     try mounted.vault.setLazySettings { settings in
       settings.pins = []

@@ -59,6 +59,19 @@ extension Vault {
     return report
   }
 
+  /// Brings what is pinned here and lets go of what the cache has no room for: after a sync brought news. Does nothing
+  /// for a vault that is wholly here.
+  ///
+  /// - Throws: `away` when something pinned cannot be had; what asking the remote throws.
+  package func tendCache() throws(VaultError) {
+    guard let lazy = context.lazy else { return }
+    for pin in lazy.current.pins {
+      guard let member = member(pin.member) else { continue }
+      _ = try fetch(pin.record, of: member)
+    }
+    _ = try trimCache()
+  }
+
   /// Removes the chunks of a record, and of those below it, that a remote surely has and that nothing pins.
   ///
   /// - Throws: What asking the remote throws.

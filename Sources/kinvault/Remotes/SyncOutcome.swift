@@ -47,8 +47,11 @@ struct SyncOutcome: Encodable {
     self.init(
       known, options, in: (vault.state, vault.clock), showsProgress: showsProgress
     ) { store, options, progress in
-      try RemoteSync(vault: vault, remote: store, name: known.name, options: options)
-        .run(progress: progress)
+      let report = try RemoteSync(
+        vault: vault, remote: store, name: known.name, options: options
+      ).run(progress: progress)
+      if !options.isDryRun, !report.pulled.isEmpty { try vault.tendCache() }
+      return report
     }
   }
 
