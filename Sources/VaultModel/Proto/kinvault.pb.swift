@@ -609,65 +609,110 @@ package nonisolated struct Kinvault_V1_Segment: Sendable {
   package init() {}
 }
 
-package nonisolated struct Kinvault_V1_RecordEntry: Sendable {
+package nonisolated struct Kinvault_V1_RecordEntry: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   /// 16 bytes
-  package var record: Data = Data()
+  package var record: Data {
+    get {_storage._record}
+    set {_uniqueStorage()._record = newValue}
+  }
 
   /// 16 bytes; absent for a member's root record
-  package var parent: Data = Data()
+  package var parent: Data {
+    get {_storage._parent}
+    set {_uniqueStorage()._parent = newValue}
+  }
 
   /// the directory's name
-  package var title: Data = Data()
+  package var title: Data {
+    get {_storage._title}
+    set {_uniqueStorage()._title = newValue}
+  }
 
-  package var type: String = String()
+  package var type: String {
+    get {_storage._type}
+    set {_uniqueStorage()._type = newValue}
+  }
 
   /// as written in the front matter, at most 32 bytes
-  package var date: String = String()
+  package var date: String {
+    get {_storage._date}
+    set {_uniqueStorage()._date = newValue}
+  }
 
   /// object name
-  package var revision: Data = Data()
+  package var revision: Data {
+    get {_storage._revision}
+    set {_uniqueStorage()._revision = newValue}
+  }
 
   /// pairs: position in `devices`, counter
-  package var version: [UInt64] = []
+  package var version: [UInt64] {
+    get {_storage._version}
+    set {_uniqueStorage()._version = newValue}
+  }
 
   /// hybrid time
-  package var time: UInt64 = 0
+  package var time: UInt64 {
+    get {_storage._time}
+    set {_uniqueStorage()._time = newValue}
+  }
 
-  package var deleted: Bool = false
+  package var deleted: Bool {
+    get {_storage._deleted}
+    set {_uniqueStorage()._deleted = newValue}
+  }
 
   /// permission bits
-  package var mode: UInt32 = 0
+  package var mode: UInt32 {
+    get {_storage._mode}
+    set {_uniqueStorage()._mode = newValue}
+  }
 
   package var modified: Kinvault_V1_Timestamp {
-    get {_modified ?? Kinvault_V1_Timestamp()}
-    set {_modified = newValue}
+    get {_storage._modified ?? Kinvault_V1_Timestamp()}
+    set {_uniqueStorage()._modified = newValue}
   }
   /// Returns true if `modified` has been explicitly set.
-  package var hasModified: Bool {self._modified != nil}
+  package var hasModified: Bool {_storage._modified != nil}
   /// Clears the value of `modified`. Subsequent reads from it will return its default value.
-  package mutating func clearModified() {self._modified = nil}
+  package mutating func clearModified() {_uniqueStorage()._modified = nil}
 
   /// position in `devices` of the one that wrote it
-  package var device: UInt32 = 0
+  package var device: UInt32 {
+    get {_storage._device}
+    set {_uniqueStorage()._device = newValue}
+  }
 
-  package var unreadableFrontMatter: Bool = false
+  package var unreadableFrontMatter: Bool {
+    get {_storage._unreadableFrontMatter}
+    set {_uniqueStorage()._unreadableFrontMatter = newValue}
+  }
 
-  package var uidPlusOne: UInt32 = 0
+  package var uidPlusOne: UInt32 {
+    get {_storage._uidPlusOne}
+    set {_uniqueStorage()._uidPlusOne = newValue}
+  }
 
-  package var gidPlusOne: UInt32 = 0
+  package var gidPlusOne: UInt32 {
+    get {_storage._gidPlusOne}
+    set {_uniqueStorage()._gidPlusOne = newValue}
+  }
 
   /// the revision has no items and no xattrs; may be left out
-  package var bare: Bool = false
+  package var bare: Bool {
+    get {_storage._bare}
+    set {_uniqueStorage()._bare = newValue}
+  }
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
-  fileprivate var _modified: Kinvault_V1_Timestamp? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 package nonisolated struct Kinvault_V1_Timestamp: Sendable {
@@ -2148,106 +2193,172 @@ nonisolated extension Kinvault_V1_RecordEntry: SwiftProtobuf.Message, SwiftProto
   package static let protoMessageName: String = _protobuf_package + ".RecordEntry"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}record\0\u{1}parent\0\u{1}title\0\u{1}type\0\u{1}date\0\u{1}revision\0\u{1}version\0\u{1}time\0\u{1}deleted\0\u{1}mode\0\u{1}modified\0\u{1}device\0\u{3}unreadable_front_matter\0\u{3}uid_plus_one\0\u{3}gid_plus_one\0\u{1}bare\0")
 
+  fileprivate class _StorageClass {
+    var _record: Data = Data()
+    var _parent: Data = Data()
+    var _title: Data = Data()
+    var _type: String = String()
+    var _date: String = String()
+    var _revision: Data = Data()
+    var _version: [UInt64] = []
+    var _time: UInt64 = 0
+    var _deleted: Bool = false
+    var _mode: UInt32 = 0
+    var _modified: Kinvault_V1_Timestamp? = nil
+    var _device: UInt32 = 0
+    var _unreadableFrontMatter: Bool = false
+    var _uidPlusOne: UInt32 = 0
+    var _gidPlusOne: UInt32 = 0
+    var _bare: Bool = false
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _record = source._record
+      _parent = source._parent
+      _title = source._title
+      _type = source._type
+      _date = source._date
+      _revision = source._revision
+      _version = source._version
+      _time = source._time
+      _deleted = source._deleted
+      _mode = source._mode
+      _modified = source._modified
+      _device = source._device
+      _unreadableFrontMatter = source._unreadableFrontMatter
+      _uidPlusOne = source._uidPlusOne
+      _gidPlusOne = source._gidPlusOne
+      _bare = source._bare
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularBytesField(value: &self.record) }()
-      case 2: try { try decoder.decodeSingularBytesField(value: &self.parent) }()
-      case 3: try { try decoder.decodeSingularBytesField(value: &self.title) }()
-      case 4: try { try decoder.decodeSingularStringField(value: &self.type) }()
-      case 5: try { try decoder.decodeSingularStringField(value: &self.date) }()
-      case 6: try { try decoder.decodeSingularBytesField(value: &self.revision) }()
-      case 7: try { try decoder.decodeRepeatedUInt64Field(value: &self.version) }()
-      case 8: try { try decoder.decodeSingularFixed64Field(value: &self.time) }()
-      case 9: try { try decoder.decodeSingularBoolField(value: &self.deleted) }()
-      case 10: try { try decoder.decodeSingularUInt32Field(value: &self.mode) }()
-      case 11: try { try decoder.decodeSingularMessageField(value: &self._modified) }()
-      case 12: try { try decoder.decodeSingularUInt32Field(value: &self.device) }()
-      case 13: try { try decoder.decodeSingularBoolField(value: &self.unreadableFrontMatter) }()
-      case 14: try { try decoder.decodeSingularUInt32Field(value: &self.uidPlusOne) }()
-      case 15: try { try decoder.decodeSingularUInt32Field(value: &self.gidPlusOne) }()
-      case 16: try { try decoder.decodeSingularBoolField(value: &self.bare) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularBytesField(value: &_storage._record) }()
+        case 2: try { try decoder.decodeSingularBytesField(value: &_storage._parent) }()
+        case 3: try { try decoder.decodeSingularBytesField(value: &_storage._title) }()
+        case 4: try { try decoder.decodeSingularStringField(value: &_storage._type) }()
+        case 5: try { try decoder.decodeSingularStringField(value: &_storage._date) }()
+        case 6: try { try decoder.decodeSingularBytesField(value: &_storage._revision) }()
+        case 7: try { try decoder.decodeRepeatedUInt64Field(value: &_storage._version) }()
+        case 8: try { try decoder.decodeSingularFixed64Field(value: &_storage._time) }()
+        case 9: try { try decoder.decodeSingularBoolField(value: &_storage._deleted) }()
+        case 10: try { try decoder.decodeSingularUInt32Field(value: &_storage._mode) }()
+        case 11: try { try decoder.decodeSingularMessageField(value: &_storage._modified) }()
+        case 12: try { try decoder.decodeSingularUInt32Field(value: &_storage._device) }()
+        case 13: try { try decoder.decodeSingularBoolField(value: &_storage._unreadableFrontMatter) }()
+        case 14: try { try decoder.decodeSingularUInt32Field(value: &_storage._uidPlusOne) }()
+        case 15: try { try decoder.decodeSingularUInt32Field(value: &_storage._gidPlusOne) }()
+        case 16: try { try decoder.decodeSingularBoolField(value: &_storage._bare) }()
+        default: break
+        }
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if !self.record.isEmpty {
-      try visitor.visitSingularBytesField(value: self.record, fieldNumber: 1)
-    }
-    if !self.parent.isEmpty {
-      try visitor.visitSingularBytesField(value: self.parent, fieldNumber: 2)
-    }
-    if !self.title.isEmpty {
-      try visitor.visitSingularBytesField(value: self.title, fieldNumber: 3)
-    }
-    if !self.type.isEmpty {
-      try visitor.visitSingularStringField(value: self.type, fieldNumber: 4)
-    }
-    if !self.date.isEmpty {
-      try visitor.visitSingularStringField(value: self.date, fieldNumber: 5)
-    }
-    if !self.revision.isEmpty {
-      try visitor.visitSingularBytesField(value: self.revision, fieldNumber: 6)
-    }
-    if !self.version.isEmpty {
-      try visitor.visitPackedUInt64Field(value: self.version, fieldNumber: 7)
-    }
-    if self.time != 0 {
-      try visitor.visitSingularFixed64Field(value: self.time, fieldNumber: 8)
-    }
-    if self.deleted != false {
-      try visitor.visitSingularBoolField(value: self.deleted, fieldNumber: 9)
-    }
-    if self.mode != 0 {
-      try visitor.visitSingularUInt32Field(value: self.mode, fieldNumber: 10)
-    }
-    try { if let v = self._modified {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
-    } }()
-    if self.device != 0 {
-      try visitor.visitSingularUInt32Field(value: self.device, fieldNumber: 12)
-    }
-    if self.unreadableFrontMatter != false {
-      try visitor.visitSingularBoolField(value: self.unreadableFrontMatter, fieldNumber: 13)
-    }
-    if self.uidPlusOne != 0 {
-      try visitor.visitSingularUInt32Field(value: self.uidPlusOne, fieldNumber: 14)
-    }
-    if self.gidPlusOne != 0 {
-      try visitor.visitSingularUInt32Field(value: self.gidPlusOne, fieldNumber: 15)
-    }
-    if self.bare != false {
-      try visitor.visitSingularBoolField(value: self.bare, fieldNumber: 16)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._record.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._record, fieldNumber: 1)
+      }
+      if !_storage._parent.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._parent, fieldNumber: 2)
+      }
+      if !_storage._title.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._title, fieldNumber: 3)
+      }
+      if !_storage._type.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._type, fieldNumber: 4)
+      }
+      if !_storage._date.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._date, fieldNumber: 5)
+      }
+      if !_storage._revision.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._revision, fieldNumber: 6)
+      }
+      if !_storage._version.isEmpty {
+        try visitor.visitPackedUInt64Field(value: _storage._version, fieldNumber: 7)
+      }
+      if _storage._time != 0 {
+        try visitor.visitSingularFixed64Field(value: _storage._time, fieldNumber: 8)
+      }
+      if _storage._deleted != false {
+        try visitor.visitSingularBoolField(value: _storage._deleted, fieldNumber: 9)
+      }
+      if _storage._mode != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._mode, fieldNumber: 10)
+      }
+      try { if let v = _storage._modified {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+      } }()
+      if _storage._device != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._device, fieldNumber: 12)
+      }
+      if _storage._unreadableFrontMatter != false {
+        try visitor.visitSingularBoolField(value: _storage._unreadableFrontMatter, fieldNumber: 13)
+      }
+      if _storage._uidPlusOne != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._uidPlusOne, fieldNumber: 14)
+      }
+      if _storage._gidPlusOne != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._gidPlusOne, fieldNumber: 15)
+      }
+      if _storage._bare != false {
+        try visitor.visitSingularBoolField(value: _storage._bare, fieldNumber: 16)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Kinvault_V1_RecordEntry, rhs: Kinvault_V1_RecordEntry) -> Bool {
-    if lhs.record != rhs.record {return false}
-    if lhs.parent != rhs.parent {return false}
-    if lhs.title != rhs.title {return false}
-    if lhs.type != rhs.type {return false}
-    if lhs.date != rhs.date {return false}
-    if lhs.revision != rhs.revision {return false}
-    if lhs.version != rhs.version {return false}
-    if lhs.time != rhs.time {return false}
-    if lhs.deleted != rhs.deleted {return false}
-    if lhs.mode != rhs.mode {return false}
-    if lhs._modified != rhs._modified {return false}
-    if lhs.device != rhs.device {return false}
-    if lhs.unreadableFrontMatter != rhs.unreadableFrontMatter {return false}
-    if lhs.uidPlusOne != rhs.uidPlusOne {return false}
-    if lhs.gidPlusOne != rhs.gidPlusOne {return false}
-    if lhs.bare != rhs.bare {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._record != rhs_storage._record {return false}
+        if _storage._parent != rhs_storage._parent {return false}
+        if _storage._title != rhs_storage._title {return false}
+        if _storage._type != rhs_storage._type {return false}
+        if _storage._date != rhs_storage._date {return false}
+        if _storage._revision != rhs_storage._revision {return false}
+        if _storage._version != rhs_storage._version {return false}
+        if _storage._time != rhs_storage._time {return false}
+        if _storage._deleted != rhs_storage._deleted {return false}
+        if _storage._mode != rhs_storage._mode {return false}
+        if _storage._modified != rhs_storage._modified {return false}
+        if _storage._device != rhs_storage._device {return false}
+        if _storage._unreadableFrontMatter != rhs_storage._unreadableFrontMatter {return false}
+        if _storage._uidPlusOne != rhs_storage._uidPlusOne {return false}
+        if _storage._gidPlusOne != rhs_storage._gidPlusOne {return false}
+        if _storage._bare != rhs_storage._bare {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
