@@ -13,12 +13,12 @@ import Glibc
 ///    I/O, no decryption and no waiting happens under it.
 /// 4. Leaves, which call nothing: `DirtyBudget`, `BufferPool`, `SealingPool`, `SealTicket`, `StagedObjects`,
 ///    `CommitQueue`, `Committer`, and the locks inside module Vault.
-final class Monitor: @unchecked Sendable {
+package final class Monitor: @unchecked Sendable {
   // The pointers are set once; what they point at is made for use by several threads.
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
 
-  init() {
+  package init() {
     mutex = .allocate(capacity: 1)
     condition = .allocate(capacity: 1)
     mutex.initialize(to: pthread_mutex_t())
@@ -38,12 +38,13 @@ final class Monitor: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  func lock() { pthread_mutex_lock(mutex) }
+  package func lock() { pthread_mutex_lock(mutex) }
 
-  func unlock() { pthread_mutex_unlock(mutex) }
+  package func unlock() { pthread_mutex_unlock(mutex) }
 
   /// Runs the body with the lock held.
-  func withLock<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value
+  package func withLock<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure)
+    -> Value
   {
     lock()
     defer { unlock() }
@@ -51,10 +52,10 @@ final class Monitor: @unchecked Sendable {
   }
 
   /// Waits for `broadcast`, with the lock held before and after; may also return without one.
-  func wait() { pthread_cond_wait(condition, mutex) }
+  package func wait() { pthread_cond_wait(condition, mutex) }
 
   /// Waits for `broadcast` for at most this long, with the lock held before and after.
-  func wait(atMost duration: Duration) {
+  package func wait(atMost duration: Duration) {
     var deadline = timespec()
     clock_gettime(CLOCK_MONOTONIC, &deadline)
     let (seconds, attoseconds) = duration.components
@@ -68,5 +69,5 @@ final class Monitor: @unchecked Sendable {
   }
 
   /// Wakes everyone who waits.
-  func broadcast() { pthread_cond_broadcast(condition) }
+  package func broadcast() { pthread_cond_broadcast(condition) }
 }

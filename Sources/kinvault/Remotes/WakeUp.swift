@@ -1,50 +1,30 @@
 import Glibc
+import VaultFiles
 
 /// Lets one thread wait until another has news. A signal that nobody waits for is kept.
 final class WakeUp: @unchecked Sendable {
-  // Protected by `mutex`; both live at an address of their own for as long as this does.
-  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  // Protected by `monitor`.
+  private let monitor = Monitor()
   private var isSignalled = false
 
-  init() {
-    pthread_mutex_init(mutex, nil)
-    var attributes = pthread_condattr_t()
-    pthread_condattr_init(&attributes)
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-    pthread_cond_init(condition, &attributes)
-    pthread_condattr_destroy(&attributes)
-  }
-
-  deinit {
-    pthread_cond_destroy(condition)
-    pthread_mutex_destroy(mutex)
-    condition.deallocate()
-    mutex.deallocate()
-  }
-
   func signal() {
-    pthread_mutex_lock(mutex)
-    isSignalled = true
-    pthread_cond_broadcast(condition)
-    pthread_mutex_unlock(mutex)
+    monitor.withLock {
+      isSignalled = true
+      monitor.broadcast()
+    }
   }
 
   /// Returns at a signal, or after this time.
   func wait(atMost time: Duration) {
-    var deadline = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &deadline)
-    let (seconds, attoseconds) = time.components
-    deadline.tv_sec += Int(clamping: max(0, min(seconds, 1 << 30)))
-    deadline.tv_nsec += max(0, Int(attoseconds / 1_000_000_000))
-    if deadline.tv_nsec >= 1_000_000_000 {
-      deadline.tv_nsec -= 1_000_000_000
-      deadline.tv_sec += 1
+    let deadline = ContinuousClock.now + time
+    monitor.withLock {
+      while !isSignalled {
+        let left = deadline - ContinuousClock.now
+        guard left > .zero else { break }
+        monitor.wait(atMost: left)
+      }
+      isSignalled = false
     }
-    pthread_mutex_lock(mutex)
-    while !isSignalled, pthread_cond_timedwait(condition, mutex, &deadline) == 0 {}
-    isSignalled = false
-    pthread_mutex_unlock(mutex)
   }
 }
 
