@@ -8,6 +8,9 @@ struct LoadedHead: Sendable {
   let counter: UInt64
   let hash: FileHash
   let head: Head
+  let person: PersonID
+  /// Of the person's keys, as the device knew them.
+  let generation: UInt32
 }
 
 /// Reads and writes the heads of one member.
@@ -31,7 +34,12 @@ struct HeadRegister: Sendable {
   /// - Throws: `missing`, `damaged` when it does not decode or authenticate, or when its device or
   ///   person may not write this member.
   func load(_ device: DeviceID) throws(VaultError) -> LoadedHead {
-    try load(device, files: context.signedFiles, people: context.people)
+    let head = try load(device, files: context.signedFiles, people: context.people)
+    guard let known = context.people[head.person]?.identity, head.generation > known.generation
+    else { return head }
+    // Its person has begun a generation, and may have removed devices, this one or another.
+    try context.reloadPeople()
+    return try load(device, files: context.signedFiles, people: context.people)
   }
 
   /// `load` from other files than those in the vault's folder.
@@ -48,7 +56,9 @@ struct HeadRegister: Sendable {
       body.sealed, with: epoch.registerKey, .head, path, counter: body.counter)
     do {
       let head = try Head(decoding: plain)
-      return LoadedHead(device: device, counter: body.counter, hash: hash, head: head)
+      return LoadedHead(
+        device: device, counter: body.counter, hash: hash, head: head, person: body.person,
+        generation: body.generation)
     } catch {
       throw VaultError(error, path: path.string)
     }
@@ -67,7 +77,7 @@ struct HeadRegister: Sendable {
       head.encoded(), with: epoch.registerKey, .head, path, counter: counter)
     let body = HeadBody(
       member: member, device: context.device.id, counter: counter, previous: previous,
-      person: context.person, generation: context.device.generation, keyID: epoch.keyID,
+      person: context.person, generation: context.keys.generation, keyID: epoch.keyID,
       sealed: sealed)
     return context.signedFiles.sign(body.encoded(), .head, path, with: context.device)
   }
@@ -109,7 +119,7 @@ extension HeadBody {
       throw .damaged(path: path.string, reason: "it belongs elsewhere")
     }
     let certificate = try people.certificate(
-      of: device, person: body.person, generation: body.generation, path: path)
+      of: device, person: body.person, path: path)
     try file.verify(.head, publicKey: certificate.signingPublicKey)
     guard grants.mayWrite(body.person) else {
       throw .damaged(path: path.string, reason: "its person may not write this member")

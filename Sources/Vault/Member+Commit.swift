@@ -39,17 +39,19 @@ extension Member {
 
   private func requireWritable() throws(VaultError) {
     guard !context.isReadOnly else { throw .readOnly }
+    if let removal = context.removal { throw removal }
     guard mayWrite else { throw .viewersOnlyRead(member: id) }
   }
 
-  /// Writes a head that changes nothing, so that whoever looks for new heads alone finds the grants beside it.
+  /// Writes a head without a change of its own, so that whoever looks for new heads alone finds the grants beside it.
+  /// What was learned from other devices stands in it.
   func commitNothing() throws(VaultError) {
     try requireWritable()
     try heads.withLock { (heads) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
         _ = try catchUp(&heads)
         var writer = CommitWriter(member: self, heads: heads)
-        try writer.writeHead(.append)
+        try writer.writeLearned()
         heads = writer.heads
       }
     }
@@ -216,12 +218,7 @@ struct CommitWriter {
     // The head must be complete by itself, so it also takes what was learned from other devices.
     let records = Set(written.keys).union(heads.learned)
     // Before the manifest in memory changes, so that a failure leaves it as it was.
-    let changes = pendingEntries(records)
-    let estimate = changes.count * 160
-    let action = DeltaPlan.action(
-      deltas: heads.ownDeltas, checkpointByteCount: heads.checkpointByteCount,
-      newByteCount: estimate)
-    try writeHead(action, changes: changes)
+    try writeHead(with: records)
     member.manifest.withLock { manifest in
       for entry in entries { _ = manifest.apply(entry) }
     }
@@ -231,6 +228,17 @@ struct CommitWriter {
       counter: counter, entries: entries,
       changedByOthers: changedByOthers.union(joined).union(replaced), joined: joined,
       failures: failures)
+  }
+
+  /// Writes a head with what was learned from other devices, and nothing else that is new.
+  mutating func writeLearned() throws(VaultError) { try writeHead(with: heads.learned) }
+
+  private mutating func writeHead(with records: Set<RecordID>) throws(VaultError) {
+    let changes = pendingEntries(records)
+    let action = DeltaPlan.action(
+      deltas: heads.ownDeltas, checkpointByteCount: heads.checkpointByteCount,
+      newByteCount: changes.count * 160)
+    try writeHead(action, changes: changes)
   }
 
   /// The entries of these records as this commit leaves them: several of a record that is still to be joined.
@@ -307,7 +315,9 @@ struct CommitWriter {
     let bytes = try member.register.encode(head, counter: counter, previous: previous)
     try member.register.store(bytes)
     let hash = Digest.sha256(bytes)
-    heads.loaded[device] = LoadedHead(device: device, counter: counter, hash: hash, head: head)
+    heads.loaded[device] = LoadedHead(
+      device: device, counter: counter, hash: hash, head: head, person: context.person,
+      generation: context.keys.generation)
     heads.seen[device] = nil
     let known = heads.loaded.values.map { ($0.device, $0.counter, $0.hash) }
     let register = member.register

@@ -32,6 +32,8 @@ extension Member {
   func catchUp(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
     var changed: Set<RecordID> = []
     var hasLearned = false
+    let removed = context.people.removedDevices
+    if !removed.isEmpty { heads.loaded = heads.loaded.filter { !removed.contains($0.key) } }
     for (device, fingerprint) in try headFiles() where heads.seen[device] != fingerprint {
       let isOwn = device == context.device.id && mayWrite
       do throws(VaultError) {

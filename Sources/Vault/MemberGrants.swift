@@ -14,7 +14,9 @@ final class MemberGrants: Sendable {
 
 extension Member {
   /// Whether this person's changes count. Everyone ignores what others write, so it is never written.
-  package var mayWrite: Bool { register.grants.mayWrite(context.person) }
+  package var mayWrite: Bool {
+    context.removal == nil && register.grants.mayWrite(context.person)
+  }
 
   /// Reads the grants again: someone may have been given access since.
   func reloadGrants() throws(VaultError) {

@@ -9,9 +9,7 @@ import struct SystemPackage.FilePath
 /// An open vault: its members, and the audit log. Safe to use from any thread.
 package final class Vault: Sendable {
   let context: VaultContext
-  let identities: IdentityKeys
-  // Seals what this person's devices say of themselves.
-  let profileKey: SealingKey
+  var identities: IdentityKeys { context.keys.identities }
   private let openMembers: Mutex<[MemberID: Member]>
   private let found: Mutex<[Problem]>
   /// Every access, as this device notes it.
@@ -26,15 +24,12 @@ package final class Vault: Sendable {
   package let profile: DeviceProfile
 
   init(
-    id: VaultID, context: VaultContext, identities: IdentityKeys, profile: DeviceProfile,
-    profileKey: SealingKey, auditKey: SealingKey, problems: [Problem]
+    id: VaultID, context: VaultContext, profile: DeviceProfile, problems: [Problem]
   ) {
     self.id = id
     self.context = context
-    self.identities = identities
     self.profile = profile
-    self.profileKey = profileKey
-    audit = AuditLog(context: context, key: auditKey)
+    audit = AuditLog(context: context)
     openMembers = Mutex([:])
     found = Mutex(problems)
   }

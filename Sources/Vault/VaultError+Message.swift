@@ -21,6 +21,9 @@ extension VaultError {
       This machine has no key for the vault \(vault.shortHex). \
       Use “kinvault recover” with the 24 words to add it.
       """
+    case .thisDeviceRemoved: "This device has been removed from the vault."
+    case .signedByRemovedDevice(let path): "\(path) is of a device that has been removed."
+    case .replacedWords: "Those 24 words have been replaced by newer ones."
     case .wrongPassword: "That password does not open the vault on this machine."
     case .wrongWords: "Those 24 words belong to nobody in this vault."
     case .damagedSlot(let path, let reason):

@@ -43,9 +43,12 @@ package struct RemoteSync: Sendable {
       }
       if options.direction != .push {
         try statements.pull(into: vault)
+        // Only this much: that it was removed is what it has to know.
+        try exchange.requireNotRemoved()
         for member in members { try member.pull() }
         try forgetIncoming(session)
       }
+      try exchange.requireNotRemoved()
       try AuditSync(session: session, exchange: exchange).run(into: vault)
       if options.direction != .pull {
         try statements.pushPeople()

@@ -10,6 +10,8 @@ package struct SignedFacts: Hashable, Sendable {
   package var hash: FileHash
   /// Of the register that this one replaced.
   package var previous: FileHash?
+  /// Of an identity: how many root keys its person has had.
+  package var rootCount = 0
 }
 
 /// The signed files of a copy of a vault, verified without any key: who is in it, whose devices are whose, and who
@@ -33,9 +35,18 @@ package struct SignedTree: Sendable {
     people = try People.load(store: store, files: files)
   }
 
+  /// The devices that their persons removed.
+  package var removedDevices: Set<DeviceID> { people.removedDevices }
+
+  /// When the device was removed by its person; nil if it was not.
+  package func removal(of device: DeviceID) -> RemovedDevice? {
+    people.persons.values.first { $0.former[device] != nil }?.removal(of: device)
+  }
+
   /// The tree with these files, which may be anything: what does not verify changes nothing.
   ///
-  /// A statement that is here already stays; an identity is taken when it is valid and its counter is higher.
+  /// A statement that is here already stays; an identity is taken when it is valid, its counter is higher and its root
+  /// keys go on from those that are known.
   package func adding(_ new: [VaultPath: [UInt8]]) throws(VaultError) -> SignedTree {
     var store = store
     for (path, bytes) in new {
@@ -44,13 +55,15 @@ package struct SignedTree: Sendable {
       case .identity(let person):
         do throws(VaultError) {
           let (identity, _) = try People.loadIdentity(person, files: holding(path, bytes))
-          if let known = people[person], known.identity.counter >= identity.counter { continue }
+          if let known = people[person]?.identity {
+            guard identity.counter > known.counter, identity.succeeds(known) else { continue }
+          }
           store.add(blobPath, bytes)
         } catch {
           // `verify` says what is wrong with it.
           continue
         }
-      case .certificate, .introduction, .memberRoot, .grant:
+      case .certificate, .introduction, .memberRoot, .grant, .deviceRequest:
         guard try storing({ () throws(BlobStoreError) in try store.size(of: blobPath) }) == nil
         else { continue }
         store.add(blobPath, bytes)
@@ -69,11 +82,24 @@ package struct SignedTree: Sendable {
     switch path {
     case .identity(let person):
       let (identity, _) = try People.loadIdentity(person, files: files)
-      return SignedFacts(counter: identity.counter, hash: hash, previous: identity.previous)
+      if let known = people[person]?.identity, !identity.succeeds(known),
+        // Otherwise it is one of before, which the plan tells.
+        !known.succeeds(identity) || identity.counter > known.counter
+      {
+        throw identity.replacedWords()
+      }
+      return SignedFacts(
+        counter: identity.counter, hash: hash, previous: identity.previous,
+        rootCount: identity.rootKeys.count)
     case .certificate(let person, let generation, let device):
       try verifyCertificate(device, person: person, generation: generation, files: files)
     case .introduction(let person):
       _ = try IntroductionBody.load(person, files: files, people: people)
+    case .deviceRequest(let person, let device):
+      guard people[person] != nil else {
+        throw .damaged(path: path.string, reason: "its person is not in this vault")
+      }
+      _ = try DeviceRequestBody.load(device, person: person, files: files)
     case .device(let person, let device):
       let body = try verifyDevice(device, person: person, files: files)
       return SignedFacts(counter: body.counter, hash: hash, previous: body.previous)
@@ -143,7 +169,7 @@ package struct SignedTree: Sendable {
       throw .damaged(path: path.string, reason: "it belongs elsewhere")
     }
     let certificate = try people.certificate(
-      of: device, person: person, generation: body.generation, path: path)
+      of: device, person: person, path: path)
     try file.verify(.device, publicKey: certificate.signingPublicKey)
     return body
   }

@@ -27,7 +27,9 @@ extension Vault {
       }
       try context.state.updateWatermarks(durably: true) { marks in
         for file in files where file.facts.counter > 0 {
-          marks.raise(file.path, counter: file.facts.counter, hash: file.facts.hash)
+          marks.raise(
+            file.path, counter: file.facts.counter, hash: file.facts.hash,
+            rootCount: file.facts.rootCount)
         }
       }
     }

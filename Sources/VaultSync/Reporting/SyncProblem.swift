@@ -113,6 +113,12 @@ extension SyncProblem {
         + "\(head.shown): it was not carried on yet, or is being withheld.")
   }
 
+  static func removedDevice(_ path: VaultPath) -> SyncProblem {
+    SyncProblem(
+      .untrusted, .note, path: path.string,
+      "It was written by a device that has been removed, and counts no more.")
+  }
+
   static func foreign(_ path: String) -> SyncProblem {
     SyncProblem(
       .foreignFile, .note, path: path, "It is no part of a vault, and is ignored.")

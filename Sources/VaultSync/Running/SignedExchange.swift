@@ -21,6 +21,8 @@ final class SignedExchange: Sendable {
   let broken: Set<VaultPath>
   /// Files here that do not hold.
   let brokenHere: Set<VaultPath>
+  /// Registers of devices that were removed: they are left as they are, on both sides.
+  private let removedDevices: Set<DeviceID>
   private let facts: [VaultPath: SignedFacts]
   private let bytes: [VaultPath: [UInt8]]
   private let marks: [VaultPath: RegisterState]
@@ -33,7 +35,6 @@ final class SignedExchange: Sendable {
     let ownTree = try keeping { () throws(VaultError) in
       try SignedTree(vault: home.id, store: home.store)
     }
-    (here, brokenHere) = try Self.verify(local.files, in: ownTree, session)
     let memory = session.memory
     shownBefore = memory.seen.mapValues(\.state)
     let changed = look.files.filter { path, entry in
@@ -44,10 +45,26 @@ final class SignedExchange: Sendable {
     tree = try keeping { () throws(VaultError) in
       read.isEmpty ? ownTree : try ownTree.adding(read)
     }
+    let removed = tree.removedDevices
+    removedDevices = removed
+    (here, brokenHere) = try Self.verify(
+      local.files.filter { !$0.isRegister(ofOneOf: removed) }, in: ownTree, session)
     var facts: [VaultPath: SignedFacts] = [:]
     var there: [VaultPath: RegisterState] = [:]
     var broken = Set(changed)
-    for path in look.files.keys {
+    for (path, entry) in look.files {
+      if path.isRegister(ofOneOf: removed) {
+        broken.remove(path)
+        guard read[path] != nil else { continue }
+        session.note(.removedDevice(path))
+        // So that it is told once.
+        session.remember {
+          $0.seen[path] = RemoteMemory.Seen(
+            fingerprint: entry.fingerprint,
+            state: RegisterState(counter: 0, hash: .zero))
+        }
+        continue
+      }
       guard let bytes = read[path] else {
         if !broken.contains(path) { there[path] = memory.seen[path]?.state }
         continue
@@ -165,9 +182,19 @@ final class SignedExchange: Sendable {
   func heads(of member: MemberID) -> [VaultPath] {
     if look.givenUp.contains(member) { return [] }
     return local.files.union(look.files.keys).union(shownBefore.keys)
-      .filter { if case .head(member, _) = $0 { true } else { false } }
+      .filter { if case .head(member, _) = $0 { !isRetired($0) } else { false } }
       .sorted { $0.string < $1.string }
   }
+
+  /// - Throws: `thisDeviceRemoved` in `vault` when this machine's device was, as either side shows.
+  func requireNotRemoved() throws(SyncError) {
+    if let removal = tree.removal(of: session.home.device) {
+      throw .vault(.thisDeviceRemoved(time: removal.time))
+    }
+  }
+
+  /// Whether a file is the register of a device that was removed.
+  func isRetired(_ path: VaultPath) -> Bool { path.isRegister(ofOneOf: removedDevices) }
 
   /// Whether all signed files of a member that are here hold: what is broken is not carried on.
   func isWholeHere(_ member: MemberID) -> Bool {
@@ -197,5 +224,14 @@ final class SignedExchange: Sendable {
       throw .vault(VaultError(error))
     }
     return try keeping { () throws(VaultError) in (bytes, try tree.verify(path, bytes)) }
+  }
+}
+
+extension VaultPath {
+  fileprivate func isRegister(ofOneOf devices: Set<DeviceID>) -> Bool {
+    switch self {
+    case .head(_, let device), .device(_, let device): devices.contains(device)
+    default: false
+    }
   }
 }
