@@ -102,7 +102,8 @@ extension FailureReport {
       case .wrongPassword, .wrongWords: .wrongSecret
       case .damagedSlot, .damaged, .missing, .forked: .damaged
       case .noSpace: .noSpace
-      case .readOnly, .permission, .noAccess, .viewersOnlyRead, .ownersOnly, .accessEnded:
+      case .readOnly, .permission, .noAccess, .viewersOnlyRead, .ownersOnly, .lastOwner,
+        .accessEnded:
         .notPermitted
       case .alreadyExists: .alreadyExists
       case .io(_, let number): Self.status(ofErrno: number)
