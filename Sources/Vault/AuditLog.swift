@@ -21,6 +21,8 @@ package enum AuditAction: String, Sendable, CaseIterable {
   case recovery
   /// Someone was invited, verified, or given access.
   case share
+  /// Access was taken away: a new epoch was begun.
+  case revoke
 }
 
 /// Every access by this device, sealed for its person. Docs/Format.md, "Audit".

@@ -158,13 +158,6 @@ extension Member {
 
   /// Writes a head that announces the removal of these objects; an empty list ends an announcement.
   fileprivate func announce(_ names: [ObjectName]) throws(VaultError) {
-    try heads.withLock { (heads) throws(VaultError) in
-      try context.state.withCommitLock { () throws(VaultError) in
-        _ = try catchUp(&heads)
-        var writer = CommitWriter(member: self, heads: heads)
-        try writer.announce(names)
-        heads = writer.heads
-      }
-    }
+    try withWriter { (writer, _) throws(VaultError) in try writer.announce(names) }
   }
 }

@@ -7,6 +7,8 @@ struct LoadedHead: Sendable {
   let device: DeviceID
   let counter: UInt64
   let hash: FileHash
+  /// The epoch that it is sealed in, if that is another than the current one: then its revisions are, too.
+  let late: EpochID?
   let head: Head
   let person: PersonID
   /// Of the person's keys, as the device knew them.
@@ -50,15 +52,16 @@ struct HeadRegister: Sendable {
     let (body, hash) = try HeadBody.load(
       member, device, files: files, people: people, grants: grants)
     guard let epoch = keys[body.keyID] else {
-      throw .damaged(path: path.string, reason: "it is sealed with an unknown key")
+      throw .damaged(
+        path: path.string,
+        reason: "it is sealed with an unknown key; the grants of its epoch may not have come yet")
     }
     let plain = try files.open(
       body.sealed, with: epoch.registerKey, .head, path, counter: body.counter)
     do {
-      let head = try Head(decoding: plain)
       return LoadedHead(
-        device: device, counter: body.counter, hash: hash, head: head, person: body.person,
-        generation: body.generation)
+        device: device, counter: body.counter, hash: hash, late: keys.otherEpoch(body.keyID),
+        head: try Head(decoding: plain), person: body.person, generation: body.generation)
     } catch {
       throw VaultError(error, path: path.string)
     }
@@ -112,6 +115,19 @@ extension HeadBody {
   static func load(
     _ member: MemberID, _ device: DeviceID, files: SignedFiles, people: People, grants: GrantChain
   ) throws(VaultError) -> (HeadBody, FileHash) {
+    let (body, hash) = try loadOfAnyone(member, device, files: files, people: people)
+    guard grants.mayWrite(body.person) else {
+      throw .damaged(
+        path: VaultPath.head(member, device).string,
+        reason: "its person may not write this member")
+    }
+    return (body, hash)
+  }
+
+  /// `load` without asking what the device's person may do.
+  static func loadOfAnyone(
+    _ member: MemberID, _ device: DeviceID, files: SignedFiles, people: People
+  ) throws(VaultError) -> (body: HeadBody, hash: FileHash) {
     let path = VaultPath.head(member, device)
     let file = try files.load(path)
     let body = try file.decode(HeadBody.init(decoding:))
@@ -121,9 +137,6 @@ extension HeadBody {
     let certificate = try people.certificate(
       of: device, person: body.person, path: path)
     try file.verify(.head, publicKey: certificate.signingPublicKey)
-    guard grants.mayWrite(body.person) else {
-      throw .damaged(path: path.string, reason: "its person may not write this member")
-    }
     return (body, file.hash)
   }
 }

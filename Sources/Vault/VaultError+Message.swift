@@ -58,6 +58,7 @@ extension VaultError {
     case .viewersOnlyRead(let member):
       "You are a viewer of the member \(member.shortHex): you can read it, and not change it."
     case .ownersOnly(let member): "Only an owner of the member \(member.shortHex) may do that."
+    case .lastOwner(let member): "The member \(member.shortHex) would be left without an owner."
     case .accessEnded(let member): "Your access to the member \(member.shortHex) has ended."
     case .notFound(let what): "There is no \(what)."
     case .alreadyExists(let what): "“\(what)” exists already."

@@ -49,6 +49,8 @@ package enum VaultError: Error {
   case viewersOnlyRead(member: MemberID)
   /// Only owners of the member may do this, and this person is none.
   case ownersOnly(member: MemberID)
+  /// A member has to have an owner, and this would take away the last one.
+  case lastOwner(member: MemberID)
   /// This person's access to the member had an end, which has come.
   case accessEnded(member: MemberID)
   case notFound(what: String)

@@ -46,6 +46,8 @@ package enum FileLabel: String, Sendable, CaseIterable {
   case slot
   /// Credentials of a remote, in this machine's state: not signed either.
   case remote
+  /// The key of an epoch that is being begun, in this machine's state.
+  case epoch
 }
 
 /// The bytes of a number, the most significant first.

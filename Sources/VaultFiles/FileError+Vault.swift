@@ -10,7 +10,7 @@ extension FileError {
     case .alreadyExists: self = .alreadyExists
     case .notFound: self = .notFound
     case .away: self = .away
-    case .permission, .noAccess, .ownersOnly, .accessEnded: self = .accessDenied
+    case .permission, .noAccess, .ownersOnly, .lastOwner, .accessEnded: self = .accessDenied
     case .io(_, let number) where number == ENOSPC || number == EDQUOT: self = .noSpace
     case .io(_, let number) where number == EROFS: self = .readOnly
     default: self = .inputOutput

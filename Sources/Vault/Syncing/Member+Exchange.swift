@@ -89,18 +89,12 @@ extension Member {
   ///
   /// - Returns: The records that changed.
   package func regain(_ entries: [RecordEntry]) throws(VaultError) -> Set<RecordID> {
-    guard !context.isReadOnly else { throw .readOnly }
-    return try heads.withLock { (heads) throws(VaultError) in
-      try context.state.withCommitLock { () throws(VaultError) in
-        _ = try catchUp(&heads)
-        let changed = apply(entries, &heads)
-        guard !changed.isEmpty else { return [] }
-        heads.learned.formUnion(changed)
-        var writer = CommitWriter(member: self, heads: heads)
-        try writer.writeHead(.checkpoint)
-        heads = writer.heads
-        return changed
-      }
+    try withWriter { (writer, _) throws(VaultError) in
+      let changed = apply(entries, &writer.heads)
+      guard !changed.isEmpty else { return [] }
+      writer.heads.learned.formUnion(changed)
+      try writer.writeHead(.checkpoint)
+      return changed
     }
   }
 }

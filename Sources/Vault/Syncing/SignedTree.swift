@@ -23,14 +23,20 @@ package struct SignedTree: Sendable {
   let store: OverlayStore
   let files: SignedFiles
   let people: People
+  // Which epoch of each member was current on this machine before.
+  private let seen: Watermarks
 
+  /// - Parameter seen: What this machine has seen; without it, the epochs alone decide which one is current.
   /// - Throws: `io` and the like when the people cannot be listed; a broken file of one hides only that one.
-  package init(vault: VaultID, store: any BlobStore) throws(VaultError) {
-    try self.init(store: OverlayStore(store), binding: Binding(vault: vault))
+  package init(
+    vault: VaultID, store: any BlobStore, seen: Watermarks = Watermarks()
+  ) throws(VaultError) {
+    try self.init(store: OverlayStore(store), binding: Binding(vault: vault), seen: seen)
   }
 
-  private init(store: OverlayStore, binding: Binding) throws(VaultError) {
+  private init(store: OverlayStore, binding: Binding, seen: Watermarks) throws(VaultError) {
     self.store = store
+    self.seen = seen
     files = SignedFiles(store: store, binding: binding)
     people = try People.load(store: store, files: files)
   }
@@ -70,7 +76,7 @@ package struct SignedTree: Sendable {
       case .vault, .device, .head, .object, .auditSegment: continue
       }
     }
-    return try SignedTree(store: store, binding: files.binding)
+    return try SignedTree(store: store, binding: files.binding, seen: seen)
   }
 
   /// Whether these bytes count as the file at `path`, and what they say.
@@ -146,7 +152,25 @@ package struct SignedTree: Sendable {
   private func grants(of member: MemberID, files: SignedFiles) throws(VaultError) -> GrantChain {
     let root = try MemberRootBody.load(member, files: files, people: people)
     return try GrantChain.load(
-      member: member, creator: root.creator, store: files.store, files: files, people: people)
+      member: member, creator: root.creator, seen: seen.epoch(of: member), store: files.store,
+      files: files, people: people)
+  }
+
+  /// Whether the head is of someone who could write the member once and may no more: it counts for nothing, and
+  /// nobody is to be blamed for it.
+  package func isOfFormerWriter(_ path: VaultPath, _ bytes: [UInt8]) throws(VaultError) -> Bool {
+    guard case .head(let member, let device) = path else { return false }
+    let files = holding(path, bytes)
+    do throws(VaultError) {
+      let chain = try grants(of: member, files: files)
+      let body = try HeadBody.loadOfAnyone(member, device, files: files, people: people).body
+      return !chain.mayWrite(body.person) && chain.couldWrite(body.person)
+    } catch {
+      switch error {
+      case .damaged, .missing: return false
+      default: throw error
+      }
+    }
   }
 
   private func verifyCertificate(

@@ -595,6 +595,25 @@ package nonisolated struct Kinvault_V1_GrantBody: Sendable {
   /// milliseconds since 1970; 0: no end
   package var until: UInt64 = 0
 
+  /// only in an epoch's first grant: the epochs that it follows
+  package var follows: [Kinvault_V1_Epoch] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// Names an epoch of a member's key.
+package nonisolated struct Kinvault_V1_Epoch: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var number: UInt32 = 0
+
+  /// the person who began it
+  package var owner: Data = Data()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -2176,7 +2195,7 @@ nonisolated extension Kinvault_V1_MemberRootBody: SwiftProtobuf.Message, SwiftPr
 
 nonisolated extension Kinvault_V1_GrantBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".GrantBody"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}member\0\u{3}epoch_number\0\u{3}epoch_owner\0\u{1}person\0\u{3}person_generation\0\u{1}giver\0\u{3}giver_generation\0\u{1}role\0\u{3}wrapped_key\0\u{1}time\0\u{1}until\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}member\0\u{3}epoch_number\0\u{3}epoch_owner\0\u{1}person\0\u{3}person_generation\0\u{1}giver\0\u{3}giver_generation\0\u{1}role\0\u{3}wrapped_key\0\u{1}time\0\u{1}until\0\u{1}follows\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2195,6 +2214,7 @@ nonisolated extension Kinvault_V1_GrantBody: SwiftProtobuf.Message, SwiftProtobu
       case 9: try { try decoder.decodeSingularBytesField(value: &self.wrappedKey) }()
       case 10: try { try decoder.decodeSingularUInt64Field(value: &self.time) }()
       case 11: try { try decoder.decodeSingularUInt64Field(value: &self.until) }()
+      case 12: try { try decoder.decodeRepeatedMessageField(value: &self.follows) }()
       default: break
       }
     }
@@ -2234,6 +2254,9 @@ nonisolated extension Kinvault_V1_GrantBody: SwiftProtobuf.Message, SwiftProtobu
     if self.until != 0 {
       try visitor.visitSingularUInt64Field(value: self.until, fieldNumber: 11)
     }
+    if !self.follows.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.follows, fieldNumber: 12)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2249,6 +2272,42 @@ nonisolated extension Kinvault_V1_GrantBody: SwiftProtobuf.Message, SwiftProtobu
     if lhs.wrappedKey != rhs.wrappedKey {return false}
     if lhs.time != rhs.time {return false}
     if lhs.until != rhs.until {return false}
+    if lhs.follows != rhs.follows {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V1_Epoch: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".Epoch"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}owner\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.number) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.owner) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.number != 0 {
+      try visitor.visitSingularUInt32Field(value: self.number, fieldNumber: 1)
+    }
+    if !self.owner.isEmpty {
+      try visitor.visitSingularBytesField(value: self.owner, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V1_Epoch, rhs: Kinvault_V1_Epoch) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs.owner != rhs.owner {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

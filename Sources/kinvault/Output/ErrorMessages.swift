@@ -66,6 +66,9 @@ extension VaultError {
         + "you an editor."
     case .ownersOnly:
       "Only an owner of this member may do that. Who is one: kinvault access list"
+    case .lastOwner:
+      "A member has to have an owner, and you cannot take your own access away: share it with another owner, who "
+        + "then can."
     case .accessEnded:
       "Your access to this member was given until a date, which has passed. An owner can share it anew."
     case .notFound(let what):

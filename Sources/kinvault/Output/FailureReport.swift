@@ -102,8 +102,8 @@ extension FailureReport {
       case .wrongPassword, .wrongWords, .replacedWords: .wrongSecret
       case .damagedSlot, .damaged, .missing, .forked, .signedByRemovedDevice: .damaged
       case .noSpace: .noSpace
-      case .readOnly, .permission, .noAccess, .viewersOnlyRead, .ownersOnly, .accessEnded,
-        .thisDeviceRemoved:
+      case .readOnly, .permission, .noAccess, .viewersOnlyRead, .ownersOnly, .lastOwner,
+        .accessEnded, .thisDeviceRemoved:
         .notPermitted
       case .alreadyExists: .alreadyExists
       case .io(_, let number): Self.status(ofErrno: number)

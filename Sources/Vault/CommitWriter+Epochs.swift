@@ -1,0 +1,60 @@
+import VaultModel
+
+extension CommitWriter {
+  /// The head of this device on disk is of another epoch; the next one has everything anew.
+  var isOwnHeadLate: Bool { heads.loaded[context.device.id]?.late != nil }
+
+  /// The next head has something to say that no edit brought: what it takes over from late heads.
+  var hasLateHeads: Bool {
+    isOwnHeadLate || !isWaiting && heads.loaded.values.contains { $0.late != nil }
+  }
+
+  /// What the next head goes on from.
+  var ownHead: Head {
+    guard let own = heads.loaded[context.device.id], own.late == nil else { return Head() }
+    return own.head
+  }
+
+  /// What the next head says it has seen of other devices: of late heads, only what it has taken over.
+  var cover: [Head.Cover] {
+    let seen =
+      heads.loaded.values.filter {
+        $0.device != context.device.id && ($0.late == nil || !isWaiting)
+      } + heads.takenOver.values
+    return seen.map { Head.Cover(device: $0.device, counter: $0.counter, headHash: $0.hash) }
+      .sorted { $0.device < $1.device }
+  }
+
+  /// Puts what is known only from heads of another epoch under the keys of the current one.
+  ///
+  /// A late head of another device of which something is not here waits until it is, or until its device has taken
+  /// it over. This device's own is always taken over, or nothing is written: its next head replaces the late one.
+  ///
+  /// - Parameter translation: One that has done a part of it already.
+  mutating func takeOver(with translation: Translation? = nil) throws(VaultError) {
+    let late = member.manifest.withLock { $0.lateEntries }
+    guard !late.isEmpty else { return }
+    let own = heads.broughtLate[context.device.id] ?? []
+    let target = member.register.keys.current
+    let ours =
+      translation
+      ?? Translation(member: member, target: target, keepsHistory: true, keepsMissing: true)
+    let others =
+      translation
+      ?? Translation(member: member, target: target, keepsHistory: true, keepsMissing: false)
+    for entry in late.sorted(by: { ($0.record, $0.revision) < ($1.record, $1.revision) }) {
+      let isOwn = own.contains(entry.revision)
+      do throws(VaultError) {
+        let new = try (isOwn ? ours : others).entry(entry)
+        member.manifest.withLock { _ = $0.apply(new) }
+        heads.learned.insert(entry.record)
+        unwritten.insert(entry.record)
+      } catch {
+        switch error {
+        case .missing where !isOwn, .away where !isOwn: isWaiting = true
+        default: throw error
+        }
+      }
+    }
+  }
+}
