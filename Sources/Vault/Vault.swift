@@ -14,6 +14,7 @@ package final class Vault: Sendable {
   let profileKey: SealingKey
   private let openMembers: Mutex<[MemberID: Member]>
   private let found: Mutex<[Problem]>
+  let oldObjectUser = Mutex<(@Sendable (Member) -> Bool)?>(nil)
   /// Every access, as this device notes it.
   package let audit: AuditLog
 

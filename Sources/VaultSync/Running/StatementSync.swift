@@ -31,7 +31,7 @@ struct StatementSync {
   /// Puts in place here what the remote has and holds: identities, certificates, device registers, roots, grants.
   func pull(into vault: Vault) throws(SyncError) {
     var taken: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] = []
-    for path in peoplePaths + memberPaths {
+    for path in peoplePaths + memberPaths where !isOfNewEpoch(path) {
       guard isTaken(path), let file = try exchange.fetched(path) else { continue }
       taken.append((path, file.bytes, file.facts))
       session.tally(.pull, path, byteCount: UInt64(file.bytes.count))
@@ -39,6 +39,30 @@ struct StatementSync {
     if session.options.isDryRun { return }
     let files = taken
     try keeping { () throws(VaultError) in try vault.place(files) }
+  }
+
+  /// Whether the grant is of an epoch of which nothing is here, though the member is: it comes with heads of that
+  /// epoch, so that no program of this machine has to do without them.
+  private func isOfNewEpoch(_ path: VaultPath) -> Bool {
+    guard case .grant(let member, let epoch, _) = path,
+      exchange.local.files.contains(.memberRoot(member))
+    else { return false }
+    return !exchange.local.files.contains { known in
+      if case .grant(member, epoch, _) = known { true } else { false }
+    }
+  }
+
+  /// The grants of epochs of a member of which nothing is here.
+  func newEpochs(
+    of member: MemberID
+  ) throws(SyncError) -> [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] {
+    var taken: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] = []
+    for path in memberPaths where path.owner == .member(member) && isOfNewEpoch(path) {
+      guard isTaken(path), let file = try exchange.fetched(path) else { continue }
+      taken.append((path, file.bytes, file.facts))
+      session.tally(.pull, path, byteCount: UInt64(file.bytes.count))
+    }
+    return taken
   }
 
   private func isTaken(_ path: VaultPath) -> Bool {
@@ -109,8 +133,9 @@ extension VaultPath {
     case .device: 2
     case .introduction: 3
     case .memberRoot: 4
-    case .grant: 5
-    default: 6
+    // The one that begins the epoch comes last.
+    case .grant(_, let epoch, let person): epoch.owner == person ? 6 : 5
+    default: 7
     }
   }
 }
