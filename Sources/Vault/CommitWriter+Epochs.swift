@@ -25,6 +25,56 @@ extension CommitWriter {
       .sorted { $0.device < $1.device }
   }
 
+  /// The edit with contents under the current keys, where its author began it under others.
+  func translated(
+    _ edit: RecordEdit, over base: RevisionJoin.Named?
+  ) throws(VaultError) -> RecordEdit {
+    guard member.register.keys.hasChanged else { return edit }
+    var edit = edit
+    let translation = Translation(
+      member: member, target: member.register.keys.current, keepsHistory: false,
+      keepsMissing: false)
+    for (name, item) in edit.items {
+      guard var item else { continue }
+      let old = try member.chunks(of: item.content)
+      var new = old
+      for (position, chunk) in old.enumerated() {
+        guard let chunk else { continue }
+        if try member.objects.isGone(chunk) {
+          // It was not written here, so the record has it as it was seen, by now under its new name.
+          new[position] = try seen(name, position, of: edit, in: base) ?? chunk
+        } else if try member.objects.keyID(of: chunk) != translation.target.keyID {
+          new[position] = try translation.chunk(chunk)
+        }
+      }
+      if new == old { continue }
+      item.content = try member.content(of: new)
+      edit.items[name] = item
+      // Whoever shows the record has the old names.
+      member.noteChanges([edit.record])
+    }
+    return edit
+  }
+
+  /// The chunk that the record has by now in the place of one that its author saw; nil if another device has changed
+  /// the file since.
+  private func seen(
+    _ name: FileName, _ position: Int, of edit: RecordEdit, in base: RevisionJoin.Named?
+  ) throws(VaultError) -> ObjectName? {
+    guard let base else { return nil }
+    let known = try pages(member.loadPage) { load in
+      var revision = base.revision
+      return try revision.item(named: name, load: load)
+    }
+    guard let known else { return nil }
+    if known.time != edit.seen[name] {
+      let author = try RevisionJoin(member: member).author(of: known.time, in: base)
+      guard author == context.device.id else { return nil }
+    }
+    let chunks = try member.chunks(of: known.content)
+    return position < chunks.count ? chunks[position] : nil
+  }
+
   /// Puts what is known only from heads of another epoch under the keys of the current one.
   ///
   /// A late head of another device of which something is not here waits until it is, or until its device has taken

@@ -94,12 +94,16 @@ struct GrantChain: Sendable {
       }
       waiting = rest
     }
+    let begun = Set(candidates.filter(\.isFirst).map(\.epoch))
     for grant in waiting {
+      let path = VaultPath.grant(grant.member, grant.epoch, grant.person).string
       problems.append(
-        Problem(
-          .untrusted, .warning,
-          path: VaultPath.grant(grant.member, grant.epoch, grant.person).string,
-          reason: "whoever gave it was no owner; it is ignored"))
+        begun.contains(grant.epoch)
+          ? Problem(
+            .untrusted, .warning, path: path, reason: "whoever gave it was no owner; it is ignored")
+          : Problem(
+            .leftover, .note, path: path,
+            reason: "its epoch is not begun yet, or was given up when a program was interrupted"))
     }
     outcome = epochs.outcome(seen: seen)
     for id in outcome?.struck ?? [] {

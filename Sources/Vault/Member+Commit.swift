@@ -129,6 +129,8 @@ struct CommitWriter {
     let entry = entry(edit.record)
     var base: (name: ObjectName, revision: RecordRevision)?
     if let entry { base = (entry.revision, try member.revision(entry.revision)) }
+    let edit = try translated(
+      edit, over: base.map { RevisionJoin.Named(name: $0.name, revision: $0.revision) })
     if let base, !edit.seen.isEmpty {
       try keepUnseen(by: edit, in: RevisionJoin.Named(name: base.name, revision: base.revision))
     }
@@ -218,9 +220,14 @@ struct CommitWriter {
 
   // MARK: Manifest and head
 
-  mutating func finish(changedByOthers: Set<RecordID>) throws(VaultError) -> Commit {
+  /// - Parameter writesLearned: Whether what was learned from other devices alone is worth a head.
+  mutating func finish(
+    changedByOthers: Set<RecordID> = [], writesLearned: Bool = false
+  ) throws(VaultError) -> Commit {
     let current = heads.loaded[context.device.id]?.counter ?? 0
-    guard !written.isEmpty || hasLateHeads else {
+    guard
+      !written.isEmpty || hasLateHeads || writesLearned && !heads.learned.isEmpty
+    else {
       return Commit(counter: current, changedByOthers: changedByOthers, failures: failures)
     }
     let entries = Array(written.values)

@@ -23,6 +23,7 @@ package final class Member: Sendable {
   private let changes = Mutex<Set<RecordID>?>(nil)
   // Some head that counts is of another epoch than the current one.
   let lateHeads = Mutex(false)
+  let lastLookForOldObjects = Mutex<OldObjectLook?>(nil)
   // What keeps this member from being written; set while opening.
   let damage = Mutex<VaultError?>(nil)
 

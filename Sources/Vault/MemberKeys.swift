@@ -13,6 +13,7 @@ final class MemberKeys: Sendable {
   private struct State {
     var byID: [KeyID: Epoch]
     var current: Epoch
+    var hasChanged = false
   }
 
   private let state: Mutex<State>
@@ -32,6 +33,9 @@ final class MemberKeys: Sendable {
 
   var currentEpoch: EpochID { state.withLock { $0.current.id } }
 
+  /// Whether another epoch was current before in this process, so that it may have names of that one at hand.
+  var hasChanged: Bool { state.withLock { $0.hasChanged } }
+
   /// The keys of the epoch with this id; nil if this person never had them.
   subscript(id: KeyID) -> EpochKeys? { state.withLock { $0.byID[id]?.keys } }
 
@@ -46,6 +50,11 @@ final class MemberKeys: Sendable {
   /// Goes by other grants from now on; readers that are open go on reading.
   func replace(by new: MemberKeys) {
     let new = new.state.withLock { $0 }
-    state.withLock { $0 = new }
+    state.withLock { state in
+      let isOther = new.current.id != state.current.id
+      let hasChanged = state.hasChanged || isOther
+      state = new
+      state.hasChanged = hasChanged
+    }
   }
 }

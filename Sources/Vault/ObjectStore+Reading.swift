@@ -166,8 +166,21 @@ extension ObjectStore {
   /// The key that the object's header says it is sealed with.
   func keyID(of name: ObjectName) throws(VaultError) -> KeyID { try header(of: name).keyID }
 
+  /// Whether the object is neither staged nor in its place: a lazy vault keeps it elsewhere, or it was removed with its
+  /// epoch.
+  func isGone(_ name: ObjectName) throws(VaultError) -> Bool {
+    guard !isStaged(name) else { return false }
+    return try !isPresent(name)
+  }
+
   private func header(of name: ObjectName) throws(VaultError) -> ObjectHeader {
-    let path = path(of: name)
+    var path = path(of: name)
+    if let staging, let object = staged.withLock({ $0[name] }) {
+      if let held = object.held {
+        return try ObjectHeader(reading: HeldBlob(bytes: held), path: path.string)
+      }
+      path = staging.path(of: name)
+    }
     let blob = try storing { () throws(BlobStoreError) in try store.openForReading(path) }
     return try ObjectHeader(reading: blob, path: path.string)
   }

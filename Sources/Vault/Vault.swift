@@ -12,6 +12,7 @@ package final class Vault: Sendable {
   var identities: IdentityKeys { context.keys.identities }
   private let openMembers: Mutex<[MemberID: Member]>
   private let found: Mutex<[Problem]>
+  let oldObjectUser = Mutex<(@Sendable (Member) -> Bool)?>(nil)
   /// Every access, as this device notes it.
   package let audit: AuditLog
 

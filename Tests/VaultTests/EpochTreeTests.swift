@@ -130,10 +130,10 @@ import VaultModel
     let revoked =
       family + grants(epoch(2, Self.anna), follows: [first], [(Self.carla, Self.anna, .owner)])
     // In the old epoch Ben is an owner for ever, so he makes someone one whose id is as small as he likes.
-    let let_in = GrantBody(
+    let letIn = GrantBody(
       member: member, epoch: first, person: Self.sybil, personGeneration: 1, giver: Self.ben,
       giverGeneration: 1, role: .owner, wrappedKey: [], time: 0)
-    let forged = [let_in] + grants(epoch(2, Self.sybil), follows: [first])
+    let forged = [letIn] + grants(epoch(2, Self.sybil), follows: [first])
     #expect(chain(revoked + forged).current == epoch(2, Self.anna))
   }
 

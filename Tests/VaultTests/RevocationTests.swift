@@ -81,15 +81,16 @@ import VaultModel
 
   @Test func whoeverIsRevokedOpensNothingThatIsWrittenLater() throws {
     let adults = try family()
+    let his = try #require(adults.ben.emma)
+    try adults.ben.write("His")
     try revoke(adults.ben, by: adults.anna)
     let later = try adults.anna.write("Later")
     try adults.meet()
     let name = try #require(adults.anna.emma?.entry(later)).revision
     // With every key he ever had, on a machine that forgets nothing.
-    let his = try #require(adults.ben.emma)
     #expect(!his.mayWrite)
     #expect(throws: VaultError.self) { try his.objects.content(name, kind: .record) }
-    #expect(throws: VaultError.self) { try adults.ben.write("Mine") }
+    #expect(throws: VaultError.self) { try his.commit([.newRecord("Mine")]) }
     try adults.ben.reopen()
     #expect(adults.ben.emma == nil)
     #expect(adults.ben.vault.problems.map(\.kind) == [.accessEnded])

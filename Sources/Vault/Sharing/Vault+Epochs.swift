@@ -173,7 +173,8 @@ private struct EpochBeginning {
   ) throws(VaultError) -> SharedKey? {
     do throws(VaultError) {
       return SharedKey(
-        try pending.openKey(of: member, sealingKey: vault.context.keys.profileKey, state: vault.context.state))
+        try pending.openKey(
+          of: member, sealingKey: vault.context.keys.profileKey, state: vault.context.state))
     } catch {
       guard case .damaged = error else { throw error }
       return nil
@@ -195,6 +196,10 @@ private struct EpochBeginning {
         _ = try member.catchUp(&heads)
         guard member.register.grants.outcome.map({ pending.follows.contains($0.current) }) == true
         else { throw .ownersOnly(member: member.id) }
+        // What is known only from the head of someone who will not count any more has to be in this device's.
+        var last = CommitWriter(member: member, heads: heads)
+        _ = try last.finish(writesLearned: true)
+        heads = last.heads
         // What was written meanwhile.
         try translation.run(member.everyVersion) { _, _ in }
         try giveGrants()

@@ -156,6 +156,20 @@ package struct SignedTree: Sendable {
       files: files, people: people)
   }
 
+  /// The member's current epoch; nil when there is none.
+  package func epoch(of member: MemberID) throws(VaultError) -> EpochID? {
+    try grants(of: member, files: files).current
+  }
+
+  /// Which key the head says it is sealed with; nothing is verified.
+  package func keyID(ofHead path: VaultPath, _ bytes: [UInt8]) -> KeyID? {
+    do throws(VaultError) {
+      return try holding(path, bytes).load(path).decode(HeadBody.init(decoding:)).keyID
+    } catch {
+      return nil
+    }
+  }
+
   /// Whether the head is of someone who could write the member once and may no more: it counts for nothing, and
   /// nobody is to be blamed for it.
   package func isOfFormerWriter(_ path: VaultPath, _ bytes: [UInt8]) throws(VaultError) -> Bool {

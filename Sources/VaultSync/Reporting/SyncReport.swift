@@ -1,3 +1,4 @@
+import Vault
 import VaultModel
 
 /// One file that a sync moves, or would move.
@@ -64,6 +65,8 @@ package struct SyncReport: Sendable {
   package var pendingCommitCount: UInt64 = 0
   /// Heads on the remote that were not taken here.
   package var untakenHeadCount = 0
+  /// Members that were sealed anew because it was due.
+  package var revocations: [Revocation] = []
   /// Members whose join waits for consent, with what it would take away.
   package var massChanges: [MemberID: MassChange] = [:]
 

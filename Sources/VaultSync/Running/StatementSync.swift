@@ -35,7 +35,7 @@ struct StatementSync {
   /// Puts in place here what the remote has and holds: identities, certificates, device registers, roots, grants.
   func pull(into vault: Vault) throws(SyncError) {
     var taken: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] = []
-    for path in peoplePaths(in: exchange.local.files) + memberPaths {
+    for path in peoplePaths(in: exchange.local.files) + memberPaths where !isOfNewEpoch(path) {
       guard isTaken(path), let file = try exchange.fetched(path) else { continue }
       taken.append((path, file.bytes, file.facts))
       session.tally(.pull, path, byteCount: UInt64(file.bytes.count))
@@ -43,6 +43,30 @@ struct StatementSync {
     if session.options.isDryRun { return }
     let files = taken
     try keeping { () throws(VaultError) in try vault.place(files) }
+  }
+
+  /// Whether the grant is of an epoch of which nothing is here, though the member is: it comes with heads of that
+  /// epoch, so that no program of this machine has to do without them.
+  private func isOfNewEpoch(_ path: VaultPath) -> Bool {
+    guard case .grant(let member, let epoch, _) = path,
+      exchange.local.files.contains(.memberRoot(member))
+    else { return false }
+    return !exchange.local.files.contains { known in
+      if case .grant(member, epoch, _) = known { true } else { false }
+    }
+  }
+
+  /// The grants of epochs of a member of which nothing is here.
+  func newEpochs(
+    of member: MemberID
+  ) throws(SyncError) -> [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] {
+    var taken: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] = []
+    for path in memberPaths where path.owner == .member(member) && isOfNewEpoch(path) {
+      guard isTaken(path), let file = try exchange.fetched(path) else { continue }
+      taken.append((path, file.bytes, file.facts))
+      session.tally(.pull, path, byteCount: UInt64(file.bytes.count))
+    }
+    return taken
   }
 
   private func isTaken(_ path: VaultPath) -> Bool {
@@ -114,8 +138,9 @@ extension VaultPath {
     case .device: 3
     case .introduction, .deviceRequest: 4
     case .memberRoot: 5
-    case .grant: 6
-    default: 7
+    // The one that begins the epoch comes last.
+    case .grant(_, let epoch, let person): epoch.owner == person ? 7 : 6
+    default: 8
     }
   }
 }
