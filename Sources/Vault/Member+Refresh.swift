@@ -271,7 +271,7 @@ extension Member {
       return !register.grants.mayWrite(person) && register.grants.couldWrite(person)
     } catch {
       switch error {
-      case .damaged, .missing: return false
+      case .damaged, .missing, .signedByRemovedDevice: return false
       default: throw error
       }
     }

@@ -10,7 +10,6 @@ package final class Member: Sendable {
   package let id: MemberID
   package let objects: ObjectStore
   let context: VaultContext
-  let identities: IdentityKeys
   let register: HeadRegister
   let manifest = Mutex(Manifest())
   /// Live records that show in the root instead of where their parent link says; seldom any.
@@ -27,10 +26,9 @@ package final class Member: Sendable {
   // What keeps this member from being written; set while opening.
   let damage = Mutex<VaultError?>(nil)
 
-  init(id: MemberID, context: VaultContext, identities: IdentityKeys, opened: OpenedKeys) {
+  init(id: MemberID, context: VaultContext, opened: OpenedKeys) {
     self.id = id
     self.context = context
-    self.identities = identities
     heads = Mutex(HeadsState(epoch: opened.keys.currentEpoch))
     objects = ObjectStore(
       member: id, keys: opened.keys, store: context.store, staging: context.staging,

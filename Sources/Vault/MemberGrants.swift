@@ -39,7 +39,7 @@ extension Member {
     let chain = try opening.loadGrants()
     if chain.current != before, chain.role(of: context.person) != nil {
       do throws(VaultError) {
-        register.keys.replace(by: try opening.open(identities: identities).keys)
+        register.keys.replace(by: try opening.open(identities: context.keys.identities).keys)
       } catch {
         guard case .accessEnded = error else { throw error }
       }

@@ -197,7 +197,7 @@ package final class Vault: Sendable {
 
   private func open(_ opening: MemberOpening) throws(VaultError) -> Member {
     Member(
-      id: opening.member, context: context, identities: identities,
+      id: opening.member, context: context,
       opened: try opening.open(identities: identities))
   }
 

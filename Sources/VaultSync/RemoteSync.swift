@@ -36,23 +36,22 @@ package struct RemoteSync: Sendable {
   ) throws(SyncError) -> SyncReport {
     try SyncRun(home: SyncHome(vault), remote: remote, name: name, options: options).run(progress) {
       (session) throws(SyncError) in
-      let (exchange, ids) = try session.look()
-      let statements = StatementSync(session: session, exchange: exchange)
-      let members = ids.map {
-        MemberSync(session: session, exchange: exchange, vault: vault, member: $0)
-      }
+      var (exchange, members) = try look(session)
       if options.direction != .push {
-        try statements.pull(into: vault)
+        try StatementSync(session: session, exchange: exchange).pull(into: vault)
         // Only this much: that it was removed is what it has to know.
         try exchange.requireNotRemoved()
         for member in members { try member.pull() }
         try forgetIncoming(session)
       }
       try exchange.requireNotRemoved()
-      if options.direction != .pull, !options.isDryRun { try tendEpochs(session) }
+      if options.direction != .pull, !options.isDryRun, try tendEpochs(session) {
+        // There are grants now that were not there before.
+        (exchange, members) = try look(session)
+      }
       try AuditSync(session: session, exchange: exchange).run(into: vault)
       if options.direction != .pull {
-        try statements.pushPeople()
+        try StatementSync(session: session, exchange: exchange).pushPeople()
         for member in members { try member.push() }
         try session.finishPush(exchange.look)
       }
@@ -60,17 +59,34 @@ package struct RemoteSync: Sendable {
     }
   }
 
+  private func look(
+    _ session: SyncSession
+  ) throws(SyncError) -> (SignedExchange, [MemberSync]) {
+    let (exchange, members) = try session.look()
+    return (
+      exchange,
+      members.map {
+        MemberSync(session: session, exchange: exchange, vault: vault, member: $0)
+      }
+    )
+  }
+
   /// Sees to the epochs of members: goes on with what was interrupted, begins those that are due, and removes what is
   /// left of older ones. What keeps it from that keeps nothing else from being synced.
-  private func tendEpochs(_ session: SyncSession) throws(SyncError) {
+  ///
+  /// - Returns: Whether an epoch was begun.
+  private func tendEpochs(_ session: SyncSession) throws(SyncError) -> Bool {
+    var hasBegun = false
     do throws(VaultError) {
-      try vault.resumeEpochs(progress: session.progress)
+      hasBegun = try !vault.resumeEpochs(progress: session.progress).isEmpty
       let done = try vault.tendEpochs(progress: session.progress)
+      hasBegun = hasBegun || !done.isEmpty
       session.change { $0.revocations += done }
       try vault.removeOldObjects(whileSyncing: name)
     } catch {
       session.note(.epochNotBegun(error))
     }
+    return hasBegun
   }
 
   /// What was fetched while locked has been taken.

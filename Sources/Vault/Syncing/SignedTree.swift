@@ -181,7 +181,7 @@ package struct SignedTree: Sendable {
       return !chain.mayWrite(body.person) && chain.couldWrite(body.person)
     } catch {
       switch error {
-      case .damaged, .missing: return false
+      case .damaged, .missing, .signedByRemovedDevice: return false
       default: throw error
       }
     }

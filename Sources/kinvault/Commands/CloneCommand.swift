@@ -19,6 +19,7 @@ struct CloneCommand: ParsableCommand {
 
       Examples:
         kinvault clone /media/usb/Family ~/Family
+        kinvault clone /media/usb/Family ~/Family --from-device
         kinvault clone "s3://family-vault?region=eu-central-1" ~/Family --lazy
         kinvault clone https://cloud.example.org/remote.php/dav/files/anna/Family ~/Family --user anna
       """)
@@ -45,9 +46,15 @@ struct CloneCommand: ParsableCommand {
     completion: .file())
   var secretFile: String?
 
+  @Flag(
+    help:
+      "Be approved by another device of yours instead: type the eight words of kinvault device add."
+  )
+  var fromDevice = false
+
   @Option(
     help: ArgumentHelp(
-      "Take the 24 words from this file (\u{2018}-\u{2019}: standard input).", valueName: "file"),
+      "Take the words from this file (\u{2018}-\u{2019}: standard input).", valueName: "file"),
     completion: .file())
   var wordsFile: String?
 
@@ -83,7 +90,10 @@ struct CloneCommand: ParsableCommand {
         "kinvault: \(Terminal.visible(problem.path)): \(Terminal.visible(problem.text))")
     }
     let state = try StateFolder(root: Environment.stateRoot, vault: beginning.vault)
-    let key = try enrol(target, state: state, vault: beginning.vault)
+    let key =
+      fromDevice
+      ? try beApproved(target, at: remote)
+      : try enrol(target, state: state, vault: beginning.vault)
     if lazy {
       try state.storeLazySettings(
         LazySettings(cacheByteLimit: cacheLimit.map { UInt64($0.bytesPerSecond) }))
@@ -94,6 +104,17 @@ struct CloneCommand: ParsableCommand {
     try addIfNew(configuration, to: RemoteRegistry(state: state))
     try SessionKeys.store(key, vault: beginning.vault, timeout: SessionKeys.defaultTimeout)
     try fill(target, from: remote, key: key)
+  }
+
+  /// The key of this machine, once another device has made it one.
+  private func beApproved(_ folder: FilePath, at remote: KnownRemote) throws -> DeviceUnlockKey {
+    let enquiry = DeviceEnquiry(wordsFile: wordsFile, passwordFile: passwordFile, device: device)
+    let store = try remote.open()
+    return try enquiry.run(in: folder) { path, bytes in
+      try store.put(BlobPath(path.string), bytes)
+    } fetch: {
+      _ = try VaultClone.begin(from: store, into: folder)
+    }
   }
 
   /// This machine's key: it knows the vault already, or becomes a new device.

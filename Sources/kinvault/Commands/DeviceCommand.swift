@@ -5,12 +5,15 @@ import VaultModel
 struct DeviceCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "device",
-    abstract: "List your devices, and name this one.",
+    abstract: "List, add, name and remove your devices.",
     discussion: """
       Each machine that opens the vault is a device with keys of its own. What it writes is signed by it, so \
       the history and conflicts can say which one wrote what.
       """,
-    subcommands: [DeviceListCommand.self, DeviceRenameCommand.self])
+    subcommands: [
+      DeviceListCommand.self, DeviceAddCommand.self, DeviceJoinCommand.self,
+      DeviceRenameCommand.self, DeviceRevokeCommand.self,
+    ])
 }
 
 struct DeviceListCommand: ParsableCommand {

@@ -4,8 +4,8 @@ import Vault
 struct RecoveryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "recovery",
-    abstract: "See that the 24 words on paper still work.",
-    subcommands: [RecoveryTestCommand.self])
+    abstract: "See that the 24 words on paper still work, or replace them.",
+    subcommands: [RecoveryTestCommand.self, RecoveryRotateCommand.self])
 }
 
 struct RecoveryTestCommand: ParsableCommand {

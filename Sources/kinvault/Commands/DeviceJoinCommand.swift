@@ -1,0 +1,101 @@
+import ArgumentParser
+import Glibc
+import SystemPackage
+import Vault
+import VaultCrypto
+import VaultModel
+
+struct DeviceJoinCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "join",
+    abstract: "Make this machine a device of yours, with the words that another one shows.",
+    discussion: """
+      For a machine where a copy of the vault's folder is already, carried by Syncthing, a stick or the like. Run \
+      \u{2018}kinvault device add\u{2019} on a device that you trust, and type its eight words here. With a remote, \
+      \u{2018}kinvault clone ADDRESS FOLDER --from-device\u{2019} does the same.
+
+      Examples:
+        kinvault device join --vault ~/Family
+        kinvault device join --vault ~/Family --words-file W --password-file F
+      """)
+
+  @Option(
+    help: ArgumentHelp(
+      "Take the eight words from this file (\u{2018}-\u{2019}: standard input).", valueName: "file"),
+    completion: .file())
+  var wordsFile: String?
+
+  @Option(
+    help: ArgumentHelp("Take the new password from this file.", valueName: "file"),
+    completion: .file())
+  var passwordFile: String?
+
+  @Option(
+    help: ArgumentHelp("What this machine is called. Default: its host name.", valueName: "name"))
+  var device: String?
+
+  @OptionGroup var folderOptions: FolderOptions
+
+  func run() throws {
+    let folder = try folderOptions.folder()
+    let enquiry = DeviceEnquiry(wordsFile: wordsFile, passwordFile: passwordFile, device: device)
+    let key = try enquiry.run(in: folder) { _, _ in
+    } fetch: {
+    }
+    let vault = try Vault.open(
+      folder: folder, stateRoot: Environment.stateRoot, key: key,
+      options: OpenOptions(acceptRollback: true))
+    vault.audit.note(.recovery, detail: "device join")
+    let id = vault.id
+    try vault.close()
+    try SessionKeys.store(key, vault: id, timeout: SessionKeys.defaultTimeout)
+    Terminal.writeLine("This machine is a device of yours now, and the vault is unlocked.")
+  }
+}
+
+/// How a new machine asks to be approved, and waits for it.
+struct DeviceEnquiry {
+  let wordsFile: String?
+  let passwordFile: String?
+  let device: String?
+
+  /// Words are good for ten minutes.
+  private static let patience: Duration = .seconds(600)
+
+  /// - Parameters:
+  ///   - send: Brings the request to where the other device looks.
+  ///   - fetch: Brings the people's files from there into the folder.
+  /// - Returns: What unlocks the new device.
+  func run(
+    in folder: FilePath, send: (VaultPath, [UInt8]) throws -> Void, fetch: () throws -> Void
+  ) throws -> DeviceUnlockKey {
+    let words = try WordsInput.readApproval(wordsFile: wordsFile)
+    let password = try PasswordSource.configured(passwordFile: passwordFile).new()
+    Terminal.note("Making the keys; this takes a moment.")
+    let pending: PendingDevice
+    do throws(VaultError) {
+      pending = try PendingDevice(
+        folder: folder, stateRoot: Environment.stateRoot, words: words,
+        device: .here(personName: nil, deviceName: device), password: password)
+    } catch {
+      guard case .wrongWords = error else { throw error }
+      throw CommandError.wrongSecret(
+        "These eight words are for another vault, or for nobody whose files have come here yet.")
+    }
+    let (path, bytes) = try pending.request
+    try send(path, bytes)
+    Terminal.note(
+      "This machine asks as \(pending.id.shortHex). Waiting for the other device, ten minutes at most."
+    )
+    let clock = ContinuousClock()
+    let end = clock.now + Self.patience
+    while clock.now < end {
+      if try pending.finish() { return pending.takeUnlockKey() }
+      usleep(1_000_000)
+      try fetch()
+    }
+    throw CommandError.refused(
+      "The other device has not approved this one in ten minutes. Begin again there: kinvault device add"
+    )
+  }
+}

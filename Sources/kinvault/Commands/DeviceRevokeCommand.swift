@@ -1,0 +1,85 @@
+import ArgumentParser
+import Vault
+import VaultCrypto
+import VaultModel
+
+struct DeviceRevokeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "revoke",
+    abstract: "Remove a device of yours that was lost, stolen or sold.",
+    discussion: """
+      Asks for your 24 words. You get new keys, which only your other devices can open, and every member that you own \
+      is encrypted anew; your other devices go on without typing anything. Members that others own are encrypted \
+      anew by their owners' devices when those sync. What the lost device has copied until now cannot be recalled. To \
+      remove the device that you are sitting at, use another one.
+
+      Examples:
+        kinvault device revoke "Old phone"
+        kinvault device revoke 3fa8c21b --words-file W --yes
+      """)
+
+  @Argument(help: "The device: its name, or the first digits of its id.") var device: String
+
+  @Option(
+    help: ArgumentHelp(
+      "Take the 24 words from this file (\u{2018}-\u{2019}: standard input).", valueName: "file"),
+    completion: .file())
+  var wordsFile: String?
+
+  @Flag(help: "Do not ask whether it is meant.") var yes = false
+
+  @OptionGroup var access: AccessOptions
+
+  func run() throws {
+    try access.withVaultAndKey(.writing) { vault, key in
+      let remotes = try access.remotes(of: vault, key: key)
+      // What it has pushed until now stays; what nobody fetched before it was removed would not.
+      let failures = remotes.syncAll(vault, showsProgress: true)
+      let lost = try find(in: vault)
+      let name = Terminal.visible(vault.name(of: lost.id))
+      failures.forEach { Terminal.note("kinvault: \($0)") }
+      if !failures.isEmpty {
+        Terminal.note(
+          "kinvault: What \(name) alone has sent to a remote that cannot be reached now would be left out."
+        )
+      }
+      try Confirmation.require(
+        "Remove \(name), written last \(lost.lastWrite.map(DateText.local(milliseconds:)) ?? "never")?",
+        isGiven: yes)
+      let words = try WordsInput.read(wordsFile: wordsFile)
+      Terminal.note("Making new keys; this takes a moment.")
+      try vault.beginGeneration(removing: [lost.id], words: words)
+      vault.audit.note(.share, detail: "device revoke \(lost.id.shortHex)")
+      Terminal.writeLine("\(name) has been removed.")
+      try KeyRenewal(vault: vault).run()
+      remotes.syncAll(vault, showsProgress: true).forEach { Terminal.note("kinvault: \($0)") }
+      Terminal.note(
+        "kinvault: What \(name) has copied until now cannot be recalled: this is about what is written from now on."
+      )
+    }
+  }
+
+  private func find(in vault: Vault) throws -> KnownDevice {
+    let devices = try vault.devices().filter { $0.person == vault.person }
+    let wanted = device.lowercased()
+    let byName = devices.filter { $0.profile?.deviceName.lowercased() == wanted }
+    let found =
+      byName.isEmpty && wanted.count >= 6
+      ? devices.filter { $0.id.hex.hasPrefix(wanted) } : byName
+    guard let first = found.first else {
+      throw CommandError.notFound(
+        "You have no device \u{201C}\(Terminal.visible(device))\u{201D}. To see yours: kinvault device list"
+      )
+    }
+    guard found.count == 1 else {
+      let ids = found.map { String($0.id.hex.prefix(12)) }.joined(separator: ", ")
+      throw CommandError.notFound("More than one is called that. Name one by the id: \(ids)")
+    }
+    guard !first.isThisOne else {
+      throw CommandError.refused(
+        "That is the device that you are sitting at. Remove it from another one, or, if this is the last, make "
+          + "another with the 24 words first: kinvault recover")
+    }
+    return first
+  }
+}

@@ -1,0 +1,71 @@
+import ArgumentParser
+import Vault
+import VaultCrypto
+import VaultModel
+
+struct RecoveryRotateCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rotate",
+    abstract: "Get new 24 words; the old ones open nothing any more.",
+    discussion: """
+      For paper that someone may have seen. Asks for the old words, since only they can name the new ones. You get new \
+      keys, and every member that you own is encrypted anew; your devices go on without typing anything. Whoever has \
+      the old words and an old copy of the vault can still read that copy.
+
+      Examples:
+        kinvault recovery rotate
+        kinvault recovery rotate --words-file OLD --words-out NEW --yes
+      """)
+
+  @Option(
+    help: ArgumentHelp(
+      "Take the old 24 words from this file (\u{2018}-\u{2019}: standard input).",
+      valueName: "file"),
+    completion: .file())
+  var wordsFile: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Write the new words to this new file (mode 0600) instead of showing them.",
+      valueName: "file"),
+    completion: .file())
+  var wordsOut: String?
+
+  @Flag(help: "Do not ask to type some of the new words back.") var yes = false
+
+  @OptionGroup var access: AccessOptions
+
+  func run() throws {
+    try access.withVaultAndKey(.writing) { vault, key in
+      let old = try WordsInput.read(wordsFile: wordsFile, called: "the old 24 words")
+      Terminal.note("Trying the old words; this takes a moment.")
+      try vault.testWords(old)
+      let new = RecoveryWords.random()
+      let sheet = try wordsOut.map { path throws(CommandError) in try WordsFile(creating: path) }
+      do {
+        // On paper before they count: whoever stops here goes on with the old ones.
+        if let sheet {
+          try sheet.write(new.words)
+        } else {
+          try WordsLesson(words: new.words).give(isShort: yes)
+        }
+        Terminal.note("Making new keys; this takes a moment.")
+        try vault.replaceWords(old, with: new)
+      } catch {
+        sheet?.remove()
+        Terminal.note("kinvault: Nothing was changed: the old words are still the ones that count.")
+        throw error
+      }
+      vault.audit.note(.recovery, detail: "rotate")
+      Terminal.writeLine("The new words count from now on. Destroy the old ones.")
+      if let wordsOut {
+        Terminal.writeLine(
+          "They are in \(wordsOut). Print them or copy them to paper, then delete the file.")
+      }
+      try KeyRenewal(vault: vault).run()
+      try access.remotes(of: vault, key: key).syncAll(vault, showsProgress: true).forEach {
+        Terminal.note("kinvault: \($0)")
+      }
+    }
+  }
+}
