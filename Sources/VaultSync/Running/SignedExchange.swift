@@ -4,7 +4,7 @@ import VaultModel
 
 /// The signed files of both sides, verified: what each shows, and the bytes of what was read on the way.
 ///
-/// Only what is new or changed on the remote is read; of the rest this machine remembers what it was.
+/// Only what is new or changed on the remote, or not here, is read; of the rest this machine remembers what it was.
 final class SignedExchange: Sendable {
   let session: SyncSession
   let look: RemoteLook
@@ -37,7 +37,8 @@ final class SignedExchange: Sendable {
     let memory = session.memory
     shownBefore = memory.seen.mapValues(\.state)
     let changed = look.files.filter { path, entry in
-      memory.seen[path]?.fingerprint != entry.fingerprint
+      // What is not here is read in any case: the rest may build on it.
+      memory.seen[path]?.fingerprint != entry.fingerprint || !local.files.contains(path)
     }.keys.sorted { $0.string < $1.string }
     bytes = try Self.read(changed, session)
     let read = bytes
