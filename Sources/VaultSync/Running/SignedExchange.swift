@@ -140,6 +140,12 @@ final class SignedExchange: Sendable {
     return plan
   }
 
+  /// Whether both sides show the same register, and nothing newer was ever seen.
+  func isSettled(_ path: VaultPath) -> Bool {
+    let counter = here[path]?.counter ?? 0
+    return plan(path) == RegisterPlan(.leave) && counter >= marks[path]?.counter ?? 0
+  }
+
   private func isOwn(_ path: VaultPath) -> Bool {
     switch path {
     case .head(_, let device), .device(_, let device): device == session.home.device
