@@ -25,6 +25,7 @@ import statistics
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 from benchmarks.common import ROOT, Clock, run, write_file
@@ -184,34 +185,36 @@ class Measuring:
 
     def _part(self, number, part, record_count, scan_count):
         print(f"{self.title}: {part}, {record_count:,} records, run {number + 1} …", file=sys.stderr, flush=True)
-        base = Path(tempfile.mkdtemp(prefix="run.", dir=self.base))
         names = [name for name in self.arguments.programs if part == "copying" or name in GROWTH_PROGRAMS]
-        remote, programs = None, []
-        try:
-            remote = REMOTES[self.kind](base)
-            records = Records(base, record_count, scan_count)
-            for name in names:
-                if self.kind not in PROGRAMS[name].remotes:
-                    continue
-                program = PROGRAMS[name](base, records.folder, remote, self.arguments.binary)
-                programs.append(program)
-                program.create()
-            # In another order each time, so that nobody always comes after the same.
-            turned = number % max(1, len(programs))
-            turn = programs[turned:] + programs[:turned]
-            steps = copying(records, turn, base) if part == "copying" else growth(record_count, records, turn)
-            for measure, figures in steps:
-                for name, figure in figures.items():
-                    self.results.setdefault(measure, {}).setdefault(name, []).append(figure)
-        except Exception as error:  # one broken part must not take the others' figures with it
-            print(f"FAILED: {self.title}, {part}: {error}", file=sys.stderr)
-            self.results.setdefault(f"{part}: failed", {}).setdefault("", []).append(str(error))
-        finally:
-            for program in programs:
-                program.close()
-            if remote is not None:
-                remote.close()
-            shutil.rmtree(base, ignore_errors=True)
+        # Whatever happens on the way, and whichever of them fails, all that was begun is ended, the newest first.
+        with ExitStack() as ending:
+            base = Path(tempfile.mkdtemp(prefix="run.", dir=self.base))
+            ending.callback(shutil.rmtree, base, ignore_errors=True)
+            try:
+                remote = REMOTES[self.kind](base)
+                ending.callback(remote.close)
+                records = Records(base, record_count, scan_count)
+                programs = []
+                for name in names:
+                    if self.kind not in PROGRAMS[name].remotes:
+                        continue
+                    program = PROGRAMS[name](base, records.folder, remote, self.arguments.binary)
+                    ending.callback(program.close)
+                    program.create()
+                    programs.append(program)
+                self._take_steps(number, part, record_count, records, programs, base)
+            except Exception as error:  # one broken part must not take the others' figures with it
+                print(f"FAILED: {self.title}, {part}: {error}", file=sys.stderr)
+                self.results.setdefault(f"{part}: failed", {}).setdefault("", []).append(str(error))
+
+    def _take_steps(self, number, part, record_count, records, programs, base):
+        # In another order each time, so that nobody always comes after the same.
+        turned = number % max(1, len(programs))
+        turn = programs[turned:] + programs[:turned]
+        steps = copying(records, turn, base) if part == "copying" else growth(record_count, records, turn)
+        for measure, figures in steps:
+            for name, figure in figures.items():
+                self.results.setdefault(measure, {}).setdefault(name, []).append(figure)
 
 
 # ---------------------------------------------------------------------------------------------------- the table
