@@ -52,6 +52,20 @@ import VaultModel
     #expect(try family[0].emma.entry(edit.record) != nil)
   }
 
+  /// Its folder is gone, and what it remembers of the remote is not.
+  @Test func aMachineThatKnewTheVaultGetsAWholeCopyAgain() throws {
+    try family[0].sync(usb)
+    let store = MemoryStore()
+    _ = try VaultClone.begin(from: usb, into: store, called: "Family")
+    let vault = try family[0].open(on: store, OpenOptions(acceptRollback: true))
+    let name = try #require(RemoteName("usb"))
+    let report = try RemoteSync(vault: vault, remote: usb, name: name).run()
+    #expect(report.problems == [])
+    #expect(vault.members.map(\.name.string) == ["Emma"])
+    let problems = try vault.check(readsData: true).problems.filter { $0.severity > .note }
+    #expect(problems == [])
+  }
+
   @Test func aFolderWithSomethingInItIsLeftAlone() throws {
     let store = MemoryStore()
     try store.replace("holiday.jpg", [1], durably: true)

@@ -84,9 +84,9 @@ package struct RegisterPlan: Hashable, Sendable {
         findings.append(.olderThanSeen(shows: remote.counter, seen: mark.counter))
       } else if findings.isEmpty {
         action = .take
-        if situation.isOwn {
-          let here = situation.local?.counter ?? 0
-          findings.append(.ownIsNewerThere(here: here, there: remote.counter))
+        // Where nothing is here the folder is a new copy, and no backup.
+        if situation.isOwn, let local = situation.local {
+          findings.append(.ownIsNewerThere(here: local.counter, there: remote.counter))
         }
       }
       return

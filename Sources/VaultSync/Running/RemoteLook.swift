@@ -172,6 +172,11 @@ struct RemoteLooking {
       if case .head(member, _) = path { look.files[path] == nil } else { false }
     }
     if isHeadNew || isHeadGone { return true }
+    // The folder here is a new one: what this machine remembers of the remote, it has lost.
+    let isLostHere = seen.keys.contains { path in
+      path.owner == .member(member) && path.isStatement && !local.contains(path)
+    }
+    if isLostHere { return true }
     return local.contains { path in
       switch path {
       case .memberRoot(member), .grant(member, _, _): seen[path] == nil

@@ -4,7 +4,7 @@ import VaultModel
 
 /// The signed files of both sides, verified: what each shows, and the bytes of what was read on the way.
 ///
-/// Only what is new or changed on the remote is read; of the rest this machine remembers what it was.
+/// Only what is new or changed on the remote, or not here, is read; of the rest this machine remembers what it was.
 final class SignedExchange: Sendable {
   let session: SyncSession
   let look: RemoteLook
@@ -41,7 +41,8 @@ final class SignedExchange: Sendable {
     let memory = session.memory
     shownBefore = memory.seen.mapValues(\.state)
     let changed = look.files.filter { path, entry in
-      memory.seen[path]?.fingerprint != entry.fingerprint
+      // What is not here is read in any case: the rest may build on it.
+      memory.seen[path]?.fingerprint != entry.fingerprint || !local.files.contains(path)
     }.keys.sorted { $0.string < $1.string }
     bytes = try Self.read(changed, session)
     let read = bytes
@@ -196,6 +197,12 @@ final class SignedExchange: Sendable {
     let didGoBack = plan.findings.contains { if case .wentBack = $0 { true } else { false } }
     if didGoBack, !session.options.repairsRemote { plan.action = .leave }
     return plan
+  }
+
+  /// Whether both sides show the same register, and nothing newer was ever seen.
+  func isSettled(_ path: VaultPath) -> Bool {
+    let counter = here[path]?.counter ?? 0
+    return plan(path) == RegisterPlan(.leave) && counter >= marks[path]?.counter ?? 0
   }
 
   private func isOwn(_ path: VaultPath) -> Bool {

@@ -30,6 +30,14 @@ struct StatementSync {
       }, in: [])
   }
 
+  /// Whether there is nothing to move, in either direction.
+  var isSettled: Bool {
+    (peoplePaths + memberPaths).allSatisfy { path in
+      if path.isStatement { return exchange.plan(statement: path) == .leave }
+      return exchange.isSettled(path)
+    }
+  }
+
   // MARK: Pull
 
   /// Puts in place here what the remote has and holds: identities, certificates, device registers, roots, grants.

@@ -14,15 +14,29 @@ struct SyncRun: Sendable {
     _ progress: @escaping @Sendable (WorkProgress) -> Void,
     _ steps: (SyncSession) throws(SyncError) -> Void
   ) throws(SyncError) -> SyncReport {
+    let report = try runIfEnough(progress) { (session) throws(SyncError) in
+      try steps(session)
+      return true
+    }
+    guard let report else { preconditionFailure("every sync comes to an end") }
+    return report
+  }
+
+  /// The same with steps that may see that they are not enough, and have changed nothing: then nothing is remembered
+  /// of this run, and it has no report.
+  func runIfEnough(
+    _ progress: @escaping @Sendable (WorkProgress) -> Void,
+    _ steps: (SyncSession) throws(SyncError) -> Bool
+  ) throws(SyncError) -> SyncReport? {
     let file = RemoteStateFile(state: home.state, remote: name)
-    return try file.whileLocked { () throws(SyncError) in
+    return try file.whileLocked { () throws(SyncError) -> SyncReport? in
       let session = SyncSession(
         home: home, name: name, remote: remote,
         nearer: IncomingFolder(state: home.state, remote: name),
         memory: try file.load(), options: options, progress: progress)
       let now = home.clock.milliseconds()
       do throws(SyncError) {
-        try steps(session)
+        guard try steps(session) else { return nil }
         // What a thread met that could not throw.
         try session.throwFailure()
       } catch {

@@ -56,19 +56,25 @@ extension AccessOptions {
   func withVaultAndKey<Value>(
     _ use: VaultUse, _ body: (Vault, borrowing DeviceUnlockKey) throws -> Value
   ) throws -> Value {
+    try withDeferredVault(use) { vault in try body(vault.opened(), vault.unlocked.key) }
+  }
+
+  /// Runs the body with a vault that it may open, and closes that.
+  func withDeferredVault<Value>(
+    _ use: VaultUse, _ body: (DeferredVault) throws -> Value
+  ) throws -> Value {
     let folder = try folderOptions.folder()
-    let unlocked = try unlockKey(folder: folder)
-    let vault = try open(folder, unlocked, use)
-    try LazyAccess.prepareIfLazy(vault, key: unlocked.key)
+    let deferred = DeferredVault(
+      folder: folder, unlocked: try unlockKey(folder: folder), access: self, use: use)
     let value: Value
-    do { value = try body(vault, unlocked.key) } catch {
-      do { try vault.close() } catch let second {
+    do { value = try body(deferred) } catch {
+      do { try deferred.close() } catch let second {
         Terminal.note(
           "kinvault: The audit log could not be written: \(FailureReport(second).message)")
       }
       throw error
     }
-    try vault.close()
+    try deferred.close()
     return value
   }
 
@@ -78,7 +84,7 @@ extension AccessOptions {
     return try open(folder, try unlockKey(folder: folder), use)
   }
 
-  private func open(
+  func open(
     _ folder: FilePath, _ unlocked: borrowing UnlockedKey, _ use: VaultUse
   ) throws -> Vault {
     let vault = try openAskingAboutRollback(folder, key: unlocked.key, use: use)

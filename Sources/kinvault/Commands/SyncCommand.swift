@@ -69,9 +69,9 @@ struct SyncCommand: ParsableCommand {
 
   private func syncUnlocked() throws -> [SyncOutcome] {
     do {
-      return try access.withVaultAndKey(.writing) { vault, key in
-        let known = try KnownRemote.find(remotes, vault: vault.id, key: key)
-        return known.map { SyncOutcome(syncing: $0, vault, options, showsProgress: !json) }
+      return try access.withDeferredVault(.writing) { vault in
+        let known = try KnownRemote.find(remotes, vault: vault.id, key: vault.unlocked.key)
+        return try known.map { try sync($0, vault) }
       }
     } catch let error as CommandError {
       // Run from a timer while the vault is locked.
@@ -81,6 +81,14 @@ struct SyncCommand: ParsableCommand {
       )
       return try syncLocked()
     }
+  }
+
+  /// Opens the vault unless there is nothing to do.
+  private func sync(_ known: KnownRemote, _ vault: DeferredVault) throws -> SyncOutcome {
+    if vault.mayStayClosed, let outcome = try SyncOutcome(still: known, vault, options) {
+      return outcome
+    }
+    return SyncOutcome(syncing: known, try vault.opened(), options, showsProgress: !json)
   }
 
   private func syncLocked() throws -> [SyncOutcome] {

@@ -79,6 +79,24 @@ struct SyncOutcome: Encodable {
     }
   }
 
+  /// Sees that there is nothing to sync; nil when there is, or may be.
+  init?(still known: KnownRemote, _ vault: DeferredVault, _ options: SyncOptions) throws {
+    let id = try vault.id
+    let state = try StateFolder(root: Environment.stateRoot, vault: id)
+    var settled: SyncReport?
+    let outcome = SyncOutcome(
+      known, options, in: (state, .system), showsProgress: false
+    ) { store, options, _ in
+      settled = try StillSync(
+        vault: id, folder: DirectoryStore(opening: vault.folder), state: state, remote: store,
+        name: known.name, options: options
+      ).run()
+      return settled ?? SyncReport()
+    }
+    if outcome.failure == nil, settled == nil { return nil }
+    self = outcome
+  }
+
   /// Runs `sync` with the remote's store, and says what came of it.
   init(
     _ known: KnownRemote, _ options: SyncOptions, in home: (state: StateFolder, clock: WallClock),

@@ -1,0 +1,66 @@
+"""What every benchmark needs: running programs, a clock, and data that repeats in every run and nowhere else."""
+
+import os
+import random
+import subprocess
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+MIB = 1 << 20
+
+
+def run(command, **options):
+    result = subprocess.run(
+        [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, **options)
+    if result.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}: status {result.returncode}\n{result.stdout}")
+    return result.stdout
+
+
+class Clock:
+    def __enter__(self):
+        self.start = time.perf_counter()
+        return self
+
+    def __exit__(self, *_):
+        self.seconds = time.perf_counter() - self.start
+
+
+class Data:
+    """Bytes that do not compress and do not repeat, the same in every run, ready before anything is timed."""
+
+    def __init__(self, byte_count):
+        self.random = random.Random(20250120)
+        self.block = self.random.randbytes(4 * MIB)
+        self.count = 0
+        self.byte_count = byte_count
+
+    def stream(self, byte_count, step=MIB):
+        """Pieces of `step` bytes, each begun with a number of its own, so that no two chunks are equal."""
+        view = memoryview(self.block)
+        pieces = []
+        for offset in range(0, byte_count, step):
+            length = min(step, byte_count - offset)
+            start = (self.count * 4099) % (len(self.block) - length + 1)
+            self.count += 1
+            pieces.append((self.count.to_bytes(8, "big"), view[start:start + length]))
+        for number, piece in pieces:
+            body = bytearray(piece)
+            for position in range(0, len(body) - 8, 65536):
+                body[position:position + 8] = number
+            yield body
+
+
+def write_file(path, pieces, sync=False):
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    try:
+        for piece in pieces:
+            view = memoryview(piece)
+            while view:
+                view = view[os.write(descriptor, view):]
+        if sync:
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

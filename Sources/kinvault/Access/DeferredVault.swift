@@ -1,0 +1,42 @@
+import SystemPackage
+import Vault
+import VaultCrypto
+import VaultModel
+
+/// An unlocked vault that is opened when it is first needed: opening reads the list of all records.
+final class DeferredVault {
+  let folder: FilePath
+  let unlocked: UnlockedKey
+  private let access: AccessOptions
+  private let use: VaultUse
+  private var vault: Vault?
+
+  init(
+    folder: FilePath, unlocked: consuming UnlockedKey, access: AccessOptions, use: VaultUse
+  ) {
+    self.folder = folder
+    self.unlocked = unlocked
+    self.access = access
+    self.use = use
+  }
+
+  var id: VaultID { get throws { try Vault.describe(folder: folder).vault } }
+
+  /// Whether nobody has opened it, and nothing asks for it: that a password was used is noted in the vault.
+  var mayStayClosed: Bool { vault == nil && !unlocked.byPassword }
+
+  /// The open vault, the same each time.
+  func opened() throws -> Vault {
+    if let vault { return vault }
+    let opened = try access.open(folder, unlocked, use)
+    vault = opened
+    try LazyAccess.prepareIfLazy(opened, key: unlocked.key)
+    return opened
+  }
+
+  /// Closes the vault if it was opened.
+  func close() throws {
+    try vault?.close()
+    vault = nil
+  }
+}
