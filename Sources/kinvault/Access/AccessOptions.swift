@@ -61,7 +61,10 @@ extension AccessOptions {
     let vault = try open(folder, unlocked, use)
     try LazyAccess.prepareIfLazy(vault, key: unlocked.key)
     let value: Value
-    do { value = try body(vault, unlocked.key) } catch {
+    do {
+      try joinWhatArrived(in: vault, use)
+      value = try body(vault, unlocked.key)
+    } catch {
       do { try vault.close() } catch let second {
         Terminal.note(
           "kinvault: The audit log could not be written: \(FailureReport(second).message)")
@@ -70,6 +73,17 @@ extension AccessOptions {
     }
     try vault.close()
     return value
+  }
+
+  /// Joins versions that know nothing of each other, as a mount does: any program may have copied them here.
+  private func joinWhatArrived(in vault: Vault, _ use: VaultUse) throws {
+    guard !vault.isReadOnly else { return }
+    for member in vault.members where member.hasConcurrentVersions {
+      do throws(VaultError) { _ = try member.joinConcurrent() } catch {
+        // Who only looks sees one of the versions all the same.
+        if case .writing = use { throw error }
+      }
+    }
   }
 
   /// An open vault, which the caller closes.
