@@ -21,6 +21,8 @@ package enum AuditAction: String, Sendable, CaseIterable {
   case recovery
   /// Someone was invited, verified, or given access.
   case share
+  /// Access was taken away: a new epoch was begun.
+  case revoke
 }
 
 /// Every access by this device, sealed for its person. Docs/Format.md, "Audit".
@@ -40,15 +42,9 @@ package final class AuditLog: Sendable {
   private static let segmentLimit = SignedFiles.sizeLimit
 
   private let context: VaultContext
-  private let key: SealingKey
-  private let generation: UInt32
   private let pending = Mutex(Pending())
 
-  init(context: VaultContext, key: SealingKey) {
-    self.context = context
-    self.key = key
-    generation = context.device.generation
-  }
+  init(context: VaultContext) { self.context = context }
 
   /// Notes an event; costs no I/O. Equal events in a row are counted, not repeated.
   package func note(
@@ -100,14 +96,15 @@ package final class AuditLog: Sendable {
 
   private func append(_ events: [AuditEvent]) throws(VaultError) {
     var (next, previous) = try end()
+    let keys = context.keys
     for start in stride(from: 0, to: events.count, by: Self.segmentEventLimit) {
       let part = Array(events[start..<min(start + Self.segmentEventLimit, events.count)])
       let path = VaultPath.auditSegment(context.device.id, first: next)
       let sealed = context.signedFiles.seal(
-        AuditEvents(events: part).encoded(), with: key, .audit, path, counter: next)
+        AuditEvents(events: part).encoded(), with: keys.auditKey, .audit, path, counter: next)
       let body = AuditSegmentBody(
         person: context.person, device: context.device.id, first: next, previous: previous,
-        generation: generation, sealed: sealed)
+        generation: keys.generation, sealed: sealed)
       let bytes = context.signedFiles.sign(body.encoded(), .audit, path, with: context.device)
       try storing { () throws(BlobStoreError) in
         try context.store.replace(BlobPath(path.string), bytes, durably: true)
@@ -152,6 +149,9 @@ package final class AuditLog: Sendable {
     let path = VaultPath.auditSegment(device, first: first)
     let (body, hash) = try AuditSegmentBody.load(
       device, first: first, files: context.signedFiles, people: context.people)
+    guard let key = context.keys.auditKey(generation: body.generation) else {
+      throw .damaged(path: path.string, reason: "it is sealed with an unknown key")
+    }
     let plain = try context.signedFiles.open(
       body.sealed, with: key, .audit, path, counter: first)
     do {
@@ -166,8 +166,9 @@ package final class AuditLog: Sendable {
   package func read() throws(VaultError) -> (events: [LoggedEvent], problems: [Problem]) {
     var events: [LoggedEvent] = []
     var problems: [Problem] = []
-    let devices = context.people[context.person]?.certificates.keys.sorted() ?? []
-    for device in devices {
+    let person = context.people[context.person]
+    let devices = [person?.certificates, person?.former].flatMap { $0.map { Array($0.keys) } ?? [] }
+    for device in devices.sorted() {
       var expected: UInt64 = 1
       var previous: FileHash?
       for first in try segments(of: device) {
@@ -212,7 +213,7 @@ extension AuditSegmentBody {
     guard body.device == device, body.first == first else {
       throw .damaged(path: path.string, reason: "it belongs elsewhere")
     }
-    let certificate = try people.certificate(
+    let certificate = try people.certificateThen(
       of: device, person: body.person, generation: body.generation, path: path)
     try file.verify(.audit, publicKey: certificate.signingPublicKey)
     return (body, file.hash)

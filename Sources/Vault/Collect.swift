@@ -47,6 +47,8 @@ private struct MemberCollection {
 
   mutating func run(into report: inout CollectReport) throws(VaultError) {
     _ = try member.refresh()
+    // What is being sealed anew is named by nothing yet, and what is late by a head that is not taken over.
+    if try isBetweenEpochs { return }
     let forgotten = forgottenRecords()
     // Without other devices nobody needs the tombstones; with them they stay until all have seen them.
     if !forgotten.isEmpty, !isDryRun, otherHeads.isEmpty {
@@ -67,6 +69,13 @@ private struct MemberCollection {
       count(unused, &report)
     } else {
       try announceOrRemove(unused, &report)
+    }
+  }
+
+  private var isBetweenEpochs: Bool {
+    get throws(VaultError) {
+      if member.hasLateHeads { return true }
+      return try PendingEpoch.load(of: member.id, state: member.context.state) != nil
     }
   }
 
@@ -141,6 +150,7 @@ extension Member {
     try heads.withLock { (heads) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
         let changed = try catchUp(&heads)
+        guard try PendingEpoch.load(of: id, state: context.state) == nil else { return }
         // Someone committed in between: what they name may be among them. The next run sees.
         guard changed.isEmpty else { return }
         for name in names {
@@ -158,13 +168,6 @@ extension Member {
 
   /// Writes a head that announces the removal of these objects; an empty list ends an announcement.
   fileprivate func announce(_ names: [ObjectName]) throws(VaultError) {
-    try heads.withLock { (heads) throws(VaultError) in
-      try context.state.withCommitLock { () throws(VaultError) in
-        _ = try catchUp(&heads)
-        var writer = CommitWriter(member: self, heads: heads)
-        try writer.announce(names)
-        heads = writer.heads
-      }
-    }
+    try withWriter { (writer, _) throws(VaultError) in try writer.announce(names) }
   }
 }

@@ -8,6 +8,10 @@ extension CommitWriter {
   mutating func joinConcurrent() throws(VaultError) {
     let conflicts = member.manifest.withLock { $0.hasConflicts ? $0.conflicts : [:] }
     for (record, rivals) in conflicts.sorted(by: { $0.key < $1.key }) {
+      // A late version that waits to be taken over.
+      if member.manifest.withLock({ manifest in rivals.contains { manifest.isLate($0) } }) {
+        continue
+      }
       let before = written
       do throws(VaultError) {
         try join(record, rivals)

@@ -32,7 +32,7 @@ struct DeviceEnrolment {
     let signingSeed = SecretBytes(randomCount: 32)
     let agreementPrivate = SecretBytes(randomCount: 32)
     let device = ThisDevice(
-      signingSeed: signingSeed, agreementPrivateKey: agreementPrivate, generation: generation)
+      signingSeed: signingSeed, agreementPrivateKey: agreementPrivate)
     let unlockKey = DeviceUnlockKey.random()
     let sealed = unlockKey.sealingKey(binding: files.binding).sealDeviceKeys(
       signingSeed: signingSeed, agreementPrivateKey: agreementPrivate, device: device.id)
@@ -44,36 +44,39 @@ struct DeviceEnrolment {
   }
 
   /// Writes the certificate by which the person vouches for the device.
+  ///
+  /// - Parameter approvalKey: Of the words that the device was approved by.
   func certify(
-    _ device: ThisDevice, master: borrowing MasterKey, identityKey: borrowing SigningKey
+    _ device: PublicDevice, master: borrowing MasterKey, identityKey: borrowing SigningKey,
+    approvedWith approvalKey: SealingKey? = nil
   ) throws(VaultError) {
+    let path = VaultPath.certificate(person, generation: generation, device.id)
     let wrapped: WrappedMasterKey
     do throws(CryptoError) {
       wrapped = try master.wrap(
         for: DeviceWrapContext(person: person, generation: generation, device: device.id),
-        agreementPublicKey: device.agreementKey.publicKey, binding: files.binding)
+        agreementPublicKey: device.agreementPublicKey, binding: files.binding)
     } catch {
       throw .crypto(error)
     }
     let body = DeviceCertificateBody(
       person: person, generation: generation, device: device.id,
-      signingPublicKey: device.signingKey.publicKey,
-      agreementPublicKey: device.agreementKey.publicKey,
+      signingPublicKey: device.signingPublicKey, agreementPublicKey: device.agreementPublicKey,
       ephemeralPublicKey: wrapped.ephemeralPublicKey, wrappedMasterKey: wrapped.wrapped,
-      time: clock.milliseconds())
-    let path = VaultPath.certificate(person, generation: generation, device.id)
+      time: clock.milliseconds(),
+      approval: approvalKey.map { files.seal([], with: $0, .certificate, path, counter: 0) })
     try files.store(
       files.sign(body.encoded(), .certificate, path, with: identityKey), at: path, in: store)
   }
 
   /// Writes the device's own register, with its sealed name.
   func writeRegister(
-    _ device: ThisDevice, _ new: NewDevice, master: borrowing MasterKey,
+    _ device: ThisDevice, _ new: NewDevice, keys: PersonKeys,
     knowing acquaintances: [Acquaintance] = []
   ) throws(VaultError) {
     let time = clock.milliseconds()
     // What the person said on another device stays.
-    let known = try personalProfile(master: master)
+    let known = try personalProfile(keys)
     let profile = DeviceProfile(
       deviceName: new.deviceName, deviceKind: new.deviceKind,
       profile: known
@@ -84,8 +87,7 @@ struct DeviceEnrolment {
     let path = VaultPath.device(person, device.id)
     let counter: UInt64 = 1
     let sealed = files.seal(
-      profile.encoded(), with: master.profileKey(binding: files.binding), .device, path,
-      counter: counter)
+      profile.encoded(), with: keys.profileKey, .device, path, counter: counter)
     let body = DeviceBody(
       person: person, device: device.id, counter: counter, previous: nil, generation: generation,
       sealed: sealed)
@@ -101,10 +103,7 @@ struct DeviceEnrolment {
 
 extension DeviceEnrolment {
   /// What the person's devices know together; nil when there is none that can be read.
-  private func personalProfile(
-    master: borrowing MasterKey
-  ) throws(VaultError) -> PersonalProfile? {
-    let key = master.profileKey(binding: files.binding)
+  private func personalProfile(_ keys: PersonKeys) throws(VaultError) -> PersonalProfile? {
     let folder = BlobPath("people/\(person.hex)/devices")
     let entries = try storing { () throws(BlobStoreError) in try store.list(folder) }
     var joined: PersonalProfile?
@@ -113,6 +112,7 @@ extension DeviceEnrolment {
       let path = VaultPath.device(person, other)
       do throws(VaultError) {
         let body = try files.load(path).decode(DeviceBody.init(decoding:))
+        guard let key = keys.profileKey(generation: body.generation) else { continue }
         // Sealed with a key that only this person has, so it is theirs whoever signed the file.
         let plain = try files.open(body.sealed, with: key, .device, path, counter: body.counter)
         do {
@@ -132,18 +132,41 @@ extension DeviceEnrolment {
   }
 }
 
+/// What is known to everyone of a device's keys.
+struct PublicDevice: Sendable {
+  let id: DeviceID
+  let signingPublicKey: [UInt8]
+  let agreementPublicKey: [UInt8]
+
+  init(_ device: ThisDevice) {
+    id = device.id
+    signingPublicKey = device.signingKey.publicKey
+    agreementPublicKey = device.agreementKey.publicKey
+  }
+
+  init(_ request: DeviceRequestBody) {
+    id = request.device
+    signingPublicKey = request.signingPublicKey
+    agreementPublicKey = request.agreementPublicKey
+  }
+
+  init(_ certificate: DeviceCertificateBody) {
+    id = certificate.device
+    signingPublicKey = certificate.signingPublicKey
+    agreementPublicKey = certificate.agreementPublicKey
+  }
+}
+
 extension ThisDevice {
   /// The device that these private keys make.
   convenience init(
-    signingSeed: borrowing SecretBytes, agreementPrivateKey: borrowing SecretBytes,
-    generation: UInt32
+    signingSeed: borrowing SecretBytes, agreementPrivateKey: borrowing SecretBytes
   ) {
     let signing = SigningKey(seed: signingSeed.copy())
     let agreement = AgreementKey(privateKey: agreementPrivateKey.copy())
     let id = DeviceID(
       signingPublicKey: signing.publicKey, agreementPublicKey: agreement.publicKey)
-    self.init(
-      id: id, generation: generation, signingKey: signing, agreementKey: agreement)
+    self.init(id: id, signingKey: signing, agreementKey: agreement)
   }
 }
 
@@ -169,7 +192,7 @@ extension SealingKey {
   ///
   /// - Throws: `damagedSlot`, with `path` as the slot's, when they do not open or are another device's.
   func openDeviceKeys(
-    of slot: PasswordSlot, generation: UInt32, path: String
+    of slot: PasswordSlot, path: String
   ) throws(VaultError) -> ThisDevice {
     let failure = VaultError.damagedSlot(path: path, reason: "its device keys do not open")
     var plain: [UInt8]
@@ -185,8 +208,7 @@ extension SealingKey {
         let keys = try DeviceKeys.decode(bytes)
         return ThisDevice(
           signingSeed: SecretBytes(copying: keys.signingSeed),
-          agreementPrivateKey: SecretBytes(copying: keys.agreementPrivateKey),
-          generation: generation)
+          agreementPrivateKey: SecretBytes(copying: keys.agreementPrivateKey))
       } catch {
         throw failure
       }

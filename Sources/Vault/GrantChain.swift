@@ -3,14 +3,16 @@ import VaultCrypto
 import VaultModel
 
 /// Who may do what with one member: the grants that chain back, through owners, to its creator.
-/// Docs/Format.md, "Signed files".
+/// Docs/Format.md, "Signed files" and "Epochs".
 struct GrantChain: Sendable {
   /// The valid grants, by epoch and person.
   private(set) var valid: [EpochID: [PersonID: GrantBody]] = [:]
+  private(set) var epochs = EpochTree()
+  private(set) var outcome: EpochTree.Outcome?
   private(set) var problems: [Problem] = []
 
   /// The epoch that new objects are sealed in; nil when there is none.
-  var current: EpochID? { valid.keys.max() }
+  var current: EpochID? { outcome?.current }
 
   /// The role of a person in the current epoch; nil without a grant.
   func role(of person: PersonID) -> Role? {
@@ -18,16 +20,19 @@ struct GrantChain: Sendable {
   }
 
   /// Whether heads of the person's devices count.
-  func mayWrite(_ person: PersonID) -> Bool {
-    switch role(of: person) {
-    case .owner, .editor: true
-    case .viewer, nil: false
-    }
+  func mayWrite(_ person: PersonID) -> Bool { valid.mayWrite(person, in: current) }
+
+  /// Whether the person could write in some epoch, and so may have heads that counted once.
+  func couldWrite(_ person: PersonID) -> Bool {
+    valid.keys.contains { valid.mayWrite(person, in: $0) }
   }
 
   /// Reads and verifies the grants of a member that `creator` made.
+  ///
+  /// - Parameter seen: The epoch that was current here before.
   static func load(
-    member: MemberID, creator: PersonID, store: any BlobStore, files: SignedFiles, people: People
+    member: MemberID, creator: PersonID, seen: EpochID?, store: any BlobStore, files: SignedFiles,
+    people: People
   ) throws(VaultError) -> GrantChain {
     var chain = GrantChain()
     let folder = BlobPath("members/\(member.hex)/grants")
@@ -48,7 +53,7 @@ struct GrantChain: Sendable {
         }
       }
     }
-    chain.admit(candidates, creator: creator)
+    chain.admit(candidates, creator: creator, seen: seen)
     return chain
   }
 
@@ -71,7 +76,7 @@ struct GrantChain: Sendable {
   }
 
   /// Admits the candidates that chain back to the creator. The order of candidates does not matter.
-  mutating func admit(_ candidates: [GrantBody], creator: PersonID) {
+  mutating func admit(_ candidates: [GrantBody], creator: PersonID, seen: EpochID? = nil) {
     var waiting = candidates
     var isGrowing = true
     while isGrowing {
@@ -79,7 +84,9 @@ struct GrantChain: Sendable {
       var rest: [GrantBody] = []
       for grant in waiting {
         if isVouchedFor(grant, creator: creator) {
+          if grant.isFirst { epochs.begin(grant.epoch, following: grant.follows) }
           valid[grant.epoch, default: [:]][grant.person] = grant
+          epochs.add(grant)
           isGrowing = true
         } else {
           rest.append(grant)
@@ -87,25 +94,50 @@ struct GrantChain: Sendable {
       }
       waiting = rest
     }
+    let begun = Set(candidates.filter(\.isFirst).map(\.epoch))
     for grant in waiting {
+      let path = VaultPath.grant(grant.member, grant.epoch, grant.person).string
+      problems.append(
+        begun.contains(grant.epoch)
+          ? Problem(
+            .untrusted, .warning, path: path, reason: "whoever gave it was no owner; it is ignored")
+          : Problem(
+            .leftover, .note, path: path,
+            reason: "its epoch is not begun yet, or was given up when a program was interrupted"))
+    }
+    outcome = epochs.outcome(seen: seen)
+    for id in outcome?.struck ?? [] {
+      guard let first = valid[id]?[id.owner] else { continue }
       problems.append(
         Problem(
-          .untrusted, .warning,
-          path: VaultPath.grant(grant.member, grant.epoch, grant.person).string,
-          reason: "whoever gave it was no owner; it is ignored"))
+          .untrusted, .warning, path: VaultPath.grant(first.member, id, id.owner).string,
+          reason: "an owner from whom access was taken began this epoch, or it follows such a one; "
+            + "it is ignored"))
     }
   }
 
   private func isVouchedFor(_ grant: GrantBody, creator: PersonID) -> Bool {
     let epoch = grant.epoch
-    // Whoever begins an epoch gives the first grant of it, to themself.
-    if grant.giver == grant.person, grant.giver == epoch.owner {
-      guard grant.role == .owner else { return false }
-      if epoch.number == 1 { return epoch.owner == creator }
-      return valid.contains { id, grants in
-        id.number < epoch.number && grants[epoch.owner]?.role == .owner
-      }
+    guard grant.isFirst else { return valid[epoch]?[grant.giver]?.role == .owner }
+    guard grant.role == .owner else { return false }
+    guard let latest = grant.follows.map(\.number).max() else {
+      return epoch.number == 1 && epoch.owner == creator
     }
-    return valid[epoch]?[grant.giver]?.role == .owner
+    return epoch.number > latest && epoch.number - latest <= EpochTree.stepLimit
+      && grant.follows.allSatisfy { epochs.isOwner(epoch.owner, in: $0) }
+  }
+}
+
+extension GrantBody {
+  /// Whoever begins an epoch gives the first grant of it, to themself.
+  var isFirst: Bool { giver == person && giver == epoch.owner }
+}
+
+extension [EpochID: [PersonID: GrantBody]] {
+  fileprivate func mayWrite(_ person: PersonID, in epoch: EpochID?) -> Bool {
+    switch epoch.flatMap({ self[$0]?[person]?.role }) {
+    case .owner, .editor: true
+    case .viewer, nil: false
+    }
   }
 }

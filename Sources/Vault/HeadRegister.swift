@@ -7,7 +7,12 @@ struct LoadedHead: Sendable {
   let device: DeviceID
   let counter: UInt64
   let hash: FileHash
+  /// The epoch that it is sealed in, if that is another than the current one: then its revisions are, too.
+  let late: EpochID?
   let head: Head
+  let person: PersonID
+  /// Of the person's keys, as the device knew them.
+  let generation: UInt32
 }
 
 /// Reads and writes the heads of one member.
@@ -31,7 +36,12 @@ struct HeadRegister: Sendable {
   /// - Throws: `missing`, `damaged` when it does not decode or authenticate, or when its device or
   ///   person may not write this member.
   func load(_ device: DeviceID) throws(VaultError) -> LoadedHead {
-    try load(device, files: context.signedFiles, people: context.people)
+    let head = try load(device, files: context.signedFiles, people: context.people)
+    guard let known = context.people[head.person]?.identity, head.generation > known.generation
+    else { return head }
+    // Its person has begun a generation, and may have removed devices, this one or another.
+    try context.reloadPeople()
+    return try load(device, files: context.signedFiles, people: context.people)
   }
 
   /// `load` from other files than those in the vault's folder.
@@ -42,13 +52,16 @@ struct HeadRegister: Sendable {
     let (body, hash) = try HeadBody.load(
       member, device, files: files, people: people, grants: grants)
     guard let epoch = keys[body.keyID] else {
-      throw .damaged(path: path.string, reason: "it is sealed with an unknown key")
+      throw .damaged(
+        path: path.string,
+        reason: "it is sealed with an unknown key; the grants of its epoch may not have come yet")
     }
     let plain = try files.open(
       body.sealed, with: epoch.registerKey, .head, path, counter: body.counter)
     do {
-      let head = try Head(decoding: plain)
-      return LoadedHead(device: device, counter: body.counter, hash: hash, head: head)
+      return LoadedHead(
+        device: device, counter: body.counter, hash: hash, late: keys.otherEpoch(body.keyID),
+        head: try Head(decoding: plain), person: body.person, generation: body.generation)
     } catch {
       throw VaultError(error, path: path.string)
     }
@@ -67,7 +80,7 @@ struct HeadRegister: Sendable {
       head.encoded(), with: epoch.registerKey, .head, path, counter: counter)
     let body = HeadBody(
       member: member, device: context.device.id, counter: counter, previous: previous,
-      person: context.person, generation: context.device.generation, keyID: epoch.keyID,
+      person: context.person, generation: context.keys.generation, keyID: epoch.keyID,
       sealed: sealed)
     return context.signedFiles.sign(body.encoded(), .head, path, with: context.device)
   }
@@ -102,6 +115,19 @@ extension HeadBody {
   static func load(
     _ member: MemberID, _ device: DeviceID, files: SignedFiles, people: People, grants: GrantChain
   ) throws(VaultError) -> (HeadBody, FileHash) {
+    let (body, hash) = try loadOfAnyone(member, device, files: files, people: people)
+    guard grants.mayWrite(body.person) else {
+      throw .damaged(
+        path: VaultPath.head(member, device).string,
+        reason: "its person may not write this member")
+    }
+    return (body, hash)
+  }
+
+  /// `load` without asking what the device's person may do.
+  static func loadOfAnyone(
+    _ member: MemberID, _ device: DeviceID, files: SignedFiles, people: People
+  ) throws(VaultError) -> (body: HeadBody, hash: FileHash) {
     let path = VaultPath.head(member, device)
     let file = try files.load(path)
     let body = try file.decode(HeadBody.init(decoding:))
@@ -109,11 +135,8 @@ extension HeadBody {
       throw .damaged(path: path.string, reason: "it belongs elsewhere")
     }
     let certificate = try people.certificate(
-      of: device, person: body.person, generation: body.generation, path: path)
+      of: device, person: body.person, path: path)
     try file.verify(.head, publicKey: certificate.signingPublicKey)
-    guard grants.mayWrite(body.person) else {
-      throw .damaged(path: path.string, reason: "its person may not write this member")
-    }
     return (body, file.hash)
   }
 }

@@ -13,17 +13,36 @@ extension Member {
   /// - Throws: `viewersOnlyRead`, `readOnly`, `noSpace`, `rolledBack`, `forked`, `io`; `damaged` or `missing` when the
   ///   member's head or manifest is not whole. Then nothing was committed and what was is still there.
   package func commit(_ edits: [RecordEdit]) throws(VaultError) -> Commit {
-    try requireWritable()
     if let damage = damage.withLock({ $0 }) { throw damage }
+    return try withWriter { (writer, changed) throws(VaultError) in
+      try writer.joinConcurrent()
+      try writer.add(edits)
+      return try writer.finish(changedByOthers: changed)
+    }
+  }
+
+  /// Runs `body` with a commit in the making that knows all that is here, late heads taken over; nothing of what is
+  /// known changes when it throws.
+  ///
+  /// - Parameter catchesUp: False only after a repair, when the head on disk may not be readable.
+  func withWriter<Value: Sendable>(
+    catchesUp: Bool = true,
+    _ body: (inout CommitWriter, _ changed: Set<RecordID>) throws(VaultError) -> Value
+  ) throws(VaultError) -> Value {
+    try requireWritable()
     return try heads.withLock { (heads) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
-        let changed = try catchUp(&heads)
+        let changed = catchesUp ? try catchUp(&heads) : []
+        // An epoch that has just come may have changed that.
+        try requireWritable()
         var writer = CommitWriter(member: self, heads: heads)
-        try writer.joinConcurrent()
-        try writer.add(edits)
-        let commit = try writer.finish(changedByOthers: changed)
+        // What is known by now stays known, also where the head that says so cannot be written.
+        defer { heads.learned.formUnion(writer.unwritten) }
+        try writer.takeOver()
+        let value = try body(&writer, changed)
         heads = writer.heads
-        return commit
+        noteLateHeads(heads)
+        return value
       }
     }
   }
@@ -39,20 +58,14 @@ extension Member {
 
   private func requireWritable() throws(VaultError) {
     guard !context.isReadOnly else { throw .readOnly }
+    if let removal = context.removal { throw removal }
     guard mayWrite else { throw .viewersOnlyRead(member: id) }
   }
 
-  /// Writes a head that changes nothing, so that whoever looks for new heads alone finds the grants beside it.
+  /// Writes a head without a change of its own, so that whoever looks for new heads alone finds the grants beside it.
+  /// What was learned from other devices stands in it.
   func commitNothing() throws(VaultError) {
-    try requireWritable()
-    try heads.withLock { (heads) throws(VaultError) in
-      try context.state.withCommitLock { () throws(VaultError) in
-        _ = try catchUp(&heads)
-        var writer = CommitWriter(member: self, heads: heads)
-        try writer.writeHead(.append)
-        heads = writer.heads
-      }
-    }
+    try withWriter { (writer, _) throws(VaultError) in try writer.writeLearned() }
   }
 
   /// Writes a head with a new checkpoint of everything known, whatever is in the old one.
@@ -61,15 +74,9 @@ extension Member {
   func commitCheckpoint(
     dropping dropped: Set<RecordID> = [], catchesUp: Bool = true
   ) throws(VaultError) {
-    try requireWritable()
-    try heads.withLock { (heads) throws(VaultError) in
-      try context.state.withCommitLock { () throws(VaultError) in
-        if catchesUp { _ = try catchUp(&heads) }
-        manifest.withLock { $0.remove(dropped) }
-        var writer = CommitWriter(member: self, heads: heads)
-        try writer.writeHead(.checkpoint)
-        heads = writer.heads
-      }
+    try withWriter(catchesUp: catchesUp) { (writer, _) throws(VaultError) in
+      manifest.withLock { $0.remove(dropped) }
+      try writer.writeHead(.checkpoint)
     }
   }
 }
@@ -85,6 +92,10 @@ struct CommitWriter {
   /// Records that were joined, and the copies of what lost.
   var joined: Set<RecordID> = []
   private var failures: [RecordID: VaultError] = [:]
+  /// Records that were taken over from late heads and that no head of this device has yet.
+  var unwritten: Set<RecordID> = []
+  /// Something of a late head of another device is not here, so it is not taken over yet.
+  var isWaiting = false
   var context: VaultContext { member.context }
   private var objects: ObjectStore { member.objects }
 
@@ -118,6 +129,8 @@ struct CommitWriter {
     let entry = entry(edit.record)
     var base: (name: ObjectName, revision: RecordRevision)?
     if let entry { base = (entry.revision, try member.revision(entry.revision)) }
+    let edit = try translated(
+      edit, over: base.map { RevisionJoin.Named(name: $0.name, revision: $0.revision) })
     if let base, !edit.seen.isEmpty {
       try keepUnseen(by: edit, in: RevisionJoin.Named(name: base.name, revision: base.revision))
     }
@@ -207,21 +220,21 @@ struct CommitWriter {
 
   // MARK: Manifest and head
 
-  mutating func finish(changedByOthers: Set<RecordID>) throws(VaultError) -> Commit {
+  /// - Parameter writesLearned: Whether what was learned from other devices alone is worth a head.
+  mutating func finish(
+    changedByOthers: Set<RecordID> = [], writesLearned: Bool = false
+  ) throws(VaultError) -> Commit {
     let current = heads.loaded[context.device.id]?.counter ?? 0
-    guard !written.isEmpty else {
+    guard
+      !written.isEmpty || hasLateHeads || writesLearned && !heads.learned.isEmpty
+    else {
       return Commit(counter: current, changedByOthers: changedByOthers, failures: failures)
     }
     let entries = Array(written.values)
     // The head must be complete by itself, so it also takes what was learned from other devices.
     let records = Set(written.keys).union(heads.learned)
     // Before the manifest in memory changes, so that a failure leaves it as it was.
-    let changes = pendingEntries(records)
-    let estimate = changes.count * 160
-    let action = DeltaPlan.action(
-      deltas: heads.ownDeltas, checkpointByteCount: heads.checkpointByteCount,
-      newByteCount: estimate)
-    try writeHead(action, changes: changes)
+    try writeHead(with: records)
     member.manifest.withLock { manifest in
       for entry in entries { _ = manifest.apply(entry) }
     }
@@ -233,10 +246,24 @@ struct CommitWriter {
       failures: failures)
   }
 
+  /// Writes a head with what was learned from other devices, and nothing else that is new.
+  mutating func writeLearned() throws(VaultError) { try writeHead(with: heads.learned) }
+
+  private mutating func writeHead(with records: Set<RecordID>) throws(VaultError) {
+    let changes = pendingEntries(records)
+    let action = DeltaPlan.action(
+      deltas: heads.ownDeltas, checkpointByteCount: heads.checkpointByteCount,
+      newByteCount: changes.count * 160)
+    try writeHead(action, changes: changes)
+  }
+
   /// The entries of these records as this commit leaves them: several of a record that is still to be joined.
   private func pendingEntries(_ records: Set<RecordID>) -> [RecordEntry] {
     let known = member.manifest.withLock { manifest in
-      records.flatMap { record in written[record].map { [$0] } ?? manifest.rivals(of: record) }
+      records.flatMap { record in
+        // What waits to be taken over is in the head that brought it.
+        written[record].map { [$0] } ?? manifest.rivals(of: record).filter { !manifest.isLate($0) }
+      }
     }
     return known.sorted { ($0.record, $0.revision) < ($1.record, $1.revision) }
   }
@@ -245,10 +272,10 @@ struct CommitWriter {
   mutating func writeHead(
     _ action: DeltaPlan.Action, changes: [RecordEntry] = []
   ) throws(VaultError) {
-    var head = heads.loaded[context.device.id]?.head ?? Head(time: .zero)
+    var head = ownHead
     var deltas = heads.ownDeltas
     var checkpointByteCount = heads.checkpointByteCount
-    switch action {
+    switch isOwnHeadLate ? .checkpoint : action {
     case .append:
       deltas += try storeSegments(changes)
     case .merge(let start):
@@ -265,9 +292,7 @@ struct CommitWriter {
     }
     head.deltas = deltas.map(\.name)
     head.time = time
-    head.cover = heads.loaded.values.filter { $0.device != context.device.id }
-      .map { Head.Cover(device: $0.device, counter: $0.counter, headHash: $0.hash) }
-      .sorted { $0.device < $1.device }
+    head.cover = cover
     try store(head)
     heads.ownDeltas = deltas
     heads.checkpointByteCount = checkpointByteCount
@@ -278,7 +303,8 @@ struct CommitWriter {
 
   /// Writes a head that announces the removal of these objects; an empty list ends an announcement.
   mutating func announce(_ names: [ObjectName]) throws(VaultError) {
-    var head = heads.loaded[context.device.id]?.head ?? Head(time: .zero)
+    if hasLateHeads { return try writeHead(.checkpoint) }
+    var head = ownHead
     head.announcement =
       names.isEmpty
       ? nil : try putAndPublish(.announcement, Announcement(names: names).encoded())
@@ -307,11 +333,21 @@ struct CommitWriter {
     let bytes = try member.register.encode(head, counter: counter, previous: previous)
     try member.register.store(bytes)
     let hash = Digest.sha256(bytes)
-    heads.loaded[device] = LoadedHead(device: device, counter: counter, hash: hash, head: head)
+    heads.loaded[device] = LoadedHead(
+      device: device, counter: counter, hash: hash, late: nil, head: head, person: context.person,
+      generation: context.keys.generation)
+    for known in heads.loaded.values where known.late != nil && !isWaiting {
+      heads.loaded[known.device] = nil
+      heads.broughtLate[known.device] = nil
+      heads.takenOver[known.device] = known
+    }
     heads.seen[device] = nil
+    unwritten = []
     let known = heads.loaded.values.map { ($0.device, $0.counter, $0.hash) }
     let register = member.register
+    let epoch = register.keys.currentEpoch
     try context.state.updateWatermarks { marks in
+      marks.note(epoch, of: member.id)
       for (device, counter, hash) in known {
         marks.raise(register.path(of: device), counter: counter, hash: hash)
       }

@@ -4,7 +4,13 @@ import VaultModel
 
 /// What a process knows of the heads of one member.
 struct HeadsState: Sendable {
+  /// The epoch of which this is so; nil before anything was read.
+  var epoch: EpochID?
   var loaded: [DeviceID: LoadedHead] = [:]
+  /// Late heads of other devices that a head of the current epoch has taken over: nothing of them is needed.
+  var takenOver: [DeviceID: LoadedHead] = [:]
+  /// What is known only from late heads, by the device whose head brought it.
+  var broughtLate: [DeviceID: Set<ObjectName>] = [:]
   /// The fingerprints of the head files as they were when they were read.
   var seen: [DeviceID: UInt64] = [:]
   var appliedSegments: Set<ObjectName> = []
@@ -16,6 +22,14 @@ struct HeadsState: Sendable {
   var lastTime = HybridTime.zero
   /// No counter up to this one may be used by this device.
   var counterFloor: UInt64 = 0
+
+  /// Whether a head of the current epoch says that its device has taken over this late one.
+  func covers(_ late: LoadedHead) -> Bool {
+    loaded.values.contains { head in
+      head.late == nil
+        && head.head.cover.contains { $0.device == late.device && $0.counter >= late.counter }
+    }
+  }
 }
 
 extension Member {
@@ -30,8 +44,10 @@ extension Member {
   }
 
   func catchUp(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
-    var changed: Set<RecordID> = []
+    var changed = try followEpoch(&heads)
     var hasLearned = false
+    let removed = context.people.removedDevices
+    if !removed.isEmpty { heads.loaded = heads.loaded.filter { !removed.contains($0.key) } }
     for (device, fingerprint) in try headFiles() where heads.seen[device] != fingerprint {
       let isOwn = device == context.device.id && mayWrite
       do throws(VaultError) {
@@ -41,10 +57,16 @@ extension Member {
           heads.seen[device] = fingerprint
           continue
         }
-        let news = try adopt(try loadHead(of: device), &heads)
+        let head = try loadHead(of: device)
+        // It may be the first one of a new epoch.
+        if heads.epoch != register.keys.currentEpoch {
+          return changed.union(try followEpoch(&heads))
+        }
+        let news = try adopt(head, &heads)
         changed.formUnion(news)
         noteChanges(news)
         if !isOwn, !news.isEmpty { hasLearned = true }
+        noteLateHeads(heads)
         heads.seen[device] = fingerprint
       } catch {
         // Another device's broken head hides only what that device alone has written.
@@ -63,7 +85,7 @@ extension Member {
   }
 
   /// The devices that have a head here, this one first, and the fingerprints of the files.
-  private func headFiles() throws(VaultError) -> [(device: DeviceID, fingerprint: UInt64)] {
+  func headFiles() throws(VaultError) -> [(device: DeviceID, fingerprint: UInt64)] {
     let folder = register.folder
     let entries = try storing { () throws(BlobStoreError) in try context.store.list(folder) }
     let files = entries.compactMap { entry in
@@ -76,20 +98,19 @@ extension Member {
   /// The head of a device that may be newer than what is known of people.
   private func loadHead(of device: DeviceID) throws(VaultError) -> LoadedHead {
     do throws(VaultError) { return try register.load(device) } catch {
-      guard device != context.device.id else { throw error }
       try context.reloadPeople()
-      try reloadGrants()
+      try loadGrants()
       return try register.load(device)
     }
   }
 
-  /// Takes over what a head names, if it is news.
-  private func adopt(
+  /// Learns what a head names, if it is news.
+  func adopt(
     _ head: LoadedHead, _ heads: inout HeadsState
   ) throws(VaultError) -> Set<RecordID> {
     let isOwn = head.device == context.device.id
     let path = register.path(of: head.device).string
-    if let known = heads.loaded[head.device] {
+    if let known = heads.loaded[head.device] ?? heads.takenOver[head.device] {
       if known.counter == head.counter {
         guard known.hash == head.hash else { throw .forked(path: path, counter: head.counter) }
         return []
@@ -98,12 +119,18 @@ extension Member {
         throw .rolledBack(path: path, found: head.counter, seen: known.counter)
       }
     }
-    let segments = try newSegments(of: head.head, isOwn: isOwn, heads)
-    if !isOwn { try requireRevisions(segments.flatMap(\.entries)) }
+    if !isOwn, head.late != nil, heads.covers(head) {
+      pass(over: head, &heads)
+      return []
+    }
+    // A late head of this device is not gone on with: the next one begins anew.
+    let isContinued = isOwn && head.late == nil
+    let segments = try newSegments(of: head.head, isOwn: isContinued, heads)
+    if !isOwn { try requireRevisions(segments.flatMap(\.entries), from: head.late) }
     var deltas: [DeltaPlan.Delta] = []
     var changed: Set<RecordID> = []
     for segment in segments {
-      changed.formUnion(apply(segment.entries, &heads))
+      changed.formUnion(apply(segment.entries, of: head, &heads))
       heads.appliedSegments.insert(segment.name)
       guard segment.isDelta else { continue }
       deltas.append(
@@ -111,15 +138,30 @@ extension Member {
           name: segment.name, byteCount: segment.byteCount,
           records: Set(segment.entries.map(\.record))))
     }
-    if isOwn {
+    if isContinued {
       heads.ownDeltas = deltas
       heads.checkpointByteCount = try checkpointByteCount(of: head.head)
     } else {
       heads.learned.formUnion(changed)
     }
     heads.loaded[head.device] = head
+    heads.takenOver[head.device] = nil
     heads.lastTime = max(heads.lastTime, head.head.time)
+    if head.late == nil {
+      for known in heads.loaded.values
+      where known.late != nil && known.device != context.device.id && heads.covers(known) {
+        pass(over: known, &heads)
+      }
+    }
     return changed
+  }
+
+  /// A late head of another device that was taken over.
+  private func pass(over head: LoadedHead, _ heads: inout HeadsState) {
+    heads.loaded[head.device] = nil
+    heads.broughtLate[head.device] = nil
+    heads.takenOver[head.device] = head
+    heads.lastTime = max(heads.lastTime, head.head.time)
   }
 
   private struct LoadedSegment {
@@ -153,8 +195,10 @@ extension Member {
   /// bring it before them, and what this device's next head names must exist.
   ///
   /// - Throws: `missing`.
-  private func requireRevisions(_ entries: [RecordEntry]) throws(VaultError) {
-    let news = manifest.withLock { manifest in entries.filter { manifest.isNews($0) } }
+  private func requireRevisions(
+    _ entries: [RecordEntry], from late: EpochID?
+  ) throws(VaultError) {
+    let news = manifest.withLock { manifest in entries.filter { manifest.isNews($0, from: late) } }
     for entry in news {
       let path = objects.path(of: entry.revision)
       let size = try storing { () throws(BlobStoreError) in try context.store.size(of: path) }
@@ -173,12 +217,18 @@ extension Member {
     return total
   }
 
-  func apply(_ entries: [RecordEntry], _ heads: inout HeadsState) -> Set<RecordID> {
+  func apply(
+    _ entries: [RecordEntry], of head: LoadedHead? = nil, _ heads: inout HeadsState
+  ) -> Set<RecordID> {
     var changed: Set<RecordID> = []
     manifest.withLock { manifest in
       for entry in entries {
         heads.lastTime = max(heads.lastTime, entry.time)
-        if manifest.apply(entry) != .unchanged { changed.insert(entry.record) }
+        guard manifest.apply(entry, from: head?.late) != .unchanged else { continue }
+        changed.insert(entry.record)
+        if let head, head.late != nil {
+          heads.broughtLate[head.device, default: []].insert(entry.revision)
+        }
       }
     }
     return changed
@@ -198,21 +248,33 @@ extension Member {
     var problems: [Problem] = []
     try heads.withLock { (heads) throws(VaultError) in
       problems += try foreignFiles()
-      for (device, _) in try headFiles() {
-        let path = register.path(of: device).string
-        do throws(VaultError) {
-          let head = try register.load(device)
-          _ = try adopt(head, &heads)
-        } catch {
-          problems.append(Problem(error, path: path))
-          // A head of before, when this person could write, counts no more than anyone else's.
-          if device == context.device.id, mayWrite { damage.withLock { $0 = $0 ?? error } }
+      for (path, error) in try readHeads(&heads) {
+        if try isOfFormerWriter(path) { continue }
+        problems.append(Problem(error, path: path.string))
+        // A head of before, when this person could write, counts no more than anyone else's.
+        if path == register.path(of: context.device.id), mayWrite {
+          damage.withLock { $0 = $0 ?? error }
         }
       }
       try compareWithWatermarks(marks, acceptsRollback, &heads, &problems)
     }
     findDisplaced()
     return problems
+  }
+
+  private func isOfFormerWriter(_ path: VaultPath) throws(VaultError) -> Bool {
+    guard case .head(_, let device) = path else { return false }
+    do throws(VaultError) {
+      let person = try HeadBody.loadOfAnyone(
+        id, device, files: context.signedFiles, people: context.people
+      ).body.person
+      return !register.grants.mayWrite(person) && register.grants.couldWrite(person)
+    } catch {
+      switch error {
+      case .damaged, .missing: return false
+      default: throw error
+      }
+    }
   }
 
   private func compareWithWatermarks(
@@ -224,7 +286,7 @@ extension Member {
       let path = mark.path.string
       let isOwn = device == context.device.id
       if isOwn { heads.counterFloor = max(mark.floor, mark.counter) }
-      guard let head = heads.loaded[device] else {
+      guard let head = heads.loaded[device] ?? heads.takenOver[device] else {
         if damage.withLock({ $0 }) == nil, isOwn, mayWrite {
           let error = VaultError.missing(path: path)
           problems.append(Problem(error, path: path))

@@ -10,22 +10,28 @@ package final class Member: Sendable {
   package let id: MemberID
   package let objects: ObjectStore
   let context: VaultContext
+  let identities: IdentityKeys
   let register: HeadRegister
   let manifest = Mutex(Manifest())
   /// Live records that show in the root instead of where their parent link says; seldom any.
   let displaced = Mutex<Set<RecordID>>([])
   // Held through I/O by whoever reads or writes heads; taken before the commit lock, and that before
   // `manifest`.
-  let heads = Mutex(HeadsState())
+  let heads: Mutex<HeadsState>
   let revisions = Mutex(RevisionCache(capacity: 64))
   // What changed since `takeChanges`; nil until someone wants to know.
   private let changes = Mutex<Set<RecordID>?>(nil)
+  // Some head that counts is of another epoch than the current one.
+  let lateHeads = Mutex(false)
+  let lastLookForOldObjects = Mutex<OldObjectLook?>(nil)
   // What keeps this member from being written; set while opening.
   let damage = Mutex<VaultError?>(nil)
 
-  init(id: MemberID, context: VaultContext, opened: OpenedKeys) {
+  init(id: MemberID, context: VaultContext, identities: IdentityKeys, opened: OpenedKeys) {
     self.id = id
     self.context = context
+    self.identities = identities
+    heads = Mutex(HeadsState(epoch: opened.keys.currentEpoch))
     objects = ObjectStore(
       member: id, keys: opened.keys, store: context.store, staging: context.staging,
       lazy: context.lazy,

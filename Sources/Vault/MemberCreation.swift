@@ -20,32 +20,12 @@ struct MemberCreation {
     let rootBytes = files.sign(
       root.encoded(), .root, .memberRoot(anyMember), with: signingKey.key)
     let member = MemberID(rootFile: rootBytes)
-    let grant = try grant(of: member)
     try files.store(rootBytes, at: .memberRoot(member), in: context.store)
-    try files.store(
-      files.sign(
-        grant.encoded(), .grant, .grant(member, grant.epoch, context.person), with: signingKey.key),
-      at: .grant(member, grant.epoch, context.person), in: context.store)
+    let issuer = GrantIssuer(
+      member: member, context: context, generation: identity.generation,
+      agreementKey: agreementKey, signingKey: signingKey)
+    try issuer.give(
+      .random(), of: EpochID(number: 1, owner: context.person), to: identity, as: .owner, until: 0)
     return member
-  }
-
-  private func grant(of member: MemberID) throws(VaultError) -> GrantBody {
-    let epoch = EpochID(number: 1, owner: context.person)
-    let key = FamilyMemberKey.random()
-    let wrapped: [UInt8]
-    do {
-      wrapped = try key.wrap(
-        giver: agreementKey.key, taker: identity.agreementPublicKey,
-        grant: GrantContext(
-          member: member, epoch: epoch, giver: context.person, taker: context.person),
-        binding: context.binding)
-    } catch {
-      throw .crypto(error)
-    }
-    return GrantBody(
-      member: member, epoch: epoch, person: context.person,
-      personGeneration: identity.generation, giver: context.person,
-      giverGeneration: identity.generation, role: .owner, wrappedKey: wrapped,
-      time: context.clock.milliseconds(), until: 0)
   }
 }

@@ -14,13 +14,48 @@ final class MemberGrants: Sendable {
 
 extension Member {
   /// Whether this person's changes count. Everyone ignores what others write, so it is never written.
-  package var mayWrite: Bool { register.grants.mayWrite(context.person) }
+  package var mayWrite: Bool {
+    context.removal == nil && register.grants.mayWrite(context.person)
+  }
 
-  /// Reads the grants again: someone may have been given access since.
+  /// Reads the grants again: someone may have been given access since, or a new epoch begun.
   func reloadGrants() throws(VaultError) {
+    try heads.withLock { (heads) throws(VaultError) in
+      try loadGrants()
+      _ = try followEpoch(&heads)
+    }
+    try noteEpoch()
+  }
+
+  /// The same for who holds `heads` and sees to it that what is known follows the epoch.
+  ///
+  /// When this person has no access any more the keys stay as they were, so that what is open can be closed.
+  func loadGrants() throws(VaultError) {
     let opening = MemberOpening(
       member: id, store: context.store, files: context.signedFiles, people: context.people,
-      person: context.person, now: context.clock.milliseconds())
-    register.access.replace(try opening.loadGrants())
+      person: context.person, now: context.clock.milliseconds(),
+      seen: try context.state.loadWatermarks().epoch(of: id))
+    let before = register.grants.current
+    let chain = try opening.loadGrants()
+    if chain.current != before, chain.role(of: context.person) != nil {
+      do throws(VaultError) {
+        register.keys.replace(by: try opening.open(identities: identities).keys)
+      } catch {
+        guard case .accessEnded = error else { throw error }
+      }
+    }
+    register.access.replace(chain)
+  }
+
+  /// Remembers which epoch is current here, so that no one can lead this machine back behind it. The commit lock may
+  /// not be held.
+  func noteEpoch() throws(VaultError) {
+    guard !context.isReadOnly, let current = register.grants.current else { return }
+    guard try context.state.loadWatermarks().epoch(of: id) != current, current.number > 1 else {
+      return
+    }
+    try context.state.withCommitLock { () throws(VaultError) in
+      try context.state.updateWatermarks(durably: true) { $0.note(current, of: id) }
+    }
   }
 }

@@ -17,10 +17,12 @@ struct MemberOpening {
   let person: PersonID
   /// Milliseconds since 1970.
   let now: UInt64
+  /// The epoch that was current here before.
+  let seen: EpochID?
 
   /// - Parameter identities: This person's agreement keys, by generation.
   /// - Throws: `damaged`, `missing`; `noAccess` when no valid grant is for this person, `accessEnded` when
-  ///   it was until a time that has passed.
+  ///   it was until a time that has passed; `rolledBack` when the epoch that was current here is gone.
   func open(identities: IdentityKeys) throws(VaultError) -> OpenedKeys {
     let grants = try loadGrants()
     guard let current = grants.current, let mine = grants.valid[current]?[person] else {
@@ -32,26 +34,40 @@ struct MemberOpening {
     }
     guard !mine.hasEnded(by: now) else { throw .accessEnded(member: member) }
     let currentKeys = try unwrap(mine, identities)
-    var others: [EpochKeys] = []
+    var others: [MemberKeys.Epoch] = []
     for (epoch, given) in grants.valid where epoch != current {
-      if let grant = given[person] { others.append(try unwrap(grant, identities)) }
+      guard let grant = given[person] else { continue }
+      // What only an older epoch's key opens is missed when it is looked for.
+      do throws(VaultError) { others.append(try unwrap(grant, identities)) } catch {
+        guard case .damaged = error else { throw error }
+      }
     }
     return OpenedKeys(keys: MemberKeys(current: currentKeys, others: others), grants: grants)
   }
 
   /// The valid grants of the member. No key is needed for that.
   ///
-  /// - Throws: `damaged`, `missing` of the member's root; `io` and the like.
+  /// - Throws: `damaged`, `missing` of the member's root; `rolledBack` when someone takes back, or hides, the epoch that
+  ///   was current here; `io` and the like.
   func loadGrants() throws(VaultError) -> GrantChain {
     let root = try MemberRootBody.load(member, files: files, people: people)
-    return try GrantChain.load(
-      member: member, creator: root.creator, store: store, files: files, people: people)
+    let chain = try GrantChain.load(
+      member: member, creator: root.creator, seen: seen, store: store, files: files, people: people)
+    if let seen, chain.valid[seen] == nil {
+      throw .rolledBack(
+        path: VaultPath.grant(member, seen, seen.owner).string,
+        found: UInt64(chain.current?.number ?? 0), seen: UInt64(seen.number))
+    }
+    return chain
   }
 
   private func unwrap(
     _ grant: GrantBody, _ identities: IdentityKeys
-  ) throws(VaultError) -> EpochKeys {
-    EpochKeys(try unwrapKey(grant, identities), member: member, binding: files.binding)
+  ) throws(VaultError) -> MemberKeys.Epoch {
+    MemberKeys.Epoch(
+      id: grant.epoch,
+      keys: EpochKeys(
+        try unwrapKey(grant, identities), member: member, binding: files.binding))
   }
 
   /// The family member key of a grant to this person.

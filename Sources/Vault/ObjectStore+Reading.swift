@@ -69,18 +69,34 @@ extension ObjectStore {
   ///
   /// - Throws: `missing`, `damaged`, `io`.
   package func content(_ name: ObjectName, kind: ObjectKind) throws(VaultError) -> [UInt8] {
+    try content(name, kind: kind, checkingName: true)
+  }
+
+  /// The whole content, authenticated; only that it belongs under this name is taken on trust in those who have the
+  /// key, which spares a second pass.
+  func contentWithoutName(
+    _ name: ObjectName, kind: ObjectKind
+  ) throws(VaultError) -> [UInt8] {
+    try content(name, kind: kind, checkingName: false)
+  }
+
+  private func content(
+    _ name: ObjectName, kind: ObjectKind, checkingName: Bool
+  ) throws(VaultError) -> [UInt8] {
     var path = path(of: name)
     if let staging, let object = staged.withLock({ $0[name] }) {
       path = staging.path(of: name)
-      if let held = object.held { return try content(name, kind: kind, file: held, path: path) }
+      if let held = object.held {
+        return try content(name, kind: kind, file: held, path: path, checkingName)
+      }
     }
     do throws(VaultError) {
-      return try content(name, kind: kind, at: path)
+      return try content(name, kind: kind, at: path, checkingName)
     } catch {
       let final = self.path(of: name)
       guard case .missing = error else { throw error }
       return try fetchingIfAway(name, kind) { () throws(VaultError) in
-        try content(name, kind: kind, at: final)
+        try content(name, kind: kind, at: final, checkingName)
       }
     }
   }
@@ -118,15 +134,15 @@ extension ObjectStore {
   }
 
   private func content(
-    _ name: ObjectName, kind: ObjectKind, at path: BlobPath
+    _ name: ObjectName, kind: ObjectKind, at path: BlobPath, _ checkingName: Bool
   ) throws(VaultError) -> [UInt8] {
     let limit = ObjectLayout.fileSize(contentSize: ObjectLayout.maximumContentSize(of: kind))
     let file = try storing { () throws(BlobStoreError) in try store.read(path, limit: limit) }
-    return try content(name, kind: kind, file: file, path: path)
+    return try content(name, kind: kind, file: file, path: path, checkingName)
   }
 
   private func content(
-    _ name: ObjectName, kind: ObjectKind, file: [UInt8], path: BlobPath
+    _ name: ObjectName, kind: ObjectKind, file: [UInt8], path: BlobPath, _ checkingName: Bool
   ) throws(VaultError) -> [UInt8] {
     try file.withBytes { (bytes) throws(VaultError) in
       do throws(CryptoError) {
@@ -134,7 +150,8 @@ extension ObjectStore {
         guard let epoch = keys[header.keyID] else {
           throw .malformed(reason: "it is sealed with an unknown key")
         }
-        return try epoch.open(name: name, kind: kind, file: bytes)
+        return try epoch.open(
+          name: name, kind: kind, file: bytes, checkingName: checkingName)
       } catch {
         throw VaultError(error, path: path.string)
       }
@@ -146,8 +163,24 @@ extension ObjectStore {
     try header(of: name).kind
   }
 
+  /// The key that the object's header says it is sealed with.
+  func keyID(of name: ObjectName) throws(VaultError) -> KeyID { try header(of: name).keyID }
+
+  /// Whether the object is neither staged nor in its place: a lazy vault keeps it elsewhere, or it was removed with its
+  /// epoch.
+  func isGone(_ name: ObjectName) throws(VaultError) -> Bool {
+    guard !isStaged(name) else { return false }
+    return try !isPresent(name)
+  }
+
   private func header(of name: ObjectName) throws(VaultError) -> ObjectHeader {
-    let path = path(of: name)
+    var path = path(of: name)
+    if let staging, let object = staged.withLock({ $0[name] }) {
+      if let held = object.held {
+        return try ObjectHeader(reading: HeldBlob(bytes: held), path: path.string)
+      }
+      path = staging.path(of: name)
+    }
     let blob = try storing { () throws(BlobStoreError) in try store.openForReading(path) }
     return try ObjectHeader(reading: blob, path: path.string)
   }

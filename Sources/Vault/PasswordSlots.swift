@@ -110,7 +110,7 @@ extension Vault {
     let binding = Binding(vault: id)
     // A key that does not open the slot's device keys must not replace the one that does.
     _ = try unlockKey.sealingKey(binding: binding).openDeviceKeys(
-      of: slot, generation: 0, path: state.describe("slot"))
+      of: slot, path: state.describe("slot"))
     try state.storeSlot(
       try PasswordSlots.make(
         vault: id, person: slot.person, device: slot.device, deviceKeys: slot.deviceKeys,
@@ -128,7 +128,7 @@ extension Vault {
     let slot = try state.loadSlot(vault: id)
     do throws(VaultError) {
       _ = try key.sealingKey(binding: Binding(vault: id)).openDeviceKeys(
-        of: slot, generation: 0, path: state.describe("slot"))
+        of: slot, path: state.describe("slot"))
       return true
     } catch {
       return false

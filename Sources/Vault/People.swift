@@ -6,8 +6,15 @@ import VaultModel
 struct Person: Sendable {
   let identity: IdentityBody
   let hash: FileHash
-  /// The devices that the current generation vouches for.
+  /// The devices that a generation vouches for and that were not removed, with the newest of their certificates.
   let certificates: [DeviceID: DeviceCertificateBody]
+  /// The same of those that were removed.
+  let former: [DeviceID: DeviceCertificateBody]
+
+  /// When the person removed the device; nil if they did not.
+  func removal(of device: DeviceID) -> RemovedDevice? {
+    identity.removed.first { $0.device == device }
+  }
 
   /// The key that signed for this person in the generation; nil if there was none such.
   func signingPublicKey(generation: UInt32) -> [UInt8]? {
@@ -27,6 +34,11 @@ struct People: Sendable {
   private(set) var persons: [PersonID: Person] = [:]
   /// Files of people that do not hold; whoever they claim to be is ignored.
   private(set) var problems: [Problem] = []
+
+  /// The devices that their persons removed: what they signed counts no more.
+  var removedDevices: Set<DeviceID> {
+    Set(persons.values.flatMap(\.former.keys))
+  }
 
   /// How many devices are certified now, of all persons.
   var deviceCount: Int { persons.values.reduce(0) { $0 + $1.certificates.count } }
@@ -55,7 +67,27 @@ struct People: Sendable {
     _ id: PersonID, store: any BlobStore, files: SignedFiles
   ) throws(VaultError) -> Person {
     let (identity, hash) = try Self.loadIdentity(id, files: files)
-    let folder = BlobPath("people/\(id.hex)/generations/\(identity.generation)")
+    var certificates = try loadCertificates(
+      of: identity, generation: identity.generation, signingKey: identity.signingPublicKey,
+      store: store, files: files)
+    for past in identity.past.sorted(by: { $0.generation > $1.generation }) {
+      let older = try loadCertificates(
+        of: identity, generation: past.generation, signingKey: past.signingPublicKey, store: store,
+        files: files)
+      certificates.merge(older) { newer, _ in newer }
+    }
+    let removed = Set(identity.removed.map(\.device))
+    return Person(
+      identity: identity, hash: hash,
+      certificates: certificates.filter { !removed.contains($0.key) },
+      former: certificates.filter { removed.contains($0.key) })
+  }
+
+  private mutating func loadCertificates(
+    of identity: IdentityBody, generation: UInt32, signingKey: [UInt8], store: any BlobStore,
+    files: SignedFiles
+  ) throws(VaultError) -> [DeviceID: DeviceCertificateBody] {
+    let folder = BlobPath("people/\(identity.person.hex)/generations/\(generation)")
     let entries = try storing { () throws(BlobStoreError) in try store.list(folder) }
     var certificates: [DeviceID: DeviceCertificateBody] = [:]
     for entry in entries {
@@ -65,15 +97,23 @@ struct People: Sendable {
         continue
       }
       do throws(VaultError) {
-        certificates[device] = try Self.loadCertificate(device, identity: identity, files: files)
+        certificates[device] = try Self.loadCertificate(
+          device, person: identity.person, generation: generation, signingKey: signingKey,
+          files: files)
       } catch {
         problems.append(Problem(error, path: path))
       }
     }
-    return Person(identity: identity, hash: hash, certificates: certificates)
+    return certificates
   }
 
-  /// One person's identity, verified against the hash that names them.
+  /// Takes another view of a person, or none, in the place of what was read.
+  mutating func put(_ person: Person?, of id: PersonID, because error: VaultError) {
+    persons[id] = person
+    problems.append(Problem(error, path: VaultPath.identity(id).string))
+  }
+
+  /// One person's identity, verified against the hash that names them and the chain of their root keys.
   static func loadIdentity(
     _ id: PersonID, files: SignedFiles
   ) throws(VaultError) -> (IdentityBody, FileHash) {
@@ -83,7 +123,8 @@ struct People: Sendable {
     guard identity.person == id, PersonID(rootPublicKey: identity.rootPublicKey) == id else {
       throw .damaged(path: path.string, reason: "it is not this person's")
     }
-    try file.verify(.identity, publicKey: identity.rootPublicKey)
+    try identity.verifyRootKeys(binding: files.binding)
+    try file.verify(.identity, publicKey: identity.newestRootKey)
     return (identity, file.hash)
   }
 
@@ -117,18 +158,30 @@ struct People: Sendable {
 
   /// The certificate that vouches for a device which signed the file at `path`.
   ///
-  /// - Throws: `damaged`, naming `path`, when nobody vouches for it.
+  /// - Throws: `damaged`, naming `path`, when nobody vouches for it; `signedByRemovedDevice`.
   func certificate(
-    of device: DeviceID, person: PersonID, generation: UInt32, path: VaultPath
+    of device: DeviceID, person: PersonID, path: VaultPath
   ) throws(VaultError) -> DeviceCertificateBody {
     guard let known = persons[person] else {
       throw .damaged(path: path.string, reason: "its person is not in this vault")
     }
-    guard generation == known.identity.generation, let certificate = known.certificates[device]
-    else {
+    if known.former[device] != nil { throw .signedByRemovedDevice(path: path.string) }
+    guard let certificate = known.certificates[device] else {
       throw .damaged(path: path.string, reason: "its device is not certified")
     }
     return certificate
+  }
+
+  /// The same for what a device wrote before it may have been removed, and only its person reads.
+  ///
+  /// - Throws: As `certificate`, but for `signedByRemovedDevice`.
+  func certificateThen(
+    of device: DeviceID, person: PersonID, generation: UInt32, path: VaultPath
+  ) throws(VaultError) -> DeviceCertificateBody {
+    if let former = persons[person]?.former[device], generation <= former.generation {
+      return former
+    }
+    return try certificate(of: device, person: person, path: path)
   }
 }
 
@@ -149,6 +202,10 @@ extension Problem {
       self.init(
         .rollback, .warning, path: path,
         reason: "it is at \(found), but \(seen) was seen before: an older copy was put back")
+    case .signedByRemovedDevice(let path):
+      self.init(
+        .removedDevice, .note, path: path,
+        reason: "its device has been removed, so it counts no more")
     case .forked(let path, let counter):
       self.init(
         .fork, .damage, path: path, reason: "another file with the counter \(counter) was seen")

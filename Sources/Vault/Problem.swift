@@ -17,6 +17,8 @@ package struct Problem: Hashable, Sendable {
     case unreadableFrontMatter
     /// A file that is no part of a vault: a sync tool's copy, a temporary name.
     case foreignFile
+    /// A file of a device that its person removed; it counts no more.
+    case removedDevice
     /// This person could read a member until a date that has passed.
     case accessEnded
     /// What an interrupted writer left behind; `collect` removes it.

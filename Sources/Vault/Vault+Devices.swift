@@ -89,8 +89,11 @@ extension Vault {
       throw .damaged(path: path.string, reason: "it belongs elsewhere")
     }
     try file.verify(.device, publicKey: signingPublicKey)
+    guard let key = context.keys.profileKey(generation: body.generation) else {
+      throw .damaged(path: path.string, reason: "it is sealed with an unknown key")
+    }
     let plain = try context.signedFiles.open(
-      body.sealed, with: profileKey, .device, path, counter: body.counter)
+      body.sealed, with: key, .device, path, counter: body.counter)
     do { return (try DeviceProfile(decoding: plain), body.counter, file.hash) } catch {
       throw VaultError(error, path: path.string)
     }
@@ -108,6 +111,8 @@ extension Vault {
   /// - Throws: As `renameDevice`.
   func changeProfile(_ change: (inout DeviceProfile) -> Void) throws(VaultError) {
     guard !isReadOnly else { throw .readOnly }
+    if let removal = context.removal { throw removal }
+    let keys = context.keys
     try context.state.withCommitLock { () throws(VaultError) in
       let path = VaultPath.device(person, device)
       let key = context.device.signingKey.publicKey
@@ -116,10 +121,10 @@ extension Vault {
       counter = max(counter, marks[path].map { max($0.counter, $0.floor) } ?? 0) + 1
       change(&profile)
       let sealed = context.signedFiles.seal(
-        profile.encoded(), with: profileKey, .device, path, counter: counter)
+        profile.encoded(), with: keys.profileKey, .device, path, counter: counter)
       let body = DeviceBody(
         person: person, device: device, counter: counter, previous: hash,
-        generation: context.device.generation, sealed: sealed)
+        generation: keys.generation, sealed: sealed)
       let bytes = context.signedFiles.sign(body.encoded(), .device, path, with: context.device)
       try context.signedFiles.store(bytes, at: path, in: context.store)
       try context.state.updateWatermarks(durably: true) {

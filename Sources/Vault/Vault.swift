@@ -9,11 +9,10 @@ import struct SystemPackage.FilePath
 /// An open vault: its members, and the audit log. Safe to use from any thread.
 package final class Vault: Sendable {
   let context: VaultContext
-  let identities: IdentityKeys
-  // Seals what this person's devices say of themselves.
-  let profileKey: SealingKey
+  var identities: IdentityKeys { context.keys.identities }
   private let openMembers: Mutex<[MemberID: Member]>
   private let found: Mutex<[Problem]>
+  let oldObjectUser = Mutex<(@Sendable (Member) -> Bool)?>(nil)
   /// Every access, as this device notes it.
   package let audit: AuditLog
 
@@ -26,15 +25,12 @@ package final class Vault: Sendable {
   package let profile: DeviceProfile
 
   init(
-    id: VaultID, context: VaultContext, identities: IdentityKeys, profile: DeviceProfile,
-    profileKey: SealingKey, auditKey: SealingKey, problems: [Problem]
+    id: VaultID, context: VaultContext, profile: DeviceProfile, problems: [Problem]
   ) {
     self.id = id
     self.context = context
-    self.identities = identities
     self.profile = profile
-    self.profileKey = profileKey
-    audit = AuditLog(context: context, key: auditKey)
+    audit = AuditLog(context: context)
     openMembers = Mutex([:])
     found = Mutex(problems)
   }
@@ -59,6 +55,10 @@ package final class Vault: Sendable {
   /// - Returns: True if there are new ones.
   package func refreshMembers() throws(VaultError) -> Bool {
     let marks = try context.state.loadWatermarks()
+    for member in members where member.role == nil {
+      // An owner has taken this person's access away.
+      openMembers.withLock { _ = $0.removeValue(forKey: member.id) }
+    }
     // Who made or shared a new one may be new as well.
     if try hasUnopenedMembers() { try context.reloadPeople() }
     return try openNewMembers(marks: marks, acceptsRollback: false)
@@ -84,7 +84,7 @@ package final class Vault: Sendable {
       }
       if member(id) != nil { continue }
       do throws(VaultError) {
-        let member = try open(id)
+        let member = try open(id, marks, acceptsRollback: acceptsRollback)
         let problems =
           try member.register.grants.problems
           + member.load(marks: marks, acceptsRollback: acceptsRollback)
@@ -93,16 +93,13 @@ package final class Vault: Sendable {
         if member.hasNoHead, problems.allSatisfy({ $0.severity == .note }) { continue }
         openMembers.withLock { $0[id] = member }
         isNew = true
+        try member.noteEpoch()
       } catch {
         switch error {
         case .noAccess:
           // Not ours, unless this device has written it: then a grant was taken away.
           guard let mark = marks[.head(id, device)], mark.counter > 0 else { continue }
-          let grants = folder.appending("\(id.hex)/grants").string
-          note(
-            Problem(
-              .missing, .damage, path: grants,
-              reason: "no grant in it opens this member any more, which this device has written"))
+          note(try problemOfLostAccess(to: id, marks))
         case .accessEnded:
           note(
             Problem(
@@ -117,6 +114,23 @@ package final class Vault: Sendable {
       }
     }
     return isNew
+  }
+
+  /// Why a member that this device has written does not open any more: an owner took the access away, or someone took
+  /// the grant away.
+  private func problemOfLostAccess(
+    to id: MemberID, _ marks: Watermarks
+  ) throws(VaultError) -> Problem {
+    let path = BlobPath("members/\(id.hex)/grants").string
+    let opening = opening(of: id, seen: marks.epoch(of: id))
+    let chain = try opening.loadGrants()
+    if let current = chain.current, current.number > 1, chain.couldWrite(person) {
+      return Problem(
+        .accessEnded, .note, path: path, reason: "an owner has taken your access to it away")
+    }
+    return Problem(
+      .missing, .damage, path: path,
+      reason: "no grant in it opens this member any more, which this device has written")
   }
 
   /// A member that this device has written and whose folder is gone: the vault folder is from before.
@@ -155,18 +169,46 @@ package final class Vault: Sendable {
     found.withLock { if !$0.contains(problem) { $0.append(problem) } }
   }
 
-  private func open(_ id: MemberID) throws(VaultError) -> Member {
-    try open(id, store: context.store, files: context.signedFiles, people: context.people)
+  func opening(of id: MemberID, seen: EpochID?) -> MemberOpening {
+    MemberOpening(
+      member: id, store: context.store, files: context.signedFiles, people: context.people,
+      person: context.person, now: context.clock.milliseconds(), seen: seen)
+  }
+
+  private func open(
+    _ id: MemberID, _ marks: Watermarks, acceptsRollback: Bool
+  ) throws(VaultError) -> Member {
+    do throws(VaultError) {
+      return try open(opening(of: id, seen: marks.epoch(of: id)))
+    } catch {
+      guard case .rolledBack(let path, _, _) = error, acceptsRollback || isReadOnly else {
+        throw error
+      }
+      if acceptsRollback {
+        try context.state.withCommitLock { () throws(VaultError) in
+          try context.state.updateWatermarks(durably: true) { $0.note(nil, of: id) }
+        }
+      } else {
+        note(Problem(error, path: path))
+      }
+      return try open(opening(of: id, seen: nil))
+    }
+  }
+
+  private func open(_ opening: MemberOpening) throws(VaultError) -> Member {
+    Member(
+      id: opening.member, context: context, identities: identities,
+      opened: try opening.open(identities: identities))
   }
 
   /// A member as the statements in a store say.
   func open(
     _ id: MemberID, store: any BlobStore, files: SignedFiles, people: People
   ) throws(VaultError) -> Member {
-    let opening = MemberOpening(
-      member: id, store: store, files: files, people: people, person: context.person,
-      now: context.clock.milliseconds())
-    return Member(id: id, context: context, opened: try opening.open(identities: identities))
+    try open(
+      MemberOpening(
+        member: id, store: store, files: files, people: people, person: context.person,
+        now: context.clock.milliseconds(), seen: try context.state.loadWatermarks().epoch(of: id)))
   }
 
   /// Makes a new member, with this person as its owner.
@@ -184,7 +226,7 @@ package final class Vault: Sendable {
     let creation = MemberCreation(
       context: context, identity: identity, agreementKey: agreementKey, signingKey: signingKey)
     let id = try creation.run()
-    let member = try open(id)
+    let member = try open(opening(of: id, seen: nil))
     let root = RecordEdit(
       record: .root, isNew: true, place: RecordPlace(parent: nil, title: name, isDeleted: false),
       attributes: RecordAttributes(

@@ -16,6 +16,9 @@ final class VaultContext: Sendable {
   let signedFiles: SignedFiles
   // Read again when a device appears that it does not know.
   private let knownPeople: Mutex<People>
+  // Renewed with them, when another device of the person has begun a generation.
+  private let knownKeys: Mutex<PersonKeys>
+  private let ownRemoval = Mutex<VaultError?>(nil)
   let person: PersonID
   let device: ThisDevice
   let isReadOnly: Bool
@@ -27,7 +30,8 @@ final class VaultContext: Sendable {
   init(
     store: any LocalStore, folder: FilePath?, state: StateFolder, clock: WallClock,
     binding: Binding,
-    people: People, person: PersonID, device: ThisDevice, isReadOnly: Bool, staging: Staging?,
+    people: People, person: PersonID, keys: PersonKeys, device: ThisDevice, isReadOnly: Bool,
+    staging: Staging?,
     lazy: LazyChunks?
   ) {
     self.store = store
@@ -37,6 +41,7 @@ final class VaultContext: Sendable {
     self.binding = binding
     self.signedFiles = SignedFiles(store: store, binding: binding)
     knownPeople = Mutex(people)
+    knownKeys = Mutex(keys)
     self.person = person
     self.device = device
     self.isReadOnly = isReadOnly
@@ -49,10 +54,27 @@ final class VaultContext: Sendable {
   /// Everyone in the vault, as they were last read.
   var people: People { knownPeople.withLock { $0 } }
 
-  /// Reads everyone again: a new device or person may have come.
+  /// This person's keys, as of the newest generation that was seen.
+  var keys: PersonKeys { knownKeys.withLock { $0 } }
+
+  /// `thisDeviceRemoved` once that was seen; nil while the device may go on.
+  var removal: VaultError? { ownRemoval.withLock { $0 } }
+
+  /// Reads everyone again: a new device or person may have come, or a generation of keys.
   func reloadPeople() throws(VaultError) {
-    let people = try People.load(store: store, files: signedFiles)
-    knownPeople.withLock { $0 = people }
+    let read = try People.load(store: store, files: signedFiles)
+    let people = knownPeople.withLock { people in
+      people = read.keepingSuccessions(of: people)
+      return people
+    }
+    guard let own = people[person], own.identity.generation > keys.generation else { return }
+    do throws(VaultError) {
+      let keys = try PersonKeys.open(own, device: device, files: signedFiles)
+      knownKeys.withLock { if keys.generation > $0.generation { $0 = keys } }
+    } catch {
+      guard case .thisDeviceRemoved = error else { throw error }
+      ownRemoval.withLock { $0 = error }
+    }
   }
 
   /// Whether removals must be remembered for other devices: only when there are any.
@@ -62,17 +84,13 @@ final class VaultContext: Sendable {
 /// This machine's device in the vault, with its private keys.
 final class ThisDevice: Sendable {
   let id: DeviceID
-  /// The generation of the certificate that vouches for it.
-  let generation: UInt32
   let signingKey: SigningKey
   let agreementKey: AgreementKey
 
   init(
-    id: DeviceID, generation: UInt32, signingKey: consuming SigningKey,
-    agreementKey: consuming AgreementKey
+    id: DeviceID, signingKey: consuming SigningKey, agreementKey: consuming AgreementKey
   ) {
     self.id = id
-    self.generation = generation
     self.signingKey = signingKey
     self.agreementKey = agreementKey
   }

@@ -21,6 +21,9 @@ extension VaultError {
       This machine has no key for the vault \(vault.shortHex). \
       Use “kinvault recover” with the 24 words to add it.
       """
+    case .thisDeviceRemoved: "This device has been removed from the vault."
+    case .signedByRemovedDevice(let path): "\(path) is of a device that has been removed."
+    case .replacedWords: "Those 24 words have been replaced by newer ones."
     case .wrongPassword: "That password does not open the vault on this machine."
     case .wrongWords: "Those 24 words belong to nobody in this vault."
     case .damagedSlot(let path, let reason):
@@ -55,6 +58,7 @@ extension VaultError {
     case .viewersOnlyRead(let member):
       "You are a viewer of the member \(member.shortHex): you can read it, and not change it."
     case .ownersOnly(let member): "Only an owner of the member \(member.shortHex) may do that."
+    case .lastOwner(let member): "The member \(member.shortHex) would be left without an owner."
     case .accessEnded(let member): "Your access to the member \(member.shortHex) has ended."
     case .notFound(let what): "There is no \(what)."
     case .alreadyExists(let what): "“\(what)” exists already."

@@ -18,6 +18,12 @@ package enum VaultError: Error {
   case folderNotEmpty(folder: String)
   /// A part of the format that this version does not know.
   case unsupported(what: String, found: String, supported: String)
+  /// The person removed this device, at this time by the clock of the one that did it: milliseconds since 1970.
+  case thisDeviceRemoved(time: UInt64)
+  /// A file of a device that its person removed: it counts no more.
+  case signedByRemovedDevice(path: String)
+  /// The 24 words were the person's, and were replaced by others at this time: milliseconds since 1970.
+  case replacedWords(time: UInt64)
   /// This machine has no device in the vault: recover with the 24 words first.
   case noDeviceHere(vault: VaultID)
   case wrongPassword
@@ -43,6 +49,8 @@ package enum VaultError: Error {
   case viewersOnlyRead(member: MemberID)
   /// Only owners of the member may do this, and this person is none.
   case ownersOnly(member: MemberID)
+  /// A member has to have an owner, and this would take away the last one.
+  case lastOwner(member: MemberID)
   /// This person's access to the member had an end, which has come.
   case accessEnded(member: MemberID)
   case notFound(what: String)

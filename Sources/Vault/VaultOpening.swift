@@ -52,13 +52,12 @@ extension Vault {
     let slot = try state.loadSlot(vault: id)
     // Before any register is read: one that is written meanwhile must not look like a rollback.
     let marks = try state.loadWatermarks()
-    let people = try People.load(store: store, files: files)
+    let people = try People.load(store: store, files: files).dismissingReplacedWords(
+      seen: marks, except: options.acceptRollback ? slot.person : nil)
     let person = try ownPerson(slot, people: people, files: files)
-    let generation = person.identity.generation
-    let device = try openDevice(slot, key: key, generation: generation, state: state, binding)
-    let master = try openMaster(of: person, device: device, files: files)
-    var identities = IdentityKeys()
-    identities.add(master, generation: generation, binding: binding)
+    let device = try key.sealingKey(binding: binding).openDeviceKeys(
+      of: slot, path: state.describe("slot"))
+    let keys = try PersonKeys.open(person, device: device, files: files)
     var problems = people.problems
     problems += try compare(person, with: marks, options: options, state: state)
     problems += compareOthers(people, than: slot.person, with: marks)
@@ -68,15 +67,17 @@ extension Vault {
     let lazy = try state.loadLazySettings().map(LazyChunks.init(settings:))
     let context = VaultContext(
       store: store, folder: folder, state: state, clock: clock, binding: binding, people: people,
-      person: slot.person, device: device, isReadOnly: options.readOnly, staging: staging,
+      person: slot.person, keys: keys, device: device, isReadOnly: options.readOnly,
+      staging: staging,
       lazy: lazy)
-    let profileKey = master.profileKey(binding: binding)
-    let profile = try loadProfile(of: device, person: slot.person, key: profileKey, files: files)
-    let vault = Vault(
-      id: id, context: context, identities: identities, profile: profile, profileKey: profileKey,
-      auditKey: master.auditKey(binding: binding), problems: problems)
+    let (profile, generation) = try loadProfile(
+      of: device, person: slot.person, keys: keys, files: files)
+    let vault = Vault(id: id, context: context, profile: profile, problems: problems)
     do throws(VaultError) {
       try vault.openNewMembers(marks: marks, acceptsRollback: options.acceptRollback)
+      if !options.readOnly, let generation, generation < keys.generation {
+        try vault.renewRegister()
+      }
     } catch {
       staging?.remove()
       throw error
@@ -98,40 +99,11 @@ extension Vault {
   ) throws(VaultError) -> Person {
     if let person = people[slot.person] { return person }
     // Says what is wrong with it.
-    _ = try People.loadIdentity(slot.person, files: files)
+    let (identity, _) = try People.loadIdentity(slot.person, files: files)
+    if people.problems.contains(where: { $0.path == VaultPath.identity(slot.person).string }) {
+      throw identity.replacedWords()
+    }
     throw .missing(path: VaultPath.identity(slot.person).string)
-  }
-
-  private static func openDevice(
-    _ slot: PasswordSlot, key: borrowing DeviceUnlockKey, generation: UInt32, state: StateFolder,
-    _ binding: Binding
-  ) throws(VaultError) -> ThisDevice {
-    try key.sealingKey(binding: binding).openDeviceKeys(
-      of: slot, generation: generation, path: state.describe("slot"))
-  }
-
-  private static func openMaster(
-    of person: Person, device: ThisDevice, files: SignedFiles
-  ) throws(VaultError) -> MasterKey {
-    let identity = person.identity
-    let path = VaultPath.certificate(
-      identity.person, generation: identity.generation, device.id
-    ).string
-    guard let certificate = person.certificates[device.id] else {
-      _ = try People.loadCertificate(device.id, identity: identity, files: files)
-      throw .missing(path: path)
-    }
-    do {
-      return try MasterKey.unwrap(
-        WrappedMasterKey(
-          ephemeralPublicKey: certificate.ephemeralPublicKey,
-          wrapped: certificate.wrappedMasterKey),
-        for: DeviceWrapContext(
-          person: identity.person, generation: identity.generation, device: device.id),
-        agreementKey: device.agreementKey, binding: files.binding)
-    } catch {
-      throw VaultError(error, path: path)
-    }
   }
 
   private static func compare(
@@ -146,7 +118,9 @@ extension Vault {
       if options.acceptRollback {
         try state.withCommitLock { () throws(VaultError) in
           try state.updateWatermarks(durably: true) {
-            $0.accept(register, counter: counter, hash: person.hash)
+            $0.accept(
+              register, counter: counter, hash: person.hash,
+              rootCount: person.identity.rootKeys.count)
           }
         }
         return []
@@ -181,19 +155,22 @@ extension Vault {
   }
 
   private static func loadProfile(
-    of device: ThisDevice, person: PersonID, key: SealingKey, files: SignedFiles
-  ) throws(VaultError) -> DeviceProfile {
+    of device: ThisDevice, person: PersonID, keys: PersonKeys, files: SignedFiles
+  ) throws(VaultError) -> (DeviceProfile, generation: UInt32?) {
     let path = VaultPath.device(person, device.id)
     let file: LoadedSignedFile
     do throws(VaultError) { file = try files.load(path) } catch {
       // A name only: a vault without it opens all the same.
-      if case .missing = error { return .unnamed }
+      if case .missing = error { return (.unnamed, nil) }
       throw error
     }
     let body = try file.decode(DeviceBody.init(decoding:))
     try file.verify(.device, publicKey: device.signingKey.publicKey)
+    guard let key = keys.profileKey(generation: body.generation) else {
+      throw .damaged(path: path.string, reason: "it is sealed with an unknown key")
+    }
     let plain = try files.open(body.sealed, with: key, .device, path, counter: body.counter)
-    do { return try DeviceProfile(decoding: plain) } catch {
+    do { return (try DeviceProfile(decoding: plain), body.generation) } catch {
       throw VaultError(error, path: path.string)
     }
   }

@@ -8,11 +8,16 @@ extension Watermarks {
   ///
   /// After a rollback that its person confirmed, the newer state seen before stays as the `floor` below
   /// which no counter is used again.
-  mutating func raise(_ path: VaultPath, counter: UInt64, hash: FileHash) {
+  ///
+  /// - Parameter rootCount: Of an identity, how many root keys its person has had.
+  mutating func raise(_ path: VaultPath, counter: UInt64, hash: FileHash, rootCount: Int = 0) {
+    let rootCount = UInt32(clamping: rootCount)
     guard let position = marks.firstIndex(where: { $0.path == path }) else {
-      marks.append(Watermark(path: path, counter: counter, hash: hash, floor: counter))
+      marks.append(
+        Watermark(path: path, counter: counter, hash: hash, floor: counter, rootCount: rootCount))
       return
     }
+    marks[position].rootCount = max(marks[position].rootCount, rootCount)
     guard counter >= marks[position].counter else { return }
     marks[position].counter = counter
     marks[position].hash = hash
@@ -22,10 +27,34 @@ extension Watermarks {
   /// Goes back to an older state of a register, which its person confirmed to be meant.
   ///
   /// What was seen before stays as the floor, so that no counter is used twice.
-  mutating func accept(_ path: VaultPath, counter: UInt64, hash: FileHash) {
+  mutating func accept(_ path: VaultPath, counter: UInt64, hash: FileHash, rootCount: Int = 0) {
     guard let position = marks.firstIndex(where: { $0.path == path }) else { return }
     marks[position].floor = max(marks[position].floor, marks[position].counter)
     marks[position].counter = counter
     marks[position].hash = hash
+    marks[position].rootCount = UInt32(clamping: rootCount)
+  }
+
+  // MARK: Epochs
+
+  /// The epoch of the member that was current when it was last opened here; nil while that was its first one.
+  func epoch(of member: MemberID) -> EpochID? {
+    for mark in marks {
+      if case .grant(member, let epoch, _) = mark.path { return epoch }
+    }
+    return nil
+  }
+
+  /// Remembers the member's epoch by the path of the grant that begins it, in the place of the one before.
+  mutating func note(_ epoch: EpochID?, of member: MemberID) {
+    if self.epoch(of: member) == epoch { return }
+    marks.removeAll { mark in
+      if case .grant(member, _, _) = mark.path { true } else { false }
+    }
+    guard let epoch, epoch.number > 1 else { return }
+    marks.append(
+      Watermark(
+        path: .grant(member, epoch, epoch.owner), counter: UInt64(epoch.number),
+        hash: StateFolder.noChecksum))
   }
 }

@@ -32,7 +32,10 @@ package struct Binding: Hashable, Sendable {
 /// Which kind of signed or sealed file a signature or a sealed value is for.
 package enum FileLabel: String, Sendable, CaseIterable {
   case identity
+  /// A root key of a person, signed by the one before it: not a file, but part of `identity`.
+  case successor
   case certificate
+  case request
   case device
   case introduction
   case root
@@ -43,6 +46,8 @@ package enum FileLabel: String, Sendable, CaseIterable {
   case slot
   /// Credentials of a remote, in this machine's state: not signed either.
   case remote
+  /// The key of an epoch that is being begun, in this machine's state.
+  case epoch
 }
 
 /// The bytes of a number, the most significant first.

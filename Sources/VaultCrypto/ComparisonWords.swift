@@ -6,7 +6,6 @@ import VaultModel
 /// one costs an Argon2id of a quarter gigabyte. Docs/Format.md, "Comparing words".
 package enum ComparisonWords {
   package static let count = 6
-  private static let bitsOfAWord = 11
   static let cost = Argon2Cost(passes: 6, memoryKiB: 256 << 10)
 
   /// The words of the two people, whose order does not matter. Takes about a second, on purpose.
@@ -19,14 +18,6 @@ package enum ComparisonWords {
     let stretched = try PasswordHash.stretch(
       SecretBytes(copying: low.bytes + high.bytes), salt: binding.vault.bytes, cost: cost)
     let bits = HKDF.derive(stretched, info: binding.info(label: "comparison-words"))
-    return bits.withUnsafeBytes { bytes in
-      (0..<count).map { word in
-        let positions = word * bitsOfAWord..<(word + 1) * bitsOfAWord
-        let index = positions.reduce(0) { index, bit in
-          index << 1 | Int(bytes[bit / 8] >> UInt8(7 - bit % 8) & 1)
-        }
-        return Wordlist.english[index]
-      }
-    }
+    return bits.withUnsafeBytes { Wordlist.words(count, of: $0) }
   }
 }

@@ -27,6 +27,29 @@ package struct FamilyMemberKey: ~Copyable, Sendable {
     HKDF.derive(secret, salt: member.bytes, info: binding.info(label: label))
   }
 
+  // MARK: In this machine's state
+
+  /// The key as this machine keeps it while its epoch is being begun.
+  package func sealed(with key: SealingKey, path: String, counter: UInt64) -> SealedValue {
+    secret.withUnsafeBytes { bytes in
+      var copy = Array(bytes)
+      defer { wipe(&copy) }
+      return key.seal(copy, label: .epoch, path: path, counter: counter)
+    }
+  }
+
+  /// Throws as `SealingKey.open` does, and `malformed` for what has not the size of a key.
+  package static func open(
+    _ sealed: SealedValue, with key: SealingKey, path: String, counter: UInt64
+  ) throws(CryptoError) -> FamilyMemberKey {
+    var bytes = try key.open(sealed, label: .epoch, path: path, counter: counter)
+    defer { wipe(&bytes) }
+    guard bytes.count == KeyWrap.keySize else {
+      throw .malformed(reason: "a key of \(bytes.count) bytes")
+    }
+    return FamilyMemberKey(SecretBytes(copying: bytes))
+  }
+
   // MARK: Grants
 
   /// Wraps this key for the taker of a grant; gives 40 bytes.

@@ -5,7 +5,6 @@ import VaultModel
 package struct RecoveryWords: ~Copyable, Sendable {
   package static let count = 24
   package static let entropySize = 32
-  private static let bitsOfAWord = 11
 
   private let entropy: SecretBytes
 
@@ -23,54 +22,29 @@ package struct RecoveryWords: ~Copyable, Sendable {
 
   /// The words, to be shown to the person. They stand in ordinary memory, which cannot be erased.
   package var words: [String] {
+    var bytes = SecretBytes(count: Self.entropySize + 1)
     let checksum = Self.checksum(entropy)
-    return entropy.withUnsafeBytes { bytes in
-      (0..<Self.count).map { word in
-        var index = 0
-        for bit in word * Self.bitsOfAWord..<(word + 1) * Self.bitsOfAWord {
-          let byte = bit / 8 < bytes.count ? bytes[bit / 8] : checksum
-          index = index << 1 | Int(byte >> UInt8(7 - bit % 8) & 1)
-        }
-        return Wordlist.english[index]
-      }
+    bytes.withUnsafeMutableBytes { bytes in
+      entropy.withUnsafeBytes { bytes.copyMemory(from: $0) }
+      bytes[Self.entropySize] = checksum
     }
+    return bytes.withUnsafeBytes { Wordlist.words(Self.count, of: $0) }
   }
 
   /// Reads the words as a person types them: any case, any blanks and line breaks between them,
   /// each word in full or at least its first four letters.
   package init(parsing text: some StringProtocol) throws(WordsError) {
-    let words = text.split(whereSeparator: \.isWhitespace)
-    var indices: [Int] = []
-    for (index, word) in words.prefix(Self.count).enumerated() {
-      guard let found = Wordlist.index(of: String(word)) else {
-        throw .unknownWord(position: index + 1, nearest: Wordlist.nearest(to: String(word)))
-      }
-      indices.append(found)
-    }
-    guard words.count == Self.count else { throw .wrongCount(found: words.count) }
-    try self.init(indices: indices)
-  }
-
-  /// The same for UTF-8 in secret memory; bytes that are not UTF-8 make an unknown word.
-  package init(parsing text: borrowing SecretBytes) throws(WordsError) {
-    try self.init(parsing: text.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
-  }
-
-  private init(indices: [Int]) throws(WordsError) {
-    var bytes = SecretBytes(count: Self.entropySize + 1)
-    bytes.withUnsafeMutableBytes { bytes in
-      for (word, index) in indices.enumerated() {
-        for bit in 0..<Self.bitsOfAWord where index >> (Self.bitsOfAWord - 1 - bit) & 1 == 1 {
-          let position = word * Self.bitsOfAWord + bit
-          bytes[position / 8] |= 0x80 >> UInt8(position % 8)
-        }
-      }
-    }
+    let bytes = try Wordlist.bytes(parsing: text, count: Self.count)
     let entropy = bytes.prefix(Self.entropySize)
     guard bytes.withUnsafeBytes({ $0[Self.entropySize] }) == Self.checksum(entropy) else {
       throw .badChecksum
     }
     self.init(entropy: entropy)
+  }
+
+  /// The same for UTF-8 in secret memory; bytes that are not UTF-8 make an unknown word.
+  package init(parsing text: borrowing SecretBytes) throws(WordsError) {
+    try self.init(parsing: text.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
   }
 
   private static func checksum(_ entropy: borrowing SecretBytes) -> UInt8 {
@@ -96,13 +70,13 @@ package struct RecoveryWords: ~Copyable, Sendable {
   }
 }
 
-/// What is wrong with recovery words as typed. Says nothing of the words but what helps to mend
+/// What is wrong with words as typed. Says nothing of the words but what helps to mend
 /// them.
 package enum WordsError: Error, Hashable, Sendable {
-  case wrongCount(found: Int)
+  case wrongCount(found: Int, expected: Int)
   /// The word at this position, from 1, is not in the list; `nearest` is the one most like it.
   case unknownWord(position: Int, nearest: String)
-  /// All are words of the list, but these 24 do not belong together: one is wrong or two are
+  /// All are words of the list, but these do not belong together: one is wrong or two are
   /// exchanged.
   case badChecksum
 }

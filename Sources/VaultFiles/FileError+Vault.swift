@@ -6,11 +6,11 @@ extension FileError {
   init(_ error: VaultError) {
     switch error {
     case .noSpace: self = .noSpace
-    case .readOnly, .viewersOnlyRead: self = .readOnly
+    case .readOnly, .viewersOnlyRead, .thisDeviceRemoved: self = .readOnly
     case .alreadyExists: self = .alreadyExists
     case .notFound: self = .notFound
     case .away: self = .away
-    case .permission, .noAccess, .ownersOnly, .accessEnded: self = .accessDenied
+    case .permission, .noAccess, .ownersOnly, .lastOwner, .accessEnded: self = .accessDenied
     case .io(_, let number) where number == ENOSPC || number == EDQUOT: self = .noSpace
     case .io(_, let number) where number == EROFS: self = .readOnly
     default: self = .inputOutput

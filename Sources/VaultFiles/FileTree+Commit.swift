@@ -9,6 +9,9 @@ extension FileTree {
 
   /// Starts the thread that commits changes and looks for those of others.
   package func start() {
+    vault.keepOldObjects { [state] member in
+      state.lock.withLock { state.views[member.id]?.mayNameOldObjects ?? false }
+    }
     committer.start { [self] in
       while true {
         let task = committer.nextTask(
@@ -95,6 +98,9 @@ extension FileTree {
       }
     }
     refresh()
+    do throws(VaultError) { try vault.removeOldObjects() } catch {
+      // They are looked for again at the next poll.
+    }
     do throws(VaultError) { try vault.audit.flushIfDue() } catch {
       // It keeps what it could not write, and is asked again at the next poll.
     }

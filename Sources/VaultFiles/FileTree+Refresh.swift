@@ -16,10 +16,12 @@ extension FileTree {
     for view in state.lock.withLock({ Array(state.views.values) }) {
       do throws(VaultError) {
         _ = try view.member.refresh()
-        if !isReadOnly, view.member.hasConcurrentVersions {
+        if !isReadOnly, view.member.hasConcurrentVersions || view.member.hasLateHeads {
           _ = try view.member.joinConcurrent()
         }
+        let epoch = view.member.epoch
         apply(view.member.takeChanges(), to: view)
+        state.lock.withLock { view.epoch = epoch }
       } catch {
         vault.audit.note(.damage, member: view.member.id, detail: "heads")
       }

@@ -34,11 +34,14 @@ final class MemberView: @unchecked Sendable {
   var pending: [RecordID: PendingRecord] = [:]
   /// What a commit that is under way has taken.
   var inFlight: [RecordID: PendingRecord] = [:]
+  /// The epoch whose objects what is shown names, but for what is pending.
+  var epoch: EpochID
   /// Files with changes that are not sealed.
   var unsealed: [FileID: FileNode] = [:]
 
   init(member: Member, objects: MemberObjects) {
     self.member = member
+    epoch = member.epoch
     member.trackChanges()
     self.objects = objects
   }
@@ -104,6 +107,12 @@ final class MemberView: @unchecked Sendable {
 
   func isItemPending(_ name: FileName, of record: RecordID) -> Bool {
     pending[record]?.items[name] != nil || inFlight[record]?.items[name] != nil
+  }
+
+  /// Whether something here may still name objects of an epoch that is over.
+  var mayNameOldObjects: Bool {
+    epoch != member.epoch || !pending.isEmpty || !inFlight.isEmpty || !unsealed.isEmpty
+      || files.values.contains { $0.hasUncommittedContent || $0.draft != nil && $0.links.isEmpty }
   }
 
   // MARK: Where records stand

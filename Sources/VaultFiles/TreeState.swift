@@ -22,6 +22,9 @@ final class TreeState: @unchecked Sendable {
 
   /// Takes in members that are not there yet, and names that changed.
   func adopt(_ members: [Member], audit: AuditLog) {
+    // Those that an owner has taken from this person are not shown any more.
+    let present = Set(members.map(\.id))
+    views = views.filter { present.contains($0.key) }
     for member in members where views[member.id] == nil {
       let view = MemberView(
         member: member, objects: MemberObjects(member: member, audit: audit))

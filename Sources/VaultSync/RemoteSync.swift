@@ -43,9 +43,13 @@ package struct RemoteSync: Sendable {
       }
       if options.direction != .push {
         try statements.pull(into: vault)
+        // Only this much: that it was removed is what it has to know.
+        try exchange.requireNotRemoved()
         for member in members { try member.pull() }
         try forgetIncoming(session)
       }
+      try exchange.requireNotRemoved()
+      if options.direction != .pull, !options.isDryRun { try tendEpochs(session) }
       try AuditSync(session: session, exchange: exchange).run(into: vault)
       if options.direction != .pull {
         try statements.pushPeople()
@@ -53,6 +57,19 @@ package struct RemoteSync: Sendable {
         try session.finishPush(exchange.look)
       }
       for member in members { try member.countPending() }
+    }
+  }
+
+  /// Sees to the epochs of members: goes on with what was interrupted, begins those that are due, and removes what is
+  /// left of older ones. What keeps it from that keeps nothing else from being synced.
+  private func tendEpochs(_ session: SyncSession) throws(SyncError) {
+    do throws(VaultError) {
+      try vault.resumeEpochs(progress: session.progress)
+      let done = try vault.tendEpochs(progress: session.progress)
+      session.change { $0.revocations += done }
+      try vault.removeOldObjects(whileSyncing: name)
+    } catch {
+      session.note(.epochNotBegun(error))
     }
   }
 

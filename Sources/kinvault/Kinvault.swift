@@ -50,7 +50,7 @@ struct Kinvault: ParsableCommand {
         name: "Several people",
         subcommands: [
           InviteCommand.self, JoinCommand.self, PeopleCommand.self, VerifyCommand.self,
-          ShareCommand.self, AccessCommand.self,
+          ShareCommand.self, UnshareCommand.self, AccessCommand.self,
         ]),
       CommandGroup(name: "Mount", subcommands: [MountCommand.self, UnmountCommand.self]),
       CommandGroup(

@@ -95,7 +95,11 @@ package struct SampleDecoder: Sendable {
         IdentityBody(
           person: random.id(), counter: 2, previous: random.id(), rootPublicKey: random.bytes(32),
           generation: 2, signingPublicKey: random.bytes(32), agreementPublicKey: random.bytes(32),
-          recovery: recovery, time: 5, past: [past]),
+          recovery: recovery, time: 5, past: [past],
+          successors: [
+            RootSuccessor(rootPublicKey: random.bytes(32), signature: random.bytes(64), time: 6)
+          ],
+          removed: [RemovedDevice(device: random.id(), time: 7)]),
         IdentityBody.init(decoding:)
       ) { $0.encoded() },
       .init(
@@ -105,6 +109,14 @@ package struct SampleDecoder: Sendable {
           signingPublicKey: random.bytes(32), agreementPublicKey: random.bytes(32),
           ephemeralPublicKey: random.bytes(32), wrappedMasterKey: random.bytes(40), time: 5),
         DeviceCertificateBody.init(decoding:)
+      ) { $0.encoded() },
+      .init(
+        "device request",
+        DeviceRequestBody(
+          person: random.id(), device: random.id(), signingPublicKey: random.bytes(32),
+          agreementPublicKey: random.bytes(32), time: 5,
+          sealed: Sealed(nonce: random.bytes(12), ciphertext: random.bytes(40))),
+        DeviceRequestBody.init(decoding:)
       ) { $0.encoded() },
       .init(
         "device",

@@ -127,11 +127,11 @@ import VaultModel
   @Test func otherNumbersOfWordsAreRefused() {
     let list = split(Self.vectors[0].words)
     for count in [0, 1, 12, 23] {
-      #expect(throws: WordsError.wrongCount(found: count)) {
+      #expect(throws: WordsError.wrongCount(found: count, expected: 24)) {
         _ = try RecoveryWords(parsing: list[..<count].joined(separator: " "))
       }
     }
-    #expect(throws: WordsError.wrongCount(found: 25)) {
+    #expect(throws: WordsError.wrongCount(found: 25, expected: 24)) {
       _ = try RecoveryWords(parsing: (list + ["art"]).joined(separator: " "))
     }
   }

@@ -8,7 +8,8 @@ import VaultModel
     let epoch = EpochID(number: 4_294_967_295, owner: random.id())
     return [
       .vault, .identity(random.id()), .certificate(random.id(), generation: 1, random.id()),
-      .device(random.id(), random.id()), .introduction(random.id()), .memberRoot(random.id()),
+      .device(random.id(), random.id()), .deviceRequest(random.id(), random.id()),
+      .introduction(random.id()), .memberRoot(random.id()),
       .grant(random.id(), epoch, random.id()), .head(random.id(), random.id()),
       .object(random.id(), random.id()), .auditSegment(random.id(), first: .max),
     ]

@@ -157,8 +157,7 @@ import VaultModel
   @Test func aDeviceThatWasNeverCertified() throws {
     // Someone makes keys of their own, and signs a head with them.
     let device = ThisDevice(
-      signingSeed: SecretBytes(randomCount: 32), agreementPrivateKey: SecretBytes(randomCount: 32),
-      generation: 1)
+      signingSeed: SecretBytes(randomCount: 32), agreementPrivateKey: SecretBytes(randomCount: 32))
     let path = VaultPath.head(try emma, device.id)
     let files = SignedFiles(store: usb, binding: Binding(vault: family[0].vault.id))
     let body = HeadBody(

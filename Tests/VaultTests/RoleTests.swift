@@ -143,7 +143,7 @@ struct RoleTests {
     let taker = try #require(vault.context.people[adults.carla.id]?.identity)
     let opening = MemberOpening(
       member: emma.id, store: adults.ben.store, files: vault.context.signedFiles,
-      people: vault.context.people, person: adults.ben.id, now: 0)
+      people: vault.context.people, person: adults.ben.id, now: 0, seen: nil)
     let key = try opening.unwrapKey(mine, vault.identities)
     let agreement = try #require(vault.identities[1])
     let forged = GrantBody(

@@ -39,7 +39,8 @@ struct PersonCreation {
       generation: generation, signingPublicKey: identityKey.publicKey,
       agreementPublicKey: master.identityAgreementKey(binding: binding, generation: generation)
         .publicKey,
-      recovery: try recoverySlot(of: master, words: words, cost: new.recoveryCost),
+      recovery: try RecoverySlot(
+        of: master, words: words, cost: new.recoveryCost, binding: binding),
       time: clock.milliseconds(), past: [])
     let path = VaultPath.identity(person)
     let bytes = files.sign(identity.encoded(), .identity, path, with: rootKey)
@@ -49,27 +50,33 @@ struct PersonCreation {
       generation: generation, clock: clock)
     let prepared = try enrolment.prepare(new, password: password)
     try files.store(bytes, at: path, in: store)
-    try enrolment.certify(prepared.device, master: master, identityKey: identityKey)
-    try enrolment.writeRegister(prepared.device, new, master: master, knowing: acquaintances)
+    let keys = PersonKeys(master: master, identity: identity, binding: binding)
+    try enrolment.certify(
+      PublicDevice(prepared.device), master: master, identityKey: identityKey)
+    try enrolment.writeRegister(prepared.device, new, keys: keys, knowing: acquaintances)
     try state.withCommitLock { () throws(VaultError) in
       try state.updateWatermarks(durably: true) {
-        $0.raise(path, counter: 1, hash: Digest.sha256(bytes))
+        $0.raise(path, counter: 1, hash: Digest.sha256(bytes), rootCount: 1)
       }
     }
     return Made(
       person: person, generation: generation, identityKey: identityKey,
       unlockKey: prepared.takeUnlockKey())
   }
+}
 
-  private func recoverySlot(
-    of master: borrowing MasterKey, words: borrowing RecoveryWords, cost: Argon2Cost
-  ) throws(VaultError) -> RecoverySlot {
+extension RecoverySlot {
+  /// The master key under the words. Takes as long as the cost says.
+  init(
+    of master: borrowing MasterKey, words: borrowing RecoveryWords, cost: Argon2Cost,
+    binding: Binding
+  ) throws(VaultError) {
     let salt = randomBytes(16)
     do {
       let seed = try words.seed(salt: salt, cost: cost)
-      return RecoverySlot(
+      self.init(
         salt: salt, passes: cost.passes, memoryKiB: cost.memoryKiB,
-        wrappedMasterKey: master.wrap(for: seed, binding: files.binding))
+        wrappedMasterKey: master.wrap(for: seed, binding: binding))
     } catch {
       throw .crypto(error)
     }

@@ -53,42 +53,63 @@ extension Vault {
     guard chain.role(of: taker) == nil else {
       throw .alreadyExists(what: "access of the person \(taker.shortHex)")
     }
+    let issuer = try grantIssuer(of: member.id)
     for (epoch, grants) in chain.valid.sorted(by: { $0.key < $1.key }) {
       guard let mine = grants[person], mine.role == .owner, grants[taker] == nil else { continue }
-      try give(mine, to: other, role: role, until: until, of: member, in: epoch)
+      let key = try opening(of: member.id, seen: nil).unwrapKey(mine, identities)
+      try issuer.give(key, of: epoch, to: other, as: role, until: until ?? 0)
     }
     try member.reloadGrants()
     try member.commitNothing()
     audit.note(.share, member: member.id, detail: "\(role) \(taker.shortHex)")
   }
 
-  private func give(
-    _ mine: GrantBody, to other: IdentityBody, role: Role, until: UInt64?, of member: Member,
-    in epoch: EpochID
-  ) throws(VaultError) {
+  /// Gives grants of a member in this person's name.
+  ///
+  /// - Throws: `notFound` when the keys of this person's identity are not here.
+  func grantIssuer(of member: MemberID) throws(VaultError) -> GrantIssuer {
     guard let generation = context.people[person]?.identity.generation,
       let agreementKey = identities[generation],
       let signingKey = identities.signingKey(generation: generation)
     else { throw .notFound(what: "this person's identity") }
-    let now = context.clock.milliseconds()
-    let opening = MemberOpening(
-      member: member.id, store: context.store, files: context.signedFiles, people: context.people,
-      person: person, now: now)
-    let key = try opening.unwrapKey(mine, identities)
+    return GrantIssuer(
+      member: member, context: context, generation: generation, agreementKey: agreementKey,
+      signingKey: signingKey)
+  }
+}
+
+/// Wraps a member's keys for people, and writes the grants.
+struct GrantIssuer {
+  let member: MemberID
+  let context: VaultContext
+  let generation: UInt32
+  let agreementKey: IdentityKeys.Shared
+  let signingKey: IdentityKeys.SharedSigning
+
+  /// Writes one grant; durable when it returns.
+  ///
+  /// - Parameters:
+  ///   - time: When access was given, if not now.
+  ///   - follows: Only in the grant that begins an epoch.
+  func give(
+    _ key: borrowing FamilyMemberKey, of epoch: EpochID, to other: IdentityBody, as role: Role,
+    until: UInt64, time: UInt64? = nil, following follows: [EpochID] = []
+  ) throws(VaultError) {
+    let giver = context.person
     let wrapped: [UInt8]
     do {
       wrapped = try key.wrap(
         giver: agreementKey.key, taker: other.agreementPublicKey,
-        grant: GrantContext(member: member.id, epoch: epoch, giver: person, taker: other.person),
+        grant: GrantContext(member: member, epoch: epoch, giver: giver, taker: other.person),
         binding: context.binding)
     } catch {
       throw .crypto(error)
     }
     let grant = GrantBody(
-      member: member.id, epoch: epoch, person: other.person, personGeneration: other.generation,
-      giver: person, giverGeneration: generation, role: role, wrappedKey: wrapped, time: now,
-      until: until ?? 0)
-    let path = VaultPath.grant(member.id, epoch, other.person)
+      member: member, epoch: epoch, person: other.person, personGeneration: other.generation,
+      giver: giver, giverGeneration: generation, role: role, wrappedKey: wrapped,
+      time: time ?? context.clock.milliseconds(), until: until, follows: follows)
+    let path = VaultPath.grant(member, epoch, other.person)
     try context.signedFiles.store(
       context.signedFiles.sign(grant.encoded(), .grant, path, with: signingKey.key), at: path,
       in: context.store)

@@ -7,12 +7,17 @@ package struct OpenedHead: Sendable {
   package let device: DeviceID
   package let counter: UInt64
   package let hash: FileHash
+  /// Whether it is of another epoch than the current one.
+  package let isLate: Bool
   package let head: Head
 
-  package init(device: DeviceID, counter: UInt64, hash: FileHash, head: Head) {
+  package init(
+    device: DeviceID, counter: UInt64, hash: FileHash, isLate: Bool = false, head: Head
+  ) {
     self.device = device
     self.counter = counter
     self.hash = hash
+    self.isLate = isLate
     self.head = head
   }
 
@@ -26,6 +31,14 @@ extension Member {
   package var openedHeads: [OpenedHead] {
     heads.withLock { heads in
       heads.loaded.values.map(OpenedHead.init).sorted { $0.device < $1.device }
+    }
+  }
+
+  /// The counters of all heads that count here, late ones that were taken over included.
+  package var knownCounters: [DeviceID: UInt64] {
+    heads.withLock { heads in
+      heads.loaded.mapValues(\.counter)
+        .merging(heads.takenOver.mapValues(\.counter), uniquingKeysWith: max)
     }
   }
 
@@ -48,11 +61,13 @@ extension Member {
       try register.load(device, files: tree.holding(path, bytes), people: tree.people))
   }
 
-  /// Puts verified heads in place, as the files they are, after everything that was placed before.
+  /// Puts verified heads in place, as the files they are, after everything that was placed before, and before them
+  /// the grants of the epochs that they begin: no program of this machine sees those without heads.
   ///
   /// A head here that is newer by now stays. On disk when this returns; the watermarks know them.
   package func place(
-    heads new: [(head: OpenedHead, bytes: [UInt8])]
+    heads new: [(head: OpenedHead, bytes: [UInt8])],
+    grants: [(path: VaultPath, bytes: [UInt8])] = []
   ) throws(VaultError) {
     guard !new.isEmpty else { return }
     guard !context.isReadOnly else { throw .readOnly }
@@ -60,7 +75,15 @@ extension Member {
     try heads.withLock { (heads) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
         _ = try catchUp(&heads)
-        let newer = new.filter { $0.head.counter > heads.loaded[$0.head.device]?.counter ?? 0 }
+        let newer = new.filter { new in
+          let known = heads.loaded[new.head.device] ?? heads.takenOver[new.head.device]
+          return new.head.counter > known?.counter ?? 0
+        }
+        for grant in grants {
+          try storing { () throws(BlobStoreError) in
+            try store.replace(BlobPath(grant.path.string), grant.bytes, durably: true)
+          }
+        }
         try storing { () throws(BlobStoreError) in
           for (head, bytes) in newer {
             let arriving = register.folder.appending(".\(head.device.hex).new")
@@ -80,8 +103,13 @@ extension Member {
               register.path(of: head.device), counter: head.counter, hash: head.hash)
           }
         }
+        if !grants.isEmpty {
+          try context.reloadPeople()
+          try loadGrants()
+        }
       }
     }
+    if !grants.isEmpty { try noteEpoch() }
   }
 
   /// Joins entries of a head of this device that was lost here, and commits them: the objects that they name are in
@@ -89,18 +117,12 @@ extension Member {
   ///
   /// - Returns: The records that changed.
   package func regain(_ entries: [RecordEntry]) throws(VaultError) -> Set<RecordID> {
-    guard !context.isReadOnly else { throw .readOnly }
-    return try heads.withLock { (heads) throws(VaultError) in
-      try context.state.withCommitLock { () throws(VaultError) in
-        _ = try catchUp(&heads)
-        let changed = apply(entries, &heads)
-        guard !changed.isEmpty else { return [] }
-        heads.learned.formUnion(changed)
-        var writer = CommitWriter(member: self, heads: heads)
-        try writer.writeHead(.checkpoint)
-        heads = writer.heads
-        return changed
-      }
+    try withWriter { (writer, _) throws(VaultError) in
+      let changed = apply(entries, &writer.heads)
+      guard !changed.isEmpty else { return [] }
+      writer.heads.learned.formUnion(changed)
+      try writer.writeHead(.checkpoint)
+      return changed
     }
   }
 }
@@ -108,6 +130,7 @@ extension Member {
 extension OpenedHead {
   init(_ loaded: LoadedHead) {
     self.init(
-      device: loaded.device, counter: loaded.counter, hash: loaded.hash, head: loaded.head)
+      device: loaded.device, counter: loaded.counter, hash: loaded.hash,
+      isLate: loaded.late != nil, head: loaded.head)
   }
 }

@@ -21,6 +21,15 @@ extension ObjectStore {
     ObjectLayout.fileSize(contentSize: ObjectLayout.maximumContentSize(of: kind))
   }
 
+  /// Which key an object's file says it is sealed with; nil when it is no object's. Nothing is authenticated.
+  package static func keyID(of file: [UInt8]) -> KeyID? {
+    file.withUnsafeBytes { bytes in
+      do throws(CryptoError) { return try ObjectHeader(decoding: bytes).keyID } catch {
+        return nil
+      }
+    }
+  }
+
   /// Whether a file stands under the object's name; it is not opened.
   package func isPresent(_ name: ObjectName) throws(VaultError) -> Bool {
     let path = path(of: name)

@@ -10,6 +10,8 @@ package struct SignedFacts: Hashable, Sendable {
   package var hash: FileHash
   /// Of the register that this one replaced.
   package var previous: FileHash?
+  /// Of an identity: how many root keys its person has had.
+  package var rootCount = 0
 }
 
 /// The signed files of a copy of a vault, verified without any key: who is in it, whose devices are whose, and who
@@ -21,21 +23,36 @@ package struct SignedTree: Sendable {
   let store: OverlayStore
   let files: SignedFiles
   let people: People
+  // Which epoch of each member was current on this machine before.
+  private let seen: Watermarks
 
+  /// - Parameter seen: What this machine has seen; without it, the epochs alone decide which one is current.
   /// - Throws: `io` and the like when the people cannot be listed; a broken file of one hides only that one.
-  package init(vault: VaultID, store: any BlobStore) throws(VaultError) {
-    try self.init(store: OverlayStore(store), binding: Binding(vault: vault))
+  package init(
+    vault: VaultID, store: any BlobStore, seen: Watermarks = Watermarks()
+  ) throws(VaultError) {
+    try self.init(store: OverlayStore(store), binding: Binding(vault: vault), seen: seen)
   }
 
-  private init(store: OverlayStore, binding: Binding) throws(VaultError) {
+  private init(store: OverlayStore, binding: Binding, seen: Watermarks) throws(VaultError) {
     self.store = store
+    self.seen = seen
     files = SignedFiles(store: store, binding: binding)
     people = try People.load(store: store, files: files)
   }
 
+  /// The devices that their persons removed.
+  package var removedDevices: Set<DeviceID> { people.removedDevices }
+
+  /// When the device was removed by its person; nil if it was not.
+  package func removal(of device: DeviceID) -> RemovedDevice? {
+    people.persons.values.first { $0.former[device] != nil }?.removal(of: device)
+  }
+
   /// The tree with these files, which may be anything: what does not verify changes nothing.
   ///
-  /// A statement that is here already stays; an identity is taken when it is valid and its counter is higher.
+  /// A statement that is here already stays; an identity is taken when it is valid, its counter is higher and its root
+  /// keys go on from those that are known.
   package func adding(_ new: [VaultPath: [UInt8]]) throws(VaultError) -> SignedTree {
     var store = store
     for (path, bytes) in new {
@@ -44,20 +61,22 @@ package struct SignedTree: Sendable {
       case .identity(let person):
         do throws(VaultError) {
           let (identity, _) = try People.loadIdentity(person, files: holding(path, bytes))
-          if let known = people[person], known.identity.counter >= identity.counter { continue }
+          if let known = people[person]?.identity {
+            guard identity.counter > known.counter, identity.succeeds(known) else { continue }
+          }
           store.add(blobPath, bytes)
         } catch {
           // `verify` says what is wrong with it.
           continue
         }
-      case .certificate, .introduction, .memberRoot, .grant:
+      case .certificate, .introduction, .memberRoot, .grant, .deviceRequest:
         guard try storing({ () throws(BlobStoreError) in try store.size(of: blobPath) }) == nil
         else { continue }
         store.add(blobPath, bytes)
       case .vault, .device, .head, .object, .auditSegment: continue
       }
     }
-    return try SignedTree(store: store, binding: files.binding)
+    return try SignedTree(store: store, binding: files.binding, seen: seen)
   }
 
   /// Whether these bytes count as the file at `path`, and what they say.
@@ -69,11 +88,24 @@ package struct SignedTree: Sendable {
     switch path {
     case .identity(let person):
       let (identity, _) = try People.loadIdentity(person, files: files)
-      return SignedFacts(counter: identity.counter, hash: hash, previous: identity.previous)
+      if let known = people[person]?.identity, !identity.succeeds(known),
+        // Otherwise it is one of before, which the plan tells.
+        !known.succeeds(identity) || identity.counter > known.counter
+      {
+        throw identity.replacedWords()
+      }
+      return SignedFacts(
+        counter: identity.counter, hash: hash, previous: identity.previous,
+        rootCount: identity.rootKeys.count)
     case .certificate(let person, let generation, let device):
       try verifyCertificate(device, person: person, generation: generation, files: files)
     case .introduction(let person):
       _ = try IntroductionBody.load(person, files: files, people: people)
+    case .deviceRequest(let person, let device):
+      guard people[person] != nil else {
+        throw .damaged(path: path.string, reason: "its person is not in this vault")
+      }
+      _ = try DeviceRequestBody.load(device, person: person, files: files)
     case .device(let person, let device):
       let body = try verifyDevice(device, person: person, files: files)
       return SignedFacts(counter: body.counter, hash: hash, previous: body.previous)
@@ -120,7 +152,39 @@ package struct SignedTree: Sendable {
   private func grants(of member: MemberID, files: SignedFiles) throws(VaultError) -> GrantChain {
     let root = try MemberRootBody.load(member, files: files, people: people)
     return try GrantChain.load(
-      member: member, creator: root.creator, store: files.store, files: files, people: people)
+      member: member, creator: root.creator, seen: seen.epoch(of: member), store: files.store,
+      files: files, people: people)
+  }
+
+  /// The member's current epoch; nil when there is none.
+  package func epoch(of member: MemberID) throws(VaultError) -> EpochID? {
+    try grants(of: member, files: files).current
+  }
+
+  /// Which key the head says it is sealed with; nothing is verified.
+  package func keyID(ofHead path: VaultPath, _ bytes: [UInt8]) -> KeyID? {
+    do throws(VaultError) {
+      return try holding(path, bytes).load(path).decode(HeadBody.init(decoding:)).keyID
+    } catch {
+      return nil
+    }
+  }
+
+  /// Whether the head is of someone who could write the member once and may no more: it counts for nothing, and
+  /// nobody is to be blamed for it.
+  package func isOfFormerWriter(_ path: VaultPath, _ bytes: [UInt8]) throws(VaultError) -> Bool {
+    guard case .head(let member, let device) = path else { return false }
+    let files = holding(path, bytes)
+    do throws(VaultError) {
+      let chain = try grants(of: member, files: files)
+      let body = try HeadBody.loadOfAnyone(member, device, files: files, people: people).body
+      return !chain.mayWrite(body.person) && chain.couldWrite(body.person)
+    } catch {
+      switch error {
+      case .damaged, .missing: return false
+      default: throw error
+      }
+    }
   }
 
   private func verifyCertificate(
@@ -143,7 +207,7 @@ package struct SignedTree: Sendable {
       throw .damaged(path: path.string, reason: "it belongs elsewhere")
     }
     let certificate = try people.certificate(
-      of: device, person: person, generation: body.generation, path: path)
+      of: device, person: person, path: path)
     try file.verify(.device, publicKey: certificate.signingPublicKey)
     return body
   }

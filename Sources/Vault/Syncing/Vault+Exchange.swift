@@ -27,7 +27,9 @@ extension Vault {
       }
       try context.state.updateWatermarks(durably: true) { marks in
         for file in files where file.facts.counter > 0 {
-          marks.raise(file.path, counter: file.facts.counter, hash: file.facts.hash)
+          marks.raise(
+            file.path, counter: file.facts.counter, hash: file.facts.hash,
+            rootCount: file.facts.rootCount)
         }
       }
     }
@@ -45,11 +47,14 @@ extension Vault {
     try place(heads)
   }
 
-  /// A member as the statements in `tree` make it, whose heads may not be here yet, for receiving its objects.
+  /// A member as the statements in `tree` make it, whose heads may not be here yet, for receiving its objects: one
+  /// that is open here, unless the tree has a new epoch of it.
   ///
   /// - Throws: `noAccess` when this person has no key for it.
   package func receivingMember(_ id: MemberID, in tree: SignedTree) throws(VaultError) -> Member {
-    if let member = member(id) { return member }
+    if let member = member(id), try tree.epoch(of: id) == member.register.grants.current {
+      return member
+    }
     return try open(id, store: tree.store, files: tree.files, people: tree.people)
   }
 

@@ -15,6 +15,8 @@ package struct DeviceCertificateBody: Hashable, Sendable {
   package var wrappedMasterKey: [UInt8]
   /// Milliseconds since 1970.
   package var time: UInt64
+  /// Of a device that was approved by words: sealed with the key that they give. Nil of every other.
+  package var approval: Sealed?
   package var unknown: UnknownFields
 
   package init(
@@ -26,6 +28,7 @@ package struct DeviceCertificateBody: Hashable, Sendable {
     ephemeralPublicKey: [UInt8],
     wrappedMasterKey: [UInt8],
     time: UInt64,
+    approval: Sealed? = nil,
     unknown: UnknownFields = .none
   ) {
     self.person = person
@@ -36,6 +39,7 @@ package struct DeviceCertificateBody: Hashable, Sendable {
     self.ephemeralPublicKey = ephemeralPublicKey
     self.wrappedMasterKey = wrappedMasterKey
     self.time = time
+    self.approval = approval
     self.unknown = unknown
   }
 
@@ -56,6 +60,7 @@ package struct DeviceCertificateBody: Hashable, Sendable {
       KeySize.publicKey, "ephemeral public key")
     wrappedMasterKey = try message.wrappedMasterKey.bytes(KeySize.wrappedKey, "wrapped master key")
     time = message.time
+    approval = message.hasApproval ? try Sealed(message.approval) : nil
     unknown = message.unknown
   }
 
@@ -69,6 +74,7 @@ package struct DeviceCertificateBody: Hashable, Sendable {
     message.ephemeralPublicKey = ephemeralPublicKey.data
     message.wrappedMasterKey = wrappedMasterKey.data
     message.time = time
+    if let approval { message.approval = approval.message }
     message.unknown = unknown
     return message
   }

@@ -17,6 +17,8 @@ package struct GrantBody: Hashable, Sendable {
   package var time: UInt64
   /// Milliseconds since 1970; zero: no end.
   package var until: UInt64
+  /// The epochs that this one follows; only in an epoch's first grant, and empty in that of a member's first epoch.
+  package var follows: [EpochID]
   package var unknown: UnknownFields
 
   package init(
@@ -30,6 +32,7 @@ package struct GrantBody: Hashable, Sendable {
     wrappedKey: [UInt8],
     time: UInt64,
     until: UInt64 = 0,
+    follows: [EpochID] = [],
     unknown: UnknownFields = .none
   ) {
     self.member = member
@@ -42,6 +45,7 @@ package struct GrantBody: Hashable, Sendable {
     self.wrappedKey = wrappedKey
     self.time = time
     self.until = until
+    self.follows = follows
     self.unknown = unknown
   }
 
@@ -64,6 +68,10 @@ package struct GrantBody: Hashable, Sendable {
     wrappedKey = try message.wrappedKey.bytes(KeySize.wrappedKey, "wrapped key")
     time = message.time
     until = message.until
+    follows = try message.follows.map { (epoch) throws(ModelError) in
+      EpochID(
+        number: try epoch.number.fromOne("epoch number"), owner: try epoch.owner.id("epoch owner"))
+    }
     unknown = message.unknown
   }
 
@@ -80,6 +88,12 @@ package struct GrantBody: Hashable, Sendable {
     message.wrappedKey = wrappedKey.data
     message.time = time
     message.until = until
+    message.follows = follows.map { epoch in
+      var message = Kinvault_V1_Epoch()
+      message.number = epoch.number
+      message.owner = epoch.owner.data
+      return message
+    }
     message.unknown = unknown
     return message
   }

@@ -5,7 +5,7 @@ package struct IdentityBody: Hashable, Sendable {
   package var counter: UInt64
   /// The SHA-256 of the file that this one replaced; nil in the first.
   package var previous: FileHash?
-  /// Ed25519; the person is its hash.
+  /// Ed25519, the first one; the person is its hash.
   package var rootPublicKey: [UInt8]
   /// The current one, from 1.
   package var generation: UInt32
@@ -17,6 +17,9 @@ package struct IdentityBody: Hashable, Sendable {
   /// Milliseconds since 1970.
   package var time: UInt64
   package var past: [PastGeneration]
+  /// The root keys that took the place of the one before, oldest first.
+  package var successors: [RootSuccessor]
+  package var removed: [RemovedDevice]
   package var unknown: UnknownFields
 
   package init(
@@ -30,6 +33,8 @@ package struct IdentityBody: Hashable, Sendable {
     recovery: RecoverySlot,
     time: UInt64,
     past: [PastGeneration] = [],
+    successors: [RootSuccessor] = [],
+    removed: [RemovedDevice] = [],
     unknown: UnknownFields = .none
   ) {
     self.person = person
@@ -42,8 +47,16 @@ package struct IdentityBody: Hashable, Sendable {
     self.recovery = recovery
     self.time = time
     self.past = past
+    self.successors = successors
+    self.removed = removed
     self.unknown = unknown
   }
+
+  /// Every root key that the person has had, oldest first. That they follow one another is not checked by this.
+  package var rootKeys: [[UInt8]] { [rootPublicKey] + successors.map(\.rootPublicKey) }
+
+  /// The root key that signs the identity.
+  package var newestRootKey: [UInt8] { successors.last?.rootPublicKey ?? rootPublicKey }
 
   package init(decoding bytes: [UInt8]) throws(ModelError) {
     try self.init(.decode(bytes, what: "identity"))
@@ -63,6 +76,8 @@ package struct IdentityBody: Hashable, Sendable {
     recovery = try RecoverySlot(message.recovery)
     time = message.time
     past = try message.past.map { (past) throws(ModelError) in try PastGeneration(past) }
+    successors = try message.successors.map { (key) throws(ModelError) in try RootSuccessor(key) }
+    removed = try message.removed.map { (device) throws(ModelError) in try RemovedDevice(device) }
     unknown = message.unknown
   }
 
@@ -78,6 +93,8 @@ package struct IdentityBody: Hashable, Sendable {
     message.recovery = recovery.message
     message.time = time
     message.past = past.map(\.message)
+    message.successors = successors.map(\.message)
+    message.removed = removed.map(\.message)
     message.unknown = unknown
     return message
   }

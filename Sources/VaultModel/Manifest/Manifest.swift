@@ -17,6 +17,8 @@ package struct Manifest: Sendable {
   private var nodes = RecordNodes()
   // Entries that are concurrent with the one that shows, by record; seldom any.
   private var others: [RecordID: [RecordEntry]] = [:]
+  // Revisions among the entries that are sealed in another epoch than the current one; seldom any.
+  private var late: [ObjectName: EpochID] = [:]
   /// The greatest time of any entry that was applied.
   package private(set) var latestTime = HybridTime.zero
 
@@ -62,23 +64,53 @@ package struct Manifest: Sendable {
     return [shown] + (others[record] ?? [])
   }
 
+  /// The entries whose revisions are sealed in another epoch than the current one.
+  package var lateEntries: [RecordEntry] {
+    if late.isEmpty { return [] }
+    return (entries + others.values.joined()).filter { late[$0.revision] != nil }
+  }
+
+  /// Whether there are any. O(1).
+  package var hasLateEntries: Bool { !late.isEmpty }
+
+  package func isLate(_ entry: RecordEntry) -> Bool { !late.isEmpty && late[entry.revision] != nil }
+
   /// Whether applying the entry would change anything.
-  package func isNews(_ entry: RecordEntry) -> Bool {
+  ///
+  /// - Parameter epoch: That of its revision; nil for the current one.
+  package func isNews(_ entry: RecordEntry, from epoch: EpochID? = nil) -> Bool {
     rivals(of: entry.record).allSatisfy {
-      let order = Self.rank(entry, $0)
+      let order = rank(entry, epoch, $0)
       return order == .dominates || order == .concurrent
     }
   }
 
   /// Joins an entry into the manifest.
-  package mutating func apply(_ entry: RecordEntry) -> Change {
+  ///
+  /// Of two entries that know the same, as one version has them under the keys of two epochs, that of the later epoch
+  /// counts.
+  ///
+  /// - Parameter epoch: That of its revision; nil for the current one.
+  package mutating func apply(_ entry: RecordEntry, from epoch: EpochID? = nil) -> Change {
+    if late.isEmpty, epoch == nil { return join(entry, from: nil) }
+    let before = rivals(of: entry.record)
+    let change = join(entry, from: epoch)
+    if change == .unchanged { return change }
+    for gone in before where gone.revision != entry.revision {
+      if !rivals(of: entry.record).contains(gone) { late[gone.revision] = nil }
+    }
+    late[entry.revision] = epoch
+    return change
+  }
+
+  private mutating func join(_ entry: RecordEntry, from epoch: EpochID?) -> Change {
     latestTime = max(latestTime, entry.time)
     guard let shown = nodes[entry.record] else {
       nodes.set(entry)
       return .replaced(nil)
     }
     if others.isEmpty || others[entry.record] == nil {
-      switch Self.rank(entry, shown) {
+      switch rank(entry, epoch, shown) {
       case .dominates:
         nodes.set(entry)
         return .replaced(shown)
@@ -88,10 +120,10 @@ package struct Manifest: Sendable {
     }
     var rivals = (others[entry.record] ?? []) + [shown]
     for rival in rivals {
-      let order = Self.rank(entry, rival)
+      let order = rank(entry, epoch, rival)
       if order == .dominated || order == .equal { return .unchanged }
     }
-    rivals.removeAll { Self.rank(entry, $0) == .dominates }
+    rivals.removeAll { rank(entry, epoch, $0) == .dominates }
     return keep(rivals + [entry], afterAdding: entry, replacing: shown)
   }
 
@@ -99,6 +131,7 @@ package struct Manifest: Sendable {
   /// which goes back to what can still be read.
   package mutating func replace(_ entry: RecordEntry) {
     latestTime = max(latestTime, entry.time)
+    for gone in rivals(of: entry.record) { late[gone.revision] = nil }
     others[entry.record] = nil
     nodes.set(entry)
   }
@@ -106,6 +139,7 @@ package struct Manifest: Sendable {
   /// Forgets these records, as if they had never been known: for tombstones that nobody needs any more.
   package mutating func remove(_ records: Set<RecordID>) {
     for record in records {
+      for gone in rivals(of: record) { late[gone.revision] = nil }
       others[record] = nil
       nodes.remove(record)
     }
@@ -122,12 +156,22 @@ package struct Manifest: Sendable {
     return .concurrent(with: sorted.filter { $0 != entry })
   }
 
-  /// How the first of two entries of a record stands to the second. Two that know the same, as two
-  /// merges of the same revisions in different order do, are ranked as `showsBefore` has it.
-  private static func rank(_ entry: RecordEntry, _ other: RecordEntry) -> VersionVector.Order {
+  /// How the first of two entries of a record, of this epoch, stands to the second, which is known. Two that know the
+  /// same are ranked by their epochs and, as two merges of the same revisions in different order are, as
+  /// `showsBefore` has it.
+  private func rank(
+    _ entry: RecordEntry, _ epoch: EpochID?, _ other: RecordEntry
+  ) -> VersionVector.Order {
     let order = entry.version.compare(to: other.version)
-    guard order == .equal, entry != other else { return order }
-    return showsBefore(entry, other) ? .dominates : .dominated
+    guard order == .equal else { return order }
+    let known = late.isEmpty ? nil : late[other.revision]
+    if epoch != known {
+      guard let epoch else { return .dominates }
+      guard let known else { return .dominated }
+      return epoch > known ? .dominates : .dominated
+    }
+    guard entry != other else { return .equal }
+    return Self.showsBefore(entry, other) ? .dominates : .dominated
   }
 
   /// The same order on every device: the later time, then the greater device, then the greater

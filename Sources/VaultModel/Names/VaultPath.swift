@@ -8,6 +8,8 @@ package enum VaultPath: Hashable, Sendable {
   case certificate(PersonID, generation: UInt32, DeviceID)
   /// `people/<person>/introduction`
   case introduction(PersonID)
+  /// `people/<person>/requests/<device>`
+  case deviceRequest(PersonID, DeviceID)
   /// `people/<person>/devices/<device>`
   case device(PersonID, DeviceID)
   /// `members/<member>/root`
@@ -29,6 +31,8 @@ package enum VaultPath: Hashable, Sendable {
     case .certificate(let person, let generation, let device):
       return "people/\(person.hex)/generations/\(generation)/\(device.hex)"
     case .introduction(let person): return "people/\(person.hex)/introduction"
+    case .deviceRequest(let person, let device):
+      return "people/\(person.hex)/requests/\(device.hex)"
     case .device(let person, let device): return "people/\(person.hex)/devices/\(device.hex)"
     case .memberRoot(let member): return "members/\(member.hex)/root"
     case .grant(let member, let epoch, let person):
@@ -69,6 +73,9 @@ package enum VaultPath: Hashable, Sendable {
     case ("devices", 3):
       guard let device = DeviceID(hex: parts[2]) else { return nil }
       self = .device(person, device)
+    case ("requests", 3):
+      guard let device = DeviceID(hex: parts[2]) else { return nil }
+      self = .deviceRequest(person, device)
     case ("generations", 4):
       guard let generation = UInt32(decimal: parts[2]), let device = DeviceID(hex: parts[3])
       else { return nil }

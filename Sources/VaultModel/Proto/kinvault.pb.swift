@@ -153,7 +153,7 @@ package nonisolated struct Kinvault_V1_IdentityBody: Sendable {
   /// SHA-256 of the file this one replaced; empty in the first
   package var previous: Data = Data()
 
-  /// Ed25519
+  /// Ed25519; the first one, of which the person is the hash
   package var rootPublicKey: Data = Data()
 
   /// the current generation, from 1
@@ -179,11 +179,52 @@ package nonisolated struct Kinvault_V1_IdentityBody: Sendable {
 
   package var past: [Kinvault_V1_PastGeneration] = []
 
+  /// of the root key, oldest first; the last one signs
+  package var successors: [Kinvault_V1_RootSuccessor] = []
+
+  package var removed: [Kinvault_V1_RemovedDevice] = []
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
   fileprivate var _recovery: Kinvault_V1_RecoverySlot? = nil
+}
+
+/// A root key that took the place of the one before it.
+package nonisolated struct Kinvault_V1_RootSuccessor: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Ed25519
+  package var rootPublicKey: Data = Data()
+
+  /// by the root key before
+  package var signature: Data = Data()
+
+  /// milliseconds since 1970
+  package var time: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// A device that the person removed.
+package nonisolated struct Kinvault_V1_RemovedDevice: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var device: Data = Data()
+
+  /// milliseconds since 1970
+  package var time: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
 }
 
 package nonisolated struct Kinvault_V1_PastGeneration: Sendable {
@@ -250,6 +291,68 @@ package nonisolated struct Kinvault_V1_DeviceCertificateBody: Sendable {
   package var wrappedMasterKey: Data = Data()
 
   package var time: UInt64 = 0
+
+  /// of a device that was approved by words: nothing, under the approval key
+  package var approval: Kinvault_V1_Sealed {
+    get {_approval ?? Kinvault_V1_Sealed()}
+    set {_approval = newValue}
+  }
+  /// Returns true if `approval` has been explicitly set.
+  package var hasApproval: Bool {self._approval != nil}
+  /// Clears the value of `approval`. Subsequent reads from it will return its default value.
+  package mutating func clearApproval() {self._approval = nil}
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _approval: Kinvault_V1_Sealed? = nil
+}
+
+/// people/<person>/requests/<device>
+package nonisolated struct Kinvault_V1_DeviceRequestBody: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var person: Data = Data()
+
+  package var device: Data = Data()
+
+  /// Ed25519 of the device
+  package var signingPublicKey: Data = Data()
+
+  /// X25519 of the device
+  package var agreementPublicKey: Data = Data()
+
+  /// milliseconds since 1970
+  package var time: UInt64 = 0
+
+  /// a DeviceRequest under the approval key
+  package var sealed: Kinvault_V1_Sealed {
+    get {_sealed ?? Kinvault_V1_Sealed()}
+    set {_sealed = newValue}
+  }
+  /// Returns true if `sealed` has been explicitly set.
+  package var hasSealed: Bool {self._sealed != nil}
+  /// Clears the value of `sealed`. Subsequent reads from it will return its default value.
+  package mutating func clearSealed() {self._sealed = nil}
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _sealed: Kinvault_V1_Sealed? = nil
+}
+
+package nonisolated struct Kinvault_V1_DeviceRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var deviceName: String = String()
+
+  package var deviceKind: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -491,6 +594,25 @@ package nonisolated struct Kinvault_V1_GrantBody: Sendable {
 
   /// milliseconds since 1970; 0: no end
   package var until: UInt64 = 0
+
+  /// only in an epoch's first grant: the epochs that it follows
+  package var follows: [Kinvault_V1_Epoch] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// Names an epoch of a member's key.
+package nonisolated struct Kinvault_V1_Epoch: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var number: UInt32 = 0
+
+  /// the person who began it
+  package var owner: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1177,6 +1299,9 @@ package nonisolated struct Kinvault_V1_Watermark: Sendable {
   /// own registers: no counter up to this one may be used again
   package var floor: UInt64 = 0
 
+  /// identities: how many root keys the person had had by then
+  package var rootCount: UInt32 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -1266,7 +1391,7 @@ nonisolated extension Kinvault_V1_Sealed: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension Kinvault_V1_IdentityBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".IdentityBody"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}counter\0\u{1}previous\0\u{3}root_public_key\0\u{1}generation\0\u{3}signing_public_key\0\u{3}agreement_public_key\0\u{1}recovery\0\u{1}time\0\u{1}past\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}counter\0\u{1}previous\0\u{3}root_public_key\0\u{1}generation\0\u{3}signing_public_key\0\u{3}agreement_public_key\0\u{1}recovery\0\u{1}time\0\u{1}past\0\u{1}successors\0\u{1}removed\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1284,6 +1409,8 @@ nonisolated extension Kinvault_V1_IdentityBody: SwiftProtobuf.Message, SwiftProt
       case 8: try { try decoder.decodeSingularMessageField(value: &self._recovery) }()
       case 9: try { try decoder.decodeSingularUInt64Field(value: &self.time) }()
       case 10: try { try decoder.decodeRepeatedMessageField(value: &self.past) }()
+      case 11: try { try decoder.decodeRepeatedMessageField(value: &self.successors) }()
+      case 12: try { try decoder.decodeRepeatedMessageField(value: &self.removed) }()
       default: break
       }
     }
@@ -1324,6 +1451,12 @@ nonisolated extension Kinvault_V1_IdentityBody: SwiftProtobuf.Message, SwiftProt
     if !self.past.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.past, fieldNumber: 10)
     }
+    if !self.successors.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.successors, fieldNumber: 11)
+    }
+    if !self.removed.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.removed, fieldNumber: 12)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1338,6 +1471,83 @@ nonisolated extension Kinvault_V1_IdentityBody: SwiftProtobuf.Message, SwiftProt
     if lhs._recovery != rhs._recovery {return false}
     if lhs.time != rhs.time {return false}
     if lhs.past != rhs.past {return false}
+    if lhs.successors != rhs.successors {return false}
+    if lhs.removed != rhs.removed {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V1_RootSuccessor: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".RootSuccessor"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}root_public_key\0\u{1}signature\0\u{1}time\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.rootPublicKey) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.signature) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.time) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.rootPublicKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.rootPublicKey, fieldNumber: 1)
+    }
+    if !self.signature.isEmpty {
+      try visitor.visitSingularBytesField(value: self.signature, fieldNumber: 2)
+    }
+    if self.time != 0 {
+      try visitor.visitSingularUInt64Field(value: self.time, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V1_RootSuccessor, rhs: Kinvault_V1_RootSuccessor) -> Bool {
+    if lhs.rootPublicKey != rhs.rootPublicKey {return false}
+    if lhs.signature != rhs.signature {return false}
+    if lhs.time != rhs.time {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V1_RemovedDevice: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".RemovedDevice"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}device\0\u{1}time\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.device) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.time) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.device.isEmpty {
+      try visitor.visitSingularBytesField(value: self.device, fieldNumber: 1)
+    }
+    if self.time != 0 {
+      try visitor.visitSingularUInt64Field(value: self.time, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V1_RemovedDevice, rhs: Kinvault_V1_RemovedDevice) -> Bool {
+    if lhs.device != rhs.device {return false}
+    if lhs.time != rhs.time {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1435,7 +1645,7 @@ nonisolated extension Kinvault_V1_RecoverySlot: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension Kinvault_V1_DeviceCertificateBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".DeviceCertificateBody"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}generation\0\u{1}device\0\u{3}signing_public_key\0\u{3}agreement_public_key\0\u{3}ephemeral_public_key\0\u{3}wrapped_master_key\0\u{1}time\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}generation\0\u{1}device\0\u{3}signing_public_key\0\u{3}agreement_public_key\0\u{3}ephemeral_public_key\0\u{3}wrapped_master_key\0\u{1}time\0\u{1}approval\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1451,12 +1661,17 @@ nonisolated extension Kinvault_V1_DeviceCertificateBody: SwiftProtobuf.Message, 
       case 6: try { try decoder.decodeSingularBytesField(value: &self.ephemeralPublicKey) }()
       case 7: try { try decoder.decodeSingularBytesField(value: &self.wrappedMasterKey) }()
       case 8: try { try decoder.decodeSingularUInt64Field(value: &self.time) }()
+      case 9: try { try decoder.decodeSingularMessageField(value: &self._approval) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.person.isEmpty {
       try visitor.visitSingularBytesField(value: self.person, fieldNumber: 1)
     }
@@ -1481,6 +1696,9 @@ nonisolated extension Kinvault_V1_DeviceCertificateBody: SwiftProtobuf.Message, 
     if self.time != 0 {
       try visitor.visitSingularUInt64Field(value: self.time, fieldNumber: 8)
     }
+    try { if let v = self._approval {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1493,6 +1711,101 @@ nonisolated extension Kinvault_V1_DeviceCertificateBody: SwiftProtobuf.Message, 
     if lhs.ephemeralPublicKey != rhs.ephemeralPublicKey {return false}
     if lhs.wrappedMasterKey != rhs.wrappedMasterKey {return false}
     if lhs.time != rhs.time {return false}
+    if lhs._approval != rhs._approval {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V1_DeviceRequestBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".DeviceRequestBody"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}device\0\u{3}signing_public_key\0\u{3}agreement_public_key\0\u{1}time\0\u{1}sealed\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.person) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.device) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.signingPublicKey) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.agreementPublicKey) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.time) }()
+      case 6: try { try decoder.decodeSingularMessageField(value: &self._sealed) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.person.isEmpty {
+      try visitor.visitSingularBytesField(value: self.person, fieldNumber: 1)
+    }
+    if !self.device.isEmpty {
+      try visitor.visitSingularBytesField(value: self.device, fieldNumber: 2)
+    }
+    if !self.signingPublicKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.signingPublicKey, fieldNumber: 3)
+    }
+    if !self.agreementPublicKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.agreementPublicKey, fieldNumber: 4)
+    }
+    if self.time != 0 {
+      try visitor.visitSingularUInt64Field(value: self.time, fieldNumber: 5)
+    }
+    try { if let v = self._sealed {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V1_DeviceRequestBody, rhs: Kinvault_V1_DeviceRequestBody) -> Bool {
+    if lhs.person != rhs.person {return false}
+    if lhs.device != rhs.device {return false}
+    if lhs.signingPublicKey != rhs.signingPublicKey {return false}
+    if lhs.agreementPublicKey != rhs.agreementPublicKey {return false}
+    if lhs.time != rhs.time {return false}
+    if lhs._sealed != rhs._sealed {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V1_DeviceRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".DeviceRequest"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}device_name\0\u{3}device_kind\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.deviceName) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.deviceKind) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.deviceName.isEmpty {
+      try visitor.visitSingularStringField(value: self.deviceName, fieldNumber: 1)
+    }
+    if !self.deviceKind.isEmpty {
+      try visitor.visitSingularStringField(value: self.deviceKind, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V1_DeviceRequest, rhs: Kinvault_V1_DeviceRequest) -> Bool {
+    if lhs.deviceName != rhs.deviceName {return false}
+    if lhs.deviceKind != rhs.deviceKind {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1882,7 +2195,7 @@ nonisolated extension Kinvault_V1_MemberRootBody: SwiftProtobuf.Message, SwiftPr
 
 nonisolated extension Kinvault_V1_GrantBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".GrantBody"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}member\0\u{3}epoch_number\0\u{3}epoch_owner\0\u{1}person\0\u{3}person_generation\0\u{1}giver\0\u{3}giver_generation\0\u{1}role\0\u{3}wrapped_key\0\u{1}time\0\u{1}until\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}member\0\u{3}epoch_number\0\u{3}epoch_owner\0\u{1}person\0\u{3}person_generation\0\u{1}giver\0\u{3}giver_generation\0\u{1}role\0\u{3}wrapped_key\0\u{1}time\0\u{1}until\0\u{1}follows\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1901,6 +2214,7 @@ nonisolated extension Kinvault_V1_GrantBody: SwiftProtobuf.Message, SwiftProtobu
       case 9: try { try decoder.decodeSingularBytesField(value: &self.wrappedKey) }()
       case 10: try { try decoder.decodeSingularUInt64Field(value: &self.time) }()
       case 11: try { try decoder.decodeSingularUInt64Field(value: &self.until) }()
+      case 12: try { try decoder.decodeRepeatedMessageField(value: &self.follows) }()
       default: break
       }
     }
@@ -1940,6 +2254,9 @@ nonisolated extension Kinvault_V1_GrantBody: SwiftProtobuf.Message, SwiftProtobu
     if self.until != 0 {
       try visitor.visitSingularUInt64Field(value: self.until, fieldNumber: 11)
     }
+    if !self.follows.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.follows, fieldNumber: 12)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1955,6 +2272,42 @@ nonisolated extension Kinvault_V1_GrantBody: SwiftProtobuf.Message, SwiftProtobu
     if lhs.wrappedKey != rhs.wrappedKey {return false}
     if lhs.time != rhs.time {return false}
     if lhs.until != rhs.until {return false}
+    if lhs.follows != rhs.follows {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V1_Epoch: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".Epoch"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}owner\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.number) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.owner) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.number != 0 {
+      try visitor.visitSingularUInt32Field(value: self.number, fieldNumber: 1)
+    }
+    if !self.owner.isEmpty {
+      try visitor.visitSingularBytesField(value: self.owner, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V1_Epoch, rhs: Kinvault_V1_Epoch) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs.owner != rhs.owner {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3193,7 +3546,7 @@ nonisolated extension Kinvault_V1_Watermarks: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Kinvault_V1_Watermark: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Watermark"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}path\0\u{1}counter\0\u{1}hash\0\u{1}floor\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}path\0\u{1}counter\0\u{1}hash\0\u{1}floor\0\u{3}root_count\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3205,6 +3558,7 @@ nonisolated extension Kinvault_V1_Watermark: SwiftProtobuf.Message, SwiftProtobu
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.counter) }()
       case 3: try { try decoder.decodeSingularBytesField(value: &self.hash) }()
       case 4: try { try decoder.decodeSingularUInt64Field(value: &self.floor) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.rootCount) }()
       default: break
       }
     }
@@ -3223,6 +3577,9 @@ nonisolated extension Kinvault_V1_Watermark: SwiftProtobuf.Message, SwiftProtobu
     if self.floor != 0 {
       try visitor.visitSingularUInt64Field(value: self.floor, fieldNumber: 4)
     }
+    if self.rootCount != 0 {
+      try visitor.visitSingularUInt32Field(value: self.rootCount, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3231,6 +3588,7 @@ nonisolated extension Kinvault_V1_Watermark: SwiftProtobuf.Message, SwiftProtobu
     if lhs.counter != rhs.counter {return false}
     if lhs.hash != rhs.hash {return false}
     if lhs.floor != rhs.floor {return false}
+    if lhs.rootCount != rhs.rootCount {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -47,7 +47,8 @@ package struct RemoteCheck: Sendable {
     options.threadCount = threadCount
     // Without a memory, so that every signed file is read and verified.
     let session = SyncSession(
-      home: SyncHome(vault), remote: remote, nearer: nil, memory: RemoteMemory(), options: options,
+      home: SyncHome(vault), name: nil, remote: remote, nearer: nil, memory: RemoteMemory(),
+      options: options,
       progress: progress)
     let (exchange, _) = try session.look()
     guard exchange.look.hasDescription else { throw .noVault }
@@ -67,20 +68,22 @@ package struct RemoteCheck: Sendable {
     report.memberCount += 1
     var counters: [DeviceID: UInt64] = [:]
     var needed: [ObjectName: NeededObject] = [:]
+    var opened: [OpenedHead] = []
     for device in exchange.look.heads(of: member.id) {
       let path = VaultPath.head(member.id, device)
+      if exchange.former.contains(path) { continue }
       exchange.note(exchange.plan(path), path)
-      guard let state = exchange.there[path], let file = try exchange.fetched(path) else {
-        continue
-      }
-      counters[device] = state.counter
+      guard exchange.there[path] != nil, let file = try exchange.fetched(path) else { continue }
       do throws(VaultError) {
-        for name in try member.openHead(device, bytes: file.bytes, in: exchange.tree).segments {
-          needed[name] = NeededObject(name: name, kind: .segment)
-        }
+        opened.append(try member.openHead(device, bytes: file.bytes, in: exchange.tree))
       } catch {
         session.note(SyncProblem(error, there: path.string))
       }
+    }
+    // What late heads name may be gone where others have taken it over.
+    for head in opened where !head.isLate {
+      counters[head.device] = head.counter
+      for name in head.segments { needed[name] = NeededObject(name: name, kind: .segment) }
     }
     let coverage = Coverage(counters)
     let unsynced = member.allEntries().count { coverage.holds($0) == false }

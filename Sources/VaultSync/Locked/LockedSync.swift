@@ -35,6 +35,7 @@ package struct LockedSync: Sendable {
     try SyncRun(home: home, remote: remote, name: name, options: options).run(progress) {
       (session) throws(SyncError) in
       let parts = try session.look()
+      try parts.exchange.requireNotRemoved()
       for member in parts.members {
         let paths = parts.exchange.heads(of: member)
         if options.direction != .push { try fetch(member, paths, session, parts.exchange) }

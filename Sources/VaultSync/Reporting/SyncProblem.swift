@@ -30,6 +30,8 @@ package struct SyncProblem: Hashable, Sendable {
     case ownIsNewer
     /// A join that would delete or conflict too much without being asked.
     case massChange
+    /// Access that is to be taken away, and is not yet.
+    case epoch
   }
 
   package var kind: Kind
@@ -113,6 +115,12 @@ extension SyncProblem {
         + "\(head.shown): it was not carried on yet, or is being withheld.")
   }
 
+  static func removedDevice(_ path: VaultPath) -> SyncProblem {
+    SyncProblem(
+      .untrusted, .note, path: path.string,
+      "It was written by a device that has been removed, and counts no more.")
+  }
+
   static func foreign(_ path: String) -> SyncProblem {
     SyncProblem(
       .foreignFile, .note, path: path, "It is no part of a vault, and is ignored.")
@@ -124,6 +132,13 @@ extension SyncProblem {
       "What is on the remote would delete \(change.deletedCount) and conflict with "
         + "\(change.conflictCount) of \(change.liveCount) records. Nothing of this member was "
         + "joined. Look what happened on the other device; if it is meant, accept the mass change.")
+  }
+
+  static func epochNotBegun(_ error: VaultError) -> SyncProblem {
+    SyncProblem(
+      .epoch, .damage, path: error.file ?? "members",
+      "Access that has ended could not be taken away, or what is left of it not be removed: "
+        + "\(error.message) The next sync tries again.")
   }
 
   static func endlessListing(_ folder: String) -> SyncProblem {

@@ -1,3 +1,4 @@
+import Vault
 import VaultModel
 
 /// One file that a sync moves, or would move.
@@ -40,7 +41,7 @@ package struct SyncTally: Hashable, Sendable {
     case .identity, .device, .head:
       registerCount += 1
       signedByteCount += byteCount
-    case .vault, .certificate, .introduction, .memberRoot, .grant, .auditSegment:
+    case .vault, .certificate, .introduction, .deviceRequest, .memberRoot, .grant, .auditSegment:
       statementCount += 1
       signedByteCount += byteCount
     }
@@ -64,6 +65,8 @@ package struct SyncReport: Sendable {
   package var pendingCommitCount: UInt64 = 0
   /// Heads on the remote that were not taken here.
   package var untakenHeadCount = 0
+  /// Members that were sealed anew because it was due.
+  package var revocations: [Revocation] = []
   /// Members whose join waits for consent, with what it would take away.
   package var massChanges: [MemberID: MassChange] = [:]
 

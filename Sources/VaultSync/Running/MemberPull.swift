@@ -6,6 +6,8 @@ import VaultModel
 struct MemberPull {
   let session: SyncSession
   let exchange: SignedExchange
+  let vault: Vault
+  /// As the remote's statements make it.
   let member: Member
 
   /// A head of the remote that is to be followed.
@@ -26,17 +28,20 @@ struct MemberPull {
     guard !incoming.isEmpty else { return 0 }
     let coverage = Coverage(
       Dictionary(
-        member.openedHeads.map { ($0.device, $0.counter) }, uniquingKeysWith: { first, _ in first })
-    )
+        member.openedHeads.filter { !$0.isLate }.map { ($0.device, $0.counter) },
+        uniquingKeysWith: { first, _ in first }))
     let transfer = PullTransfer(session: session, objects: member.objects, coverage: coverage)
-    incoming = try loadEntries(incoming, transfer)
+    // What is here under the current keys says nothing about objects under others.
+    let lateTransfer = PullTransfer(
+      session: session, objects: member.objects, coverage: Coverage())
+    incoming = try loadEntries(withoutTakenOver(incoming)) { $0.isLate ? lateTransfer : transfer }
     guard mayJoin(incoming) else {
       session.change { $0.untakenHeadCount += incoming.count }
       return 0
     }
     var whole: [Incoming] = []
     for one in incoming {
-      if try bring(one, transfer) { whole.append(one) }
+      if try bring(one, one.head.isLate ? lateTransfer : transfer) { whole.append(one) }
     }
     return try place(whole)
   }
@@ -62,6 +67,16 @@ struct MemberPull {
     return incoming
   }
 
+  /// Leaves late heads out that others have taken over: what they name may be gone.
+  private func withoutTakenOver(_ incoming: [Incoming]) -> [Incoming] {
+    let current = (incoming.map(\.head) + member.openedHeads).filter { !$0.isLate }
+    let covers = current.flatMap(\.head.cover)
+    return incoming.filter { one in
+      !one.head.isLate
+        || !covers.contains { $0.device == one.head.device && $0.counter >= one.head.counter }
+    }
+  }
+
   private func notTaken(_ error: VaultError, _ path: VaultPath) {
     session.note(SyncProblem(error, there: path.string))
     session.change { $0.untakenHeadCount += 1 }
@@ -73,10 +88,11 @@ struct MemberPull {
   ///
   /// - Returns: The heads whose segments are whole.
   private func loadEntries(
-    _ incoming: [Incoming], _ transfer: PullTransfer
+    _ incoming: [Incoming], _ transferOf: (OpenedHead) -> PullTransfer
   ) throws(SyncError) -> [Incoming] {
     var result: [Incoming] = []
     for one in incoming {
+      let transfer = transferOf(one.head)
       let path = VaultPath.head(member.id, one.head.device)
       var manifest = Manifest()
       do throws(TransferFailure) {
@@ -123,8 +139,9 @@ struct MemberPull {
   /// Whether the join takes away no more than may be without being asked.
   private func mayJoin(_ incoming: [Incoming]) -> Bool {
     let joined = Manifest(incoming.flatMap(\.entries))
-    var change = MassChange(liveCount: member.recordCount)
-    for entry in joined.entries { change.count(entry, over: member.entry(entry.record)) }
+    let known = vault.member(member.id) ?? member
+    var change = MassChange(liveCount: known.recordCount)
+    for entry in joined.entries { change.count(entry, over: known.entry(entry.record)) }
     guard change.needsConsent else { return true }
     let found = change
     session.change { $0.massChanges[member.id] = found }
@@ -162,8 +179,15 @@ struct MemberPull {
         .pull, .head(member.id, one.head.device), byteCount: UInt64(one.bytes.count))
     }
     if session.options.isDryRun { return whole.count }
+    // An epoch is begun here when a head of it has come.
+    let grants =
+      try whole.contains { !$0.head.isLate }
+      ? StatementSync(session: session, exchange: exchange).newEpochs(of: member.id) : []
+    let member = vault.member(member.id) ?? member
     return try keeping { () throws(VaultError) in
-      try member.place(heads: whole.filter { !$0.isRegained }.map { ($0.head, $0.bytes) })
+      try member.place(
+        heads: whole.filter { !$0.isRegained }.map { ($0.head, $0.bytes) },
+        grants: grants.map { ($0.path, $0.bytes) })
       var changed = try member.refresh()
       for one in whole where one.isRegained {
         changed.formUnion(try member.regain(one.entries))

@@ -17,17 +17,18 @@ struct MemberPush {
   ///
   /// - Returns: The heads that may be put on the remote now.
   func bringObjects(_ heads: [OpenedHead]) throws(SyncError) -> [OpenedHead] {
-    let shown = exchange.look.heads(of: member.id)
+    // Only they say that objects under the current keys are there.
+    let there = try headsThere().filter { !$0.isLate }
     let coverage = Coverage(
-      Dictionary(
-        shown.compactMap { device in
-          exchange.there[.head(member.id, device)].map { (device, $0.counter) }
-        }, uniquingKeysWith: { first, _ in first }))
+      Dictionary(there.map { ($0.device, $0.counter) }, uniquingKeysWith: { first, _ in first }))
     if (isRepair || coverage.counters.isEmpty) && !objects.isLazy {
       return try bringEverything(heads)
     }
     let transfer = PushTransfer(session: session, objects: objects, coverage: coverage)
-    return try bring(heads, transfer, coverage, known: try segmentsThere(shown))
+    let lateTransfer = PushTransfer(session: session, objects: objects, coverage: Coverage())
+    return try bring(
+      heads.filter { !$0.isLate }, transfer, coverage, known: Set(there.flatMap(\.segments)))
+      + bring(heads.filter(\.isLate), lateTransfer, Coverage(), known: [])
   }
 
   // MARK: Only what is new
@@ -103,26 +104,25 @@ struct MemberPush {
     }
   }
 
-  /// The segments that the heads on the remote name, which therefore are there.
-  private func segmentsThere(_ devices: [DeviceID]) throws(SyncError) -> Set<ObjectName> {
-    var names: Set<ObjectName> = []
+  /// The heads on the remote, as far as they count and open.
+  private func headsThere() throws(SyncError) -> [OpenedHead] {
+    var found: [OpenedHead] = []
     let own = Dictionary(
       member.openedHeads.map { ($0.hash, $0) }, uniquingKeysWith: { first, _ in first })
-    for device in devices {
+    for device in exchange.look.heads(of: member.id) {
       let path = VaultPath.head(member.id, device)
       guard let state = exchange.there[path] else { continue }
       if let same = own[state.hash] {
-        names.formUnion(same.segments)
+        found.append(same)
       } else if let file = try exchange.fetched(path) {
         do throws(VaultError) {
-          let head = try member.openHead(device, bytes: file.bytes, in: exchange.tree)
-          names.formUnion(head.segments)
+          found.append(try member.openHead(device, bytes: file.bytes, in: exchange.tree))
         } catch {
           session.note(SyncProblem(error, there: path.string))
         }
       }
     }
-    return names
+    return found
   }
 
   // MARK: Everything

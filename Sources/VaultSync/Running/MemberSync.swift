@@ -30,17 +30,30 @@ struct MemberSync {
     case .sealed:
       try SealedCarry(session: session, exchange: exchange, member: member).pull(
         wanted.filter { $0.plan.action == .take }.map(\.path), into: vault)
+      try placeNewEpochs()
     case .open(let member):
       let devices = wanted.compactMap { path, plan -> (device: DeviceID, plan: RegisterPlan)? in
         guard case .head(_, let device) = path else { return nil }
         return (device, plan)
       }
-      let count = try MemberPull(session: session, exchange: exchange, member: member).run(devices)
+      let count = try MemberPull(
+        session: session, exchange: exchange, vault: vault, member: member
+      ).run(devices)
       if count == 0 || session.options.isDryRun { return }
       try keeping { () throws(VaultError) in
         _ = try vault.refreshMembers()
         _ = try vault.member(member.id)?.joinConcurrent()
       }
+    }
+  }
+
+  /// Of a member that this person cannot read, or not any more.
+  private func placeNewEpochs() throws(SyncError) {
+    let grants = try StatementSync(session: session, exchange: exchange).newEpochs(of: member)
+    if grants.isEmpty || session.options.isDryRun { return }
+    try keeping { () throws(VaultError) in
+      try vault.place(grants)
+      _ = try vault.refreshMembers()
     }
   }
 
@@ -90,6 +103,45 @@ struct MemberSync {
     // So that no loss of power leaves a head without what it names.
     try session.flush()
     try push.put(whole)
+    try removeOldObjects(of: member)
+  }
+
+  /// Removes from the remote what was sealed in older epochs and is gone here, once no head there may need it.
+  private func removeOldObjects(of member: Member) throws(SyncError) {
+    guard let name = session.name else { return }
+    let list = OldObjects(of: member.id, on: name, state: session.home.state)
+    let names = try keeping { () throws(VaultError) in try list.load() }
+    guard !names.isEmpty, !session.options.isDryRun, isWholeThere(member) else { return }
+    try session.forEach(names) { [self] (name) throws(SyncError) in
+      let path = BlobPath(VaultPath.object(self.member, name).string)
+      try asking { () throws(BlobStoreError) in try session.remote.remove(path) }
+    }
+    try keeping { () throws(VaultError) in try list.clear() }
+  }
+
+  /// Whether every head on the remote that counts is of the current epoch, or was taken over by one that stands there.
+  private func isWholeThere(_ member: Member) -> Bool {
+    guard !member.hasLateHeads else { return false }
+    let opened = Dictionary(
+      member.openedHeads.map { ($0.device, $0) }, uniquingKeysWith: { first, _ in first })
+    let known = member.knownCounters
+    var isOneCurrent = false
+    for path in exchange.heads(of: member.id) {
+      guard case .head(_, let device) = path else { continue }
+      let there =
+        session.wasPut(path) ? session.memory.seen[path]?.state : exchange.there[path]
+      guard let there else {
+        // One that does not hold may be damaged only.
+        if exchange.broken.contains(path) { return false }
+        continue
+      }
+      if let head = opened[device], head.hash == there.hash {
+        isOneCurrent = true
+      } else if opened[device] != nil || known[device] ?? 0 < there.counter {
+        return false
+      }
+    }
+    return isOneCurrent
   }
 
   private func isPut(_ head: OpenedHead) throws(SyncError) -> Bool {
@@ -107,7 +159,7 @@ struct MemberSync {
 
   private var hasGoneBack: Bool {
     exchange.shownBefore.contains { path, state in
-      guard case .head(member, _) = path else { return false }
+      guard case .head(member, _) = path, !exchange.former.contains(path) else { return false }
       return (exchange.there[path]?.counter ?? 0) < state.counter
     }
   }
@@ -129,11 +181,18 @@ struct MemberSync {
     }
     let missing = Coverage(there).missingCommits(of: here)
     session.change { $0.pendingCommitCount += missing }
-    noteWithheld(open, shown: here.merging(there, uniquingKeysWith: max))
+    for path in exchange.heads(of: member) {
+      guard case .head(_, let device) = path, there[device] == nil else { continue }
+      there[device] = exchange.there[path]?.counter
+    }
+    let shown = here.merging(there, uniquingKeysWith: max)
+    noteWithheld(open, shown: shown.merging(open.knownCounters, uniquingKeysWith: max))
   }
 
   private func noteWithheld(_ open: Member, shown: [DeviceID: UInt64]) {
-    let heads = open.openedHeads.map { (device: $0.device, cover: $0.head.cover) }
+    let heads = open.openedHeads.filter { !$0.isLate }.map {
+      (device: $0.device, cover: $0.head.cover)
+    }
     for head in WithheldHead.find(heads: heads, shown: shown) {
       session.note(.withheld(head, of: member))
     }

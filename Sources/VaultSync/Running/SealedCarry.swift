@@ -72,11 +72,14 @@ struct SealedCarry {
     let here = try ObjectListing.loadHere(member, session: session)
     let there = try ObjectListing.load(member, session: session)
     let missing = here.filter { there[$0.key] != $0.value }.map(\.key).sorted()
+    let keys = try keysInUse()
     try session.forEach(missing) { [self] (name) throws(SyncError) in
       let path = VaultPath.object(member, name)
       do throws(BlobStoreError) {
         let file = try session.home.store.read(
           BlobPath(path.string), limit: ObjectStore.fileSizeLimit(of: .announcement))
+        // What older epochs left is not brought back to where it was removed.
+        guard isInUse(file, keys) else { return }
         do throws(SyncError) { try session.put(path, file) } catch { session.fail(error) }
       } catch {
         throw .vault(VaultError(error))
@@ -87,5 +90,20 @@ struct SealedCarry {
     for path in paths {
       if let file = try exchange.stored(path) { try session.put(path, file.bytes, file.facts) }
     }
+  }
+
+  /// The keys that the heads here name which count.
+  private func keysInUse() throws(SyncError) -> Set<KeyID> {
+    var keys: Set<KeyID> = []
+    for path in exchange.heads(of: member) where exchange.here[path] != nil {
+      guard let file = try exchange.stored(path) else { continue }
+      if let key = exchange.tree.keyID(ofHead: path, file.bytes) { keys.insert(key) }
+    }
+    return keys
+  }
+
+  private func isInUse(_ file: [UInt8], _ keys: Set<KeyID>) -> Bool {
+    guard let key = ObjectStore.keyID(of: file) else { return false }
+    return keys.contains(key)
   }
 }

@@ -21,6 +21,10 @@ final class SignedExchange: Sendable {
   let broken: Set<VaultPath>
   /// Files here that do not hold.
   let brokenHere: Set<VaultPath>
+  /// Registers of devices that were removed: they are left as they are, on both sides.
+  private let removedDevices: Set<DeviceID>
+  /// Heads of people whose access was taken away: they count for nothing, and stand where they stand.
+  let former: Set<VaultPath>
   private let facts: [VaultPath: SignedFacts]
   private let bytes: [VaultPath: [UInt8]]
   private let marks: [VaultPath: RegisterState]
@@ -30,10 +34,10 @@ final class SignedExchange: Sendable {
     self.look = look
     self.local = local
     let home = session.home
+    let marks = try keeping { () throws(VaultError) in try home.state.watermarks() }
     let ownTree = try keeping { () throws(VaultError) in
-      try SignedTree(vault: home.id, store: home.store)
+      try SignedTree(vault: home.id, store: home.store, seen: marks)
     }
-    (here, brokenHere) = try Self.verify(local.files, in: ownTree, session)
     let memory = session.memory
     shownBefore = memory.seen.mapValues(\.state)
     let changed = look.files.filter { path, entry in
@@ -41,13 +45,40 @@ final class SignedExchange: Sendable {
     }.keys.sorted { $0.string < $1.string }
     bytes = try Self.read(changed, session)
     let read = bytes
-    tree = try keeping { () throws(VaultError) in
+    let tree = try keeping { () throws(VaultError) in
       read.isEmpty ? ownTree : try ownTree.adding(read)
     }
+    self.tree = tree
+    let removed = tree.removedDevices
+    removedDevices = removed
+    let ours = try Self.verify(
+      local.files.filter { !$0.isRegister(ofOneOf: removed) }, in: ownTree, session)
+    brokenHere = ours.broken
+    var (here, former) = (ours.facts, ours.former)
+    if read.keys.contains(where: { if case .grant = $0 { true } else { false } }) {
+      // A new epoch may have taken access away from someone whose heads are here.
+      for path in here.keys where try Self.isOfFormerWriter(path, in: tree, session) {
+        here[path] = nil
+        former.insert(path)
+      }
+    }
+    self.here = here
     var facts: [VaultPath: SignedFacts] = [:]
     var there: [VaultPath: RegisterState] = [:]
     var broken = Set(changed)
-    for path in look.files.keys {
+    for (path, entry) in look.files where !former.contains(path) || read[path] != nil {
+      if path.isRegister(ofOneOf: removed) {
+        broken.remove(path)
+        guard read[path] != nil else { continue }
+        session.note(.removedDevice(path))
+        // So that it is told once.
+        session.remember {
+          $0.seen[path] = RemoteMemory.Seen(
+            fingerprint: entry.fingerprint,
+            state: RegisterState(counter: 0, hash: .zero))
+        }
+        continue
+      }
       guard let bytes = read[path] else {
         if !broken.contains(path) { there[path] = memory.seen[path]?.state }
         continue
@@ -57,38 +88,66 @@ final class SignedExchange: Sendable {
         facts[path] = found
         there[path] = RegisterState(counter: found.counter, hash: found.hash)
         broken.remove(path)
+        former.remove(path)
       } catch {
-        session.note(SyncProblem(error, there: path.string))
+        let isFormer = try keeping { () throws(VaultError) in
+          try tree.isOfFormerWriter(path, bytes)
+        }
+        guard isFormer else {
+          session.note(SyncProblem(error, there: path.string))
+          continue
+        }
+        former.insert(path)
+        broken.remove(path)
       }
     }
+    self.former = former
     self.facts = facts
     self.there = there
     self.broken = broken
-    marks = try keeping { () throws(VaultError) in
-      Dictionary(
-        try home.state.watermarks().marks.map {
-          ($0.path, RegisterState(counter: $0.counter, hash: $0.hash))
-        }, uniquingKeysWith: { first, _ in first })
-    }
+    self.marks = Dictionary(
+      marks.marks.map { ($0.path, RegisterState(counter: $0.counter, hash: $0.hash)) },
+      uniquingKeysWith: { first, _ in first })
     rememberShown()
   }
 
   private static func verify(
     _ paths: Set<VaultPath>, in tree: SignedTree, _ session: SyncSession
-  ) throws(SyncError) -> ([VaultPath: SignedFacts], Set<VaultPath>) {
+  ) throws(SyncError) -> (
+    facts: [VaultPath: SignedFacts], broken: Set<VaultPath>, former: Set<VaultPath>
+  ) {
     var here: [VaultPath: SignedFacts] = [:]
     var broken: Set<VaultPath> = []
+    var former: Set<VaultPath> = []
     for path in paths {
       do throws(VaultError) { here[path] = try tree.verifyStored(path) } catch {
         switch error {
         case .damaged, .missing:
+          if try isOfFormerWriter(path, in: tree, session) {
+            former.insert(path)
+            continue
+          }
           broken.insert(path)
           session.note(SyncProblem(error, here: path.string))
         default: throw .vault(error)
         }
       }
     }
-    return (here, broken)
+    return (here, broken, former)
+  }
+
+  private static func isOfFormerWriter(
+    _ path: VaultPath, in tree: SignedTree, _ session: SyncSession
+  ) throws(SyncError) -> Bool {
+    guard case .head = path else { return false }
+    let bytes: [UInt8]
+    do throws(BlobStoreError) {
+      bytes = try session.home.store.read(
+        BlobPath(path.string), limit: Limits.signedFileBytes)
+    } catch {
+      return false
+    }
+    return try keeping { () throws(VaultError) in try tree.isOfFormerWriter(path, bytes) }
   }
 
   private static func read(
@@ -164,10 +223,20 @@ final class SignedExchange: Sendable {
   /// nothing can be judged.
   func heads(of member: MemberID) -> [VaultPath] {
     if look.givenUp.contains(member) { return [] }
-    return local.files.union(look.files.keys).union(shownBefore.keys)
-      .filter { if case .head(member, _) = $0 { true } else { false } }
+    return local.files.union(look.files.keys).union(shownBefore.keys).subtracting(former)
+      .filter { if case .head(member, _) = $0 { !isRetired($0) } else { false } }
       .sorted { $0.string < $1.string }
   }
+
+  /// - Throws: `thisDeviceRemoved` in `vault` when this machine's device was, as either side shows.
+  func requireNotRemoved() throws(SyncError) {
+    if let removal = tree.removal(of: session.home.device) {
+      throw .vault(.thisDeviceRemoved(time: removal.time))
+    }
+  }
+
+  /// Whether a file is the register of a device that was removed.
+  func isRetired(_ path: VaultPath) -> Bool { path.isRegister(ofOneOf: removedDevices) }
 
   /// Whether all signed files of a member that are here hold: what is broken is not carried on.
   func isWholeHere(_ member: MemberID) -> Bool {
@@ -197,5 +266,14 @@ final class SignedExchange: Sendable {
       throw .vault(VaultError(error))
     }
     return try keeping { () throws(VaultError) in (bytes, try tree.verify(path, bytes)) }
+  }
+}
+
+extension VaultPath {
+  fileprivate func isRegister(ofOneOf devices: Set<DeviceID>) -> Bool {
+    switch self {
+    case .head(_, let device), .device(_, let device): devices.contains(device)
+    default: false
+    }
   }
 }

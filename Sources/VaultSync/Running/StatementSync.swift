@@ -8,22 +8,26 @@ struct StatementSync {
   let exchange: SignedExchange
 
   /// The files of people, in the order in which a crash may stop their writing.
-  private var peoplePaths: [VaultPath] {
-    sorted { if case .person = $0.owner { true } else { false } }
+  private func peoplePaths(in known: Set<VaultPath>) -> [VaultPath] {
+    sorted({ if case .person = $0.owner { !exchange.isRetired($0) } else { false } }, in: known)
   }
 
-  private func sorted(_ isWanted: (VaultPath) -> Bool) -> [VaultPath] {
+  /// - Parameter known: The files that are where they are to be written.
+  private func sorted(
+    _ isWanted: (VaultPath) -> Bool, in known: Set<VaultPath>
+  ) -> [VaultPath] {
     exchange.local.files.union(exchange.look.files.keys).filter(isWanted)
-      .sorted { ($0.writeRank, $0.string) < ($1.writeRank, $1.string) }
+      .sorted { ($0.writeRank(in: known), $0.string) < ($1.writeRank(in: known), $1.string) }
   }
 
   /// Statements of members whose grants were looked for, or which the remote does not have at all.
   private var memberPaths: [VaultPath] {
-    sorted { path in
-      guard case .member(let member) = path.owner, path.isStatement else { return false }
-      if exchange.look.givenUp.contains(member) { return false }
-      return exchange.look.searched.contains(member) || !exchange.look.members.contains(member)
-    }
+    sorted(
+      { path in
+        guard case .member(let member) = path.owner, path.isStatement else { return false }
+        if exchange.look.givenUp.contains(member) { return false }
+        return exchange.look.searched.contains(member) || !exchange.look.members.contains(member)
+      }, in: [])
   }
 
   // MARK: Pull
@@ -31,7 +35,7 @@ struct StatementSync {
   /// Puts in place here what the remote has and holds: identities, certificates, device registers, roots, grants.
   func pull(into vault: Vault) throws(SyncError) {
     var taken: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] = []
-    for path in peoplePaths + memberPaths {
+    for path in peoplePaths(in: exchange.local.files) + memberPaths where !isOfNewEpoch(path) {
       guard isTaken(path), let file = try exchange.fetched(path) else { continue }
       taken.append((path, file.bytes, file.facts))
       session.tally(.pull, path, byteCount: UInt64(file.bytes.count))
@@ -39,6 +43,30 @@ struct StatementSync {
     if session.options.isDryRun { return }
     let files = taken
     try keeping { () throws(VaultError) in try vault.place(files) }
+  }
+
+  /// Whether the grant is of an epoch of which nothing is here, though the member is: it comes with heads of that
+  /// epoch, so that no program of this machine has to do without them.
+  private func isOfNewEpoch(_ path: VaultPath) -> Bool {
+    guard case .grant(let member, let epoch, _) = path,
+      exchange.local.files.contains(.memberRoot(member))
+    else { return false }
+    return !exchange.local.files.contains { known in
+      if case .grant(member, epoch, _) = known { true } else { false }
+    }
+  }
+
+  /// The grants of epochs of a member of which nothing is here.
+  func newEpochs(
+    of member: MemberID
+  ) throws(SyncError) -> [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] {
+    var taken: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] = []
+    for path in memberPaths where path.owner == .member(member) && isOfNewEpoch(path) {
+      guard isTaken(path), let file = try exchange.fetched(path) else { continue }
+      taken.append((path, file.bytes, file.facts))
+      session.tally(.pull, path, byteCount: UInt64(file.bytes.count))
+    }
+    return taken
   }
 
   private func isTaken(_ path: VaultPath) -> Bool {
@@ -55,7 +83,7 @@ struct StatementSync {
   // MARK: Push
 
   /// Puts on the remote what is here of people and it lacks.
-  func pushPeople() throws(SyncError) { try push(peoplePaths) }
+  func pushPeople() throws(SyncError) { try push(peoplePaths(in: Set(exchange.look.files.keys))) }
 
   /// The same for one member's root and grants.
   func push(_ member: MemberID) throws(SyncError) {
@@ -84,7 +112,7 @@ extension VaultPath {
   var owner: Owner {
     switch self {
     case .identity(let person), .certificate(let person, _, _), .device(let person, _),
-      .introduction(let person):
+      .introduction(let person), .deviceRequest(let person, _):
       .person(person)
     case .memberRoot(let member), .grant(let member, _, _), .head(let member, _),
       .object(let member, _):
@@ -96,21 +124,23 @@ extension VaultPath {
   /// Written once, and never replaced.
   var isStatement: Bool {
     switch self {
-    case .certificate, .introduction, .memberRoot, .grant: true
+    case .certificate, .introduction, .memberRoot, .grant, .deviceRequest: true
     default: false
     }
   }
 
-  /// Docs/Format.md, "Write order": new people are identity, certificate, device, introduction; new members root, then grant.
-  fileprivate var writeRank: Int {
+  /// Docs/Format.md, "Write order" and "Generations": new people are identity, certificate, device, introduction, and
+  /// the certificates of a new generation come before the identity that begins it; new members are root, then grant.
+  fileprivate func writeRank(in known: Set<VaultPath>) -> Int {
     switch self {
-    case .identity: 0
-    case .certificate: 1
-    case .device: 2
-    case .introduction: 3
-    case .memberRoot: 4
-    case .grant: 5
-    default: 6
+    case .identity: 1
+    case .certificate(let person, _, _): known.contains(.identity(person)) ? 0 : 2
+    case .device: 3
+    case .introduction, .deviceRequest: 4
+    case .memberRoot: 5
+    // The one that begins the epoch comes last.
+    case .grant(_, let epoch, let person): epoch.owner == person ? 7 : 6
+    default: 8
     }
   }
 }

@@ -17,7 +17,8 @@ struct SyncRun: Sendable {
     let file = RemoteStateFile(state: home.state, remote: name)
     return try file.whileLocked { () throws(SyncError) in
       let session = SyncSession(
-        home: home, remote: remote, nearer: IncomingFolder(state: home.state, remote: name),
+        home: home, name: name, remote: remote,
+        nearer: IncomingFolder(state: home.state, remote: name),
         memory: try file.load(), options: options, progress: progress)
       let now = home.clock.milliseconds()
       do throws(SyncError) {

@@ -15,6 +15,8 @@ final class SyncSession: Sendable {
   }
 
   let home: SyncHome
+  /// What this machine calls the remote; nil for one of which nothing is remembered.
+  let name: RemoteName?
   let remote: CountingStore
   /// Ciphertext that a sync while locked has fetched already: looked into before the remote is asked.
   let nearer: (any BlobStore)?
@@ -25,10 +27,12 @@ final class SyncSession: Sendable {
   private let state: Mutex<State>
 
   init(
-    home: SyncHome, remote: any BlobStore, nearer: (any BlobStore)?, memory: RemoteMemory,
+    home: SyncHome, name: RemoteName?, remote: any BlobStore, nearer: (any BlobStore)?,
+    memory: RemoteMemory,
     options: SyncOptions, progress: @escaping @Sendable (WorkProgress) -> Void
   ) {
     self.home = home
+    self.name = name
     self.remote = CountingStore(remote)
     self.nearer = nearer
     self.options = options

@@ -23,6 +23,13 @@ extension VaultError {
     case .noDeviceHere:
       "This machine does not know this vault yet. With the 24 words it gets a password of its own: "
         + "kinvault recover"
+    case .thisDeviceRemoved(let time):
+      "This device has been removed from the vault (\(DateText.local(milliseconds: time))). What is in its folder can not "
+        + "be opened here any more. If it is yours again, the 24 words make it a new device: kinvault recover"
+    case .signedByRemovedDevice(let path):
+      "\(path) was written by a device that has been removed, and counts no more."
+    case .replacedWords(let time):
+      "These 24 words were replaced by newer ones (\(DateText.local(milliseconds: time))). Use the newer ones."
     case .wrongPassword:
       "That is not the password of this vault on this machine. If it is lost, the 24 words set a "
         + "new one: kinvault recover"
@@ -59,6 +66,9 @@ extension VaultError {
         + "you an editor."
     case .ownersOnly:
       "Only an owner of this member may do that. Who is one: kinvault access list"
+    case .lastOwner:
+      "A member has to have an owner, and you cannot take your own access away: share it with another owner, who "
+        + "then can."
     case .accessEnded:
       "Your access to this member was given until a date, which has passed. An owner can share it anew."
     case .notFound(let what):
@@ -89,12 +99,12 @@ extension CryptoError {
 extension WordsError {
   var message: String {
     switch self {
-    case .wrongCount(let found):
-      "There are 24 words; these are \(found)."
+    case .wrongCount(let found, let expected):
+      "There are \(expected) words; these are \(found)."
     case .unknownWord(let position, let nearest):
       "Word \(position) is not one of the list. Perhaps it is \u{201C}\(nearest)\u{201D}?"
     case .badChecksum:
-      "All 24 words exist, but they do not belong together: one of them is wrong, or two are "
+      "All these words exist, but they do not belong together: one of them is wrong, or two are "
         + "exchanged. Compare them with your paper once more."
     }
   }

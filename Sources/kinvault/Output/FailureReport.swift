@@ -99,10 +99,11 @@ extension FailureReport {
       case .folderNotEmpty, .otherVault, .rolledBack, .limit: .refused
       case .badInvitation: .usage
       case .unsupported: .unsupported
-      case .wrongPassword, .wrongWords: .wrongSecret
-      case .damagedSlot, .damaged, .missing, .forked: .damaged
+      case .wrongPassword, .wrongWords, .replacedWords: .wrongSecret
+      case .damagedSlot, .damaged, .missing, .forked, .signedByRemovedDevice: .damaged
       case .noSpace: .noSpace
-      case .readOnly, .permission, .noAccess, .viewersOnlyRead, .ownersOnly, .accessEnded:
+      case .readOnly, .permission, .noAccess, .viewersOnlyRead, .ownersOnly, .lastOwner,
+        .accessEnded, .thisDeviceRemoved:
         .notPermitted
       case .alreadyExists: .alreadyExists
       case .io(_, let number): Self.status(ofErrno: number)

@@ -1,4 +1,5 @@
 import BlobStore
+import Synchronization
 import Vault
 import VaultModel
 import VaultSync
@@ -30,6 +31,8 @@ struct SyncOutcome: Encodable {
   var pendingCommits: UInt64 = 0
   var problems: [ProblemRow] = []
   var moves: [MoveRow] = []
+  /// Access that was taken away because it was due, in words.
+  var revocations: [String] = []
   var error: String?
   /// What ended it early; the others go on all the same.
   let failure: (any Error)?
@@ -37,21 +40,42 @@ struct SyncOutcome: Encodable {
 
   enum CodingKeys: String, CodingKey {
     case remote, state, isDryRun, pulledFiles, pulledBytes, pushedFiles, pushedBytes, requests,
-      changedRecords, pendingCommits, problems, moves, error
+      changedRecords, pendingCommits, problems, moves, revocations, error
   }
 
   /// Syncs an open vault.
   init(
     syncing known: KnownRemote, _ vault: Vault, _ options: SyncOptions, showsProgress: Bool
   ) {
+    let revoked = Mutex<[Revocation]>([])
     self.init(
       known, options, in: (vault.state, vault.clock), showsProgress: showsProgress
     ) { store, options, progress in
       let report = try RemoteSync(
         vault: vault, remote: store, name: known.name, options: options
       ).run(progress: progress)
+      revoked.withLock { $0 = report.revocations }
       if !options.isDryRun, !report.pulled.isEmpty { try vault.tendCache() }
       return report
+    }
+    revocations = Self.describe(revoked.withLock { $0 }, in: vault)
+  }
+
+  /// What was done by itself about who can read what, in words.
+  private static func describe(_ done: [Revocation], in vault: Vault) -> [String] {
+    guard !done.isEmpty else { return [] }
+    let people = try? PersonLookup(vault: vault)
+    return done.flatMap { revocation in
+      let member = vault.member(revocation.member)?.name.string ?? revocation.member.shortHex
+      func name(_ person: PersonID) -> String { people?.name(of: person) ?? person.shortHex }
+      let lines =
+        revocation.expired.map {
+          "\(name($0))'s access to \(member) was given until a date that has passed, and has ended."
+        }
+        + revocation.revokedElsewhere.map {
+          "\(name($0))'s access to \(member), which another owner took away, has ended."
+        }
+      return lines.isEmpty ? ["\(member) has new keys, since someone's devices changed."] : lines
     }
   }
 
@@ -121,6 +145,7 @@ struct SyncOutcome: Encodable {
       let arrow = move.direction == "pull" ? "\u{2190}" : "\u{2192}"
       Terminal.writeLine("  \(arrow) \(move.path)  \(ByteCount.text(move.bytes))")
     }
+    for line in revocations { Terminal.writeLine("  \(Terminal.visible(line))") }
     for problem in problems {
       Terminal.writeLine("  \(Terminal.visible(problem.path)): \(Terminal.visible(problem.text))")
     }

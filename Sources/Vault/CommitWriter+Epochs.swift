@@ -1,0 +1,110 @@
+import VaultModel
+
+extension CommitWriter {
+  /// The head of this device on disk is of another epoch; the next one has everything anew.
+  var isOwnHeadLate: Bool { heads.loaded[context.device.id]?.late != nil }
+
+  /// The next head has something to say that no edit brought: what it takes over from late heads.
+  var hasLateHeads: Bool {
+    isOwnHeadLate || !isWaiting && heads.loaded.values.contains { $0.late != nil }
+  }
+
+  /// What the next head goes on from.
+  var ownHead: Head {
+    guard let own = heads.loaded[context.device.id], own.late == nil else { return Head() }
+    return own.head
+  }
+
+  /// What the next head says it has seen of other devices: of late heads, only what it has taken over.
+  var cover: [Head.Cover] {
+    let seen =
+      heads.loaded.values.filter {
+        $0.device != context.device.id && ($0.late == nil || !isWaiting)
+      } + heads.takenOver.values
+    return seen.map { Head.Cover(device: $0.device, counter: $0.counter, headHash: $0.hash) }
+      .sorted { $0.device < $1.device }
+  }
+
+  /// The edit with contents under the current keys, where its author began it under others.
+  func translated(
+    _ edit: RecordEdit, over base: RevisionJoin.Named?
+  ) throws(VaultError) -> RecordEdit {
+    guard member.register.keys.hasChanged else { return edit }
+    var edit = edit
+    let translation = Translation(
+      member: member, target: member.register.keys.current, keepsHistory: false,
+      keepsMissing: false)
+    for (name, item) in edit.items {
+      guard var item else { continue }
+      let old = try member.chunks(of: item.content)
+      var new = old
+      for (position, chunk) in old.enumerated() {
+        guard let chunk else { continue }
+        if try member.objects.isGone(chunk) {
+          // It was not written here, so the record has it as it was seen, by now under its new name.
+          new[position] = try seen(name, position, of: edit, in: base) ?? chunk
+        } else if try member.objects.keyID(of: chunk) != translation.target.keyID {
+          new[position] = try translation.chunk(chunk)
+        }
+      }
+      if new == old { continue }
+      item.content = try member.content(of: new)
+      edit.items[name] = item
+      // Whoever shows the record has the old names.
+      member.noteChanges([edit.record])
+    }
+    return edit
+  }
+
+  /// The chunk that the record has by now in the place of one that its author saw; nil if another device has changed
+  /// the file since.
+  private func seen(
+    _ name: FileName, _ position: Int, of edit: RecordEdit, in base: RevisionJoin.Named?
+  ) throws(VaultError) -> ObjectName? {
+    guard let base else { return nil }
+    let known = try pages(member.loadPage) { load in
+      var revision = base.revision
+      return try revision.item(named: name, load: load)
+    }
+    guard let known else { return nil }
+    if known.time != edit.seen[name] {
+      let author = try RevisionJoin(member: member).author(of: known.time, in: base)
+      guard author == context.device.id else { return nil }
+    }
+    let chunks = try member.chunks(of: known.content)
+    return position < chunks.count ? chunks[position] : nil
+  }
+
+  /// Puts what is known only from heads of another epoch under the keys of the current one.
+  ///
+  /// A late head of another device of which something is not here waits until it is, or until its device has taken
+  /// it over. This device's own is always taken over, or nothing is written: its next head replaces the late one.
+  ///
+  /// - Parameter translation: One that has done a part of it already.
+  mutating func takeOver(with translation: Translation? = nil) throws(VaultError) {
+    let late = member.manifest.withLock { $0.lateEntries }
+    guard !late.isEmpty else { return }
+    let own = heads.broughtLate[context.device.id] ?? []
+    let target = member.register.keys.current
+    let ours =
+      translation
+      ?? Translation(member: member, target: target, keepsHistory: true, keepsMissing: true)
+    let others =
+      translation
+      ?? Translation(member: member, target: target, keepsHistory: true, keepsMissing: false)
+    for entry in late.sorted(by: { ($0.record, $0.revision) < ($1.record, $1.revision) }) {
+      let isOwn = own.contains(entry.revision)
+      do throws(VaultError) {
+        let new = try (isOwn ? ours : others).entry(entry)
+        member.manifest.withLock { _ = $0.apply(new) }
+        heads.learned.insert(entry.record)
+        unwritten.insert(entry.record)
+      } catch {
+        switch error {
+        case .missing where !isOwn, .away where !isOwn: isWaiting = true
+        default: throw error
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+extension DeviceRequestBody {
+  /// A machine's request to become a device of the person, as far as it can be verified without the words.
+  ///
+  /// - Throws: `missing`; `damaged` when it is another's, or its signature does not hold.
+  static func load(
+    _ device: DeviceID, person: PersonID, files: SignedFiles
+  ) throws(VaultError) -> DeviceRequestBody {
+    let path = VaultPath.deviceRequest(person, device)
+    let file = try files.load(path)
+    let body = try file.decode(DeviceRequestBody.init(decoding:))
+    let named = DeviceID(
+      signingPublicKey: body.signingPublicKey, agreementPublicKey: body.agreementPublicKey)
+    guard body.person == person, body.device == device, named == device else {
+      throw .damaged(path: path.string, reason: "it is not this device's")
+    }
+    try file.verify(.request, publicKey: body.signingPublicKey)
+    return body
+  }
+}
+
+/// A machine that knows the words, and asks to become a device.
+package struct RequestingDevice: Sendable {
+  package var id: DeviceID
+  /// What it calls itself.
+  package var name: String
+  package var kind: String
+  fileprivate var body: DeviceRequestBody
+}
+
+/// Approving new machines from this device, which is trusted. Docs/Format.md, "Adding a device without the words".
+extension Vault {
+  /// What the words give, for `requests` and `approve`. Takes about a second.
+  ///
+  /// - Throws: `crypto`, when there is not memory enough.
+  package func approvalKey(of words: borrowing ApprovalWords) throws(VaultError) -> SealingKey {
+    do { return try words.sealingKey(for: person, binding: context.binding) } catch {
+      throw .crypto(error)
+    }
+  }
+
+  /// The machines that have asked with these words and are no devices yet, by id.
+  ///
+  /// - Throws: What listing and reading the folder throws.
+  package func requests(with key: SealingKey) throws(VaultError) -> [RequestingDevice] {
+    try context.reloadPeople()
+    let folder = BlobPath("people/\(person.hex)/requests")
+    let entries = try storing { () throws(BlobStoreError) in try context.store.list(folder) }
+    let known = context.people[person]
+    var requests: [RequestingDevice] = []
+    for entry in entries {
+      guard let device = DeviceID(hex: entry.name), known?.certificates[device] == nil,
+        known?.former[device] == nil
+      else { continue }
+      do throws(VaultError) {
+        let files = context.signedFiles
+        let body = try DeviceRequestBody.load(device, person: person, files: files)
+        let path = VaultPath.deviceRequest(person, device)
+        let plain = try files.open(body.sealed, with: key, .request, path, counter: 0)
+        guard let said = try? DeviceRequest(decoding: plain) else { continue }
+        requests.append(
+          RequestingDevice(id: device, name: said.deviceName, kind: said.deviceKind, body: body))
+      } catch {
+        switch error {
+        // Anyone can write a request; those of others do not open.
+        case .missing, .damaged: continue
+        default: throw error
+        }
+      }
+    }
+    return requests.sorted { $0.id < $1.id }
+  }
+
+  /// Makes the machine a device of this person. Durable when it returns.
+  ///
+  /// - Throws: `readOnly`, `thisDeviceRemoved`; `missing` when this device has no key of the current generation yet;
+  ///   `noSpace`, `io`.
+  package func approve(
+    _ request: RequestingDevice, with key: SealingKey
+  ) throws(VaultError) {
+    guard !isReadOnly else { throw .readOnly }
+    try context.reloadPeople()
+    if let removal = context.removal { throw removal }
+    guard let own = context.people[person], let certificate = own.certificates[device] else {
+      throw .missing(path: VaultPath.identity(person).string)
+    }
+    let generation = own.identity.generation
+    guard certificate.generation == generation else {
+      throw .missing(
+        path: VaultPath.certificate(person, generation: generation, device).string)
+    }
+    let master = try PersonKeys.openMaster(
+      certificate, device: context.device, files: context.signedFiles)
+    let enrolment = DeviceEnrolment(
+      vault: id, store: context.store, files: context.signedFiles, state: context.state,
+      person: person, generation: generation, clock: context.clock)
+    try enrolment.certify(
+      PublicDevice(request.body), master: master,
+      identityKey: master.identitySigningKey(binding: context.binding, generation: generation),
+      approvedWith: key)
+    try context.reloadPeople()
+    audit.note(.share, detail: "device \(request.id.shortHex) approved")
+  }
+}

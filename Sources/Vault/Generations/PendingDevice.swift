@@ -1,0 +1,123 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+import struct SystemPackage.FilePath
+
+/// This machine, which has asked to become a device of a person and waits to be approved.
+package struct PendingDevice: ~Copyable {
+  private let store: any LocalStore
+  private let state: StateFolder
+  private let files: SignedFiles
+  private let clock: WallClock
+  private let person: PersonID
+  private let key: SealingKey
+  private let new: NewDevice
+  private let prepared: DeviceEnrolment.Prepared
+
+  /// Makes device keys and a slot for them here, and writes the request into the folder, which holds the vault's people.
+  ///
+  /// - Throws: `notAVault`; `wrongWords` when they are for nobody of this vault; `alreadyExists` when this machine has a
+  ///   device of the vault; `crypto`, `noSpace`, `io`.
+  package init(
+    folder: FilePath, stateRoot: FilePath, words: borrowing ApprovalWords, device new: NewDevice,
+    password: borrowing SecretBytes, clock: WallClock = .system
+  ) throws(VaultError) {
+    let store: DirectoryStore
+    do { store = try DirectoryStore(opening: folder) } catch {
+      throw .notAVault(folder: folder.string)
+    }
+    let id = try Vault.describe(store: store, folder: folder.string).vault
+    try self.init(
+      id: id, store: store, state: StateFolder(root: stateRoot, vault: id), words: words,
+      device: new, password: password, clock: clock)
+  }
+
+  /// The same on any store.
+  init(
+    id: VaultID, store: any LocalStore, state: StateFolder, words: borrowing ApprovalWords,
+    device new: NewDevice, password: borrowing SecretBytes, clock: WallClock
+  ) throws(VaultError) {
+    let binding = Binding(vault: id)
+    let files = SignedFiles(store: store, binding: binding)
+    let people = try People.load(store: store, files: files)
+    if try state.hasSlot() {
+      let slot = try state.loadSlot(vault: id)
+      // One that was never approved is replaced.
+      guard people[slot.person]?.certificates[slot.device] == nil else {
+        throw .alreadyExists(what: "a device of this machine")
+      }
+    }
+    guard let person = people.persons.keys.sorted().first(where: { words.mayBe(for: $0) }) else {
+      throw .wrongWords
+    }
+    let key: SealingKey
+    do { key = try words.sealingKey(for: person, binding: binding) } catch {
+      throw .crypto(error)
+    }
+    let enrolment = DeviceEnrolment(
+      vault: id, store: store, files: files, state: state, person: person, generation: 1,
+      clock: clock)
+    let prepared = try enrolment.prepare(new, password: password)
+    let device = prepared.device
+    let path = VaultPath.deviceRequest(person, device.id)
+    let said = DeviceRequest(deviceName: new.deviceName, deviceKind: new.deviceKind)
+    let body = DeviceRequestBody(
+      person: person, device: device.id, signingPublicKey: device.signingKey.publicKey,
+      agreementPublicKey: device.agreementKey.publicKey, time: clock.milliseconds(),
+      sealed: files.seal(said.encoded(), with: key, .request, path, counter: 0))
+    try files.store(
+      files.sign(body.encoded(), .request, path, with: device), at: path, in: store)
+    self.prepared = prepared
+    self.store = store
+    self.state = state
+    self.files = files
+    self.clock = clock
+    self.person = person
+    self.key = key
+    self.new = new
+  }
+
+  /// The new device, as the one that approves it shows it.
+  package var id: DeviceID { prepared.device.id }
+
+  /// The request, for a store that a folder is not carried to by itself.
+  package var request: (path: VaultPath, bytes: [UInt8]) {
+    get throws(VaultError) {
+      let path = VaultPath.deviceRequest(person, id)
+      let bytes = try storing { () throws(BlobStoreError) in
+        try store.read(BlobPath(path.string), limit: Limits.signedFileBytes)
+      }
+      return (path, bytes)
+    }
+  }
+
+  /// Looks into the folder whether the device was approved, and if so, makes it one.
+  ///
+  /// - Returns: False as long as it was not.
+  /// - Throws: `damaged` when a certificate is there that the one who knows the words has not given.
+  package func finish() throws(VaultError) -> Bool {
+    guard let own = try People.load(store: store, files: files)[person],
+      let certificate = own.certificates[id]
+    else { return false }
+    let path = VaultPath.certificate(person, generation: certificate.generation, id)
+    guard let approval = certificate.approval else {
+      throw .damaged(path: path.string, reason: "whoever gave it does not know the eight words")
+    }
+    _ = try files.open(approval, with: key, .certificate, path, counter: 0)
+    let device = prepared.device
+    let master = try PersonKeys.openMaster(certificate, device: device, files: files)
+    let enrolment = DeviceEnrolment(
+      vault: files.binding.vault, store: store, files: files, state: state, person: person,
+      generation: certificate.generation, clock: clock)
+    try enrolment.writeRegister(
+      device, new,
+      keys: PersonKeys(
+        master: master, identity: own.identity, generation: certificate.generation,
+        binding: files.binding))
+    return true
+  }
+
+  /// What unlocks the device, once it is one.
+  package consuming func takeUnlockKey() -> DeviceUnlockKey { prepared.takeUnlockKey() }
+}

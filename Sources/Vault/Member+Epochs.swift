@@ -1,0 +1,72 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+/// How what is known of a member goes from one epoch to the next. Docs/Format.md, "Epochs".
+extension Member {
+  /// The epoch that new objects are sealed in.
+  package var epoch: EpochID { register.keys.currentEpoch }
+
+  /// Whether there are heads of another epoch that count, which `joinConcurrent` is to take over.
+  package var hasLateHeads: Bool { lateHeads.withLock { $0 } }
+
+  func noteLateHeads(_ heads: HeadsState) {
+    lateHeads.withLock { $0 = heads.loaded.values.contains { $0.late != nil } }
+  }
+
+  /// Reads all heads anew when another epoch is current than the one they were read in.
+  ///
+  /// - Returns: The records whose entries changed; all of them, as a rule.
+  func followEpoch(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
+    guard let known = heads.epoch, known != register.keys.currentEpoch else { return [] }
+    let before = manifest.withLock { $0 }
+    var fresh = HeadsState(lastTime: heads.lastTime, counterFloor: heads.counterFloor)
+    manifest.withLock { $0 = Manifest() }
+    do throws(VaultError) {
+      for (path, error) in try readHeads(&fresh)
+      where path == register.path(of: context.device.id) && mayWrite {
+        throw error
+      }
+    } catch {
+      manifest.withLock { $0 = before }
+      throw error
+    }
+    heads = fresh
+    let now = manifest.withLock { $0 }
+    let changed = Set(now.entries.filter { before[$0.record] != $0 }.map(\.record)).union(
+      before.entries.map(\.record).filter { now[$0] == nil })
+    noteChanges(changed.union(findDisplaced()))
+    return changed
+  }
+
+  /// Reads every head, those of the current epoch first, so that what they have taken over of others need not be
+  /// here.
+  ///
+  /// - Returns: The heads that could not be taken, and why.
+  func readHeads(
+    _ heads: inout HeadsState
+  ) throws(VaultError) -> [(path: VaultPath, error: VaultError)] {
+    heads.epoch = register.keys.currentEpoch
+    var failures: [(path: VaultPath, error: VaultError)] = []
+    var found: [(head: LoadedHead, fingerprint: UInt64)] = []
+    for (device, fingerprint) in try headFiles() {
+      do throws(VaultError) {
+        found.append((try register.load(device), fingerprint))
+      } catch {
+        failures.append((register.path(of: device), error))
+      }
+    }
+    for (head, fingerprint) in found.filter({ $0.head.late == nil })
+      + found.filter({ $0.head.late != nil })
+    {
+      do throws(VaultError) {
+        _ = try adopt(head, &heads)
+        heads.seen[head.device] = fingerprint
+      } catch {
+        failures.append((register.path(of: head.device), error))
+      }
+    }
+    noteLateHeads(heads)
+    return failures
+  }
+}

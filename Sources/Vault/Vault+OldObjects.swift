@@ -1,0 +1,143 @@
+import BlobStore
+import Glibc
+import VaultModel
+
+import struct SystemPackage.FilePath
+
+/// How objects of older epochs go away once nothing names them. Docs/Format.md, "Epochs".
+extension Vault {
+  /// Removes the objects of older epochs that nothing needs any more from this machine, and remembers to remove them
+  /// from every remote that it knows.
+  ///
+  /// Does nothing while someone may still need one of them: a late head that was not taken over, another program of
+  /// this machine that serves a mount or syncs, or whoever `keepOldObjects` asks.
+  ///
+  /// - Parameter remote: The one that the caller holds the lock of.
+  package func removeOldObjects(whileSyncing remote: RemoteName? = nil) throws(VaultError) {
+    guard !isReadOnly else { return }
+    for member in members where member.register.grants.valid.count > 1 {
+      try removeOldObjects(of: member, whileSyncing: remote)
+    }
+  }
+
+  /// Has `isNeeded` asked whether someone in this process may still read objects of a member's older epochs.
+  package func keepOldObjects(while isNeeded: @escaping @Sendable (Member) -> Bool) {
+    oldObjectUser.withLock { $0 = isNeeded }
+  }
+
+  private func removeOldObjects(
+    of member: Member, whileSyncing remote: RemoteName?
+  ) throws(VaultError) {
+    guard member.lastLookForOldObjects.withLock({ $0 != member.lookForOldObjects }) else { return }
+    _ = try member.refresh()
+    guard !member.hasLateHeads, member.damageReason == nil, try !state.hasMountElsewhere(),
+      oldObjectUser.withLock({ $0 })?(member) != true,
+      try PendingEpoch.load(of: member.id, state: state) == nil
+    else { return }
+    let mark = member.lookForOldObjects
+    let remotes = try RemoteRegistry(state: state).all().map(\.name)
+    guard let old = try member.oldObjects() else { return }
+    if !old.isEmpty {
+      try withoutSyncs(of: remotes.filter { $0 != remote }[...]) { () throws(VaultError) in
+        let lists = (remotes + (remote.map { [$0] } ?? [])).map {
+          OldObjects(of: member.id, on: $0, state: state)
+        }
+        try member.removeOld(old) { () throws(VaultError) in
+          for list in lists { try list.add(old) }
+        }
+      }
+    }
+    if try member.oldObjects()?.isEmpty == true {
+      member.lastLookForOldObjects.withLock { $0 = mark }
+    }
+  }
+
+  /// Runs `body` while nobody syncs one of these; not at all while somebody does.
+  private func withoutSyncs(
+    of remotes: ArraySlice<RemoteName>, _ body: () throws(VaultError) -> Void
+  ) throws(VaultError) {
+    guard let first = remotes.first else { return try body() }
+    let lock = try state.lockRemote(first)
+    guard lock.isHeld else { return }
+    try withoutSyncs(of: remotes.dropFirst(), body)
+    withExtendedLifetime(lock) {}
+  }
+}
+
+extension StateFolder {
+  /// Whether another process serves a mount of the vault: the lock on its file says so.
+  func hasMountElsewhere() throws(VaultError) -> Bool {
+    guard let path else { return false }
+    let folder: BlobPath = "mounts"
+    for entry in try storing({ () throws(BlobStoreError) in try store.list(folder) })
+    where !entry.name.hasPrefix("\(getpid())-") {
+      let file = path.appending(folder.appending(entry.name).string)
+      let lock = try storing { () throws(BlobStoreError) in
+        try FileLock.attempt(at: file, mode: .shared)
+      }
+      if lock == nil { return true }
+    }
+    return false
+  }
+}
+
+extension Member {
+  /// What the last look for old objects was about: where that has not changed there are none.
+  struct OldObjectLook: Hashable, Sendable {
+    var epoch: EpochID
+    var takenOver: [DeviceID: UInt64]
+  }
+
+  fileprivate var lookForOldObjects: OldObjectLook {
+    OldObjectLook(
+      epoch: epoch, takenOver: heads.withLock { $0.takenOver.mapValues(\.counter) })
+  }
+
+  /// The objects here that are not sealed with the current epoch's key and that nothing names; nil while that cannot
+  /// be told, because something cannot be read.
+  func oldObjects() throws(VaultError) -> [ObjectName]? {
+    let current = register.keys.current.keyID
+    var old: Set<ObjectName> = []
+    for (name, _) in try objects.list() {
+      do throws(VaultError) {
+        if try objects.keyID(of: name) != current { old.insert(name) }
+      } catch {
+        switch error {
+        // Not for us to judge.
+        case .damaged, .missing: continue
+        default: throw error
+        }
+      }
+    }
+    if old.isEmpty { return [] }
+    var isWhole = true
+    MemberWalk(member: self).walkAll(
+      keeps: { _ in true }, visit: { old.remove($0.name) }, fail: { _, _ in isWhole = false },
+      progress: { _ in })
+    heads.withLock { heads in
+      for head in heads.loaded.values { old.subtract(head.head.checkpoint + head.head.deltas) }
+    }
+    return isWhole ? old.sorted() : nil
+  }
+
+  /// Removes these once `remember` has returned, unless something changed meanwhile.
+  fileprivate func removeOld(
+    _ names: [ObjectName], _ remember: () throws(VaultError) -> Void
+  ) throws(VaultError) {
+    try heads.withLock { (heads) throws(VaultError) in
+      try context.state.withCommitLock { () throws(VaultError) in
+        guard try catchUp(&heads).isEmpty, !hasLateHeads,
+          // A head of which something is still on its way here may need them.
+          try headFiles().allSatisfy({ heads.seen[$0.device] != nil })
+        else { return }
+        try remember()
+        for name in names {
+          let path = objects.path(of: name)
+          try storing { () throws(BlobStoreError) in try context.store.remove(path) }
+          objects.forgetReader(name)
+          revisions.withLock { $0.remove(name) }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import VaultModel
+
+/// The eight words by which a device that is trusted and a new machine know each other, while both wait. They open
+/// nothing. Docs/Format.md, "Adding a device without the words".
+package struct ApprovalWords: ~Copyable, Sendable {
+  package static let count = 8
+  private static let prefixSize = 2
+  private static let secretSize = 10
+  static let cost = ComparisonWords.cost
+
+  // The first bytes of the person, the secret, and a byte that shows most mistakes.
+  private let bytes: SecretBytes
+
+  /// New words for a device of the person.
+  package static func random(for person: PersonID) -> ApprovalWords {
+    let random = SecretBytes(randomCount: secretSize - prefixSize)
+    var bytes = SecretBytes(count: secretSize + 1)
+    bytes.withUnsafeMutableBytes { bytes in
+      for position in 0..<prefixSize { bytes[position] = person.bytes[position] }
+      random.withUnsafeBytes { random in
+        UnsafeMutableRawBufferPointer(rebasing: bytes[prefixSize...]).copyMemory(from: random)
+      }
+    }
+    let checksum = checksum(bytes)
+    bytes.withUnsafeMutableBytes { $0[secretSize] = checksum }
+    return ApprovalWords(bytes: bytes)
+  }
+
+  private init(bytes: consuming SecretBytes) { self.bytes = bytes }
+
+  /// Reads the words as `RecoveryWords` reads its own.
+  package init(parsing text: some StringProtocol) throws(WordsError) {
+    let bytes = try Wordlist.bytes(parsing: text, count: Self.count)
+    guard bytes.withUnsafeBytes({ $0[Self.secretSize] }) == Self.checksum(bytes) else {
+      throw .badChecksum
+    }
+    self.init(bytes: bytes)
+  }
+
+  /// The words, to be shown to the person.
+  package var words: [String] {
+    bytes.withUnsafeBytes { Wordlist.words(Self.count, of: $0) }
+  }
+
+  /// Whether they may be for a device of this person: of 65,536 others one is as good.
+  package func mayBe(for person: PersonID) -> Bool {
+    bytes.withUnsafeBytes {
+      Array($0[..<Self.prefixSize]) == Array(person.bytes[..<Self.prefixSize])
+    }
+  }
+
+  /// What seals the request of a device of the person, and the approval of it. Takes about a second, on purpose.
+  ///
+  /// - Throws: `outOfMemory`.
+  package func sealingKey(for person: PersonID, binding: Binding) throws(CryptoError) -> SealingKey
+  {
+    let stretched = try PasswordHash.stretch(
+      bytes.prefix(Self.secretSize), salt: binding.vault.bytes, cost: Self.cost)
+    return SealingKey(
+      HKDF.derive(stretched, info: binding.info(label: "device-approval", context: person.bytes)),
+      binding: binding)
+  }
+
+  private static func checksum(_ bytes: borrowing SecretBytes) -> UInt8 {
+    bytes.withUnsafeBytes {
+      Digest.sha256(UnsafeRawBufferPointer(rebasing: $0[..<secretSize])).bytes[0]
+    }
+  }
+}

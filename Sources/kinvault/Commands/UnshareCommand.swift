@@ -1,0 +1,53 @@
+import ArgumentParser
+import Vault
+
+struct UnshareCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "unshare",
+    abstract: "Take an adult's access to a member away.",
+    discussion: """
+      The member gets a new key, everything of it is encrypted anew, and the old files go away here and, with the next \
+      sync, on the remotes. What the other one has copied until now cannot be recalled. Only owners can do it; it \
+      goes on by itself after an interruption.
+
+      Examples:
+        kinvault unshare Emma --with Ben
+        kinvault unshare Emma --with "Dr. Grey" --drop-history
+      """)
+
+  @Argument(help: "The member.", completion: MemberCompletion.kind) var member: String
+
+  @Option(
+    help: ArgumentHelp(
+      "The other one: their name, or the first digits of their id.", valueName: "person"))
+  var with: String
+
+  @Flag(help: "Keep only the current versions: older ones and deleted records are gone.")
+  var dropHistory = false
+
+  @OptionGroup var access: AccessOptions
+
+  func run() throws {
+    try access.withVault(.writing) { vault in
+      let member = try RecordLookup(vault: vault).member(named: member)
+      let people = try PersonLookup(vault: vault)
+      let other = try people.find(with)
+      guard try member.accesses().contains(where: { $0.person == other.id }) else {
+        throw CommandError.notFound(
+          "\(other.shownName) has no access. Who can read what: kinvault access list")
+      }
+      let bar = ProgressBar(.items)
+      defer { bar.finish() }
+      try vault.beginEpoch(of: member, without: [other.id], keepsHistory: !dropHistory) {
+        bar.update($0)
+      }
+      try vault.removeOldObjects()
+      bar.finish()
+      let name = Terminal.visible(member.name.string)
+      Terminal.writeLine("\(other.shownName) has no access to \(name) any more.")
+      Terminal.note(
+        "kinvault: What \(other.shownName) has copied until now cannot be recalled: this is about what is written "
+          + "from now on. Sync, so that the remotes have it too.")
+    }
+  }
+}

@@ -1,0 +1,173 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultCrypto
+import VaultModel
+
+@testable import Vault
+@testable import VaultSync
+
+/// A new machine that is approved from one already trusted, without the 24 words.
+@Suite struct ApprovalTests {
+  private let usb = MemoryStore()
+  private let store = MemoryStore()
+  private let state = StateFolder(store: MemoryStore())
+
+  /// A device with a note, which has synced; and the people's files in a new machine's folder.
+  private func prepared() throws -> Family {
+    let family = try Family(count: 1)
+    try family[0].write("Visit", "first")
+    try family[0].sync(usb)
+    try fetchPeople()
+    return family
+  }
+
+  private func fetchPeople() throws {
+    for (path, bytes) in usb.blobs where path.string.hasPrefix("people/") {
+      try store.replace(path, bytes, durably: true)
+    }
+  }
+
+  private func ask(
+    _ family: Family, _ words: borrowing ApprovalWords
+  ) throws -> PendingDevice {
+    let pending = try PendingDevice(
+      id: family[0].vault.id, store: store, state: state, words: words, device: Family.newDevice,
+      password: SecretBytes(copying: Array("pw".utf8)), clock: .system)
+    let (path, bytes) = try pending.request
+    try usb.put(BlobPath(path.string), bytes)
+    return pending
+  }
+
+  @Test func aMachineThatKnowsTheWordsBecomesADevice() throws {
+    let family = try prepared()
+    let vault = family[0].vault
+    let words = ApprovalWords.random(for: vault.person)
+    let typed = try ApprovalWords(parsing: words.words.joined(separator: " ").uppercased())
+    let pending = try ask(family, typed)
+    #expect(try !pending.finish())
+    let key = try vault.approvalKey(of: words)
+    #expect(try vault.requests(with: key).isEmpty)
+    #expect(try family[0].sync(usb).problems == [])
+    let requests = try vault.requests(with: key)
+    #expect(requests.map(\.id) == [pending.id])
+    #expect(requests.first?.name == "desk")
+    try vault.approve(#require(requests.first), with: key)
+    #expect(try vault.requests(with: key).isEmpty)
+    #expect(try family[0].sync(usb).problems == [])
+
+    try fetchPeople()
+    let id = pending.id
+    #expect(try pending.finish())
+    let new = try Vault.open(
+      id: vault.id, store: store, folder: nil, state: state, key: pending.takeUnlockKey(),
+      options: OpenOptions(), clock: .system)
+    let report = try RemoteSync(
+      vault: new, remote: usb, name: #require(RemoteName("usb")), options: SyncOptions()
+    ).run()
+    #expect(report.problems == [])
+    #expect(new.device == id)
+    #expect(new.person == vault.person)
+    #expect(try #require(new.members.first).record(titled: "Visit") != nil)
+    let commit = try #require(new.members.first).commit([.newRecord("Mine", note: "m")])
+    #expect(commit.failures.isEmpty)
+    _ = try RemoteSync(
+      vault: new, remote: usb, name: #require(RemoteName("usb")), options: SyncOptions()
+    ).run()
+    #expect(try family[0].sync(usb).problems == [])
+    #expect(try family[0].emma.record(titled: "Mine") != nil)
+    #expect(try vault.devices().count == 2)
+  }
+
+  @Test func aMachineWithOtherWordsIsNotShown() throws {
+    let family = try prepared()
+    let vault = family[0].vault
+    let pending = try ask(family, .random(for: vault.person))
+    try family[0].sync(usb)
+    #expect(family[0].store.blobs[BlobPath(try pending.request.path.string)] != nil)
+    let others = ApprovalWords.random(for: vault.person)
+    let key = try vault.approvalKey(of: others)
+    #expect(try vault.requests(with: key).isEmpty)
+  }
+
+  /// What someone writes who has made up the whole vault: they can certify anyone, and do not know the words.
+  private func forgeApproval(
+    of device: DeviceID, by vault: Vault, with key: SealingKey?
+  ) throws {
+    let own = try #require(vault.context.people[vault.person])
+    let certificate = try #require(own.certificates[vault.device])
+    let files = SignedFiles(store: store, binding: vault.context.binding)
+    let master = try PersonKeys.openMaster(
+      certificate, device: vault.context.device, files: files)
+    let request = try DeviceRequestBody.load(device, person: vault.person, files: files)
+    let enrolment = DeviceEnrolment(
+      vault: vault.id, store: store, files: files, state: state, person: vault.person,
+      generation: own.identity.generation, clock: .system)
+    let identityKey = master.identitySigningKey(
+      binding: vault.context.binding, generation: own.identity.generation)
+    try enrolment.certify(
+      PublicDevice(request), master: master, identityKey: identityKey, approvedWith: key)
+  }
+
+  @Test func aCertificateOfSomeoneWhoDoesNotKnowTheWordsIsNotTaken() throws {
+    let family = try prepared()
+    let vault = family[0].vault
+    let words = ApprovalWords.random(for: vault.person)
+    let others = ApprovalWords.random(for: vault.person)
+    let pending = try ask(family, words)
+    try forgeApproval(of: pending.id, by: vault, with: nil)
+    #expect(throws: VaultError.self) { try pending.finish() }
+    try forgeApproval(of: pending.id, by: vault, with: vault.approvalKey(of: others))
+    #expect(throws: VaultError.self) { try pending.finish() }
+    try forgeApproval(of: pending.id, by: vault, with: vault.approvalKey(of: words))
+    #expect(try pending.finish())
+  }
+
+  @Test func wordsForAnotherVaultAreToldAtOnce() throws {
+    let family = try prepared()
+    var other = PersonID.random()
+    while other.bytes.prefix(2) == family[0].vault.person.bytes.prefix(2) { other = .random() }
+    do {
+      _ = try ask(family, .random(for: other))
+      Issue.record("they are taken")
+    } catch VaultError.wrongWords {
+      #expect(try !state.hasSlot())
+    }
+  }
+
+  @Test func whoStoppedBeforeApprovalAsksAgain() throws {
+    let family = try prepared()
+    let vault = family[0].vault
+    let words = ApprovalWords.random(for: vault.person)
+    let first = try ask(family, words).id
+    let second = try ask(family, words)
+    #expect(first != second.id)
+    try family[0].sync(usb)
+    let key = try vault.approvalKey(of: words)
+    let requests = try vault.requests(with: key)
+    #expect(Set(requests.map(\.id)) == [first, second.id])
+    try vault.approve(#require(requests.first { $0.id == second.id }), with: key)
+    try family[0].sync(usb)
+    try fetchPeople()
+    #expect(try second.finish())
+  }
+
+  @Test func aMistypedWordIsNoticed() throws {
+    let person = PersonID.random()
+    var noticed = 0
+    for _ in 0..<20 {
+      var words = ApprovalWords.random(for: person).words
+      words[3] = words[3] == "zoo" ? "abandon" : "zoo"
+      do { _ = try ApprovalWords(parsing: words.joined(separator: " ")) } catch {
+        #expect(error == .badChecksum)
+        noticed += 1
+      }
+    }
+    // Each of them escapes with one in 256.
+    #expect(noticed >= 17)
+    #expect(throws: WordsError.wrongCount(found: 7, expected: 8)) {
+      _ = try ApprovalWords(
+        parsing: ApprovalWords.random(for: person).words.dropLast().joined(separator: " "))
+    }
+  }
+}

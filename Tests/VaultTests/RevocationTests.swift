@@ -1,0 +1,363 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultCrypto
+import VaultModel
+
+@testable import Vault
+
+/// Taking someone's access away, and what becomes of everyone's data and devices then.
+@Suite struct RevocationTests {
+  /// Anna, with Ben and Carla as editors, and some records of every kind.
+  private func family(_ role: Role = .editor) throws -> Adults {
+    let adults = try Adults()
+    try adults.share(with: adults.ben, role)
+    try adults.share(with: adults.carla, .editor)
+    let note = try adults.anna.write("Visit", "all well")
+    let emma = try #require(adults.anna.emma)
+    var edit = RecordEdit(record: note)
+    edit.items[try #require(FileName("scan.jpg"))] = try .file(
+      "scan.jpg", [UInt8](repeating: 3, count: 100_000), in: emma)
+    _ = try emma.commit([edit])
+    edit = RecordEdit(record: note)
+    edit.items[.record] = .note("all well again")
+    _ = try emma.commit([edit])
+    try adults.meet()
+    return adults
+  }
+
+  private func revoke(_ person: Adults.Adult, by owner: Adults.Adult, keepsHistory: Bool = true)
+    throws
+  {
+    try owner.vault.beginEpoch(
+      of: #require(owner.emma), without: [person.id], keepsHistory: keepsHistory)
+  }
+
+  /// The objects of Emma in a folder, by the epoch whose key they name.
+  private func objects(_ adult: Adults.Adult) throws -> [KeyID: Set<ObjectName>] {
+    let emma = try #require(adult.emma)
+    return try Dictionary(
+      grouping: emma.objects.list().map(\.0), by: { try emma.objects.keyID(of: $0) }
+    ).mapValues(Set.init)
+  }
+
+  private func expectWhole(_ adult: Adults.Adult, _ comment: Comment? = nil) throws {
+    let problems = try adult.vault.check(readsData: true).problems.filter { $0.severity > .note }
+    #expect(problems == [], comment)
+  }
+
+  @Test func everythingIsSealedAnewAndEveryoneElseGoesOn() throws {
+    let adults = try family()
+    let before = try objects(adults.anna)
+    try #require(before.count == 1)
+    try revoke(adults.ben, by: adults.anna)
+    try adults.meet()
+    for adult in [adults.anna, adults.carla] {
+      let emma = try #require(adult.emma)
+      #expect(emma.epoch.number > 1)
+      #expect(emma.epoch.owner == adults.anna.id)
+      let note = try #require(emma.record(titled: "Visit")).record
+      #expect(try emma.bytes(of: "record.md", in: note) == Array("all well again".utf8))
+      #expect(
+        try emma.bytes(of: "scan.jpg", in: note) == [UInt8](repeating: 3, count: 100_000))
+      #expect(try emma.history(of: note).count == 3)
+      try adult.write("Of \(adult.id.shortHex)")
+    }
+    try adults.meet()
+    #expect(try adults.anna.titles.count == 3)
+    #expect(try adults.anna.titles == adults.carla.titles)
+    // Everything that is named is under the new keys.
+    let emma = try #require(adults.anna.emma)
+    for needed in emma.neededObjects(where: { _ in true }) {
+      #expect(try emma.objects.keyID(of: needed.name) == emma.register.keys.current.keyID)
+    }
+    for adult in [adults.anna, adults.carla] {
+      try expectWhole(adult)
+      try adult.reopen()
+      try expectWhole(adult)
+      #expect(try adult.titles.count == 3)
+    }
+  }
+
+  @Test func whoeverIsRevokedOpensNothingThatIsWrittenLater() throws {
+    let adults = try family()
+    let his = try #require(adults.ben.emma)
+    try adults.ben.write("His")
+    try revoke(adults.ben, by: adults.anna)
+    let later = try adults.anna.write("Later")
+    try adults.meet()
+    let name = try #require(adults.anna.emma?.entry(later)).revision
+    // With every key he ever had, on a machine that forgets nothing.
+    #expect(!his.mayWrite)
+    #expect(throws: VaultError.self) { try his.objects.content(name, kind: .record) }
+    #expect(throws: VaultError.self) { try his.commit([.newRecord("Mine")]) }
+    try adults.ben.reopen()
+    #expect(adults.ben.emma == nil)
+    #expect(adults.ben.vault.problems.map(\.kind) == [.accessEnded])
+    #expect(
+      try #require(adults.anna.emma).accesses().map(\.person).contains(adults.ben.id) == false)
+  }
+
+  @Test func onlyOwnersRevokeAndNeverThemselves() throws {
+    let adults = try family()
+    do {
+      try revoke(adults.carla, by: adults.ben)
+      Issue.record("an editor revoked")
+    } catch let error as VaultError {
+      guard case .ownersOnly = error else { throw error }
+    }
+    do {
+      try revoke(adults.anna, by: adults.anna)
+      Issue.record("the last owner went")
+    } catch let error as VaultError {
+      guard case .lastOwner = error else { throw error }
+    }
+  }
+
+  @Test func withoutHistoryOnlyWhatIsCurrentIsTakenAlong() throws {
+    let adults = try family()
+    try revoke(adults.ben, by: adults.anna, keepsHistory: false)
+    try adults.meet()
+    for adult in [adults.anna, adults.carla] {
+      let emma = try #require(adult.emma)
+      let note = try #require(emma.record(titled: "Visit")).record
+      #expect(try emma.history(of: note).count == 1)
+      #expect(try emma.bytes(of: "record.md", in: note) == Array("all well again".utf8))
+      try expectWhole(adult)
+    }
+  }
+
+  // MARK: Devices that were away
+
+  @Test func whatAnEditorWroteWhileAwayIsTakenOver() throws {
+    let adults = try family()
+    // Carla writes without having heard of the revocation.
+    let late = try adults.carla.write("Late", "written offline")
+    try revoke(adults.ben, by: adults.anna)
+    try adults.anna.write("Meanwhile")
+    try adults.meet()
+    for adult in [adults.anna, adults.carla] {
+      let emma = try #require(adult.emma)
+      #expect(try adult.titles == ["Visit", "Late", "Meanwhile"])
+      let entry = try #require(emma.entry(late))
+      #expect(try emma.objects.keyID(of: entry.revision) == emma.register.keys.current.keyID)
+      #expect(!emma.hasLateHeads)
+      try expectWhole(adult)
+    }
+    let (annas, carlas) = (try #require(adults.anna.emma), try #require(adults.carla.emma))
+    #expect(annas.entry(late) == carlas.entry(late))
+  }
+
+  @Test func theOthersTakeOverALateHeadWhoseDeviceNeverComesBack() throws {
+    let adults = try family()
+    try adults.carla.write("Late", "written offline")
+    try revoke(adults.ben, by: adults.anna)
+    // Carla's device is lost; what it wrote had got to the store.
+    try adults.carry(from: adults.carla, to: adults.anna)
+    #expect(try adults.anna.titles == ["Visit", "Late"])
+    let emma = try #require(adults.anna.emma)
+    #expect(emma.manifest.withLock { !$0.hasLateEntries })
+    try adults.anna.reopen()
+    #expect(try adults.anna.titles == ["Visit", "Late"])
+    try expectWhole(adults.anna)
+  }
+
+  @Test func aConflictWithWhatWasWrittenOfflineIsKept() throws {
+    let adults = try family()
+    let record = try #require(adults.carla.emma?.record(titled: "Visit")).record
+    var edit = RecordEdit(record: record)
+    edit.items[.record] = .note("Carla's")
+    _ = try adults.carla.emma?.commit([edit])
+    try revoke(adults.ben, by: adults.anna)
+    edit.items[.record] = .note("Anna's")
+    _ = try adults.anna.emma?.commit([edit])
+    try adults.meet()
+    let emma = try #require(adults.anna.emma)
+    let conflicts = emma.children(of: ConflictCopy.folder(of: emma.id))
+    #expect(conflicts.count == 1)
+    #expect(try emma.bytes(of: "record.md", in: record) == Array("Anna's".utf8))
+    #expect(
+      try emma.bytes(of: "record.md", in: #require(conflicts.first).record) == Array("Carla's".utf8)
+    )
+    try expectWhole(adults.anna)
+    try expectWhole(adults.carla)
+  }
+
+  @Test func aRevokedPersonsLateWritesAreNot() throws {
+    let adults = try family()
+    try adults.ben.write("Seen")
+    try adults.carry(from: adults.ben, to: adults.anna)
+    try adults.ben.write("Late")
+    try revoke(adults.ben, by: adults.anna)
+    try adults.meet()
+    #expect(try adults.anna.titles == ["Visit", "Seen"])
+    #expect(try adults.carla.titles == ["Visit", "Seen"])
+    for adult in [adults.anna, adults.carla] {
+      try adult.reopen()
+      #expect(try adult.titles == ["Visit", "Seen"])
+      #expect(adult.vault.problems.filter { $0.severity > .note } == [])
+    }
+  }
+
+  @Test func aViewerReadsWhatIsLateUntilSomeoneHasTakenItOver() throws {
+    let adults = try Adults()
+    try adults.share(with: adults.ben, .viewer)
+    try adults.share(with: adults.carla, .editor)
+    try adults.anna.write("Visit")
+    try adults.meet()
+    try adults.carla.write("Late", "written offline")
+    try adults.anna.vault.beginEpoch(of: #require(adults.anna.emma), without: [])
+    try adults.carry(from: adults.anna, to: adults.ben)
+    try adults.carry(from: adults.carla, to: adults.ben)
+    #expect(try adults.ben.titles == ["Visit", "Late"])
+    let before = try #require(adults.ben.emma).allEntries()
+    try adults.meet()
+    #expect(try adults.ben.titles == ["Visit", "Late"])
+    #expect(try #require(adults.ben.emma).allEntries() != before)
+    #expect(try #require(adults.ben.emma).manifest.withLock { !$0.hasLateEntries })
+  }
+
+  // MARK: Owners at once
+
+  @Test func twoOwnersWhoRevokeAtOnceAreBothHeeded() throws {
+    let adults = try Adults()
+    try adults.share(with: adults.ben, .owner)
+    try adults.share(with: adults.carla, .editor)
+    try adults.anna.write("Visit")
+    try adults.meet()
+    // Anna takes Carla out; Ben does something else at the same time.
+    try revoke(adults.carla, by: adults.anna)
+    try adults.ben.vault.beginEpoch(of: #require(adults.ben.emma), without: [])
+    try adults.anna.write("Anna's")
+    try adults.ben.write("Ben's")
+    for _ in 0..<2 {
+      try adults.meet()
+      for owner in [adults.anna, adults.ben] { _ = try owner.vault.tendEpochs() }
+    }
+    try adults.meet()
+    for owner in [adults.anna, adults.ben] {
+      #expect(try owner.titles == ["Visit", "Anna's", "Ben's"])
+      let people = try #require(owner.emma).accesses().map(\.person)
+      #expect(Set(people) == [adults.anna.id, adults.ben.id])
+      try expectWhole(owner)
+    }
+    #expect(adults.anna.emma?.epoch == adults.ben.emma?.epoch)
+    try adults.carla.reopen()
+    #expect(adults.carla.emma == nil)
+  }
+
+  @Test func twoOwnersWhoRevokeOneAnotherEachKeepToWhatTheySaw() throws {
+    let adults = try Adults()
+    try adults.share(with: adults.ben, .owner)
+    try adults.share(with: adults.carla, .editor)
+    try adults.anna.write("Visit")
+    try adults.meet()
+    try revoke(adults.ben, by: adults.anna)
+    try revoke(adults.anna, by: adults.ben)
+    // Carla sees Anna's first, and stays there.
+    try adults.carry(from: adults.anna, to: adults.carla)
+    try adults.meet()
+    #expect(adults.anna.emma?.epoch.owner == adults.anna.id)
+    #expect(adults.carla.emma?.epoch.owner == adults.anna.id)
+    #expect(adults.ben.emma?.epoch.owner == adults.ben.id)
+    try adults.ben.write("Ben's")
+    try adults.meet()
+    #expect(try adults.anna.titles == ["Visit"])
+    try adults.anna.reopen()
+    #expect(adults.anna.vault.problems.contains { $0.kind == .untrusted })
+    #expect(try adults.anna.titles == ["Visit"])
+    try expectEpochStays(adults.carla)
+  }
+
+  private func expectEpochStays(_ adult: Adults.Adult) throws {
+    let before = try #require(adult.emma).epoch
+    try adult.reopen()
+    #expect(adult.emma?.epoch == before)
+  }
+
+  // MARK: Attacks
+
+  /// Ben made the member an owner's, kept every key, and writes whatever he likes into the store.
+  @Test func aRevokedOwnersEpochLeadsNobodyBack() throws {
+    let adults = try Adults()
+    try adults.share(with: adults.ben, .owner)
+    try adults.share(with: adults.carla, .editor)
+    try adults.anna.write("Visit")
+    try adults.meet()
+    let old = adults.ben.store.imageAfterKill()
+    try revoke(adults.ben, by: adults.anna)
+    try adults.carry(from: adults.anna, to: adults.carla)
+    try adults.carla.write("Secret")
+    // He begins epochs that follow the old one, and lets everyone in, so that they take them over for him.
+    #expect(adults.ben.store.blobs.count == old.blobs.count)
+    for _ in 0..<3 {
+      try adults.ben.vault.beginEpoch(of: #require(adults.ben.emma), without: [])
+    }
+    #expect(adults.ben.emma?.epoch.owner == adults.ben.id)
+    let good = try #require(adults.anna.emma).epoch
+    try Replicas.carry(from: adults.ben.store, to: adults.anna.store)
+    try Replicas.carry(from: adults.ben.store, to: adults.carla.store)
+    for adult in [adults.anna, adults.carla] {
+      _ = try adult.emma?.refresh()
+      try adult.reopen()
+      #expect(adult.emma?.epoch == good)
+      #expect(try adult.titles.isSubset(of: ["Visit", "Secret"]))
+      _ = try adult.emma?.joinConcurrent()
+    }
+    try adults.meet()
+    #expect(adults.anna.emma?.epoch == good)
+    #expect(try adults.anna.titles == ["Visit", "Secret"])
+    // His own machine learns that he is out.
+    try adults.ben.reopen()
+    #expect(adults.ben.emma == nil)
+  }
+
+  @Test func aHiddenRevocationIsTold() throws {
+    let adults = try family()
+    let before = adults.carla.store.imageAfterKill()
+    try revoke(adults.ben, by: adults.anna)
+    try adults.carry(from: adults.anna, to: adults.carla)
+    #expect(adults.carla.emma?.epoch.number != 1)
+    try adults.carla.reopen()
+    // The store shows Carla the folder as it was.
+    adults.carla.store = before
+    #expect(throws: VaultError.self) { try adults.carla.reopen() }
+  }
+
+  // MARK: Crashes
+
+  @Test(arguments: [false, true])
+  func isWholeAndCanBeGoneOnWithWhereverItIsCut(inState: Bool) throws {
+    let whole = try family()
+    func store(_ adult: Adults.Adult) -> MemoryStore { inState ? adult.stateStore : adult.store }
+    let calls = store(whole.anna).mutatingCallCount
+    try revoke(whole.ben, by: whole.anna)
+    let count = store(whole.anna).mutatingCallCount - calls
+    try #require(count > 2)
+    for call in 1...count {
+      let adults = try family()
+      store(adults.anna).cut(after: call)
+      #expect(throws: VaultError.self) { try revoke(adults.ben, by: adults.anna) }
+      try adults.anna.reopen()
+      let comment: Comment = "cut at call \(call)"
+      try expectWhole(adults.anna, comment)
+      #expect(try adults.anna.titles == ["Visit"], comment)
+      // Others may meet it as it is left.
+      try adults.meet()
+      try adults.anna.vault.resumeEpochs()
+      let emma = try #require(adults.anna.emma)
+      if try emma.accesses().contains(where: { $0.person == adults.ben.id }) {
+        try revoke(adults.ben, by: adults.anna)
+      }
+      try adults.carla.write("After")
+      try adults.meet()
+      #expect(try adults.anna.titles == ["Visit", "After"], comment)
+      #expect(emma.epoch.number > 1, comment)
+      #expect(try adults.anna.vault.interruptedEpochs().isEmpty, comment)
+      try expectWhole(adults.anna, comment)
+      try expectWhole(adults.carla, comment)
+      try adults.ben.reopen()
+      #expect(adults.ben.emma == nil, comment)
+    }
+  }
+}
