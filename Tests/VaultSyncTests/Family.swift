@@ -131,6 +131,8 @@ final class Family {
     private let now: Mutex<UInt64>
     init(_ start: UInt64) { now = Mutex(start) }
 
+    func milliseconds() -> UInt64 { wallClock.milliseconds() }
+
     func turn(bySeconds seconds: Int64) {
       now.withLock { $0 = UInt64(max(1, Int64($0) + seconds * 1000)) }
     }
