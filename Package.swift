@@ -129,6 +129,14 @@ let package = Package(
         "VaultModel", "VaultCrypto", "BlobStore", "Vault", "VaultSync", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    // Stories of devices and people, told in text files.
+    .testTarget(
+      name: "ScenarioTests",
+      dependencies: [
+        "VaultModel", "VaultCrypto", "BlobStore", "Vault", "VaultFiles", "VaultSync", "TestSupport",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      exclude: ["Scenarios"]),
     .testTarget(
       name: "CommandTests",
       dependencies: [

@@ -77,6 +77,15 @@ final class FileNode: Node, @unchecked Sendable {
     unknown = item.unknown
     time = item.time
   }
+
+  /// Takes over the content that another process or device committed.
+  func adoptContent(of item: Item) {
+    content = item.content
+    contentSize = item.size
+    size = item.size
+    dataByteCount = item.dataByteCount
+    hasUncommittedContent = false
+  }
 }
 
 extension Item {

@@ -55,7 +55,7 @@ extension FileTree {
       draft.lock.lock()
       defer { draft.lock.unlock() }
       guard draft.replaceIfUnmodified(by: item.content, size: item.size) else { continue }
-      state.lock.withLock { setContent(of: file, item) }
+      state.lock.withLock { file.adoptContent(of: item) }
       invalidations.append(.content(file.inode))
     }
     invalidate(invalidations)
@@ -137,6 +137,7 @@ extension FileTree {
     let view = directory.view
     func isOurs(_ name: FileName) -> Bool { view.isItemPending(name, of: directory.record) }
     var gone = Set((directory.files ?? [:]).keys)
+    var changed: Set<FileName> = []
     for item in items {
       gone.remove(item.name)
       if isOurs(item.name) { continue }
@@ -150,12 +151,13 @@ extension FileTree {
         // Another device put another file under the name of one that is being written here: ours stays, and the
         // commit keeps theirs as a conflict.
         view.willChange(item: item.name, of: directory.record, exists: true)
-      case .some(let old):
-        detach(old, item.name, from: directory)
-        state.setSlot(state.slot(for: item, in: directory), item.name, in: directory)
-        invalidations.append(.entry(parent: directory.inode, name: item.name))
-      case nil:
-        state.setSlot(state.slot(for: item, in: directory), item.name, in: directory)
+      case let old:
+        if let old { detach(old, item.name, from: directory) }
+        let slot = state.slot(for: item, in: directory)
+        state.setSlot(slot, item.name, in: directory)
+        // A file that was removed here while something still refers to it, and came back changed.
+        if case .node(let file) = slot { update(file, item, &invalidations, &contents) }
+        changed.insert(item.name)
         invalidations.append(.entry(parent: directory.inode, name: item.name))
       }
     }
@@ -167,6 +169,20 @@ extension FileTree {
       }
       state.setSlot(nil, name, in: directory)
       detach(old, name, from: directory)
+      changed.insert(name)
+      invalidations.append(.entry(parent: directory.inode, name: name))
+    }
+    nameAnew(directory, changed, &invalidations)
+  }
+
+  /// Records give way to files of their names, and take them again when the files are gone.
+  private func nameAnew(
+    _ directory: DirectoryNode, _ changed: Set<FileName>, _ invalidations: inout [Invalidation]
+  ) {
+    guard !changed.isEmpty, let before = directory.records, !before.isEmpty else { return }
+    directory.records = nil
+    let after = state.records(in: directory)
+    for name in Set(before.keys).union(after.keys) where before[name] != after[name] {
       invalidations.append(.entry(parent: directory.inode, name: name))
     }
   }
@@ -192,20 +208,12 @@ extension FileTree {
       if let draft = file.draft {
         contents.append((file, draft, item))
       } else {
-        setContent(of: file, item)
+        file.adoptContent(of: item)
         invalidations.append(.content(file.inode))
       }
     } else if before != item {
       invalidations.append(.attributes(file.inode))
     }
-  }
-
-  private func setContent(of file: FileNode, _ item: Item) {
-    file.content = item.content
-    file.contentSize = item.size
-    file.size = item.size
-    file.dataByteCount = item.dataByteCount
-    file.hasUncommittedContent = false
   }
 
   private func invalidate(_ invalidations: [Invalidation]) {

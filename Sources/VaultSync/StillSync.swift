@@ -43,10 +43,26 @@ package struct StillSync: Sendable {
       let look = try RemoteLooking(session: session, local: local.files).look()
       guard look.hasDescription else { return false }
       let exchange = try SignedExchange(session: session, look: look, local: local)
+      try exchange.requireNotRemoved()
       let members = look.members.union(local.members)
+      guard try !mayOweEpoch(to: local.members, exchange) else { return false }
       return members.allSatisfy { exchange.heads(of: $0).allSatisfy(exchange.isSettled) }
         && StatementSync(session: session, exchange: exchange).isSettled
         && session.report.problems.isEmpty
+    }
+  }
+
+  /// Whether an epoch of a member is to be begun, or one that was begun has left something to do.
+  private func mayOweEpoch(
+    to members: Set<MemberID>, _ exchange: SignedExchange
+  ) throws(SyncError) -> Bool {
+    try keeping { () throws(VaultError) in
+      if try home.state.hasEpochsLeft() { return true }
+      let now = home.clock.milliseconds()
+      for member in members where try exchange.tree.mayOweEpoch(to: member, now: now) {
+        return true
+      }
+      return false
     }
   }
 

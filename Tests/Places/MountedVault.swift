@@ -27,8 +27,11 @@ package final class MountedVault: Sendable {
   /// The folder of the first member, in the mount.
   package var member: FilePath { mountpoint.appending(members[0]) }
 
-  /// Makes a vault with these members and mounts it.
-  package init(members: [String]) throws {
+  /// The file with the 24 words; only of a vault that was made here.
+  package var words: FilePath { vault.removingLastComponent().appending("words") }
+
+  /// - Parameter extra: What the program is to find in its environment besides.
+  private init(_ members: [String], environment extra: [String: String]) throws {
     guard geteuid() == 0 || access("/dev/fuse", R_OK | W_OK) == 0 else {
       throw Unavailable(description: "/dev/fuse may not be opened by this user")
     }
@@ -42,8 +45,29 @@ package final class MountedVault: Sendable {
     let password = folder.appending("password")
     environment = [
       "XDG_STATE_HOME": folder.appending("state").string, "KINVAULT_PASSWORD_FILE": password.string,
-    ]
+    ].merging(extra) { $1 }
     try OpenFile(password, O_CREAT | O_WRONLY, 0o600).write("only for tests\n")
+  }
+
+  /// Clones a vault of `other` from a remote, as another device, and mounts it.
+  package convenience init(cloning address: String, of other: MountedVault) throws {
+    try self.init(
+      other.members,
+      environment: other.environment.filter {
+        !["XDG_STATE_HOME", "KINVAULT_PASSWORD_FILE"].contains($0.key)
+      })
+    try kinvault([
+      "clone", address, vault.string, "--words-file", other.words.string, "--password-file",
+      environment["KINVAULT_PASSWORD_FILE"] ?? "", "--device", "laptop",
+    ])
+    try mount()
+  }
+
+  /// Makes a vault with these members and mounts it.
+  package convenience init(members: [String], environment extra: [String: String] = [:]) throws {
+    try self.init(members, environment: extra)
+    let folder = vault.removingLastComponent()
+    let password = folder.appending("password")
     do {
       try kinvault([
         "init", "--vault", vault.string, "--name", "Adult A", "--password-file", password.string,

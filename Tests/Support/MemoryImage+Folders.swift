@@ -2,27 +2,22 @@ import BlobStore
 
 /// Folders as a store shows them: they are where blobs are.
 extension MemoryImage {
-  func isFolder(_ path: BlobPath) -> Bool {
-    path.isRoot || names.keys.contains { $0.string.hasPrefix("\(path)/") }
-  }
+  func isFolder(_ path: BlobPath) -> Bool { path.isRoot || counts[path] != nil }
 
   func paths(under folder: BlobPath) -> [BlobPath] {
     names.keys.filter { $0.string.hasPrefix("\(folder)/") }.sorted { $0.string < $1.string }
   }
 
   func entries(of folder: BlobPath) -> [BlobEntry] {
-    var entries: [String: BlobEntry] = [:]
-    let prefix = folder.isRoot ? "" : "\(folder)/"
-    for path in names.keys where path.string.hasPrefix(prefix) {
-      let rest = path.string.dropFirst(prefix.count)
-      let name = String(rest.prefix { $0 != "/" })
-      let isBlob = name.count == rest.count
-      entries[name] = BlobEntry(
-        name: name, kind: isBlob ? .blob : .folder,
-        size: isBlob ? UInt64(bytes(at: path)?.count ?? 0) : 0,
-        fingerprint: UInt64(names[path] ?? 0))
+    (counts[folder] ?? [:]).keys.sorted().map { name in
+      let path = folder.appending(name)
+      guard let node = names[path] else {
+        return BlobEntry(name: name, kind: .folder, size: 0, fingerprint: 0)
+      }
+      return BlobEntry(
+        name: name, kind: .blob, size: UInt64(bytes(at: path)?.count ?? 0),
+        fingerprint: UInt64(node))
     }
-    return entries.values.sorted { $0.name < $1.name }
   }
 
   /// Throws unless a new blob may be made here.

@@ -25,6 +25,8 @@ struct MemoryImage {
 
   private var files: [File] = []
   private(set) var names: [BlobPath: Node] = [:]
+  /// For each folder how many blobs stand at or below each name in it.
+  private(set) var counts: [BlobPath: [String: Int]] = [:]
   private var durableNames: [BlobPath: Node] = [:]
   private var pending: [Change] = []
   private var changeCount = 0
@@ -56,10 +58,22 @@ struct MemoryImage {
 
   @discardableResult
   private mutating func note(_ path: BlobPath, _ node: Node?, follows: Int? = nil) -> Int {
+    let step = (node == nil ? 0 : 1) - (names[path] == nil ? 0 : 1)
+    if step != 0 { count(path, step) }
     names[path] = node
     changeCount += 1
     pending.append(Change(number: changeCount, path: path, node: node, follows: follows))
     return changeCount
+  }
+
+  private mutating func count(_ path: BlobPath, _ step: Int) {
+    var below = path
+    while let folder = below.parent {
+      let count = (counts[folder]?[below.name] ?? 0) + step
+      counts[folder, default: [:]][below.name] = count == 0 ? nil : count
+      if counts[folder]?.isEmpty == true { counts[folder] = nil }
+      below = folder
+    }
   }
 
   // MARK: Durability

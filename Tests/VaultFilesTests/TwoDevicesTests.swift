@@ -93,6 +93,47 @@ import VaultModel
     #expect(try pair.other.text("Emma/visit/file") == "mine")
   }
 
+  @Test func aFileRemovedHereAndChangedElsewhereComesBackAsItIsNow() throws {
+    let pair = try Pair()
+    // The kernel goes on referring to what it looked up.
+    _ = try pair.tree.find("Emma/visit/file")
+    try pair.tree.unlink("Emma/visit/file")
+    try pair.tree.commitNow()
+    try pair.other.write("Emma/visit/new", "theirs")
+    try pair.other.commitNow()
+    // The other one takes the removed file back, as a conflict that is decided does.
+    let member = try #require(pair.other.vault.members.first)
+    let record = try #require(member.allEntries().first { $0.title.string == "visit" }).record
+    let revisions = try member.history(of: record)
+    let name = try #require(FileName("file"))
+    let old = try revisions.lazy.compactMap { try member.items(of: $0.revision) }
+      .compactMap { $0.first { $0.name == name } }.first
+    var item = try #require(old)
+    item.size = 5
+    item.content = .inline(Array("other".utf8))
+    _ = try member.commit([RecordEdit(record: record, items: [name: item])])
+    pair.tree.refresh()
+    #expect(try pair.tree.text("Emma/visit/file") == "other")
+  }
+
+  @Test func aFileFromElsewhereDoesNotHideBehindARecordOfItsName() throws {
+    let pair = try Pair()
+    try pair.tree.mkdir("Emma/visit/plan")
+    #expect(try pair.tree.list("Emma/visit") == ["file", "plan"])
+    try pair.other.write("Emma/visit/plan", "a file")
+    try pair.other.commitNow()
+    try pair.tree.commitNow()
+    pair.tree.refresh()
+    let names = try pair.tree.list("Emma/visit")
+    #expect(names.count == 3)
+    #expect(try pair.tree.text("Emma/visit/plan") == "a file")
+    #expect(names.contains { $0.hasPrefix("plan (") })
+    try pair.other.unlink("Emma/visit/plan")
+    try pair.other.commitNow()
+    pair.tree.refresh()
+    #expect(try pair.tree.list("Emma/visit") == ["file", "plan"])
+  }
+
   @Test func whatNobodyTouchedHereIsSimplyReplaced() throws {
     let pair = try Pair()
     #expect(try pair.tree.text("Emma/visit/file") == "old")

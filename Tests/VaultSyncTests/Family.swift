@@ -15,26 +15,17 @@ final class Family {
     var store: MemoryStore
     var stateStore: MemoryStore
     var vault: Vault
-    let clock: WallClock
+    let clock: TurnedClock
     private let key: UnlockKey
 
-    fileprivate init(
-      _ id: VaultID, _ seed: Template.Device, start: UInt64
-    ) throws {
+    init(_ id: VaultID, _ seed: Seed, start: UInt64) throws {
       store = seed.store.imageAfterKill()
       stateStore = seed.state.imageAfterKill()
-      let now = Mutex(start)
-      let clock = WallClock {
-        now.withLock {
-          $0 += 1
-          return $0
-        }
-      }
-      self.clock = clock
+      clock = TurnedClock(start)
       key = seed.key
       vault = try Vault.open(
         id: id, store: store, folder: nil, state: StateFolder(store: stateStore), key: seed.key.key,
-        options: OpenOptions(), clock: clock)
+        options: OpenOptions(), clock: clock.wallClock)
     }
 
     /// Opens what a process that was killed now leaves.
@@ -47,7 +38,7 @@ final class Family {
     func open(on store: any LocalStore, _ options: OpenOptions = OpenOptions()) throws -> Vault {
       try Vault.open(
         id: vault.id, store: store, folder: nil, state: StateFolder(store: stateStore),
-        key: key.key, options: options, clock: clock)
+        key: key.key, options: options, clock: clock.wallClock)
     }
 
     var emma: Member {
@@ -123,22 +114,44 @@ final class Family {
     }
   }
 
-  fileprivate final class UnlockKey: Sendable {
+  final class UnlockKey: Sendable {
     let key: DeviceUnlockKey
     init(_ key: consuming DeviceUnlockKey) { self.key = key }
   }
 
-  /// The vault as each device first has it, made once: deriving keys from words takes long.
-  fileprivate final class Template: Sendable {
-    struct Device: Sendable {
-      let store: MemoryStore
-      let state: MemoryStore
-      let key: UnlockKey
+  /// A device as it begins.
+  struct Seed: Sendable {
+    let store: MemoryStore
+    let state: MemoryStore
+    let key: UnlockKey
+  }
+
+  /// A clock that moves a millisecond at each look, and further when a test turns it.
+  final class TurnedClock: Sendable {
+    private let now: Mutex<UInt64>
+    init(_ start: UInt64) { now = Mutex(start) }
+
+    func milliseconds() -> UInt64 { wallClock.milliseconds() }
+
+    func turn(bySeconds seconds: Int64) {
+      now.withLock { $0 = UInt64(max(1, Int64($0) + seconds * 1000)) }
     }
 
+    var wallClock: WallClock {
+      WallClock { [self] in
+        now.withLock {
+          $0 += 1
+          return $0
+        }
+      }
+    }
+  }
+
+  /// The vault as each device first has it, made once: deriving keys from words takes long.
+  fileprivate final class Template: Sendable {
     let id = VaultID.random()
     let created: CreatedVault
-    let devices: [Device]
+    let devices: [Seed]
 
     init() throws {
       let (store, state) = (MemoryStore(), MemoryStore())
@@ -153,7 +166,7 @@ final class Family {
         key: created.unlockKey, options: OpenOptions(), clock: WallClock { 1_700_000_000_000 })
       _ = try vault.addMember(named: #require(FileName("Emma")))
       var devices = [
-        Device(store: store, state: state, key: try Self.unlock(id, state, password: "pw"))
+        Seed(store: store, state: state, key: try Self.unlock(id, state, password: "pw"))
       ]
       for _ in 0..<2 {
         // Who joins has the people's files at first, and nothing else.
@@ -162,12 +175,12 @@ final class Family {
         let key = try Vault.recover(
           id: id, store: store, state: StateFolder(store: state), words: created.words,
           device: Family.newDevice, password: password, clock: .system)
-        devices.append(Device(store: store, state: state, key: UnlockKey(key)))
+        devices.append(Seed(store: store, state: state, key: UnlockKey(key)))
       }
       self.devices = devices
     }
 
-    private static func unlock(
+    static func unlock(
       _ id: VaultID, _ state: MemoryStore, password: String
     ) throws -> UnlockKey {
       UnlockKey(

@@ -161,6 +161,21 @@ import VaultModel
     try family[0].expectWhole()
   }
 
+  @Test func aDescriptionThatAFirstPushLeftCutShortIsPutAgain() throws {
+    let family = try Family()
+    let usb = MemoryStore()
+    try family[0].write("Visit", "all well")
+    try family[0].sync(usb)
+    let whole = try #require(usb.blobs["vault.json"])
+    for count in [0, 1, whole.count / 2, whole.count - 2] {
+      try usb.put("vault.json", Array(whole.prefix(count)))
+      try family[0].sync(usb)
+      #expect(usb.blobs["vault.json"] == whole)
+    }
+    try usb.put("vault.json", Array("{".utf8) + whole)
+    #expect(throws: SyncError.self) { try family[0].sync(usb) }
+  }
+
   @Test func anotherVaultIsRefused() throws {
     let family = try Family(count: 1)
     let usb = MemoryStore()

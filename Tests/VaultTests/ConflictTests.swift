@@ -267,14 +267,4 @@ struct ConflictTests {
     try Replicas.carry(from: source, to: target)
     #expect(try member.refresh().contains(visit.record))
   }
-
-  @Test(arguments: 0..<50)
-  func whateverTheyDoTheyAgreeAndLoseNothing(seed: UInt64) throws {
-    let replicas = try Replicas(count: 3)
-    var script = ConflictScript(seed: seed)
-    try script.run(on: replicas)
-    try replicas.everyoneMeets()
-    try expectAgreement(replicas)
-    try script.expectNothingLost(on: replicas[0])
-  }
 }

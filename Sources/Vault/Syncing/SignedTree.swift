@@ -161,6 +161,21 @@ package struct SignedTree: Sendable {
     try grants(of: member, files: files).current
   }
 
+  /// Whether an owner's device may have to begin an epoch: access that was given until a date has ended, someone's
+  /// keys are newer than those that a grant is for, or two owners began one at once.
+  ///
+  /// - Parameter now: Milliseconds since 1970.
+  package func mayOweEpoch(to member: MemberID, now: UInt64) throws(VaultError) -> Bool {
+    let chain = try grants(of: member, files: files)
+    guard let outcome = chain.outcome else { return false }
+    let grants = chain.valid[outcome.current] ?? [:]
+    return !outcome.besides.isEmpty
+      || grants.values.contains { grant in
+        grant.hasEnded(by: now)
+          || people[grant.person].map { $0.identity.generation > grant.personGeneration } ?? false
+      }
+  }
+
   /// Which key the head says it is sealed with; nothing is verified.
   package func keyID(ofHead path: VaultPath, _ bytes: [UInt8]) -> KeyID? {
     do throws(VaultError) {

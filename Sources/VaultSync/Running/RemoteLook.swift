@@ -61,7 +61,12 @@ struct RemoteLooking {
     }
     let found: VaultID
     do { found = try VaultDescription(decoding: bytes).vault } catch {
-      throw .notThisVault(reason: "\(error)")
+      // A store that cuts files short may hold the beginning of what a first push put last.
+      guard VaultDescription(vault: session.home.id).encoded().starts(with: bytes) else {
+        throw .notThisVault(reason: "\(error)")
+      }
+      try requireKnownNames()
+      return false
     }
     guard found == session.home.id else { throw .otherVault(found: found) }
     return true
@@ -69,10 +74,12 @@ struct RemoteLooking {
 
   private func requireKnownNames() throws(SyncError) {
     let known: Set = ["people", "members", "audit"]
+    let own = VaultPath.vault.string
     let names = try asking { () throws(BlobStoreError) in try session.remote.list(.root) }
     if let strange = names.first(where: { entry in
       // Hidden files are a system's own, or what an interrupted program left.
       !entry.name.hasPrefix(".") && !(entry.isFolder && known.contains(entry.name))
+        && entry.name != own
     }) {
       throw .notEmpty(example: strange.name)
     }

@@ -32,7 +32,7 @@ struct StatementSync {
 
   /// Whether there is nothing to move, in either direction.
   var isSettled: Bool {
-    (peoplePaths + memberPaths).allSatisfy { path in
+    (peoplePaths(in: []) + memberPaths).allSatisfy { path in
       if path.isStatement { return exchange.plan(statement: path) == .leave }
       return exchange.isSettled(path)
     }

@@ -56,7 +56,11 @@ extension AccessOptions {
   func withVaultAndKey<Value>(
     _ use: VaultUse, _ body: (Vault, borrowing DeviceUnlockKey) throws -> Value
   ) throws -> Value {
-    try withDeferredVault(use) { vault in try body(vault.opened(), vault.unlocked.key) }
+    try withDeferredVault(use) { deferred in
+      let vault = try deferred.opened()
+      try joinWhatArrived(in: vault, use)
+      return try body(vault, deferred.unlocked.key)
+    }
   }
 
   /// Runs the body with a vault that it may open, and closes that.
@@ -76,6 +80,17 @@ extension AccessOptions {
     }
     try deferred.close()
     return value
+  }
+
+  /// Joins versions that know nothing of each other, as a mount does: any program may have copied them here.
+  private func joinWhatArrived(in vault: Vault, _ use: VaultUse) throws {
+    guard !vault.isReadOnly else { return }
+    for member in vault.members where member.hasConcurrentVersions {
+      do throws(VaultError) { _ = try member.joinConcurrent() } catch {
+        // Who only looks sees one of the versions all the same.
+        if case .writing = use { throw error }
+      }
+    }
   }
 
   /// An open vault, which the caller closes.

@@ -84,6 +84,7 @@ struct CloneCommand: ParsableCommand {
       name: name, address: address.text, created: FileTimestamp.now.milliseconds)
     let remote = try KnownRemote(configuration, login: login)
     let target = VaultLocation.absolute(folder)
+    if case .directory(let place) = address { try RemotePlace.requireApart(place, from: target) }
     let beginning = try VaultClone.begin(from: remote.open(), into: target)
     for problem in beginning.problems {
       Terminal.note(

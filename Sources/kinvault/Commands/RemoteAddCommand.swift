@@ -76,12 +76,7 @@ struct RemoteAddCommand: ParsableCommand {
   /// Makes the folder if only it is missing.
   private func prepare(_ address: RemoteAddress, vaultFolder: FilePath) throws {
     guard case .directory(let place) = address else { return }
-    let vault = VaultLocation.absolute(vaultFolder.string)
-    guard !place.starts(with: vault), !vault.starts(with: place) else {
-      throw CommandError.refused(
-        "\(place) is the vault's own folder, or inside it, or around it. A remote is a copy elsewhere."
-      )
-    }
+    try RemotePlace.requireApart(place, from: VaultLocation.absolute(vaultFolder.string))
     if mkdir(place.string, 0o700) != 0, errno != EEXIST {
       throw CommandError.notFound("\(place) cannot be made: \(String(cString: strerror(errno))).")
     }

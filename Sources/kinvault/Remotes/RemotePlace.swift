@@ -18,6 +18,14 @@ struct RemotePlace {
     return (.directory(VaultLocation.absolute(path.string)), parsed.password)
   }
 
+  /// Refuses a folder as a remote that is the vault's own, inside it or around it.
+  static func requireApart(_ place: FilePath, from vault: FilePath) throws(CommandError) {
+    guard place.starts(with: vault) || vault.starts(with: place) else { return }
+    throw .refused(
+      "\(place) is the vault's own folder, or inside it, or around it. A remote is a copy elsewhere."
+    )
+  }
+
   /// What proves to the remote that it is this person; nil when the environment has that, or nothing is needed.
   func login(for address: RemoteAddress, password: String?) throws -> RemoteLogin? {
     var user = user

@@ -1,0 +1,90 @@
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+/// One of several machines of a person: a vault folder and a state directory of its own, in the test folder of a
+/// `Program`.
+struct Machine {
+  let program: Program
+  let vault: String
+  private let state: String
+
+  /// The machine on which the vault was made.
+  init(first program: Program) {
+    self.program = program
+    vault = program.vault
+    state = program.folder.appending("state").string
+  }
+
+  /// A machine that knows nothing yet.
+  init(_ name: String, beside program: Program) {
+    self.program = program
+    vault = program.folder.appending("\(name) vault").string
+    state = program.folder.appending("\(name) state").string
+  }
+
+  var environment: [String: String] {
+    program.environment.merging(["KINVAULT_VAULT": vault, "XDG_STATE_HOME": state]) { $1 }
+  }
+
+  @discardableResult
+  func run(
+    _ arguments: String..., environment changes: [String: String] = [:],
+    expecting status: Int32? = nil, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> CommandResult {
+    let result = try CommandRunner.run(
+      "setsid", ["-w", Program.executable] + arguments,
+      environment: environment.merging(changes) { $1 })
+    if let status {
+      #expect(
+        result.status == status, "\(arguments): \(result.output)\(result.errors)",
+        sourceLocation: sourceLocation)
+    }
+    return result
+  }
+
+  /// Starts the program and leaves it running; it gets no signal but from the test.
+  func start(_ arguments: String...) throws -> RunningCommand {
+    try RunningCommand(Program.executable, arguments, environment: environment)
+  }
+
+  // MARK: What a person does
+
+  /// A new record, at `Emma/Notes/2025-01-20 <title>`.
+  func write(_ note: String, titled title: String) throws {
+    try run(
+      "record", "add", "--member", "Emma", "--title", title, "--date", "2025-01-20", "--note", note,
+      expecting: 0)
+  }
+
+  /// Replaces one word of a note.
+  func replace(_ old: String, by new: String, in path: String) throws {
+    try run(
+      "record", "edit", path, environment: ["EDITOR": "sed -i s/\(old)/\(new)/"], expecting: 0)
+  }
+
+  /// Puts a file with these bytes into a record.
+  func attach(_ name: String, byteCount: Int, to path: String) throws {
+    let file = program.folder.appending(name).string
+    var random = SplitMix64(seed: UInt64(byteCount))
+    try program.write(random.bytes(byteCount), to: file)
+    try run("attach", path, file, expecting: 0)
+  }
+
+  /// What the vault holds, as plain files: lines of checksums and paths.
+  func checksums(sourceLocation: SourceLocation = #_sourceLocation) throws -> [String] {
+    let target = program.folder.appending("export \(UInt64.random(in: 0 ... .max))").string
+    try run("export", "Emma", target, "--yes", expecting: 0, sourceLocation: sourceLocation)
+    let listed = try CommandRunner.run(
+      "sh", ["-c", "find . -type f -exec sha256sum {} + | sort -k 2"],
+      folder: FilePath(target))
+    let lines = listed.output.split(separator: "\n").map(String.init)
+    #expect(!lines.isEmpty, "nothing was exported", sourceLocation: sourceLocation)
+    return lines
+  }
+
+  func expectWhole(sourceLocation: SourceLocation = #_sourceLocation) throws {
+    try run("check", "--read-data", expecting: 0, sourceLocation: sourceLocation)
+  }
+}

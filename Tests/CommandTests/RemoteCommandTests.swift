@@ -1,0 +1,269 @@
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Remotes, as a person uses them: what each command does and what it says.
+@Suite struct RemoteCommandTests {
+  private let desk: Machine
+  private let laptop: Machine
+  private let usb: String
+
+  init() throws {
+    let program = try Program.withVault()
+    desk = Machine(first: program)
+    laptop = Machine("laptop", beside: program)
+    usb = program.folder.appending("usb").string
+  }
+
+  /// The laptop has a copy, too; it shows one record, Visit.
+  private func cloned(_ options: String...) throws {
+    try desk.write("one", titled: "Visit")
+    try desk.run("remote", "add", "usb", usb, expecting: 0)
+    try desk.run("sync", expecting: 0)
+    let result = try CommandRunner.run(
+      "setsid",
+      [
+        "-w", Program.executable, "clone", usb, laptop.vault, "--words-file",
+        desk.program.wordsFile, "--password-file", desk.program.passwordFile, "--device", "laptop",
+        "--name", "usb",
+      ] + options, environment: laptop.environment)
+    #expect(result.status == 0, "\(result.output)\(result.errors)")
+    #expect(result.output.contains("1 member with 2 records in"))
+  }
+
+  @Test func aRemoteIsAddedListedTriedAndForgotten() throws {
+    let none = try desk.run("sync", expecting: 6)
+    #expect(none.errors.contains("This vault has no remotes yet. Add one: kinvault remote add"))
+    #expect(try desk.run("remote", "list", expecting: 0).output.hasPrefix("No remotes yet."))
+    let added = try desk.run("remote", "add", "usb", usb, expecting: 0)
+    #expect(added.errors.contains("It is empty; the first sync fills it."))
+    #expect(added.output == "Added the remote usb. To sync: kinvault sync\n")
+    let again = try desk.run("remote", "add", "usb", usb + "2", expecting: 11)
+    #expect(again.errors.contains("usb"))
+    try desk.run("remote", "add", "Not A Name", usb, expecting: 2)
+    let own = try desk.run("remote", "add", "own", desk.vault + "/copy", expecting: 10)
+    #expect(own.errors.contains("A remote is a copy elsewhere."))
+    let photos = desk.program.folder.appending("photos").string
+    #expect(mkdir(photos, 0o700) == 0)
+    try desk.program.write("x", to: photos + "/beach.jpg")
+    let strange = try desk.run("remote", "add", "photos", photos, expecting: 10)
+    #expect(strange.errors.contains("“beach.jpg”"))
+
+    let listed = try desk.run("remote", "list", expecting: 0).output.split(separator: "\n")
+    #expect(listed.count == 2)
+    #expect(listed[1].hasPrefix("usb") && listed[1].contains(usb) && listed[1].contains("never"))
+    let json = try desk.run("remote", "list", "--json", expecting: 0).output
+    #expect(json.contains("\"name\" : \"usb\"") && !json.contains("\"lastSync\" : \""))
+    #expect(try desk.run("remote", "test", "usb", expecting: 0).output.contains("can be used"))
+    let unknown = try desk.run("remote", "test", "nas", expecting: 6)
+    #expect(unknown.errors.contains("There is no remote “nas”. To see all: kinvault remote list"))
+
+    try desk.run("sync", expecting: 0)
+    #expect(
+      try desk.run("remote", "test", "usb", expecting: 0).output.contains("It holds this vault."))
+    let removed = try desk.run("remote", "remove", "usb", expecting: 0)
+    #expect(removed.output.contains("The vault's copy there is untouched."))
+    #expect(access(usb + "/vault.json", F_OK) == 0)
+    try desk.run("remote", "remove", "usb", expecting: 6)
+    // Forgotten, not deleted: it can be added again.
+    let back = try desk.run("remote", "add", "usb", usb, expecting: 0)
+    #expect(back.errors.contains("It holds this vault."))
+  }
+
+  @Test func aDryRunNamesWhatTheSyncThenMoves() throws {
+    try desk.write("one", titled: "Visit")
+    try desk.run("remote", "add", "usb", usb, expecting: 0)
+    let dry = try desk.run("sync", "--dry-run", expecting: 0).output
+    #expect(dry.hasPrefix("usb: would put "))
+    #expect(dry.contains("→ vault.json") && dry.contains("/heads/"))
+    #expect(access(usb + "/vault.json", F_OK) != 0)
+    let planned = dry.split(separator: "\n").filter { $0.contains("→") }.count
+    let json = try desk.run("sync", "--json", expecting: 0).output
+    #expect(json.contains("\"pushedFiles\" : \(planned)"), "\(json)")
+    #expect(json.contains("\"state\" : \"synced\"") && json.contains("\"remote\" : \"usb\""))
+    #expect(try desk.run("sync", expecting: 0).output == "usb: in sync, nothing to do.\n")
+    try desk.run("sync", "--pull", "--push", expecting: 2)
+    try desk.run("sync", "--watch", "--dry-run", expecting: 2)
+    try desk.run("sync", "nas", expecting: 6)
+  }
+
+  @Test func statusSaysHowItStandsWithEachRemote() throws {
+    func remoteLine() throws -> String {
+      let lines = try desk.run("status", expecting: 0).output.split(separator: "\n")
+      return try String(#require(lines.first { $0.hasPrefix("Remote:") }))
+    }
+    // So that what is inside can be counted.
+    try desk.run("unlock", expecting: 0)
+    try desk.run("remote", "add", "usb", usb, expecting: 0)
+    #expect(try remoteLine().hasSuffix("never synced"))
+    try desk.run("sync", expecting: 0)
+    #expect(try remoteLine().contains("usb: synced, last sync 20"))
+    try desk.write("one", titled: "Visit")
+    try desk.write("two", titled: "Other")
+    #expect(try remoteLine().contains("usb: 2 changes pending, last sync 20"))
+    #expect(
+      try desk.run("status", "--json", expecting: 0).output.contains("\"state\" : \"pending\""))
+
+    // The disk is pulled out.
+    #expect(rename(usb, usb + " away") == 0)
+    let failed = try desk.run("sync", expecting: 14)
+    #expect(failed.errors.contains("the folder is not there"), "\(failed.errors)")
+    #expect(try remoteLine().contains("usb: failed since 20"))
+    for _ in 0..<5 { try desk.run("sync", expecting: 14) }
+    let line = try remoteLine()
+    #expect(line.contains("failed 6 times in a row since 20"))
+    #expect(line.contains("This does not go away by itself."), "\(line)")
+    #expect(line.contains("2 changes pending") && line.contains("last sync 20"))
+    let json = try desk.run("status", "--json", expecting: 0).output
+    #expect(json.contains("\"failures\" : 6") && json.contains("\"state\" : \"error\""))
+
+    #expect(rename(usb + " away", usb) == 0)
+    try desk.run("sync", expecting: 0)
+    #expect(try remoteLine().contains("usb: synced, last sync 20"))
+    try desk.run("lock", expecting: 0)
+    #expect(try remoteLine().contains("usb: synced, last sync 20"))
+  }
+
+  @Test func aConflictIsListedShownAndDecidedOnEitherMachine() throws {
+    try cloned()
+    #expect(try desk.run("conflicts", "list", expecting: 0).output == "No conflicts.\n")
+    try desk.replace("one", by: "desk", in: "Emma/Notes/2025-01-20 Visit")
+    usleep(1_100_000)
+    try laptop.replace("one", by: "laptop", in: "Emma/Notes/2025-01-20 Visit")
+    for machine in [desk, laptop, desk] { try machine.run("sync", expecting: 0) }
+    for machine in [desk, laptop] {
+      let lines = try machine.run("conflicts", "list", expecting: 0).output.split(separator: "\n")
+      try #require(lines.count == 3)
+      #expect(lines[1].contains("Emma/") && lines[1].contains("record.md"))
+      #expect(!lines[1].contains("laptop"), "the version of the desk lost: \(lines[1])")
+    }
+    let id = String(
+      try desk.run("conflicts", "list", expecting: 0).output.split(separator: "\n")[1].prefix(8))
+    let shown = try laptop.run("conflicts", "show", id, expecting: 0).output
+    #expect(shown.hasPrefix("Written on ") && shown.contains("\nNow:\n"))
+    #expect(shown.contains("desk") && shown.contains("laptop"))
+    try desk.run("unlock", expecting: 0)
+    #expect(try desk.run("status", expecting: 0).output.contains("Conflicts:  1 conflict"))
+    let unknown = try laptop.run("conflicts", "show", "ffffffff", expecting: 6)
+    #expect(unknown.errors.contains("To see all: kinvault conflicts list"))
+    try laptop.run("conflicts", "resolve", id, expecting: 2)
+    let decided = try laptop.run("conflicts", "resolve", id, "--take-back", expecting: 0).output
+    #expect(decided.contains("has this version's files again."))
+    for machine in [laptop, desk] {
+      try machine.run("sync", expecting: 0)
+      #expect(try machine.run("conflicts", "list", expecting: 0).output == "No conflicts.\n")
+      let record = try machine.run("record", "show", "Emma/Notes/2025-01-20 Visit", expecting: 0)
+        .output
+      #expect(record.contains("desk") && !record.contains("laptop"))
+    }
+  }
+
+  @Test func aLazyCloneFetchesAndEvicts() throws {
+    try desk.write("note", titled: "Scans")
+    try desk.attach("scan.jpg", byteCount: 3_000_000, to: "Emma/Notes/2025-01-20 Scans")
+    try cloned2Records("--lazy")
+    func size() throws -> Int {
+      let listed = try CommandRunner.run("du", ["-sk", laptop.vault]).output
+      return try #require(listed.split(separator: "\t").first.flatMap { Int($0) })
+    }
+    #expect(try size() < 1500)
+    let fetched = try laptop.run("fetch", "Emma/Notes/2025-01-20 Scans", expecting: 0)
+    #expect(fetched.output.hasPrefix("Brought 3.0 MB here"), "\(fetched.output)")
+    #expect(try size() > 2900)
+    #expect(
+      try laptop.run("fetch", "Emma/Notes/2025-01-20 Scans", expecting: 0).output
+        == "Everything was here already.\n"
+    )
+    let evicted = try laptop.run("evict", expecting: 0)
+    #expect(evicted.output.hasPrefix("Removed 3.0 MB from this machine."), "\(evicted.output)")
+    #expect(try size() < 1500)
+    try laptop.run("fetch", "Emma/Notes/2025-01-20 Scans", "--keep", expecting: 0)
+    #expect(try laptop.run("evict", expecting: 0).output.hasPrefix("Removed 0 B"))
+    try laptop.run("evict", "Emma/Notes/2025-01-20 Scans", "--no-keep", expecting: 0)
+
+    #expect(rename(usb, usb + " away") == 0)
+    let away = try laptop.run("fetch", "Emma/Notes/2025-01-20 Scans")
+    #expect(away.status == 14, "\(away.errors)")
+    // Notes are here all the same.
+    #expect(
+      try laptop.run("record", "show", "Emma/Notes/2025-01-20 Scans", expecting: 0).output.contains(
+        "note"))
+    // On a machine that has everything there is nothing to fetch or to evict.
+    for command in ["fetch", "evict"] {
+      let refused = try desk.run(command)
+      #expect(refused.status != 0 || !refused.output.isEmpty)
+    }
+  }
+
+  private func cloned2Records(_ option: String) throws {
+    try desk.run("remote", "add", "usb", usb, expecting: 0)
+    try desk.run("sync", expecting: 0)
+    try laptop.run(
+      "clone", usb, laptop.vault, "--words-file", desk.program.wordsFile, "--password-file",
+      desk.program.passwordFile, "--device", "laptop", "--name", "usb", option, expecting: 0)
+  }
+
+  @Test func devicesAreListedWithTheirNamesEverywhere() throws {
+    try cloned()
+    try desk.run("sync", expecting: 0)
+    let listed = try desk.run("device", "list", expecting: 0).output.split(separator: "\n")
+    #expect(listed.count == 3)
+    #expect(listed.count { $0.contains("(this one)") } == 1)
+    #expect(listed.contains { $0.contains("laptop") && !$0.contains("(this one)") })
+    let renamed = try laptop.run("device", "rename", "Kitchen laptop", expecting: 0)
+    #expect(renamed.output == "This device is now called Kitchen laptop.\n")
+    try laptop.run("device", "rename", "", expecting: 2)
+    try laptop.run("device", "rename", "two\nlines", expecting: 2)
+    for machine in [laptop, desk] { try machine.run("sync", expecting: 0) }
+    let json = try desk.run("device", "list", "--json", expecting: 0).output
+    #expect(json.contains("\"name\" : \"Kitchen laptop\"") && !json.contains("\"laptop\""))
+  }
+
+  @Test func watchingADirectoryBringsChangesAtOnce() throws {
+    try cloned()
+    let watching = try laptop.start("sync", "--watch")
+    defer { watching.signal(SIGKILL) }
+    try wait("the watch begins") { watching.errorsSoFar.contains("Watching this vault and usb.") }
+    try desk.write("new", titled: "New")
+    try desk.run("sync", expecting: 0)
+    try wait("what the desk wrote is here") {
+      try laptop.run("record", "list").output.contains("New")
+    }
+    try laptop.write("back", titled: "Answer")
+    try wait("what was written here is on the remote") {
+      try desk.run("sync", expecting: 0)
+      return try desk.run("record", "list").output.contains("Answer")
+    }
+    watching.signal(SIGTERM)
+    let end = watching.wait(timeout: .seconds(30))
+    #expect(end.status == 0, "\(end.errors)")
+    #expect(end.output.contains("usb: took ") && end.output.contains("record"))
+  }
+
+  private func wait(_ what: String, until isSo: () throws -> Bool) throws {
+    for _ in 0..<300 {
+      if try isSo() { return }
+      usleep(100_000)
+    }
+    Issue.record("it takes more than 30 seconds until \(what)")
+  }
+
+  @Test func aCloneSaysWhatIsWrong() throws {
+    let empty = desk.program.folder.appending("empty").string
+    #expect(mkdir(empty, 0o700) == 0)
+    let none = try laptop.run(
+      "clone", empty, laptop.vault, "--words-file", desk.program.wordsFile)
+    #expect(none.status == 6 && none.errors.contains("There is no vault on the remote."))
+    try cloned()
+    let itself = try laptop.run("clone", usb, usb, "--words-file", desk.program.wordsFile)
+    #expect(itself.status == 10 && itself.errors.contains("A remote is a copy elsewhere."))
+    let other = Machine("other", beside: desk.program)
+    try other.program.write("abandon ability able\n", to: empty + "/words")
+    let wrong = try other.run(
+      "clone", usb, other.vault, "--words-file", empty + "/words", "--password-file",
+      other.program.passwordFile)
+    #expect(wrong.status == 3, "\(wrong.status.map(String.init) ?? "") \(wrong.errors)")
+    #expect(wrong.errors.contains("24"))
+  }
+}

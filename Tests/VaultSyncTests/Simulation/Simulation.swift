@@ -1,0 +1,227 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultModel
+
+@testable import Vault
+@testable import VaultSync
+
+/// Several devices that edit, move and delete at random and sync with unreliable remotes, are cut off, killed and lose
+/// power; all of it follows from a seed. At the end everything works, all meet, and nothing may be lost.
+struct Simulation {
+  let seed: UInt64
+  let devices: [Family.Device]
+  let remotes: [UnreliableStore]
+  private let isLarge: Bool
+  var random: SplitMix64
+  var ledger = Ledger()
+  /// What happened, for who looks into a failure.
+  private(set) var trace: [String] = []
+  /// Pairs of a device and a remote that cannot reach each other.
+  private var partitions: Set<[Int]> = []
+
+  init(seed: UInt64) throws {
+    self.seed = seed
+    random = SplitMix64(seed: seed)
+    let frozen = try FrozenDevices.all.get()
+    // Most are small, so that there can be many.
+    isLarge = seed % 8 == 7
+    let count = isLarge ? Int.random(in: 3...4, using: &random) : seed % 4 == 0 ? 3 : 2
+    devices = try frozen.seeds.prefix(count).enumerated().map { number, seed in
+      try Family.Device(frozen.vault, seed, start: 1_700_000_100_000 + UInt64(number) * 7)
+    }
+    remotes = (0..<(isLarge ? 2 : 1)).map {
+      UnreliableStore(seed: seed &* 31 &+ UInt64($0))
+    }
+  }
+
+  mutating func log(_ text: String) { trace.append(text) }
+
+  // MARK: The schedule
+
+  mutating func run() throws {
+    let steps = isLarge ? 20 + Int(seed % 30) : 6 + Int(seed % 11)
+    let trouble = [0, 2, 5, 15].randomElement(using: &random) ?? 0
+    for remote in remotes { remote.stir(percent: trouble) }
+    for _ in 0..<steps { try step() }
+    for remote in remotes { try remote.calm() }
+    partitions = []
+    try meet()
+  }
+
+  private mutating func step() throws {
+    let number = Int.random(in: devices.indices, using: &random)
+    switch Int.random(in: 0..<32, using: &random) {
+    case 0...3: try create(on: number)
+    case 4...11: try edit(on: number)
+    case 12...13: try move(on: number)
+    case 14...15: try delete(on: number)
+    case 16:
+      let seconds = [-3600, 7200, -86_400 * 400, 86_400 * 400].randomElement(using: &random) ?? 0
+      log("\(number): clock \(seconds)")
+      devices[number].clock.turn(bySeconds: Int64(seconds))
+    case 17: togglePartition(number)
+    case 18: try forget(number)
+    case 19...20: try syncAndCrash(number)
+    case 21: try syncLocked(number)
+    default: try sync(number)
+    }
+  }
+
+  private mutating func togglePartition(_ number: Int) {
+    let pair = [number, Int.random(in: remotes.indices, using: &random)]
+    log("partition \(pair)")
+    if partitions.remove(pair) == nil { partitions.insert(pair) }
+  }
+
+  private mutating func forget(_ number: Int) throws {
+    log("\(number): forgets the remotes")
+    for remote in remotes.indices {
+      try devices[number].stateStore.remove(BlobPath("remotes/r\(remote).state"))
+    }
+  }
+
+  // MARK: Syncing
+
+  private mutating func pickRemote(_ number: Int) -> Int? {
+    let remote = Int.random(in: remotes.indices, using: &random)
+    return partitions.contains([number, remote]) ? nil : remote
+  }
+
+  private mutating func options() -> SyncOptions {
+    var options = Self.calm
+    switch Int.random(in: 0..<8, using: &random) {
+    case 0: options.direction = .pull
+    case 1: options.direction = .push
+    default: break
+    }
+    return options
+  }
+
+  /// One thread, so that the calls come in the same order each time.
+  private static let calm: SyncOptions = {
+    var options = SyncOptions()
+    options.threadCount = 1
+    options.acceptsMassChange = true
+    return options
+  }()
+
+  private mutating func sync(_ number: Int) throws {
+    guard let remote = pickRemote(number) else { return }
+    if Int.random(in: 0..<6, using: &random) == 0 {
+      remotes[remote].breakOff(after: Int.random(in: 0..<30, using: &random))
+    }
+    let device = devices[number]
+    log("\(number): syncs with \(remote)")
+    do throws(SyncError) {
+      _ = try Self.sync(device, remotes[remote], remote, options())
+    } catch {
+      log("  \(error)")
+      try requireRemote(error)
+    }
+    remotes[remote].breakOff(after: nil)
+  }
+
+  private static func sync(
+    _ device: Family.Device, _ store: any BlobStore, _ remote: Int, _ options: SyncOptions
+  ) throws(SyncError) -> SyncReport {
+    guard let name = RemoteName("r\(remote)") else { preconditionFailure("no name") }
+    return try RemoteSync(vault: device.vault, remote: store, name: name, options: options).run()
+  }
+
+  /// Only remotes may fail as long as no device is cut.
+  private func requireRemote(_ error: SyncError) throws {
+    switch error {
+    case .remote: return
+    default: throw error
+    }
+  }
+
+  private mutating func syncLocked(_ number: Int) throws {
+    guard let remote = pickRemote(number), let name = RemoteName("r\(remote)") else { return }
+    let device = devices[number]
+    log("\(number): syncs with \(remote), locked")
+    do throws(SyncError) {
+      _ = try LockedSync(
+        vault: device.vault.id, folder: device.store, state: StateFolder(store: device.stateStore),
+        remote: remotes[remote], name: name, options: options(), clock: device.clock.wallClock
+      ).run()
+    } catch {
+      log("  \(error)")
+      try requireRemote(error)
+    }
+  }
+
+  /// The device stops at some call that changes its folder or its state; then it starts again.
+  private mutating func syncAndCrash(_ number: Int) throws {
+    guard let remote = pickRemote(number) else { return }
+    let device = devices[number]
+    let call = Int.random(in: 1..<40, using: &random)
+    let isState = Int.random(in: 0..<4, using: &random) == 0
+    log(
+      "\(number): syncs with \(remote) and is cut at \(isState ? "state" : "folder") call \(call)")
+    (isState ? device.stateStore : device.store).cut(after: call)
+    do throws(SyncError) {
+      _ = try Self.sync(device, remotes[remote], remote, options())
+    } catch {
+      log("  \(error)")
+    }
+    try restart(number)
+  }
+
+  /// A process that was killed, or a machine that lost power, starts again.
+  mutating func restart(_ number: Int) throws {
+    let device = devices[number]
+    if Bool.random(using: &random) {
+      let seed = random.next()
+      log("\(number): loses power")
+      device.store = device.store.imageAfterPowerCut(seed: seed)
+      device.stateStore = device.stateStore.imageAfterPowerCut(seed: seed &+ 1)
+    }
+    try device.reopen()
+    _ = try device.emma.joinConcurrent()
+  }
+
+  // MARK: The end
+
+  /// All sync with all until nothing moves.
+  private mutating func meet() throws {
+    let options = Self.calm
+    for _ in 0..<12 {
+      var isAtRest = true
+      for (number, device) in devices.enumerated() {
+        for (remote, store) in remotes.enumerated() {
+          log("\(number): meets \(remote)")
+          let report = try Self.sync(device, store, remote, options)
+          if !report.pulled.isEmpty || !report.pushed.isEmpty { isAtRest = false }
+        }
+      }
+      if isAtRest { return }
+    }
+    throw Restless()
+  }
+
+  struct Restless: Error, CustomStringConvertible {
+    let description = "the devices go on moving files"
+  }
+
+  /// All show the same, every text is there unless someone replaced it knowingly, and every file is whole.
+  func failures(readsEverything: Bool) throws -> [String] {
+    var failures: [String] = []
+    let first = try devices[0].contents()
+    for (number, device) in devices.enumerated() {
+      let contents = try device.contents()
+      if contents != first {
+        let differing = Set(contents.keys).union(first.keys).filter { contents[$0] != first[$0] }
+        failures.append("0 and \(number) differ: \(differing.sorted().prefix(6))")
+      }
+      if try device.emma.hasConcurrentVersions { failures.append("\(number) has not joined all") }
+      guard readsEverything else { continue }
+      let problems = try device.vault.check(readsData: true).problems.filter { $0.severity > .note }
+      failures += problems.map { "\(number) is not whole: \($0.path): \($0.reason)" }
+    }
+    let lost = ledger.lost(among: Set(first.values))
+    if !lost.isEmpty { failures.append("lost: \(lost.joined(separator: ", "))") }
+    return failures
+  }
+}
