@@ -53,7 +53,9 @@ struct DeviceListCommand: ParsableCommand {
     }
     var table = Table("NAME", "KIND", "FIRST SEEN", "LAST WRITE", "ID")
     for device in devices {
-      let name = device.profile?.deviceName ?? "(someone else's)"
+      let name =
+        device.profile?.deviceName
+        ?? (device.person == person ? "(yours, not heard of yet)" : "(someone else's)")
       table.add([
         device.isThisOne ? "\(name) (this one)" : name, device.profile?.deviceKind ?? "",
         device.profile.map { DateText.local(milliseconds: $0.created) } ?? "",
