@@ -68,7 +68,7 @@ class SeaweedRemote:
             self.process = subprocess.Popen(
                 [TOOLS / "weed", "server", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", f"-dir={self.base / 'data'}",
                  f"-master.port={master}", f"-volume.port={volume}", "-filer", f"-filer.port={filer}", "-s3",
-                 f"-s3.port={s3}", f"-s3.config={self.base / 's3.json'}", "-s3.port.iceberg=0", "-volume.max=300",
+                 f"-s3.port={s3}", f"-s3.config={self.base / 's3.json'}", "-s3.port.iceberg=0", "-s3.port.lance=0", "-volume.max=300",
                  "-master.volumeSizeLimitMB=256"],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.base, start_new_session=True,
                 env=dict(os.environ, HOME=str(self.base)))

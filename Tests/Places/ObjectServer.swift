@@ -91,7 +91,7 @@ package final class ObjectServer {
         "-dir=\(folder.appending("data").string)", "-master.port=\(ports[0])",
         "-volume.port=\(ports[1])", "-filer", "-filer.port=\(ports[2])", "-s3",
         "-s3.port=\(ports[3])", "-s3.config=\(folder.appending("s3.json").string)",
-        "-volume.max=20", "-master.volumeSizeLimitMB=64", "-s3.port.iceberg=0",
+        "-volume.max=20", "-master.volumeSizeLimitMB=64", "-s3.port.iceberg=0", "-s3.port.lance=0",
       ], in: folder
     ).spawn(input: null, output: null, errors: null)
   }

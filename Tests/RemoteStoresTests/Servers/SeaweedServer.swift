@@ -32,7 +32,7 @@ final class SeaweedServer: Server {
         "server", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-dir=\(folder.appending("data").string)",
         "-master.port=\(ports[0])", "-volume.port=\(ports[1])", "-filer", "-filer.port=\(ports[2])",
         "-s3", "-s3.port=\(ports[3])", "-s3.config=\(folder.appending("s3.json").string)",
-        "-volume.max=20", "-master.volumeSizeLimitMB=64", "-s3.port.iceberg=0",
+        "-volume.max=20", "-master.volumeSizeLimitMB=64", "-s3.port.iceberg=0", "-s3.port.lance=0",
       ], environment: ServerPrograms.environment(home: folder.path))
     try ServerPrograms.wait(forPort: ports[3], of: program)
     try makeBucket()
