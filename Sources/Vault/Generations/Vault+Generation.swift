@@ -49,7 +49,7 @@ extension Vault {
     guard devices.isSubset(of: own.certificates.keys) else {
       throw .notFound(what: "a device of yours among those to remove")
     }
-    for member in members where member.mayWrite { try member.commitNothing() }
+    try keepWhatWasLearned()
     let master = MasterKey.random()
     let generation = try nextGeneration(after: own.identity)
     let enrolment = DeviceEnrolment(
