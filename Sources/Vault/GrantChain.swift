@@ -116,6 +116,21 @@ struct GrantChain: Sendable {
     }
   }
 
+  /// The grants of the current epoch, by person.
+  var currentGrants: [GrantBody] {
+    guard let outcome, let grants = valid[outcome.current] else { return [] }
+    return grants.values.sorted { $0.person < $1.person }
+  }
+
+  /// Everyone with access in one of the epochs, but for those who are left.
+  func people(in epochs: [EpochID], besides left: [PersonID]) -> [PersonID] {
+    var people: Set<PersonID> = []
+    for epoch in epochs {
+      if let grants = valid[epoch] { people.formUnion(grants.keys) }
+    }
+    return people.subtracting(left).sorted()
+  }
+
   /// Grants of owners that the current epoch was begun without having seen: nobody took the access away, and yet it is not
   /// in that epoch. Of several for one person, that of the greatest epoch.
   ///

@@ -50,7 +50,7 @@ extension Vault {
     for member in members where member.role == .owner {
       let chain = member.register.grants
       guard let outcome = chain.outcome else { continue }
-      let grants = Array((chain.valid[outcome.current] ?? [:]).values)
+      let grants = chain.currentGrants
       let expired = Set(grants.filter { $0.hasEnded(by: now) }.map(\.person))
       let missed = chain.epochs.missed(by: outcome).subtracting([person])
       let people = context.people
@@ -223,10 +223,8 @@ private struct EpochBeginning {
   /// it at once.
   private func giveGrants() throws(VaultError) {
     let issuer = try vault.grantIssuer(of: member.id)
-    let chain = member.register.grants
-    let kept = (chain.current.flatMap { chain.valid[$0] } ?? [:]).values
+    let kept = member.register.grants.currentGrants
       .filter { !pending.without.contains($0.person) && $0.person != vault.person }
-      .sorted { $0.person < $1.person }
     for grant in kept {
       guard let other = context.people[grant.person]?.identity else {
         throw .notFound(what: "the person \(grant.person.shortHex)")
@@ -237,11 +235,11 @@ private struct EpochBeginning {
     guard let own = context.people[vault.person]?.identity else {
       throw .notFound(what: "this person's identity")
     }
-    let before = pending.follows.flatMap { chain.valid[$0].map { Array($0.keys) } ?? [] }
-    let without = Set(before).subtracting(kept.map(\.person)).subtracting([vault.person])
+    let without = member.register.grants.people(
+      in: pending.follows, besides: kept.map(\.person) + [vault.person])
     try issuer.give(
       key.key, of: pending.id, to: own, as: .owner, until: 0, following: pending.follows,
-      without: without.sorted())
+      without: without)
   }
 }
 

@@ -18,13 +18,11 @@ extension Member {
   package func accesses() throws(VaultError) -> [MemberAccess] {
     try context.reloadPeople()
     try reloadGrants()
-    let grants = register.grants
-    let current = grants.current.flatMap { grants.valid[$0] } ?? [:]
-    return current.values.map { grant in
+    return register.grants.currentGrants.map { grant in
       MemberAccess(
         person: grant.person, role: grant.role, giver: grant.giver, time: grant.time,
         until: grant.until > 0 ? grant.until : nil)
-    }.sorted { $0.person < $1.person }
+    }
   }
 }
 

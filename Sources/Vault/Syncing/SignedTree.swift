@@ -168,9 +168,8 @@ package struct SignedTree: Sendable {
   package func mayOweEpoch(to member: MemberID, now: UInt64) throws(VaultError) -> Bool {
     let chain = try grants(of: member, files: files)
     guard let outcome = chain.outcome else { return false }
-    let grants = chain.valid[outcome.current] ?? [:]
     return !outcome.besides.isEmpty || !chain.overlooked(by: now).isEmpty
-      || grants.values.contains { grant in
+      || chain.currentGrants.contains { grant in
         grant.hasEnded(by: now)
           || people[grant.person].map { $0.identity.generation > grant.personGeneration } ?? false
       }
