@@ -178,7 +178,7 @@ package final class StateFolder: Sendable {
   }
 
   /// Holds the named lock between this machine's processes for as long as `body` runs.
-  func withLock<Value: ~Copyable>(
+  func withLock<Value>(
     _ name: String, _ body: () throws(VaultError) -> Value
   ) throws(VaultError) -> Value {
     guard let path else { return try body() }

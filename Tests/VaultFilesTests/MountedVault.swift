@@ -88,14 +88,19 @@ final class MountedVault {
 
   /// Drops the tree as a crash does, or commits it first, and mounts anew.
   func remount(committing: Bool = true) throws {
-    if committing { try tree.stop() }
-    let vault = try openAgain()
-    served = (vault, FileTree(vault: vault, options: options))
+    if committing {
+      try tree.stop()
+      try openAfterCrash()
+    } else {
+      try crash()
+    }
   }
 
   /// Ends the process as a crash does: its locks are free, and nothing more is committed. Then, if wanted, the next
   /// one begins.
   func crash(opensAgain: Bool = true) throws {
+    // A test may still hold a part of the tree, and with it the locks; closing commits nothing either.
+    try served?.vault.close()
     served = nil
     if opensAgain { try openAfterCrash() }
   }

@@ -54,7 +54,7 @@ import struct SystemPackage.FilePath
     try save("Emma/Visits/.b.tmp", "three", in: mounted.tree)
     let visits = try mounted.tree.find("Emma/Visits")
     try mounted.tree.rename(
-      visits, mounted.tree.name(".b.tmp"), to: visits, mounted.tree.name("b"))
+      visits, mounted.tree.name(".b.tmp"), to: visits, mounted.tree.name("b"), mode: .replace)
     try mounted.tree.syncDirectory(visits)
     try mounted.crash()
     #expect(try text("Emma/Visits/a", in: mounted.tree) == "two")

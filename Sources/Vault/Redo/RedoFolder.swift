@@ -41,18 +41,31 @@ final class RedoFolder: Sendable {
   func make() throws(VaultError) {
     try made.withLock { (made) throws(VaultError) in
       guard !made.isMade else { return }
-      let lockPath = Self.lockPath(of: writer)
-      made.lock = try state.withLock(Self.lockName) { () throws(VaultError) -> FileLock? in
-        try storing { () throws(BlobStoreError) in
-          try state.store.replace(lockPath, [], durably: true)
-        }
-        guard let root = state.path else { return nil }
-        return try storing { () throws(BlobStoreError) in
-          try FileLock(at: root.appending(lockPath.string))
-        }
-      }
+      made.lock = try makeLocked()
       made.isMade = true
     }
+  }
+
+  private func makeLocked() throws(VaultError) -> FileLock? {
+    let lockPath = Self.lockPath(of: writer)
+    guard let root = state.path else {
+      try storing { () throws(BlobStoreError) in
+        try state.store.replace(lockPath, [], durably: true)
+      }
+      return nil
+    }
+    // Nobody must find the folder without its lock.
+    let other = try storing { () throws(BlobStoreError) in
+      try FileLock(at: root.appending(Self.lockName))
+    }
+    try storing { () throws(BlobStoreError) in
+      try state.store.replace(lockPath, [], durably: true)
+    }
+    let lock = try storing { () throws(BlobStoreError) in
+      try FileLock(at: root.appending(lockPath.string))
+    }
+    withExtendedLifetime(other) {}
+    return lock
   }
 
   /// The process ends.
