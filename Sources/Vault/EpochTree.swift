@@ -60,8 +60,7 @@ struct EpochTree: Sendable {
   /// - Parameter seen: What was current here before, if there was anything.
   /// - Returns: Nil without any epoch.
   func outcome(seen: EpochID?) -> Outcome? {
-    var reach: [EpochID: Set<EpochID>] = [:]
-    for id in epochs.keys.sorted() { reach[id] = ancestors(of: id, reach) }
+    let reach = lines
     var left = Set(epochs.keys)
     if let seen, epochs[seen] != nil { left = left.filter { isFollowed($0, from: seen, reach) } }
     var struck = Set(epochs.keys).subtracting(left)
@@ -81,6 +80,13 @@ struct EpochTree: Sendable {
       left.subtract(gone)
       struck.formUnion(gone)
     }
+  }
+
+  /// Each epoch with all that it follows, however far back.
+  var lines: [EpochID: Set<EpochID>] {
+    var reach: [EpochID: Set<EpochID>] = [:]
+    for id in epochs.keys.sorted() { reach[id] = ancestors(of: id, reach) }
+    return reach
   }
 
   /// The epoch and all that it follows, however far back. Epochs with lower numbers are in `reach` already.
@@ -140,8 +146,7 @@ struct EpochTree: Sendable {
   /// People with access in the current epoch whom someone took out who began another at the same time.
   func missed(by outcome: Outcome) -> Set<PersonID> {
     func people(_ id: EpochID) -> Set<PersonID> { Set((epochs[id]?.distances ?? [:]).keys) }
-    var reach: [EpochID: Set<EpochID>] = [:]
-    for id in epochs.keys.sorted() { reach[id] = ancestors(of: id, reach) }
+    let reach = lines
     var missed: Set<PersonID> = []
     for other in outcome.besides {
       let shared = (reach[other] ?? []).intersection(reach[outcome.current] ?? [])

@@ -116,6 +116,31 @@ struct GrantChain: Sendable {
     }
   }
 
+  /// Grants of owners that the current epoch was begun without having seen: nobody took the access away, and yet it is not
+  /// in that epoch. Of several for one person, that of the greatest epoch.
+  ///
+  /// - Parameter now: Milliseconds since 1970; what has ended by then is left out.
+  func overlooked(by now: UInt64) -> [GrantBody] {
+    guard let outcome, let current = valid[outcome.current] else { return [] }
+    let lines = epochs.lines
+    let standing = valid.filter { !outcome.struck.contains($0.key) }
+    var takenOut: [PersonID: Set<EpochID>] = [:]
+    for (epoch, grants) in standing {
+      for person in grants[epoch.owner]?.without ?? [] {
+        takenOut[person, default: []].insert(epoch)
+      }
+    }
+    var found: [PersonID: GrantBody] = [:]
+    for (epoch, grants) in standing.sorted(by: { $0.key < $1.key }) {
+      for grant in grants.values
+      where current[grant.person] == nil && !grant.isFirst && !grant.hasEnded(by: now)
+        && role(of: grant.giver) == .owner
+        && takenOut[grant.person, default: []].isSubset(of: lines[epoch] ?? [])
+      { found[grant.person] = grant }
+    }
+    return found.values.sorted { $0.person < $1.person }
+  }
+
   private func isVouchedFor(_ grant: GrantBody, creator: PersonID) -> Bool {
     let epoch = grant.epoch
     guard grant.isFirst else { return valid[epoch]?[grant.giver]?.role == .owner }

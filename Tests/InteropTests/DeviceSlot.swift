@@ -7,17 +7,20 @@ struct DeviceSlot {
   private let slot: WireMessage
   private let password: [UInt8]
 
-  init(vault: FrozenVault) throws {
+  /// - Parameter state: The folder of the machine's state, among the fixture's secrets.
+  init(vault: FrozenVault, state: String = "state") throws {
     primitives = vault.primitives
-    let secrets = FrozenVault.fixtures.appending(path: "1.secrets")
-    let state = secrets.appending(path: "state/\(primitives.vault.hex)")
-    let file = Array(try Data(contentsOf: state.appending(path: "slot")))
+    let file = try vault.secret("\(state)/\(primitives.vault.hex)/slot")
     slot = try WireMessage(file)
     // The checksum is the last field: a tag, a length and 32 bytes.
     try Refused.unless(try Array(file.dropLast(34)).sha256 == slot.bytes(10), "the slot's checksum")
-    let text = try String(contentsOf: secrets.appending(path: "password"), encoding: .utf8)
-    password = Array(text.split(separator: "\n", omittingEmptySubsequences: false)[0].utf8)
+    password = Array(try vault.secretLine("password").utf8)
   }
+
+  /// Whose machine it is.
+  var person: [UInt8] { get throws { try slot.bytes(3) } }
+
+  var device: [UInt8] { get throws { try slot.bytes(4) } }
 
   /// The person's master key: password, device unlock key, device keys, certificate.
   func masterKey(certificate: WireMessage) throws -> [UInt8] {

@@ -6,7 +6,7 @@ import Testing
 /// the first.
 @Suite struct FrozenVaultTests {
   private let vault: FrozenVault
-  private let person: FrozenVault.Person
+  private let person: Person
 
   init() throws {
     vault = try FrozenVault()
@@ -14,42 +14,50 @@ import Testing
   }
 
   private func reader(_ member: String) throws -> MemberReader {
-    let certificate = try vault.certificate(of: person)
-    let objects = ObjectReader(
-      memberKey: try vault.memberKey(ofMember: member, person: person),
-      member: try Array(hex: member), primitives: vault.primitives)
-    let head = try vault.head(ofMember: member, certificate: certificate, objects: objects)
-    return MemberReader(vault: vault, member: member, objects: objects, head: head)
+    try #require(try MemberReader(member, of: vault, as: person))
+  }
+
+  /// That of the person's only device.
+  private func certificate() throws -> WireMessage {
+    let certificates = try vault.certificates(of: person.known)
+    #expect(certificates.count == 1)
+    return try #require(certificates.values.first)
   }
 
   @Test func wordsNameThePerson() throws {
-    let id = FrozenVault.personID(rootPublicKey: try vault.rootPublicKey())
+    let id = PublicPerson.id(rootPublicKey: try vault.rootPublicKey())
     #expect(try vault.onlyName(in: "people") == id.hex)
   }
 
   @Test func wordsOpenTheRecoverySlot() throws {
-    let signing = try Curve25519.Signing.PrivateKey(rawRepresentation: person.signingKey)
-    #expect(Array(signing.publicKey.rawRepresentation) == person.signingPublicKey)
-    let agreement = try Curve25519.KeyAgreement.PrivateKey(rawRepresentation: person.agreementKey)
-    #expect(Array(agreement.publicKey.rawRepresentation) == person.agreementPublicKey)
+    let signing = try Curve25519.Signing.PrivateKey(
+      rawRepresentation: person.signingKey(generation: 1))
+    #expect(
+      try Array(signing.publicKey.rawRepresentation) == person.known.signingPublicKey(generation: 1)
+    )
+    let agreement = try Curve25519.KeyAgreement.PrivateKey(
+      rawRepresentation: person.agreementKey(generation: 1))
+    #expect(
+      try Array(agreement.publicKey.rawRepresentation)
+        == person.known.agreementPublicKey(generation: 1))
   }
 
   @Test func identityVouchesForTheDevice() throws {
-    let certificate = try vault.certificate(of: person)
-    let profile = try vault.profile(of: certificate, person: person)
+    let profile = try vault.profile(of: certificate(), person: person)
     #expect(try !profile.text(1).isEmpty)
   }
 
   @Test func passwordOpensTheSameMasterKey() throws {
     let slot = try DeviceSlot(vault: vault)
-    #expect(try slot.masterKey(certificate: try vault.certificate(of: person)) == person.masterKey)
+    #expect(try slot.masterKey(certificate: certificate()) == person.masterKey(generation: 1))
   }
 
   @Test func membersHaveTheNamesOfTheirRoots() throws {
     let members = try vault.names(in: "members")
     #expect(members.count == 2)
     for member in members {
-      #expect(try vault.root(ofMember: member, creator: person).bytes(3).count == 32)
+      let root = try Access.root(member, in: vault, people: vault.people())
+      #expect(try root.bytes(3).count == 32)
     }
   }
 
@@ -73,9 +81,9 @@ import Testing
   }
 
   @Test func auditSegmentsFormOneChain() throws {
-    let certificate = try vault.certificate(of: person)
+    let certificate = try certificate()
     let device = try certificate.bytes(3)
-    let key = vault.primitives.derive(person.masterKey, "audit")
+    let key = vault.primitives.derive(try person.masterKey(generation: 1), "audit")
     let numbers = try vault.names(in: "audit/\(device.hex)").compactMap(UInt64.init).sorted()
     #expect(!numbers.isEmpty)
     var next: UInt64 = 1

@@ -5,7 +5,15 @@ struct MemberReader {
   let vault: FrozenVault
   let member: String
   let objects: ObjectReader
-  let head: WireMessage
+  let heads: [WireMessage]
+
+  /// Nil when the person may not read the member.
+  init?(_ member: String, of vault: FrozenVault, as person: Person) throws {
+    let access = try Access(member, in: vault, people: try vault.people())
+    guard let objects = try access.objects(of: person, in: access.current) else { return nil }
+    (self.vault, self.member, self.objects) = (vault, member, objects)
+    heads = try access.heads(objects)
+  }
 
   func object(_ name: [UInt8], _ kind: ObjectKind) throws -> [UInt8] {
     try Refused.unless(name.count == 32, "an object name of \(name.count) bytes")
@@ -16,15 +24,50 @@ struct MemberReader {
     "members/\(member)/objects/\(name.hex.prefix(2))/\(name.hex.dropFirst(2))"
   }
 
-  /// The entries of the manifest by record, tombstones left out.
+  /// The entries of the manifest by record, tombstones left out: of what several heads say, what dominates.
   func entries() throws -> [[UInt8]: WireMessage] {
-    var entries: [[UInt8]: WireMessage] = [:]
-    for name in try head.all(1) + head.all(2) {
-      for entry in try WireMessage(try object(name, .segment)).messages(2) {
-        entries[try entry.bytes(1)] = entry
+    var joined: [[UInt8]: (entry: WireMessage, version: [[UInt8]: UInt64])] = [:]
+    for head in heads {
+      var entries: [[UInt8]: (entry: WireMessage, version: [[UInt8]: UInt64])] = [:]
+      for name in try head.all(1) + head.all(2) {
+        let segment = try WireMessage(try object(name, .segment))
+        let devices = try segment.all(1)
+        for entry in try segment.messages(2) {
+          let version = try version(of: entry, devices)
+          entries[try entry.bytes(1)] = (entry, version)
+        }
+      }
+      for (record, new) in entries {
+        guard let known = joined[record] else {
+          joined[record] = new
+          continue
+        }
+        if Self.dominates(new.version, known.version) {
+          joined[record] = new
+        } else {
+          try Refused.unless(Self.dominates(known.version, new.version), "a conflict")
+        }
       }
     }
-    return try entries.filter { try $0.value.number(9) == 0 }
+    return try joined.mapValues(\.entry).filter { try $0.value.number(9) == 0 }
+  }
+
+  private func version(
+    of entry: WireMessage, _ devices: [[UInt8]]
+  ) throws -> [[UInt8]: UInt64] {
+    let pairs = try entry.numbers(7)
+    try Refused.unless(pairs.count.isMultiple(of: 2), "a version vector")
+    var version: [[UInt8]: UInt64] = [:]
+    for index in stride(from: 0, to: pairs.count, by: 2) {
+      try Refused.unless(pairs[index] < UInt64(devices.count), "a device of a version vector")
+      version[devices[Int(pairs[index])]] = pairs[index + 1]
+    }
+    return version
+  }
+
+  /// Whether no counter is lower.
+  private static func dominates(_ one: [[UInt8]: UInt64], _ other: [[UInt8]: UInt64]) -> Bool {
+    other.allSatisfy { one[$0.key, default: 0] >= $0.value }
   }
 
   /// Everything that the member holds, sorted by path and name.
@@ -48,6 +91,19 @@ struct MemberReader {
         }
         return RecordDescription(path: record.path, mode: record.mode, items: items).sorted
       })
+  }
+
+  /// The last paragraph of each record's note, by the record's title without the date before it.
+  func notes() throws -> [String: String] {
+    var notes: [String: String] = [:]
+    for entry in try entries().values {
+      let document = try WireMessage(try object(try entry.bytes(6), .record)).message(12)
+      let lines = try document.text(7).split(separator: "\n")
+      guard let last = lines.last else { continue }
+      let title = try entry.text(3)
+      notes[title.hasPrefix("20") ? String(title.dropFirst(11)) : title] = String(last)
+    }
+    return notes
   }
 
   private func path(of entry: WireMessage, in entries: [[UInt8]: WireMessage]) throws -> [String] {

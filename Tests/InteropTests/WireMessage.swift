@@ -55,6 +55,14 @@ struct WireMessage {
     return number
   }
 
+  /// The numbers of a packed field.
+  func numbers(_ field: UInt64) throws -> [UInt64] {
+    var input = try bytes(field)[...]
+    var numbers: [UInt64] = []
+    while !input.isEmpty { numbers.append(try Self.varint(&input)) }
+    return numbers
+  }
+
   /// A number with its sign in the lowest bit (`sint64`).
   func signed(_ field: UInt64) throws -> Int64 {
     let number = try number(field)

@@ -34,7 +34,7 @@ import VaultModel
     let pending = try PendingDevice(
       id: family[0].vault.id, store: store, state: state, words: words, device: Family.newDevice,
       password: SecretBytes(copying: Array("pw".utf8)), clock: .system)
-    let (path, bytes) = try pending.request
+    let (path, bytes) = pending.request
     try usb.put(BlobPath(path.string), bytes)
     return pending
   }
@@ -84,7 +84,7 @@ import VaultModel
     let vault = family[0].vault
     let pending = try ask(family, .random(for: vault.person))
     try family[0].sync(usb)
-    #expect(family[0].store.blobs[BlobPath(try pending.request.path.string)] != nil)
+    #expect(family[0].store.blobs[BlobPath(pending.request.path.string)] != nil)
     let others = ApprovalWords.random(for: vault.person)
     let key = try vault.approvalKey(of: others)
     #expect(try vault.requests(with: key).isEmpty)

@@ -192,6 +192,40 @@ import VaultModel
     #expect(try anna.sync(usb).revocations == [])
   }
 
+  @Test(arguments: [false, true])
+  func ofTwoEpochsBegunAtOnceEachSideReadsTheOther(isLaptopFirst: Bool) throws {
+    let (first, second) = isLaptopFirst ? (annasLaptop, anna) : (anna, annasLaptop)
+    try first.vault.beginEpoch(of: #require(first.emma), without: [ben.vault.person])
+    try first.write("First")
+    try second.vault.beginEpoch(of: #require(second.emma), without: [carla.vault.person])
+    try second.write("Second")
+    for adult in [first, second, first, second] { #expect(try adult.sync(usb).problems == []) }
+    for adult in [first, second] {
+      #expect(try adult.titles == ["Visit", "Scan", "First", "Second"])
+      #expect(try #require(adult.emma).accesses().map(\.person) == [anna.vault.person])
+      try adult.expectWhole()
+    }
+  }
+
+  @Test func aShareGivenDuringARevocationIsGivenAgain() throws {
+    // Ben knows nothing of the revocation yet when he shares.
+    try anna.vault.beginEpoch(of: #require(anna.emma), without: [ben.vault.person])
+    try anna.vault.share(#require(anna.emma), with: ben.vault.person, role: .owner)
+    try anna.vault.beginEpoch(of: #require(anna.emma), without: [carla.vault.person])
+    for adult in [anna, ben] { try adult.sync(usb) }
+    try anna.vault.beginEpoch(of: #require(anna.emma), without: [])
+    try ben.vault.share(#require(ben.emma), with: carla.vault.person, role: .viewer)
+    try anna.sync(usb)
+    let report = try ben.sync(usb)
+    #expect(report.problems == [])
+    #expect(report.revocations.map(\.givenAgain) == [[carla.vault.person]])
+    for adult in [anna, carla] { #expect(try adult.sync(usb).problems == []) }
+    #expect(try carla.titles == ["Visit", "Scan"])
+    #expect(
+      try #require(anna.emma).accesses().first { $0.person == carla.vault.person }?.role == .viewer)
+    #expect(try ben.sync(usb).revocations == [])
+  }
+
   @Test func aSyncThatIsCutAnywhereIsGoneOnWith() throws {
     try revokeBen()
     var number = 1

@@ -56,14 +56,14 @@ struct FrozenVault {
     .deletingLastPathComponent().appending(path: "../../Fixtures/vaults").standardizedFileURL
 
   let temporary: TemporaryFolder
-  let expected: Expected
   private let name: String
 
   var folder: FilePath { temporary.appending("vault") }
   var stateRoot: FilePath { temporary.appending("state") }
 
+  /// - Parameter machine: Whose state is to be used, of those among the fixture's secrets.
   /// - Throws: When there is no such fixture.
-  init(_ name: String) throws {
+  init(_ name: String, machine: String = "state") throws {
     self.name = name
     temporary = try TemporaryFolder()
     let files = FileManager.default
@@ -71,9 +71,14 @@ struct FrozenVault {
     try files.copyItem(
       atPath: Self.fixtures.appending(path: name).path, toPath: temporary.appending("vault").string)
     try files.copyItem(
-      atPath: secrets.appending(path: "state").path, toPath: temporary.appending("state").string)
-    let json = try Data(contentsOf: Self.fixtures.appending(path: "\(name).expected.json"))
-    expected = try JSONDecoder().decode(Expected.self, from: json)
+      atPath: secrets.appending(path: machine).path, toPath: temporary.appending("state").string)
+  }
+
+  var expected: Expected {
+    get throws {
+      let json = try Data(contentsOf: Self.fixtures.appending(path: "\(name).expected.json"))
+      return try JSONDecoder().decode(Expected.self, from: json)
+    }
   }
 
   private func secret(_ file: String) throws -> String {
@@ -89,9 +94,9 @@ struct FrozenVault {
   }
 
   /// Opens it as a new device of whoever knows the words.
-  func openWithWords() throws -> Vault {
-    let other = temporary.appending("other-state")
-    let words = try RecoveryWords(parsing: try secret("words"))
+  func openWithWords(_ file: String = "words") throws -> Vault {
+    let other = temporary.appending("state for \(file)")
+    let words = try RecoveryWords(parsing: try secret(file))
     let key = try Vault.recover(
       folder: folder, stateRoot: other, words: words, device: MemoryVault.newDevice,
       password: SecretBytes(copying: Array("another one".utf8)))

@@ -11,14 +11,14 @@ import VaultModel
   @Test(arguments: frozen)
   func holdsWhatItsMakersPutIn(name: String) throws {
     let frozen = try FrozenVault(name)
-    try expectEverything(in: try frozen.open(OpenOptions(readOnly: true)), frozen.expected)
+    try expectEverything(in: try frozen.open(OpenOptions(readOnly: true)), try frozen.expected)
   }
 
   @Test(arguments: frozen)
   func opensWithTheWordsAlone(name: String) throws {
     let frozen = try FrozenVault(name)
     let vault = try frozen.openWithWords()
-    try expectEverything(in: vault, frozen.expected)
+    try expectEverything(in: vault, try frozen.expected)
     try vault.close()
   }
 

@@ -84,16 +84,12 @@ extension Vault {
     guard !isReadOnly else { throw .readOnly }
     try context.reloadPeople()
     if let removal = context.removal { throw removal }
-    guard let own = context.people[person], let certificate = own.certificates[device] else {
+    guard let own = context.people[person] else {
       throw .missing(path: VaultPath.identity(person).string)
     }
     let generation = own.identity.generation
-    guard certificate.generation == generation else {
-      throw .missing(
-        path: VaultPath.certificate(person, generation: generation, device).string)
-    }
-    let master = try PersonKeys.openMaster(
-      certificate, device: context.device, files: context.signedFiles)
+    let master = try PersonKeys.openCurrentMaster(
+      of: own, device: context.device, files: context.signedFiles)
     let enrolment = DeviceEnrolment(
       vault: id, store: context.store, files: context.signedFiles, state: context.state,
       person: person, generation: generation, clock: context.clock)

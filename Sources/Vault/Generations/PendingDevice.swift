@@ -14,6 +14,8 @@ package struct PendingDevice: ~Copyable {
   private let key: SealingKey
   private let new: NewDevice
   private let prepared: DeviceEnrolment.Prepared
+  /// The request, for a store that a folder is not carried to by itself.
+  package let request: (path: VaultPath, bytes: [UInt8])
 
   /// Makes device keys and a slot for them here, and writes the request into the folder, which holds the vault's people.
   ///
@@ -66,8 +68,9 @@ package struct PendingDevice: ~Copyable {
       person: person, device: device.id, signingPublicKey: device.signingKey.publicKey,
       agreementPublicKey: device.agreementKey.publicKey, time: clock.milliseconds(),
       sealed: files.seal(said.encoded(), with: key, .request, path, counter: 0))
-    try files.store(
-      files.sign(body.encoded(), .request, path, with: device), at: path, in: store)
+    let bytes = files.sign(body.encoded(), .request, path, with: device)
+    try files.store(bytes, at: path, in: store)
+    request = (path, bytes)
     self.prepared = prepared
     self.store = store
     self.state = state
@@ -80,17 +83,6 @@ package struct PendingDevice: ~Copyable {
 
   /// The new device, as the one that approves it shows it.
   package var id: DeviceID { prepared.device.id }
-
-  /// The request, for a store that a folder is not carried to by itself.
-  package var request: (path: VaultPath, bytes: [UInt8]) {
-    get throws(VaultError) {
-      let path = VaultPath.deviceRequest(person, id)
-      let bytes = try storing { () throws(BlobStoreError) in
-        try store.read(BlobPath(path.string), limit: Limits.signedFileBytes)
-      }
-      return (path, bytes)
-    }
-  }
 
   /// Looks into the folder whether the device was approved, and if so, makes it one.
   ///

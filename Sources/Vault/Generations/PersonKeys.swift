@@ -70,6 +70,22 @@ struct PersonKeys: Sendable {
       identity: person.identity, generation: certificate.generation, binding: files.binding)
   }
 
+  /// The master key of the person's current generation.
+  ///
+  /// - Throws: `missing` when this device's certificate of that generation is still on its way; `damaged`.
+  static func openCurrentMaster(
+    of person: Person, device: ThisDevice, files: SignedFiles
+  ) throws(VaultError) -> MasterKey {
+    let generation = person.identity.generation
+    guard let certificate = person.certificates[device.id], certificate.generation == generation
+    else {
+      let path = VaultPath.certificate(
+        person.identity.person, generation: generation, device.id)
+      throw .missing(path: path.string)
+    }
+    return try openMaster(certificate, device: device, files: files)
+  }
+
   /// The master key that a certificate of this device wraps.
   ///
   /// - Throws: `damaged`.

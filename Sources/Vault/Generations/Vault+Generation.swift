@@ -49,7 +49,7 @@ extension Vault {
     guard devices.isSubset(of: own.certificates.keys) else {
       throw .notFound(what: "a device of yours among those to remove")
     }
-    for member in members where member.mayWrite { try member.commitNothing() }
+    try keepWhatWasLearned()
     let master = MasterKey.random()
     let generation = try nextGeneration(after: own.identity)
     let enrolment = DeviceEnrolment(
@@ -103,15 +103,8 @@ extension Vault {
     master: borrowing MasterKey, words: borrowing RecoveryWords
   ) throws(VaultError) {
     let binding = context.binding
-    guard let certificate = own.certificates[device],
-      certificate.generation == own.identity.generation
-    else {
-      // Of the generation that is to end this device has no key: its certificate is still on its way.
-      throw .missing(
-        path: VaultPath.certificate(person, generation: own.identity.generation, device).string)
-    }
-    let ending = try PersonKeys.openMaster(
-      certificate, device: context.device, files: context.signedFiles)
+    let ending = try PersonKeys.openCurrentMaster(
+      of: own, device: context.device, files: context.signedFiles)
     identity.past.append(
       PastGeneration(
         generation: own.identity.generation, signingPublicKey: own.identity.signingPublicKey,

@@ -38,7 +38,7 @@ extension Vault {
 
   /// Begins the epochs that are due, in members that this person owns: access that was given until a date which has
   /// passed ends; what two owners did at once is brought together; and people whose devices changed get keys that a
-  /// device which was removed does not have.
+  /// device which was removed does not have. And gives again what somebody who began an epoch had not seen given.
   ///
   /// - Returns: What was done.
   package func tendEpochs(
@@ -60,12 +60,14 @@ extension Vault {
       // Only who is an owner in both can say that neither is missed any more.
       let isMissed = outcome.besides.allSatisfy { chain.epochs.isOwner(person, in: $0) }
       let gone = expired.union(isMissed ? missed : [])
-      guard !gone.isEmpty || isOutdated else { continue }
-      try beginEpoch(of: member, without: gone, progress: progress)
+      let isDue = !gone.isEmpty || isOutdated
+      if isDue { try beginEpoch(of: member, without: gone, progress: progress) }
+      let given = try giveOverlooked(of: member)
+      guard isDue || !given.isEmpty else { continue }
       done.append(
         Revocation(
           member: member.id, expired: expired.sorted(),
-          revokedElsewhere: gone.subtracting(expired).sorted()))
+          revokedElsewhere: gone.subtracting(expired).sorted(), givenAgain: given))
     }
     return done
   }
@@ -109,13 +111,15 @@ extension Vault {
   }
 }
 
-/// An epoch that was begun by itself, because it was due.
+/// What was done by itself about access to a member, because it was due.
 package struct Revocation: Hashable, Sendable {
   package var member: MemberID
   /// Whose access had an end, which has come.
   package var expired: [PersonID]
   /// Whom another owner took out when one of this person's devices did something else.
   package var revokedElsewhere: [PersonID]
+  /// Whose access an epoch did not have, since it was given while that was begun.
+  package var givenAgain: [PersonID] = []
 }
 
 /// Begins one epoch of a member. Lives while the lock on the state's epochs is held.
@@ -233,8 +237,11 @@ private struct EpochBeginning {
     guard let own = context.people[vault.person]?.identity else {
       throw .notFound(what: "this person's identity")
     }
+    let before = pending.follows.flatMap { chain.valid[$0].map { Array($0.keys) } ?? [] }
+    let without = Set(before).subtracting(kept.map(\.person)).subtracting([vault.person])
     try issuer.give(
-      key.key, of: pending.id, to: own, as: .owner, until: 0, following: pending.follows)
+      key.key, of: pending.id, to: own, as: .owner, until: 0, following: pending.follows,
+      without: without.sorted())
   }
 }
 

@@ -53,15 +53,39 @@ extension Vault {
     guard chain.role(of: taker) == nil else {
       throw .alreadyExists(what: "access of the person \(taker.shortHex)")
     }
+    try give(member, to: other, as: role, until: until ?? 0)
+    audit.note(.share, member: member.id, detail: "\(role) \(taker.shortHex)")
+  }
+
+  /// Gives again what this person gave while somebody else began the current epoch and had not seen it.
+  ///
+  /// - Returns: Whose access it was.
+  func giveOverlooked(of member: Member) throws(VaultError) -> [PersonID] {
+    let overlooked = member.register.grants.overlooked(by: context.clock.milliseconds())
+    var given: [PersonID] = []
+    for grant in overlooked where grant.giver == person {
+      guard let other = context.people[grant.person]?.identity else { continue }
+      try give(member, to: other, as: grant.role, until: grant.until, time: grant.time)
+      audit.note(.share, member: member.id, detail: "\(grant.role) \(grant.person.shortHex)")
+      given.append(grant.person)
+    }
+    return given
+  }
+
+  /// Writes grants of all epochs that this person owns and in which the other one has none.
+  private func give(
+    _ member: Member, to other: IdentityBody, as role: Role, until: UInt64, time: UInt64? = nil
+  ) throws(VaultError) {
     let issuer = try grantIssuer(of: member.id)
-    for (epoch, grants) in chain.valid.sorted(by: { $0.key < $1.key }) {
-      guard let mine = grants[person], mine.role == .owner, grants[taker] == nil else { continue }
+    for (epoch, grants) in member.register.grants.valid.sorted(by: { $0.key < $1.key }) {
+      guard let mine = grants[person], mine.role == .owner, grants[other.person] == nil else {
+        continue
+      }
       let key = try opening(of: member.id, seen: nil).unwrapKey(mine, identities)
-      try issuer.give(key, of: epoch, to: other, as: role, until: until ?? 0)
+      try issuer.give(key, of: epoch, to: other, as: role, until: until, time: time)
     }
     try member.reloadGrants()
     try member.commitNothing()
-    audit.note(.share, member: member.id, detail: "\(role) \(taker.shortHex)")
   }
 
   /// Gives grants of a member in this person's name.
@@ -90,10 +114,11 @@ struct GrantIssuer {
   ///
   /// - Parameters:
   ///   - time: When access was given, if not now.
-  ///   - follows: Only in the grant that begins an epoch.
+  ///   - follows: Only in the grant that begins an epoch, as `without`.
   func give(
     _ key: borrowing FamilyMemberKey, of epoch: EpochID, to other: IdentityBody, as role: Role,
-    until: UInt64, time: UInt64? = nil, following follows: [EpochID] = []
+    until: UInt64, time: UInt64? = nil, following follows: [EpochID] = [],
+    without: [PersonID] = []
   ) throws(VaultError) {
     let giver = context.person
     let wrapped: [UInt8]
@@ -108,7 +133,8 @@ struct GrantIssuer {
     let grant = GrantBody(
       member: member, epoch: epoch, person: other.person, personGeneration: other.generation,
       giver: giver, giverGeneration: generation, role: role, wrappedKey: wrapped,
-      time: time ?? context.clock.milliseconds(), until: until, follows: follows)
+      time: time ?? context.clock.milliseconds(), until: until, follows: follows,
+      without: without)
     let path = VaultPath.grant(member, epoch, other.person)
     try context.signedFiles.store(
       context.signedFiles.sign(grant.encoded(), .grant, path, with: signingKey.key), at: path,

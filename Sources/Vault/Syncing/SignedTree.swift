@@ -156,20 +156,20 @@ package struct SignedTree: Sendable {
       files: files, people: people)
   }
 
-  /// The member's current epoch; nil when there is none.
-  package func epoch(of member: MemberID) throws(VaultError) -> EpochID? {
-    try grants(of: member, files: files).current
+  /// The member's valid epochs.
+  package func epochs(of member: MemberID) throws(VaultError) -> Set<EpochID> {
+    Set(try grants(of: member, files: files).valid.keys)
   }
 
   /// Whether an owner's device may have to begin an epoch: access that was given until a date has ended, someone's
-  /// keys are newer than those that a grant is for, or two owners began one at once.
+  /// keys are newer than those that a grant is for, two owners began one at once, or it was begun without a grant.
   ///
   /// - Parameter now: Milliseconds since 1970.
   package func mayOweEpoch(to member: MemberID, now: UInt64) throws(VaultError) -> Bool {
     let chain = try grants(of: member, files: files)
     guard let outcome = chain.outcome else { return false }
     let grants = chain.valid[outcome.current] ?? [:]
-    return !outcome.besides.isEmpty
+    return !outcome.besides.isEmpty || !chain.overlooked(by: now).isEmpty
       || grants.values.contains { grant in
         grant.hasEnded(by: now)
           || people[grant.person].map { $0.identity.generation > grant.personGeneration } ?? false

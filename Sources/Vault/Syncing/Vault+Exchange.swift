@@ -12,13 +12,15 @@ extension Vault {
   /// Puts verified statements and registers of people, and statements of members, in place: durable, one by one,
   /// when this returns; then knows them.
   ///
-  /// Statements that are here stay. The caller holds no register here for newer than the given one.
+  /// Statements that are here stay. The caller holds no register here for newer than the given one. What was learned
+  /// from devices that these files remove stands in this device's own heads before.
   package func place(
     _ files: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)]
   ) throws(VaultError) {
     guard !files.isEmpty else { return }
     guard !isReadOnly else { throw .readOnly }
     let store = context.store
+    if try removesDevices(files) { try keepWhatWasLearned() }
     try context.state.withCommitLock { () throws(VaultError) in
       for file in files {
         try storing { () throws(BlobStoreError) in
@@ -37,6 +39,32 @@ extension Vault {
     for id in Set(files.compactMap(\.path.memberOfGrant)) { try member(id)?.reloadGrants() }
   }
 
+  /// Whether an identity among the files takes out other devices than are known to be out.
+  private func removesDevices(
+    _ files: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)]
+  ) throws(VaultError) -> Bool {
+    let known = context.people.removedDevices.union([device])
+    for file in files {
+      guard case .identity = file.path else { continue }
+      let identity: IdentityBody
+      do throws(ModelError) {
+        identity = try IdentityBody(decoding: SignedFile(decoding: file.bytes).body)
+      } catch {
+        throw VaultError(error, path: file.path.string)
+      }
+      if identity.removed.contains(where: { !known.contains($0.device) }) { return true }
+    }
+    return false
+  }
+
+  /// Writes heads of the members that this person writes, in which stands all that is known here: of others' devices
+  /// too, which may soon be heard no more.
+  func keepWhatWasLearned() throws(VaultError) {
+    for member in members where member.mayWrite && member.damageReason == nil {
+      try member.commitNothing()
+    }
+  }
+
   /// Puts verified heads of a member in place whose keys this person has not: what they name was put in place before.
   package func placeSealedHeads(
     of member: MemberID, _ heads: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)]
@@ -48,11 +76,13 @@ extension Vault {
   }
 
   /// A member as the statements in `tree` make it, whose heads may not be here yet, for receiving its objects: one
-  /// that is open here, unless the tree has a new epoch of it.
+  /// that is open here, unless the tree has an epoch that it does not know, current or begun at the same time.
   ///
   /// - Throws: `noAccess` when this person has no key for it.
   package func receivingMember(_ id: MemberID, in tree: SignedTree) throws(VaultError) -> Member {
-    if let member = member(id), try tree.epoch(of: id) == member.register.grants.current {
+    if let member = member(id),
+      try tree.epochs(of: id).isSubset(of: member.register.grants.valid.keys)
+    {
       return member
     }
     return try open(id, store: tree.store, files: tree.files, people: tree.people)

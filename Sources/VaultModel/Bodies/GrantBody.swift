@@ -19,6 +19,8 @@ package struct GrantBody: Hashable, Sendable {
   package var until: UInt64
   /// The epochs that this one follows; only in an epoch's first grant, and empty in that of a member's first epoch.
   package var follows: [EpochID]
+  /// People with access in one of the epochs that this one follows who have none in it; only in an epoch's first grant.
+  package var without: [PersonID]
   package var unknown: UnknownFields
 
   package init(
@@ -33,6 +35,7 @@ package struct GrantBody: Hashable, Sendable {
     time: UInt64,
     until: UInt64 = 0,
     follows: [EpochID] = [],
+    without: [PersonID] = [],
     unknown: UnknownFields = .none
   ) {
     self.member = member
@@ -46,6 +49,7 @@ package struct GrantBody: Hashable, Sendable {
     self.time = time
     self.until = until
     self.follows = follows
+    self.without = without
     self.unknown = unknown
   }
 
@@ -72,6 +76,7 @@ package struct GrantBody: Hashable, Sendable {
       EpochID(
         number: try epoch.number.fromOne("epoch number"), owner: try epoch.owner.id("epoch owner"))
     }
+    without = try message.without.map { (person) throws(ModelError) in try person.id("person") }
     unknown = message.unknown
   }
 
@@ -94,6 +99,7 @@ package struct GrantBody: Hashable, Sendable {
       message.owner = epoch.owner.data
       return message
     }
+    message.without = without.map(\.data)
     message.unknown = unknown
     return message
   }

@@ -598,6 +598,9 @@ package nonisolated struct Kinvault_V1_GrantBody: Sendable {
   /// only in an epoch's first grant: the epochs that it follows
   package var follows: [Kinvault_V1_Epoch] = []
 
+  /// only there: people with access in one of those who have none in this one
+  package var without: [Data] = []
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -2357,7 +2360,7 @@ nonisolated extension Kinvault_V1_MemberRootBody: SwiftProtobuf.Message, SwiftPr
 
 nonisolated extension Kinvault_V1_GrantBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".GrantBody"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}member\0\u{3}epoch_number\0\u{3}epoch_owner\0\u{1}person\0\u{3}person_generation\0\u{1}giver\0\u{3}giver_generation\0\u{1}role\0\u{3}wrapped_key\0\u{1}time\0\u{1}until\0\u{1}follows\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}member\0\u{3}epoch_number\0\u{3}epoch_owner\0\u{1}person\0\u{3}person_generation\0\u{1}giver\0\u{3}giver_generation\0\u{1}role\0\u{3}wrapped_key\0\u{1}time\0\u{1}until\0\u{1}follows\0\u{1}without\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2377,6 +2380,7 @@ nonisolated extension Kinvault_V1_GrantBody: SwiftProtobuf.Message, SwiftProtobu
       case 10: try { try decoder.decodeSingularUInt64Field(value: &self.time) }()
       case 11: try { try decoder.decodeSingularUInt64Field(value: &self.until) }()
       case 12: try { try decoder.decodeRepeatedMessageField(value: &self.follows) }()
+      case 13: try { try decoder.decodeRepeatedBytesField(value: &self.without) }()
       default: break
       }
     }
@@ -2419,6 +2423,9 @@ nonisolated extension Kinvault_V1_GrantBody: SwiftProtobuf.Message, SwiftProtobu
     if !self.follows.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.follows, fieldNumber: 12)
     }
+    if !self.without.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.without, fieldNumber: 13)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2435,6 +2442,7 @@ nonisolated extension Kinvault_V1_GrantBody: SwiftProtobuf.Message, SwiftProtobu
     if lhs.time != rhs.time {return false}
     if lhs.until != rhs.until {return false}
     if lhs.follows != rhs.follows {return false}
+    if lhs.without != rhs.without {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -21,8 +21,7 @@ package struct LockedSync: Sendable {
     vault: VaultID, folder: any BlobStore, state: StateFolder, remote: any BlobStore,
     name: RemoteName, options: SyncOptions = SyncOptions(), clock: WallClock = .system
   ) throws(SyncError) {
-    let device = try keeping { () throws(VaultError) in try state.device(in: vault) }
-    home = SyncHome(id: vault, store: folder, state: state, device: device, clock: clock)
+    home = try SyncHome(locked: vault, folder: folder, state: state, clock: clock)
     self.remote = remote
     self.name = name
     self.options = options

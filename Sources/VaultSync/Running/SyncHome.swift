@@ -20,3 +20,15 @@ extension SyncHome {
       clock: vault.clock)
   }
 }
+
+extension SyncHome {
+  /// A vault whose keys are not needed.
+  ///
+  /// - Throws: `vault` when this machine has no device in it.
+  init(
+    locked vault: VaultID, folder: any BlobStore, state: StateFolder, clock: WallClock
+  ) throws(SyncError) {
+    let device = try keeping { () throws(VaultError) in try state.device(in: vault) }
+    self.init(id: vault, store: folder, state: state, device: device, clock: clock)
+  }
+}

@@ -82,7 +82,7 @@ struct DeviceEnquiry {
       throw CommandError.wrongSecret(
         "These eight words are for another vault, or for nobody whose files have come here yet.")
     }
-    let (path, bytes) = try pending.request
+    let (path, bytes) = pending.request
     try send(path, bytes)
     Terminal.note(
       "This machine asks as \(pending.id.shortHex). Waiting for the other device, ten minutes at most."

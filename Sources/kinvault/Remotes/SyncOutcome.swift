@@ -75,6 +75,9 @@ struct SyncOutcome: Encodable {
         + revocation.revokedElsewhere.map {
           "\(name($0))'s access to \(member), which another owner took away, has ended."
         }
+        + revocation.givenAgain.map {
+          "\(name($0))'s access to \(member) was given while another owner changed its keys, and was given again."
+        }
       return lines.isEmpty ? ["\(member) has new keys, since someone's devices changed."] : lines
     }
   }

@@ -27,16 +27,8 @@ extension Verb {
           throw says.wrong("\(device.name) does not notice that a clock is wrong")
         }
       }),
-    Verb(
-      "has a whole vault", isLook: true,
-      .devices { _, devices, says in
-        for device in devices {
-          let problems = try device.vault.check(readsData: true).problems
-          if let problem = problems.first(where: { $0.severity > .note }) {
-            throw says.wrong("\(device.name): \(problem.path): \(problem.reason)")
-          }
-        }
-      }),
+    Verb("has a whole vault", isLook: true, .devices(Look.wholeness)),
+    Verb("have a whole vault", isLook: true, .devices(Look.wholeness)),
   ]
 }
 
@@ -72,6 +64,15 @@ private enum Look {
           return
             "\(path) by \(try device.vault.name(of: conflict.mark.device)) at \(time): \(files)"
         }
+      }
+    }
+  }
+
+  static func wholeness(_ world: World, _ devices: [Device], _ says: Sentence) throws {
+    for device in devices {
+      let problems = try device.vault.check(readsData: true).problems
+      if let problem = problems.first(where: { $0.severity > .note }) {
+        throw says.wrong("\(device.name): \(problem.path): \(problem.reason)")
       }
     }
   }

@@ -1,29 +1,131 @@
+import VaultCrypto
 import VaultModel
 
 @testable import Vault
 
 extension Verb {
-  /// What people allow each other.
+  /// What people allow each other, and what becomes of their devices.
   static let people = [
     Verb(
       "shares MEMBER with PERSON as ROLE",
+      .eachDevice { world, device, says in try Sharing(world, device, says).share(until: nil) }),
+    Verb(
+      "shares MEMBER with PERSON as ROLE until WHEN",
       .eachDevice { world, device, says in
-        let roles: [String: Role] = ["owner": .owner, "editor": .editor, "viewer": .viewer]
-        guard let role = roles[says["ROLE"]] else {
-          throw says.wrong("a person is owner, editor or viewer")
+        guard let end = CalendarTime(says["WHEN"]) else {
+          throw says.wrong("a time is written as \"2026-03-01 09:30\"")
         }
-        guard
-          let member = try device.vault.members.first(where: { $0.name.string == says["MEMBER"] })
-        else { throw says.wrong("\(device.name) sees no “\(says["MEMBER"])”") }
-        guard let taker = world.devices.first(where: { $0.person == says["PERSON"] }) else {
-          throw says.wrong("there is no person “\(says["PERSON"])”")
+        try Sharing(world, device, says).share(until: end.milliseconds)
+      }),
+    Verb(
+      "unshares MEMBER from PERSON",
+      .eachDevice { world, device, says in try Sharing(world, device, says).unshare() }),
+    Verb(
+      "adds the member NAME",
+      .eachDevice { _, device, says in
+        guard let name = FileName(says["NAME"]) else { throw says.wrong("no member is called so") }
+        try device.manage { vault throws(VaultError) in _ = try vault.addMember(named: name) }
+      }),
+    Verb(
+      "removes DEVICE",
+      .eachDevice { world, device, says in
+        guard let other = world.devices.first(where: { $0.name == says["DEVICE"] }) else {
+          throw says.wrong("there is no device “\(says["DEVICE"])”")
         }
-        let vault = try device.vault
-        do throws(VaultError) {
-          try vault.share(member, with: taker.personID, role: role)
-        } catch {
-          device.messages.append(.init(text: error.message, needsExpecting: true))
+        let id = other.deviceID
+        let words = try RecoveryWords(parsing: world.words[device.person] ?? "")
+        try device.manage { vault throws(VaultError) in
+          try vault.beginGeneration(removing: [id], words: words)
+          for member in vault.members where member.role == .owner {
+            try vault.beginEpoch(of: member, without: [])
+          }
         }
-      })
+      }),
+    Verb(
+      "replaces the words",
+      .eachDevice { world, device, says in
+        let old = try RecoveryWords(parsing: world.words[device.person] ?? "")
+        let new = RecoveryWords.random()
+        let text = new.words.joined(separator: " ")
+        try device.manage { vault throws(VaultError) in try vault.replaceWords(old, with: new) }
+        world.formerWords[device.person] = world.words[device.person]
+        world.words[device.person] = text
+      }),
+    Verb(
+      "is lost and bought anew",
+      .eachDevice { world, device, says in
+        try device.replace(with: world.words[device.person] ?? "", from: world.firstRemote)
+      }),
+    Verb(
+      "is lost and bought anew with the former words",
+      .eachDevice { world, device, says in
+        guard let words = world.formerWords[device.person] else {
+          throw says.wrong("\(device.person) has had no other words")
+        }
+        try device.replace(with: words, from: world.firstRemote)
+      }),
+    Verb("lists access to MEMBER", isLook: true, .devices(Sharing.look)),
+    Verb("list access to MEMBER", isLook: true, .devices(Sharing.look)),
   ]
+}
+
+/// Who may do what with a member.
+private struct Sharing {
+  private static let roles: [String: Role] = [
+    "owner": .owner, "editor": .editor, "viewer": .viewer,
+  ]
+
+  let device: Device
+  let says: Sentence
+  private let member: Member
+  private let other: PersonID
+
+  init(_ world: World, _ device: Device, _ says: Sentence) throws {
+    self.device = device
+    self.says = says
+    guard let member = try Self.member(says["MEMBER"], at: device) else {
+      throw says.wrong("\(device.name) sees no “\(says["MEMBER"])”")
+    }
+    guard let other = world.devices.first(where: { $0.person == says["PERSON"] }) else {
+      throw says.wrong("there is no person “\(says["PERSON"])”")
+    }
+    (self.member, self.other) = (member, other.personID)
+  }
+
+  private static func member(_ name: String, at device: Device) throws -> Member? {
+    try device.vault.members.first { $0.name.string == name }
+  }
+
+  func share(until: UInt64?) throws {
+    guard let role = Self.roles[says["ROLE"]] else {
+      throw says.wrong("a person is owner, editor or viewer")
+    }
+    try device.manage { vault throws(VaultError) in
+      try vault.share(member, with: other, role: role, until: until)
+    }
+  }
+
+  func unshare() throws {
+    try device.manage { vault throws(VaultError) in
+      try vault.beginEpoch(of: member, without: [other])
+    }
+  }
+
+  /// Each line is a person and a role; all who look see the same.
+  static func look(_ world: World, _ devices: [Device], _ says: Sentence) throws {
+    let expected = says.step.block.map(\.text).sorted()
+    for device in devices {
+      guard let member = try member(says["MEMBER"], at: device) else {
+        throw says.wrong("\(device.name) sees no “\(says["MEMBER"])”")
+      }
+      let seen = try member.accesses().map { access in
+        let person = world.devices.first { $0.personID == access.person }?.person ?? "somebody"
+        let role = roles.first { $0.value == access.role }?.key ?? "nothing"
+        return "\(person) is \(role)"
+      }.sorted()
+      guard seen == expected else {
+        throw says.wrong("\(device.name) lists\n  \(seen.joined(separator: "\n  "))")
+      }
+    }
+  }
 }

@@ -35,6 +35,8 @@ final class Cast: Sendable {
 
   let vault: VaultID
   let seats: [Seat]
+  /// The 24 words of each person.
+  let words: [String: String]
 
   static func of(_ scenario: Scenario) throws -> Cast {
     let plan = Plan(
@@ -56,22 +58,27 @@ final class Cast: Sendable {
     let first = plan.people[0]
     let created = try Vault.create(
       id: id, in: store, state: StateFolder(store: state),
-      device: Self.device(first, first.devices[0]), password: Self.password, clock: Self.clock)
+      device: Self.device(first.name, first.devices[0]), password: Self.password, clock: Self.clock)
     let opened = try Vault.open(
       id: id, store: store, folder: nil, state: StateFolder(store: state), key: created.unlockKey,
       options: OpenOptions(), clock: Self.clock)
     var seats: [Seat] = []
+    var words = [first.name: created.words.words.joined(separator: " ")]
     for device in first.devices.dropFirst() {
-      seats.append(try Self.recover(first, device, id, created.words, from: store))
+      seats.append(
+        try Self.recover(first.name, device, id, created.words, from: store, at: Self.clock))
     }
     for person in plan.people.dropFirst() {
       let (home, homeState) = (MemoryStore(), MemoryStore())
       let joined = try Vault.join(
         opened.invite(), in: home, state: StateFolder(store: homeState),
-        device: Self.device(person, person.devices[0]), password: Self.password, words: .random(),
+        device: Self.device(person.name, person.devices[0]), password: Self.password,
+        words: .random(),
         clock: Self.clock)
+      words[person.name] = joined.words.words.joined(separator: " ")
       for device in person.devices.dropFirst() {
-        seats.append(try Self.recover(person, device, id, joined.words, from: home))
+        seats.append(
+          try Self.recover(person.name, device, id, joined.words, from: home, at: Self.clock))
       }
       try Self.copyPeople(from: home, to: store)
       _ = try opened.acceptIntroductions()
@@ -87,14 +94,15 @@ final class Cast: Sendable {
         person: first.name, device: first.devices[0], store: store, state: state,
         key: UnlockKey(try Self.unlock(id, state))))
     let order = plan.people.flatMap(\.devices)
+    self.words = words
     self.seats = order.compactMap { name in seats.first { $0.device == name } }
   }
 
   private static var password: SecretBytes { SecretBytes(copying: Array("pw".utf8)) }
 
-  private static func device(_ person: Scenario.Person, _ name: String) -> NewDevice {
+  private static func device(_ person: String, _ name: String) -> NewDevice {
     NewDevice(
-      personName: person.name, deviceName: name, deviceKind: "desktop", passwordCost: .floor,
+      personName: person, deviceName: name, deviceKind: "desktop", passwordCost: .floor,
       recoveryCost: .floor)
   }
 
@@ -102,9 +110,10 @@ final class Cast: Sendable {
     try Vault.unlock(id: id, state: StateFolder(store: state), password: password)
   }
 
-  private static func recover(
-    _ person: Scenario.Person, _ device: String, _ id: VaultID, _ words: borrowing RecoveryWords,
-    from source: MemoryStore
+  /// A machine that has become a device of a person's with the words alone, and a copy of the people's files.
+  static func recover(
+    _ person: String, _ device: String, _ id: VaultID, _ words: borrowing RecoveryWords,
+    from source: MemoryStore, at clock: WallClock
   ) throws -> Seat {
     let (store, state) = (MemoryStore(), MemoryStore())
     try copyPeople(from: source, to: store)
@@ -112,7 +121,7 @@ final class Cast: Sendable {
       id: id, store: store, state: StateFolder(store: state), words: words,
       device: self.device(person, device), password: password, clock: clock)
     return Seat(
-      person: person.name, device: device, store: store, state: state, key: UnlockKey(key))
+      person: person, device: device, store: store, state: state, key: UnlockKey(key))
   }
 
   private static func copyPeople(from source: MemoryStore, to target: MemoryStore) throws {

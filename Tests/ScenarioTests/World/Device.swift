@@ -1,6 +1,7 @@
 import BlobStore
 import Synchronization
 import TestSupport
+import VaultCrypto
 import VaultModel
 
 @testable import Vault
@@ -19,7 +20,7 @@ final class Device {
   let name: String
   let person: String
   private let id: VaultID
-  private let key: Cast.UnlockKey
+  private var key: Cast.UnlockKey
   private let time: WorldTime
   private let clock: DeviceClock
   private(set) var store: MemoryStore
@@ -48,6 +49,8 @@ final class Device {
 
   /// Whose it is, as the vault knows them.
   private(set) var personID = PersonID.zero
+  /// As which device the vault knows it.
+  private(set) var deviceID = DeviceID.zero
 
   func canReach(_ remote: Remote) -> Bool {
     !remote.isDown && (isOnline || remote.isAtHand)
@@ -83,7 +86,7 @@ final class Device {
     let vault = try Vault.open(
       id: id, store: store, folder: nil, state: StateFolder(store: stateStore), key: key.key,
       options: OpenOptions(acceptRollback: acceptsRollback), clock: clock.wallClock)
-    personID = vault.person
+    (personID, deviceID) = (vault.person, vault.device)
     open = (vault, FileTree(vault: vault, options: FileTreeOptions(uid: 1000, gid: 1000)))
   }
 
@@ -121,7 +124,36 @@ final class Device {
     store = image.imageAfterKill()
   }
 
+  /// The machine is lost with all that is on it; a new one of this name is made a device with the words.
+  ///
+  /// Words that are not, or no more, the person's are a message, and it stays lost.
+  func replace(with words: String, from remote: Remote) throws {
+    let words = try RecoveryWords(parsing: words)
+    let seat: Cast.Seat
+    do {
+      seat = try Cast.recover(person, name, id, words, from: remote.store, at: clock.wallClock)
+    } catch let error as VaultError {
+      messages.append(Message(text: error.message, needsExpecting: true))
+      return
+    }
+    handles = [:]
+    open = nil
+    (store, stateStore, key) = (seat.store, seat.state, seat.key)
+    try unlock()
+  }
+
   // MARK: What it does
+
+  /// Does something to the vault; what a person is told when it fails is a message.
+  func manage(_ body: (Vault) throws(VaultError) -> Void) throws {
+    let vault = try vault
+    do throws(VaultError) {
+      try body(vault)
+    } catch {
+      messages.append(Message(text: error.message, needsExpecting: true))
+    }
+    try tree.refresh()
+  }
 
   /// Does something in the mounted view and commits it; what a program is told when it fails is a message.
   func act(_ body: (FileTree) throws -> Void) throws {

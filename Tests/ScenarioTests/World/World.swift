@@ -14,9 +14,14 @@ final class World {
   let time: WorldTime
   /// What attached files are called in scenarios, by their bytes.
   private(set) var labels: [[UInt8]: String] = [:]
+  /// The 24 words that each person has on paper.
+  var words: [String: String]
+  /// The ones they had before.
+  var formerWords: [String: String] = [:]
 
   init(_ scenario: Scenario) throws {
     let cast = try Cast.of(scenario)
+    words = cast.words
     let names = scenario.remotes.isEmpty ? ["cloud"] : scenario.remotes
     let all = names.map { Remote($0) }
     remotes = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
@@ -63,7 +68,8 @@ final class World {
     for _ in 0..<8 {
       var isAtRest = true
       for device in present {
-        guard let report = try device.sync(remote) else { return }
+        // Who has to say something first, or was removed, does not keep the others from meeting.
+        guard let report = try device.sync(remote) else { continue }
         if !report.pulled.isEmpty || !report.pushed.isEmpty { isAtRest = false }
         tick()
       }

@@ -1,0 +1,188 @@
+import Crypto
+import Foundation
+import Testing
+
+/// Two people, devices that came and went, words that were replaced, and access that was taken away, read from the folder as
+/// Docs/Format.md tells it. `Scripts/freeze-shared-vault` says what happened.
+@Suite struct FrozenSharedVaultTests {
+  private let vault: FrozenVault
+  private let anna: Person
+  private let ben: Person
+
+  init() throws {
+    vault = try FrozenVault("1-shared")
+    anna = try vault.person("words.anna")
+    ben = try vault.person("words.ben")
+  }
+
+  /// Everything that a person may read, by member: the paths of records with their notes.
+  private func readable(by person: Person) throws -> [String: [String: String]] {
+    var members: [String: [String: String]] = [:]
+    for member in try vault.names(in: "members") {
+      guard let reader = try MemberReader(member, of: vault, as: person) else { continue }
+      let description = try reader.description()
+      members[description.name] = try reader.notes()
+    }
+    return members
+  }
+
+  @Test func eachReadsWhatIsSharedWithThem() throws {
+    let liam = [
+      "Before and after": "Before.", "Penicillin": "A rash.",
+      "By the laptop": "Added with eight words.",
+    ]
+    let maria = ["Анализ крови": "Гемоглобин 132 г/л."]
+    let emma = [
+      "COVID-19": "Left arm.", "From the phone": "Before it was lost.", "By Ben": "While he could.",
+      "After Ben": "He does not read this.",
+    ]
+    #expect(try readable(by: anna) == ["Emma": emma, "Liam": liam, "Мария": maria])
+    #expect(try readable(by: ben) == ["Liam": liam, "Мария": maria])
+  }
+
+  @Test func nothingIsLeftThatAnOldKeyOpens() throws {
+    for member in try vault.names(in: "members") {
+      let access = try Access(member, in: vault, people: vault.people())
+      let current = try #require(try access.objects(of: anna, in: access.current)).keyID
+      for folder in try vault.names(in: "members/\(member)/objects") {
+        for name in try vault.names(in: "members/\(member)/objects/\(folder)") {
+          let file = try vault.file("members/\(member)/objects/\(folder)/\(name)")
+          #expect(Array(file[8..<16]) == current)
+        }
+      }
+      // Ben had keys once, wherever he is shut out now.
+      let earlier = access.grants.filter { $0.key != access.current && $0.value[ben.id] != nil }
+      #expect(!earlier.isEmpty)
+      for epoch in earlier.keys {
+        #expect(try access.objects(of: ben, in: epoch)?.keyID != current)
+      }
+    }
+  }
+
+  @Test func rolesAreThoseThatWereGiven() throws {
+    var roles: [String: Access.Role] = [:]
+    for member in try vault.names(in: "members") {
+      let access = try Access(member, in: vault, people: vault.people())
+      let name = try #require(try MemberReader(member, of: vault, as: anna)).description().name
+      #expect(try access.role(of: anna.id, in: access.current) == .owner)
+      roles[name] = try access.role(of: ben.id, in: access.current)
+    }
+    #expect(roles == ["Liam": .owner, "Мария": .viewer])
+  }
+
+  @Test func whoWasTakenOutIsNamed() throws {
+    var taken: [[[UInt8]]] = []
+    for member in try vault.names(in: "members") {
+      let access = try Access(member, in: vault, people: vault.people())
+      taken += try access.grants.compactMap { epoch, grants in
+        try grants[epoch.owner]?.all(13)
+      }.filter { !$0.isEmpty }
+    }
+    #expect(taken == [[ben.id]])
+  }
+
+  // MARK: Generations
+
+  @Test func theNewWordsSucceedTheFormerOnes() throws {
+    let (former, new) = (
+      try vault.rootPublicKey("words.anna-former"), try vault.rootPublicKey("words.anna")
+    )
+    #expect(anna.known.rootKeys == [former, new])
+    #expect(anna.id == PublicPerson.id(rootPublicKey: former))
+    #expect(throws: Refused.self) { try vault.person("words.anna-former") }
+    // What the former words derive opens nothing of the new slot.
+    #expect(throws: (any Error).self) {
+      try Person(
+        anna.known, entropy: try vault.entropy("words.anna-former"), primitives: vault.primitives)
+    }
+  }
+
+  @Test func theNewestMasterKeyOpensAllBeforeIt() throws {
+    #expect(anna.known.generations == [1, 2, 3] && anna.known.generation == 3)
+    for generation in anna.known.generations.map(UInt64.init) {
+      let key = try Curve25519.Signing.PrivateKey(
+        rawRepresentation: anna.signingKey(generation: generation))
+      #expect(
+        try Array(key.publicKey.rawRepresentation)
+          == anna.known.signingPublicKey(generation: generation))
+    }
+  }
+
+  @Test func aRemovedDeviceCountsNoMore() throws {
+    let devices = try vault.certificates(of: anna.known)
+    let names = try devices.values.map { try vault.profile(of: $0, person: anna).text(1) }
+    #expect(Set(names) == ["desk", "laptop"])
+    #expect(anna.known.removedDevices.count == 1)
+    let removed = try #require(anna.known.removedDevices.first).hex
+    #expect(try vault.names(in: "people/\(anna.id.hex)/generations/1").contains(removed))
+  }
+
+  @Test func aSuccessorThatSomeoneElseSignedIsRefused() throws {
+    let path = "people/\(anna.id.hex)/identity"
+    let file = try vault.file(path)
+    for position in file.indices {
+      var copy = file
+      copy[position] ^= 1
+      #expect(throws: (any Error).self) {
+        try PublicPerson(file: copy, id: anna.id, primitives: vault.primitives)
+      }
+    }
+  }
+
+  // MARK: What was handed over outside of the vault
+
+  @Test func theInvitationOpensTheIntroduction() throws {
+    let invitation = try Invitation(vault.secretLine("invitation"))
+    #expect(invitation.vault == vault.primitives.vault && invitation.inviter == anna.id)
+    let path = "people/\(ben.id.hex)/introduction"
+    let body = try vault.primitives.verified(try vault.file(path), "introduction", path: path) {
+      try ben.known.signingPublicKey(generation: try $0.number(2))
+    }
+    let id = vault.primitives.derive(invitation.secret, "invitation-id").prefix(8)
+    #expect(try body.bytes(1) == ben.id && body.bytes(3) == Array(id))
+    let key = vault.primitives.derive(
+      invitation.secret, "introduction", context: invitation.inviter)
+    let introduction = try vault.primitives.opened(
+      try body.message(5), key: key, label: "introduction", path: path, counter: 0)
+    #expect(try introduction.text(1) == "Ben")
+  }
+
+  @Test func theEightWordsOpenTheRequestAndTheApproval() throws {
+    let key = try vault.approvalKey(vault.secretWords("approval"), person: anna.id)
+    let device = try vault.onlyName(in: "people/\(anna.id.hex)/requests")
+    let path = "people/\(anna.id.hex)/requests/\(device)"
+    let body = try vault.primitives.verified(try vault.file(path), "request", path: path) {
+      try $0.bytes(3)
+    }
+    #expect(
+      try (Array("kinvault device".utf8) + [0] + body.bytes(3) + body.bytes(4)).sha256.hex == device
+    )
+    let request = try vault.primitives.opened(
+      try body.message(6), key: key, label: "request", path: path, counter: 0)
+    #expect(try request.text(1) == "laptop")
+    let certificate = try #require(try vault.certificates(of: anna.known)[Array(hex: device)])
+    let generation = try certificate.number(2)
+    let empty = try vault.primitives.opened(
+      try certificate.message(9), key: key, label: "certificate",
+      path: "people/\(anna.id.hex)/generations/\(generation)/\(device)", counter: 0)
+    #expect(!empty.has(1))
+  }
+
+  @Test func bothComputeTheWordsThatTheyCompare() throws {
+    // What one of them was shown stands before what the program says then.
+    let shown = try Array(vault.secretWords("comparison").prefix(6))
+    #expect(try vault.comparisonWords(anna.id, ben.id) == shown)
+    #expect(try vault.comparisonWords(ben.id, anna.id) == shown)
+  }
+
+  @Test(arguments: ["desk", "tablet"])
+  func thePasswordOpensTheMasterKey(machine: String) throws {
+    let person = machine == "desk" ? anna : ben
+    let slot = try DeviceSlot(vault: vault, state: machine)
+    #expect(try slot.person == person.id)
+    let certificate = try #require(try vault.certificates(of: person.known)[slot.device])
+    #expect(
+      try slot.masterKey(certificate: certificate)
+        == person.masterKey(generation: try certificate.number(2)))
+  }
+}
