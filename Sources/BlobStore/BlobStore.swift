@@ -74,6 +74,14 @@ extension LocalStore {
     try bytes.withBlobBytes { (buffer) throws(BlobStoreError) in try create(path, buffer) }
   }
 
+  package func overwrite(
+    _ path: BlobPath, at offset: UInt64, _ bytes: [UInt8]
+  ) throws(BlobStoreError) {
+    try bytes.withBlobBytes { (buffer) throws(BlobStoreError) in
+      try overwrite(path, at: offset, buffer)
+    }
+  }
+
   package func replace(_ path: BlobPath, _ bytes: [UInt8], durably: Bool) throws(BlobStoreError) {
     try bytes.withBlobBytes { (buffer) throws(BlobStoreError) in
       try replace(path, buffer, durably: durably)

@@ -90,6 +90,30 @@ struct Descriptor: ~Copyable {
     }
   }
 
+  func write(
+    _ bytes: UnsafeRawBufferPointer, at offset: UInt64, path: String
+  ) throws(BlobStoreError) {
+    guard let base = bytes.baseAddress else { return }
+    var done = 0
+    while done < bytes.count {
+      let start = off_t(clamping: offset) + off_t(done)
+      let count = pwrite(number, base + done, bytes.count - done, start)
+      if count >= 0 {
+        done += count
+      } else if errno != EINTR {
+        throw BlobStoreError(errno: errno, path: path)
+      }
+    }
+  }
+
+  /// `fdatasync`: contents are on disk, and attributes as far as they are needed to read them.
+  func syncData(path: String) throws(BlobStoreError) {
+    while fdatasync(number) != 0 {
+      let error = errno
+      guard error == EINTR else { throw BlobStoreError(errno: error, path: path) }
+    }
+  }
+
   /// `fsync`: contents and attributes of a file, or the names in a folder, are on disk.
   func sync(path: String) throws(BlobStoreError) {
     while fsync(number) != 0 {

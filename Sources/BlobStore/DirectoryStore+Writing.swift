@@ -98,6 +98,17 @@ extension DirectoryStore {
     try write(path, bytes, .always, durably: durably)
   }
 
+  package func overwrite(
+    _ path: BlobPath, at offset: UInt64, _ bytes: UnsafeRawBufferPointer
+  ) throws(BlobStoreError) {
+    let file = try Descriptor(open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY), path: path.string)
+    guard try file.blobSize(path: path.string) >= offset + UInt64(bytes.count) else {
+      throw .io(path: path.string, errno: EFBIG)
+    }
+    try file.write(bytes, at: offset, path: path.string)
+    try file.syncData(path: path.string)
+  }
+
   package func put(
     _ path: BlobPath, _ bytes: UnsafeRawBufferPointer, _ condition: PutCondition
   ) throws(BlobStoreError) {

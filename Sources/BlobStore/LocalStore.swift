@@ -35,6 +35,14 @@ package protocol LocalStore: BlobStore {
   func replace(_ path: BlobPath, _ bytes: UnsafeRawBufferPointer, durably: Bool)
     throws(BlobStoreError)
 
+  /// Writes into a blob that is there, within its size, and returns when that is on disk. Throws `notFound` when it is
+  /// absent.
+  ///
+  /// It changes these bytes and nothing else, so the disk has one thing to do. After a crash, and after an error, each
+  /// of the bytes may be the old or the new one.
+  func overwrite(_ path: BlobPath, at offset: UInt64, _ bytes: UnsafeRawBufferPointer)
+    throws(BlobStoreError)
+
   /// Removes a folder, which is not the root, and everything in it. Removing what is absent succeeds. After an error a
   /// part of it may be gone.
   func removeFolder(_ path: BlobPath) throws(BlobStoreError)

@@ -29,7 +29,7 @@ extension CommitWriter {
   func translated(
     _ edit: RecordEdit, over base: RevisionJoin.Named?
   ) throws(VaultError) -> RecordEdit {
-    guard member.register.keys.hasChanged else { return edit }
+    guard member.register.keys.hasChanged || edit.mayNameOldObjects else { return edit }
     var edit = edit
     let translation = Translation(
       member: member, target: member.register.keys.current, keepsHistory: false,

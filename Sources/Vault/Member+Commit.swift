@@ -12,13 +12,24 @@ extension Member {
   ///
   /// - Throws: `viewersOnlyRead`, `readOnly`, `noSpace`, `rolledBack`, `forked`, `io`; `damaged` or `missing` when the
   ///   member's head or manifest is not whole. Then nothing was committed and what was is still there.
-  package func commit(_ edits: [RecordEdit]) throws(VaultError) -> Commit {
+  ///
+  /// - Parameter foldsRedo: The edits are all that `log` was called with since the last such commit, or newer ones of the
+  ///   same: what was logged counts no more.
+  package func commit(
+    _ edits: [RecordEdit], foldsRedo: Bool = false
+  ) throws(VaultError) -> Commit {
     if let damage = damage.withLock({ $0 }) { throw damage }
-    return try withWriter { (writer, changed) throws(VaultError) in
+    let mark = foldsRedo ? redoLog.mark : nil
+    let (commit, wroteHead) = try withWriter { (writer, changed) throws(VaultError) in
+      writer.folds = mark
       try writer.joinConcurrent()
       try writer.add(edits)
-      return try writer.finish(changedByOthers: changed)
+      let commit = try writer.finish(changedByOthers: changed)
+      return (commit, writer.wroteHead)
     }
+    if foldsRedo, wroteHead { redoLog.rewind() }
+    if foldsRedo, !wroteHead { try redoLog.erase() }
+    return commit
   }
 
   /// Runs `body` with a commit in the making that knows all that is here, late heads taken over; nothing of what is
@@ -56,7 +67,7 @@ extension Member {
     return try commit([])
   }
 
-  private func requireWritable() throws(VaultError) {
+  func requireWritable() throws(VaultError) {
     guard !context.isReadOnly else { throw .readOnly }
     if let removal = context.removal { throw removal }
     guard mayWrite else { throw .viewersOnlyRead(member: id) }
@@ -94,6 +105,9 @@ struct CommitWriter {
   private var failures: [RecordID: VaultError] = [:]
   /// Records that were taken over from late heads and that no head of this device has yet.
   var unwritten: Set<RecordID> = []
+  /// The redo records that the edits of this commit stand in.
+  var folds: Head.Redone?
+  private(set) var wroteHead = false
   /// Something of a late head of another device is not here, so it is not taken over yet.
   var isWaiting = false
   var context: VaultContext { member.context }
@@ -330,8 +344,11 @@ struct CommitWriter {
   private mutating func store(_ head: Head) throws(VaultError) {
     let device = context.device.id
     let previous = heads.loaded[device]?.hash
+    var head = head
+    head.redone = try redone()
     let bytes = try member.register.encode(head, counter: counter, previous: previous)
     try member.register.store(bytes)
+    wroteHead = true
     let hash = Digest.sha256(bytes)
     heads.loaded[device] = LoadedHead(
       device: device, counter: counter, hash: hash, late: nil, head: head, person: context.person,

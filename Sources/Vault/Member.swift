@@ -11,6 +11,7 @@ package final class Member: Sendable {
   package let objects: ObjectStore
   let context: VaultContext
   let register: HeadRegister
+  let redoLog: RedoLog
   let manifest = Mutex(Manifest())
   /// Live records that show in the root instead of where their parent link says; seldom any.
   let displaced = Mutex<Set<RecordID>>([])
@@ -34,6 +35,8 @@ package final class Member: Sendable {
       member: id, keys: opened.keys, store: context.store, staging: context.staging,
       lazy: context.lazy,
       buffers: context.buffers)
+    redoLog = RedoLog(
+      member: id, folder: context.redoFolder, store: context.state.store, keys: opened.keys)
     register = HeadRegister(
       member: id, context: context, keys: opened.keys,
       access: MemberGrants(opened.grants))

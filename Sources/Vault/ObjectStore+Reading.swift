@@ -133,6 +133,13 @@ extension ObjectStore {
     lazy.fetchAhead(name, for: self)
   }
 
+  /// The content of an object whose sealed file is at hand, authenticated.
+  func content(
+    of file: [UInt8], named name: ObjectName, _ kind: ObjectKind
+  ) throws(VaultError) -> [UInt8] {
+    try content(name, kind: kind, file: file, path: path(of: name), true)
+  }
+
   private func content(
     _ name: ObjectName, kind: ObjectKind, at path: BlobPath, _ checkingName: Bool
   ) throws(VaultError) -> [UInt8] {

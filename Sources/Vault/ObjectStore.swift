@@ -187,6 +187,22 @@ package final class ObjectStore: Sendable {
     }
   }
 
+  /// Where an object is to be found.
+  enum Whereabouts {
+    /// In its place, if anywhere.
+    case inPlace
+    /// In memory only: its sealed file.
+    case held([UInt8])
+    case inStagingFolder
+  }
+
+  func whereabouts(of name: ObjectName) -> Whereabouts {
+    staged.withLock { staged in
+      guard let object = staged[name] else { return .inPlace }
+      return object.held.map(Whereabouts.held) ?? .inStagingFolder
+    }
+  }
+
   func isStaged(_ name: ObjectName) -> Bool { staged.withLock { $0[name] != nil } }
 
   /// Moves a staged object to its place; does nothing when it is there already.

@@ -23,6 +23,8 @@ package struct Problem: Hashable, Sendable {
     case accessEnded
     /// What an interrupted writer left behind; `collect` removes it.
     case leftover
+    /// What was durable when a process died could not be made part of the vault yet; that is tried again.
+    case unfinished
   }
 
   package enum Severity: String, Sendable, Comparable {

@@ -17,6 +17,8 @@ package struct RecordEdit: Sendable {
   /// The times of the items that the author of the edit saw, for names in `items`: what another device made of them
   /// since is kept as a conflict. A name that is not here is replaced without a look.
   package var seen: [FileName: HybridTime] = [:]
+  /// Its contents may be sealed with the keys of an epoch that is over.
+  var mayNameOldObjects = false
 
   package init(
     record: RecordID, isNew: Bool = false, place: RecordPlace? = nil,

@@ -245,6 +245,7 @@ package final class Vault: Sendable {
   /// Commits are the caller's business: what is staged and named by none is dropped.
   package func close() throws(VaultError) {
     defer { context.staging?.remove() }
+    context.redoFolder.close(isNeeded: members.contains { $0.hasLogged })
     try audit.flush()
   }
 }

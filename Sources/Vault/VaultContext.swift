@@ -1,4 +1,5 @@
 import BlobStore
+import Glibc
 import Synchronization
 import VaultCrypto
 import VaultModel
@@ -26,6 +27,10 @@ final class VaultContext: Sendable {
   /// What is known of chunks that are elsewhere; nil for a vault that is wholly here.
   let lazy: LazyChunks?
   let buffers: BufferPool
+  /// Where this process keeps its redo files.
+  let redoFolder: RedoFolder
+  /// The inode number of the vault's folder; 0 for a vault that lies in none.
+  let folderNumber: UInt64
 
   init(
     store: any LocalStore, folder: FilePath?, state: StateFolder, clock: WallClock,
@@ -47,8 +52,16 @@ final class VaultContext: Sendable {
     self.isReadOnly = isReadOnly
     self.staging = staging
     self.lazy = lazy
+    redoFolder = RedoFolder(state: state)
+    folderNumber = Self.inodeNumber(of: folder)
     // Six buffers a core are in use at most when many reads and seals run at once.
     buffers = BufferPool(byteCount: (ObjectStore.sealedChunkSize + 4095) & ~4095, keptCount: 12)
+  }
+
+  private static func inodeNumber(of folder: FilePath?) -> UInt64 {
+    var status = stat()
+    guard let folder, stat(folder.string, &status) == 0 else { return 0 }
+    return UInt64(status.st_ino)
   }
 
   /// Everyone in the vault, as they were last read.

@@ -78,6 +78,7 @@ extension Vault {
       if !options.readOnly, let generation, generation < keys.generation {
         try vault.renewRegister()
       }
+      try vault.redoWhatCrashesLeft()
     } catch {
       staging?.remove()
       throw error

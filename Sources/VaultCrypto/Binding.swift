@@ -48,6 +48,8 @@ package enum FileLabel: String, Sendable, CaseIterable {
   case remote
   /// The key of an epoch that is being begun, in this machine's state.
   case epoch
+  /// A redo record, in this machine's state.
+  case redo
 }
 
 /// The bytes of a number, the most significant first.

@@ -108,7 +108,7 @@ package final class FileHandle: @unchecked Sendable {
     let isClean = tree.state.lock.withLock {
       node.links.allSatisfy { !node.view.isPending($0.record) }
     }
-    if !isClean { try tree.commit(node.view) }
+    if !isClean { try tree.makeDurable(node.view) }
     try throwPendingError()
   }
 

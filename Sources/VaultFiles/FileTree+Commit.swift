@@ -54,16 +54,43 @@ extension FileTree {
   package func syncDirectory(_ inode: Inode) throws(FileError) {
     guard !isReadOnly else { return }
     if inode == Self.root {
-      for view in views { try commit(view) }
+      for view in views { try makeDurable(view) }
       return
     }
-    let view = try state.lock.withLock { () throws(FileError) in try directory(inode).view }
-    if state.lock.withLock({ !view.pending.isEmpty || !view.inFlight.isEmpty }) { try commit(view) }
+    try makeDurable(try state.lock.withLock { () throws(FileError) in try directory(inode).view })
+  }
+
+  /// Returns when everything of the member that was pending is on disk, in a commit or where the next process finds
+  /// it; shares the wait with others who ask.
+  func makeDurable(_ view: MemberView) throws(FileError) {
+    guard hasChanges(view) else { return }
+    try view.syncs.run { () throws(FileError) in
+      try view.writing.withLock { () throws(FileError) in
+        if try !log(view) { try commitOnce(view) }
+      }
+    }
+  }
+
+  /// Whether there is something that no commit has.
+  private func hasChanges(_ view: MemberView) -> Bool {
+    view.member.hasLogged
+      || state.lock.withLock { !view.pending.isEmpty || !view.inFlight.isEmpty }
+  }
+
+  /// Makes durable what is pending, which stays pending.
+  ///
+  /// - Returns: False if it has to be committed.
+  private func log(_ view: MemberView) throws(FileError) -> Bool {
+    guard !view.mustCommit else { return false }
+    let edits = state.lock.withLock { pendingEdits(of: view).edits }
+    do throws(VaultError) { return try view.member.log(edits) } catch { throw FileError(error) }
   }
 
   /// Returns when everything of the member that was pending is on disk; shares a commit with others who ask.
   func commit(_ view: MemberView) throws(FileError) {
-    try view.commits.run { () throws(FileError) in try commitOnce(view) }
+    try view.commits.run { () throws(FileError) in
+      try view.writing.withLock { () throws(FileError) in try commitOnce(view) }
+    }
   }
 
   private var views: [MemberView] { state.lock.withLock { Array(state.views.values) } }
@@ -73,7 +100,7 @@ extension FileTree {
   private func commitInBackground() {
     guard !isReadOnly else { return }
     for view in views {
-      guard state.lock.withLock({ !view.pending.isEmpty }) else { continue }
+      guard hasChanges(view) else { continue }
       do throws(FileError) {
         try commit(view)
       } catch {
@@ -96,6 +123,9 @@ extension FileTree {
       } catch {
         // The file keeps the error for its next flush; its content stays in memory.
       }
+    }
+    do throws(VaultError) { try vault.redoWhatCrashesLeft() } catch {
+      // It is looked for again at the next poll.
     }
     refresh()
     do throws(VaultError) { try vault.removeOldObjects() } catch {
@@ -137,12 +167,14 @@ extension FileTree {
       (collectEdits(of: view), view.objects.takeReleased())
     }
     view.objects.discard(released)
-    guard !edits.isEmpty else { return }
+    guard !edits.isEmpty || view.member.hasLogged else { return }
     do throws(VaultError) {
-      let commit = try view.member.commit(edits)
+      view.mustCommit = true
+      let commit = try view.member.commit(edits, foldsRedo: true)
       settle(edits, commit.failures, of: view)
       apply(view.member.takeChanges(), to: view)
       if let failure = commit.failures.values.first { throw failure }
+      view.mustCommit = false
     } catch {
       let failure = FileError(error)
       giveBack(edits, failure, of: view)
@@ -152,6 +184,16 @@ extension FileTree {
 
   /// What is pending, as edits; moves it from `pending` to `inFlight`. The tree lock has to be held.
   private func collectEdits(of view: MemberView) -> [RecordEdit] {
+    let (edits, remaining) = pendingEdits(of: view)
+    for edit in edits { view.inFlight[edit.record] = view.pending[edit.record] }
+    view.pending = remaining
+    return edits
+  }
+
+  /// What is pending, as edits, and what stays pending when they are committed. The tree lock has to be held.
+  private func pendingEdits(
+    of view: MemberView
+  ) -> (edits: [RecordEdit], remaining: [RecordID: PendingRecord]) {
     var edits: [RecordEdit] = []
     var remaining: [RecordID: PendingRecord] = [:]
     for (record, change) in view.pending {
@@ -180,11 +222,9 @@ extension FileTree {
       if !later.items.isEmpty { remaining[record] = later }
       if edit.place != nil || edit.attributes != nil || !edit.items.isEmpty {
         edits.append(edit)
-        view.inFlight[record] = change
       }
     }
-    view.pending = remaining
-    return edits
+    return (edits, remaining)
   }
 
   /// The edits are part of the vault now, but for those that failed.

@@ -28,6 +28,12 @@ final class MemberView: @unchecked Sendable {
   let member: Member
   let objects: MemberObjects
   let commits = CommitQueue()
+  /// Those who wait until what they did is durable, be it by a commit or without.
+  let syncs = CommitQueue()
+  /// Held through a commit, and while something is logged. Protects `mustCommit`.
+  let writing = Monitor()
+  /// The last commit failed, so that what is in its objects' places need not be on disk.
+  var mustCommit = false
   var directories: [RecordID: DirectoryNode] = [:]
   var files: [FileID: FileNode] = [:]
   /// What the next commit takes.

@@ -9,9 +9,10 @@ import Glibc
 /// further down:
 /// 1. `FileTree.topLock`: making members.
 /// 2. `Draft.lock` of one file (two drafts are never locked at once).
-/// 3. `TreeState.lock`, the tree lock: names, attributes, what is pending. Held for memory accesses only: no
+/// 3. `MemberView.writing`: commits. Held through I/O.
+/// 4. `TreeState.lock`, the tree lock: names, attributes, what is pending. Held for memory accesses only: no
 ///    I/O, no decryption and no waiting happens under it.
-/// 4. Leaves, which call nothing: `DirtyBudget`, `BufferPool`, `SealingPool`, `SealTicket`, `StagedObjects`,
+/// 5. Leaves, which call nothing: `DirtyBudget`, `BufferPool`, `SealingPool`, `SealTicket`, `StagedObjects`,
 ///    `CommitQueue`, `Committer`, and the locks inside module Vault.
 package final class Monitor: @unchecked Sendable {
   // The pointers are set once; what they point at is made for use by several threads.

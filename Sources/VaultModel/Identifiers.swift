@@ -57,6 +57,12 @@ package struct InvitationID: FixedBytes {
   package init(storage: Bytes8) { self.storage = storage }
 }
 
+/// Names a process that keeps redo files; random.
+package struct RedoWriterID: FixedBytes {
+  package let storage: Bytes8
+  package init(storage: Bytes8) { self.storage = storage }
+}
+
 /// The SHA-256 of a file's bytes as stored.
 package struct FileHash: FixedBytes {
   package let storage: Bytes32

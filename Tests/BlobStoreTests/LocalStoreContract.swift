@@ -96,6 +96,22 @@ struct LocalStoreContract {
   }
 
   @Test(arguments: Kind.allCases)
+  func overwritesInPlace(kind: Kind) throws {
+    try kind.with { store in
+      try store.replace("folder/blob", Array(0..<10), durably: true)
+      try store.overwrite("folder/blob", at: 7, [70, 80, 90])
+      try store.overwrite("folder/blob", at: 0, [100])
+      #expect(try store.read("folder/blob", limit: 10) == [100, 1, 2, 3, 4, 5, 6, 70, 80, 90])
+      let tooLong = BlobStoreError.io(path: "folder/blob", errno: 27)
+      #expect(throws: tooLong) { try store.overwrite("folder/blob", at: 8, [1, 2, 3]) }
+      #expect(throws: BlobStoreError.notFound(path: "no")) {
+        try store.overwrite("no", at: 0, [1])
+      }
+      #expect(try store.read("folder/blob", limit: 10) == [100, 1, 2, 3, 4, 5, 6, 70, 80, 90])
+    }
+  }
+
+  @Test(arguments: Kind.allCases)
   func readersKeepWhatTheyOpened(kind: Kind) throws {
     try kind.with { store in
       try store.create("blob", Array(0..<100))

@@ -29,6 +29,7 @@ struct KillTests {
     arguments: [
       ("renameat", 1), ("renameat", 3), ("renameat", 5), ("syncfs", 1), ("syncfs", 2),
       ("fsync", 1), ("fsync", 3), ("openat2", 30), ("write", 4),
+      ("pwrite64", 1), ("pwrite64", 7), ("fdatasync", 1), ("fdatasync", 5),
     ])
   func aKillAtASystemCallLosesNothingSynced(call: String, number: Int) throws {
     let vault = try CrashVault()

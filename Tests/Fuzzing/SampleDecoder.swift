@@ -71,8 +71,24 @@ package struct SampleDecoder: Sendable {
         Head(
           checkpoint: [random.id()], deltas: [random.id(), random.id()],
           cover: [Head.Cover(device: random.id(), counter: 9, headHash: random.id())],
-          time: HybridTime(rawValue: 99), announcement: random.id(), announcedAt: 7),
+          time: HybridTime(rawValue: 99), announcement: random.id(), announcedAt: 7,
+          redone: [Head.Redone(writer: random.id(), sequence: 300)]),
         Head.init(decoding:)
+      ) { $0.encoded() },
+      .init(
+        "redo record",
+        RedoRecord(
+          edits: [
+            RedoEdit(
+              record: random.id(), isNew: true,
+              place: RecordPlace(parent: .root, title: try fileName("Visit"), isDeleted: true),
+              attributes: revision.attributes, items: [item],
+              removed: [try fileName("old"), try fileName("older")],
+              seen: [RedoEdit.Seen(name: try fileName("old"), time: HybridTime(rawValue: 7))])
+          ],
+          objects: [RedoRecord.Object(name: random.id(), kind: .chunk, file: [1, 2])],
+          folder: 12),
+        RedoRecord.init(decoding:)
       ) { $0.encoded() },
     ]
   }

@@ -42,6 +42,12 @@ struct MemoryImage {
     note(path, files.count - 1)
   }
 
+  /// Whether the name and the size of the blob are on disk stays as it is; the bytes are.
+  mutating func overwrite(_ path: BlobPath, at offset: Int, _ bytes: [UInt8]) {
+    guard let node = names[path] else { return }
+    files[node].bytes.replaceSubrange(offset..<offset + bytes.count, with: bytes)
+  }
+
   mutating func link(_ path: BlobPath, to node: Node) {
     note(path, node)
   }

@@ -32,7 +32,7 @@ package final class MemoryStore: LocalStore {
 
   /// The `number`-th mutating call from now on (the first is 1) and all later ones throw `io` with EIO, and nothing
   /// changes any more, but for what the `number`-th leaves half done: `create` half a blob, `replace` half
-  /// a temporary file, `removeFolder` half a folder. Reading goes on working.
+  /// a temporary file, `overwrite` half of its bytes, `removeFolder` half a folder. Reading goes on working.
   package func cut(after number: Int) {
     state.withLock { $0.cutAt = $0.mutatingCallCount + number }
   }
@@ -173,6 +173,19 @@ package final class MemoryStore: LocalStore {
   ) throws(BlobStoreError) {
     try write(path, Array(bytes), durably: durably) { (image) throws(BlobStoreError) in
       try image.requireBlobOrNothing(path)
+    }
+  }
+
+  package func overwrite(
+    _ path: BlobPath, at offset: UInt64, _ bytes: UnsafeRawBufferPointer
+  ) throws(BlobStoreError) {
+    let bytes = Array(bytes)
+    let half = Array(bytes.prefix(bytes.count / 2))
+    try mutate(path, half: { $0.overwrite(path, at: Int(offset), half) }) {
+      (image) throws(BlobStoreError) in
+      guard let size = image.bytes(at: path)?.count else { throw .notFound(path: path.string) }
+      guard size >= Int(offset) + bytes.count else { throw .io(path: path.string, errno: EFBIG) }
+      image.overwrite(path, at: Int(offset), bytes)
     }
   }
 

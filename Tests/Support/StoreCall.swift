@@ -5,7 +5,7 @@ package struct StoreCall: Hashable, Sendable, CustomStringConvertible {
   package enum Kind: String, Hashable, Sendable, CaseIterable {
     /// `readRange` is `read` with an offset; `page` is a step of `walk`.
     case read, readRange, size, put, remove, list, page, flush
-    case openForReading, create, rename, link, replace, removeFolder, barrier, syncFolder
+    case openForReading, create, rename, link, replace, overwrite, removeFolder, barrier, syncFolder
     case space
   }
 
@@ -95,6 +95,13 @@ extension InspectingStore {
   ) throws(BlobStoreError) {
     try inspect(StoreCall(.replace, path, durably: durably))
     try inner.replace(path, bytes, durably: durably)
+  }
+
+  package func overwrite(
+    _ path: BlobPath, at offset: UInt64, _ bytes: UnsafeRawBufferPointer
+  ) throws(BlobStoreError) {
+    try inspect(StoreCall(.overwrite, path, durably: true))
+    try inner.overwrite(path, at: offset, bytes)
   }
 
   package func remove(_ path: BlobPath) throws(BlobStoreError) {

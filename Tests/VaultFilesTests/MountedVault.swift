@@ -14,8 +14,10 @@ final class MountedVault {
   let folder: FilePath
   let stateRoot: FilePath
   private let root: FilePath
-  private(set) var vault: Vault
-  private(set) var tree: FileTree
+  // Nil between a crash and the next process.
+  private var served: (vault: Vault, tree: FileTree)?
+  var vault: Vault { serving.vault }
+  var tree: FileTree { serving.tree }
   let options: FileTreeOptions
   private let created: CreatedVault
 
@@ -35,11 +37,16 @@ final class MountedVault {
     let password = SecretBytes(copying: Self.password)
     created = try Vault.create(
       in: folder, stateRoot: stateRoot, device: device, password: password)
-    vault = try Vault.open(folder: folder, stateRoot: stateRoot, key: created.unlockKey)
+    let vault = try Vault.open(folder: folder, stateRoot: stateRoot, key: created.unlockKey)
     var options = FileTreeOptions(uid: 1000, gid: 1000)
     change(&options)
     self.options = options
-    tree = FileTree(vault: vault, options: options)
+    served = (vault, FileTree(vault: vault, options: options))
+  }
+
+  private var serving: (vault: Vault, tree: FileTree) {
+    guard let served else { preconditionFailure("the process has crashed") }
+    return served
   }
 
   deinit {
@@ -47,7 +54,8 @@ final class MountedVault {
   }
 
   /// Opens the vault once more, as another process of this device does.
-  func openAgain(readOnly: Bool = false) throws -> Vault {
+  func openAgain(readOnly: Bool = false, in copy: FilePath? = nil) throws -> Vault {
+    let folder = copy ?? folder
     let password = SecretBytes(copying: Self.password)
     let key = try Vault.unlock(folder: folder, stateRoot: stateRoot, password: password)
     return try Vault.open(
@@ -80,9 +88,26 @@ final class MountedVault {
 
   /// Drops the tree as a crash does, or commits it first, and mounts anew.
   func remount(committing: Bool = true) throws {
-    if committing { try tree.stop() }
-    vault = try openAgain()
-    tree = FileTree(vault: vault, options: options)
+    if committing {
+      try tree.stop()
+      try openAfterCrash()
+    } else {
+      try crash()
+    }
+  }
+
+  /// Ends the process as a crash does: its locks are free, and nothing more is committed. Then, if wanted, the next
+  /// one begins.
+  func crash(opensAgain: Bool = true) throws {
+    // A test may still hold a part of the tree, and with it the locks; closing commits nothing either.
+    try served?.vault.close()
+    served = nil
+    if opensAgain { try openAfterCrash() }
+  }
+
+  func openAfterCrash() throws {
+    let vault = try openAgain()
+    served = (vault, FileTree(vault: vault, options: options))
   }
 
   private func removeTree(_ path: FilePath) {

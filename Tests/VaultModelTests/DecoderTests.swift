@@ -46,6 +46,8 @@ import Testing
         case "index": try Kinvault_V1_ChunkIndex(serializedBytes: sample.valid).serializedBytes()
         case "announcement":
           try Kinvault_V1_Announcement(serializedBytes: sample.valid).serializedBytes()
+        case "redo record":
+          try Kinvault_V1_RedoRecord(serializedBytes: sample.valid).serializedBytes()
         case "head": try Kinvault_V1_Head(serializedBytes: sample.valid).serializedBytes()
         default: nil
         }

@@ -59,6 +59,7 @@ enum CommitScript {
           _ = try vault.collect(keepDays: 30, isDryRun: false)
         }
       ),
+      ("synced note", syncedNote),
       ("second member", { vault, _ in _ = try vault.addMember(named: name("Liam")) }),
     ]
 
@@ -123,6 +124,16 @@ enum CommitScript {
     var edit = RecordEdit(record: try #require(emma.record(titled: "Visits 2025")).record)
     edit.place = RecordPlace(parent: .root, title: try name("Visits 2025"), isDeleted: true)
     _ = try emma.commit([edit])
+  }
+
+  /// What an `fsync` of the mount does, and the commit that follows.
+  private static let syncedNote: Step = { vault, _ in
+    let emma = try emma(vault)
+    var edit = RecordEdit(record: try #require(emma.record(titled: "Vaccines")).record)
+    edit.items[.record] = .note("synced")
+    edit.items[try name("pass.jpg")] = try .file("pass.jpg", [8, 9], in: emma)
+    if try emma.log([edit]) { _ = try emma.log([edit]) }
+    _ = try emma.commit([edit], foldsRedo: true)
   }
 
   private static let audit: Step = { vault, _ in

@@ -17,6 +17,17 @@ package struct Head: Hashable, Sendable {
     }
   }
 
+  /// Up to which of its redo records a process's edits are part of the manifest.
+  package struct Redone: Hashable, Sendable {
+    package var writer: RedoWriterID
+    package var sequence: UInt64
+
+    package init(writer: RedoWriterID, sequence: UInt64) {
+      self.writer = writer
+      self.sequence = sequence
+    }
+  }
+
   /// Segments that together hold every record.
   package var checkpoint: [ObjectName]
   /// Segments after it, oldest first.
@@ -28,12 +39,14 @@ package struct Head: Hashable, Sendable {
   package var announcement: ObjectName?
   /// The counter of the head that first carried the announcement; zero without one.
   package var announcedAt: UInt64
+  /// Of each process of this device that has redo files.
+  package var redone: [Redone]
   package var unknown: UnknownFields
 
   package init(
     checkpoint: [ObjectName] = [], deltas: [ObjectName] = [], cover: [Cover] = [],
     time: HybridTime = .zero, announcement: ObjectName? = nil, announcedAt: UInt64 = 0,
-    unknown: UnknownFields = .none
+    redone: [Redone] = [], unknown: UnknownFields = .none
   ) {
     self.checkpoint = checkpoint
     self.deltas = deltas
@@ -41,6 +54,7 @@ package struct Head: Hashable, Sendable {
     self.time = time
     self.announcement = announcement
     self.announcedAt = announcedAt
+    self.redone = redone
     self.unknown = unknown
   }
 
@@ -58,6 +72,7 @@ package struct Head: Hashable, Sendable {
       case .varint(4): head.time = HybridTime(rawValue: try reader.varint())
       case .bytes(5): head.announcement = try reader.optionalID("announcement")
       case .varint(6): head.announcedAt = try reader.varint()
+      case .bytes(7): head.redone.append(try .decode(reader.message("redone")))
       default: head.unknown.append(try reader.skip(tag))
       }
     }
@@ -72,6 +87,7 @@ package struct Head: Hashable, Sendable {
     writer.varint(4, time.rawValue)
     writer.id(5, announcement)
     writer.varint(6, announcedAt)
+    for redone in redone { writer.message(7, redone.encode) }
     writer.unknown(unknown)
     return writer.bytes
   }
@@ -103,5 +119,27 @@ extension Head.Cover {
     writer.varint(2, counter)
     writer.id(3, headHash)
     writer.unknown(unknown)
+  }
+}
+
+extension Head.Redone {
+  fileprivate static func decode(_ reader: WireReader) throws(ModelError) -> Head.Redone {
+    var reader = reader
+    var writer: RedoWriterID?
+    var sequence: UInt64 = 0
+    while let tag = try reader.next() {
+      switch tag {
+      case .bytes(1): writer = try reader.id("writer")
+      case .varint(2): sequence = try reader.varint()
+      default: _ = try reader.skip(tag)
+      }
+    }
+    guard let writer else { throw reader.malformed("the writer is missing") }
+    return Head.Redone(writer: writer, sequence: sequence)
+  }
+
+  fileprivate func encode(to writer: inout WireWriter) {
+    writer.id(1, self.writer)
+    writer.varint(2, sequence)
   }
 }

@@ -684,6 +684,25 @@ package nonisolated struct Kinvault_V1_Head: Sendable {
   /// the counter of the head that first carried it
   package var announcedAt: UInt64 = 0
 
+  /// of each process of this device that has redo files
+  package var redone: [Kinvault_V1_Redone] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// Up to which of its redo records a process's edits are part of the manifest.
+package nonisolated struct Kinvault_V1_Redone: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 8 bytes
+  package var writer: Data = Data()
+
+  package var sequence: UInt64 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -1304,6 +1323,149 @@ package nonisolated struct Kinvault_V1_Watermark: Sendable {
 
   /// identities: how many root keys the person had had by then
   package var rootCount: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// All that no commit had when an fsync returned.
+package nonisolated struct Kinvault_V1_RedoRecord: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var edits: [Kinvault_V1_RedoEdit] = []
+
+  /// those that no earlier record since the last commit has
+  package var objects: [Kinvault_V1_RedoObject] = []
+
+  /// the inode number of the vault's folder
+  package var folder: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Kinvault_V1_RedoObject: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var name: Data = Data()
+
+  package var kind: UInt32 = 0
+
+  /// sealed, as it would stand in the vault's folder
+  package var file: Data = Data()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// A change of one record.
+package nonisolated struct Kinvault_V1_RedoEdit: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var record: Data = Data()
+
+  /// no commit has named the record yet
+  package var new: Bool = false
+
+  /// absent: it stays
+  package var place: Kinvault_V1_RedoPlace {
+    get {_place ?? Kinvault_V1_RedoPlace()}
+    set {_place = newValue}
+  }
+  /// Returns true if `place` has been explicitly set.
+  package var hasPlace: Bool {self._place != nil}
+  /// Clears the value of `place`. Subsequent reads from it will return its default value.
+  package mutating func clearPlace() {self._place = nil}
+
+  /// absent: they stay
+  package var attributes: Kinvault_V1_RedoAttributes {
+    get {_attributes ?? Kinvault_V1_RedoAttributes()}
+    set {_attributes = newValue}
+  }
+  /// Returns true if `attributes` has been explicitly set.
+  package var hasAttributes: Bool {self._attributes != nil}
+  /// Clears the value of `attributes`. Subsequent reads from it will return its default value.
+  package mutating func clearAttributes() {self._attributes = nil}
+
+  /// new or changed; their times are set by the commit
+  package var items: [Kinvault_V1_Item] = []
+
+  /// names of items
+  package var removed: [Data] = []
+
+  package var seen: [Kinvault_V1_RedoSeen] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _place: Kinvault_V1_RedoPlace? = nil
+  fileprivate var _attributes: Kinvault_V1_RedoAttributes? = nil
+}
+
+package nonisolated struct Kinvault_V1_RedoPlace: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var parent: Data = Data()
+
+  package var title: Data = Data()
+
+  package var deleted: Bool = false
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Kinvault_V1_RedoAttributes: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var mode: UInt32 = 0
+
+  package var modified: Kinvault_V1_Timestamp {
+    get {_modified ?? Kinvault_V1_Timestamp()}
+    set {_modified = newValue}
+  }
+  /// Returns true if `modified` has been explicitly set.
+  package var hasModified: Bool {self._modified != nil}
+  /// Clears the value of `modified`. Subsequent reads from it will return its default value.
+  package mutating func clearModified() {self._modified = nil}
+
+  package var xattrs: [Kinvault_V1_Xattr] = []
+
+  package var uidPlusOne: UInt32 = 0
+
+  package var gidPlusOne: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _modified: Kinvault_V1_Timestamp? = nil
+}
+
+/// When the author of an edit saw the item last changed.
+package nonisolated struct Kinvault_V1_RedoSeen: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var name: Data = Data()
+
+  package var time: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2392,7 +2554,7 @@ nonisolated extension Kinvault_V1_HeadBody: SwiftProtobuf.Message, SwiftProtobuf
 
 nonisolated extension Kinvault_V1_Head: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Head"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}checkpoint\0\u{1}deltas\0\u{1}cover\0\u{1}time\0\u{1}announcement\0\u{3}announced_at\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}checkpoint\0\u{1}deltas\0\u{1}cover\0\u{1}time\0\u{1}announcement\0\u{3}announced_at\0\u{1}redone\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2406,6 +2568,7 @@ nonisolated extension Kinvault_V1_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 4: try { try decoder.decodeSingularUInt64Field(value: &self.time) }()
       case 5: try { try decoder.decodeSingularBytesField(value: &self.announcement) }()
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.announcedAt) }()
+      case 7: try { try decoder.decodeRepeatedMessageField(value: &self.redone) }()
       default: break
       }
     }
@@ -2430,6 +2593,9 @@ nonisolated extension Kinvault_V1_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
     if self.announcedAt != 0 {
       try visitor.visitSingularUInt64Field(value: self.announcedAt, fieldNumber: 6)
     }
+    if !self.redone.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.redone, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2440,6 +2606,42 @@ nonisolated extension Kinvault_V1_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.time != rhs.time {return false}
     if lhs.announcement != rhs.announcement {return false}
     if lhs.announcedAt != rhs.announcedAt {return false}
+    if lhs.redone != rhs.redone {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V1_Redone: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".Redone"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}writer\0\u{1}sequence\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.writer) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.sequence) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.writer.isEmpty {
+      try visitor.visitSingularBytesField(value: self.writer, fieldNumber: 1)
+    }
+    if self.sequence != 0 {
+      try visitor.visitSingularUInt64Field(value: self.sequence, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V1_Redone, rhs: Kinvault_V1_Redone) -> Bool {
+    if lhs.writer != rhs.writer {return false}
+    if lhs.sequence != rhs.sequence {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3597,6 +3799,279 @@ nonisolated extension Kinvault_V1_Watermark: SwiftProtobuf.Message, SwiftProtobu
     if lhs.hash != rhs.hash {return false}
     if lhs.floor != rhs.floor {return false}
     if lhs.rootCount != rhs.rootCount {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V1_RedoRecord: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".RedoRecord"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}edits\0\u{1}objects\0\u{1}folder\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.edits) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.objects) }()
+      case 3: try { try decoder.decodeSingularFixed64Field(value: &self.folder) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.edits.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.edits, fieldNumber: 1)
+    }
+    if !self.objects.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.objects, fieldNumber: 2)
+    }
+    if self.folder != 0 {
+      try visitor.visitSingularFixed64Field(value: self.folder, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V1_RedoRecord, rhs: Kinvault_V1_RedoRecord) -> Bool {
+    if lhs.edits != rhs.edits {return false}
+    if lhs.objects != rhs.objects {return false}
+    if lhs.folder != rhs.folder {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V1_RedoObject: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".RedoObject"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}kind\0\u{1}file\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.kind) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.file) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularBytesField(value: self.name, fieldNumber: 1)
+    }
+    if self.kind != 0 {
+      try visitor.visitSingularUInt32Field(value: self.kind, fieldNumber: 2)
+    }
+    if !self.file.isEmpty {
+      try visitor.visitSingularBytesField(value: self.file, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V1_RedoObject, rhs: Kinvault_V1_RedoObject) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.kind != rhs.kind {return false}
+    if lhs.file != rhs.file {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V1_RedoEdit: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".RedoEdit"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}record\0\u{1}new\0\u{1}place\0\u{1}attributes\0\u{1}items\0\u{1}removed\0\u{1}seen\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.record) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.new) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._place) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._attributes) }()
+      case 5: try { try decoder.decodeRepeatedMessageField(value: &self.items) }()
+      case 6: try { try decoder.decodeRepeatedBytesField(value: &self.removed) }()
+      case 7: try { try decoder.decodeRepeatedMessageField(value: &self.seen) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.record.isEmpty {
+      try visitor.visitSingularBytesField(value: self.record, fieldNumber: 1)
+    }
+    if self.new != false {
+      try visitor.visitSingularBoolField(value: self.new, fieldNumber: 2)
+    }
+    try { if let v = self._place {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    try { if let v = self._attributes {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
+    if !self.items.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.items, fieldNumber: 5)
+    }
+    if !self.removed.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.removed, fieldNumber: 6)
+    }
+    if !self.seen.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.seen, fieldNumber: 7)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V1_RedoEdit, rhs: Kinvault_V1_RedoEdit) -> Bool {
+    if lhs.record != rhs.record {return false}
+    if lhs.new != rhs.new {return false}
+    if lhs._place != rhs._place {return false}
+    if lhs._attributes != rhs._attributes {return false}
+    if lhs.items != rhs.items {return false}
+    if lhs.removed != rhs.removed {return false}
+    if lhs.seen != rhs.seen {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V1_RedoPlace: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".RedoPlace"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}parent\0\u{1}title\0\u{1}deleted\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.parent) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.title) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.deleted) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.parent.isEmpty {
+      try visitor.visitSingularBytesField(value: self.parent, fieldNumber: 1)
+    }
+    if !self.title.isEmpty {
+      try visitor.visitSingularBytesField(value: self.title, fieldNumber: 2)
+    }
+    if self.deleted != false {
+      try visitor.visitSingularBoolField(value: self.deleted, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V1_RedoPlace, rhs: Kinvault_V1_RedoPlace) -> Bool {
+    if lhs.parent != rhs.parent {return false}
+    if lhs.title != rhs.title {return false}
+    if lhs.deleted != rhs.deleted {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V1_RedoAttributes: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".RedoAttributes"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}mode\0\u{1}modified\0\u{1}xattrs\0\u{3}uid_plus_one\0\u{3}gid_plus_one\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.mode) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._modified) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.xattrs) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.uidPlusOne) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.gidPlusOne) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.mode != 0 {
+      try visitor.visitSingularUInt32Field(value: self.mode, fieldNumber: 1)
+    }
+    try { if let v = self._modified {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if !self.xattrs.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.xattrs, fieldNumber: 3)
+    }
+    if self.uidPlusOne != 0 {
+      try visitor.visitSingularUInt32Field(value: self.uidPlusOne, fieldNumber: 4)
+    }
+    if self.gidPlusOne != 0 {
+      try visitor.visitSingularUInt32Field(value: self.gidPlusOne, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V1_RedoAttributes, rhs: Kinvault_V1_RedoAttributes) -> Bool {
+    if lhs.mode != rhs.mode {return false}
+    if lhs._modified != rhs._modified {return false}
+    if lhs.xattrs != rhs.xattrs {return false}
+    if lhs.uidPlusOne != rhs.uidPlusOne {return false}
+    if lhs.gidPlusOne != rhs.gidPlusOne {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V1_RedoSeen: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".RedoSeen"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}time\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularFixed64Field(value: &self.time) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularBytesField(value: self.name, fieldNumber: 1)
+    }
+    if self.time != 0 {
+      try visitor.visitSingularFixed64Field(value: self.time, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V1_RedoSeen, rhs: Kinvault_V1_RedoSeen) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.time != rhs.time {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -1,0 +1,116 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+extension Member {
+  /// Makes edits durable without a commit. They must be all that no commit has, and a commit with `foldsRedo` of them
+  /// must follow; if this process dies before, the next one brings them in.
+  ///
+  /// - Returns: False if that cannot be, and nothing was done: commit instead.
+  package func log(_ edits: [RecordEdit]) throws(VaultError) -> Bool {
+    if let damage = damage.withLock({ $0 }) { throw damage }
+    try requireWritable()
+    var objects: [ObjectName: RedoRecord.Object] = [:]
+    for edit in edits {
+      for case let item? in edit.items.values {
+        guard try addHeldObjects(of: item.content, to: &objects) else { return false }
+      }
+    }
+    return redoLog.append(
+      RedoRecord(
+        edits: edits.map(RedoEdit.init), objects: Array(objects.values),
+        folder: context.folderNumber))
+  }
+
+  /// Adds those objects of a content that no record has yet.
+  ///
+  /// - Returns: False if there are such in files that no commit has waited for, or too many.
+  private func addHeldObjects(
+    of content: Item.Content, to objects: inout [ObjectName: RedoRecord.Object]
+  ) throws(VaultError) -> Bool {
+    switch content {
+    case .none, .inline, .symlink: return true
+    case .indexes(let indexes): return !indexes.contains(where: self.objects.isStaged)
+    case .chunks(let names):
+      for case let name? in names where objects[name] == nil {
+        switch self.objects.whereabouts(of: name) {
+        case .inPlace: continue
+        case .inStagingFolder: return false
+        case .held(let file):
+          if redoLog.holds(name) { continue }
+          guard objects.count < Self.redoObjectLimit else { return false }
+          objects[name] = RedoRecord.Object(name: name, kind: .chunk, file: file)
+        }
+      }
+      return true
+    }
+  }
+
+  /// With more than so many a commit is no slower.
+  private static let redoObjectLimit = 64
+
+  /// Whether something was logged that no commit has.
+  package var hasLogged: Bool { !redoLog.isEmpty }
+
+  /// Makes part of the vault what another process had logged when it died; does nothing if its own commit, or somebody
+  /// else, has done so.
+  ///
+  /// - Returns: False if the file must stay: it belongs to a copy of this vault's folder, or to its original.
+  /// - Throws: What a commit throws. Then nothing was done.
+  func redo(_ file: [UInt8], of writer: RedoWriterID) throws(VaultError) -> Bool {
+    let path = RedoFolder.path(of: writer).appending(id.hex).string
+    let entries = RedoFile.decode(file, path: path) { register.keys[$0] }
+    guard let last = entries.last else { return true }
+    guard last.record.folder == context.folderNumber else { return false }
+    // Nobody may bring in any more what a person did who may not write now.
+    guard mayWrite else { return true }
+    let objects = entries.flatMap(\.record.objects)
+    let commit = try withWriter { (commit, changed) throws(VaultError) -> Commit? in
+      guard commit.redone(of: writer) < last.sequence else { return nil }
+      let names = try put(objects)
+      defer { for name in names.values { self.objects.discard(name) } }
+      var edits = last.record.edits.map { RecordEdit($0).renamingChunks(names) }
+      if last.keyID != register.keys.current.keyID {
+        for index in edits.indices { edits[index].mayNameOldObjects = true }
+      }
+      try commit.joinConcurrent()
+      try commit.add(edits)
+      commit.folds = Head.Redone(writer: writer, sequence: last.sequence)
+      return try commit.finish(changedByOthers: changed)
+    }
+    noteChanges(Set(commit?.entries.map(\.record) ?? []))
+    return true
+  }
+
+  /// Stages the content of logged objects under the current keys; tells their names by those they had.
+  private func put(
+    _ objects: [RedoRecord.Object]
+  ) throws(VaultError) -> [ObjectName: ObjectName] {
+    var names: [ObjectName: ObjectName] = [:]
+    for object in objects where names[object.name] == nil {
+      let content = try self.objects.content(of: object.file, named: object.name, object.kind)
+      names[object.name] = try self.objects.put(object.kind, content)
+    }
+    return names
+  }
+}
+
+extension CommitWriter {
+  /// Up to which of a process's records its edits are in the manifest.
+  func redone(of writer: RedoWriterID) -> UInt64 {
+    let own = heads.loaded[context.device.id]?.head.redone ?? []
+    return own.first { $0.writer == writer }?.sequence ?? 0
+  }
+
+  /// What the next head says of redo files: of those that are there.
+  func redone() throws(VaultError) -> [Head.Redone] {
+    var marks = heads.loaded[context.device.id]?.head.redone ?? []
+    if let folds {
+      marks.removeAll { $0.writer == folds.writer }
+      marks.append(folds)
+    }
+    var kept: [Head.Redone] = []
+    for mark in marks where try context.state.hasRedoFolder(of: mark.writer) { kept.append(mark) }
+    return kept
+  }
+}

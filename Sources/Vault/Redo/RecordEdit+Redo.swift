@@ -1,0 +1,32 @@
+import VaultModel
+
+extension RedoEdit {
+  init(_ edit: RecordEdit) {
+    self.init(
+      record: edit.record, isNew: edit.isNew, place: edit.place, attributes: edit.attributes,
+      items: edit.items.values.compactMap { $0 }.sorted { $0.name < $1.name },
+      removed: edit.items.filter { $0.value == nil }.map(\.key).sorted(),
+      seen: edit.seen.map { Seen(name: $0.key, time: $0.value) }.sorted { $0.name < $1.name })
+  }
+}
+
+extension RecordEdit {
+  init(_ edit: RedoEdit) {
+    self.init(
+      record: edit.record, isNew: edit.isNew, place: edit.place, attributes: edit.attributes)
+    for item in edit.items { items[item.name] = item }
+    for name in edit.removed { items.updateValue(nil, forKey: name) }
+    for item in edit.seen { seen[item.name] = item.time }
+  }
+
+  /// Puts other names in the place of chunks.
+  func renamingChunks(_ names: [ObjectName: ObjectName]) -> RecordEdit {
+    var edit = self
+    for (name, item) in items {
+      guard var item, case .chunks(let chunks) = item.content else { continue }
+      item.content = .chunks(chunks.map { chunk in chunk.map { names[$0] ?? $0 } })
+      edit.items[name] = item
+    }
+    return edit
+  }
+}

@@ -1,0 +1,91 @@
+import BlobStore
+import Synchronization
+import VaultCrypto
+import VaultModel
+
+/// The folder in this machine's state in which one running process keeps its redo files: one for each member that
+/// something was synced of. Docs/Format.md, "Redo files".
+///
+/// It is made when it is first needed. Who finds it without its lock being held knows that its process has died.
+final class RedoFolder: Sendable {
+  static let parent: BlobPath = "redo"
+  /// Held while a folder is made, and while those that crashes left are emptied.
+  static let lockName = "redo-lock"
+
+  let writer: RedoWriterID
+  private let state: StateFolder
+  private let made = Mutex(Made())
+
+  private struct Made: ~Copyable {
+    var isMade = false
+    // Nil where the state lies in no folder.
+    var lock: FileLock?
+  }
+
+  init(state: StateFolder) {
+    self.state = state
+    writer = RedoWriterID(storage: Bytes8(exactly: randomBytes(RedoWriterID.byteCount)))
+  }
+
+  var path: BlobPath { Self.path(of: writer) }
+
+  static func path(of writer: RedoWriterID) -> BlobPath { parent.appending(writer.hex) }
+
+  static func lockPath(of writer: RedoWriterID) -> BlobPath {
+    path(of: writer).appending("lock")
+  }
+
+  func path(of member: MemberID) -> BlobPath { path.appending(member.hex) }
+
+  /// Makes the folder, durably, unless it is there.
+  func make() throws(VaultError) {
+    try made.withLock { (made) throws(VaultError) in
+      guard !made.isMade else { return }
+      made.lock = try makeLocked()
+      made.isMade = true
+    }
+  }
+
+  private func makeLocked() throws(VaultError) -> FileLock? {
+    let lockPath = Self.lockPath(of: writer)
+    guard let root = state.path else {
+      try storing { () throws(BlobStoreError) in
+        try state.store.replace(lockPath, [], durably: true)
+      }
+      return nil
+    }
+    // Nobody must find the folder without its lock.
+    let other = try storing { () throws(BlobStoreError) in
+      try FileLock(at: root.appending(Self.lockName))
+    }
+    try storing { () throws(BlobStoreError) in
+      try state.store.replace(lockPath, [], durably: true)
+    }
+    let lock = try storing { () throws(BlobStoreError) in
+      try FileLock(at: root.appending(lockPath.string))
+    }
+    withExtendedLifetime(other) {}
+    return lock
+  }
+
+  /// The process ends.
+  ///
+  /// - Parameter isNeeded: Something in it is in no commit; then it stays for whoever comes next.
+  func close(isNeeded: Bool) {
+    made.withLock { made in
+      guard made.isMade else { return }
+      // What cannot be removed now, the next process removes.
+      if !isNeeded { try? state.store.removeFolder(path) }
+      made.lock = nil
+      made.isMade = false
+    }
+  }
+}
+
+extension StateFolder {
+  /// Whether this process has redo files, or has died and left some.
+  func hasRedoFolder(of writer: RedoWriterID) throws(VaultError) -> Bool {
+    let path = RedoFolder.lockPath(of: writer)
+    return try storing { () throws(BlobStoreError) in try store.size(of: path) } != nil
+  }
+}

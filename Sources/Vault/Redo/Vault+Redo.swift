@@ -1,0 +1,71 @@
+import BlobStore
+import VaultModel
+
+extension Vault {
+  /// Makes part of the vault what processes of this device had made durable, but not committed, when they died.
+  ///
+  /// Costs one look into a folder when there is none such. What cannot be done now is noted as a problem, and tried
+  /// again the next time.
+  package func redoWhatCrashesLeft() throws(VaultError) {
+    guard !isReadOnly else { return }
+    let parent = RedoFolder.parent
+    let entries = try storing { () throws(BlobStoreError) in
+      try context.state.store.list(parent)
+    }
+    let others = entries.compactMap { $0.isFolder ? RedoWriterID(hex: $0.name) : nil }
+      .filter { $0 != context.redoFolder.writer }
+    guard !others.isEmpty else { return }
+    try context.state.withLock(RedoFolder.lockName) { () throws(VaultError) in
+      for writer in others { try redoIfDead(writer) }
+    }
+  }
+
+  private func redoIfDead(_ writer: RedoWriterID) throws(VaultError) {
+    guard try context.state.hasRedoFolder(of: writer) else { return }
+    guard let root = context.state.path else { return try redo(writer) }
+    let lockPath = root.appending(RedoFolder.lockPath(of: writer).string)
+    let lock = try storing { () throws(BlobStoreError) in try FileLock.attempt(at: lockPath) }
+    // Held until all is done: nobody else takes it for dead meanwhile.
+    guard lock != nil else { return }
+    try redo(writer)
+    withExtendedLifetime(lock) {}
+  }
+
+  private func redo(_ writer: RedoWriterID) throws(VaultError) {
+    let store = context.state.store
+    let folder = RedoFolder.path(of: writer)
+    let entries = try storing { () throws(BlobStoreError) in try store.list(folder) }
+    var isDone = true
+    for entry in entries {
+      guard let id = MemberID(hex: entry.name) else { continue }
+      let path = folder.appending(entry.name)
+      guard let member = member(id) else {
+        isDone = false
+        noteUnfinished(path, member: nil, "the member cannot be opened")
+        continue
+      }
+      do throws(VaultError) {
+        let file = try storing { () throws(BlobStoreError) in
+          try store.read(path, limit: RedoFile.byteCount)
+        }
+        guard try member.redo(file, of: writer) else {
+          isDone = false
+          continue
+        }
+        try storing { () throws(BlobStoreError) in try store.remove(path) }
+      } catch {
+        isDone = false
+        noteUnfinished(path, member: member, "\(error)")
+      }
+    }
+    if isDone { try storing { () throws(BlobStoreError) in try store.removeFolder(folder) } }
+  }
+
+  private func noteUnfinished(_ path: BlobPath, member: Member?, _ reason: String) {
+    note(
+      Problem(
+        .unfinished, .warning, path: context.state.describe(path),
+        reason: "what was saved last before a crash is not in the vault yet: \(reason)",
+        member: member?.name.string))
+  }
+}

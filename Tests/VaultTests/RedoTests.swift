@@ -1,0 +1,243 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultModel
+
+@testable import Vault
+
+/// What was made durable without a commit is there, once, whatever happens.
+@Suite struct RedoTests {
+  private let memory: MemoryVault
+  private let vault: Vault
+  private let emma: Member
+
+  init() throws {
+    memory = try MemoryVault()
+    vault = try memory.open()
+    emma = try vault.addMember(named: #require(FileName("Emma")))
+    _ = try emma.commit([.newRecord("Visits", note: "none")])
+  }
+
+  private func visits(_ text: String) throws -> RecordEdit {
+    var edit = RecordEdit(record: try #require(emma.record(titled: "Visits")).record)
+    edit.items[.record] = .note(text)
+    return edit
+  }
+
+  private func note(in vault: Vault) throws -> String? {
+    let emma = try #require(vault.members.first)
+    let visits = try #require(emma.record(titled: "Visits"))
+    return try emma.bytes(of: "record.md", in: visits.record).map {
+      String(decoding: $0, as: UTF8.self)
+    }
+  }
+
+  private func redoFiles(_ memory: MemoryVault) -> [BlobPath] {
+    memory.stateStore.blobs.keys.filter { $0.string.hasPrefix("redo/") }
+  }
+
+  @Test func whatWasLoggedIsThereAfterAKill() throws {
+    var edit = try visits("seen")
+    edit.items[try #require(FileName("card.jpg"))] = try .file("card.jpg", [1, 2, 3], in: emma)
+    #expect(try emma.log([edit]))
+    let left = memory.afterKill()
+    let next = try left.open()
+    #expect(try note(in: next) == "seen")
+    let found = try #require(next.members.first)
+    let record = try #require(found.record(titled: "Visits")).record
+    #expect(try found.bytes(of: "card.jpg", in: record) == [1, 2, 3])
+    #expect(redoFiles(left).isEmpty)
+    #expect(try next.check(readsData: true).problems == [])
+    // It stands in a commit now.
+    #expect(try note(in: left.afterKill().open()) == "seen")
+  }
+
+  @Test func theLastRecordCountsAndNamesObjectsOfEarlierOnes() throws {
+    let visits = try #require(emma.record(titled: "Visits")).record
+    var edit = RecordEdit(record: visits)
+    for number in 1...40 {
+      let name = "file \(number)"
+      edit.items[try #require(FileName(name))] = try .file(name, [UInt8(number)], in: emma)
+      #expect(try emma.log([edit]))
+    }
+    let found = try #require(try memory.afterPowerCut(seed: 1).open().members.first)
+    for number in 1...40 {
+      #expect(try found.bytes(of: "file \(number)", in: visits) == [UInt8(number)])
+    }
+  }
+
+  @Test func aNewRecordAndARemovedFileAreLogged() throws {
+    var first = try visits("seen")
+    let card = try #require(FileName("card.jpg"))
+    first.items[card] = try .file("card.jpg", [1], in: emma)
+    _ = try emma.commit([first])
+    var second = RecordEdit(record: first.record)
+    second.items.updateValue(nil, forKey: card)
+    second.attributes = RecordAttributes(mode: 0o750)
+    let new = RecordEdit.newRecord("Vaccines", in: first.record, note: "none yet")
+    #expect(try emma.log([second, new]))
+    let found = try #require(try memory.afterKill().open().members.first)
+    let revision = try found.revision(try #require(found.entry(first.record)).revision)
+    #expect(revision.attributes.mode == 0o750)
+    #expect(try found.bytes(of: "card.jpg", in: first.record) == nil)
+    #expect(try found.bytes(of: "record.md", in: new.record) == Array("none yet".utf8))
+  }
+
+  // MARK: Once
+
+  @Test func whatACommitHasIsNotDoneAgain() throws {
+    let other = try memory.open()
+    let edit = try visits("first")
+    #expect(try emma.log([edit]))
+    _ = try emma.commit([edit], foldsRedo: true)
+    #expect(!emma.hasLogged)
+    // Another process changes it after that; then the one that had logged dies.
+    _ = try #require(other.members.first).commit([visits("second")])
+    let left = memory.afterKill()
+    #expect(redoFiles(left) != [])
+    #expect(try note(in: left.open()) == "second")
+    #expect(redoFiles(left).isEmpty)
+  }
+
+  @Test func whatIsLoggedAfterACommitIsDone() throws {
+    for text in ["first", "second", "third"] {
+      let edit = try visits(text)
+      #expect(try emma.log([edit]))
+      #expect(try note(in: memory.afterKill().open()) == text)
+      _ = try emma.commit([edit], foldsRedo: true)
+      #expect(try note(in: memory.afterKill().open()) == text)
+    }
+  }
+
+  /// A file was made, synced, and removed again before the commit: nothing is left to commit.
+  @Test func aCommitOfNothingTakesBackWhatWasLogged() throws {
+    #expect(try emma.log([.newRecord("Draft")]))
+    _ = try emma.commit([], foldsRedo: true)
+    #expect(!emma.hasLogged)
+    #expect(try memory.afterKill().open().members.first?.record(titled: "Draft") == nil)
+    #expect(try emma.log([.newRecord("Final")]))
+    #expect(try memory.afterKill().open().members.first?.record(titled: "Final") != nil)
+  }
+
+  @Test func aCommitOfOthersDoesNotClaimIt() throws {
+    #expect(try emma.log([visits("seen")]))
+    _ = try emma.commit([.newRecord("Other")])
+    #expect(emma.hasLogged)
+    #expect(try note(in: memory.afterKill().open()) == "seen")
+  }
+
+  /// Between its commit and its end a crash of the second process changes nothing either.
+  @Test func doingItIsCutAnywhere() throws {
+    #expect(try emma.log([visits("seen")]))
+    for inState in [false, true] {
+      for number in 1... {
+        let left = memory.afterKill()
+        (inState ? left.stateStore : left.store).cut(after: number)
+        let isDone = (try? left.open()).map { $0.problems.isEmpty } ?? false
+        for seed in Seeds.first(3) {
+          let after = left.afterPowerCut(seed: seed)
+          #expect(try note(in: after.open()) == "seen", "call \(number), seed \(seed)")
+        }
+        if isDone, redoFiles(left).isEmpty { break }
+      }
+    }
+  }
+
+  // MARK: Bad days
+
+  @Test func aRecordThatIsCutIsThereOrNot() throws {
+    #expect(try emma.log([visits("first")]))
+    for number in 1...3 {
+      let left = memory.afterKill()
+      let vault = try left.open()
+      let emma = try #require(vault.members.first)
+      left.stateStore.cut(after: number)
+      let isLogged = try emma.log([visits("second")])
+      for seed in Seeds.first(5) {
+        let after = try note(in: left.afterPowerCut(seed: seed).open())
+        #expect(isLogged ? after == "second" : ["first", "second"].contains(after))
+      }
+    }
+  }
+
+  @Test func everyFlippedByteEndsTheFileThere() throws {
+    #expect(try emma.log([visits("first")]))
+    #expect(try emma.log([visits("second")]))
+    let path = emma.redoLog.path
+    let file = try memory.stateStore.read(path, limit: RedoFile.byteCount)
+    let keys = emma.register.keys
+    let decode = { RedoFile.decode($0, path: path.string) { keys[$0] } }
+    #expect(decode(file).map(\.sequence) == [1, 2])
+    for (before, start) in [(0, 0), (1, RedoFile.blockSize)] {
+      let length = file[(start + 4)..<(start + 8)].reduce(0) { $0 << 8 | Int($1) }
+      for index in start..<start + RedoFile.headerSize + length {
+        var torn = file
+        torn[index] ^= 0x10
+        #expect(decode(torn).count == before, "byte \(index)")
+      }
+    }
+    for count in [0, 1, 35, 36, 100, 4095, 4096, 4100] {
+      #expect(decode(Array(file.prefix(count))).count < 2)
+    }
+    #expect(RedoFile.decode(file, path: "redo/elsewhere") { keys[$0] } == [])
+  }
+
+  @Test func whatIsInFilesOfItsOwnIsNotLogged() throws {
+    var edit = try visits("seen")
+    edit.items[try #require(FileName("scan"))] = try .file(
+      "scan", [UInt8](repeating: 1, count: 100_000), in: emma)
+    #expect(try !emma.log([edit]))
+    #expect(!emma.hasLogged)
+  }
+
+  @Test func aFullFileAsksForACommit() throws {
+    var count = 0
+    while try emma.log([visits("text \(count)")]) { count += 1 }
+    #expect(count == RedoFile.byteCount / RedoFile.blockSize)
+    _ = try emma.commit([visits("text \(count)")], foldsRedo: true)
+    #expect(try emma.log([visits("more")]))
+    #expect(try note(in: memory.afterKill().open()) == "more")
+  }
+
+  @Test func aDiskThatRefusesAsksForACommit() throws {
+    let faulty = FaultyStore(memory.stateStore)
+    let vault = try Vault.open(
+      id: memory.id, store: memory.store, folder: nil, state: StateFolder(store: faulty),
+      key: memory.created.unlockKey, options: OpenOptions(), clock: memory.clock.wallClock)
+    let emma = try #require(vault.members.first)
+    #expect(try emma.log([visits("first")]))
+    faulty.fail(.overwrite, with: .io(errno: 5))
+    #expect(try !emma.log([visits("second")]))
+    // Whether it is on the disk nobody knows, so nothing may follow it.
+    #expect(try !emma.log([visits("second")]))
+    _ = try emma.commit([visits("third")], foldsRedo: true)
+    #expect(try note(in: memory.afterKill().open()) == "third")
+    #expect(try emma.log([visits("fourth")]))
+    #expect(try note(in: memory.afterKill().open()) == "fourth")
+  }
+
+  @Test func aViewOnlyOpensWithoutIt() throws {
+    #expect(try emma.log([visits("seen")]))
+    let left = memory.afterKill()
+    #expect(try note(in: left.open(OpenOptions(readOnly: true))) == "none")
+    #expect(try note(in: left.open()) == "seen")
+  }
+
+  @Test func closingKeepsWhatIsInNoCommit() throws {
+    #expect(try emma.log([visits("seen")]))
+    try vault.close()
+    #expect(try note(in: memory.afterKill().open()) == "seen")
+  }
+
+  @Test func closingRemovesWhatIsNotNeeded() throws {
+    let edit = try visits("seen")
+    #expect(try emma.log([edit]))
+    _ = try emma.commit([edit], foldsRedo: true)
+    try vault.close()
+    #expect(redoFiles(memory).isEmpty)
+    // Then no head speaks of it any more.
+    _ = try #require(try memory.open().members.first).commit([visits("more")])
+    let again = try #require(try memory.open().members.first)
+    #expect(again.heads.withLock { $0.loaded.values.flatMap(\.head.redone) } == [])
+  }
+}
