@@ -18,7 +18,8 @@ extension Vault {
   /// Removes objects that no head and no kept revision names.
   ///
   /// Trusts no clock but for the retention itself: where other devices write a member too, objects are
-  /// announced first, and removed once all of them have seen the announcement.
+  /// announced first, and removed once all of them have seen the announcement. The next sync with a remote
+  /// removes them there.
   ///
   /// - Parameters:
   ///   - keepDays: How long replaced revisions and deleted records stay restorable.
@@ -145,7 +146,8 @@ private struct MemberCollection {
 }
 
 extension Member {
-  /// Removes the objects that are still named by nothing when the commit lock is held.
+  /// Removes the objects that are still named by nothing when the commit lock is held, and remembers to remove them
+  /// from every remote that this machine knows.
   fileprivate func removeUnused(_ names: [ObjectName]) throws(VaultError) {
     try heads.withLock { (heads) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
@@ -153,6 +155,9 @@ extension Member {
         guard try PendingEpoch.load(of: id, state: context.state) == nil else { return }
         // Someone committed in between: what they name may be among them. The next run sees.
         guard changed.isEmpty else { return }
+        for remote in try RemoteRegistry(state: context.state).all() {
+          try RemoteRemovals(of: id, on: remote.name, state: context.state).add(names)
+        }
         for name in names {
           let path = objects.path(of: name)
           do throws(BlobStoreError) { try context.store.remove(path) } catch {

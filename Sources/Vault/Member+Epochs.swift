@@ -56,17 +56,30 @@ extension Member {
         failures.append((register.path(of: device), error))
       }
     }
-    for (head, fingerprint) in found.filter({ $0.head.late == nil })
-      + found.filter({ $0.head.late != nil })
-    {
-      do throws(VaultError) {
-        _ = try adopt(head, &heads)
-        heads.seen[head.device] = fingerprint
-      } catch {
-        failures.append((register.path(of: head.device), error))
+    var waiting =
+      found.filter { $0.head.late == nil } + found.filter { $0.head.late != nil }
+    var missing: [(path: VaultPath, error: VaultError)] = []
+    // What a head names and another one has replaced may be gone: then the other one is read first.
+    repeat {
+      let round = waiting
+      (waiting, missing) = ([], [])
+      for (head, fingerprint) in round {
+        do throws(VaultError) {
+          _ = try adopt(head, &heads)
+          heads.seen[head.device] = fingerprint
+        } catch {
+          let path = register.path(of: head.device)
+          guard case .missing = error else {
+            failures.append((path, error))
+            continue
+          }
+          waiting.append((head, fingerprint))
+          missing.append((path, error))
+        }
       }
-    }
+      if waiting.count == round.count { break }
+    } while !waiting.isEmpty
     noteLateHeads(heads)
-    return failures
+    return failures + missing
   }
 }

@@ -2,6 +2,9 @@ import BlobStore
 import VaultCrypto
 import VaultModel
 
+/// The fingerprints of the files that heads are judged by: certificates, identities, grants.
+typealias StatementMarks = [BlobPath: UInt64]
+
 /// What a process knows of the heads of one member.
 struct HeadsState: Sendable {
   /// The epoch of which this is so; nil before anything was read.
@@ -13,6 +16,9 @@ struct HeadsState: Sendable {
   var broughtLate: [DeviceID: Set<ObjectName>] = [:]
   /// The fingerprints of the head files as they were when they were read.
   var seen: [DeviceID: UInt64] = [:]
+  /// Devices whose head does not hold, with the statements that it was judged by: a program that copies file by file
+  /// may bring what it needs later.
+  var refused: [DeviceID: StatementMarks] = [:]
   var appliedSegments: Set<ObjectName> = []
   /// The deltas of this device's head, with what they hold.
   var ownDeltas: [DeltaPlan.Delta] = []
@@ -45,10 +51,14 @@ extension Member {
 
   func catchUp(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
     var changed = try followEpoch(&heads)
-    var hasLearned = false
+    var (hasLearned, isWaiting) = (false, false)
+    let statements = heads.refused.isEmpty ? nil : try statementMarks()
     let removed = context.people.removedDevices
     if !removed.isEmpty { heads.loaded = heads.loaded.filter { !removed.contains($0.key) } }
-    for (device, fingerprint) in try headFiles() where heads.seen[device] != fingerprint {
+    for (device, fingerprint) in try headFiles()
+    where heads.seen[device] != fingerprint
+      || heads.refused[device].map({ $0 != statements }) ?? false
+    {
       let isOwn = device == context.device.id && mayWrite
       do throws(VaultError) {
         // After each commit of this process: it was verified, or written, before.
@@ -68,20 +78,40 @@ extension Member {
         if !isOwn, !news.isEmpty { hasLearned = true }
         noteLateHeads(heads)
         heads.seen[device] = fingerprint
+        heads.refused[device] = nil
       } catch {
         // Another device's broken head hides only what that device alone has written.
         if isOwn { throw error }
         // What it names may still be on its way here: then it is looked at again.
-        if case .missing = error { continue }
+        if case .missing = error {
+          isWaiting = true
+          continue
+        }
         heads.seen[device] = fingerprint
+        heads.refused[device] = try statementMarks()
       }
     }
+    // What a head lacks may be what another one has replaced.
+    if isWaiting, hasLearned { changed.formUnion(try catchUp(&heads)) }
     if hasLearned || !changed.isEmpty && displaced.withLock({ !$0.isEmpty }) {
       let moved = findDisplaced()
       noteChanges(moved)
       changed.formUnion(moved)
     }
     return changed
+  }
+
+  private func statementMarks() throws(VaultError) -> StatementMarks {
+    var marks: StatementMarks = [:]
+    try storing { () throws(BlobStoreError) in
+      for folder: BlobPath in ["people", BlobPath("members/\(id.hex)/grants")] {
+        try context.store.walk(under: folder, depth: 6) { path, entry in
+          if let path, entry.kind == .blob { marks[path] = entry.fingerprint }
+          return .goOn
+        }
+      }
+    }
+    return marks
   }
 
   /// The devices that have a head here, this one first, and the fingerprints of the files.

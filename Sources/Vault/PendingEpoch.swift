@@ -15,7 +15,7 @@ struct PendingEpoch: Sendable {
 
   private static let title = "kinvault epoch 1"
   private static let byteLimit = 4 << 20
-  fileprivate static let folder: BlobPath = "epochs"
+  static let folder: BlobPath = "epochs"
 
   private static func path(of member: MemberID) -> BlobPath { folder.appending(member.hex) }
 
@@ -108,12 +108,5 @@ struct PendingEpoch: Sendable {
     } catch {
       throw VaultError(error, path: state.describe(path))
     }
-  }
-}
-
-extension StateFolder {
-  /// Whether this machine has begun epochs, or has objects of older ones to remove somewhere.
-  package func hasEpochsLeft() throws(VaultError) -> Bool {
-    try storing { () throws(BlobStoreError) in try !store.list(PendingEpoch.folder).isEmpty }
   }
 }

@@ -40,7 +40,7 @@ extension Vault {
     if !old.isEmpty {
       try withoutSyncs(of: remotes.filter { $0 != remote }[...]) { () throws(VaultError) in
         let lists = (remotes + (remote.map { [$0] } ?? [])).map {
-          OldObjects(of: member.id, on: $0, state: state)
+          RemoteRemovals(of: member.id, on: $0, state: state)
         }
         try member.removeOld(old) { () throws(VaultError) in
           for list in lists { try list.add(old) }
@@ -109,15 +109,25 @@ extension Member {
         }
       }
     }
-    if old.isEmpty { return [] }
+    return unneeded(old)
+  }
+
+  /// Those of the objects that nothing names: no head, no record, no revision that is kept; nil while that cannot be
+  /// told, because something cannot be read.
+  package func unneeded(_ names: some Sequence<ObjectName>) -> [ObjectName]? {
+    var names = Set(names)
+    if names.isEmpty { return [] }
     var isWhole = true
     MemberWalk(member: self).walkAll(
-      keeps: { _ in true }, visit: { old.remove($0.name) }, fail: { _, _ in isWhole = false },
+      keeps: { _ in true }, visit: { names.remove($0.name) }, fail: { _, _ in isWhole = false },
       progress: { _ in })
     heads.withLock { heads in
-      for head in heads.loaded.values { old.subtract(head.head.checkpoint + head.head.deltas) }
+      for head in heads.loaded.values {
+        names.subtract(head.head.checkpoint + head.head.deltas)
+        if let announcement = head.head.announcement { names.remove(announcement) }
+      }
     }
-    return isWhole ? old.sorted() : nil
+    return isWhole ? names.sorted() : nil
   }
 
   /// Removes these once `remember` has returned, unless something changed meanwhile.

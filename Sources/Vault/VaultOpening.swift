@@ -47,6 +47,33 @@ extension Vault {
     id: VaultID, store: any LocalStore, folder: FilePath?, state: StateFolder,
     key: borrowing DeviceUnlockKey, options: OpenOptions, clock: WallClock
   ) throws(VaultError) -> Vault {
+    let (context, marks, problems) = try openContext(
+      id: id, store: store, folder: folder, state: state, key: key, options: options, clock: clock)
+    let keys = context.keys
+    let (profile, generation) = try loadProfile(
+      of: context.device, person: context.person, keys: keys, files: context.signedFiles)
+    let vault = Vault(id: id, context: context, profile: profile, problems: problems)
+    do throws(VaultError) {
+      try vault.openNewMembers(marks: marks, acceptsRollback: options.acceptRollback)
+      if !options.readOnly, let generation, generation < keys.generation {
+        try vault.renewRegister()
+      }
+      try vault.redoWhatCrashesLeft()
+    } catch {
+      context.staging?.remove()
+      throw error
+    }
+    return vault
+  }
+
+  /// Everything but the members: who this is, with which keys, and who else is in the vault.
+  ///
+  /// - Returns: Also the watermarks as they were before any register was read, and what was found wrong and can be
+  ///   lived with.
+  static func openContext(
+    id: VaultID, store: any LocalStore, folder: FilePath?, state: StateFolder,
+    key: borrowing DeviceUnlockKey, options: OpenOptions, clock: WallClock
+  ) throws(VaultError) -> (context: VaultContext, marks: Watermarks, problems: [Problem]) {
     let binding = Binding(vault: id)
     let files = SignedFiles(store: store, binding: binding)
     let slot = try state.loadSlot(vault: id)
@@ -70,20 +97,7 @@ extension Vault {
       person: slot.person, keys: keys, device: device, isReadOnly: options.readOnly,
       staging: staging,
       lazy: lazy)
-    let (profile, generation) = try loadProfile(
-      of: device, person: slot.person, keys: keys, files: files)
-    let vault = Vault(id: id, context: context, profile: profile, problems: problems)
-    do throws(VaultError) {
-      try vault.openNewMembers(marks: marks, acceptsRollback: options.acceptRollback)
-      if !options.readOnly, let generation, generation < keys.generation {
-        try vault.renewRegister()
-      }
-      try vault.redoWhatCrashesLeft()
-    } catch {
-      staging?.remove()
-      throw error
-    }
-    return vault
+    return (context, marks, problems)
   }
 
   private static func makeStaging(

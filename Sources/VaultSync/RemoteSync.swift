@@ -12,17 +12,21 @@ package struct RemoteSync: Sendable {
   private let remote: any BlobStore
   private let name: RemoteName
   private let options: SyncOptions
+  private let elsewhere: (any ObjectSource)?
 
   /// - Parameters:
   ///   - remote: Where the copy is, with whatever retries and limits it is to have.
   ///   - name: What this machine calls it; what is remembered of it is kept under that name.
+  ///   - elsewhere: Where objects may be had that the remote has lost.
   package init(
-    vault: Vault, remote: any BlobStore, name: RemoteName, options: SyncOptions = SyncOptions()
+    vault: Vault, remote: any BlobStore, name: RemoteName, options: SyncOptions = SyncOptions(),
+    elsewhere: (any ObjectSource)? = nil
   ) {
     self.vault = vault
     self.remote = remote
     self.name = name
     self.options = options
+    self.elsewhere = elsewhere
   }
 
   /// Pulls, joins and pushes, as the options say.
@@ -34,8 +38,9 @@ package struct RemoteSync: Sendable {
   package func run(
     progress: @escaping @Sendable (WorkProgress) -> Void = { _ in }
   ) throws(SyncError) -> SyncReport {
-    try SyncRun(home: SyncHome(vault), remote: remote, name: name, options: options).run(progress) {
-      (session) throws(SyncError) in
+    try SyncRun(
+      home: SyncHome(vault), remote: remote, name: name, options: options, elsewhere: elsewhere
+    ).run(progress) { (session) throws(SyncError) in
       var (exchange, members) = try look(session)
       if options.direction != .push {
         try StatementSync(session: session, exchange: exchange).pull(into: vault)
@@ -55,7 +60,7 @@ package struct RemoteSync: Sendable {
         for member in members { try member.push() }
         try session.finishPush(exchange.look)
       }
-      for member in members { try member.countPending() }
+      for member in members { member.countPending() }
     }
   }
 

@@ -13,10 +13,9 @@ package struct SyncOptions: Hashable, Sendable {
   package var acceptsMassChange = false
   /// Puts newer registers where the remote went back to older ones. False leaves such a remote as it is.
   package var repairsRemote = true
-  /// Looks into every folder of the remote, also where nothing seems to have changed.
+  /// Looks into every folder of the remote, also where nothing seems to have changed, and sees that no object is
+  /// missing there.
   package var looksEverywhere = false
-  /// Leaves chunks on the remote that are not here: for a lazy vault, which fetches them when they are read.
-  package var leavesChunks = false
   /// How many requests may be under way at once: a few for a disk, more for a store far away.
   package var threadCount = 4
 

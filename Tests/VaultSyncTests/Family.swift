@@ -28,6 +28,16 @@ final class Family {
         options: OpenOptions(), clock: clock.wallClock)
     }
 
+    /// This machine knows remotes of these names, and so remembers what to remove there.
+    func knowRemotes(_ names: [String]) throws {
+      let registry = RemoteRegistry(state: StateFolder(store: stateStore))
+      for name in names {
+        try registry.add(
+          RemoteConfiguration(
+            name: #require(RemoteName(name)), address: "/\(name)", created: 0))
+      }
+    }
+
     /// Opens what a process that was killed now leaves.
     func reopen(_ options: OpenOptions = OpenOptions()) throws {
       store = store.imageAfterKill()
@@ -39,6 +49,25 @@ final class Family {
       try Vault.open(
         id: vault.id, store: store, folder: nil, state: StateFolder(store: stateStore),
         key: key.key, options: options, clock: clock.wallClock)
+    }
+
+    /// The vault as far as its heads, in the folder as `store` shows it.
+    func openHeads(on store: any LocalStore) throws(VaultError) -> VaultHeads? {
+      try VaultHeads.open(
+        id: vault.id, store: store, folder: nil, state: StateFolder(store: stateStore),
+        key: key.key, clock: clock.wallClock)
+    }
+
+    /// A sync without the lists of records; nil where that is not enough.
+    func quickSync(
+      _ remote: any BlobStore, as name: String = "usb", on store: (any LocalStore)? = nil,
+      _ options: SyncOptions = SyncOptions()
+    ) throws -> SyncReport? {
+      let folder: any LocalStore = store ?? self.store
+      return try QuickSync(
+        vault: vault.id, folder: folder, state: StateFolder(store: stateStore), remote: remote,
+        name: #require(RemoteName(name)), options: options, clock: clock.wallClock
+      ).run { () throws(VaultError) in try openHeads(on: folder) }
     }
 
     var emma: Member {

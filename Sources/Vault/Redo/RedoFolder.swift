@@ -88,4 +88,24 @@ extension StateFolder {
     let path = RedoFolder.lockPath(of: writer)
     return try storing { () throws(BlobStoreError) in try store.size(of: path) } != nil
   }
+
+  /// The processes of this device, but for one, that have redo files.
+  func redoWriters(besides own: RedoWriterID? = nil) throws(VaultError) -> [RedoWriterID] {
+    let entries = try storing { () throws(BlobStoreError) in try store.list(RedoFolder.parent) }
+    return entries.compactMap { $0.isFolder ? RedoWriterID(hex: $0.name) : nil }
+      .filter { $0 != own }
+  }
+
+  /// Whether a process died and left what is in no commit: the next one that opens the vault brings it in.
+  package func hasRedoLeft() throws(VaultError) -> Bool {
+    for writer in try redoWriters() {
+      guard let root = path else { return true }
+      let lock = root.appending(RedoFolder.lockPath(of: writer).string)
+      let isFree = try storing { () throws(BlobStoreError) in
+        try FileLock.attempt(at: lock) != nil
+      }
+      if isFree { return true }
+    }
+    return false
+  }
 }

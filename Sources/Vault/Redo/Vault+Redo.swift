@@ -8,12 +8,7 @@ extension Vault {
   /// again the next time.
   package func redoWhatCrashesLeft() throws(VaultError) {
     guard !isReadOnly else { return }
-    let parent = RedoFolder.parent
-    let entries = try storing { () throws(BlobStoreError) in
-      try context.state.store.list(parent)
-    }
-    let others = entries.compactMap { $0.isFolder ? RedoWriterID(hex: $0.name) : nil }
-      .filter { $0 != context.redoFolder.writer }
+    let others = try context.state.redoWriters(besides: context.redoFolder.writer)
     guard !others.isEmpty else { return }
     try context.state.withLock(RedoFolder.lockName) { () throws(VaultError) in
       for writer in others { try redoIfDead(writer) }

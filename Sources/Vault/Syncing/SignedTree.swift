@@ -1,4 +1,5 @@
 import BlobStore
+import Synchronization
 import VaultCrypto
 import VaultModel
 
@@ -25,6 +26,7 @@ package struct SignedTree: Sendable {
   let people: People
   // Which epoch of each member was current on this machine before.
   private let seen: Watermarks
+  private let chains = GrantChains()
 
   /// - Parameter seen: What this machine has seen; without it, the epochs alone decide which one is current.
   /// - Throws: `io` and the like when the people cannot be listed; a broken file of one hides only that one.
@@ -112,13 +114,14 @@ package struct SignedTree: Sendable {
     case .memberRoot(let member):
       _ = try MemberRootBody.load(member, files: files, people: people)
     case .grant(let member, let epoch, let person):
-      let chain = try grants(of: member, files: files)
+      let chain =
+        try isStored(path, hash) ? grants(of: member) : loadGrants(of: member, files: files)
       guard chain.valid[epoch]?[person] != nil else {
         let problem = chain.problems.first { $0.path == path.string }
         throw .damaged(path: path.string, reason: problem?.reason ?? "it does not count")
       }
     case .head(let member, let device):
-      let chain = try grants(of: member, files: files)
+      let chain = try grants(of: member)
       let (body, _) = try HeadBody.load(
         member, device, files: files, people: people, grants: chain)
       return SignedFacts(counter: body.counter, hash: hash, previous: body.previous)
@@ -149,7 +152,21 @@ package struct SignedTree: Sendable {
     return SignedFiles(store: store, binding: files.binding)
   }
 
-  private func grants(of member: MemberID, files: SignedFiles) throws(VaultError) -> GrantChain {
+  /// The grants of a member as the tree has them, which every head and grant of it is judged by.
+  private func grants(of member: MemberID) throws(VaultError) -> GrantChain {
+    if let known = chains[member] { return known }
+    let chain = try loadGrants(of: member, files: files)
+    chains[member] = chain
+    return chain
+  }
+
+  private func isStored(_ path: VaultPath, _ hash: FileHash) -> Bool {
+    do throws(VaultError) { return try files.load(path).hash == hash } catch { return false }
+  }
+
+  private func loadGrants(
+    of member: MemberID, files: SignedFiles
+  ) throws(VaultError) -> GrantChain {
     let root = try MemberRootBody.load(member, files: files, people: people)
     return try GrantChain.load(
       member: member, creator: root.creator, seen: seen.epoch(of: member), store: files.store,
@@ -158,7 +175,7 @@ package struct SignedTree: Sendable {
 
   /// The member's valid epochs.
   package func epochs(of member: MemberID) throws(VaultError) -> Set<EpochID> {
-    Set(try grants(of: member, files: files).valid.keys)
+    Set(try grants(of: member).valid.keys)
   }
 
   /// Whether an owner's device may have to begin an epoch: access that was given until a date has ended, someone's
@@ -166,7 +183,7 @@ package struct SignedTree: Sendable {
   ///
   /// - Parameter now: Milliseconds since 1970.
   package func mayOweEpoch(to member: MemberID, now: UInt64) throws(VaultError) -> Bool {
-    let chain = try grants(of: member, files: files)
+    let chain = try grants(of: member)
     guard let outcome = chain.outcome else { return false }
     return !outcome.besides.isEmpty || !chain.overlooked(by: now).isEmpty
       || chain.currentGrants.contains { grant in
@@ -190,7 +207,7 @@ package struct SignedTree: Sendable {
     guard case .head(let member, let device) = path else { return false }
     let files = holding(path, bytes)
     do throws(VaultError) {
-      let chain = try grants(of: member, files: files)
+      let chain = try grants(of: member)
       let body = try HeadBody.loadOfAnyone(member, device, files: files, people: people).body
       return !chain.mayWrite(body.person) && chain.couldWrite(body.person)
     } catch {
@@ -224,5 +241,15 @@ package struct SignedTree: Sendable {
       of: device, person: person, path: path)
     try file.verify(.device, publicKey: certificate.signingPublicKey)
     return body
+  }
+}
+
+/// The grants of members that were read once, shared by the copies of one tree.
+private final class GrantChains: Sendable {
+  private let known = Mutex<[MemberID: GrantChain]>([:])
+
+  subscript(member: MemberID) -> GrantChain? {
+    get { known.withLock { $0[member] } }
+    set { known.withLock { $0[member] = newValue } }
   }
 }

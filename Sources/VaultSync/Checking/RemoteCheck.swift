@@ -13,6 +13,8 @@ package struct RemoteCheckReport: Sendable {
   package var unusedCount = 0
   /// Records whose newest revision was not put there yet; they were left out.
   package var unsyncedRecordCount = 0
+  /// Objects that were missing or damaged there, and were put there again.
+  package var mendedCount = 0
   /// Bytes that were fetched and authenticated.
   package var readByteCount: UInt64 = 0
   package var traffic = SyncTraffic()
@@ -22,18 +24,23 @@ package struct RemoteCheckReport: Sendable {
   package var hasDamage: Bool { problems.contains { $0.severity == .damage } }
 }
 
-/// Sees whether a remote holds what its heads name.
+/// Sees whether a remote holds what its heads name, and puts good copies there if it is asked to.
 ///
-/// Changes nothing, here or there.
+/// Changes nothing here.
 package struct RemoteCheck: Sendable {
   private let vault: Vault
   private let remote: any BlobStore
   private let threadCount: Int
+  private let repairs: Bool
 
-  package init(vault: Vault, remote: any BlobStore, threadCount: Int = 4) {
+  /// - Parameter repairs: Puts what is missing or damaged there again, where it is whole here.
+  package init(
+    vault: Vault, remote: any BlobStore, threadCount: Int = 4, repairs: Bool = false
+  ) {
     self.vault = vault
     self.remote = remote
     self.threadCount = threadCount
+    self.repairs = repairs
   }
 
   /// - Parameters:
@@ -56,6 +63,7 @@ package struct RemoteCheck: Sendable {
     for member in vault.members where exchange.look.members.contains(member.id) {
       try check(member, exchange, session, readsData: readsData, into: &report)
     }
+    if repairs, report.mendedCount > 0 { try session.flush() }
     report.problems = session.report.problems
     report.traffic = session.report.traffic
     return report
@@ -96,19 +104,41 @@ package struct RemoteCheck: Sendable {
     report.objectByteCount += needed.keys.reduce(0) { $0 + (there[$1] ?? 0) }
     report.unusedCount += there.keys.count { needed[$0] == nil }
     let work = needed.values.sorted { $0.name < $1.name }
-    let read = Gathered<UInt64>()
+    let (read, mended) = (Gathered<UInt64>(), Gathered<ObjectName>())
     let total = work.reduce(0) { $0 + (there[$1.name] ?? 0) }
     let done = ProgressCount(label: member.name.string, total: total, session.progress)
     try session.forEach(work) { (object) throws(SyncError) in
       let byteCount = there[object.name]
       if let problem = try examine(object, byteCount, member, session, readsData: readsData) {
-        session.note(problem)
+        if repairs, try putAgain(object, of: member, session) {
+          mended.add(object.name)
+        } else {
+          session.note(problem)
+        }
       } else if readsData, let byteCount {
         read.add(byteCount)
       }
       done.add(byteCount ?? 0)
     }
     report.readByteCount += read.all.reduce(0, +)
+    report.mendedCount += mended.all.count
+  }
+
+  /// - Returns: False when it is not whole here either.
+  private func putAgain(
+    _ object: NeededObject, of member: Member, _ session: SyncSession
+  ) throws(SyncError) -> Bool {
+    let whole: SealedObject
+    do throws(VaultError) {
+      whole = try member.objects.sealedObject(object.name, kind: object.kind)
+    } catch {
+      switch error {
+      case .missing, .damaged: return false
+      default: throw .vault(error)
+      }
+    }
+    try session.put(member.objects.vaultPath(of: object.name), whole.file)
+    return true
   }
 
   /// - Returns: What is wrong with the object there; nil when nothing is.
@@ -121,8 +151,8 @@ package struct RemoteCheck: Sendable {
     guard let byteCount else {
       return SyncProblem(
         .missingThere, severity, path: path.string,
-        "It is not on the remote, though a head there "
-          + "names it. Put it there again from a machine that has it.")
+        "It is not on the remote, though a head there names it. To put it there again, on a machine that "
+          + "has it: kinvault check --repair --remote NAME")
     }
     let needed = ObjectLayout.fileSize(contentSize: object.contentByteCount)
     guard ObjectLayout.bodySize(fileSize: Int(clamping: byteCount)) != nil, byteCount >= needed

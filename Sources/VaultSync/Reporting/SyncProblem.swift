@@ -108,6 +108,21 @@ extension SyncProblem {
         + "“kinvault check --repair” may mend it.")
   }
 
+  static func hadElsewhere(_ path: VaultPath, isPutBack: Bool) -> SyncProblem {
+    SyncProblem(
+      .missingThere, .warning, path: path.string,
+      "The remote has lost it. Another remote had it"
+        + (isPutBack ? ", and it was put back." : "; a sync that may also put puts it back."))
+  }
+
+  static func putBack(_ count: Int, of member: MemberID) -> SyncProblem {
+    SyncProblem(
+      .missingThere, .warning, path: "members/\(member.hex)/objects",
+      "The remote had lost \(count == 1 ? "an object" : "\(count) objects") that it had taken. "
+        + "\(count == 1 ? "It was" : "They were") put back; look after the disk or the folder if it "
+        + "happens again.")
+  }
+
   static func withheld(_ head: WithheldHead, of member: MemberID) -> SyncProblem {
     SyncProblem(
       .withheld, .note, path: VaultPath.head(member, head.device).string,

@@ -39,11 +39,8 @@ struct MemberPull {
       session.change { $0.untakenHeadCount += incoming.count }
       return 0
     }
-    var whole: [Incoming] = []
-    for one in incoming {
-      if try bring(one, one.head.isLate ? lateTransfer : transfer) { whole.append(one) }
-    }
-    return try place(whole)
+    return try place(
+      try bring(incoming) { $0.head.isLate ? lateTransfer : transfer })
   }
 
   private func open(
@@ -152,10 +149,35 @@ struct MemberPull {
 
   // MARK: Objects, then heads
 
-  /// - Returns: Whether everything that the head needs is here now.
-  private func bring(_ one: Incoming, _ transfer: PullTransfer) throws(SyncError) -> Bool {
+  /// - Returns: The heads of which everything that they need is here now.
+  private func bring(
+    _ incoming: [Incoming], _ transferOf: (Incoming) -> PullTransfer
+  ) throws(SyncError) -> [Incoming] {
+    var waiting = incoming
+    while true {
+      // What one of them replaces the others need not bring, and may be gone.
+      let joined = Manifest(waiting.flatMap(\.entries))
+      var whole: [Incoming] = []
+      for one in waiting {
+        let needed = one.entries.filter { entry in
+          joined.rivals(of: entry.record).allSatisfy {
+            $0.version.compare(to: entry.version) != .dominates
+          }
+        }
+        if try bring(needed, of: one.head, transferOf(one)) { whole.append(one) }
+      }
+      // What was left out for the sake of one that does not come is needed after all.
+      if whole.count == waiting.count { return whole }
+      waiting = whole
+    }
+  }
+
+  /// - Returns: Whether everything that these entries of the head need is here now.
+  private func bring(
+    _ entries: [RecordEntry], of head: OpenedHead, _ transfer: PullTransfer
+  ) throws(SyncError) -> Bool {
     let walk = ObjectWalk(transfer)
-    let needs = one.entries.map { ObjectWalk<PullTransfer>.Need(name: $0.revision, kind: .record) }
+    let needs = entries.map { ObjectWalk<PullTransfer>.Need(name: $0.revision, kind: .record) }
     let failures = try walk.run(needs, threadCount: session.options.threadCount)
     for failure in failures {
       // Older revisions end where they were collected.
@@ -165,7 +187,7 @@ struct MemberPull {
     }
     guard failures.allSatisfy(\.isHistory) else {
       session.note(
-        .notTaken(VaultPath.head(member.id, one.head.device), count: failures.count))
+        .notTaken(VaultPath.head(member.id, head.device), count: failures.count))
       session.change { $0.untakenHeadCount += 1 }
       return false
     }

@@ -7,9 +7,12 @@ import VaultModel
 struct MemberPush {
   let session: SyncSession
   let exchange: SignedExchange
-  let member: Member
+  let member: MemberHeads
   /// The remote lost something of this member: what its heads name may not be there.
   let isRepair: Bool
+
+  /// Whether another version that is known here replaces the entry's.
+  var isReplaced: @Sendable (RecordEntry) -> Bool = { _ in false }
 
   private var objects: ObjectStore { member.objects }
 
@@ -82,7 +85,8 @@ struct MemberPush {
     for name in head.segments where !known.contains(name) {
       let bytes = try transfer.send(name, kind: .segment)
       do throws(ModelError) {
-        for entry in try Segment(decoding: bytes).entries where isNews(entry, coverage) {
+        for entry in try Segment(decoding: bytes).entries
+        where isNews(entry, coverage) && !isCollected(entry) {
           needs.append(.init(name: entry.revision, kind: .record))
         }
       } catch {
@@ -91,6 +95,12 @@ struct MemberPush {
     }
     if let name = head.head.announcement { _ = try transfer.send(name, kind: .announcement) }
     return needs
+  }
+
+  /// Whether the revision is gone here because a newer one has replaced it long ago.
+  private func isCollected(_ entry: RecordEntry) -> Bool {
+    guard isReplaced(entry) else { return false }
+    do throws(VaultError) { return try !objects.isPresent(entry.revision) } catch { return false }
   }
 
   private func isNews(_ entry: RecordEntry, _ coverage: Coverage) -> Bool {
@@ -108,7 +118,7 @@ struct MemberPush {
   private func headsThere() throws(SyncError) -> [OpenedHead] {
     var found: [OpenedHead] = []
     let own = Dictionary(
-      member.openedHeads.map { ($0.hash, $0) }, uniquingKeysWith: { first, _ in first })
+      member.heads.map { ($0.hash, $0) }, uniquingKeysWith: { first, _ in first })
     for device in exchange.look.heads(of: member.id) {
       let path = VaultPath.head(member.id, device)
       guard let state = exchange.there[path] else { continue }
@@ -116,7 +126,7 @@ struct MemberPush {
         found.append(same)
       } else if let file = try exchange.fetched(path) {
         do throws(VaultError) {
-          found.append(try member.openHead(device, bytes: file.bytes, in: exchange.tree))
+          found.append(try member.open(device, bytes: file.bytes, in: exchange.tree))
         } catch {
           session.note(SyncProblem(error, there: path.string))
         }

@@ -96,52 +96,24 @@ struct MemberSync {
     var wanted: [OpenedHead] = []
     for head in member.openedHeads where try isPut(head) { wanted.append(head) }
     let push = MemberPush(
-      session: session, exchange: exchange, member: member, isRepair: hasGoneBack)
-    guard !wanted.isEmpty else { return try statements.push(member.id) }
-    let whole = try push.bringObjects(wanted)
-    try statements.push(member.id)
-    // So that no loss of power leaves a head without what it names.
-    try session.flush()
-    try push.put(whole)
-    try removeOldObjects(of: member)
-  }
-
-  /// Removes from the remote what was sealed in older epochs and is gone here, once no head there may need it.
-  private func removeOldObjects(of member: Member) throws(SyncError) {
-    guard let name = session.name else { return }
-    let list = OldObjects(of: member.id, on: name, state: session.home.state)
-    let names = try keeping { () throws(VaultError) in try list.load() }
-    guard !names.isEmpty, !session.options.isDryRun, isWholeThere(member) else { return }
-    try session.forEach(names) { [self] (name) throws(SyncError) in
-      let path = BlobPath(VaultPath.object(self.member, name).string)
-      try asking { () throws(BlobStoreError) in try session.remote.remove(path) }
+      session: session, exchange: exchange, member: member.carried, isRepair: hasGoneBack,
+      isReplaced: { entry in
+        member.entry(entry.record).map { $0.version.compare(to: entry.version) == .dominates }
+          ?? false
+      })
+    if wanted.isEmpty {
+      try statements.push(member.id)
+    } else {
+      let whole = try push.bringObjects(wanted)
+      try statements.push(member.id)
+      // So that no loss of power leaves a head without what it names.
+      try session.flush()
+      try push.put(whole)
     }
-    try keeping { () throws(VaultError) in try list.clear() }
-  }
-
-  /// Whether every head on the remote that counts is of the current epoch, or was taken over by one that stands there.
-  private func isWholeThere(_ member: Member) -> Bool {
-    guard !member.hasLateHeads else { return false }
-    let opened = Dictionary(
-      member.openedHeads.map { ($0.device, $0) }, uniquingKeysWith: { first, _ in first })
-    let known = member.knownCounters
-    var isOneCurrent = false
-    for path in exchange.heads(of: member.id) {
-      guard case .head(_, let device) = path else { continue }
-      let there =
-        session.wasPut(path) ? session.memory.seen[path]?.state : exchange.there[path]
-      guard let there else {
-        // One that does not hold may be damaged only.
-        if exchange.broken.contains(path) { return false }
-        continue
-      }
-      if let head = opened[device], head.hash == there.hash {
-        isOneCurrent = true
-      } else if opened[device] != nil || known[device] ?? 0 < there.counter {
-        return false
-      }
+    if session.comparesObjects {
+      try LostObjects(session: session, exchange: exchange, member: member).putBack()
     }
-    return isOneCurrent
+    try RemovalThere(session: session, exchange: exchange, member: member).run()
   }
 
   private func isPut(_ head: OpenedHead) throws(SyncError) -> Bool {
@@ -167,34 +139,8 @@ struct MemberSync {
   // MARK: What is left
 
   /// Commits that are here and not there.
-  func countPending() throws(SyncError) {
-    let seen = session.memory.seen
+  func countPending() {
     guard let open = vault.member(member) else { return }
-    var there: [DeviceID: UInt64] = [:]
-    var here: [DeviceID: UInt64] = [:]
-    for head in open.openedHeads {
-      let path = VaultPath.head(member, head.device)
-      here[head.device] = head.counter
-      // What the remote took, not what it showed before it went back.
-      let state = session.wasPut(path) ? seen[path]?.state : exchange.there[path]
-      there[head.device] = state?.counter
-    }
-    let missing = Coverage(there).missingCommits(of: here)
-    session.change { $0.pendingCommitCount += missing }
-    for path in exchange.heads(of: member) {
-      guard case .head(_, let device) = path, there[device] == nil else { continue }
-      there[device] = exchange.there[path]?.counter
-    }
-    let shown = here.merging(there, uniquingKeysWith: max)
-    noteWithheld(open, shown: shown.merging(open.knownCounters, uniquingKeysWith: max))
-  }
-
-  private func noteWithheld(_ open: Member, shown: [DeviceID: UInt64]) {
-    let heads = open.openedHeads.filter { !$0.isLate }.map {
-      (device: $0.device, cover: $0.head.cover)
-    }
-    for head in WithheldHead.find(heads: heads, shown: shown) {
-      session.note(.withheld(head, of: member))
-    }
+    PendingCount(session: session, exchange: exchange, member: open.carried).run()
   }
 }

@@ -32,7 +32,7 @@ final class PullTransfer: ObjectTransfer {
   func bring(_ name: ObjectName, kind: ObjectKind) throws(TransferFailure) -> [UInt8]? {
     if complete.withLock({ $0.contains(name) }) { return nil }
     // A lazy vault leaves chunks on the remote until they are read.
-    if kind == .chunk, session.options.leavesChunks || objects.isLazy { return [] }
+    if kind == .chunk, objects.isLazy { return [] }
     if let found = try present(name, kind: kind) { return found }
     let path = objects.vaultPath(of: name)
     if session.options.isDryRun, kind == .chunk {
@@ -63,13 +63,24 @@ final class PullTransfer: ObjectTransfer {
   }
 
   private func fetch(_ name: ObjectName, kind: ObjectKind) throws(TransferFailure) -> SealedObject {
-    let path = BlobPath(objects.vaultPath(of: name).string)
-    let limit = ObjectStore.fileSizeLimit(of: kind)
     if let nearer = session.nearer, let found = fetch(name, kind: kind, from: nearer) {
       return found
     }
+    do throws(TransferFailure) { return try fetchThere(name, kind: kind) } catch {
+      guard case .object = error, let found = fetchElsewhere(name, kind: kind) else { throw error }
+      try mend(name, found)
+      return found
+    }
+  }
+
+  private func fetchThere(
+    _ name: ObjectName, kind: ObjectKind
+  ) throws(TransferFailure) -> SealedObject {
+    let path = BlobPath(objects.vaultPath(of: name).string)
     let file: [UInt8]
-    do throws(BlobStoreError) { file = try session.remote.read(path, limit: limit) } catch {
+    do throws(BlobStoreError) {
+      file = try session.remote.read(path, limit: ObjectStore.fileSizeLimit(of: kind))
+    } catch {
       throw error.concernsOneFile ? .object(VaultError(error)) : .fatal(.remote(error))
     }
     do throws(VaultError) {
@@ -77,6 +88,26 @@ final class PullTransfer: ObjectTransfer {
     } catch {
       throw .object(error)
     }
+  }
+
+  /// What this remote has lost another one may have.
+  private func fetchElsewhere(_ name: ObjectName, kind: ObjectKind) -> SealedObject? {
+    let path = BlobPath(objects.vaultPath(of: name).string)
+    guard
+      let file = session.elsewhere?.read(path, limit: ObjectStore.fileSizeLimit(of: kind))
+    else { return nil }
+    do throws(VaultError) { return try objects.authenticate(name, kind: kind, file: file) } catch {
+      return nil
+    }
+  }
+
+  /// Puts a good copy where the remote has none.
+  private func mend(_ name: ObjectName, _ object: SealedObject) throws(TransferFailure) {
+    let path = objects.vaultPath(of: name)
+    let isPutBack = session.options.direction != .pull && session.options.repairsRemote
+    session.note(.hadElsewhere(path, isPutBack: isPutBack))
+    guard isPutBack else { return }
+    do throws(SyncError) { try session.put(path, object.file) } catch { throw .fatal(error) }
   }
 
   /// What was fetched while locked is used if it is whole.

@@ -44,6 +44,8 @@ final class PushTransfer: ObjectTransfer {
     if kind == .chunk, isThere { return [] }
     if kind == .chunk, !isThere, try standsThere(name) {
       sent.withLock { _ = $0.insert(name) }
+      // Until a head is there that names it, another device may take it for something that nobody needs.
+      session.compareNextTime()
       return []
     }
     let object: SealedObject

@@ -205,6 +205,12 @@ final class SignedExchange: Sendable {
     return plan(path) == RegisterPlan(.leave) && counter >= marks[path]?.counter ?? 0
   }
 
+  /// Whether the register here is to be put there, and there is nothing else to be said or done about it.
+  func isNewerHere(_ path: VaultPath) -> Bool {
+    guard let counter = here[path]?.counter else { return false }
+    return plan(path) == RegisterPlan(.put) && counter >= marks[path]?.counter ?? 0
+  }
+
   private func isOwn(_ path: VaultPath) -> Bool {
     switch path {
     case .head(_, let device), .device(_, let device): device == session.home.device

@@ -8,6 +8,7 @@ struct SyncRun: Sendable {
   let remote: any BlobStore
   let name: RemoteName
   let options: SyncOptions
+  var elsewhere: (any ObjectSource)?
 
   /// Runs the steps in a session of their own; remembers a success or a failure with its time.
   func run(
@@ -32,7 +33,7 @@ struct SyncRun: Sendable {
     return try file.whileLocked { () throws(SyncError) -> SyncReport? in
       let session = SyncSession(
         home: home, name: name, remote: remote,
-        nearer: IncomingFolder(state: home.state, remote: name),
+        nearer: IncomingFolder(state: home.state, remote: name), elsewhere: elsewhere,
         memory: try file.load(), options: options, progress: progress)
       let now = home.clock.milliseconds()
       do throws(SyncError) {
@@ -44,11 +45,16 @@ struct SyncRun: Sendable {
         if !options.isDryRun { try file.store(session.memory) }
         throw error
       }
-      let report = session.report
+      let (report, isToBeCompared) = (session.report, session.isToBeCompared)
       session.remember { memory in
         memory.succeed(at: now)
         memory.pendingCommitCount = report.pendingCommitCount
         if session.looksEverywhere { memory.lastFullLook = now }
+        if isToBeCompared {
+          memory.lastComparison = 0
+        } else if session.comparesObjects || memory.lastComparison == nil {
+          memory.lastComparison = now
+        }
       }
       if !options.isDryRun { try file.store(session.memory) }
       return report

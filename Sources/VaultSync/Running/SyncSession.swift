@@ -12,6 +12,7 @@ final class SyncSession: Sendable {
     var toldByteCount: UInt64 = 0
     var put: Set<VaultPath> = []
     var regained: Set<VaultPath> = []
+    var isToBeCompared = false
   }
 
   let home: SyncHome
@@ -20,27 +21,36 @@ final class SyncSession: Sendable {
   let remote: CountingStore
   /// Ciphertext that a sync while locked has fetched already: looked into before the remote is asked.
   let nearer: (any BlobStore)?
+  /// Where objects may be had that the remote has lost; nil for nowhere.
+  let elsewhere: (any ObjectSource)?
   let options: SyncOptions
   let progress: @Sendable (WorkProgress) -> Void
   /// Every folder is looked into, also where nothing seems to have changed: when asked for, and once a day.
   let looksEverywhere: Bool
+  /// Objects here and there are compared: when asked for, and once a week.
+  let comparesObjects: Bool
   private let state: Mutex<State>
 
   init(
     home: SyncHome, name: RemoteName?, remote: any BlobStore, nearer: (any BlobStore)?,
-    memory: RemoteMemory,
+    elsewhere: (any ObjectSource)? = nil, memory: RemoteMemory,
     options: SyncOptions, progress: @escaping @Sendable (WorkProgress) -> Void
   ) {
     self.home = home
     self.name = name
     self.remote = CountingStore(remote)
     self.nearer = nearer
+    self.elsewhere = elsewhere
     self.options = options
     self.progress = progress
     let now = home.clock.milliseconds()
     looksEverywhere =
       options.looksEverywhere
       || memory.lastFullLook.map { now < $0 || now - $0 > Self.fullLookInterval } ?? true
+    // Of a first sync there is nothing to be compared yet.
+    comparesObjects =
+      options.looksEverywhere
+      || memory.lastComparison.map { now < $0 || now - $0 > Self.comparisonInterval } ?? false
     var report = SyncReport()
     report.isDryRun = options.isDryRun
     state = Mutex(State(report: report, memory: memory))
@@ -48,6 +58,8 @@ final class SyncSession: Sendable {
 
   /// A day, in milliseconds.
   private static let fullLookInterval: UInt64 = 86_400_000
+  /// A week.
+  private static let comparisonInterval: UInt64 = 7 * 86_400_000
 
   // MARK: What it gathers
 
@@ -97,6 +109,11 @@ final class SyncSession: Sendable {
 
   /// Progress is told every so many bytes.
   private static let progressStep: UInt64 = 4 << 20
+
+  /// The next sync of this remote sees that no object is missing there.
+  func compareNextTime() { state.withLock { $0.isToBeCompared = true } }
+
+  var isToBeCompared: Bool { state.withLock { $0.isToBeCompared } }
 
   // MARK: Parallel work
 

@@ -11,6 +11,7 @@ extension RemoteMemory {
     var lines: [String] = []
     if let lastSuccess { lines.append("success \(lastSuccess)") }
     if let lastFullLook { lines.append("look \(lastFullLook)") }
+    if let lastComparison { lines.append("compared \(lastComparison)") }
     lines.append("pending \(pendingCommitCount)")
     if let failures {
       lines.append("failed \(failures.count) \(failures.first) \(failures.last) \(failures.text)")
@@ -39,6 +40,9 @@ extension RemoteMemory {
     case ("look", 2):
       lastFullLook = UInt64(words[1])
       return lastFullLook != nil
+    case ("compared", 2):
+      lastComparison = UInt64(words[1])
+      return lastComparison != nil
     case ("pending", 2):
       guard let count = UInt64(words[1]) else { return false }
       pendingCommitCount = count

@@ -39,6 +39,8 @@ package struct RemoteMemory: Hashable, Sendable {
   package var lastSuccess: UInt64?
   /// When every folder was last looked into.
   package var lastFullLook: UInt64?
+  /// When the objects there were last compared with those here.
+  package var lastComparison: UInt64?
   package var failures: Failures?
   /// As the last sync left it.
   package var pendingCommitCount: UInt64 = 0

@@ -27,12 +27,14 @@ struct CheckCommand: ParsableCommand {
       "Mend what can be mended, then check.",
       discussion:
         "Lost lists of records are rebuilt from the records. With --remote, good copies of what is damaged or missing "
-        + "here are taken from there first."))
+        + "here are taken from there first, and what is damaged or missing there is put there again."
+    ))
   var repair = false
 
   @Option(
     help: ArgumentHelp(
-      "Check the copy on this remote; with --repair, mend the one here from it.", valueName: "name")
+      "Check the copy on this remote; with --repair, mend it and the one here from each other.",
+      valueName: "name")
   )
   var remote: String?
 
@@ -49,9 +51,17 @@ struct CheckCommand: ParsableCommand {
       let report = try vault.check(readsData: readData, progress: { bar.update($0) })
       return (repairs, report)
     }
-    let printed = CheckPrint(report: report, repairs: repairs, readData: readData)
-    if json { try JSONOutput.print(printed) } else { printed.print() }
-    if report.problems.contains(where: { $0.severity > .note }) {
+    var printed = CheckPrint(report: report, repairs: repairs, readData: readData)
+    if !json { printed.print() }
+    if let remote {
+      let there = try examine(remote)
+      if !json { there.print() }
+      printed.remote = there
+    }
+    if json { try JSONOutput.print(printed) }
+    if report.problems.contains(where: { $0.severity > .note })
+      || printed.remote?.hasProblems ?? false
+    {
       throw CommandError.problemsFound
     }
   }
@@ -59,18 +69,21 @@ struct CheckCommand: ParsableCommand {
 
 extension CheckCommand {
   private func check(_ name: String) throws {
+    let printed = try examine(name)
+    if json { try JSONOutput.print(printed) } else { printed.print() }
+    if printed.hasProblems { throw CommandError.problemsFound }
+  }
+
+  private func examine(_ name: String) throws -> RemoteCheckPrint {
     let bar = ProgressBar(readData ? .bytes : .items)
     let report = try access.withVaultAndKey(.reading) { vault, key in
       defer { bar.finish() }
       let known = try KnownRemote.find([name], vault: vault.id, key: key)[0]
-      return try RemoteCheck(vault: vault, remote: known.open(), threadCount: known.threadCount)
-        .run(readsData: readData) { bar.update($0) }
+      return try RemoteCheck(
+        vault: vault, remote: known.open(), threadCount: known.threadCount, repairs: repair
+      ).run(readsData: readData) { bar.update($0) }
     }
-    let printed = RemoteCheckPrint(remote: name, report: report, readData: readData)
-    if json { try JSONOutput.print(printed) } else { printed.print() }
-    if printed.problems.contains(where: { $0.severity != Problem.Severity.note.rawValue }) {
-      throw CommandError.problemsFound
-    }
+    return RemoteCheckPrint(remote: name, report: report, readData: readData)
   }
 
   /// What comes back may name more that is missing, which shows when the vault is opened again.

@@ -32,7 +32,11 @@ struct SyncCommand: ParsableCommand {
       discussion: "Without it such a sync stops before it changes anything."))
   var acceptMassChange = false
 
-  @Flag(help: "Look into every folder of the remotes, also where nothing seems to have changed.")
+  @Flag(
+    help: ArgumentHelp(
+      "Look into every folder of the remotes, also where nothing seems to have changed.",
+      discussion: "Files that a remote has lost are put back. Without it that is done once a week.")
+  )
   var full = false
 
   @Flag(
@@ -83,12 +87,14 @@ struct SyncCommand: ParsableCommand {
     }
   }
 
-  /// Opens the vault unless there is nothing to do.
+  /// Opens the vault only as far as it must be.
   private func sync(_ known: KnownRemote, _ vault: DeferredVault) throws -> SyncOutcome {
-    if vault.mayStayClosed, let outcome = try SyncOutcome(still: known, vault, options) {
+    if vault.mayStayClosed, let outcome = try SyncOutcome(quick: known, vault, options) {
       return outcome
     }
-    return SyncOutcome(syncing: known, try vault.opened(), options, showsProgress: !json)
+    let all = try KnownRemote.find([], vault: vault.id, key: vault.unlocked.key)
+    return SyncOutcome(
+      syncing: known, try vault.opened(), options, others: all, showsProgress: !json)
   }
 
   private func syncLocked() throws -> [SyncOutcome] {

@@ -35,6 +35,8 @@ struct CheckPrint: Encodable {
   var isWhole: Bool
   var problems: [ProblemRow]
   var repairs: [RepairRow]
+  /// What a remote holds, where that was mended as well.
+  var remote: RemoteCheckPrint?
 
   init(report: CheckReport, repairs: [RepairReport], readData: Bool) {
     members = report.memberCount

@@ -9,6 +9,8 @@ struct RemoteCheckPrint: Encodable {
   var objectBytes: UInt64
   var unusedObjects: Int
   var unsyncedRecords: Int
+  /// Put there again.
+  var mendedObjects: Int
   var readBytes: UInt64
   var readData: Bool
   var isWhole: Bool
@@ -21,16 +23,27 @@ struct RemoteCheckPrint: Encodable {
     objectBytes = report.objectByteCount
     unusedObjects = report.unusedCount
     unsyncedRecords = report.unsyncedRecordCount
+    mendedObjects = report.mendedCount
     readBytes = report.readByteCount
     self.readData = readData
     isWhole = !report.hasDamage
     problems = report.problems.map(SyncOutcome.ProblemRow.init)
   }
 
+  /// Whether there is something that a person should look at.
+  var hasProblems: Bool {
+    problems.contains { $0.severity != Problem.Severity.note.rawValue }
+  }
+
   func print() {
     Terminal.writeLine(
       "Checked \(counted(members, "member")) on \(remote): \(counted(objects, "encrypted file")) "
         + "(\(ByteCount.text(objectBytes)))" + (readData ? ", every byte of them." : "."))
+    if mendedObjects > 0 {
+      Terminal.writeLine(
+        "\(counted(mendedObjects, "file")) of them \(mendedObjects == 1 ? "was" : "were") missing or damaged there, "
+          + "and \(mendedObjects == 1 ? "was" : "were") put there again.")
+    }
     if unsyncedRecords > 0 {
       Terminal.writeLine(
         "\(counted(unsyncedRecords, "record")) changed here since; to send: kinvault sync \(remote)"

@@ -46,48 +46,19 @@ struct LazyAccess: ~Copyable {
 
 /// Chunks from the first of several remotes that has them.
 final class RemoteChunks: ChunkSource {
-  private let remotes: [KnownRemote]
-  private let stores: Mutex<[RemoteName: any BlobStore]>
+  private let files: RemoteFiles
 
-  init(_ remotes: [KnownRemote]) {
-    self.remotes = remotes
-    stores = Mutex([:])
-  }
+  init(_ remotes: [KnownRemote]) { files = RemoteFiles(remotes) }
 
   func fetch(_ chunk: ObjectName, of member: MemberID) throws(VaultError) -> [UInt8] {
     let path = BlobPath(VaultPath.object(member, chunk).string)
     let limit = ObjectLayout.fileSize(contentSize: ObjectLayout.maximumContentSize(of: .chunk))
-    var reason = "there is no remote"
-    for remote in remotes {
-      do throws(BlobStoreError) {
-        return try store(of: remote).read(path, limit: limit)
-      } catch {
-        reason = "\(remote.name): \(error.message)"
-      }
+    do throws(RemoteFiles.Unavailable) { return try files.fetch(path, limit: limit) } catch {
+      throw .away(path: path.string, reason: error.reason)
     }
-    throw .away(path: path.string, reason: reason)
   }
 
   func holds(_ chunk: ObjectName, of member: MemberID) throws(VaultError) -> Bool {
-    let path = BlobPath(VaultPath.object(member, chunk).string)
-    for remote in remotes {
-      do throws(BlobStoreError) {
-        if try store(of: remote).size(of: path) != nil { return true }
-      } catch {
-        // Who cannot be asked has nothing surely.
-        continue
-      }
-    }
-    return false
-  }
-
-  private func store(of remote: KnownRemote) throws(BlobStoreError) -> any BlobStore {
-    if let open = stores.withLock({ $0[remote.name] }) { return open }
-    let opened = try remote.open()
-    return stores.withLock { stores in
-      if let other = stores[remote.name] { return other }
-      stores[remote.name] = opened
-      return opened
-    }
+    files.holds(BlobPath(VaultPath.object(member, chunk).string))
   }
 }

@@ -44,15 +44,19 @@ struct SyncOutcome: Encodable {
   }
 
   /// Syncs an open vault.
+  ///
+  /// - Parameter others: The remotes that may have what this one has lost; it may be among them.
   init(
-    syncing known: KnownRemote, _ vault: Vault, _ options: SyncOptions, showsProgress: Bool
+    syncing known: KnownRemote, _ vault: Vault, _ options: SyncOptions, others: [KnownRemote],
+    showsProgress: Bool
   ) {
     let revoked = Mutex<[Revocation]>([])
     self.init(
       known, options, in: (vault.state, vault.clock), showsProgress: showsProgress
     ) { store, options, progress in
       let report = try RemoteSync(
-        vault: vault, remote: store, name: known.name, options: options
+        vault: vault, remote: store, name: known.name, options: options,
+        elsewhere: RemoteFiles(others.filter { $0.name != known.name })
       ).run(progress: progress)
       revoked.withLock { $0 = report.revocations }
       if !options.isDryRun, !report.pulled.isEmpty { try vault.tendCache() }
@@ -82,18 +86,21 @@ struct SyncOutcome: Encodable {
     }
   }
 
-  /// Sees that there is nothing to sync; nil when there is, or may be.
-  init?(still known: KnownRemote, _ vault: DeferredVault, _ options: SyncOptions) throws {
+  /// Syncs without opening the whole vault; nil where that is not enough.
+  init?(quick known: KnownRemote, _ vault: DeferredVault, _ options: SyncOptions) throws {
     let id = try vault.id
     let state = try StateFolder(root: Environment.stateRoot, vault: id)
     var settled: SyncReport?
     let outcome = SyncOutcome(
       known, options, in: (state, .system), showsProgress: false
     ) { store, options, _ in
-      settled = try StillSync(
+      settled = try QuickSync(
         vault: id, folder: DirectoryStore(opening: vault.folder), state: state, remote: store,
         name: known.name, options: options
-      ).run()
+      ).run { () throws(VaultError) in
+        try VaultHeads.open(
+          folder: vault.folder, stateRoot: Environment.stateRoot, key: vault.unlocked.key)
+      }
       return settled ?? SyncReport()
     }
     if outcome.failure == nil, settled == nil { return nil }

@@ -26,7 +26,9 @@ final class SyncService: Sendable {
   ) {
     self.vault = vault
     self.report = report
-    workers = remotes.map { Worker($0, vault: vault, options: options, report: report) }
+    workers = remotes.map {
+      Worker($0, others: remotes, vault: vault, options: options, report: report)
+    }
     watcher = ChangeWatcher()
   }
 
@@ -63,6 +65,7 @@ private final class Worker: Sendable {
   }
 
   let remote: KnownRemote
+  private let others: [KnownRemote]
   private let vault: Vault
   private let options: SyncOptions
   private let report: @Sendable (SyncOutcome) -> Void
@@ -72,10 +75,11 @@ private final class Worker: Sendable {
   private let ended = WakeUp()
 
   init(
-    _ remote: KnownRemote, vault: Vault, options: SyncOptions,
+    _ remote: KnownRemote, others: [KnownRemote], vault: Vault, options: SyncOptions,
     report: @escaping @Sendable (SyncOutcome) -> Void
   ) {
     self.remote = remote
+    self.others = others
     self.vault = vault
     self.options = options
     self.report = report
@@ -91,7 +95,8 @@ private final class Worker: Sendable {
     DetachedThread.start { [self] in
       while let isLast = waitForNext() {
         state.withLock { $0.schedule.begin() }
-        let outcome = SyncOutcome(syncing: remote, vault, options, showsProgress: false)
+        let outcome = SyncOutcome(
+          syncing: remote, vault, options, others: others, showsProgress: false)
         state.withLock { $0.schedule.end(at: .now, isFailure: outcome.failure != nil) }
         if outcome.isWorthTelling { report(outcome) }
         if isLast { break }

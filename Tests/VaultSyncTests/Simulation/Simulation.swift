@@ -30,6 +30,7 @@ struct Simulation {
     devices = try frozen.seeds.prefix(count).enumerated().map { number, seed in
       try Family.Device(frozen.vault, seed, start: 1_700_000_100_000 + UInt64(number) * 7)
     }
+    for device in devices { try device.knowRemotes(["r0", "r1"]) }
     remotes = (0..<(isLarge ? 2 : 1)).map {
       UnreliableStore(seed: seed &* 31 &+ UInt64($0))
     }
@@ -51,7 +52,7 @@ struct Simulation {
 
   private mutating func step() throws {
     let number = Int.random(in: devices.indices, using: &random)
-    switch Int.random(in: 0..<32, using: &random) {
+    switch Int.random(in: 0..<36, using: &random) {
     case 0...3: try create(on: number)
     case 4...11: try edit(on: number)
     case 12...13: try move(on: number)
@@ -64,6 +65,9 @@ struct Simulation {
     case 18: try forget(number)
     case 19...20: try syncAndCrash(number)
     case 21: try syncLocked(number)
+    case 22: try collect(number)
+    case 23: try loseObject()
+    case 24...26: try syncQuickly(number)
     default: try sync(number)
     }
   }
@@ -79,6 +83,23 @@ struct Simulation {
     for remote in remotes.indices {
       try devices[number].stateStore.remove(BlobPath("remotes/r\(remote).state"))
     }
+  }
+
+  /// Removes what is needed only by the past, here and with the next syncs there.
+  private mutating func collect(_ number: Int) throws {
+    log("\(number): collects")
+    let report = try devices[number].vault.collect(keepDays: 0, isDryRun: false)
+    log("  \(report.objectCount) objects")
+  }
+
+  /// A remote forgets an object, as a disk does that is dying.
+  private mutating func loseObject() throws {
+    let remote = Int.random(in: remotes.indices, using: &random)
+    let objects = remotes[remote].memory.blobs.keys.filter { $0.string.contains("/objects/") }
+    guard let path = objects.sorted(by: { $0.string < $1.string }).randomElement(using: &random)
+    else { return }
+    log("\(remote) loses \(path)")
+    try remotes[remote].memory.remove(path)
   }
 
   // MARK: Syncing
@@ -120,6 +141,21 @@ struct Simulation {
       try requireRemote(error)
     }
     remotes[remote].breakOff(after: nil)
+  }
+
+  /// As `kinvault sync` begins.
+  private mutating func syncQuickly(_ number: Int) throws {
+    guard let remote = pickRemote(number) else { return }
+    let device = devices[number]
+    log("\(number): syncs quickly with \(remote)")
+    do {
+      let report = try device.quickSync(
+        remotes[remote], as: "r\(remote)", options())
+      log(report == nil ? "  not enough" : "  \(report?.pushed.registerCount ?? 0) heads")
+    } catch let error as SyncError {
+      log("  \(error)")
+      try requireRemote(error)
+    }
   }
 
   private static func sync(
@@ -186,7 +222,9 @@ struct Simulation {
 
   /// All sync with all until nothing moves.
   private mutating func meet() throws {
-    let options = Self.calm
+    var options = Self.calm
+    // What a remote has lost comes back.
+    options.looksEverywhere = true
     for _ in 0..<12 {
       var isAtRest = true
       for (number, device) in devices.enumerated() {

@@ -1,0 +1,98 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+import struct SystemPackage.FilePath
+
+/// A vault that was opened as far as its heads: with the keys, and without the lists of records, so that it costs the
+/// same however many there are. For a sync that only carries on what was committed here.
+///
+/// Nothing can be written through it. Whatever is not as it should be is left to `Vault.open`, which says what it is.
+package struct VaultHeads: Sendable {
+  private let context: VaultContext
+  private let marks: Watermarks
+
+  /// - Returns: Nil when something was found that only a whole opening can tell or mend.
+  /// - Throws: As `Vault.open`.
+  package static func open(
+    folder: FilePath, stateRoot: FilePath, key: borrowing DeviceUnlockKey,
+    clock: WallClock = .system
+  ) throws(VaultError) -> VaultHeads? {
+    let store: DirectoryStore
+    do { store = try DirectoryStore(opening: folder) } catch {
+      throw .notAVault(folder: folder.string)
+    }
+    let id = try Vault.describe(store: store, folder: folder.string).vault
+    return try open(
+      id: id, store: store, folder: folder, state: StateFolder(root: stateRoot, vault: id),
+      key: key, clock: clock)
+  }
+
+  /// `open` on any store.
+  package static func open(
+    id: VaultID, store: any LocalStore, folder: FilePath?, state: StateFolder,
+    key: borrowing DeviceUnlockKey, clock: WallClock
+  ) throws(VaultError) -> VaultHeads? {
+    let (context, marks, problems) = try Vault.openContext(
+      id: id, store: store, folder: folder, state: state, key: key,
+      options: OpenOptions(readOnly: true), clock: clock)
+    guard problems.isEmpty else { return nil }
+    return VaultHeads(context: context, marks: marks)
+  }
+
+  /// The heads of a member.
+  ///
+  /// - Parameter devices: Whose heads there are here that count.
+  /// - Returns: Nil when this person has no keys of it, or when one of the heads waits to be taken over, is older than
+  ///   this machine has seen it or does not open.
+  package func member(
+    _ id: MemberID, devices: [DeviceID]
+  ) throws(VaultError) -> MemberHeads? {
+    let opening = MemberOpening(
+      member: id, store: context.store, files: context.signedFiles, people: context.people,
+      person: context.person, now: context.clock.milliseconds(), seen: marks.epoch(of: id))
+    do throws(VaultError) {
+      let opened = try opening.open(identities: context.keys.identities)
+      let register = HeadRegister(
+        member: id, context: context, keys: opened.keys, access: MemberGrants(opened.grants))
+      var loaded: [LoadedHead] = []
+      for device in devices { loaded.append(try register.load(device)) }
+      guard loaded.allSatisfy(isAsSeen(register)) else { return nil }
+      let current = loaded.filter { $0.late == nil }
+      guard loaded.allSatisfy({ $0.late == nil || $0.isTakenOver(by: current) }) else {
+        return nil
+      }
+      return MemberHeads(
+        id: id,
+        objects: ObjectStore(
+          member: id, keys: opened.keys, store: context.store, staging: nil, lazy: context.lazy,
+          buffers: context.buffers),
+        heads: current.map(OpenedHead.init).sorted { $0.device < $1.device },
+        knownCounters: Dictionary(
+          loaded.map { ($0.device, $0.counter) }, uniquingKeysWith: max),
+        register: register)
+    } catch {
+      switch error {
+      case .noAccess, .accessEnded, .damaged, .missing, .rolledBack: return nil
+      default: throw error
+      }
+    }
+  }
+
+  private func isAsSeen(_ register: HeadRegister) -> (LoadedHead) -> Bool {
+    { head in
+      guard let mark = marks[register.path(of: head.device)] else { return true }
+      return head.counter > mark.counter
+        || head.counter == mark.counter && head.hash == mark.hash
+    }
+  }
+}
+
+extension LoadedHead {
+  /// Whether one of these, which are of the current epoch, says that its device has taken this late head over.
+  fileprivate func isTakenOver(by current: [LoadedHead]) -> Bool {
+    current.contains { other in
+      other.head.cover.contains { $0.device == device && $0.counter >= counter }
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultModel
+
+@testable import Vault
+@testable import VaultSync
+
+/// Remotes that have lost objects under heads that are whole.
+@Suite struct LostObjectTests {
+  private let family: Family
+  private let usb = MemoryStore()
+  private let record: RecordID
+
+  init() throws {
+    family = try Family()
+    var edit = RecordEdit.newRecord("Scan", note: "v1")
+    edit.items[try #require(FileName("scan"))] =
+      try .photo("scan", byteCount: 3 << 20, seed: 3, in: family[0].emma)
+    try family[0].commit(edit)
+    record = edit.record
+    try family[0].edit(edit.record, "v2")
+    try family[0].sync(usb)
+    try family[0].sync(usb)
+  }
+
+  private struct Copies: ObjectSource {
+    let store: MemoryStore
+    func read(_ path: BlobPath, limit: Int) -> [UInt8]? { store.blobs[path] }
+  }
+
+  private var objects: [BlobPath] {
+    usb.blobs.keys.filter { $0.string.contains("/objects/") }.sorted { $0.string < $1.string }
+  }
+
+  @Test func aFullLookPutsBackEachThatIsMissingOrTorn() throws {
+    let whole = usb.blobs
+    for path in objects {
+      for isTorn in [false, true] {
+        try usb.remove(path)
+        if isTorn { try usb.put(path, Array(try #require(whole[path]).dropLast(100))) }
+        #expect(try family[0].sync(usb).problems == [])
+        let report = try family[0].sync(usb) { $0.looksEverywhere = true }
+        #expect(report.problems.map(\.kind) == [.missingThere])
+        #expect(report.pushed.objectCount == 1)
+        #expect(usb.blobs.filter { $0.key.isObject } == whole.filter { $0.key.isObject })
+      }
+    }
+    #expect(try family[0].sync(usb) { $0.looksEverywhere = true }.problems == [])
+  }
+
+  @Test func onceAWeekThatIsDoneUnasked() throws {
+    try usb.remove(objects[0])
+    family[0].clock.turn(bySeconds: 2 * 86_400)
+    #expect(try family[0].sync(usb).problems == [])
+    family[0].clock.turn(bySeconds: 6 * 86_400)
+    #expect(try family[0].sync(usb).problems.map(\.kind) == [.missingThere])
+    try family[0].sync(usb)
+    #expect(try family[0].sync(usb).problems == [])
+  }
+
+  @Test func whatNobodyNeedsIsNotPutBack() throws {
+    // The head's segment of before.
+    let needed = Set(
+      try family[0].emma.neededObjects(where: { _ in true }).map(\.name)
+        + family[0].emma.openedHeads.flatMap(\.segments))
+    for path in objects {
+      guard case .object(_, let name)? = VaultPath(parsing: path.string), !needed.contains(name)
+      else { continue }
+      try usb.remove(path)
+    }
+    let before = usb.blobs.filter { $0.key.isObject }
+    #expect(try family[0].sync(usb) { $0.looksEverywhere = true }.problems == [])
+    #expect(usb.blobs.filter { $0.key.isObject } == before)
+  }
+
+  @Test func aPullGoesOnWithWhatAnotherRemoteHas() throws {
+    let other = MemoryStore()
+    try family[0].sync(other, as: "other")
+    let whole = usb.blobs
+    // Half are gone, half are damaged.
+    for (number, path) in objects.enumerated() {
+      if number % 2 == 0 {
+        try usb.remove(path)
+      } else {
+        var bad = try #require(whole[path])
+        bad[bad.count / 2] ^= 1
+        try usb.put(path, bad)
+      }
+    }
+    let report = try RemoteSync(
+      vault: family[1].vault, remote: usb, name: #require(RemoteName("usb")),
+      elsewhere: Copies(store: other)
+    ).run()
+    #expect(report.untakenHeadCount == 0)
+    #expect(Set(report.problems.map(\.kind)) == [.missingThere])
+    try family.expectAgreement()
+    // What was met on the way is mended there.
+    try family[0].sync(usb) { $0.looksEverywhere = true }
+    let check = try RemoteCheck(vault: family[0].vault, remote: usb).run(readsData: true)
+    #expect(check.problems == [])
+  }
+
+  @Test func withoutAnotherTheHeadWaitsAndComesLater() throws {
+    let lost = try #require(objects.first)
+    try usb.remove(lost)
+    let report = try family[1].sync(usb)
+    #expect(report.untakenHeadCount == 1)
+    try family[0].sync(usb) { $0.looksEverywhere = true }
+    try family.meet(at: usb)
+    try family.expectAgreement()
+  }
+
+  @Test func aLazyVaultNamesWhatIsNowhere() throws {
+    try StateFolder(store: family[1].stateStore).storeLazySettings(LazySettings())
+    try family[1].reopen()
+    try family[1].sync(usb)
+    let chunk = try #require(usb.blobs.first { $0.value.count > 1 << 20 }?.key)
+    try usb.remove(chunk)
+    let report = try family[1].sync(usb) { $0.looksEverywhere = true }
+    #expect(report.problems.map(\.path) == [chunk.string])
+    try family[0].sync(usb) { $0.looksEverywhere = true }
+    #expect(try family[1].sync(usb) { $0.looksEverywhere = true }.problems == [])
+  }
+}
+
+extension BlobPath {
+  fileprivate var isObject: Bool { string.contains("/objects/") }
+}

@@ -1,0 +1,205 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultModel
+
+@testable import Vault
+@testable import VaultSync
+
+/// When a sync is over before the lists of records are read, and when not.
+@Suite struct QuickSyncTests {
+  private let family: Family
+  private let usb = MemoryStore()
+
+  init() throws {
+    family = try Family()
+    try family[0].write("Visit", "all well")
+    try family.meet(at: usb)
+    for device in family.devices { try device.sync(usb) }
+  }
+
+  private func still(
+    _ remote: any BlobStore, as name: String = "usb", after: UInt64 = 0,
+    _ options: SyncOptions = SyncOptions()
+  ) throws -> SyncReport? {
+    let device = family[0]
+    let now = device.clock.milliseconds() + after
+    return try QuickSync(
+      vault: device.vault.id, folder: device.store, state: StateFolder(store: device.stateStore),
+      remote: remote, name: #require(RemoteName(name)), options: options,
+      clock: WallClock { now }
+    ).run()
+  }
+
+  @Test func nothingToDoNeedsNoVault() throws {
+    let before = family[0].store.blobs
+    let report = try #require(try still(usb))
+    #expect(report.isComplete)
+    #expect(report.problems == [])
+    #expect(report.pulled.isEmpty && report.pushed.isEmpty)
+    #expect(report.traffic.requestCount <= 8)
+    #expect(family[0].store.blobs == before)
+  }
+
+  @Test func aSuccessIsRemembered() throws {
+    let file = RemoteStateFile(
+      state: StateFolder(store: family[0].stateStore), remote: try #require(RemoteName("usb")))
+    let before = try file.load()
+    _ = try still(usb, after: 1000)
+    #expect(try file.load().lastSuccess ?? 0 > before.lastSuccess ?? 0)
+  }
+
+  @Test func anEditHereAsksTheRemoteNothing() throws {
+    try family[0].write("Visit 2", "well again")
+    let recording = RecordingStore(usb)
+    #expect(try still(recording) == nil)
+    #expect(recording.calls.isEmpty)
+  }
+
+  @Test func anEditThereNeedsASync() throws {
+    try family[1].write("Visit 2", "well again")
+    try family[1].sync(usb)
+    let memory = family[0].stateStore.blobs
+    #expect(try still(usb) == nil)
+    #expect(family[0].stateStore.blobs == memory)
+  }
+
+  @Test func aNewPersonOrGrantThereNeedsASync() throws {
+    _ = try family[1].vault.addMember(named: #require(FileName("Liam")))
+    try family[1].sync(usb)
+    #expect(try still(usb) == nil)
+  }
+
+  @Test func aRemoteThatLostSomethingNeedsASync() throws {
+    for path in usb.blobs.keys where path.name != "vault.json" {
+      let isSigned = !path.string.contains("/objects/") && !path.string.hasPrefix("audit")
+      guard isSigned, !path.string.contains("/grants/"), path.name != "root" else { continue }
+      let poorer = MemoryStore()
+      for (other, bytes) in usb.blobs where other != path { try poorer.put(other, bytes) }
+      #expect(try still(poorer) == nil, "\(path)")
+    }
+    #expect(try still(MemoryStore()) == nil)
+  }
+
+  @Test func aFolderThatWentBackOnBothSidesNeedsASync() throws {
+    let (old, there) = (family[0].store.imageAfterKill(), MemoryStore())
+    for (path, bytes) in usb.blobs { try there.put(path, bytes) }
+    try family[0].sync(there, as: "other")
+    #expect(try still(there, as: "other") != nil)
+    try family[0].write("Visit 2", "well again")
+    family[0].store = old
+    #expect(try still(there, as: "other") == nil)
+  }
+
+  @Test func onceADayEverythingIsLookedAt() throws {
+    #expect(try still(usb, after: 90_000_000) == nil)
+    var options = SyncOptions()
+    options.looksEverywhere = true
+    #expect(try still(usb, options) == nil)
+  }
+
+  // MARK: What was committed here
+
+  @Test func anEditIsPutThereWithoutTheListOfRecords() throws {
+    for number in 0..<40 { try family[0].write("Record \(number)", "n") }
+    try family.meet(at: usb)
+    let note = try family[0].write("Visit 2", "well again")
+    try family[0].edit(note, "quite well")
+    let recording = RecordingStore(family[0].store)
+    let report = try #require(try family[0].quickSync(usb, on: recording))
+    #expect(report.isComplete && report.problems == [])
+    #expect(report.pushed.registerCount == 1)
+    // Two segments and two revisions, of more than forty.
+    #expect(Set(recording.calls(.read).map(\.path).filter(\.isObject)).count <= 5)
+    try family[1].sync(usb)
+    try family.expectAgreement()
+    #expect(try still(usb) != nil)
+  }
+
+  @Test func anEditedNoteCostsThreeUploads() throws {
+    let note = try family[0].write("Visit 2", "well again")
+    try family.meet(at: usb)
+    try family[0].edit(note, "quite well")
+    let report = try #require(try family[0].quickSync(usb))
+    #expect(report.traffic.putCount == 3)
+    #expect(report.traffic.putByteCount <= 2048)
+  }
+
+  @Test func aSharedPhotoIsNotSentAgain() throws {
+    for number in 0..<2 {
+      var edit = RecordEdit.newRecord("Record \(number)", note: "n")
+      edit.items[try #require(FileName("photo.jpg"))] =
+        try .photo("photo.jpg", byteCount: 200_000, seed: 1, in: family[0].emma)
+      try family[0].commit(edit)
+      let report = try #require(try family[0].quickSync(usb))
+      #expect((report.traffic.putByteCount > 200_000) == (number == 0))
+    }
+    // What was not sent because it is there is looked for once more.
+    #expect(try family[0].quickSync(usb) == nil)
+    #expect(try family[0].sync(usb).problems == [])
+    #expect(try family[0].quickSync(usb) != nil)
+    try family[1].sync(usb)
+    try family.expectAgreement()
+  }
+
+  @Test func whatAnotherDeviceBroughtIsCarriedOn() throws {
+    let other = MemoryStore()
+    for _ in 0..<2 { try family[0].sync(other, as: "other") }
+    try family[1].write("Visit 2", "well again")
+    try family[1].sync(usb)
+    try family[0].sync(usb)
+    let report = try #require(try family[0].quickSync(other, as: "other"))
+    #expect(report.pushed.registerCount == 1)
+    let check = try RemoteCheck(vault: family[0].vault, remote: other).run(readsData: true)
+    #expect(check.problems == [] && check.unsyncedRecordCount == 0)
+  }
+
+  @Test func editsOnBothSidesNeedAWholeSync() throws {
+    try family[1].write("Visit 2", "there")
+    try family[1].sync(usb)
+    try family[0].write("Visit 3", "here")
+    let before = usb.blobs
+    #expect(try family[0].quickSync(usb) == nil)
+    #expect(usb.blobs == before)
+    try family.meet(at: usb)
+    try family.expectAgreement()
+  }
+
+  @Test func somethingBrokenNeedsAWholeSync() throws {
+    let head = try #require(family[0].store.blobs.keys.first { $0.string.contains("/heads/") })
+    let old = try #require(family[0].store.blobs[head])
+    let known = Set(family[0].store.blobs.keys)
+    try family[0].write("Visit 2", "well again")
+    let whole = family[0].store.blobs
+    let heads = usb.blobs.filter { $0.key.string.contains("/heads/") }
+    for path in whole.keys where path.isObject && !known.contains(path) {
+      try family[0].store.remove(path)
+      #expect(try family[0].quickSync(usb) == nil)
+      try family[0].store.replace(path, try #require(whole[path]), durably: true)
+    }
+    // Older than this machine has seen it.
+    try family[0].store.replace(head, old, durably: true)
+    #expect(try family[0].quickSync(usb) == nil)
+    #expect(usb.blobs.filter { $0.key.string.contains("/heads/") } == heads)
+  }
+
+  @Test func aDryRunAndAPullNeedAWholeSync() throws {
+    try family[0].write("Visit 2", "well again")
+    var options = SyncOptions()
+    options.isDryRun = true
+    #expect(try family[0].quickSync(usb, options) == nil)
+    options = SyncOptions()
+    options.direction = .pull
+    #expect(try family[0].quickSync(usb, options) == nil)
+  }
+
+  @Test func aRemoteThatCannotBeReachedIsTold() throws {
+    let broken = FaultyStore(usb)
+    broken.fail(.read, with: .unreachable)
+    #expect(throws: SyncError.self) { try still(broken) }
+  }
+}
+
+extension BlobPath {
+  fileprivate var isObject: Bool { string.contains("/objects/") }
+}

@@ -1,0 +1,209 @@
+import BlobStore
+import Synchronization
+import TestSupport
+import Testing
+import VaultModel
+
+@testable import Vault
+@testable import VaultSync
+
+/// What `collect` removed goes from the remotes as well, and nothing else does.
+@Suite struct RemovalTests {
+  private let usb = MemoryStore()
+
+  private func objects(of store: MemoryStore) -> Set<BlobPath> {
+    Set(store.blobs.keys.filter { $0.string.contains("/objects/") })
+  }
+
+  private func list(on device: Family.Device, of name: String = "usb") throws -> [ObjectName] {
+    try RemoteRemovals(
+      of: device.emma.id, on: #require(RemoteName(name)),
+      state: StateFolder(store: device.stateStore)
+    ).load()
+  }
+
+  /// A photo that was replaced, so that it is garbage once nothing of the past is kept.
+  private func replacePhoto(on device: Family.Device, seed: UInt64 = 1) throws -> RecordID {
+    var edit = RecordEdit.newRecord("Scan", note: "v1")
+    let name = try #require(FileName("scan"))
+    edit.items[name] = try .photo("scan", byteCount: 300_000, seed: seed, in: device.emma)
+    try device.commit(edit)
+    var second = RecordEdit(record: edit.record)
+    second.items[name] = try .photo("scan", byteCount: 300_000, seed: seed + 1, in: device.emma)
+    try device.commit(second)
+    return edit.record
+  }
+
+  @Test func aSingleDevicesGarbageGoesWithTheNextSync() throws {
+    let family = try Family(count: 1)
+    try family[0].knowRemotes(["usb"])
+    _ = try replacePhoto(on: family[0])
+    try family[0].sync(usb)
+    let before = objects(of: usb)
+    let report = try family[0].vault.collect(keepDays: 0, isDryRun: false)
+    #expect(report.objectCount > 0)
+    #expect(try list(on: family[0]).count == report.objectCount)
+    // There is something to do, though no head is new.
+    #expect(try family[0].quickSync(usb) == nil)
+    #expect(try family[0].sync(usb).problems == [])
+    #expect(objects(of: usb).count == before.count - report.objectCount)
+    #expect(objects(of: usb) == objects(of: family[0].store))
+    #expect(try list(on: family[0]) == [])
+    let check = try RemoteCheck(vault: family[0].vault, remote: usb).run(readsData: true)
+    #expect(check.unusedCount == 0)
+  }
+
+  /// Both collect what both have seen; a third device comes and gets everything that counts.
+  @Test func severalDevicesGarbageGoesOnceAllHaveSeenIt() throws {
+    let family = try Family(count: 3)
+    let both = [family[0], family[1]]
+    for device in both { try device.knowRemotes(["usb"]) }
+    let record = try replacePhoto(on: family[0])
+    for _ in 0..<2 { for device in both { try device.sync(usb) } }
+    try family[1].edit(record, "by the other")
+    for _ in 0..<2 { for device in both { try device.sync(usb) } }
+    let photosBefore = usb.blobs.values.count { $0.count > 300_000 }
+    for round in 0..<4 {
+      for device in both {
+        _ = try device.vault.collect(keepDays: 0, isDryRun: false)
+        try device.write("Round \(round)", "so that the other one sees what was announced")
+        #expect(try device.sync(usb).problems == [])
+      }
+    }
+    for device in both { #expect(try list(on: device) == []) }
+    // The first photo is gone, the second one is there.
+    let photos = usb.blobs.values.count { $0.count > 300_000 }
+    #expect(photosBefore == 2 && photos == 1)
+    try family.meet(at: usb)
+    try family.expectAgreement()
+  }
+
+  @Test func aHeadThatIsNotKnownHereKeepsEverything() throws {
+    let family = try Family()
+    for device in family.devices { try device.knowRemotes(["usb"]) }
+    _ = try replacePhoto(on: family[0])
+    try family[0].sync(usb)
+    _ = try family[0].vault.collect(keepDays: 0, isDryRun: false)
+    let names = try list(on: family[0])
+    #expect(!names.isEmpty)
+    // Meanwhile the other one has joined, and has a head there of its own.
+    try family[1].sync(usb)
+    try family[1].write("Visit", "x")
+    try family[1].sync(usb)
+    let pushOnly = try family[0].sync(usb) { $0.direction = .push }
+    #expect(pushOnly.problems == [])
+    #expect(try list(on: family[0]) == names)
+    try family[0].sync(usb)
+    #expect(try list(on: family[0]) == [])
+    try family.meet(at: usb)
+    try family.expectAgreement()
+  }
+
+  @Test func whatIsNamedAgainStays() throws {
+    let family = try Family(count: 1)
+    try family[0].knowRemotes(["usb"])
+    let record = try replacePhoto(on: family[0])
+    try family[0].sync(usb)
+    _ = try family[0].vault.collect(keepDays: 0, isDryRun: false)
+    var edit = RecordEdit(record: record)
+    edit.items[try #require(FileName("again"))] =
+      try .photo("again", byteCount: 300_000, seed: 1, in: family[0].emma)
+    try family[0].commit(edit)
+    #expect(try family[0].sync(usb).problems == [])
+    #expect(try list(on: family[0]) == [])
+    let check = try RemoteCheck(vault: family[0].vault, remote: usb).run(readsData: true)
+    #expect(check.problems == [])
+  }
+
+  /// Another device puts a head there at the very moment: it has the old photo still, and names it again.
+  @Test func anotherDevicesPendingWorkIsNotHarmed() throws {
+    let family = try Family()
+    for device in family.devices { try device.knowRemotes(["usb"]) }
+    let record = try replacePhoto(on: family[0])
+    try family.meet(at: usb)
+    try family[1].edit(record, "x")
+    try family.meet(at: usb)
+    _ = try family[0].vault.collect(keepDays: 0, isDryRun: false)
+    try family[0].sync(usb)
+    try family[1].sync(usb)
+    try family[1].edit(record, "has seen what was announced")
+    try family.meet(at: usb)
+    _ = try family[0].vault.collect(keepDays: 0, isDryRun: false)
+    #expect(try !list(on: family[0]).isEmpty)
+    // Offline, with the folder as it was.
+    var edit = RecordEdit(record: record)
+    edit.items[try #require(FileName("again"))] =
+      try .photo("again", byteCount: 300_000, seed: 1, in: family[1].emma)
+    try family[1].commit(edit)
+    nonisolated(unsafe) let other = family[1]
+    let usb = self.usb
+    let meeting = MeetingStore(usb) {
+      do { try other.sync(usb) } catch { Issue.record(error) }
+    }
+    try family[0].sync(meeting)
+    try family.meet(at: usb)
+    let check = try RemoteCheck(vault: family[0].vault, remote: usb).run(readsData: true)
+    #expect(check.problems == [])
+    try family.expectAgreement()
+  }
+
+  @Test func anInterruptedRemovalGoesOn() throws {
+    let family = try Family(count: 1)
+    try family[0].knowRemotes(["usb"])
+    _ = try replacePhoto(on: family[0])
+    try family[0].sync(usb)
+    let report = try family[0].vault.collect(keepDays: 0, isDryRun: false)
+    let faulty = FaultyStore(usb)
+    faulty.fail(.remove, with: .unreachable)
+    #expect(throws: SyncError.self) { try family[0].sync(faulty) }
+    #expect(try list(on: family[0]).count == report.objectCount)
+    try family[0].reopen()
+    #expect(try family[0].sync(usb).problems == [])
+    #expect(objects(of: usb) == objects(of: family[0].store))
+  }
+
+  /// A head that stands there names what only it names, and is gone; a newer one replaces it.
+  @Test func aNewDeviceNeedsNothingThatWasReplacedEverywhere() throws {
+    let family = try Family(count: 3)
+    let both = [family[0], family[1]]
+    for device in both { try device.knowRemotes(["usb"]) }
+    try family.meet(at: usb)
+    let record = try family[1].write("Visit", "by the other")
+    try family[1].sync(usb)
+    try family[0].sync(usb)
+    // The head of the other one stays as it is there, and names its own version.
+    for text in ["a", "b"] { try family[0].edit(record, text) }
+    try family[0].sync(usb)
+    let revision = try #require(try family[1].emma.entry(record)?.revision)
+    let gone = try family[0].emma.objects.vaultPath(of: revision)
+    try family[0].store.remove(BlobPath(gone.string))
+    try usb.remove(BlobPath(gone.string))
+    let fresh = try Family(count: 3)[2]
+    #expect(try fresh.sync(usb).untakenHeadCount == 0)
+    try fresh.reopen()
+    try fresh.expectWhole()
+    #expect(try fresh.contents() == family[0].contents())
+  }
+}
+
+/// Lets something else happen before the first removal.
+private final class MeetingStore: InspectingStore {
+  let inner: any LocalStore
+  private let meeting: @Sendable () -> Void
+  private let hasMet = Mutex(false)
+
+  init(_ inner: any LocalStore, _ meeting: @escaping @Sendable () -> Void) {
+    self.inner = inner
+    self.meeting = meeting
+  }
+
+  func inspect(_ call: StoreCall) {
+    guard call.kind == .remove,
+      hasMet.withLock({ met in
+        defer { met = true }
+        return !met
+      })
+    else { return }
+    meeting()
+  }
+}
