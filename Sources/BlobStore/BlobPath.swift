@@ -69,9 +69,14 @@ package struct BlobPath: Hashable, Sendable, ExpressibleByStringLiteral, CustomS
 
   private static func isWellFormed(_ string: String) -> Bool {
     if string.isEmpty { return true }
+    var string = string
+    return string.withUTF8 { isWellFormed($0) }
+  }
+
+  private static func isWellFormed(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     var length = 0
     var dots = 0
-    for byte in string.utf8 {
+    for byte in text {
       switch byte {
       case UInt8(ascii: "/"):
         if isForbiddenPart(length: length, dots: dots) { return false }

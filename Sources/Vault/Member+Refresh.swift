@@ -229,10 +229,19 @@ extension Member {
     _ entries: [RecordEntry], from late: EpochID?
   ) throws(VaultError) {
     let news = manifest.withLock { manifest in entries.filter { manifest.isNews($0, from: late) } }
+    var joined: Manifest?
     for entry in news {
       let path = objects.path(of: entry.revision)
       let size = try storing { () throws(BlobStoreError) in try context.store.size(of: path) }
-      if size == nil { throw .missing(path: path.string) }
+      if size != nil { continue }
+      // What a later entry of the head replaces may have been collected before it came.
+      let all = joined ?? Manifest(entries)
+      joined = all
+      guard
+        all.rivals(of: entry.record).contains(where: {
+          $0.version.compare(to: entry.version) == .dominates
+        })
+      else { throw .missing(path: path.string) }
     }
   }
 

@@ -1,18 +1,22 @@
 /// Lowercase hexadecimal, the form of every name in the vault folder.
 package enum Hex {
-  private static let digits = Array("0123456789abcdef".utf8)
+  package static func encode(_ bytes: some Collection<UInt8>) -> String { encode(Array(bytes)) }
 
-  package static func encode(_ bytes: some Collection<UInt8>) -> String {
+  // Every name of a file passes through here, so the loops are over plain arrays and pointers.
+
+  private static func encode(_ bytes: [UInt8]) -> String {
     String(unsafeUninitializedCapacity: bytes.count * 2) { buffer in
-      var position = 0
+      guard var next = buffer.baseAddress else { return 0 }
       for byte in bytes {
-        buffer[position] = digits[Int(byte >> 4)]
-        buffer[position + 1] = digits[Int(byte & 15)]
-        position += 2
+        next.initialize(to: character(byte >> 4))
+        (next + 1).initialize(to: character(byte & 15))
+        next += 2
       }
-      return position
+      return bytes.count * 2
     }
   }
+
+  private static func character(_ digit: UInt8) -> UInt8 { digit < 10 ? 48 + digit : 87 + digit }
 
   /// The bytes that the text spells; nil if it has an odd length or any character but `0-9a-f`.
   package static func decode(_ text: some StringProtocol) -> [UInt8]? {

@@ -162,6 +162,17 @@ import VaultModel
     #expect(objects(of: usb) == objects(of: family[0].store))
   }
 
+  /// The head has an entry for each version, of which the older ones were gone before it was put there.
+  @Test func whatWasCollectedBeforeTheFirstPushIsMissedByNobody() throws {
+    let family = try Family()
+    let record = try family[0].write("Visit", "a")
+    for text in ["b", "c"] { try family[0].edit(record, text) }
+    #expect(try family[0].vault.collect(keepDays: 0, isDryRun: false).objectCount > 0)
+    try family.meet(at: usb)
+    #expect(try family[1].contents() == family[0].contents())
+    try family.expectAgreement()
+  }
+
   /// A head that stands there names what only it names, and is gone; a newer one replaces it.
   @Test func aNewDeviceNeedsNothingThatWasReplacedEverywhere() throws {
     let family = try Family(count: 3)

@@ -43,7 +43,7 @@ final class SignedExchange: Sendable {
     let changed = look.files.filter { path, entry in
       // What is not here is read in any case: the rest may build on it.
       memory.seen[path]?.fingerprint != entry.fingerprint || !local.files.contains(path)
-    }.keys.sorted { $0.string < $1.string }
+    }.keys.sortedByText
     bytes = try Self.read(changed, session)
     let read = bytes
     let tree = try keeping { () throws(VaultError) in
@@ -237,8 +237,7 @@ final class SignedExchange: Sendable {
   func heads(of member: MemberID) -> [VaultPath] {
     if look.givenUp.contains(member) { return [] }
     return local.files.union(look.files.keys).union(shownBefore.keys).subtracting(former)
-      .filter { if case .head(member, _) = $0 { !isRetired($0) } else { false } }
-      .sorted { $0.string < $1.string }
+      .filter { if case .head(member, _) = $0 { !isRetired($0) } else { false } }.sortedByText
   }
 
   /// - Throws: `thisDeviceRemoved` in `vault` when this machine's device was, as either side shows.
@@ -279,6 +278,13 @@ final class SignedExchange: Sendable {
       throw .vault(VaultError(error))
     }
     return try keeping { () throws(VaultError) in (bytes, try tree.verify(path, bytes)) }
+  }
+}
+
+extension Sequence<VaultPath> {
+  /// In the order of their texts, each of which is made once.
+  fileprivate var sortedByText: [VaultPath] {
+    map { (path: $0, text: $0.string) }.sorted { $0.text < $1.text }.map(\.path)
   }
 }
 

@@ -17,7 +17,9 @@ struct StatementSync {
     _ isWanted: (VaultPath) -> Bool, in known: Set<VaultPath>
   ) -> [VaultPath] {
     exchange.local.files.union(exchange.look.files.keys).filter(isWanted)
-      .sorted { ($0.writeRank(in: known), $0.string) < ($1.writeRank(in: known), $1.string) }
+      .map { (path: $0, rank: $0.writeRank(in: known), text: $0.string) }
+      .sorted { ($0.rank, $0.text) < ($1.rank, $1.text) }
+      .map(\.path)
   }
 
   /// Statements of members whose grants were looked for, or which the remote does not have at all.

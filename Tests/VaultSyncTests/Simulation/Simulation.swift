@@ -222,11 +222,11 @@ struct Simulation {
 
   /// All sync with all until nothing moves.
   private mutating func meet() throws {
-    var options = Self.calm
-    // What a remote has lost comes back.
-    options.looksEverywhere = true
-    for _ in 0..<12 {
-      var isAtRest = true
+    for round in 0..<12 {
+      var isAtRest = round > 0
+      var options = Self.calm
+      // What a remote has lost comes back.
+      options.looksEverywhere = round == 0
       for (number, device) in devices.enumerated() {
         for (remote, store) in remotes.enumerated() {
           log("\(number): meets \(remote)")
