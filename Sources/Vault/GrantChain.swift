@@ -12,6 +12,8 @@ struct GrantChain: Sendable {
   private(set) var problems: [Problem] = []
 
   /// The epoch that new objects are sealed in; nil when there is none.
+  // Inlined, it stops the optimizer of Swift 6.3.1 ("outside of lifetime use", CopyPropagation).
+  @inline(never)
   var current: EpochID? { outcome?.current }
 
   /// The role of a person in the current epoch; nil without a grant.
