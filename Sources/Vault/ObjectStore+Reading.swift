@@ -1,5 +1,4 @@
 import BlobStore
-import Dispatch
 import VaultCrypto
 import VaultModel
 
@@ -31,9 +30,12 @@ extension ObjectStore {
   package func openAhead(_ names: [ObjectName]) {
     // By name, so that those of one folder are together.
     let names = names.prefix(Self.openReaderLimit).sorted()
-    let half = names.count / 2
-    for part in [names[..<half], names[half...]] {
-      DispatchQueue.global(qos: .utility).async { [self] in
+    // Each waits for the disk nearly all of the time, and a disk answers many at once as fast as one.
+    let count = min(Self.openingThreadCount, names.count)
+    for number in 0..<count {
+      let part = names[(names.count * number / count)..<(names.count * (number + 1) / count)]
+      // What no thread can be had for is opened when it is read.
+      BriefThread.run { [self] in
         for name in part where readers.withLock({ $0[name] == nil }) {
           // What is on a remote only stays there until it is read.
           if let reader = try? open(name, kind: .chunk) { keep(reader) }
@@ -41,6 +43,9 @@ extension ObjectStore {
       }
     }
   }
+
+  /// How many of those at most.
+  private static let openingThreadCount = 16
 
   /// How many descriptors of objects a member keeps open.
   static let openReaderLimit = 1280

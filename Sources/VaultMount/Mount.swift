@@ -120,15 +120,22 @@ package final class Mount: Sendable {
   /// Returns when the mount is gone, everything is committed and the mountpoint is removed. To be called once.
   ///
   /// Throws what kept the last changes from being committed; the mount is gone all the same.
-  package func waitUntilEnded() throws(FileError) -> Ending {
+  ///
+  /// - Parameter closing: What is to be over when `Unmount` returns; told whether everything was committed.
+  package func waitUntilEnded(
+    closing: (_ isWhole: Bool) -> Void = { _ in }
+  ) throws(FileError) -> Ending {
     loop.join()
+    var isWhole = false
     defer {
       invalidator.close()
       session.unmount()
       point.cleanUp()
+      closing(isWhole)
       registration?.remove()
     }
     try service.tree.stop()
+    isWhole = true
     return ending.withLock { $0 } ?? .unmounted
   }
 

@@ -7,10 +7,11 @@ package enum MountService {
   /// returns when everything is committed and the mountpoint is removed.
   ///
   /// Takes over SIGINT, SIGTERM and SIGHUP. Throws `MountError` before `ready`, `FileError` when the last changes
-  /// could not be committed.
+  /// could not be committed. Once `ready` was called, `closing` is, when all is over but for whoever waits in `Unmount`.
   package static func run(
     tree: FileTree, at mountpoint: FilePath, vault: FilePath, stateFolder: FilePath?,
-    options: MountOptions, ready: (Mount) -> Void
+    options: MountOptions, ready: (Mount) -> Void,
+    closing: (_ isWhole: Bool) -> Void
   ) throws -> Mount.Ending {
     EndSignals.takeOver()
     OpenFileLimit.raise()
@@ -18,6 +19,6 @@ package enum MountService {
       tree: tree, at: mountpoint, vault: vault, stateFolder: stateFolder, options: options)
     _ = MountThread { mount.requestEnd(.signalled(EndSignals.wait())) }
     ready(mount)
-    return try mount.waitUntilEnded()
+    return try mount.waitUntilEnded(closing: closing)
   }
 }

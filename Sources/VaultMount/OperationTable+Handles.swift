@@ -57,6 +57,7 @@ extension OperationTable {
     // The tree tells when a file's content changed from elsewhere, so what is cached stays right.
     info.pointee.keep_cache = 1
     info.pointee.noflush = handle.flags.contains(.write) ? 0 : 1
+    if handle.flags.isDisjoint(with: .read), DirectWrites.areCoherent { info.pointee.direct_io = 1 }
   }
 
   private static func releaseFile(

@@ -13,6 +13,14 @@ import VaultFiles
     #expect(OperationTable.openFlags(O_WRONLY | O_EXCL | O_CREAT) == [.write, .exclusive])
   }
 
+  @Test(arguments: [
+    ("6.18.44", true), ("6.6.0-1-amd64", true), ("6.5.13", false), ("6.1.0-28-amd64", false),
+    ("7.0-rc1", true), ("5.15.0", false), ("", false), ("x.y", false),
+  ])
+  func writesAreDirectWhereTheKernelKeepsThemCoherent(release: String, isCoherent: Bool) {
+    #expect(DirectWrites.isCoherent(kernelRelease: release) == isCoherent)
+  }
+
   @Test func renameKnowsTheFlagsThatItKeeps() throws {
     #expect(try OperationTable.renameMode(0) == .replace)
     #expect(try OperationTable.renameMode(1) == .noReplace)

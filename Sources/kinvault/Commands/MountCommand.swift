@@ -138,6 +138,12 @@ struct MountCommand: ParsableCommand {
     let sync =
       noSync || remotes.isEmpty || options.isReadOnly
       ? nil : SyncService(vault: vault, remotes: remotes)
+    var closed: Result<Void, any Error>?
+    func close(isWhole: Bool) {
+      sync?.stop()
+      if isWhole { vault.audit.note(.unmount) }
+      closed = Result { try vault.close() }
+    }
     let result = Result {
       try MountService.run(
         tree: FileTree(vault: vault, options: treeOptions), at: FilePath(mountpoint),
@@ -147,11 +153,11 @@ struct MountCommand: ParsableCommand {
           vault.audit.note(.mount)
           sync?.start()
           ready(mount)
-        })
+        }, closing: close)
     }
-    sync?.stop()
-    if case .success = result { vault.audit.note(.unmount) }
-    try vault.close()
+    // There was no mount.
+    if closed == nil { close(isWhole: false) }
+    try closed?.get()
     return try result.get()
   }
 }
