@@ -25,7 +25,9 @@ extension Vault {
     try context.state.withLock("epochs-lock") { () throws(VaultError) in
       try context.reloadPeople()
       try member.reloadGrants()
-      guard member.role == .owner else { throw .ownersOnly(member: member.id) }
+      guard member.role == .owner, let current = member.register.grants.current,
+        isOwner(in: current, member.register.grants)
+      else { throw .ownersOnly(member: member.id) }
       let beginning = try EpochBeginning(
         vault: self, member: member, without: people, keepsHistory: keepsHistory)
       try beginning.run(progress)
@@ -37,7 +39,7 @@ extension Vault {
   }
 
   /// Begins the epochs that are due, in members that this person owns: access that was given until a date which has
-  /// passed ends; what two owners did at once is brought together; and people whose devices changed get keys that a
+  /// passed, or that its person gave up, ends; what two owners did at once is brought together; and people whose devices changed get keys that a
   /// device which was removed does not have.
   ///
   /// - Returns: What was done.
@@ -47,9 +49,10 @@ extension Vault {
     guard !isReadOnly else { return [] }
     let now = context.clock.milliseconds()
     var done: [Revocation] = []
-    for member in members where member.role == .owner {
+    for member in members {
+      try member.reloadGrants()
       let chain = member.register.grants
-      guard let outcome = chain.outcome else { continue }
+      guard member.role == .owner, let outcome = chain.outcome else { continue }
       let grants = Array((chain.valid[outcome.current] ?? [:]).values)
       let expired = Set(grants.filter { $0.hasEnded(by: now) }.map(\.person))
       let missed = chain.epochs.missed(by: outcome).subtracting([person])
@@ -58,16 +61,26 @@ extension Vault {
         people[grant.person].map { $0.identity.generation > grant.personGeneration } ?? false
       }
       // Only who is an owner in both can say that neither is missed any more.
-      let isMissed = outcome.besides.allSatisfy { chain.epochs.isOwner(person, in: $0) }
+      let isMissed = outcome.besides.allSatisfy { isOwner(in: $0, chain) }
       let gone = expired.union(isMissed ? missed : [])
-      guard !gone.isEmpty || isOutdated else { continue }
+      let leavings = member.dueLeavings
+      guard !gone.isEmpty || !leavings.isEmpty || isOutdated else { continue }
       try beginEpoch(of: member, without: gone, progress: progress)
+      let left = leavings.filter { !gone.contains($0.key) }
       done.append(
         Revocation(
           member: member.id, expired: expired.sorted(),
-          revokedElsewhere: gone.subtracting(expired).sorted()))
+          revokedElsewhere: gone.subtracting(expired).sorted(),
+          left: left.filter { $0.value.keeps == nil }.keys.sorted(),
+          lowered: left.compactMapValues(\.keeps)))
     }
     return done
+  }
+
+  /// Whether an epoch that this person begins now may follow this one.
+  fileprivate func isOwner(in epoch: EpochID, _ chain: GrantChain) -> Bool {
+    chain.epochs.isOwner(
+      person, signing: context.people[person]?.identity.generation ?? 0, in: epoch)
   }
 
   /// Goes on with epochs whose beginning was interrupted on this machine.
@@ -98,15 +111,6 @@ extension Vault {
     }
     return resumed
   }
-
-  /// Members whose access somebody was to lose when this machine's program was interrupted: they have it still.
-  package func interruptedEpochs() throws(VaultError) -> [Member] {
-    var found: [Member] = []
-    for member in members {
-      if try PendingEpoch.load(of: member.id, state: context.state) != nil { found.append(member) }
-    }
-    return found
-  }
 }
 
 /// An epoch that was begun by itself, because it was due.
@@ -116,6 +120,10 @@ package struct Revocation: Hashable, Sendable {
   package var expired: [PersonID]
   /// Whom another owner took out when one of this person's devices did something else.
   package var revokedElsewhere: [PersonID]
+  /// Who gave their access up.
+  package var left: [PersonID]
+  /// Who handed the member over, or gave up a part of their access, and what they keep.
+  package var lowered: [PersonID: Role]
 }
 
 /// Begins one epoch of a member. Lives while the lock on the state's epochs is held.
@@ -143,7 +151,7 @@ private struct EpochBeginning {
     guard let outcome = chain.outcome else { throw .noAccess(member: member.id) }
     let follows =
       [outcome.current]
-      + outcome.besides.filter { chain.epochs.isOwner(vault.person, in: $0) }
+      + outcome.besides.filter { vault.isOwner(in: $0, chain) }
     let id = EpochID(
       number: EpochTree.number(following: follows, on: vault.device), owner: vault.person)
     var (without, keepsHistory) = (people, keepsHistory)
@@ -202,7 +210,7 @@ private struct EpochBeginning {
         heads = last.heads
         // What was written meanwhile.
         try translation.run(member.everyVersion) { _, _ in }
-        try giveGrants()
+        try giveGrants(leavings: member.leavings(due: heads))
         try member.loadGrants()
         _ = try member.followEpoch(&heads)
         var writer = CommitWriter(member: member, heads: heads)
@@ -217,28 +225,44 @@ private struct EpochBeginning {
 
   /// The grants of everyone who keeps access, that of this person last: it begins the epoch, and all others count with
   /// it at once.
-  private func giveGrants() throws(VaultError) {
+  ///
+  /// - Parameter leavings: What people give up; the new epoch carries it out.
+  private func giveGrants(leavings: [PersonID: LeavingBody]) throws(VaultError) {
     let issuer = try vault.grantIssuer(of: member.id)
     let chain = member.register.grants
-    let kept = (chain.current.flatMap { chain.valid[$0] } ?? [:]).values
+    let current = chain.current.flatMap { chain.valid[$0] } ?? [:]
+    let kept = current.values
       .filter { !pending.without.contains($0.person) && $0.person != vault.person }
       .sorted { $0.person < $1.person }
     for grant in kept {
+      let leaving = leavings[grant.person]
+      guard let role = leaving.map(\.keeps) ?? grant.role else { continue }
       guard let other = context.people[grant.person]?.identity else {
         throw .notFound(what: "the person \(grant.person.shortHex)")
       }
       try issuer.give(
-        key.key, of: pending.id, to: other, as: grant.role, until: grant.until, time: grant.time)
+        key.key, of: pending.id, to: other, as: role,
+        until: grant.role == .owner ? 0 : grant.until, time: grant.time)
     }
     guard let own = context.people[vault.person]?.identity else {
       throw .notFound(what: "this person's identity")
     }
     try issuer.give(
-      key.key, of: pending.id, to: own, as: .owner, until: 0, following: pending.follows)
+      key.key, of: pending.id, to: own, as: .owner, until: 0, time: current[vault.person]?.time,
+      following: pending.follows)
   }
 }
 
 extension Member {
+  /// What people give up of their access, as far as it can be carried out now.
+  var dueLeavings: [PersonID: LeavingBody] { heads.withLock { leavings(due: $0) } }
+
+  fileprivate func leavings(due heads: HeadsState) -> [PersonID: LeavingBody] {
+    let known = heads.loaded.merging(heads.takenOver) { head, _ in head }
+    return register.grants.leavings.due(
+      known: known.mapValues(\.counter), removed: context.people.removedDevices)
+  }
+
   /// The entries of all records, and of those that wait to be joined every version.
   var everyVersion: [RecordEntry] {
     manifest.withLock { manifest in manifest.entries.flatMap { manifest.rivals(of: $0.record) } }
