@@ -20,7 +20,7 @@ extension CommitWriter {
     let seen =
       heads.loaded.values.filter {
         $0.device != context.device.id && ($0.late == nil || !isWaiting)
-      } + heads.takenOver.values
+      } + heads.takenOver.values.filter { $0.device != context.device.id }
     return seen.map { Head.Cover(device: $0.device, counter: $0.counter, headHash: $0.hash) }
       .sorted { $0.device < $1.device }
   }

@@ -9,7 +9,11 @@ struct GrantChain: Sendable {
   private(set) var valid: [EpochID: [PersonID: GrantBody]] = [:]
   private(set) var epochs = EpochTree()
   private(set) var outcome: EpochTree.Outcome?
+  /// What people give up of their access.
+  private(set) var leavings = Leavings()
   private(set) var problems: [Problem] = []
+  /// Files beside the grants that may count before them.
+  private(set) var copies: [GrantCopy] = []
 
   /// The epoch that new objects are sealed in; nil when there is none.
   // Inlined, it stops the optimizer of Swift 6.3.1 ("outside of lifetime use", CopyPropagation).
@@ -19,6 +23,15 @@ struct GrantChain: Sendable {
   /// The role of a person in the current epoch; nil without a grant.
   func role(of person: PersonID) -> Role? {
     current.flatMap { valid[$0]?[person]?.role }
+  }
+
+  /// The role that a person's own devices go by: none once the access has ended, and what is left of it when they
+  /// give it up.
+  func ownRole(of person: PersonID, now: UInt64) -> Role? {
+    guard let grant = current.flatMap({ valid[$0]?[person] }), !grant.hasEnded(by: now) else {
+      return nil
+    }
+    return leavings.counting[person].map(\.keeps) ?? grant.role
   }
 
   /// Whether heads of the person's devices count.
@@ -45,6 +58,11 @@ struct GrantChain: Sendable {
         let path = inside.appending(entry.name).string
         guard case .grant(_, let id, let person) = VaultPath(parsing: path) else {
           chain.problems.append(.foreign(path))
+          if let epoch = EpochID(pathComponent: epoch.name),
+            let copy = GrantCopy(at: inside.appending(entry.name), of: member, in: epoch)
+          {
+            chain.copies.append(copy)
+          }
           continue
         }
         do throws(VaultError) {
@@ -56,6 +74,10 @@ struct GrantChain: Sendable {
       }
     }
     chain.admit(candidates, creator: creator, seen: seen)
+    let (leavings, problems) = try Leavings.load(
+      member: member, chain: chain, store: store, files: files, people: people)
+    chain.leavings = leavings
+    chain.problems += problems
     return chain
   }
 
@@ -86,7 +108,10 @@ struct GrantChain: Sendable {
       var rest: [GrantBody] = []
       for grant in waiting {
         if isVouchedFor(grant, creator: creator) {
-          if grant.isFirst { epochs.begin(grant.epoch, following: grant.follows) }
+          if grant.isFirst {
+            epochs.begin(
+              grant.epoch, following: grant.follows, generation: grant.giverGeneration)
+          }
           valid[grant.epoch, default: [:]][grant.person] = grant
           epochs.add(grant)
           isGrowing = true
@@ -160,13 +185,19 @@ struct GrantChain: Sendable {
 
   private func isVouchedFor(_ grant: GrantBody, creator: PersonID) -> Bool {
     let epoch = grant.epoch
-    guard grant.isFirst else { return valid[epoch]?[grant.giver]?.role == .owner }
-    guard grant.role == .owner else { return false }
+    guard grant.isFirst else {
+      return epochs.isOwner(grant.giver, signing: grant.giverGeneration, in: epoch)
+    }
+    guard grant.role == .owner, grant.personGeneration == grant.giverGeneration else {
+      return false
+    }
     guard let latest = grant.follows.map(\.number).max() else {
       return epoch.number == 1 && epoch.owner == creator
     }
     return epoch.number > latest && epoch.number - latest <= EpochTree.stepLimit
-      && grant.follows.allSatisfy { epochs.isOwner(epoch.owner, in: $0) }
+      && grant.follows.allSatisfy {
+        epochs.isOwner(epoch.owner, signing: grant.giverGeneration, in: $0)
+      }
   }
 }
 

@@ -116,7 +116,7 @@ struct CommitWriter {
   init(member: Member, heads: HeadsState) {
     self.member = member
     self.heads = heads
-    let current = heads.loaded[member.context.device.id]?.counter ?? 0
+    let current = heads.last(of: member.context.device.id)?.counter ?? 0
     counter = max(current, heads.counterFloor) + 1
     time = heads.lastTime.next(now: member.context.clock.milliseconds())
   }
@@ -238,7 +238,7 @@ struct CommitWriter {
   mutating func finish(
     changedByOthers: Set<RecordID> = [], writesLearned: Bool = false
   ) throws(VaultError) -> Commit {
-    let current = heads.loaded[context.device.id]?.counter ?? 0
+    let current = heads.last(of: context.device.id)?.counter ?? 0
     guard
       !written.isEmpty || hasLateHeads || writesLearned && !heads.learned.isEmpty
     else {
@@ -343,7 +343,7 @@ struct CommitWriter {
 
   private mutating func store(_ head: Head) throws(VaultError) {
     let device = context.device.id
-    let previous = heads.loaded[device]?.hash
+    let previous = heads.last(of: device)?.hash
     var head = head
     head.redone = try redone()
     let bytes = try member.register.encode(head, counter: counter, previous: previous)
@@ -353,6 +353,7 @@ struct CommitWriter {
     heads.loaded[device] = LoadedHead(
       device: device, counter: counter, hash: hash, late: nil, head: head, person: context.person,
       generation: context.keys.generation)
+    heads.takenOver[device] = nil
     for known in heads.loaded.values where known.late != nil && !isWaiting {
       heads.loaded[known.device] = nil
       heads.broughtLate[known.device] = nil

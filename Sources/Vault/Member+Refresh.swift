@@ -29,6 +29,9 @@ struct HeadsState: Sendable {
   /// No counter up to this one may be used by this device.
   var counterFloor: UInt64 = 0
 
+  /// The newest head of a device, whether it counts or not.
+  func last(of device: DeviceID) -> LoadedHead? { loaded[device] ?? takenOver[device] }
+
   /// Whether a head of the current epoch says that its device has taken over this late one.
   func covers(_ late: LoadedHead) -> Bool {
     loaded.values.contains { head in
@@ -68,6 +71,8 @@ extension Member {
           continue
         }
         let head = try loadHead(of: device)
+        // Whoever gives access, or more of it, writes a head after that.
+        if !isOwn, register.grants.role(of: head.person) == .owner { try loadGrants() }
         // It may be the first one of a new epoch.
         if heads.epoch != register.keys.currentEpoch {
           return changed.union(try followEpoch(&heads))
@@ -149,7 +154,7 @@ extension Member {
         throw .rolledBack(path: path, found: head.counter, seen: known.counter)
       }
     }
-    if !isOwn, head.late != nil, heads.covers(head) {
+    if head.late != nil, !isOwn && heads.covers(head) || isOfEarlierAccess(head) {
       pass(over: head, &heads)
       return []
     }
@@ -186,7 +191,17 @@ extension Member {
     return changed
   }
 
-  /// A late head of another device that was taken over.
+  /// Whether a late head was written by access that was taken away since, whatever its person has been given after that:
+  /// what it names may be gone.
+  private func isOfEarlierAccess(_ head: LoadedHead) -> Bool {
+    let grants = register.grants
+    guard let late = head.late, let then = grants.valid[late]?[head.person],
+      let now = grants.current.flatMap({ grants.valid[$0]?[head.person] })
+    else { return false }
+    return !now.isFirst && now.time != then.time
+  }
+
+  /// A late head that was taken over, or that nothing is taken over of any more.
   private func pass(over head: LoadedHead, _ heads: inout HeadsState) {
     heads.loaded[head.device] = nil
     heads.broughtLate[head.device] = nil

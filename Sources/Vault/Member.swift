@@ -47,8 +47,10 @@ package final class Member: Sendable {
     manifest.withLock { $0[.root]?.title } ?? FileName("\(id.shortHex)") ?? .record
   }
 
-  /// What this person may do with the member; nil without a grant.
-  package var role: Role? { register.grants.role(of: context.person) }
+  /// What this person may do with the member; nil without a grant, or when it was given up or has ended.
+  package var role: Role? {
+    register.grants.ownRole(of: context.person, now: context.clock.milliseconds())
+  }
 
   // MARK: What is known of records
 

@@ -15,7 +15,11 @@ final class MemberGrants: Sendable {
 extension Member {
   /// Whether this person's changes count. Everyone ignores what others write, so it is never written.
   package var mayWrite: Bool {
-    context.removal == nil && register.grants.mayWrite(context.person)
+    guard context.removal == nil else { return false }
+    return switch role {
+    case .owner, .editor: true
+    case .viewer, nil: false
+    }
   }
 
   /// Reads the grants again: someone may have been given access since, or a new epoch begun.
@@ -25,6 +29,7 @@ extension Member {
       _ = try followEpoch(&heads)
     }
     try noteEpoch()
+    if try settleGrantCopies() { try reloadGrants() }
   }
 
   /// The same for who holds `heads` and sees to it that what is known follows the epoch.
@@ -37,12 +42,8 @@ extension Member {
       seen: try context.state.loadWatermarks().epoch(of: id))
     let before = register.grants.current
     let chain = try opening.loadGrants()
-    if chain.current != before, chain.role(of: context.person) != nil {
-      do throws(VaultError) {
-        register.keys.replace(by: try opening.open(identities: context.keys.identities).keys)
-      } catch {
-        guard case .accessEnded = error else { throw error }
-      }
+    if chain.current != before, chain.ownRole(of: context.person, now: opening.now) != nil {
+      register.keys.replace(by: try opening.open(identities: context.keys.identities).keys)
     }
     register.access.replace(chain)
   }

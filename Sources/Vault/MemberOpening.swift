@@ -21,18 +21,21 @@ struct MemberOpening {
   let seen: EpochID?
 
   /// - Parameter identities: This person's agreement keys, by generation.
-  /// - Throws: `damaged`, `missing`; `noAccess` when no valid grant is for this person, `accessEnded` when
-  ///   it was until a time that has passed; `rolledBack` when the epoch that was current here is gone.
+  /// - Throws: `damaged`, `missing`; `noAccess` when no valid grant is for this person or they gave it up, `accessEnded`
+  ///   when it was until a time that has passed; `rolledBack` when the epoch that was current here is gone.
   func open(identities: IdentityKeys) throws(VaultError) -> OpenedKeys {
     let grants = try loadGrants()
     guard let current = grants.current, let mine = grants.valid[current]?[person] else {
       // A broken grant may be the one that is looked for.
-      if let broken = grants.problems.first(where: { $0.severity == .damage }) {
+      if let broken = grants.problems.first(where: {
+        $0.severity == .damage && $0.path.hasPrefix("members/")
+      }) {
         throw .damaged(path: broken.path, reason: broken.reason)
       }
       throw .noAccess(member: member)
     }
     guard !mine.hasEnded(by: now) else { throw .accessEnded(member: member) }
+    guard grants.ownRole(of: person, now: now) != nil else { throw .noAccess(member: member) }
     let currentKeys = try unwrap(mine, identities)
     var others: [MemberKeys.Epoch] = []
     for (epoch, given) in grants.valid where epoch != current {

@@ -22,6 +22,13 @@ package final class StateFolder: Sendable {
     }
   }
 
+  /// Removes all that this machine keeps of a vault, keys and remotes among them. Nobody may have it open.
+  package static func remove(root: FilePath, vault id: VaultID) throws(VaultError) {
+    try storing { () throws(BlobStoreError) in
+      try DirectoryStore(opening: root).removeFolder(BlobPath(id.hex))
+    }
+  }
+
   /// A state kept in `store`, without locks between processes.
   package init(store: any LocalStore) {
     path = nil

@@ -56,7 +56,7 @@ package final class Vault: Sendable {
   package func refreshMembers() throws(VaultError) -> Bool {
     let marks = try context.state.loadWatermarks()
     for member in members where member.role == nil {
-      // An owner has taken this person's access away.
+      // An owner has taken this person's access away, it has ended, or they have given it up.
       openMembers.withLock { _ = $0.removeValue(forKey: member.id) }
     }
     // Who made or shared a new one may be new as well.
@@ -94,6 +94,7 @@ package final class Vault: Sendable {
         openMembers.withLock { $0[id] = member }
         isNew = true
         try member.noteEpoch()
+        if try member.settleGrantCopies() { try member.reloadGrants() }
       } catch {
         switch error {
         case .noAccess:
@@ -124,6 +125,9 @@ package final class Vault: Sendable {
     let path = BlobPath("members/\(id.hex)/grants").string
     let opening = opening(of: id, seen: marks.epoch(of: id))
     let chain = try opening.loadGrants()
+    if chain.leavings.hasLeft(person) {
+      return Problem(.accessEnded, .note, path: path, reason: "you have left it")
+    }
     if let current = chain.current, current.number > 1, chain.couldWrite(person) {
       return Problem(
         .accessEnded, .note, path: path, reason: "an owner has taken your access to it away")

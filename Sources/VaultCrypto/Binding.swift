@@ -38,6 +38,7 @@ package enum FileLabel: String, Sendable, CaseIterable {
   case request
   case device
   case introduction
+  case leaving
   case root
   case grant
   case head

@@ -50,7 +50,8 @@ struct Kinvault: ParsableCommand {
         name: "Several people",
         subcommands: [
           InviteCommand.self, JoinCommand.self, PeopleCommand.self, VerifyCommand.self,
-          ShareCommand.self, UnshareCommand.self, AccessCommand.self,
+          ShareCommand.self, UnshareCommand.self, AccessCommand.self, HandOverCommand.self,
+          LeaveCommand.self,
         ]),
       CommandGroup(name: "Mount", subcommands: [MountCommand.self, UnmountCommand.self]),
       CommandGroup(

@@ -60,7 +60,7 @@ import Testing
       "share", "Emma", "--with", "ben", "--role", "viewer", expecting: 0)
     #expect(shared.output == "Ben is a viewer of Emma once the folders were exchanged.\n")
     #expect(shared.errors == "")
-    try two.anna.run("share", "Emma", "--with", "Ben", "--role", "editor", expecting: 11)
+    try two.anna.run("share", "Emma", "--with", "Ben", "--role", "viewer", expecting: 11)
 
     let members = try two.ben("member", "list", expecting: 0).output
     #expect(members.contains("Emma") && members.contains("viewer"))
@@ -68,7 +68,7 @@ import Testing
     #expect(refused.status == 8)
     #expect(refused.errors.contains("You are a viewer of this member"))
     try two.ben("member", "rename", "Emma", "Emily", expecting: 8)
-    try two.ben("share", "Emma", "--with", "Adult A", "--role", "viewer", expecting: 11)
+    try two.ben("share", "Emma", "--with", "Adult A", "--role", "viewer", expecting: 8)
 
     let accesses = try two.ben("access", "list", expecting: 0).output.split(separator: "\n")
     #expect(accesses.count == 3)

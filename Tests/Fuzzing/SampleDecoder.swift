@@ -189,6 +189,13 @@ package struct SampleDecoder: Sendable {
         GrantBody.init(decoding:)
       ) { $0.encoded() },
       .init(
+        "leaving",
+        LeavingBody(
+          person: random.id(), member: random.id(), epoch: EpochID(number: 2, owner: random.id()),
+          generation: 1, grantTime: 5, keeps: .viewer, device: random.id(), headCounter: 3, time: 6),
+        LeavingBody.init(decoding:)
+      ) { $0.encoded() },
+      .init(
         "head register",
         HeadBody(
           member: random.id(), device: random.id(), counter: 4, previous: random.id(),

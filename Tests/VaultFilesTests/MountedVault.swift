@@ -75,7 +75,7 @@ final class MountedVault {
   }
 
   /// Opens the vault as another person, whom the first one invites, and who shares the folder.
-  func joinAsAnotherPerson() throws -> Vault {
+  func joinAsAnotherPerson(clock: WallClock = .system) throws -> Vault {
     let otherState = root.appending("another person's state")
     let device = NewDevice(
       personName: "Adult B", deviceName: "tablet", deviceKind: "tablet", passwordCost: .floor,
@@ -83,7 +83,8 @@ final class MountedVault {
     let joined = try Vault.join(
       vault.invite(), folder: folder, stateRoot: otherState, device: device,
       password: SecretBytes(copying: Self.password), words: .random())
-    return try Vault.open(folder: folder, stateRoot: otherState, key: joined.unlockKey)
+    return try Vault.open(
+      folder: folder, stateRoot: otherState, key: joined.unlockKey, clock: clock)
   }
 
   /// Drops the tree as a crash does, or commits it first, and mounts anew.

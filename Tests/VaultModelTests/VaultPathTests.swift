@@ -9,6 +9,7 @@ import VaultModel
     return [
       .vault, .identity(random.id()), .certificate(random.id(), generation: 1, random.id()),
       .device(random.id(), random.id()), .deviceRequest(random.id(), random.id()),
+      .leaving(random.id(), random.id(), EpochID(number: 9, owner: random.id())),
       .introduction(random.id()), .memberRoot(random.id()),
       .grant(random.id(), epoch, random.id()), .head(random.id(), random.id()),
       .object(random.id(), random.id()), .auditSegment(random.id(), first: .max),

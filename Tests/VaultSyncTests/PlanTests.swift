@@ -1,6 +1,7 @@
 import Testing
 import VaultModel
 
+@testable import Vault
 @testable import VaultSync
 
 /// The other decisions of a sync.
@@ -23,11 +24,17 @@ import VaultModel
 
   @Test func statements() {
     let (one, two) = (FileHash.random(), FileHash.random())
-    #expect(StatementPlan(local: nil, remote: nil) == .leave)
-    #expect(StatementPlan(local: one, remote: nil) == .put)
-    #expect(StatementPlan(local: nil, remote: one) == .take)
-    #expect(StatementPlan(local: one, remote: one) == .leave)
-    #expect(StatementPlan(local: one, remote: two) == .differ)
+    func facts(_ hash: FileHash?) -> SignedFacts? {
+      hash.map { SignedFacts(counter: 0, hash: $0, previous: nil) }
+    }
+    func plan(_ local: FileHash?, _ remote: FileHash?) -> StatementPlan {
+      StatementPlan(local: facts(local), remote: facts(remote), remoteHash: remote)
+    }
+    #expect(plan(nil, nil) == .leave)
+    #expect(plan(one, nil) == .put)
+    #expect(plan(nil, one) == .take)
+    #expect(plan(one, one) == .leave)
+    #expect(plan(one, two) == .differ)
   }
 
   @Test func coverageKnowsWhatEachHeadKnew() {

@@ -25,7 +25,9 @@ extension Vault {
     try context.state.withLock("epochs-lock") { () throws(VaultError) in
       try context.reloadPeople()
       try member.reloadGrants()
-      guard member.role == .owner else { throw .ownersOnly(member: member.id) }
+      guard member.role == .owner, let current = member.register.grants.current,
+        isOwner(in: current, member.register.grants)
+      else { throw .ownersOnly(member: member.id) }
       let beginning = try EpochBeginning(
         vault: self, member: member, without: people, keepsHistory: keepsHistory)
       try beginning.run(progress)
@@ -37,8 +39,10 @@ extension Vault {
   }
 
   /// Begins the epochs that are due, in members that this person owns: access that was given until a date which has
-  /// passed ends; what two owners did at once is brought together; and people whose devices changed get keys that a
-  /// device which was removed does not have. And gives again what somebody who began an epoch had not seen given.
+  /// Begins the epochs that are due, in members that this person owns: access that was given until a date which has
+  /// passed, or that its person gave up, ends; what two owners did at once is brought together; and people whose
+  /// devices changed get keys that a device which was removed does not have. And gives again what somebody who began an
+  /// epoch had not seen given.
   ///
   /// - Returns: What was done.
   package func tendEpochs(
@@ -47,9 +51,10 @@ extension Vault {
     guard !isReadOnly else { return [] }
     let now = context.clock.milliseconds()
     var done: [Revocation] = []
-    for member in members where member.role == .owner {
+    for member in members {
+      try member.reloadGrants()
       let chain = member.register.grants
-      guard let outcome = chain.outcome else { continue }
+      guard member.role == .owner, let outcome = chain.outcome else { continue }
       let grants = chain.currentGrants
       let expired = Set(grants.filter { $0.hasEnded(by: now) }.map(\.person))
       let missed = chain.epochs.missed(by: outcome).subtracting([person])
@@ -58,18 +63,28 @@ extension Vault {
         people[grant.person].map { $0.identity.generation > grant.personGeneration } ?? false
       }
       // Only who is an owner in both can say that neither is missed any more.
-      let isMissed = outcome.besides.allSatisfy { chain.epochs.isOwner(person, in: $0) }
+      let isMissed = outcome.besides.allSatisfy { isOwner(in: $0, chain) }
       let gone = expired.union(isMissed ? missed : [])
-      let isDue = !gone.isEmpty || isOutdated
+      let leavings = member.dueLeavings
+      let isDue = !gone.isEmpty || !leavings.isEmpty || isOutdated
       if isDue { try beginEpoch(of: member, without: gone, progress: progress) }
       let given = try giveOverlooked(of: member)
       guard isDue || !given.isEmpty else { continue }
+      let left = leavings.filter { !gone.contains($0.key) }
       done.append(
         Revocation(
           member: member.id, expired: expired.sorted(),
-          revokedElsewhere: gone.subtracting(expired).sorted(), givenAgain: given))
+          revokedElsewhere: gone.subtracting(expired).sorted(), givenAgain: given,
+          left: left.filter { $0.value.keeps == nil }.keys.sorted(),
+          lowered: left.compactMapValues(\.keeps)))
     }
     return done
+  }
+
+  /// Whether an epoch that this person begins now may follow this one.
+  fileprivate func isOwner(in epoch: EpochID, _ chain: GrantChain) -> Bool {
+    chain.epochs.isOwner(
+      person, signing: context.people[person]?.identity.generation ?? 0, in: epoch)
   }
 
   /// Goes on with epochs whose beginning was interrupted on this machine.
@@ -100,15 +115,6 @@ extension Vault {
     }
     return resumed
   }
-
-  /// Members whose access somebody was to lose when this machine's program was interrupted: they have it still.
-  package func interruptedEpochs() throws(VaultError) -> [Member] {
-    var found: [Member] = []
-    for member in members {
-      if try PendingEpoch.load(of: member.id, state: context.state) != nil { found.append(member) }
-    }
-    return found
-  }
 }
 
 /// What was done by itself about access to a member, because it was due.
@@ -120,6 +126,10 @@ package struct Revocation: Hashable, Sendable {
   package var revokedElsewhere: [PersonID]
   /// Whose access an epoch did not have, since it was given while that was begun.
   package var givenAgain: [PersonID] = []
+  /// Who gave their access up.
+  package var left: [PersonID]
+  /// Who handed the member over, or gave up a part of their access, and what they keep.
+  package var lowered: [PersonID: Role]
 }
 
 /// Begins one epoch of a member. Lives while the lock on the state's epochs is held.
@@ -147,7 +157,7 @@ private struct EpochBeginning {
     guard let outcome = chain.outcome else { throw .noAccess(member: member.id) }
     let follows =
       [outcome.current]
-      + outcome.besides.filter { chain.epochs.isOwner(vault.person, in: $0) }
+      + outcome.besides.filter { vault.isOwner(in: $0, chain) }
     let id = EpochID(
       number: EpochTree.number(following: follows, on: vault.device), owner: vault.person)
     var (without, keepsHistory) = (people, keepsHistory)
@@ -206,7 +216,7 @@ private struct EpochBeginning {
         heads = last.heads
         // What was written meanwhile.
         try translation.run(member.everyVersion) { _, _ in }
-        try giveGrants()
+        try giveGrants(leavings: member.leavings(due: heads))
         try member.loadGrants()
         _ = try member.followEpoch(&heads)
         var writer = CommitWriter(member: member, heads: heads)
@@ -221,29 +231,45 @@ private struct EpochBeginning {
 
   /// The grants of everyone who keeps access, that of this person last: it begins the epoch, and all others count with
   /// it at once.
-  private func giveGrants() throws(VaultError) {
+  ///
+  /// - Parameter leavings: What people give up; the new epoch carries it out.
+  private func giveGrants(leavings: [PersonID: LeavingBody]) throws(VaultError) {
     let issuer = try vault.grantIssuer(of: member.id)
-    let kept = member.register.grants.currentGrants
-      .filter { !pending.without.contains($0.person) && $0.person != vault.person }
-    for grant in kept {
+    let current = member.register.grants.currentGrants
+    var given: [PersonID] = [vault.person]
+    for grant in current where !pending.without.contains(grant.person) {
+      let leaving = leavings[grant.person]
+      guard grant.person != vault.person, let role = leaving.map(\.keeps) ?? grant.role else {
+        continue
+      }
       guard let other = context.people[grant.person]?.identity else {
         throw .notFound(what: "the person \(grant.person.shortHex)")
       }
       try issuer.give(
-        key.key, of: pending.id, to: other, as: grant.role, until: grant.until, time: grant.time)
+        key.key, of: pending.id, to: other, as: role,
+        until: grant.role == .owner ? 0 : grant.until, time: grant.time)
+      given.append(grant.person)
     }
     guard let own = context.people[vault.person]?.identity else {
       throw .notFound(what: "this person's identity")
     }
-    let without = member.register.grants.people(
-      in: pending.follows, besides: kept.map(\.person) + [vault.person])
     try issuer.give(
-      key.key, of: pending.id, to: own, as: .owner, until: 0, following: pending.follows,
-      without: without)
+      key.key, of: pending.id, to: own, as: .owner, until: 0,
+      time: current.first { $0.person == vault.person }?.time, following: pending.follows,
+      without: member.register.grants.people(in: pending.follows, besides: given))
   }
 }
 
 extension Member {
+  /// What people give up of their access, as far as it can be carried out now.
+  var dueLeavings: [PersonID: LeavingBody] { heads.withLock { leavings(due: $0) } }
+
+  fileprivate func leavings(due heads: HeadsState) -> [PersonID: LeavingBody] {
+    let known = heads.loaded.merging(heads.takenOver) { head, _ in head }
+    return register.grants.leavings.due(
+      known: known.mapValues(\.counter), removed: context.people.removedDevices)
+  }
+
   /// The entries of all records, and of those that wait to be joined every version.
   var everyVersion: [RecordEntry] {
     manifest.withLock { manifest in manifest.entries.flatMap { manifest.rivals(of: $0.record) } }

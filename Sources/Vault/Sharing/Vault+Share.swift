@@ -11,6 +11,16 @@ package struct MemberAccess: Sendable {
   package var time: UInt64
   /// When it ends, in milliseconds since 1970; nil if it does not.
   package var until: UInt64?
+  /// What the person has said that they keep of it, which an owner's next sync carries out; nil if they gave nothing up.
+  package var givenUp: GivenUp?
+
+  /// What takes it away, and was interrupted; nil if nothing does.
+  package var removal: InterruptedEpoch?
+
+  package struct GivenUp: Hashable, Sendable {
+    /// Nil: nothing is kept.
+    package var keeps: Role?
+  }
 }
 
 extension Member {
@@ -18,16 +28,21 @@ extension Member {
   package func accesses() throws(VaultError) -> [MemberAccess] {
     try context.reloadPeople()
     try reloadGrants()
+    let interrupted = try interruptedEpoch()
+    let leavings = register.grants.leavings
     return register.grants.currentGrants.map { grant in
       MemberAccess(
         person: grant.person, role: grant.role, giver: grant.giver, time: grant.time,
-        until: grant.until > 0 ? grant.until : nil)
+        until: grant.until > 0 ? grant.until : nil,
+        givenUp: leavings.counting[grant.person].map { .init(keeps: $0.keeps) },
+        removal: interrupted?.without.contains(grant.person) == true ? interrupted : nil)
     }
   }
 }
 
 extension Vault {
-  /// Gives a person access to a member: the keys of every epoch that this person owns, wrapped for them.
+  /// Gives a person access to a member: the keys of every epoch that this person owns, wrapped for them. Who has
+  /// access gets a stronger role in this way, or a later end; a weaker one takes a new epoch.
   ///
   /// Durable when it returns. The other one sees the member once both files and the head beside them have come over.
   ///
@@ -35,7 +50,7 @@ extension Vault {
   ///   - role: What they may do. An owner's access has no end.
   ///   - until: Milliseconds since 1970; nil: no end.
   /// - Throws: `readOnly`; `ownersOnly`; `notFound` for someone who is not in the vault, or whose identity does not hold;
-  ///   `alreadyExists` for someone who has access, in whatever role.
+  ///   `alreadyExists` for someone who has that access or more.
   package func share(
     _ member: Member, with taker: PersonID, role: Role, until: UInt64? = nil
   ) throws(VaultError) {
@@ -44,14 +59,17 @@ extension Vault {
     try context.reloadPeople()
     try member.reloadGrants()
     let chain = member.register.grants
-    guard chain.role(of: person) == .owner else { throw .ownersOnly(member: member.id) }
+    guard member.role == .owner else { throw .ownersOnly(member: member.id) }
     guard let other = context.people[taker]?.identity else {
       throw .notFound(what: "the person \(taker.shortHex)")
     }
-    guard chain.role(of: taker) == nil else {
+    let known = chain.current.flatMap { chain.valid[$0]?[taker] }
+    guard known.map({ $0.isWeaker(than: role, until: until) }) ?? true else {
       throw .alreadyExists(what: "access of the person \(taker.shortHex)")
     }
-    try give(member, to: other, as: role, until: until ?? 0)
+    let time = chain.leavings.grantTime(
+      for: taker, now: max(context.clock.milliseconds(), known.map { $0.time + 1 } ?? 0))
+    try give(member, to: other, as: role, until: until ?? 0, time: time)
     audit.note(.share, member: member.id, detail: "\(role) \(taker.shortHex)")
   }
 
@@ -70,15 +88,16 @@ extension Vault {
     return given
   }
 
-  /// Writes grants of all epochs that this person owns and in which the other one has none.
+  /// Writes grants of all epochs that this person owns: of those of before only where the other one has none.
   private func give(
-    _ member: Member, to other: IdentityBody, as role: Role, until: UInt64, time: UInt64? = nil
+    _ member: Member, to other: IdentityBody, as role: Role, until: UInt64, time: UInt64
   ) throws(VaultError) {
+    let chain = member.register.grants
     let issuer = try grantIssuer(of: member.id)
-    for (epoch, grants) in member.register.grants.valid.sorted(by: { $0.key < $1.key }) {
-      guard let mine = grants[person], mine.role == .owner, grants[other.person] == nil else {
-        continue
-      }
+    for (epoch, grants) in chain.valid.sorted(by: { $0.key < $1.key }) {
+      guard let mine = grants[person], mine.role == .owner,
+        grants[other.person] == nil || epoch == chain.current
+      else { continue }
       let key = try opening(of: member.id, seen: nil).unwrapKey(mine, identities)
       try issuer.give(key, of: epoch, to: other, as: role, until: until, time: time)
     }
@@ -97,6 +116,14 @@ extension Vault {
     return GrantIssuer(
       member: member, context: context, generation: generation, agreementKey: agreementKey,
       signingKey: signingKey)
+  }
+}
+
+extension GrantBody {
+  /// Whether another role, or another end of it, gives more than this grant does.
+  fileprivate func isWeaker(than role: Role, until: UInt64?) -> Bool {
+    guard self.role == role else { return self.role < role }
+    return role != .owner && self.until > 0 && self.until < until ?? .max
   }
 }
 

@@ -13,6 +13,16 @@ package struct SignedFacts: Hashable, Sendable {
   package var previous: FileHash?
   /// Of an identity: how many root keys its person has had.
   package var rootCount = 0
+  /// Of a statement of which two may hold: the greater one counts.
+  package var rank: StatementRank?
+}
+
+extension SignedFacts {
+  /// Whether, of two statements at one path which both hold, this is the one that counts.
+  package func outranks(_ other: SignedFacts) -> Bool {
+    guard let rank, let otherRank = other.rank else { return false }
+    return rank == otherRank ? hash > other.hash : rank > otherRank
+  }
 }
 
 /// The signed files of a copy of a vault, verified without any key: who is in it, whose devices are whose, and who
@@ -53,10 +63,11 @@ package struct SignedTree: Sendable {
 
   /// The tree with these files, which may be anything: what does not verify changes nothing.
   ///
-  /// A statement that is here already stays; an identity is taken when it is valid, its counter is higher and its root
+  /// A statement that is here already stays, unless the new one outranks it; an identity is taken when it is valid, its counter is higher and its root
   /// keys go on from those that are known.
   package func adding(_ new: [VaultPath: [UInt8]]) throws(VaultError) -> SignedTree {
     var store = store
+    var rivals: [VaultPath: [UInt8]] = [:]
     for (path, bytes) in new {
       let blobPath = BlobPath(path.string)
       switch path {
@@ -71,14 +82,42 @@ package struct SignedTree: Sendable {
           // `verify` says what is wrong with it.
           continue
         }
-      case .certificate, .introduction, .memberRoot, .grant, .deviceRequest:
+      case .certificate, .introduction, .memberRoot, .grant, .leaving, .deviceRequest:
         guard try storing({ () throws(BlobStoreError) in try store.size(of: blobPath) }) == nil
-        else { continue }
+        else {
+          rivals[path] = bytes
+          continue
+        }
         store.add(blobPath, bytes)
       case .vault, .device, .head, .object, .auditSegment: continue
       }
     }
-    return try SignedTree(store: store, binding: files.binding, seen: seen)
+    let tree = try SignedTree(store: store, binding: files.binding, seen: seen)
+    var hasGreater = false
+    for (path, bytes) in rivals where try tree.isOutranked(path, by: bytes) {
+      store.add(BlobPath(path.string), bytes)
+      hasGreater = true
+    }
+    return hasGreater ? try SignedTree(store: store, binding: files.binding, seen: seen) : tree
+  }
+
+  /// Whether these bytes hold at the path of a statement, and count before what stands there, which may be broken.
+  func isOutranked(_ path: VaultPath, by bytes: [UInt8]) throws(VaultError) -> Bool {
+    do throws(VaultError) {
+      let new = try verify(path, bytes)
+      do throws(VaultError) {
+        guard let known = try verifyStored(path) else { return true }
+        return new.outranks(known)
+      } catch {
+        guard case .damaged = error else { throw error }
+        return true
+      }
+    } catch {
+      switch error {
+      case .damaged, .missing: return false
+      default: throw error
+      }
+    }
   }
 
   /// Whether these bytes count as the file at `path`, and what they say.
@@ -116,10 +155,15 @@ package struct SignedTree: Sendable {
     case .grant(let member, let epoch, let person):
       let chain =
         try isStored(path, hash) ? grants(of: member) : loadGrants(of: member, files: files)
-      guard chain.valid[epoch]?[person] != nil else {
+      guard let grant = chain.valid[epoch]?[person] else {
         let problem = chain.problems.first { $0.path == path.string }
         throw .damaged(path: path.string, reason: problem?.reason ?? "it does not count")
       }
+      return SignedFacts(
+        counter: 0, hash: hash, previous: nil, rank: StatementRank(grant, in: chain.epochs))
+    case .leaving(let person, let member, let epoch):
+      let leaving = try LeavingBody.load(person, member, epoch, files: files, people: people)
+      return SignedFacts(counter: 0, hash: hash, previous: nil, rank: StatementRank(leaving))
     case .head(let member, let device):
       let chain = try grants(of: member)
       let (body, _) = try HeadBody.load(
@@ -178,14 +222,16 @@ package struct SignedTree: Sendable {
     Set(try grants(of: member).valid.keys)
   }
 
-  /// Whether an owner's device may have to begin an epoch: access that was given until a date has ended, someone's
-  /// keys are newer than those that a grant is for, two owners began one at once, or it was begun without a grant.
+  /// Whether an owner's device may have to begin an epoch: access that was given until a date has ended, or was given
+  /// up, someone's keys are newer than those that a grant is for, two owners began one at once, or it was begun without
+  /// a grant.
   ///
   /// - Parameter now: Milliseconds since 1970.
   package func mayOweEpoch(to member: MemberID, now: UInt64) throws(VaultError) -> Bool {
     let chain = try grants(of: member)
     guard let outcome = chain.outcome else { return false }
-    return !outcome.besides.isEmpty || !chain.overlooked(by: now).isEmpty
+    return !outcome.besides.isEmpty || !chain.leavings.counting.isEmpty
+      || !chain.overlooked(by: now).isEmpty
       || chain.currentGrants.contains { grant in
         grant.hasEnded(by: now)
           || people[grant.person].map { $0.identity.generation > grant.personGeneration } ?? false

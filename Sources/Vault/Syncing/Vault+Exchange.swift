@@ -36,7 +36,7 @@ extension Vault {
       }
     }
     try context.reloadPeople()
-    for id in Set(files.compactMap(\.path.memberOfGrant)) { try member(id)?.reloadGrants() }
+    for id in Set(files.compactMap(\.path.memberOfAccess)) { try member(id)?.reloadGrants() }
   }
 
   /// Whether an identity among the files takes out other devices than are known to be out.
@@ -118,7 +118,11 @@ extension Vault {
 }
 
 extension VaultPath {
-  fileprivate var memberOfGrant: MemberID? {
-    if case .grant(let member, _, _) = self { member } else { nil }
+  /// The member of which it says who may do what.
+  fileprivate var memberOfAccess: MemberID? {
+    switch self {
+    case .grant(let member, _, _), .leaving(_, let member, _): member
+    default: nil
+    }
   }
 }

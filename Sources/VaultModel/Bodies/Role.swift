@@ -1,11 +1,11 @@
-/// What a person may do with a member; enforced by verification.
-package enum Role: Hashable, Sendable, CaseIterable {
-  /// Grants and revokes access, writes, reads.
-  case owner
-  /// Writes and reads.
-  case editor
+/// What a person may do with a member, the least first; enforced by verification.
+package enum Role: Hashable, Comparable, Sendable, CaseIterable {
   /// Reads.
   case viewer
+  /// Writes and reads.
+  case editor
+  /// Grants and revokes access, writes, reads.
+  case owner
 
   init(_ message: Kinvault_V1_Role) throws(ModelError) {
     switch message {

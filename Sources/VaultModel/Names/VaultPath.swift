@@ -10,6 +10,8 @@ package enum VaultPath: Hashable, Sendable {
   case introduction(PersonID)
   /// `people/<person>/requests/<device>`
   case deviceRequest(PersonID, DeviceID)
+  /// `people/<person>/leavings/<member>/<epoch>`
+  case leaving(PersonID, MemberID, EpochID)
   /// `people/<person>/devices/<device>`
   case device(PersonID, DeviceID)
   /// `members/<member>/root`
@@ -33,6 +35,8 @@ package enum VaultPath: Hashable, Sendable {
     case .introduction(let person): return "people/\(person.hex)/introduction"
     case .deviceRequest(let person, let device):
       return "people/\(person.hex)/requests/\(device.hex)"
+    case .leaving(let person, let member, let epoch):
+      return "people/\(person.hex)/leavings/\(member.hex)/\(epoch.pathComponent)"
     case .device(let person, let device): return "people/\(person.hex)/devices/\(device.hex)"
     case .memberRoot(let member): return "members/\(member.hex)/root"
     case .grant(let member, let epoch, let person):
@@ -76,6 +80,10 @@ package enum VaultPath: Hashable, Sendable {
     case ("requests", 3):
       guard let device = DeviceID(hex: parts[2]) else { return nil }
       self = .deviceRequest(person, device)
+    case ("leavings", 4):
+      guard let member = MemberID(hex: parts[2]), let epoch = EpochID(pathComponent: parts[3])
+      else { return nil }
+      self = .leaving(person, member, epoch)
     case ("generations", 4):
       guard let generation = UInt32(decimal: parts[2]), let device = DeviceID(hex: parts[3])
       else { return nil }

@@ -538,6 +538,45 @@ package nonisolated struct Kinvault_V1_Introduction: Sendable {
   package init() {}
 }
 
+/// people/<person>/leavings/<member>/<epoch>
+package nonisolated struct Kinvault_V1_LeavingBody: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// who gives up access
+  package var person: Data = Data()
+
+  package var member: Data = Data()
+
+  /// the epoch that was current
+  package var epochNumber: UInt32 = 0
+
+  package var epochOwner: Data = Data()
+
+  /// of the identity that signs
+  package var generation: UInt32 = 0
+
+  /// `time` of the grant that is given up
+  package var grantTime: UInt64 = 0
+
+  /// the role that is kept; unspecified: none
+  package var keeps: Kinvault_V1_Role = .unspecified
+
+  /// the device that wrote it
+  package var device: Data = Data()
+
+  /// of that device's newest head of the member; 0: it has none
+  package var headCounter: UInt64 = 0
+
+  /// milliseconds since 1970
+  package var time: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
 /// members/<member>/root
 package nonisolated struct Kinvault_V1_MemberRootBody: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -2308,6 +2347,81 @@ nonisolated extension Kinvault_V1_Introduction: SwiftProtobuf.Message, SwiftProt
 
   package static func ==(lhs: Kinvault_V1_Introduction, rhs: Kinvault_V1_Introduction) -> Bool {
     if lhs.name != rhs.name {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V1_LeavingBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".LeavingBody"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}member\0\u{3}epoch_number\0\u{3}epoch_owner\0\u{1}generation\0\u{3}grant_time\0\u{1}keeps\0\u{1}device\0\u{3}head_counter\0\u{1}time\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.person) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.member) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.epochNumber) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.epochOwner) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.generation) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.grantTime) }()
+      case 7: try { try decoder.decodeSingularEnumField(value: &self.keeps) }()
+      case 8: try { try decoder.decodeSingularBytesField(value: &self.device) }()
+      case 9: try { try decoder.decodeSingularUInt64Field(value: &self.headCounter) }()
+      case 10: try { try decoder.decodeSingularUInt64Field(value: &self.time) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.person.isEmpty {
+      try visitor.visitSingularBytesField(value: self.person, fieldNumber: 1)
+    }
+    if !self.member.isEmpty {
+      try visitor.visitSingularBytesField(value: self.member, fieldNumber: 2)
+    }
+    if self.epochNumber != 0 {
+      try visitor.visitSingularUInt32Field(value: self.epochNumber, fieldNumber: 3)
+    }
+    if !self.epochOwner.isEmpty {
+      try visitor.visitSingularBytesField(value: self.epochOwner, fieldNumber: 4)
+    }
+    if self.generation != 0 {
+      try visitor.visitSingularUInt32Field(value: self.generation, fieldNumber: 5)
+    }
+    if self.grantTime != 0 {
+      try visitor.visitSingularUInt64Field(value: self.grantTime, fieldNumber: 6)
+    }
+    if self.keeps != .unspecified {
+      try visitor.visitSingularEnumField(value: self.keeps, fieldNumber: 7)
+    }
+    if !self.device.isEmpty {
+      try visitor.visitSingularBytesField(value: self.device, fieldNumber: 8)
+    }
+    if self.headCounter != 0 {
+      try visitor.visitSingularUInt64Field(value: self.headCounter, fieldNumber: 9)
+    }
+    if self.time != 0 {
+      try visitor.visitSingularUInt64Field(value: self.time, fieldNumber: 10)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V1_LeavingBody, rhs: Kinvault_V1_LeavingBody) -> Bool {
+    if lhs.person != rhs.person {return false}
+    if lhs.member != rhs.member {return false}
+    if lhs.epochNumber != rhs.epochNumber {return false}
+    if lhs.epochOwner != rhs.epochOwner {return false}
+    if lhs.generation != rhs.generation {return false}
+    if lhs.grantTime != rhs.grantTime {return false}
+    if lhs.keeps != rhs.keeps {return false}
+    if lhs.device != rhs.device {return false}
+    if lhs.headCounter != rhs.headCounter {return false}
+    if lhs.time != rhs.time {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -91,7 +91,7 @@ package struct RemoteMending: Sendable {
       return true
     } catch {
       switch error {
-      case .damaged, .missing, .noAccess: return false
+      case .damaged, .missing, .noAccess, .accessEnded: return false
       default: throw .vault(error)
       }
     }

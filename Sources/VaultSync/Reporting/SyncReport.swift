@@ -41,7 +41,8 @@ package struct SyncTally: Hashable, Sendable {
     case .identity, .device, .head:
       registerCount += 1
       signedByteCount += byteCount
-    case .vault, .certificate, .introduction, .deviceRequest, .memberRoot, .grant, .auditSegment:
+    case .vault, .certificate, .introduction, .leaving, .deviceRequest, .memberRoot, .grant,
+      .auditSegment:
       statementCount += 1
       signedByteCount += byteCount
     }

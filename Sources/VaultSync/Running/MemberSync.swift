@@ -70,9 +70,12 @@ struct MemberSync {
       }
       return .open(member)
     } catch {
-      if case .noAccess = error { return .sealed }
-      session.note(SyncProblem(error, here: "members/\(member.hex)"))
-      return .none
+      switch error {
+      case .noAccess, .accessEnded: return .sealed
+      default:
+        session.note(SyncProblem(error, here: "members/\(member.hex)"))
+        return .none
+      }
     }
   }
 

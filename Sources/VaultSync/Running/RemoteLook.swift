@@ -1,5 +1,6 @@
 import BlobStore
 import Vault
+import VaultCrypto
 import VaultModel
 
 /// What a remote shows: the names and marks of its signed files, of which nothing is verified.
@@ -186,9 +187,23 @@ struct RemoteLooking {
     if isLostHere { return true }
     return local.contains { path in
       switch path {
-      case .memberRoot(member), .grant(member, _, _): seen[path] == nil
+      case .memberRoot(member): seen[path] == nil
+      // It may have been replaced by a stronger one.
+      case .grant(member, _, _): seen[path].map { isOther(path, than: $0.state.hash) } ?? true
       default: false
       }
+    }
+  }
+
+  /// Whether the file here is not the one with this hash.
+  private func isOther(_ path: VaultPath, than hash: FileHash) -> Bool {
+    do throws(BlobStoreError) {
+      let bytes = try session.home.store.read(
+        BlobPath(path.string), limit: Limits.signedFileBytes)
+      return Digest.sha256(bytes) != hash
+    } catch {
+      // What cannot be read is told where it is verified.
+      return false
     }
   }
 

@@ -40,9 +40,16 @@ final class SignedExchange: Sendable {
     }
     let memory = session.memory
     shownBefore = memory.seen.mapValues(\.state)
+    let known = ownTree.removedDevices
+    let stored = try Self.verify(
+      local.files.filter { !$0.isRegister(ofOneOf: known) }, in: ownTree, session)
     let changed = look.files.filter { path, entry in
       // What is not here is read in any case: the rest may build on it.
-      memory.seen[path]?.fingerprint != entry.fingerprint || !local.files.contains(path)
+      if memory.seen[path]?.fingerprint != entry.fingerprint || !local.files.contains(path) {
+        return true
+      }
+      // Of two that differ the one that counts is to be found.
+      return path.isStatement && memory.seen[path]?.state.hash != stored.facts[path]?.hash
     }.keys.sortedByText
     bytes = try Self.read(changed, session)
     let read = bytes
@@ -52,10 +59,9 @@ final class SignedExchange: Sendable {
     self.tree = tree
     let removed = tree.removedDevices
     removedDevices = removed
-    let ours = try Self.verify(
-      local.files.filter { !$0.isRegister(ofOneOf: removed) }, in: ownTree, session)
-    brokenHere = ours.broken
-    var (here, former) = (ours.facts, ours.former)
+    brokenHere = stored.broken.filter { !$0.isRegister(ofOneOf: removed) }
+    var here = stored.facts.filter { !$0.key.isRegister(ofOneOf: removed) }
+    var former = stored.former.filter { !$0.isRegister(ofOneOf: removed) }
     if read.keys.contains(where: { if case .grant = $0 { true } else { false } }) {
       // A new epoch may have taken access away from someone whose heads are here.
       for path in here.keys where try Self.isOfFormerWriter(path, in: tree, session) {
@@ -229,7 +235,8 @@ final class SignedExchange: Sendable {
     if broken.contains(path) {
       return here[path] != nil && session.options.repairsRemote ? .put : .leave
     }
-    return StatementPlan(local: here[path]?.hash, remote: there[path]?.hash)
+    return StatementPlan(
+      local: here[path], remote: facts[path], remoteHash: there[path]?.hash)
   }
 
   /// Every head of a member that is here, is there, or was there; none when they could not be listed, since then

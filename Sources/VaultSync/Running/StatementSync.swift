@@ -122,7 +122,7 @@ extension VaultPath {
   var owner: Owner {
     switch self {
     case .identity(let person), .certificate(let person, _, _), .device(let person, _),
-      .introduction(let person), .deviceRequest(let person, _):
+      .introduction(let person), .leaving(let person, _, _), .deviceRequest(let person, _):
       .person(person)
     case .memberRoot(let member), .grant(let member, _, _), .head(let member, _),
       .object(let member, _):
@@ -134,7 +134,7 @@ extension VaultPath {
   /// Written once, and never replaced.
   var isStatement: Bool {
     switch self {
-    case .certificate, .introduction, .memberRoot, .grant, .deviceRequest: true
+    case .certificate, .introduction, .leaving, .memberRoot, .grant, .deviceRequest: true
     default: false
     }
   }
@@ -146,7 +146,7 @@ extension VaultPath {
     case .identity: 1
     case .certificate(let person, _, _): known.contains(.identity(person)) ? 0 : 2
     case .device: 3
-    case .introduction, .deviceRequest: 4
+    case .introduction, .leaving, .deviceRequest: 4
     case .memberRoot: 5
     // The one that begins the epoch comes last.
     case .grant(_, let epoch, let person): epoch.owner == person ? 7 : 6

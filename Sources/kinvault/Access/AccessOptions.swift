@@ -59,6 +59,7 @@ extension AccessOptions {
     try withDeferredVault(use) { deferred in
       let vault = try deferred.opened()
       try joinWhatArrived(in: vault, use)
+      try resumeEpochs(in: vault, use)
       return try body(vault, deferred.unlocked.key)
     }
   }
@@ -91,6 +92,19 @@ extension AccessOptions {
         if case .writing = use { throw error }
       }
     }
+  }
+
+  /// Goes on with new keys whose making was interrupted: until they are made somebody has access who is to have none.
+  private func resumeEpochs(in vault: Vault, _ use: VaultUse) throws {
+    guard case .writing = use, !vault.isReadOnly else { return }
+    let interrupted = try vault.interruptedEpochs().compactMap { vault.member($0.member)?.name }
+    if interrupted.isEmpty { return }
+    let names = interrupted.map { Terminal.visible($0.string) }.joined(separator: ", ")
+    Terminal.note("kinvault: Encrypting \(names) anew was interrupted; going on with it.")
+    let bar = ProgressBar(.items)
+    defer { bar.finish() }
+    try vault.resumeEpochs { bar.update($0) }
+    try vault.removeOldObjects()
   }
 
   /// An open vault, which the caller closes.

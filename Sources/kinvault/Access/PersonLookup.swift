@@ -35,6 +35,12 @@ struct PersonLookup {
 extension KnownPerson {
   /// The name, or the id of someone of whom no name is known.
   var shownName: String { name.isEmpty ? id.shortHex : Terminal.visible(name) }
+
+  /// What it means to give access to somebody whom nothing but the folder vouches for.
+  var warning: String {
+    "kinvault: Nothing but this folder says that these keys are \(shownName)'s: whoever could change it may read "
+      + "what you share. To be sure: kinvault verify \(id.hex.prefix(12))"
+  }
 }
 
 extension Verification {

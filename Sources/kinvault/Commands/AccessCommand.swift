@@ -13,7 +13,8 @@ struct AccessListCommand: ParsableCommand {
     commandName: "list",
     abstract: "List who can read which member, as what, given by whom and when.",
     discussion: """
-      Shows the members that you can read yourself.
+      Shows the members that you can read yourself; also whose access is about to end, because they gave it up, \
+      because its date has passed, or because taking it away was interrupted. The next sync of an owner sees to it.
 
       Examples:
         kinvault access list
@@ -35,11 +36,26 @@ struct AccessListCommand: ParsableCommand {
     var givenBy: String
     var given: String
     var until: String?
+    /// What is left of it with an owner's next sync: a role, or "nothing"; absent if nothing was given up.
+    var keeps: String?
+    /// Of an interrupted `unshare`: how many files are left to be encrypted anew.
+    var filesLeft: Int?
   }
 
   private struct Line {
     var member: String
     var access: MemberAccess
+
+    /// What the person may do, and what will be left of it.
+    var role: String {
+      if let removal = access.removal {
+        return "\(access.role), being taken away: \(removal.leftText)"
+      }
+      if let givenUp = access.givenUp {
+        return "\(access.role), \(givenUp.keeps.map { "soon \($0)" } ?? "leaving")"
+      }
+      return access.hasEnded ? "\(access.role), has ended" : "\(access.role)"
+    }
   }
 
   func run() throws {
@@ -57,14 +73,16 @@ struct AccessListCommand: ParsableCommand {
             member: line.member, person: line.access.person.hex,
             name: people.name(of: line.access.person), role: "\(line.access.role)",
             givenBy: line.access.giver.hex, given: DateText.utc(milliseconds: line.access.time),
-            until: line.access.until.map(DateText.utc(milliseconds:)))
+            until: line.access.until.map(DateText.utc(milliseconds:)),
+            keeps: line.access.givenUp.map { $0.keeps.map { "\($0)" } ?? "nothing" },
+            filesLeft: line.access.removal?.leftCount)
         })
       return
     }
     var table = Table("MEMBER", "WHO", "AS", "GIVEN BY", "WHEN", "UNTIL")
     for line in lines {
       table.add([
-        Terminal.visible(line.member), people.name(of: line.access.person), "\(line.access.role)",
+        Terminal.visible(line.member), people.name(of: line.access.person), line.role,
         people.name(of: line.access.giver), DateText.local(milliseconds: line.access.time),
         line.access.until.map(DateText.local(milliseconds:)) ?? "",
       ])

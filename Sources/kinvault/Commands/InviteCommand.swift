@@ -1,4 +1,5 @@
 import ArgumentParser
+import RemoteStores
 import Vault
 
 struct InviteCommand: ParsableCommand {
@@ -13,13 +14,14 @@ struct InviteCommand: ParsableCommand {
 
       Examples:
         kinvault invite
+        kinvault invite --remote cloud
         kinvault invite --remote /media/stick/Family --png invitation.png
       """)
 
   @Option(
     help: ArgumentHelp(
-      "Where the other one can get a copy of the vault; stands in the invitation.",
-      valueName: "address"))
+      "A remote of yours, or its address, that the other one can reach too; join takes the vault from there.",
+      valueName: "remote"))
   var remote: String?
 
   @Option(
@@ -33,8 +35,9 @@ struct InviteCommand: ParsableCommand {
   @OptionGroup var access: AccessOptions
 
   func run() throws {
+    let address = try remote.map { try self.address(of: $0) } ?? ""
     let text = try access.withVault(.writing) { vault in
-      try vault.invite(remote: remote ?? "").text
+      try vault.invite(remote: address).text
     }
     Terminal.writeLine(text)
     if let png { try QRCode.save(text, to: png) }
@@ -44,6 +47,28 @@ struct InviteCommand: ParsableCommand {
       do throws(CommandError) { try QRCode.draw(text) } catch {
         Terminal.note("kinvault: \(error.message)")
       }
+    }
+  }
+
+  /// The address of a remote that this machine knows, or that was typed, without anybody's login.
+  private func address(of text: String) throws -> String {
+    let vault = try Vault.describe(folder: access.folderOptions.folder()).vault
+    let known = try RemoteRegistry.here(vault: vault).all().first { $0.name.string == text }
+    let place = RemotePlace(user: nil, secretFile: nil)
+    let (address, password) = try place.parse(known?.address ?? text)
+    guard password == nil, address.description == address.text else {
+      throw CommandError.usage(
+        "A password does not belong into an invitation: the other one is asked for their own.")
+    }
+    switch address {
+    case .webDAV(var server):
+      server.user = nil
+      return RemoteAddress.webDAV(server).text
+    case .s3(var bucket):
+      // In files of this machine.
+      bucket.profile = nil
+      return RemoteAddress.s3(bucket).text
+    case .directory, .rclone: return address.text
     }
   }
 }

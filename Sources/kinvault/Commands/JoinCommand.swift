@@ -2,20 +2,23 @@ import ArgumentParser
 import SystemPackage
 import Vault
 import VaultCrypto
+import VaultModel
 
 struct JoinCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "join",
     abstract: "Join a vault that someone invited you to.",
     discussion: """
-      Makes keys of your own, with a password for this machine and 24 words on paper. Name a copy of the \
-      vault's folder, or an empty folder that you then exchange with the other one's. You see nothing until \
-      someone shares a member with you.
+      Makes keys of your own, with a password for this machine and 24 words on paper. Where the invitation names a \
+      remote, the vault is fetched from there into a new folder, your answer is put there, and the remote is added as one \
+      of yours. Otherwise name a copy of the vault's folder, or an empty folder that you then exchange with the other \
+      one's. You see nothing until someone shares a member with you.
 
       The invitation is asked for, or comes from a file: it is a secret, so it is never an argument.
 
       Examples:
         kinvault join --vault ~/Family
+        kinvault join --vault ~/Family --user ben
         kinvault join --vault ~/Family --invitation-file I --name Ben --password-file F --words-out W --yes
       """)
 
@@ -47,6 +50,23 @@ struct JoinCommand: ParsableCommand {
     completion: .file())
   var wordsOut: String?
 
+  @Option(
+    help: ArgumentHelp("What the invitation's remote is called from now on.", valueName: "name"))
+  var remoteName = "origin"
+
+  @Option(
+    help: ArgumentHelp(
+      "User name at the invitation's remote, or the id of an S3 access key.", valueName: "name"))
+  var user: String?
+
+  @Option(
+    help: ArgumentHelp("Take the secret that goes with --user from this file.", valueName: "file"),
+    completion: .file())
+  var secretFile: String?
+
+  @Flag(help: "Do without the invitation's remote: the folder is exchanged by other means.")
+  var noRemote = false
+
   @Flag(help: "Do not ask to type some of the words back.")
   var yes = false
 
@@ -56,6 +76,7 @@ struct JoinCommand: ParsableCommand {
     }
     let folder = VaultLocation.absolute(path)
     let invitation = try readInvitation()
+    let remote = try invitedRemote(invitation, folder: folder)
     let password = try PasswordSource.configured(passwordFile: passwordFile).new()
     let sheet = try wordsOut.map { path throws(CommandError) in try WordsFile(creating: path) }
     let joined: CreatedVault
@@ -75,7 +96,23 @@ struct JoinCommand: ParsableCommand {
       throw error
     }
     try SessionKeys.store(joined.unlockKey, vault: joined.id, timeout: SessionKeys.defaultTimeout)
-    farewell(folder, invitation)
+    try remote?.add(unlockKey: joined.unlockKey)
+    farewell(folder, invitation, try remote?.answer(folder: folder, unlockKey: joined.unlockKey))
+  }
+
+  /// The remote that the invitation names, with the vault's people fetched from it if the folder has none yet.
+  private func invitedRemote(
+    _ invitation: Invitation, folder: FilePath
+  ) throws -> InvitedRemote? {
+    if invitation.remote.isEmpty || noRemote { return nil }
+    guard let name = RemoteName(remoteName) else {
+      throw CommandError.usage("A remote's name is 1 to 64 of a-z, 0-9, - and _.")
+    }
+    let remote = try InvitedRemote(
+      invitation, name: name, place: RemotePlace(user: user, secretFile: secretFile), folder: folder
+    )
+    try remote.fetchPeople(into: folder)
+    return remote
   }
 
   private func readInvitation() throws -> Invitation {
@@ -92,7 +129,8 @@ struct JoinCommand: ParsableCommand {
     return try Invitation(parsing: prompt.line("Invitation: "))
   }
 
-  private func farewell(_ folder: FilePath, _ invitation: Invitation) {
+  /// - Parameter answer: What came of telling the invitation's remote; nil without one.
+  private func farewell(_ folder: FilePath, _ invitation: Invitation, _ answer: SyncOutcome?) {
     if let wordsOut {
       Terminal.writeLine(
         "The 24 words are in \(wordsOut). Print them or copy them to paper, then delete the file.\n"
@@ -102,13 +140,28 @@ struct JoinCommand: ParsableCommand {
       invitation.inviterName.isEmpty
       ? "whoever invited you" : Terminal.visible(invitation.inviterName)
     Terminal.writeLine("You have joined the vault of \(inviter), in \(folder).")
-    if !invitation.remote.isEmpty {
-      Terminal.writeLine("Another copy of it is at \(Terminal.visible(invitation.remote)).")
+    guard let answer else {
+      if !invitation.remote.isEmpty {
+        Terminal.writeLine("Another copy of it is at \(Terminal.visible(invitation.remote)).")
+      }
+      Terminal.writeLine(
+        """
+        Exchange this folder with the other one's (rsync, Syncthing, a stick). Then \(inviter) sees you in
+        \u{2018}kinvault people list\u{2019} and can share members with you.
+        """)
+      return
+    }
+    answer.print()
+    guard answer.failure == nil else {
+      Terminal.writeLine(
+        "Your answer is not on the remote yet. When it can be reached: kinvault sync \(answer.remote)"
+      )
+      return
     }
     Terminal.writeLine(
       """
-      Exchange this folder with the other one's (rsync, Syncthing, a stick). Then \(inviter) sees you in
-      \u{2018}kinvault people list\u{2019} and can share members with you.
+      Your answer is on the remote \(answer.remote). After the next \u{2018}kinvault sync\u{2019} of \(inviter) you are in \
+      their \u{2018}kinvault people list\u{2019}, and they can share members with you; your next sync brings those.
       """)
   }
 }

@@ -9,7 +9,8 @@ struct ShareCommand: ParsableCommand {
     abstract: "Let another adult read a member's records, or change them.",
     discussion: """
       A viewer reads; an editor reads and writes; an owner shares with others as well. The other one sees the \
-      member once the folders were exchanged. Only owners share.
+      member once the folders were exchanged. Only owners share. Who has access gets a stronger role in the same way, \
+      or a later end; for less, take it away first (kinvault unshare).
 
       Examples:
         kinvault share Emma --with Ben --role editor
@@ -40,17 +41,16 @@ struct ShareCommand: ParsableCommand {
       try vault.acceptIntroductions()
       let member = try RecordLookup(vault: vault).member(named: member)
       let other = try PersonLookup(vault: vault).find(with)
-      if try member.accesses().contains(where: { $0.person == other.id }) {
+      do throws(VaultError) {
+        try vault.share(member, with: other.id, role: role, until: end)
+      } catch {
+        guard case .alreadyExists = error else { throw error }
         throw CommandError.alreadyExists(
-          "\(other.shownName) has access already. Who can read what: kinvault access list")
+          "\(other.shownName) has this access already, or more. To give less, or to share anew with someone who is "
+            + "leaving, take it away first: kinvault unshare. Who can read what: kinvault access list"
+        )
       }
-      try vault.share(member, with: other.id, role: role, until: end)
-      if other.verification == .trustedOnFirstUse {
-        Terminal.note(
-          "kinvault: Nothing but this folder says that these keys are \(other.shownName)'s: whoever "
-            + "could change it may read what you share. To be sure: kinvault verify "
-            + String(other.id.hex.prefix(12)))
-      }
+      if other.verification == .trustedOnFirstUse { Terminal.note(other.warning) }
       Terminal.writeLine(
         "\(other.shownName) is \(role == .viewer ? "a" : "an") \(role) of "
           + "\(Terminal.visible(member.name.string)) once the folders were exchanged.")

@@ -37,6 +37,7 @@ private struct StatusReport: Encodable {
     var conflicts: Int
     /// By device, in seconds.
     var clocksAhead: [String: UInt64]
+    var access: AccessNotes
   }
 
   struct MountPlace: Encodable {
@@ -86,7 +87,8 @@ private struct StatusReport: Encodable {
       clocksAhead: Dictionary(
         uniqueKeysWithValues: opened.clocksAhead().map {
           (opened.name(of: $0.key), $0.value / 1000)
-        }))
+        }),
+      access: try AccessNotes(of: opened))
     for position in remotes.indices { remotes[position].count(pendingOf: opened) }
   }
 
@@ -111,6 +113,7 @@ private struct StatusReport: Encodable {
         let count = counted(contents.conflicts, "conflict")
         lines.append(("Conflicts", "\(count); to see them: kinvault conflicts list"))
       }
+      lines += contents.access.lines.map { ("Access", $0) }
       for (device, seconds) in contents.clocksAhead.sorted(by: { $0.key < $1.key }) {
         let name = Terminal.visible(device)
         lines.append(

@@ -28,7 +28,9 @@ struct UnshareCommand: ParsableCommand {
   @OptionGroup var access: AccessOptions
 
   func run() throws {
-    try access.withVault(.writing) { vault in
+    // What was interrupted is gone on with by the command itself.
+    try access.withDeferredVault(.writing) { deferred in
+      let vault = try deferred.opened()
       let member = try RecordLookup(vault: vault).member(named: member)
       let people = try PersonLookup(vault: vault)
       let other = try people.find(with)

@@ -82,6 +82,10 @@ struct SyncOutcome: Encodable {
         + revocation.givenAgain.map {
           "\(name($0))'s access to \(member) was given while another owner changed its keys, and was given again."
         }
+        + revocation.left.map { "\(name($0)) has left \(member), and has no access any more." }
+        + revocation.lowered.sorted { $0.key < $1.key }.map {
+          "\(name($0.key)), who handed \(member) over, is \($0.value == .editor ? "an" : "a") \($0.value) now."
+        }
       return lines.isEmpty ? ["\(member) has new keys, since someone's devices changed."] : lines
     }
   }

@@ -1,0 +1,66 @@
+import VaultCrypto
+import VaultModel
+
+/// New keys of a member whose making was interrupted on this machine: until it goes on, whoever is to have no access
+/// has it still.
+package struct InterruptedEpoch: Hashable, Sendable {
+  package var member: MemberID
+  /// Who is to have no access any more; nobody where all get new keys.
+  package var without: [PersonID]
+  /// How many objects there are to be encrypted anew, at most.
+  package var objectCount: Int
+  /// How many of them are left.
+  package var leftCount: Int
+}
+
+extension Vault {
+  /// What `resumeEpochs` goes on with.
+  package func interruptedEpochs() throws(VaultError) -> [InterruptedEpoch] {
+    var found: [InterruptedEpoch] = []
+    for member in members {
+      if let epoch = try member.interruptedEpoch() { found.append(epoch) }
+    }
+    return found
+  }
+}
+
+extension Member {
+  /// Reads the beginning of every object of the member, if there is anything to be told.
+  func interruptedEpoch() throws(VaultError) -> InterruptedEpoch? {
+    guard let pending = try PendingEpoch.load(of: id, state: context.state),
+      register.grants.valid[pending.id] == nil
+    else { return nil }
+    let current = register.keys.current.keyID
+    let new = try keyID(of: pending)
+    var (objectCount, doneCount) = (0, 0)
+    for (name, _) in try objects.list() {
+      do throws(VaultError) {
+        switch try objects.keyID(of: name) {
+        case current: objectCount += 1
+        case new: doneCount += 1
+        default: break
+        }
+      } catch {
+        switch error {
+        case .damaged, .missing: continue
+        default: throw error
+        }
+      }
+    }
+    return InterruptedEpoch(
+      member: id, without: pending.without.sorted(), objectCount: objectCount,
+      leftCount: max(0, objectCount - doneCount))
+  }
+
+  /// Nil when what was begun is begun anew, since it was sealed with a key of before.
+  private func keyID(of pending: PendingEpoch) throws(VaultError) -> KeyID? {
+    do throws(VaultError) {
+      let key = try pending.openKey(
+        of: id, sealingKey: context.keys.profileKey, state: context.state)
+      return EpochKeys(key, member: id, binding: context.binding).keyID
+    } catch {
+      guard case .damaged = error else { throw error }
+      return nil
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+/// How people give up what they may do with a member. Docs/Format.md, "Leaving".
+extension Vault {
+  /// Gives this person's access to a member up: says so, for an owner's next sync to take it away, and closes the
+  /// member here.
+  ///
+  /// Durable when it returns. Keys that this person was given open what was encrypted until then, for whoever has them.
+  ///
+  /// - Throws: `readOnly`; `lastOwner` when nobody else would be left who can share; `noAccess` when there is none.
+  package func leave(_ member: Member) throws(VaultError) {
+    try giveUp(member, keeping: nil)
+    audit.note(.revoke, member: member.id, detail: "left")
+    try forget(member)
+  }
+
+  /// Makes another person an owner of a member, if they are none, and lowers this person's role to what they keep: here
+  /// at once, and for everyone with the next sync of another owner.
+  ///
+  /// Durable when it returns. After an interruption it can be done again.
+  ///
+  /// - Parameter role: What this person keeps, editor or viewer; nil: nothing.
+  /// - Throws: `readOnly`; `ownersOnly`; `notFound` for someone who is not in the vault, or whose identity does not hold.
+  package func handOver(
+    _ member: Member, to taker: PersonID, keeping role: Role?
+  ) throws(VaultError) {
+    precondition(role != .owner && taker != person, "nothing would be handed over")
+    guard !isReadOnly else { throw .readOnly }
+    try context.reloadPeople()
+    try member.reloadGrants()
+    guard member.role == .owner else { throw .ownersOnly(member: member.id) }
+    if member.register.grants.role(of: taker) != .owner {
+      try share(member, with: taker, role: .owner)
+    }
+    try giveUp(member, keeping: role)
+    audit.note(.share, member: member.id, detail: "handed over to \(taker.shortHex)")
+    if role == nil { try forget(member) }
+  }
+
+  /// Members of which this person is the only owner who stays.
+  package func membersOwnedAlone() throws(VaultError) -> [Member] {
+    try context.reloadPeople()
+    var found: [Member] = []
+    for member in members {
+      try member.reloadGrants()
+      if member.isOwnedOnly(by: person) { found.append(member) }
+    }
+    return found
+  }
+
+  private func giveUp(_ member: Member, keeping role: Role?) throws(VaultError) {
+    guard !isReadOnly else { throw .readOnly }
+    try context.reloadPeople()
+    try member.reloadGrants()
+    guard let current = member.register.grants.current,
+      let grant = member.register.grants.valid[current]?[person], member.role != nil
+    else { throw .noAccess(member: member.id) }
+    guard !member.isOwnedOnly(by: person) else { throw .lastOwner(member: member.id) }
+    // What is known only here goes with this device's head, which an owner waits for.
+    if member.mayWrite { try member.commitNothing() }
+    guard let generation = context.people[person]?.identity.generation,
+      let key = identities.signingKey(generation: generation)
+    else { throw .notFound(what: "this person's identity") }
+    let leaving = LeavingBody(
+      person: person, member: member.id, epoch: current, generation: generation,
+      grantTime: grant.time, keeps: role, device: device,
+      headCounter: member.knownCounters[device] ?? 0, time: context.clock.milliseconds())
+    let path = VaultPath.leaving(person, member.id, current)
+    let files = context.signedFiles
+    try files.store(
+      files.sign(leaving.encoded(), .leaving, path, with: key.key), at: path, in: context.store)
+    try member.reloadGrants()
+  }
+
+  /// Closes a member that this person has left, and removes what this machine keeps of it outside of the vault folder.
+  private func forget(_ member: Member) throws(VaultError) {
+    try context.state.withLock("epochs-lock") { () throws(VaultError) in
+      try PendingEpoch.remove(of: member.id, state: context.state)
+    }
+    _ = try refreshMembers()
+  }
+}
+
+extension Member {
+  /// Whether the person is an owner, and no other owner stays.
+  fileprivate func isOwnedOnly(by person: PersonID) -> Bool {
+    let chain = register.grants
+    guard let current = chain.current, let owners = chain.epochs[current]?.owners,
+      owners.contains(person)
+    else { return false }
+    return owners.allSatisfy { $0 == person || chain.leavings.counting[$0] != nil }
+  }
+}

@@ -1,0 +1,101 @@
+import ArgumentParser
+import SystemPackage
+import Vault
+import VaultCrypto
+import VaultModel
+import VaultMount
+
+struct LeaveCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "leave",
+    abstract: "Give up your access to a member, or to the whole vault.",
+    discussion: """
+      This machine shows the member no more. The next sync of an owner's device takes the access away for \
+      everyone: the member gets a new key, which you do not have. What your other devices have not synced by then \
+      is not taken over, so sync them first. The only owner of a member cannot leave it: hand it over first.
+
+      Without a member: leaves every member, syncs with the remotes, and removes your keys for this vault from this \
+      machine. The folder of encrypted files stays; with your 24 words you can come back to it, but to no member unless \
+      an owner shares it again.
+
+      Examples:
+        kinvault leave Emma
+        kinvault leave
+      """)
+
+  @Argument(
+    help: "The member; the whole vault when none is named.", completion: MemberCompletion.kind)
+  var member: String?
+
+  @Flag(help: "Do not ask whether it is meant.") var yes = false
+  @OptionGroup var access: AccessOptions
+
+  func run() throws {
+    let folder = try access.folderOptions.folder()
+    try requireNotMounted(folder)
+    guard let member else { return try leaveVault(folder) }
+    try access.withVault(.writing) { vault in
+      let member = try RecordLookup(vault: vault).member(named: member)
+      try requireOthers(for: [member], in: vault)
+      let name = Terminal.visible(member.name.string)
+      try Confirmation.require(
+        "Give up your access to \(name)? Only an owner can give it to you again.", isGiven: yes)
+      try vault.leave(member)
+      Terminal.writeLine(
+        "You have left \(name). An owner's next sync takes your access away; sync, so that they see it."
+      )
+    }
+  }
+
+  private func leaveVault(_ folder: FilePath) throws {
+    let id = try access.withVaultAndKey(.writing) { vault, key in
+      try requireOthers(for: vault.members, in: vault)
+      let names = vault.members.map { Terminal.visible($0.name.string) }.joined(separator: ", ")
+      try Confirmation.require(
+        "Give up \(names.isEmpty ? "" : "your access to \(names), and ")your keys on this machine?",
+        isGiven: yes)
+      for member in vault.members { try vault.leave(member) }
+      try tellRemotes(access.remotes(of: vault, key: key), vault)
+      return vault.id
+    }
+    do throws(SessionKeyringError) { try SessionKeyring.remove(vault: id) } catch {
+      guard case .unavailable = error else { throw error }
+    }
+    try StateFolder.remove(root: Environment.stateRoot, vault: id)
+    Terminal.writeLine(
+      """
+      You have left the vault. This machine has no keys for it any more.
+      What is in \(Terminal.visible(folder.string)) is encrypted, and may be deleted once the others have it: your leaving \
+      stands in it too.
+      """)
+  }
+
+  /// Without what this machine keeps nobody could tell them any more.
+  private func tellRemotes(_ remotes: [KnownRemote], _ vault: Vault) throws {
+    let failures = remotes.syncAll(vault, showsProgress: true)
+    if failures.isEmpty { return }
+    failures.forEach { Terminal.note("kinvault: \($0)") }
+    throw CommandError.refused(
+      "You have left the members, but the remotes do not know it yet, so this machine keeps its keys. When they can be "
+        + "reached: kinvault leave")
+  }
+
+  private func requireNotMounted(_ folder: FilePath) throws {
+    let id = try Vault.describe(folder: folder).vault
+    let mounts = MountRegistry.runningMounts(stateFolder: Environment.stateRoot.appending(id.hex))
+    guard let mount = mounts.first else { return }
+    throw CommandError.refused(
+      "The vault is mounted at \(mount.mountpoint). First: kinvault unmount \(ShellWord.quoted(mount.mountpoint.string))"
+    )
+  }
+
+  private func requireOthers(for members: [Member], in vault: Vault) throws {
+    let wanted = Set(members.map(\.id))
+    let alone = try vault.membersOwnedAlone().filter { wanted.contains($0.id) }
+    guard let first = alone.first else { return }
+    let names = alone.map { Terminal.visible($0.name.string) }.joined(separator: ", ")
+    throw CommandError.refused(
+      "You are the only owner of \(names): nobody else could share the records. First hand over: kinvault hand-over "
+        + "\(ShellWord.quoted(first.name.string)) --to PERSON")
+  }
+}

@@ -1,0 +1,97 @@
+import Vault
+import VaultModel
+
+/// What is to be told of who can read what, besides who can: access that ends, and new keys whose making was
+/// interrupted.
+struct AccessNotes: Encodable {
+  struct Unfinished: Encodable {
+    var member: String
+    var without: [String]
+    var files: Int
+    var filesLeft: Int
+  }
+
+  struct Ending: Encodable {
+    var member: String
+    var person: String
+    var until: String
+    var hasEnded: Bool
+    fileprivate var milliseconds: UInt64
+
+    enum CodingKeys: String, CodingKey { case member, person, until, hasEnded }
+  }
+
+  struct GivenUp: Encodable {
+    var member: String
+    var person: String
+    var keeps: String
+  }
+
+  private(set) var unfinished: [Unfinished] = []
+  /// Within a month.
+  private(set) var ending: [Ending] = []
+  private(set) var givenUp: [GivenUp] = []
+
+  init(of vault: Vault) throws {
+    let people = try PersonLookup(vault: vault)
+    let soon = FileTimestamp.now.milliseconds + 30 * 86_400_000
+    for member in vault.members {
+      let name = member.name.string
+      for access in try member.accesses() {
+        let person = people.name(of: access.person)
+        if let until = access.until, until <= soon {
+          ending.append(
+            Ending(
+              member: name, person: person, until: DateText.utc(milliseconds: until),
+              hasEnded: access.hasEnded, milliseconds: until))
+        }
+        if let givenUp = access.givenUp {
+          self.givenUp.append(
+            GivenUp(
+              member: name, person: person, keeps: givenUp.keeps.map { "\($0)" } ?? "nothing"))
+        }
+      }
+    }
+    for epoch in try vault.interruptedEpochs() {
+      unfinished.append(
+        Unfinished(
+          member: vault.member(epoch.member)?.name.string ?? epoch.member.shortHex,
+          without: epoch.without.map(people.name(of:)), files: epoch.objectCount,
+          filesLeft: epoch.leftCount))
+    }
+  }
+
+  /// For a person, a line each.
+  var lines: [String] {
+    unfinished.map { one in
+      let who = one.without.joined(separator: " and ")
+      return "Encrypting \(Terminal.visible(one.member)) anew was interrupted, \(one.filesLeft) of "
+        + "\(counted(one.files, "file")) left"
+        + (who.isEmpty ? "" : "; until it is done \(who) can read it")
+        + ". Any command that changes something goes on with it, as does kinvault sync."
+    }
+      + ending.map { one in
+        let access = "\(one.person)'s access to \(Terminal.visible(one.member))"
+        let day = DateText.local(milliseconds: one.milliseconds)
+        return one.hasEnded
+          ? "\(access) ended on \(day); the next sync of an owner takes the key away."
+          : "\(access) ends on \(day)."
+      }
+      + givenUp.map { one in
+        let member = Terminal.visible(one.member)
+        return one.keeps == "nothing"
+          ? "\(one.person) is leaving \(member); the next sync of an owner takes the access away."
+          : "\(one.person) has handed \(member) over, and stays as \(one.keeps) with the next sync of an owner."
+      }
+  }
+}
+
+extension InterruptedEpoch {
+  /// How far it has come.
+  var leftText: String { "\(leftCount) of \(counted(objectCount, "file")) left" }
+}
+
+extension MemberAccess {
+  /// Whether it was given until a time that has come.
+  var hasEnded: Bool { until.map { $0 <= FileTimestamp.now.milliseconds } ?? false }
+}

@@ -1,0 +1,76 @@
+import Glibc
+import TestSupport
+import Testing
+
+@Suite struct UnshareCommandTests {
+  @Test func takesTheAccessAwayAndTheOldFilesFromTheRemote() throws {
+    let pair = try InvitedPair.sharing(as: "viewer")
+    try pair.anna.run("unshare", "Emma", "--with", "Nobody", expecting: 6)
+    let done = try pair.anna.run("unshare", "Emma", "--with", "Ben", expecting: 0)
+    #expect(done.output == "Ben has no access to Emma any more.\n")
+    #expect(done.errors.contains("cannot be recalled"))
+    try pair.anna.run("unshare", "Emma", "--with", "Ben", expecting: 6)
+    try pair.ben.run("unshare", "Emma", "--with", "Adult A", expecting: 8)
+    try pair.meet()
+    #expect(try pair.ben.run("member", "list", expecting: 0).output.hasPrefix("No members"))
+    try pair.ben.run("unshare", "Emma", "--with", "Adult A", expecting: 6)
+    try pair.anna.expectWhole()
+  }
+
+  /// Ends `unshare` as kill -9 does, once the new keys are being made.
+  private func interrupt(_ pair: InvitedPair) throws {
+    let pattern = (pair.anna.environment["XDG_STATE_HOME"] ?? "") + "/kinvault/*/epochs/*"
+    let running = try pair.anna.start("unshare", "Emma", "--with", "Ben")
+    for _ in 0..<60_000 where !running.hasEnded() {
+      var found = glob_t()
+      defer { globfree(&found) }
+      if glob(pattern, 0, nil, &found) == 0 { break }
+      usleep(300)
+    }
+    running.signal(SIGKILL)
+    #expect(running.wait().status != 0, "it was over before it could be interrupted")
+  }
+
+  @Test(arguments: ["unshare", "write", "sync"])
+  func whatWasInterruptedIsToldAndGoneOnWith(by command: String) throws {
+    let pair = try InvitedPair.sharing(as: "viewer")
+    try pair.anna.attach("scan.jpg", byteCount: 80 << 20, to: "Emma/Notes/2025-01-20 Visit")
+    try interrupt(pair)
+    try pair.anna.run("unlock", expecting: 0)
+    let listed = try pair.anna.run("access", "list", expecting: 0).output
+    #expect(listed.contains("viewer, being taken away: "), "\(listed)")
+    let status = try pair.anna.run("status", expecting: 0).output
+    if status.contains("You are") {
+      #expect(status.contains("Encrypting Emma anew was interrupted, "), "\(status)")
+      #expect(status.contains("until it is done Ben can read it"))
+    }
+    switch command {
+    case "unshare":
+      let again = try pair.anna.run("unshare", "Emma", "--with", "Ben", expecting: 0)
+      #expect(again.output == "Ben has no access to Emma any more.\n")
+    case "write":
+      let result = try pair.anna.run("member", "add", "Liam", expecting: 0)
+      #expect(result.errors.contains("Encrypting Emma anew was interrupted; going on with it."))
+    default: try pair.anna.run("sync", expecting: 0)
+    }
+    #expect(try !pair.anna.run("access", "list", expecting: 0).output.contains("Ben"))
+    try pair.meet()
+    #expect(try pair.ben.run("member", "list", expecting: 0).output.hasPrefix("No members"))
+    try pair.anna.expectWhole()
+  }
+
+  @Test func whatEndsSoonIsTold() throws {
+    let pair = try InvitedPair()
+    try pair.join()
+    try pair.anna.run("sync", expecting: 0)
+    var (now, parts) = (time(nil) + 5 * 86_400, tm())
+    gmtime_r(&now, &parts)
+    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let day = "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
+    try pair.anna.run(
+      "share", "Emma", "--with", "Ben", "--role", "viewer", "--until", day, expecting: 0)
+    let status = try pair.anna.run("status", "--json", expecting: 0).output
+    if status.contains("\"isUnlocked\" : true") { #expect(status.contains("\"person\" : \"Ben\"")) }
+    #expect(try pair.anna.run("access", "list", expecting: 0).output.contains("viewer"))
+  }
+}

@@ -1,0 +1,143 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultCrypto
+import VaultModel
+
+@testable import Vault
+@testable import VaultSync
+
+/// Statements that a remote has cut short, of which there are two, and those by which people leave.
+@Suite struct StatementSyncTests {
+  private let usb = MemoryStore()
+  private let anna: SyncingAdult
+  private let ben: SyncingAdult
+  private let carla: SyncingAdult
+
+  /// Ben is an owner of Emma besides Anna, Carla has joined, and everyone has synced.
+  init() throws {
+    anna = SyncingAdult(try Family(count: 1)[0])
+    try anna.write("Visit")
+    try anna.sync(usb)
+    var joined: [SyncingAdult] = []
+    for name in ["Ben", "Carla"] {
+      let adult = try SyncingAdult(joining: anna.vault.invite(), as: name)
+      try adult.sync(usb)
+      joined.append(adult)
+    }
+    (ben, carla) = (joined[0], joined[1])
+    try anna.sync(usb)
+    try anna.vault.share(#require(anna.emma), with: ben.vault.person, role: .owner)
+    try meet()
+  }
+
+  private func meet(sourceLocation: SourceLocation = #_sourceLocation) throws {
+    for _ in 0..<2 {
+      for adult in [anna, ben, carla] {
+        #expect(try adult.sync(usb).problems == [], sourceLocation: sourceLocation)
+      }
+    }
+  }
+
+  private func grant(of person: PersonID) throws -> VaultPath {
+    let emma = try #require(anna.emma)
+    return .grant(emma.id, emma.epoch, person)
+  }
+
+  @Test(arguments: [(Role.viewer, Role.editor), (.editor, .viewer), (.viewer, .viewer)])
+  func twoOwnersWhoGrantOnePersonAtOnceComeToTheSame(annas: Role, bens: Role) throws {
+    try anna.vault.share(#require(anna.emma), with: carla.vault.person, role: annas)
+    try ben.vault.share(#require(ben.emma), with: carla.vault.person, role: bens)
+    let path = BlobPath(try grant(of: carla.vault.person).string)
+    #expect(anna.store.blobs[path] != ben.store.blobs[path])
+    let winner = annas < bens ? ben.store.blobs[path] : anna.store.blobs[path]
+    try meet()
+    for store in [usb, anna.store, ben.store, carla.store] { #expect(store.blobs[path] == winner) }
+    #expect(carla.emma?.role == max(annas, bens))
+    // Whoever puts the other one there again changes nothing.
+    try anna.sync(usb)
+    #expect(try anna.sync(usb).pushed.isEmpty)
+  }
+
+  @Test func aStrongerRoleReachesEveryoneWithWhatIsWrittenByIt() throws {
+    try anna.vault.share(#require(anna.emma), with: carla.vault.person, role: .viewer)
+    try meet()
+    try anna.vault.share(#require(anna.emma), with: carla.vault.person, role: .editor)
+    try anna.sync(usb)
+    try carla.sync(usb)
+    try carla.write("Vaccine")
+    try carla.sync(usb)
+    // Ben learns of both at once.
+    #expect(try ben.sync(usb).problems == [])
+    #expect(try ben.titles == ["Visit", "Vaccine"])
+    // A remote that shows the old one again is put right.
+    try meet()
+  }
+
+  @Test(arguments: ["grant", "certificate", "identity", "introduction"], [0, 9, 60])
+  func aStatementThatWasCutOnTheRemoteIsReplacedByTheWholeOne(of kind: String, by missing: Int)
+    throws
+  {
+    let certificate = try #require(
+      anna.store.blobs.keys.first {
+        if case .certificate(ben.vault.person, _, _) = VaultPath(parsing: $0.string) {
+          true
+        } else {
+          false
+        }
+      })
+    let path: BlobPath =
+      switch kind {
+      case "grant": BlobPath(try grant(of: ben.vault.person).string)
+      case "certificate": certificate
+      case "identity": BlobPath(VaultPath.identity(ben.vault.person).string)
+      default: BlobPath(VaultPath.introduction(ben.vault.person).string)
+      }
+    let whole = try #require(anna.store.blobs[path])
+    let cut = missing == 0 ? [] : Array(whole.dropLast(missing))
+    try usb.replace(path, cut, durably: true)
+    let check = try RemoteCheck(vault: anna.vault, remote: usb).run(readsData: false)
+    #expect(check.problems.contains { $0.path == path.string && $0.kind == .damagedThere })
+    // Told once by a sync that looks everywhere, as one does each day, and mended.
+    try anna.write("Vaccine")
+    let report = try anna.sync(usb, looksEverywhere: true)
+    #expect(report.problems.map(\.path).contains(path.string))
+    #expect(Digest.sha256(try #require(usb.blobs[path])) == Digest.sha256(whole))
+    try meet()
+    let again = try RemoteCheck(vault: anna.vault, remote: usb).run(readsData: false)
+    #expect(again.problems == [])
+    #expect(try ben.titles == ["Visit", "Vaccine"])
+  }
+
+  @Test func aLeavingIsCarriedOutByAnOwnersNextSync() throws {
+    try anna.vault.share(#require(anna.emma), with: carla.vault.person, role: .editor)
+    try meet()
+    try carla.write("Last")
+    try carla.vault.leave(#require(carla.emma))
+    #expect(carla.emma == nil)
+    #expect(try carla.sync(usb).problems == [])
+    let report = try ben.sync(usb)
+    #expect(report.revocations.map(\.left) == [[carla.vault.person]])
+    try meet()
+    #expect(try anna.titles == ["Visit", "Last"])
+    #expect(carla.emma == nil)
+    #expect(try #require(anna.emma).accesses().map(\.person).contains(carla.vault.person) == false)
+    // Nothing more is owed.
+    #expect(try anna.sync(usb).revocations == [])
+  }
+
+  @Test func handingOverIsCarriedOutByTheNewOwnersNextSync() throws {
+    try anna.vault.handOver(#require(anna.emma), to: carla.vault.person, keeping: .viewer)
+    #expect(anna.emma?.role == .viewer)
+    #expect(try anna.sync(usb).problems == [])
+    let report = try carla.sync(usb)
+    #expect(report.revocations.map(\.lowered) == [[anna.vault.person: .viewer]])
+    try meet()
+    for adult in [anna, ben, carla] {
+      let roles = try #require(adult.emma).accesses().map { [$0.person: $0.role] }
+      #expect(roles.contains([anna.vault.person: .viewer]))
+      #expect(roles.contains([carla.vault.person: .owner]))
+    }
+    #expect(try anna.titles == ["Visit"])
+  }
+}

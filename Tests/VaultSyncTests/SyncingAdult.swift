@@ -1,0 +1,53 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultCrypto
+import VaultModel
+
+@testable import Vault
+@testable import VaultSync
+
+/// One adult's folder and open vault, who shares nothing with others but remotes.
+struct SyncingAdult {
+  let store: MemoryStore
+  let vault: Vault
+
+  init(_ device: Family.Device) { (store, vault) = (device.store, device.vault) }
+
+  /// Joins with an invitation in an empty folder.
+  init(joining invitation: Invitation, as name: String) throws {
+    let state = StateFolder(store: MemoryStore())
+    store = MemoryStore()
+    let device = NewDevice(
+      personName: name, deviceName: "tablet", deviceKind: "tablet", passwordCost: .floor,
+      recoveryCost: .floor)
+    let joined = try Vault.join(
+      invitation, in: store, state: state, device: device,
+      password: SecretBytes(copying: Array("pw".utf8)), words: .random(), clock: .system)
+    vault = try Vault.open(
+      id: joined.id, store: store, folder: nil, state: state, key: joined.unlockKey,
+      options: OpenOptions(), clock: .system)
+  }
+
+  @discardableResult
+  func sync(
+    _ remote: MemoryStore, as name: String = "usb", looksEverywhere: Bool = false
+  ) throws -> SyncReport {
+    var options = SyncOptions()
+    options.looksEverywhere = looksEverywhere
+    return try RemoteSync(
+      vault: vault, remote: remote, name: #require(RemoteName(name)), options: options
+    ).run()
+  }
+
+  var emma: Member? { vault.members.first { $0.name.string == "Emma" } }
+
+  func write(_ title: String) throws {
+    let commit = try #require(emma).commit([.newRecord(title, note: "a note")])
+    if let failure = commit.failures.values.first { throw failure }
+  }
+
+  var titles: Set<String> {
+    get throws { Set(try #require(emma).children(of: .root).map(\.title.string)) }
+  }
+}
