@@ -51,8 +51,7 @@ private struct MemberCollection {
     // What is being sealed anew is named by nothing yet, and what is late by a head that is not taken over.
     if try isBetweenEpochs { return }
     let forgotten = forgottenRecords()
-    // Without other devices nobody needs the tombstones; with them they stay until all have seen them.
-    if !forgotten.isEmpty, !isDryRun, otherHeads.isEmpty {
+    if !forgotten.isEmpty, !isDryRun {
       try member.commitCheckpoint(dropping: forgotten)
       report.forgottenRecordCount += forgotten.count
     }
@@ -90,8 +89,11 @@ private struct MemberCollection {
     return member.heads.withLock { $0.loaded.values.filter { $0.device != own } }
   }
 
+  /// Deleted records of which not even a tombstone is needed: there is no other device. One that has never written has
+  /// no head, and may yet know the record as it was before.
   private func forgottenRecords() -> Set<RecordID> {
-    Set(
+    guard otherHeads.isEmpty, member.context.people.deviceCount == 1 else { return [] }
+    return Set(
       member.allEntries().filter { $0.isDeleted && $0.record != .root && $0.time < limit }
         .map(\.record))
   }
