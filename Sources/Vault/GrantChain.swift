@@ -149,6 +149,12 @@ struct GrantChain: Sendable {
     return grants.values.sorted { $0.person < $1.person }
   }
 
+  /// Whether an epoch that was begun at the same time as the current one is not for this person.
+  func leavesOutBesides(_ person: PersonID) -> Bool {
+    guard let outcome else { return false }
+    return outcome.besides.contains { valid[$0]?[person] == nil }
+  }
+
   /// Everyone with access in one of the epochs, but for those who are left.
   func people(in epochs: [EpochID], besides left: [PersonID]) -> [PersonID] {
     var people: Set<PersonID> = []

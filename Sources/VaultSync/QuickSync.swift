@@ -62,7 +62,8 @@ package struct QuickSync: Sendable {
       let look = try RemoteLooking(session: session, local: local.files).look()
       guard look.hasDescription else { return false }
       let exchange = try SignedExchange(session: session, look: look, local: local)
-      try exchange.requireNotRemoved()
+      // The whole sync takes what says so, and tells it.
+      guard exchange.removal == nil else { return false }
       guard try isSettled(exchange, but: news) else { return false }
       guard let vault else { return true }
       return try CommitPush(session: session, exchange: exchange, vault: vault).run(news)

@@ -61,6 +61,13 @@ extension Member {
       try register.load(device, files: tree.holding(path, bytes), people: tree.people))
   }
 
+  /// Whether a head is sealed with a key that this person cannot have: there is an epoch, begun at the same time as the
+  /// current one, that is not for them.
+  package func isClosed(_ path: VaultPath, _ bytes: [UInt8], in tree: SignedTree) -> Bool {
+    guard let key = tree.keyID(ofHead: path, bytes), register.keys[key] == nil else { return false }
+    return register.grants.leavesOutBesides(context.person)
+  }
+
   /// Puts verified heads in place, as the files they are, after everything that was placed before, and before them
   /// the grants of the epochs that they begin: no program of this machine sees those without heads.
   ///

@@ -136,6 +136,13 @@ extension SyncProblem {
       "It was written by a device that has been removed, and counts no more.")
   }
 
+  static func closed(_ path: VaultPath) -> SyncProblem {
+    SyncProblem(
+      .epoch, .note, path: path.string,
+      "Owners changed the keys at the same time, and this is sealed with one that you were not given. It was not "
+        + "taken; an owner's next sync brings both together.")
+  }
+
   static func foreign(_ path: String) -> SyncProblem {
     SyncProblem(
       .foreignFile, .note, path: path, "It is no part of a vault, and is ignored.")

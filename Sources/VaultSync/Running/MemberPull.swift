@@ -58,7 +58,12 @@ struct MemberPull {
         incoming.append(
           Incoming(head: head, bytes: file.bytes, isRegained: plan.action == .joinThenPut))
       } catch {
-        notTaken(error, path)
+        if member.isClosed(path, file.bytes, in: exchange.tree) {
+          session.note(.closed(path))
+          session.change { $0.untakenHeadCount += 1 }
+        } else {
+          notTaken(error, path)
+        }
       }
     }
     return incoming

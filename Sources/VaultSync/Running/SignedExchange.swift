@@ -247,11 +247,12 @@ final class SignedExchange: Sendable {
       .filter { if case .head(member, _) = $0 { !isRetired($0) } else { false } }.sortedByText
   }
 
+  /// What either side shows of the removal of this machine's device.
+  var removal: RemovedDevice? { tree.removal(of: session.home.device) }
+
   /// - Throws: `thisDeviceRemoved` in `vault` when this machine's device was, as either side shows.
   func requireNotRemoved() throws(SyncError) {
-    if let removal = tree.removal(of: session.home.device) {
-      throw .vault(.thisDeviceRemoved(time: removal.time))
-    }
+    if let removal { throw .vault(.thisDeviceRemoved(time: removal.time)) }
   }
 
   /// Whether a file is the register of a device that was removed.

@@ -21,6 +21,15 @@ extension Verb {
       "unshares MEMBER from PERSON",
       .eachDevice { world, device, says in try Sharing(world, device, says).unshare() }),
     Verb(
+      "leaves MEMBER",
+      .eachDevice { _, device, says in
+        let member = try Sharing.member(says, at: device)
+        try device.manage { vault throws(VaultError) in try vault.leave(member) }
+      }),
+    Verb(
+      "hands MEMBER over to PERSON keeping ROLE",
+      .eachDevice { world, device, says in try Sharing(world, device, says).handOver() }),
+    Verb(
       "adds the member NAME",
       .eachDevice { _, device, says in
         guard let name = FileName(says["NAME"]) else { throw says.wrong("no member is called so") }
@@ -83,17 +92,19 @@ private struct Sharing {
   init(_ world: World, _ device: Device, _ says: Sentence) throws {
     self.device = device
     self.says = says
-    guard let member = try Self.member(says["MEMBER"], at: device) else {
-      throw says.wrong("\(device.name) sees no “\(says["MEMBER"])”")
-    }
+    member = try Self.member(says, at: device)
     guard let other = world.devices.first(where: { $0.person == says["PERSON"] }) else {
       throw says.wrong("there is no person “\(says["PERSON"])”")
     }
-    (self.member, self.other) = (member, other.personID)
+    self.other = other.personID
   }
 
-  private static func member(_ name: String, at device: Device) throws -> Member? {
-    try device.vault.members.first { $0.name.string == name }
+  static func member(_ says: Sentence, at device: Device) throws -> Member {
+    let name = says["MEMBER"]
+    guard let member = try device.vault.members.first(where: { $0.name.string == name }) else {
+      throw says.wrong("\(device.name) sees no “\(name)”")
+    }
+    return member
   }
 
   func share(until: UInt64?) throws {
@@ -102,6 +113,17 @@ private struct Sharing {
     }
     try device.manage { vault throws(VaultError) in
       try vault.share(member, with: other, role: role, until: until)
+    }
+  }
+
+  /// ROLE may be “nothing”.
+  func handOver() throws {
+    let kept = Self.roles[says["ROLE"]]
+    guard kept != nil || says["ROLE"] == "nothing" else {
+      throw says.wrong("who hands over keeps the role of an editor or viewer, or nothing")
+    }
+    try device.manage { vault throws(VaultError) in
+      try vault.handOver(member, to: other, keeping: kept)
     }
   }
 
@@ -115,9 +137,7 @@ private struct Sharing {
   static func look(_ world: World, _ devices: [Device], _ says: Sentence) throws {
     let expected = says.step.block.map(\.text).sorted()
     for device in devices {
-      guard let member = try member(says["MEMBER"], at: device) else {
-        throw says.wrong("\(device.name) sees no “\(says["MEMBER"])”")
-      }
+      let member = try member(says, at: device)
       let seen = try member.accesses().map { access in
         let person = world.devices.first { $0.personID == access.person }?.person ?? "somebody"
         let role = roles.first { $0.value == access.role }?.key ?? "nothing"
