@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Eight hundred schedules, each from a seed; `KINVAULT_SCHEDULES` says another number. A failure prints its seed and what
+/// Two thousand schedules, each from a seed; `KINVAULT_SCHEDULES` says another number. A failure prints its seed and what
 /// happened; to repeat it alone: `KINVAULT_SEED=<seed> SWIFT_DETERMINISTIC_HASHING=1 swift test --filter SimulationTests`.
 @Suite struct SimulationTests {
   /// So many schedules are one test case, so that two run at once and each is not too small.
@@ -34,7 +34,7 @@ import Testing
 
   private static let groupCount: UInt64 =
     getenv("KINVAULT_SCHEDULES")
-    .flatMap { UInt64(String(cString: $0)) }.map { $0 / groupSize } ?? 80
+    .flatMap { UInt64(String(cString: $0)) }.map { $0 / groupSize } ?? 200
 
   @Test(.enabled(if: getenv("KINVAULT_FREEZE_DEVICES") != nil, "only to make new devices"))
   func freezesDevices() throws { try FrozenDevices.freeze() }
