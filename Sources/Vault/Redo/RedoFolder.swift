@@ -3,6 +3,8 @@ import Synchronization
 import VaultCrypto
 import VaultModel
 
+import struct SystemPackage.FilePath
+
 /// The folder in this machine's state in which one running process keeps its redo files: one for each member that
 /// something was synced of. Docs/Format.md, "Redo files".
 ///
@@ -100,12 +102,22 @@ extension StateFolder {
   package func hasRedoLeft() throws(VaultError) -> Bool {
     for writer in try redoWriters() {
       guard let root = path else { return true }
-      let lock = root.appending(RedoFolder.lockPath(of: writer).string)
-      let isFree = try storing { () throws(BlobStoreError) in
-        try FileLock.attempt(at: lock) != nil
-      }
-      if isFree { return true }
+      if try lock(ofDead: writer, in: root) != nil { return true }
     }
     return false
+  }
+
+  /// The lock of a process that has died; nil while it lives, or when it has just ended and taken its folder away.
+  ///
+  /// - Parameter root: The folder of this state.
+  func lock(
+    ofDead writer: RedoWriterID, in root: FilePath
+  ) throws(VaultError) -> FileLock? {
+    do throws(BlobStoreError) {
+      return try FileLock.attempt(at: root.appending(RedoFolder.lockPath(of: writer).string))
+    } catch {
+      if case .notFound = error { return nil }
+      throw VaultError(error)
+    }
   }
 }

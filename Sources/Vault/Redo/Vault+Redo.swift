@@ -18,8 +18,7 @@ extension Vault {
   private func redoIfDead(_ writer: RedoWriterID) throws(VaultError) {
     guard try context.state.hasRedoFolder(of: writer) else { return }
     guard let root = context.state.path else { return try redo(writer) }
-    let lockPath = root.appending(RedoFolder.lockPath(of: writer).string)
-    let lock = try storing { () throws(BlobStoreError) in try FileLock.attempt(at: lockPath) }
+    let lock = try context.state.lock(ofDead: writer, in: root)
     // Held until all is done: nobody else takes it for dead meanwhile.
     guard lock != nil else { return }
     try redo(writer)
