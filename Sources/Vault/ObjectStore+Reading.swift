@@ -35,7 +35,7 @@ extension ObjectStore {
     for number in 0..<count {
       let part = names[(names.count * number / count)..<(names.count * (number + 1) / count)]
       // What no thread can be had for is opened when it is read.
-      BriefThread.run { [self] in
+      _ = SystemThread.detach { [self] in
         for name in part where readers.withLock({ $0[name] == nil }) {
           // What is on a remote only stays there until it is read.
           if let reader = try? open(name, kind: .chunk) { keep(reader) }

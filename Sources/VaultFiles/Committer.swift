@@ -1,4 +1,5 @@
 import Glibc
+import Vault
 
 /// The clockwork of the background thread: says when to commit and when to look for what others committed.
 final class Committer: @unchecked Sendable {
@@ -51,18 +52,8 @@ final class Committer: @unchecked Sendable {
     defer { monitor.unlock() }
     guard thread == nil else { return }
     isStopping = false
-    let box = Unmanaged.passRetained(Box(body))
-    var created = pthread_t()
-    let failure = pthread_create(
-      &created, nil,
-      { argument in
-        guard let argument else { return nil }
-        Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body()
-        return nil
-      }, box.toOpaque())
-    guard failure == 0 else {
-      box.release()
-      preconditionFailure("no thread can be started: \(failure)")
+    guard let created = SystemThread.start(body) else {
+      preconditionFailure("no thread can be started")
     }
     thread = created
   }
@@ -76,10 +67,5 @@ final class Committer: @unchecked Sendable {
       return thread
     }
     if let running { pthread_join(running, nil) }
-  }
-
-  private final class Box {
-    let body: @Sendable () -> Void
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 }

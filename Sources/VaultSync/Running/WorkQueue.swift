@@ -1,4 +1,5 @@
 import Glibc
+import Vault
 
 /// Work that begets work, done by a few threads until none is left.
 ///
@@ -46,11 +47,12 @@ final class WorkQueue<Item: Sendable>: @unchecked Sendable {
 
   /// Does everything that was added, and what it adds, on `threadCount` threads, of which the caller's is one.
   func run(threadCount: Int, _ body: @escaping @Sendable (Item) -> Void) {
-    let helpers = (1..<max(1, threadCount)).map { _ in
-      WorkerThread { self.work(body) }
+    // With fewer threads than asked for, the work is done by those there are.
+    let helpers = (1..<max(1, threadCount)).compactMap { _ in
+      SystemThread.start { self.work(body) }
     }
     work(body)
-    for helper in helpers { helper.join() }
+    for helper in helpers { pthread_join(helper, nil) }
   }
 
   private func work(_ body: (Item) -> Void) {
@@ -85,30 +87,4 @@ final class WorkQueue<Item: Sendable>: @unchecked Sendable {
     queue.add(items.reversed())
     queue.run(threadCount: min(threadCount, items.count), body)
   }
-}
-
-/// A thread that runs one closure.
-private struct WorkerThread {
-  private final class Box {
-    let body: @Sendable () -> Void
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-  }
-
-  private let thread: pthread_t
-
-  init(_ body: @escaping @Sendable () -> Void) {
-    let box = Unmanaged.passRetained(Box(body))
-    var created = pthread_t()
-    let failure = pthread_create(
-      &created, nil,
-      { argument in
-        guard let argument else { return nil }
-        Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body()
-        return nil
-      }, box.toOpaque())
-    precondition(failure == 0, "no thread can be started: \(failure)")
-    thread = created
-  }
-
-  func join() { pthread_join(thread, nil) }
 }

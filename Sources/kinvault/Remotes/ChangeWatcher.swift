@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import Synchronization
 import SystemPackage
+import Vault
 
 /// Notices, on a thread of its own, that heads change in folders of vaults and that the network comes back.
 ///
@@ -38,7 +39,10 @@ final class ChangeWatcher: Sendable {
   /// Has `action` called when the network may be there again.
   func watchNetwork(_ action: @escaping Action) { state.withLock { $0.onNetwork = action } }
 
-  func start() { DetachedThread.start { [self] in loop() } }
+  func start() {
+    // Without a thread nothing is told, as where nothing can be watched.
+    _ = SystemThread.detach { [self] in loop() }
+  }
 
   func stop() { state.withLock { $0.isStopping = true } }
 

@@ -92,7 +92,7 @@ private final class Worker: Sendable {
   }
 
   func start() {
-    DetachedThread.start { [self] in
+    let isStarted = SystemThread.detach { [self] in
       while let isLast = waitForNext() {
         state.withLock { $0.schedule.begin() }
         let outcome = SyncOutcome(
@@ -104,6 +104,7 @@ private final class Worker: Sendable {
       state.withLock { $0.isDone = true }
       ended.signal()
     }
+    precondition(isStarted, "no thread can be started")
   }
 
   /// Waits for the next sync.

@@ -27,28 +27,3 @@ final class WakeUp: @unchecked Sendable {
     }
   }
 }
-
-/// Threads that nobody joins.
-enum DetachedThread {
-  /// Runs `body` on a thread of its own.
-  static func start(_ body: @escaping @Sendable () -> Void) {
-    final class Box {
-      let body: @Sendable () -> Void
-      init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-    let box = Unmanaged.passRetained(Box(body))
-    var thread = pthread_t()
-    let failure = pthread_create(
-      &thread, nil,
-      { argument in
-        guard let argument else { return nil }
-        Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body()
-        return nil
-      }, box.toOpaque())
-    guard failure == 0 else {
-      box.release()
-      preconditionFailure("no thread can be started: \(failure)")
-    }
-    pthread_detach(thread)
-  }
-}
