@@ -28,6 +28,8 @@ final class DirectoryNode: Node, @unchecked Sendable {
   var records: [FileName: RecordID]?
   /// The files in it by name; nil until loaded. Then `xattrs` is loaded too.
   var files: [FileName: FileSlot]?
+  /// Whether `files` was forgotten since the kernel was told of some: it may still have them.
+  var wasEvicted = false
   var lastUse: UInt64 = 0
 
   init(inode: Inode, view: MemberView, entry: RecordEntry) {

@@ -44,12 +44,13 @@ extension FileTree {
     guard !records.isEmpty else { return }
     var invalidations: [Invalidation] = []
     var contents: [(FileNode, Draft, Item)] = []
-    state.lock.withLock {
+    let evicted = state.lock.withLock {
       for record in records { applyEntry(of: record, to: view, &invalidations) }
       applyNames(of: records, to: view, &invalidations)
+      return state.evictedFiles(records, of: view)
     }
     for record in records {
-      applyItems(of: record, to: view, &invalidations, &contents)
+      applyItems(of: record, to: view, evicted: evicted[record], &invalidations, &contents)
     }
     for (file, draft, item) in contents {
       draft.lock.lock()
@@ -104,13 +105,14 @@ extension FileTree {
     }
   }
 
+  /// - Parameter evicted: What the kernel was told of a directory that was forgotten here; nil for others.
   private func applyItems(
-    of record: RecordID, to view: MemberView, _ invalidations: inout [Invalidation],
-    _ contents: inout [(FileNode, Draft, Item)]
+    of record: RecordID, to view: MemberView, evicted: [FileName: FileNode]?,
+    _ invalidations: inout [Invalidation], _ contents: inout [(FileNode, Draft, Item)]
   ) {
     while true {
       let isLoaded = state.lock.withLock { view.directories[record]?.files != nil }
-      guard isLoaded, let entry = view.member.entry(record), !entry.isDeleted else { return }
+      guard isLoaded || evicted != nil, let entry = view.member.entry(record), !entry.isDeleted else { return }
       let items: [Item]
       let xattrs: [Xattr]
       do throws(VaultError) {
@@ -122,10 +124,32 @@ extension FileTree {
       state.lock.lock()
       defer { state.lock.unlock() }
       guard view.member.entry(record)?.revision == entry.revision else { continue }
-      guard let directory = view.directories[record], directory.files != nil else { return }
+      guard let directory = view.directories[record] else { return }
+      if let evicted {
+        if directory.files == nil { state.recall(evicted, in: directory) }
+        directory.wasEvicted = false
+      }
+      guard directory.files != nil else { return }
       if view.pending[record]?.attributes != true { directory.xattrs = xattrs }
       apply(items, to: directory, &invalidations, &contents)
+      if let evicted { forget(evicted, in: directory, &invalidations) }
       return
+    }
+  }
+
+  /// Has the kernel forget what it may know of a directory beside what is there now: files that are gone, and names that
+  /// were not there. The tree lock has to be held.
+  private func forget(
+    _ evicted: [FileName: FileNode], in directory: DirectoryNode,
+    _ invalidations: inout [Invalidation]
+  ) {
+    for (name, file) in evicted {
+      if case .node(let present)? = directory.files?[name], present === file { continue }
+      detach(.node(file), name, from: directory)
+      invalidations.append(.entry(parent: directory.inode, name: name))
+    }
+    for name in (directory.files ?? [:]).keys where evicted[name] == nil {
+      invalidations.append(.entry(parent: directory.inode, name: name))
     }
   }
 

@@ -202,6 +202,7 @@ final class TreeState: @unchecked Sendable {
 
   /// Forgets loaded directories that are whole on disk, the least recently used first, until at most
   /// three quarters of `limit` files are loaded; does nothing up to `limit`. The one used last stays, however large.
+  /// The kernel keeps what it knows of them.
   func evict(limit: Int) {
     guard loadedItemCount > limit else { return }
     let loaded = views.values.flatMap { view in
@@ -215,9 +216,30 @@ final class TreeState: @unchecked Sendable {
       if directory.files?.values.contains(where: \.isUnsaved) ?? false { continue }
       loadedItemCount -= directory.loadedCost
       directory.files = nil
-      directory.records = nil
+      directory.wasEvicted = true
       drop(directory)
     }
+  }
+
+  /// The files that the kernel was told of in those directories that were forgotten here meanwhile.
+  func evictedFiles(
+    _ records: Set<RecordID>, of view: MemberView
+  ) -> [RecordID: [FileName: FileNode]] {
+    var known: [RecordID: [FileName: FileNode]] = [:]
+    for record in records {
+      if let node = view.directories[record], node.wasEvicted, node.isInUse { known[record] = [:] }
+    }
+    guard !known.isEmpty else { return [:] }
+    for file in view.files.values {
+      for link in file.links { known[link.record]?[link.name] = file }
+    }
+    return known
+  }
+
+  /// Has a directory that was forgotten hold those files, all that the kernel may have of it.
+  func recall(_ files: [FileName: FileNode], in directory: DirectoryNode) {
+    directory.files = files.mapValues { .node($0) }
+    loadedItemCount += directory.loadedCost
   }
 }
 

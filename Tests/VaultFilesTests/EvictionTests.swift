@@ -1,0 +1,98 @@
+import Synchronization
+import Testing
+import Vault
+import VaultModel
+
+@testable import VaultFiles
+
+/// Directories that are forgotten to save memory, while the kernel remembers them.
+@Suite struct EvictionTests {
+  /// A tree that keeps few files in memory and has forgotten the folder `Emma/one`, of which the kernel still knows all.
+  private struct Forgetful {
+    let mounted: MountedVault
+    let other: FileTree
+    var tree: FileTree { mounted.tree }
+    private let seen = Shared()
+
+    private final class Shared: Sendable {
+      let invalidations = Mutex<Set<Invalidation>>([])
+    }
+
+    init() throws {
+      mounted = try MountedVault { $0.loadedItemLimit = 8 }
+      let tree = mounted.tree
+      for folder in ["Emma", "Emma/one", "Emma/one/sub", "Emma/two"] { try tree.mkdir(folder) }
+      for name in ["kept", "changed", "gone"] { try tree.write("Emma/one/\(name)", name) }
+      try tree.commitNow()
+      for name in ["a", "b", "c", "d"] { try tree.write("Emma/two/\(name)", name) }
+      try tree.commitNow()
+      other = FileTree(vault: try mounted.openOnAnotherDevice(), options: mounted.options)
+      try #require(!isLoaded)
+      tree.setInvalidationHandler { [seen] invalidation in
+        seen.invalidations.withLock { _ = $0.insert(invalidation) }
+      }
+    }
+
+    var isLoaded: Bool {
+      tree.state.lock.withLock {
+        tree.state.nodes.values.contains {
+          guard let directory = $0 as? DirectoryNode else { return false }
+          return directory.title == FileName("one")! && directory.files != nil
+        }
+      }
+    }
+
+    /// What the kernel is told to forget when the tree catches up with what the other device committed.
+    func invalidations() throws -> Set<Invalidation> {
+      try other.commitNow()
+      tree.refresh()
+      return seen.invalidations.withLock { $0 }
+    }
+  }
+
+  @Test func theKernelHearsOfChangesInThem() throws {
+    let forgetful = try Forgetful()
+    let tree = forgetful.tree
+    let one = try tree.find("Emma/one")
+    // Looking these up here would load the folder.
+    try forgetful.other.write("Emma/one/changed", "changed elsewhere")
+    try forgetful.other.unlink("Emma/one/gone")
+    try forgetful.other.write("Emma/one/new", "new")
+    try forgetful.other.rename("Emma/one/sub", "Emma/one/moved")
+    let invalidations = try forgetful.invalidations()
+    for name in ["gone", "new", "sub", "moved"] {
+      #expect(
+        invalidations.contains(.entry(parent: one, name: FileName(name)!)), "\(name)")
+    }
+    #expect(!invalidations.contains(.entry(parent: one, name: FileName("kept")!)))
+    #expect(invalidations.contains(.content(try tree.find("Emma/one/changed"))))
+    #expect(!invalidations.contains(.content(try tree.find("Emma/one/kept"))))
+    #expect(try tree.text("Emma/one/changed") == "changed elsewhere")
+    #expect(try tree.list("Emma/one").sorted() == ["changed", "kept", "moved", "new"])
+  }
+
+  @Test func theKernelHearsOfChangesInThoseReadAgain() throws {
+    let forgetful = try Forgetful()
+    let tree = forgetful.tree
+    let gone = try tree.find("Emma/one/gone")
+    try #require(forgetful.isLoaded)
+    try forgetful.other.unlink("Emma/one/gone")
+    let invalidations = try forgetful.invalidations()
+    #expect(
+      invalidations.contains(
+        .entry(parent: try tree.find("Emma/one"), name: FileName("gone")!)))
+    #expect(try tree.attributes(gone).linkCount == 0)
+  }
+
+  @Test func theyAreForgottenAgain() throws {
+    let forgetful = try Forgetful()
+    try forgetful.other.write("Emma/one/changed", "changed elsewhere")
+    _ = try forgetful.invalidations()
+    try #require(forgetful.isLoaded)
+    _ = try forgetful.tree.list("Emma/two")
+    try forgetful.tree.write("Emma/two/e", "e")
+    try forgetful.tree.commitNow()
+    #expect(!forgetful.isLoaded)
+    #expect(try forgetful.tree.text("Emma/one/changed") == "changed elsewhere")
+  }
+}
