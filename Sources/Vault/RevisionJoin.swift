@@ -33,9 +33,9 @@ struct RevisionJoin {
         a.revision, named: a.name, b.revision, named: b.name, base: base?.revision, load: load)
     }
     var copies: [ConflictCopy] = []
-    for side in [a, b] {
+    for (side, other) in [(a, b), (b, a)] {
       let losers = outcome.losers.filter { $0.revision == side.name }
-      copies += try self.copies(of: losers, in: side, merged: outcome.merged)
+      copies += try self.copies(of: losers, in: side, other: other)
     }
     if let base, !outcome.losers.isEmpty, max(stepsOfA, stepsOfB) >= Self.manyEdits {
       copies.append(try whole(base))
@@ -82,11 +82,11 @@ struct RevisionJoin {
   // MARK: What lost
 
   private func copies(
-    of losers: [Join.Loser], in side: Named, merged: RecordRevision
+    of losers: [Join.Loser], in side: Named, other: Named
   ) throws(VaultError) -> [ConflictCopy] {
     guard !losers.isEmpty else { return [] }
-    // Deleted by the others: the edited version is kept whole, since nothing of it shows any more.
-    if merged.place.isDeleted, !side.revision.place.isDeleted {
+    // Deleted by the others: the edited version is kept whole, since nothing of it shows any more, or only its folder.
+    if other.revision.place.isDeleted, !side.revision.place.isDeleted {
       return isOwnCopy(side, losers) ? [] : [try whole(side)]
     }
     var byMark: [ConflictMark: ConflictCopy] = [:]

@@ -37,7 +37,8 @@ package enum Join {
   ///     in it did not lose, it was replaced knowingly; without a base, whatever differs is a loser.
   ///   - load: gives the item pages of all of them.
   /// - Returns: the join; the losers, sorted by name within a revision, those of `a` first. An item lost if the join's item
-  ///   of its name has other content, or if the join deletes the record and its own revision does not.
+  ///   of its name has other content, or if the other revision deletes the record, its own does not, and the join deletes the
+  ///   record or the item.
   package static func merge(
     _ a: RecordRevision, named aName: ObjectName, _ b: RecordRevision, named bName: ObjectName,
     base: RecordRevision? = nil, load: ItemTree.Load
@@ -58,7 +59,7 @@ package enum Join {
     try left.items.forEachDifference(to: &right.items, load: load) {
       try join($0, $1, into: &merged, &lost, load)
     }
-    try lost.addDeleted(left, right, merged, load)
+    try lost.addDeleted(left, right, &merged, load)
     let losers =
       lostPlace(a, aName, merged, base) + lost.losers(fromLeft: true, aName)
       + lostPlace(b, bName, merged, base) + lost.losers(fromLeft: false, bName)
@@ -113,18 +114,27 @@ private struct LostItems {
     if let known = try base?.item(named: item.name, load: load), known.hasContent(of: item) {
       return
     }
+    keep(item, isLeft: isLeft)
+  }
+
+  private mutating func keep(_ item: Item, isLeft: Bool) {
     if isLeft { lefts[item.name] = item } else { rights[item.name] = item }
   }
 
-  /// Adds what was changed in a revision whose record the join deletes.
+  /// Of a record that one side deletes: adds what was changed in the other's revision, if the join deletes it; else, since
+  /// it was moved later, whatever was deleted in it before.
   mutating func addDeleted(
-    _ left: RecordRevision, _ right: RecordRevision, _ merged: RecordRevision,
+    _ left: RecordRevision, _ right: RecordRevision, _ merged: inout RecordRevision,
     _ load: ItemTree.Load
   ) throws {
-    guard merged.place.isDeleted, left.place.isDeleted != right.place.isDeleted else { return }
+    guard left.place.isDeleted != right.place.isDeleted else { return }
     var live = left.place.isDeleted ? right : left
     for item in try live.items.all(load: load) + [live.document].compactMap(\.self) {
-      try add(item, isLeft: !left.place.isDeleted, load)
+      if merged.place.isDeleted {
+        try add(item, isLeft: !left.place.isDeleted, load)
+      } else if !item.isDeleted, try merged.item(named: item.name, load: load)?.isDeleted == true {
+        keep(item, isLeft: !left.place.isDeleted)
+      }
     }
   }
 
