@@ -45,7 +45,9 @@ import VaultModel
     #expect(try list(on: family[0]).count == report.objectCount)
     // There is something to do, though no head is new.
     #expect(try family[0].quickSync(usb) == nil)
-    #expect(try family[0].sync(usb).problems == [])
+    let synced = try family[0].sync(usb)
+    #expect(synced.problems == [])
+    #expect(synced.removedObjectCount == report.objectCount)
     #expect(objects(of: usb).count == before.count - report.objectCount)
     #expect(objects(of: usb) == objects(of: family[0].store))
     #expect(try list(on: family[0]) == [])

@@ -26,6 +26,7 @@ struct SyncOutcome: Encodable {
   var pulledBytes: UInt64 = 0
   var pushedFiles = 0
   var pushedBytes: UInt64 = 0
+  var removedFiles = 0
   var requests = 0
   var changedRecords = 0
   var pendingCommits: UInt64 = 0
@@ -39,8 +40,8 @@ struct SyncOutcome: Encodable {
   private let massChange: Bool
 
   enum CodingKeys: String, CodingKey {
-    case remote, state, isDryRun, pulledFiles, pulledBytes, pushedFiles, pushedBytes, requests,
-      changedRecords, pendingCommits, problems, moves, revocations, error
+    case remote, state, isDryRun, pulledFiles, pulledBytes, pushedFiles, pushedBytes,
+      removedFiles, requests, changedRecords, pendingCommits, problems, moves, revocations, error
   }
 
   /// Syncs an open vault.
@@ -159,6 +160,7 @@ struct SyncOutcome: Encodable {
   private mutating func add(_ report: SyncReport) {
     (pulledFiles, pulledBytes) = (report.pulled.fileCount, report.pulled.byteCount)
     (pushedFiles, pushedBytes) = (report.pushed.fileCount, report.pushed.byteCount)
+    removedFiles = report.removedObjectCount
     requests = report.traffic.requestCount
     changedRecords = report.changedRecordCount
     pendingCommits = report.pendingCommitCount
@@ -197,6 +199,9 @@ struct SyncOutcome: Encodable {
     if pushedFiles > 0 {
       let verb = isDryRun ? "would put" : "put"
       parts.append("\(verb) \(counted(pushedFiles, "file")) (\(ByteCount.text(pushedBytes)))")
+    }
+    if removedFiles > 0 {
+      parts.append("removed \(counted(removedFiles, "file")) that nothing needs any more")
     }
     if changedRecords > 0 { parts.append("\(counted(changedRecords, "record")) changed here") }
     if parts.isEmpty {
