@@ -9,7 +9,7 @@ package struct RemoteOptions: Sendable {
   package var bytesPerSecond: Int?
   package var retries = RetryingStore.Policy()
   package var timeouts = Timeouts()
-  /// Where access keys, the shared AWS files and rclone's configuration are looked for.
+  /// Where access keys, the shared AWS files, rclone's configuration and proxies are looked for.
   package var environment: [String: String]
   package var rcloneProgram = "rclone"
 
@@ -24,7 +24,7 @@ package enum RemoteOpening {
   ///
   /// - Parameter credentials: Nil: for S3, what the environment and the shared AWS files have; for WebDAV, none.
   /// - Throws: `denied` when S3 has no access keys, `notFound` for a missing directory, `untrusted` for a file of
-  ///   certificates that is none, `programFailed` when rclone does not start or does not know the remote.
+  ///   certificates or a proxy that is none, `programFailed` when rclone does not start or does not know the remote.
   package static func open(
     _ address: RemoteAddress, credentials: RemoteCredentials?, options: RemoteOptions
   ) throws(BlobStoreError) -> any BlobStore {
@@ -48,6 +48,8 @@ package enum RemoteOpening {
       var configuration = WebDAVStore.Configuration(
         endpoint: address.endpoint, folder: address.folder, credentials: credentials,
         authorities: address.authorities)
+      configuration.proxy = try HTTPProxy(
+        for: address.endpoint, environment: options.environment)
       configuration.timeouts = options.timeouts
       return try WebDAVStore(configuration)
     case .rclone(let remote):
@@ -78,6 +80,7 @@ package enum RemoteOpening {
     var configuration = S3Store.Configuration(
       endpoint: endpoint, bucket: address.bucket, prefix: address.prefix, region: region,
       usesPathStyle: usesPath, credentials: credentials, authorities: address.authorities)
+    configuration.proxy = try HTTPProxy(for: endpoint, environment: options.environment)
     configuration.timeouts = options.timeouts
     return configuration
   }

@@ -43,5 +43,8 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     port.map { "\(host):\($0)" } ?? host
   }
 
+  /// `host`, an IPv6 address without its brackets.
+  var bareHost: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
+
   package var description: String { "\(scheme)://\(authority)" }
 }

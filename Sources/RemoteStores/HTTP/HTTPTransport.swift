@@ -30,7 +30,8 @@ final class HTTPTransport: Sendable {
 
   /// - Parameter authorities: A PEM file with the certificates that may vouch for the server, instead of the system's.
   init(
-    timeouts: Timeouts = Timeouts(), authorities: FilePath? = nil, connectionCount: Int = 32
+    timeouts: Timeouts = Timeouts(), authorities: FilePath? = nil, proxy: HTTPProxy? = nil,
+    connectionCount: Int = 32
   ) throws(BlobStoreError) {
     var tls = TLSConfiguration.makeClientConfiguration()
     tls.minimumTLSVersion = .tlsv12
@@ -47,6 +48,7 @@ final class HTTPTransport: Sendable {
       timeout: HTTPClient.Configuration.Timeout(
         connect: TimeAmount(timeouts.connect), read: TimeAmount(timeouts.idle),
         write: TimeAmount(timeouts.idle)))
+    configuration.proxy = proxy.map { HTTPClient.Configuration.Proxy($0) }
     configuration.httpVersion = .http1Only
     configuration.connectionPool = HTTPClient.Configuration.ConnectionPool(
       idleTimeout: .seconds(20), concurrentHTTP1ConnectionsPerHostSoftLimit: connectionCount)
@@ -98,6 +100,15 @@ extension BlobStoreError {
         self = .timedOut(path: path)
       } else if [.remoteConnectionClosed, .requestStreamCancelled, .cancelled].contains(error) {
         self = .unreachable(path: path, reason: "it broke off the connection")
+      } else if error == .proxyAuthenticationRequired {
+        self = .denied(path: path, reason: "the proxy asks for a user and a password")
+      } else if [.invalidProxyResponse, .socksHandshakeTimeout, .httpProxyHandshakeTimeout]
+        .contains(error)
+      {
+        self = .unreachable(
+          path: path,
+          reason:
+            "the proxy does not connect to it (is it allowed to, and are user and password right?)")
       } else {
         self = .unexpectedReply(path: path, status: 0, text: error.shortDescription)
       }

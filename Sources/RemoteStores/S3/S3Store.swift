@@ -24,6 +24,7 @@ package final class S3Store: BlobStore {
     package var usesPathStyle: Bool
     package var credentials: RemoteCredentials
     package var authorities: FilePath?
+    package var proxy: HTTPProxy?
     package var timeouts = Timeouts()
     /// Names in one answer to a listing; the server may give fewer.
     package var pageSize = 1000
@@ -59,7 +60,8 @@ package final class S3Store: BlobStore {
   package init(_ configuration: Configuration) throws(BlobStoreError) {
     self.configuration = configuration
     transport = try HTTPTransport(
-      timeouts: configuration.timeouts, authorities: configuration.authorities)
+      timeouts: configuration.timeouts, authorities: configuration.authorities,
+      proxy: configuration.proxy)
     signature = SignatureV4(
       accessKey: configuration.credentials.user, secretKey: configuration.credentials.secret,
       region: configuration.region)

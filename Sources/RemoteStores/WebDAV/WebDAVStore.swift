@@ -18,6 +18,7 @@ package final class WebDAVStore: BlobStore {
     /// Nil where the server asks for none.
     package var credentials: RemoteCredentials?
     package var authorities: FilePath?
+    package var proxy: HTTPProxy?
     package var timeouts = Timeouts()
     /// Of one folder's listing in bytes, before it counts as endless: some 100,000 names.
     package var listingLimit = 64 << 20
@@ -40,7 +41,8 @@ package final class WebDAVStore: BlobStore {
   package init(_ configuration: Configuration) throws(BlobStoreError) {
     self.configuration = configuration
     transport = try HTTPTransport(
-      timeouts: configuration.timeouts, authorities: configuration.authorities)
+      timeouts: configuration.timeouts, authorities: configuration.authorities,
+      proxy: configuration.proxy)
     authorization = configuration.credentials.map {
       "Basic \(Base64.encode(Array("\($0.user):\($0.secret)".utf8)))"
     }

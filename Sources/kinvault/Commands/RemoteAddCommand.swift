@@ -19,7 +19,9 @@ struct RemoteAddCommand: ParsableCommand {
         rclone:REMOTE:PATH                       whatever your own rclone is set up for
 
       S3 keys come from the environment or ~/.aws; or give --user KEY-ID and type the secret, which is then \
-      kept sealed on this machine. WebDAV takes --user NAME in the same way.
+      kept sealed on this machine. WebDAV takes --user NAME in the same way. S3 and WebDAV go through the proxy that \
+      https_proxy, http_proxy or all_proxy names (http://USER:PASSWORD@HOST:PORT or socks5://HOST:PORT), but for \
+      hosts in no_proxy.
 
       Examples:
         kinvault remote add usb /media/usb/Family
