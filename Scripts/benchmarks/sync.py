@@ -320,10 +320,9 @@ def main(words):
             for kind in arguments.remotes.split(","):
                 measuring = Measuring(arguments, medium, kind, base)
                 everything[measuring.title] = measuring.run()
+                print_table(measuring.title, everything[measuring.title], arguments.programs)
         finally:
             shutil.rmtree(base, ignore_errors=True)
-    for title, results in everything.items():
-        print_table(title, results, arguments.programs)
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(describe(arguments, everything), indent=2) + "\n")
     if any(key.endswith(": failed") for results in everything.values() for key in results):
