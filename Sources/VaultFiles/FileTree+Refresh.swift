@@ -112,7 +112,8 @@ extension FileTree {
   ) {
     while true {
       let isLoaded = state.lock.withLock { view.directories[record]?.files != nil }
-      guard isLoaded || evicted != nil, let entry = view.member.entry(record), !entry.isDeleted else { return }
+      guard isLoaded || evicted != nil, let entry = view.member.entry(record), !entry.isDeleted
+      else { return }
       let items: [Item]
       let xattrs: [Xattr]
       do throws(VaultError) {
