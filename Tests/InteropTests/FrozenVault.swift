@@ -61,7 +61,7 @@ struct FrozenVault {
   /// The 2,048 words of BIP 39, as this repository has them.
   static func wordlist() throws -> [String] {
     let source = try String(
-      contentsOf: repository.appending(path: "Sources/VaultCrypto/Wordlist+English.swift"),
+      contentsOf: repository.appending(path: "Sources/VaultCrypto/Words/Wordlist+English.swift"),
       encoding: .utf8)
     return try RecoveryWords.wordlist(inSource: source)
   }
