@@ -153,7 +153,8 @@ struct CommitWriter {
         to: base, time: time, device: context.device.id, counter: counter,
         keepsTombstones: context.keepsTombstones, load: member.loadPage)
     else { return }
-    for item in edit.items.values {
+    // In the order in which most programs read them: the disk lays them out as they come.
+    for (_, item) in edit.items.sorted(by: { $0.key < $1.key }) {
       if let item { try publish(item.content) }
     }
     try write(&revision, base: base?.revision, entry: entry)

@@ -145,7 +145,7 @@ extension ObjectStore {
     try content(name, kind: kind, file: file, path: path(of: name), true)
   }
 
-  private func content(
+  func content(
     _ name: ObjectName, kind: ObjectKind, at path: BlobPath, _ checkingName: Bool
   ) throws(VaultError) -> [UInt8] {
     let limit = ObjectLayout.fileSize(contentSize: ObjectLayout.maximumContentSize(of: kind))

@@ -19,6 +19,7 @@ package final class ObjectStore: Sendable {
   let buffers: BufferPool
   /// An object that no commit of this process has taken yet.
   struct Staged: Sendable {
+    let kind: ObjectKind
     /// How many drafts use it.
     var userCount: Int
     /// It is a link to an object that was in its place already.
@@ -66,8 +67,21 @@ package final class ObjectStore: Sendable {
     let epoch = keys.current
     let name = epoch.name(kind: kind, content: content)
     if retainStaged(name) { return name }
-    if try linkExisting(name, kind: kind, staging: staging) { return name }
-    try stage(name, kind, content, epoch, staging)
+    let size = ObjectLayout.fileSize(contentSize: content.count)
+    // Whether there is such an object in its place already, a small one asks only when a commit takes it.
+    let isHeld = size <= Staging.heldObjectSize ? try staging.hold(size) : false
+    if !isHeld, try linkExisting(name, kind: kind, staging: staging) { return name }
+    let isPooled = size <= buffers.byteCount
+    let buffer =
+      isPooled ? buffers.take() : .allocate(byteCount: size, alignment: 4096)
+    defer { if isPooled { buffers.put(buffer) } else { buffer.deallocate() } }
+    let sealed = UnsafeMutableRawBufferPointer(rebasing: buffer[0..<size])
+    epoch.seal(name: name, kind: kind, content: content, into: sealed)
+    if isHeld {
+      hold(name, kind, Array(sealed), staging)
+    } else {
+      try create(name, kind, UnsafeRawBufferPointer(sealed), staging)
+    }
     return name
   }
 
@@ -81,28 +95,12 @@ package final class ObjectStore: Sendable {
     try content.withBytes { (bytes) throws(VaultError) in try put(kind, bytes) }
   }
 
-  private func stage(
-    _ name: ObjectName, _ kind: ObjectKind, _ content: UnsafeRawBufferPointer, _ epoch: EpochKeys,
-    _ staging: Staging
-  ) throws(VaultError) {
-    let size = ObjectLayout.fileSize(contentSize: content.count)
-    let isPooled = size <= buffers.byteCount
-    let buffer =
-      isPooled ? buffers.take() : .allocate(byteCount: size, alignment: 4096)
-    defer { if isPooled { buffers.put(buffer) } else { buffer.deallocate() } }
-    let sealed = UnsafeMutableRawBufferPointer(rebasing: buffer[0..<size])
-    epoch.seal(name: name, kind: kind, content: content, into: sealed)
-    if size <= Staging.heldObjectSize, try staging.hold(size) {
-      hold(name, Array(sealed), staging)
-    } else {
-      try create(name, UnsafeRawBufferPointer(sealed), staging)
-    }
-  }
-
   /// Keeps a small object in memory, or joins another thread that staged the same content meanwhile.
-  private func hold(_ name: ObjectName, _ sealed: [UInt8], _ staging: Staging) {
+  private func hold(
+    _ name: ObjectName, _ kind: ObjectKind, _ sealed: [UInt8], _ staging: Staging
+  ) {
     let isNew = staged.withLock { staged in
-      staged[name, default: Staged(userCount: 0, held: sealed)].userCount += 1
+      staged[name, default: Staged(kind: kind, userCount: 0, held: sealed)].userCount += 1
       return staged[name]?.userCount == 1
     }
     if !isNew { staging.letGo(sealed.count) }
@@ -110,13 +108,13 @@ package final class ObjectStore: Sendable {
 
   /// Creates the staged file, or joins another thread that stages the same content at this moment.
   private func create(
-    _ name: ObjectName, _ sealed: UnsafeRawBufferPointer, _ staging: Staging
+    _ name: ObjectName, _ kind: ObjectKind, _ sealed: UnsafeRawBufferPointer, _ staging: Staging
   ) throws(VaultError) {
     let path = staging.path(of: name)
     for attempt in 0... {
       do throws(BlobStoreError) {
         try store.create(path, sealed)
-        retain(name, isLink: false)
+        retain(name, kind, isLink: false)
         return
       } catch {
         guard case .alreadyExists = error else { throw VaultError(error) }
@@ -140,9 +138,8 @@ package final class ObjectStore: Sendable {
     guard try storing({ () throws(BlobStoreError) in try store.size(of: final) }) != nil else {
       return false
     }
-    // Nobody may plant other content under a name: it counts only if it opens. One that does not is
-    // replaced when the good one is published.
-    do throws(VaultError) { _ = try content(name, kind: kind) } catch { return false }
+    // One that does not open is replaced when the good one is published.
+    guard opensInPlace(name, kind) else { return false }
     do throws(BlobStoreError) {
       // The link keeps the content alive even if `collect` removes the object before the commit.
       try store.link(final, to: staging.path(of: name))
@@ -152,12 +149,14 @@ package final class ObjectStore: Sendable {
       default: throw VaultError(error)
       }
     }
-    retain(name, isLink: true)
+    retain(name, kind, isLink: true)
     return true
   }
 
-  private func retain(_ name: ObjectName, isLink: Bool) {
-    staged.withLock { $0[name, default: Staged(userCount: 0, isLink: isLink)].userCount += 1 }
+  private func retain(_ name: ObjectName, _ kind: ObjectKind, isLink: Bool) {
+    staged.withLock {
+      $0[name, default: Staged(kind: kind, userCount: 0, isLink: isLink)].userCount += 1
+    }
   }
 
   private func retainStaged(_ name: ObjectName) -> Bool {
@@ -218,10 +217,10 @@ package final class ObjectStore: Sendable {
       }
       return
     }
-    try storing { () throws(BlobStoreError) in
-      if let held = object.held {
-        try write(held, to: final)
-      } else {
+    if let held = object.held {
+      try write(held, name, object.kind)
+    } else {
+      try storing { () throws(BlobStoreError) in
         let path = staging.path(of: name)
         try store.rename(path, to: final)
         // Renaming one link of a file over another does nothing and leaves both.
@@ -234,12 +233,25 @@ package final class ObjectStore: Sendable {
   }
 
   private func write(
-    _ held: [UInt8], to final: BlobPath
-  ) throws(BlobStoreError) {
-    do throws(BlobStoreError) { try store.put(final, held, .ifAbsent) } catch {
-      guard case .alreadyExists = error else { throw error }
-      // What is there did not open when this was staged, or is the same and came meanwhile.
-      try store.put(final, held, .always)
+    _ held: [UInt8], _ name: ObjectName, _ kind: ObjectKind
+  ) throws(VaultError) {
+    let final = path(of: name)
+    do throws(BlobStoreError) {
+      return try store.put(final, held, .ifAbsent)
+    } catch {
+      guard case .alreadyExists = error else { throw VaultError(error) }
+    }
+    if opensInPlace(name, kind) { return }
+    try storing { () throws(BlobStoreError) in try store.put(final, held, .always) }
+  }
+
+  /// Whether what stands in an object's place has the content that the name is of: anybody could put something there.
+  private func opensInPlace(_ name: ObjectName, _ kind: ObjectKind) -> Bool {
+    do throws(VaultError) {
+      _ = try content(name, kind: kind, at: path(of: name), true)
+      return true
+    } catch {
+      return false
     }
   }
 }

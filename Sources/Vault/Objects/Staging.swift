@@ -60,7 +60,7 @@ final class Staging: Sendable {
   /// Objects of at most this many bytes, sealed, may wait in memory.
   static let heldObjectSize = 64 << 10
   /// What all of them together may take.
-  private static let heldByteLimit = 12 << 20
+  private static let heldByteLimit = 32 << 20
   /// What must be free on the disk besides: for the records, the segment and the folders of the commit.
   private static let spareByteCount: UInt64 = 16 << 20
   private static let spareFileCount: UInt64 = 1024
