@@ -207,7 +207,11 @@ struct CommitWriter {
         limit: ObjectLayout.maximumContentSize(of: .record))
     }
     let name = try putAndPublish(.record, bytes)
-    member.revisions.withLock { $0.insert(revision, named: name) }
+    member.revisions.withLock { cache in
+      // Nobody writes on top of those any more.
+      for previous in revision.previous { cache.remove(previous) }
+      cache.insert(revision, named: name)
+    }
     return name
   }
 

@@ -18,7 +18,7 @@ package final class Member: Sendable {
   // Held through I/O by whoever reads or writes heads; taken before the commit lock, and that before
   // `manifest`.
   let heads: Mutex<HeadsState>
-  let revisions = Mutex(RevisionCache(capacity: 64))
+  let revisions = Mutex(RevisionCache(capacity: 64, itemLimit: 1 << 15))
   // What changed since `takeChanges`; nil until someone wants to know.
   private let changes = Mutex<Set<RecordID>?>(nil)
   // Some head that counts is of another epoch than the current one.
@@ -242,28 +242,51 @@ package final class Member: Sendable {
 
 /// Decoded revisions used last, so that a record written often is not read back each time.
 struct RevisionCache {
+  private struct Entry {
+    let revision: RecordRevision
+    let itemCount: Int
+    var lastUse: UInt64
+  }
+
   private let capacity: Int
-  private var revisions: [ObjectName: (revision: RecordRevision, lastUse: UInt64)] = [:]
+  private let itemLimit: Int
+  private var entries: [ObjectName: Entry] = [:]
+  private var itemCount = 0
   private var uses: UInt64 = 0
 
-  init(capacity: Int) { self.capacity = capacity }
+  /// - Parameters:
+  ///   - capacity: So many revisions at most.
+  ///   - itemLimit: With so many loaded items at most, but for those of the one used last.
+  init(capacity: Int, itemLimit: Int) {
+    self.capacity = capacity
+    self.itemLimit = itemLimit
+  }
 
   subscript(name: ObjectName) -> RecordRevision? {
     mutating get {
-      guard let found = revisions[name] else { return nil }
+      guard let found = entries[name] else { return nil }
       uses += 1
-      revisions[name] = (found.revision, uses)
+      entries[name]?.lastUse = uses
       return found.revision
     }
   }
 
   mutating func insert(_ revision: RecordRevision, named name: ObjectName) {
+    remove(name)
     uses += 1
-    revisions[name] = (revision, uses)
-    guard revisions.count > capacity else { return }
-    let median = revisions.values.map(\.lastUse).sorted()[revisions.count / 2]
-    revisions = revisions.filter { $0.value.lastUse > median }
+    let entry = Entry(revision: revision, itemCount: revision.items.loadedCount, lastUse: uses)
+    entries[name] = entry
+    itemCount += entry.itemCount
+    guard entries.count > capacity || itemCount > itemLimit else { return }
+    // Down to half of both, so that the work is rare.
+    for (old, entry) in entries.sorted(by: { $0.value.lastUse < $1.value.lastUse }) {
+      if entries.count <= capacity / 2, itemCount <= itemLimit / 2 { break }
+      if entry.lastUse < uses { remove(old) }
+    }
   }
 
-  mutating func remove(_ name: ObjectName) { revisions[name] = nil }
+  mutating func remove(_ name: ObjectName) {
+    guard let entry = entries.removeValue(forKey: name) else { return }
+    itemCount -= entry.itemCount
+  }
 }
