@@ -24,6 +24,11 @@ final class FileReader: BlobReader {
     return try file.read(at: offset, into: buffer, path: path)
   }
 
+  func readAhead() {
+    // The kernel takes no more of it than its own readahead is large.
+    _ = posix_fadvise(file.number, 0, off_t(clamping: size), POSIX_FADV_WILLNEED)
+  }
+
   /// Has the kernel read what is asked for and no more: its readahead would fetch several times as much from the disk
   /// before the read returns. Larger reads are whole requests to the disk either way.
   private func expectLookups() {

@@ -73,6 +73,13 @@ package protocol BlobReader: AnyObject, Sendable {
   /// ends, 0 at its end and behind it.
   func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(BlobStoreError)
     -> Int
+
+  /// The blob will soon be read from its beginning: may fetch it from the disk meanwhile. Does not wait.
+  func readAhead()
+}
+
+extension BlobReader {
+  package func readAhead() {}
 }
 
 /// The room on a store's disk.

@@ -66,6 +66,9 @@ package final class ObjectReader: Sendable {
     return epoch.cipher(for: name, kind: kind)
   }
 
+  /// Says that the object will soon be read from its beginning.
+  func willReadOn() { blob.readAhead() }
+
   /// Fills `target` with the content from `offset` on.
   ///
   /// What lies beyond the content's length reads as zeros up to the padded length; callers know the

@@ -27,25 +27,27 @@ extension ObjectStore {
   /// several reads of the disk, one after the other, before the first of its bytes.
   ///
   /// Takes as many as stay open at once. What is wrong with a chunk shows when it is read.
-  package func openAhead(_ names: [ObjectName]) {
+  ///
+  /// - Parameters:
+  ///   - threadCount: So many at once. Each waits for the disk nearly all of the time, and a disk answers many as fast as one.
+  ///   - readsOn: They will be read from the beginning, not here and there.
+  package func openAhead(_ names: [ObjectName], threadCount: Int = 16, readsOn: Bool = false) {
     // By name, so that those of one folder are together.
     let names = names.prefix(Self.openReaderLimit).sorted()
-    // Each waits for the disk nearly all of the time, and a disk answers many at once as fast as one.
-    let count = min(Self.openingThreadCount, names.count)
+    let count = min(threadCount, names.count)
     for number in 0..<count {
       let part = names[(names.count * number / count)..<(names.count * (number + 1) / count)]
       // What no thread can be had for is opened when it is read.
       _ = SystemThread.detach { [self] in
         for name in part where readers.withLock({ $0[name] == nil }) {
           // What is on a remote only stays there until it is read.
-          if let reader = try? open(name, kind: .chunk) { keep(reader) }
+          guard let reader = try? open(name, kind: .chunk) else { continue }
+          if readsOn { reader.willReadOn() }
+          keep(reader)
         }
       }
     }
   }
-
-  /// How many of those at most.
-  private static let openingThreadCount = 16
 
   /// How many descriptors of objects a member keeps open.
   static let openReaderLimit = 1280

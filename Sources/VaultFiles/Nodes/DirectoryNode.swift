@@ -30,6 +30,8 @@ final class DirectoryNode: Node, @unchecked Sendable {
   var files: [FileName: FileSlot]?
   /// Whether `files` was forgotten since the kernel was told of some: it may still have them.
   var wasEvicted = false
+  /// In which order its files are read.
+  var sequence = FolderSequence()
   var lastUse: UInt64 = 0
 
   init(inode: Inode, view: MemberView, entry: RecordEntry) {

@@ -47,6 +47,11 @@ final class MemberObjects: DraftStore, @unchecked Sendable {
 
   func willLookUp(_ names: [ObjectName]) { member.objects.openAhead(names) }
 
+  /// These chunks will be read soon, from their beginning.
+  func willReadBeginnings(of names: [ObjectName]) {
+    member.objects.openAhead(names, threadCount: 4, readsOn: true)
+  }
+
   func index(_ name: ObjectName) throws(FileError) -> [ObjectName?] {
     do throws(VaultError) {
       return try member.chunks(of: .indexes([name]))

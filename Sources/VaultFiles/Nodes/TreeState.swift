@@ -216,6 +216,7 @@ final class TreeState: @unchecked Sendable {
       if directory.files?.values.contains(where: \.isUnsaved) ?? false { continue }
       loadedItemCount -= directory.loadedCost
       directory.files = nil
+      directory.sequence = FolderSequence()
       directory.wasEvicted = true
       drop(directory)
     }

@@ -31,6 +31,7 @@ package final class FileHandle: @unchecked Sendable {
     at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer
   ) throws(FileError) -> Int {
     guard flags.contains(.read) else { throw .badHandle }
+    if offset == 0 { tree.readAhead(after: node) }
     return try draft.read(at: offset, into: buffer)
   }
 

@@ -1,0 +1,68 @@
+import VaultModel
+
+/// Notices that the files of a folder are read one after the other, in the order in which they are listed, and says which
+/// come next: the slices of a scan, the pages of a document, a folder that is copied. A value without I/O.
+struct FolderSequence {
+  /// So many files are named before they are read, half of them at a time.
+  static let filesAhead = 32
+  /// Between two that are read some may be passed over.
+  private static let gapLimit = 3
+
+  /// All names in order; none while nobody reads in order.
+  private var names: [FileName] = []
+  private var last: FileName?
+  private var position = 0
+  private var askedEnd = 0
+  private var run = 0
+  /// So many reads in order are no accident; more, once they were.
+  private var patience = 4
+  /// Whether one came next to the other since the names were put in order.
+  private var isProven = false
+
+  /// To be told of every file that is read from its beginning.
+  ///
+  /// - Parameter all: All names in the folder, in any order; asked for seldom.
+  /// - Returns: The names that will be wanted soon and were not told before.
+  mutating func read(_ name: FileName, among all: () -> [FileName]) -> ArraySlice<FileName> {
+    defer { last = name }
+    guard let last, last < name else {
+      run = 0
+      names = []
+      return []
+    }
+    run += 1
+    guard run >= patience else { return [] }
+    if names.isEmpty {
+      names = all().sorted()
+      position = index(of: last)
+      askedEnd = 0
+      isProven = false
+    }
+    let before = position
+    position = index(of: name)
+    guard position < names.count, names[position] == name, position - before <= Self.gapLimit else {
+      // Others come between, or the folder has changed. Putting all names in order is not done often in vain.
+      if !isProven { patience *= 4 }
+      run = 0
+      names = []
+      return []
+    }
+    isProven = true
+    let start = max(position + 1, askedEnd)
+    guard start - position <= Self.filesAhead / 2 else { return [] }
+    let end = min(position + 1 + Self.filesAhead, names.count)
+    guard start < end else { return [] }
+    askedEnd = end
+    return names[start..<end]
+  }
+
+  /// Where the name is in `names`, or would be.
+  private func index(of name: FileName) -> Int {
+    var (low, high) = (0, names.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if names[middle] < name { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}
