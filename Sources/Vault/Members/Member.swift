@@ -142,7 +142,9 @@ package final class Member: Sendable {
   ///
   /// - Throws: `missing`, `damaged`, also of a page of the item tree.
   package func items(of revision: RecordRevision) throws(VaultError) -> [Item] {
-    let others = try pages(loadPage) { load in
+    var load: (ObjectName) throws(VaultError) -> ItemPage = loadPage
+    if let root = revision.items.unloadedRoot { load = PagesAhead(of: root, in: self).page }
+    let others = try pages(load) { load in
       var tree = revision.items
       return try tree.all(load: load)
     }

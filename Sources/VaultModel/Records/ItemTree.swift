@@ -40,6 +40,11 @@ package struct ItemTree: Sendable {
     }
   }
 
+  /// The page at the root, if nothing is loaded yet.
+  package var unloadedRoot: ObjectName? {
+    if case .stored(let name) = root { name } else { nil }
+  }
+
   /// The item of this name, tombstones included. Loads the pages on its path.
   package mutating func item(named name: FileName, load: Load) throws -> Item? {
     try root.item(named: name, path: ItemPath(of: name), load: load)

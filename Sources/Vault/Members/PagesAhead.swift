@@ -1,0 +1,50 @@
+import Glibc
+import Synchronization
+import VaultModel
+
+/// Reads the pages of an item tree, several at once: each waits for the disk nearly all of the time.
+final class PagesAhead: Sendable {
+  private static let threadCount = 8
+  /// A tree of a hundred million files is no deeper.
+  private static let depthLimit = 8
+
+  private let member: Member
+  private let pages = Mutex<[ObjectName: ItemPage]>([:])
+
+  /// - Parameter root: The page at the top of the tree.
+  init(of root: ObjectName, in member: Member) {
+    self.member = member
+    var level = [root]
+    for _ in 0..<Self.depthLimit where !level.isEmpty {
+      read(level)
+      let pages = pages.withLock { $0 }
+      var next: Set<ObjectName> = []
+      for case .branch(let children)? in level.lazy.map({ pages[$0] }) {
+        next.formUnion(children.compactMap(\.self))
+      }
+      level = next.filter { pages[$0] == nil }
+    }
+  }
+
+  /// The page; read now if it could not be read before, so that whoever asks gets the error.
+  func page(_ name: ObjectName) throws(VaultError) -> ItemPage {
+    if let page = pages.withLock({ $0[name] }) { return page }
+    return try member.loadPage(name)
+  }
+
+  private func read(_ names: [ObjectName]) {
+    let count = min(Self.threadCount, names.count)
+    let threads = (1..<max(count, 1)).compactMap { number in
+      SystemThread.start { self.read(names, from: number, by: count) }
+    }
+    read(names, from: 0, by: count)
+    for thread in threads { pthread_join(thread, nil) }
+  }
+
+  private func read(_ names: [ObjectName], from first: Int, by step: Int) {
+    for position in stride(from: first, to: names.count, by: step) {
+      guard let page = try? member.loadPage(names[position]) else { continue }
+      pages.withLock { $0[names[position]] = page }
+    }
+  }
+}
