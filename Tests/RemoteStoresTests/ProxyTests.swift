@@ -64,7 +64,11 @@ struct ProxyTests {
     #expect {
       try store.read("blob", limit: 9)
     } throws: {
-      if case .unreachable = $0 as? BlobStoreError { true } else { false }
+      if case .unreachable(_, let reason) = $0 as? BlobStoreError {
+        reason.hasPrefix("its proxy: 127.0.0.1")
+      } else {
+        false
+      }
     }
   }
 

@@ -27,6 +27,7 @@ package struct Timeouts: Hashable, Sendable {
 final class HTTPTransport: Sendable {
   private let client: HTTPClient
   private let timeouts: Timeouts
+  private let usesProxy: Bool
 
   /// - Parameter authorities: A PEM file with the certificates that may vouch for the server, instead of the system's.
   init(
@@ -57,6 +58,7 @@ final class HTTPTransport: Sendable {
     client = HTTPClient(
       eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
     self.timeouts = timeouts
+    usesProxy = proxy != nil
   }
 
   deinit {
@@ -82,14 +84,14 @@ final class HTTPTransport: Sendable {
     } catch let error as BodyCollector.TooLarge {
       throw .tooLarge(path: path, size: error.size, limit: call.limit)
     } catch {
-      throw BlobStoreError(transport: error, path: path)
+      throw BlobStoreError(transport: error, path: path, usesProxy: usesProxy)
     }
   }
 }
 
 extension BlobStoreError {
   /// Why there was no answer.
-  fileprivate init(transport error: any Error, path: String) {
+  fileprivate init(transport error: any Error, path: String, usesProxy: Bool) {
     switch error {
     case let error as HTTPClientError:
       let late: [HTTPClientError] = [
@@ -116,7 +118,8 @@ extension BlobStoreError {
       self = .untrusted(
         reason: "its TLS certificate or handshake: \(ReplyText.oneLine("\(error)"))")
     case let error as NIOConnectionError:
-      self = .unreachable(path: path, reason: error.reason)
+      self = .unreachable(
+        path: path, reason: usesProxy ? "its proxy: \(error.reason)" : error.reason)
     case let error as IOError:
       self = .unreachable(path: path, reason: "\(Errno(rawValue: error.errnoCode))")
     case HTTPParserError.invalidEOFState:

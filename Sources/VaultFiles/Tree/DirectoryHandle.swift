@@ -11,7 +11,7 @@ package struct DirectoryEntry: Sendable {
   package let nextCookie: UInt64
 }
 
-/// An open directory: a snapshot of its names, taken when reading begins at the first.
+/// An open directory: a snapshot of its names, taken when it is opened, and whenever reading begins again at the first.
 package final class DirectoryHandle: @unchecked Sendable {
   package let inode: Inode
   private let tree: FileTree
@@ -19,6 +19,7 @@ package final class DirectoryHandle: @unchecked Sendable {
   /// Protected by `monitor`; the names but `.` and `..`.
   private var names: [FileTree.Name] = []
   private var parent: Inode
+  private var isFresh = true
   private var isReleased = false
 
   init(tree: FileTree, inode: Inode) throws(FileError) {
@@ -68,7 +69,8 @@ package final class DirectoryHandle: @unchecked Sendable {
   ) throws(FileError) -> (names: [FileTree.Name], parent: Inode) {
     monitor.lock()
     defer { monitor.unlock() }
-    if cookie == 0 { (names, parent) = try tree.names(in: inode) }
+    if cookie == 0, !isFresh { (names, parent) = try tree.names(in: inode) }
+    isFresh = false
     return (names, parent)
   }
 
