@@ -47,7 +47,7 @@ import VaultModel
     #expect(try family[0].quickSync(usb) == nil)
     let synced = try family[0].sync(usb)
     #expect(synced.problems == [])
-    #expect(synced.removedObjectCount == report.objectCount)
+    #expect(synced.traffic.removeCount == report.objectCount)
     #expect(objects(of: usb).count == before.count - report.objectCount)
     #expect(objects(of: usb) == objects(of: family[0].store))
     #expect(try list(on: family[0]) == [])

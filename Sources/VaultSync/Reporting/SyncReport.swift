@@ -58,8 +58,6 @@ package struct SyncReport: Sendable {
   package var moves: [SyncMove] = []
   /// Requests to the remote, those that only looked included.
   package var traffic = SyncTraffic()
-  /// Objects that were removed there, because nothing names them any more.
-  package var removedObjectCount = 0
   /// Records that changed here.
   package var changedRecordCount = 0
   /// What was found wrong or stands out, worst first.

@@ -29,7 +29,6 @@ struct RemovalThere {
       try session.forEach(batch) { [self] (name) throws(SyncError) in
         let path = BlobPath(VaultPath.object(member.id, name).string)
         try asking { () throws(BlobStoreError) in try session.remote.remove(path) }
-        session.change { $0.removedObjectCount += 1 }
       }
       try forget(batch, list)
     }

@@ -160,7 +160,7 @@ struct SyncOutcome: Encodable {
   private mutating func add(_ report: SyncReport) {
     (pulledFiles, pulledBytes) = (report.pulled.fileCount, report.pulled.byteCount)
     (pushedFiles, pushedBytes) = (report.pushed.fileCount, report.pushed.byteCount)
-    removedFiles = report.removedObjectCount
+    removedFiles = report.traffic.removeCount
     requests = report.traffic.requestCount
     changedRecords = report.changedRecordCount
     pendingCommits = report.pendingCommitCount
