@@ -127,13 +127,17 @@ extension FileTree {
       guard view.member.entry(record)?.revision == entry.revision else { continue }
       guard let directory = view.directories[record] else { return }
       if let evicted {
-        if directory.files == nil { state.recall(evicted, in: directory) }
         directory.wasEvicted = false
+        if directory.files == nil {
+          state.recall(evicted, in: directory)
+        } else {
+          // Somebody has read it again since.
+          forget(evicted, in: directory, &invalidations)
+        }
       }
       guard directory.files != nil else { return }
       if view.pending[record]?.attributes != true { directory.xattrs = xattrs }
       apply(items, to: directory, &invalidations, &contents)
-      if let evicted { forget(evicted, in: directory, &invalidations) }
       return
     }
   }

@@ -14,7 +14,7 @@ struct FolderSequence {
   private var position = 0
   private var askedEnd = 0
   private var run = 0
-  /// So many reads in order are no accident; more, once they were.
+  /// So many reads in order are taken for no accident; four times as many after each time that they were one.
   private var patience = 4
   /// Whether one came next to the other since the names were put in order.
   private var isProven = false
@@ -26,8 +26,7 @@ struct FolderSequence {
   mutating func read(_ name: FileName, among all: () -> [FileName]) -> ArraySlice<FileName> {
     defer { last = name }
     guard let last, last < name else {
-      run = 0
-      names = []
+      beginAnew()
       return []
     }
     run += 1
@@ -43,8 +42,7 @@ struct FolderSequence {
     guard position < names.count, names[position] == name, position - before <= Self.gapLimit else {
       // Others come between, or the folder has changed. Putting all names in order is not done often in vain.
       if !isProven { patience *= 4 }
-      run = 0
-      names = []
+      beginAnew()
       return []
     }
     isProven = true
@@ -54,6 +52,11 @@ struct FolderSequence {
     guard start < end else { return [] }
     askedEnd = end
     return names[start..<end]
+  }
+
+  private mutating func beginAnew() {
+    run = 0
+    names = []
   }
 
   /// Where the name is in `names`, or would be.
