@@ -3,20 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-
-static int clamped(size_t size) { return size > INT_MAX ? INT_MAX : (int)size; }
-
-void kv_malloc_tuning(size_t mmap_threshold, size_t trim_threshold, int arena_count) {
-  mallopt(M_MMAP_THRESHOLD, clamped(mmap_threshold));
-  mallopt(M_TRIM_THRESHOLD, clamped(trim_threshold));
-  if (arena_count > 0) mallopt(M_ARENA_MAX, arena_count);
-}
 
 int kv_raise_readahead(unsigned long long device, unsigned kibibytes) {
   char path[64];

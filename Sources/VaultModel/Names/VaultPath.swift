@@ -43,16 +43,8 @@ package enum VaultPath: Hashable, Sendable {
       return "members/\(member.hex)/grants/\(epoch.pathComponent)/\(person.hex)"
     case .head(let member, let device): return "members/\(member.hex)/heads/\(device.hex)"
     case .object(let member, let name):
-      // Every object passes through here, some several times.
-      var path = "members/"
-      path.reserveCapacity(128)
-      path += member.hex
-      path += "/objects/"
       let hex = name.hex
-      path += hex.prefix(2)
-      path += "/"
-      path += hex.dropFirst(2)
-      return path
+      return "members/\(member.hex)/objects/\(hex.prefix(2))/\(hex.dropFirst(2))"
     case .auditSegment(let device, let first): return "audit/\(device.hex)/\(first)"
     }
   }
