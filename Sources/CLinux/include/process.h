@@ -2,7 +2,6 @@
 #define KINVAULT_PROCESS_H
 
 #include <spawn.h>
-#include <stddef.h>
 
 /* What concerns the process as a whole. */
 
