@@ -265,7 +265,7 @@ extension ObjectStore {
     let final = path(of: name)
     let size = try storing { () throws(BlobStoreError) in try store.size(of: final) }
     if size != nil, try opens(name, kind, keys) { return name }
-    let byteCount = ObjectLayout.fileSize(contentSize: content.count)
+    let byteCount = ObjectLayout.current(for: kind).fileSize(contentSize: content.count)
     let isPooled = byteCount <= buffers.byteCount
     let buffer = isPooled ? buffers.take() : .allocate(byteCount: byteCount, alignment: 4096)
     defer { if isPooled { buffers.put(buffer) } else { buffer.deallocate() } }

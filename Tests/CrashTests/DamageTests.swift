@@ -49,7 +49,7 @@ struct DamageTests {
 
     try vault.mount()
     #expect(try read(scan, at: 0) == 0)
-    #expect(try read(scan, at: chunkByteCount + 5 * 16384) == EIO)
+    #expect(try read(scan, at: chunkByteCount + 5 * 4096) == EIO)
     if damage != .exchanged { #expect(try read(scan, at: 2 * chunkByteCount) == 0) }
     if damage == .bitFlipped { #expect(try read(scan, at: chunkByteCount) == 0) }
     try run("cmp", ["/etc/passwd", folder.appending("other").string])
@@ -87,7 +87,7 @@ struct DamageTests {
     case .missing: try run("rm", [file.string])
     case .truncated: try run("truncate", ["-s", "70000", file.string])
     case .bitFlipped:
-      // In the sixth block of 16 KiB, each with a tag of 16 bytes, after the header.
+      // In the sixth block of 4 KiB, each with a tag of 16 bytes, after the header.
       try run(
         "python3",
         [
@@ -95,7 +95,7 @@ struct DamageTests {
           """
           import sys
           with open(sys.argv[1], "r+b") as file:
-              file.seek(16 + 5 * 16400 + 99)
+              file.seek(16 + 5 * 4112 + 99)
               byte = file.read(1)[0]
               file.seek(-1, 1)
               file.write(bytes([byte ^ 4]))

@@ -61,14 +61,20 @@ import Testing
     }
   }
 
-  @Test func everyFileReadsAsItWasWritten() throws {
+  @Test(arguments: ["1", "1-small-blocks"]) func everyFileReadsAsItWasWritten(
+    name: String
+  ) throws {
+    let vault = try FrozenVault(name)
+    let person = try vault.person()
     struct Expectation: Decodable {
       let format: Int
       let members: [MemberDescription]
     }
-    let json = try Data(contentsOf: FrozenVault.fixtures.appending(path: "1.expected.json"))
+    let json = try Data(contentsOf: FrozenVault.fixtures.appending(path: "\(name).expected.json"))
     let expected = try JSONDecoder().decode(Expectation.self, from: json)
-    let found = try vault.names(in: "members").map { try reader($0).description() }
+    let found = try vault.names(in: "members").map {
+      try #require(try MemberReader($0, of: vault, as: person)).description()
+    }
 
     #expect(expected.format == 1)
     #expect(Set(found.map(\.name)) == Set(expected.members.map(\.name)))

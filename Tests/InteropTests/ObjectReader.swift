@@ -25,18 +25,20 @@ struct ObjectReader {
   /// The content of the object `file`, which stands in the vault as `name`.
   func content(of file: [UInt8], name: [UInt8], kind: ObjectKind) throws -> [UInt8] {
     let header = Array(file.prefix(16))
+    let shift: UInt8 = header.count > 6 && header[6] == 12 ? 12 : 14
     try Refused.unless(
-      header == Array("KVOB".utf8) + [1, kind.rawValue, 14, 0] + keyID, "an object's header")
+      header == Array("KVOB".utf8) + [1, kind.rawValue, shift, 0] + keyID, "an object's header")
     let material = HKDF<SHA256>.expand(
-      pseudoRandomKey: SymmetricKey(data: objectKey), info: Array("object".utf8) + name,
-      outputByteCount: 44
+      pseudoRandomKey: SymmetricKey(data: objectKey),
+      info: Array("object".utf8) + name + (shift == 12 ? [12] : []), outputByteCount: 44
     ).withUnsafeBytes(Array.init)
+    let storedBlockSize = 1 << Int(shift) + 16
 
     var body: [UInt8] = []
     let stored = file.dropFirst(16)
-    let starts = stride(from: stored.startIndex, to: stored.endIndex, by: Self.storedBlockSize)
+    let starts = stride(from: stored.startIndex, to: stored.endIndex, by: storedBlockSize)
     for (index, start) in starts.enumerated() {
-      let end = min(start + Self.storedBlockSize, stored.endIndex)
+      let end = min(start + storedBlockSize, stored.endIndex)
       let nonce = zip(material[32...], [0, 0, 0, 0] + UInt64(index).bigEndianBytes).map(^)
       let mark: UInt8 = end == stored.endIndex ? 1 : 0
       body += try openAES(
@@ -56,8 +58,6 @@ struct ObjectReader {
     try Refused.unless(Array(hash) == name, "an object's name")
     return content
   }
-
-  private static let storedBlockSize = 16_384 + 16
 
   /// Padmé of at least 480.
   static func padded(_ length: Int) -> Int {

@@ -11,10 +11,10 @@ import VaultModel
   static let sizes: [Int] = {
     var sizes: Set<Int> = [0, 1, 2, 3, 479, 480, 481, 487, 488, 489, 4_096, 10_240]
     for block in 1...3 {
-      for delta in -24...9 { sizes.insert(block << 14 + delta) }
+      for delta in -24...9 { sizes.formUnion([block << 12 + delta, block << 14 + delta]) }
     }
-    sizes.formUnion([65 << 14, 1 << 20 - 1, 1 << 20])
-    return sizes.filter { $0 <= 1 << 20 }.sorted()
+    sizes.formUnion([1 << 20 - 1, 1 << 20])
+    return sizes.sorted()
   }()
 
   private func sealed(_ content: [UInt8], _ kind: ObjectKind = .chunk) -> (ObjectName, [UInt8]) {
@@ -22,11 +22,56 @@ import VaultModel
     return (name, keys.seal(name: name, kind: kind, content: content))
   }
 
+  /// The same with a layout that need not be the current one of its kind.
+  private func sealed(
+    _ content: [UInt8], _ kind: ObjectKind = .chunk, as layout: ObjectLayout
+  ) -> (ObjectName, [UInt8]) {
+    let name = keys.name(kind: kind, content: content)
+    var file = [UInt8](repeating: 0, count: layout.fileSize(contentSize: content.count))
+    content.withUnsafeBytes { content in
+      file.withUnsafeMutableBytes {
+        keys.cipher(for: name, kind: kind, layout: layout).seal(content, into: $0)
+      }
+    }
+    return (name, file)
+  }
+
   @Test(arguments: sizes) func opensWhatItSealed(size: Int) throws {
     let plaintext = content(size)
     let (name, file) = sealed(plaintext)
-    #expect(file.count == ObjectLayout.fileSize(contentSize: size))
+    #expect(file.count == ObjectLayout.blocksOf4KiB.fileSize(contentSize: size))
     #expect(try keys.open(name: name, kind: .chunk, file: file) == plaintext)
+  }
+
+  @Test(arguments: [0, 500, 4_088, 10_240, 16_376, 40_000, 1 << 20], ObjectKind.allCases)
+  func opensEitherLayoutOfAnyKind(size: Int, kind: ObjectKind) throws {
+    guard size <= ObjectLayout.maximumContentSize(of: kind) else { return }
+    let plaintext = content(size)
+    var files: [[UInt8]] = []
+    for layout in ObjectLayout.all {
+      let (name, file) = sealed(plaintext, kind, as: layout)
+      #expect(try file.withUnsafeBytes { try ObjectHeader(decoding: $0) }.layout == layout)
+      #expect(try keys.open(name: name, kind: kind, file: file) == plaintext)
+      files.append(file)
+    }
+    #expect(files.contains(sealed(plaintext, kind).1))
+    // One content has one name, and so one nonce; its two layouts must not share a keystream.
+    for start in stride(from: 16, to: 16 + 480, by: 16) {
+      #expect(files[0][start..<start + 16] != files[1][start..<start + 16])
+    }
+  }
+
+  @Test func anotherLayoutInTheHeaderIsRefused() throws {
+    for layout in ObjectLayout.all {
+      for size in [100, 10_240] {
+        let (name, file) = sealed(content(size), as: layout)
+        var relabelled = file
+        relabelled[6] ^= 12 ^ 14
+        #expect(throws: CryptoError.self) {
+          try keys.open(name: name, kind: .chunk, file: relabelled)
+        }
+      }
+    }
   }
 
   @Test(arguments: ObjectKind.allCases) func sealsEveryKind(kind: ObjectKind) throws {
@@ -60,18 +105,18 @@ import VaultModel
 
   // MARK: Blocks
 
-  @Test(arguments: [0, 480, 16_376, 16_377, 40_000, 70_000])
-  func anyRangeOfBlocksOpensAsTheWholeDoes(size: Int) throws {
-    let (name, file) = sealed(content(size))
-    let cipher = keys.cipher(for: name, kind: .chunk)
+  @Test(arguments: [0, 480, 4_088, 4_089, 16_376, 16_377, 40_000, 70_000], ObjectLayout.all)
+  func anyRangeOfBlocksOpensAsTheWholeDoes(size: Int, layout: ObjectLayout) throws {
+    let (name, file) = sealed(content(size), as: layout)
+    let cipher = keys.cipher(for: name, kind: .chunk, layout: layout)
     let bodySize = ObjectLayout.bodySize(contentSize: size)
-    let count = ObjectLayout.blockCount(bodySize: bodySize)
+    let count = layout.blockCount(bodySize: bodySize)
     let body = try openBlocks(0..<count, of: file, cipher, bodySize)
     #expect(Array(body[..<size]) == content(size))
     for lower in 0..<count {
       for upper in lower + 1...count {
         let part = try openBlocks(lower..<upper, of: file, cipher, bodySize)
-        let range = ObjectLayout.bodyRange(ofBlocks: lower..<upper, bodySize: bodySize)
+        let range = layout.bodyRange(ofBlocks: lower..<upper, bodySize: bodySize)
         #expect(part == Array(body[range]))
       }
     }
@@ -79,26 +124,28 @@ import VaultModel
   }
 
   @Test func blocksDoNotOpenAtAnotherPlaceNorAsTheLast() throws {
-    let (name, file) = sealed(content(4 << 14))
+    let layout = ObjectLayout.current(for: .chunk)
+    let (name, file) = sealed(content(4 * layout.blockSize))
     let cipher = keys.cipher(for: name, kind: .chunk)
-    let bodySize = ObjectLayout.bodySize(contentSize: 4 << 14)
-    let block = Array(file[ObjectLayout.fileRange(ofBlocks: 1..<2, bodySize: bodySize)])
-    var output = [UInt8](repeating: 0, count: ObjectLayout.blockSize)
+    let bodySize = ObjectLayout.bodySize(contentSize: 4 * layout.blockSize)
+    let block = Array(file[layout.fileRange(ofBlocks: 1..<2, bodySize: bodySize)])
+    var output = [UInt8](repeating: 0, count: layout.blockSize)
     for (index, isLast) in [(0, false), (2, false), (1 << 32 + 1, false), (1, true)] {
       #expect(throws: CryptoError.authenticationFailed) {
         try open(index..<index + 1, isLast, block, &output, cipher)
       }
     }
     try open(1..<2, false, block, &output, cipher)
-    let last = Array(file[ObjectLayout.fileRange(ofBlocks: 4..<5, bodySize: bodySize)])
+    let last = Array(file[layout.fileRange(ofBlocks: 4..<5, bodySize: bodySize)])
     #expect(throws: CryptoError.self) { try open(4..<5, false, last, &output, cipher) }
     try open(4..<5, true, last, &output, cipher)
   }
 
   @Test func blocksOfImpossibleSizeAreRefused() {
-    let (name, _) = sealed(content(10))
-    let cipher = keys.cipher(for: name, kind: .chunk)
-    var output = [UInt8](repeating: 0, count: 2 * ObjectLayout.blockSize)
+    let (name, _) = sealed(content(10), .page)
+    let cipher = keys.cipher(for: name, kind: .page)
+    #expect(cipher.header.layout == .blocksOf16KiB)
+    var output = [UInt8](repeating: 0, count: 2 << 14)
     for (blocks, isLast, size) in [
       (0..<1, true, 0), (0..<1, true, 16), (0..<1, true, 16_401), (0..<1, false, 16_399),
       (0..<2, true, 16_416), (0..<2, true, 16_400), (0..<2, false, 16_400), (0..<0, false, 1),
@@ -125,12 +172,13 @@ import VaultModel
 
   @Test func everyTruncationAndExtensionIsFound() {
     let (name, file) = sealed(content(17_000))
-    for size in [0, 1, 15, 16, 17, 31, 32, 33, 519, 520, 16_416] + Array(16_900..<file.count) {
+    for size in [0, 1, 15, 16, 17, 31, 32, 33, 519, 520, 4_128, 16_464] + Array(16_900..<file.count)
+    {
       #expect(throws: CryptoError.self, "\(size)") {
         try keys.open(name: name, kind: .chunk, file: Array(file[..<size]))
       }
     }
-    for extra in [1, 8, 16, 17, 16_384, 16_400] {
+    for extra in [1, 8, 16, 17, 4_096, 4_112, 16_384, 16_400] {
       #expect(throws: CryptoError.self) {
         try keys.open(
           name: name, kind: .chunk, file: file + [UInt8](repeating: 0, count: extra))
@@ -139,11 +187,11 @@ import VaultModel
   }
 
   @Test func swappedBlocksAreFound() {
-    let (name, file) = sealed(content(3 << 14))
+    let (name, file) = sealed(content(3 << 12))
     var swapped = Array(file[..<16])
-    swapped += file[16 + 16_400..<16 + 2 * 16_400]
-    swapped += file[16..<16 + 16_400]
-    swapped += file[(16 + 2 * 16_400)...]
+    swapped += file[16 + 4_112..<16 + 2 * 4_112]
+    swapped += file[16..<16 + 4_112]
+    swapped += file[(16 + 2 * 4_112)...]
     #expect(throws: CryptoError.authenticationFailed) {
       try keys.open(name: name, kind: .chunk, file: swapped)
     }
@@ -151,7 +199,7 @@ import VaultModel
 
   @Test func randomBytesBehindAHeaderAreRefused() {
     let (name, file) = sealed(content(100))
-    for size in [0, 1, 15, 16, 17, 504, 505, 16_384, 16_400, 16_401, 40_000] {
+    for size in [0, 1, 15, 16, 17, 504, 505, 4_112, 4_113, 16_384, 16_400, 16_401, 40_000] {
       for prefix in [0, 4, 8, 16] {
         #expect(throws: CryptoError.self) {
           try keys.open(name: name, kind: .chunk, file: Array(file[..<prefix]) + randomBytes(size))
@@ -228,11 +276,12 @@ import VaultModel
   }
 
   @Test func anObjectBeyondTheLimitOfItsKindIsRefusedBeforeAnythingIsAllocated() {
-    let tooLarge = ObjectLayout.fileSize(contentSize: 65 << 10)
-    #expect(throws: CryptoError.self) {
-      try ObjectCipher.bodySize(fileSize: tooLarge, kind: .index)
+    let (name, _) = sealed(content(10))
+    for kind in [ObjectKind.index, .chunk] {
+      let tooLarge = ObjectLayout.current(for: kind).fileSize(contentSize: 65 << 10)
+      let size = try? keys.cipher(for: name, kind: kind).bodySize(fileSize: tooLarge)
+      #expect((size == nil) == (kind == .index))
     }
-    #expect(throws: Never.self) { try ObjectCipher.bodySize(fileSize: tooLarge, kind: .chunk) }
   }
 
   @Test func theHeaderSaysWhatIsWrongWithIt() {
@@ -273,11 +322,12 @@ import VaultModel
   private func openBlocks(
     _ blocks: Range<Int>, of file: [UInt8], _ cipher: ObjectCipher, _ bodySize: Int
   ) throws -> [UInt8] {
-    let range = ObjectLayout.bodyRange(ofBlocks: blocks, bodySize: bodySize)
+    let layout = cipher.header.layout
+    let range = layout.bodyRange(ofBlocks: blocks, bodySize: bodySize)
     var output = [UInt8](repeating: 0, count: range.count)
     try open(
-      blocks, blocks.upperBound == ObjectLayout.blockCount(bodySize: bodySize),
-      Array(file[ObjectLayout.fileRange(ofBlocks: blocks, bodySize: bodySize)]), &output, cipher)
+      blocks, blocks.upperBound == layout.blockCount(bodySize: bodySize),
+      Array(file[layout.fileRange(ofBlocks: blocks, bodySize: bodySize)]), &output, cipher)
     return output
   }
 

@@ -160,7 +160,8 @@ extension Member {
           let byteCount = min(left, UInt64(Limits.chunkBytes))
           left -= byteCount
           if let name {
-            found[name] = UInt64(ObjectLayout.fileSize(contentSize: Int(byteCount)))
+            found[name] = UInt64(
+              ObjectLayout.current(for: .chunk).fileSize(contentSize: Int(byteCount)))
           }
         }
       }

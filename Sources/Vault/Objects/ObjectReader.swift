@@ -12,8 +12,9 @@ package final class ObjectReader: Sendable {
   private let blob: any BlobReader
   private let kind: ObjectKind
   private let keys: MemberKeys
-  // Of the current epoch, until an object turns out to be of another one.
+  // Of the current epoch and, where the size leaves it open, layout, until the object turns out to be of another.
   private let cipher: Mutex<ObjectCipher>
+  private let layout: ObjectLayout
   private let bodySize: Int
   private let buffers: BufferPool
 
@@ -42,13 +43,15 @@ package final class ObjectReader: Sendable {
     self.buffers = buffers
     self.blob = blob
     let fileSize = Int(clamping: blob.size)
-    guard let bodySize = ObjectLayout.bodySize(fileSize: fileSize),
+    guard let layout = ObjectLayout.ofFile(size: fileSize, kind: kind),
+      let bodySize = layout.bodySize(fileSize: fileSize),
       bodySize <= ObjectLayout.bodySize(contentSize: ObjectLayout.maximumContentSize(of: kind))
     else {
       throw .damaged(path: path.string, reason: "\(fileSize) bytes is no size of an object")
     }
+    self.layout = layout
     self.bodySize = bodySize
-    cipher = Mutex(keys.current.cipher(for: name, kind: kind))
+    cipher = Mutex(keys.current.cipher(for: name, kind: kind, layout: layout))
   }
 
   /// False while the object is held in memory.
@@ -60,10 +63,13 @@ package final class ObjectReader: Sendable {
     guard header.kind == kind else {
       throw .damaged(path: path.string, reason: "it is another kind of object")
     }
+    guard header.layout == layout || layout.blockCount(bodySize: bodySize) == 1 else {
+      throw .damaged(path: path.string, reason: "its size is none that its blocks make")
+    }
     guard let epoch = keys[header.keyID] else {
       throw .damaged(path: path.string, reason: "it is sealed with an unknown key")
     }
-    return epoch.cipher(for: name, kind: kind)
+    return epoch.cipher(for: name, kind: kind, layout: header.layout)
   }
 
   /// Says that the object will soon be read from its beginning.
@@ -86,7 +92,7 @@ package final class ObjectReader: Sendable {
     while done < count {
       // A megabyte at a time, so that the pooled buffers suffice.
       let from = offset + done
-      let step = min(count - done, ObjectLayout.blockSize * 64 - from % ObjectLayout.blockSize)
+      let step = min(count - done, 1 << 20 - from % layout.blockSize)
       try readStep(from, UnsafeMutableRawBufferPointer(start: start + done, count: step))
       done += step
     }
@@ -96,10 +102,10 @@ package final class ObjectReader: Sendable {
   private func readStep(
     _ offset: Int, _ target: UnsafeMutableRawBufferPointer
   ) throws(VaultError) {
-    let blocks = ObjectLayout.blocks(covering: offset..<(offset + target.count))
-    let plainStart = blocks.lowerBound * ObjectLayout.blockSize
-    let plainCount = min(blocks.upperBound * ObjectLayout.blockSize, bodySize) - plainStart
-    let file = ObjectLayout.fileRange(ofBlocks: blocks, bodySize: bodySize)
+    let blocks = layout.blocks(covering: offset..<(offset + target.count))
+    let plainStart = blocks.lowerBound * layout.blockSize
+    let plainCount = min(blocks.upperBound * layout.blockSize, bodySize) - plainStart
+    let file = layout.fileRange(ofBlocks: blocks, bodySize: bodySize)
     let buffer = buffers.take()
     defer { buffers.put(buffer) }
     let sealed = UnsafeMutableRawBufferPointer(rebasing: buffer[0..<file.count])
@@ -128,7 +134,7 @@ package final class ObjectReader: Sendable {
     _ blocks: Range<Int>, _ sealed: UnsafeMutableRawBufferPointer,
     into target: UnsafeMutableRawBufferPointer
   ) throws(VaultError) {
-    let isLast = blocks.upperBound == ObjectLayout.blockCount(bodySize: bodySize)
+    let isLast = blocks.upperBound == layout.blockCount(bodySize: bodySize)
     let ciphertext = UnsafeRawBufferPointer(sealed)
     do throws(CryptoError) {
       let cipher = cipher.withLock { $0 }

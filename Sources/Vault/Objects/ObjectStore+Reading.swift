@@ -150,7 +150,7 @@ extension ObjectStore {
   func content(
     _ name: ObjectName, kind: ObjectKind, at path: BlobPath, _ checkingName: Bool
   ) throws(VaultError) -> [UInt8] {
-    let limit = ObjectLayout.fileSize(contentSize: ObjectLayout.maximumContentSize(of: kind))
+    let limit = Self.fileSizeLimit(of: kind)
     let file = try storing { () throws(BlobStoreError) in try store.read(path, limit: limit) }
     return try content(name, kind: kind, file: file, path: path, checkingName)
   }

@@ -44,8 +44,7 @@ package final class ObjectStore: Sendable {
   }
 
   /// The size of a buffer that any sealed chunk fits into.
-  static let sealedChunkSize = ObjectLayout.fileSize(
-    contentSize: ObjectLayout.maximumContentSize(of: .chunk))
+  static let sealedChunkSize = ObjectLayout.largestFileSize(of: .chunk)
 
   func path(of name: ObjectName) -> BlobPath {
     BlobPath(VaultPath.object(member, name).string)
@@ -67,7 +66,7 @@ package final class ObjectStore: Sendable {
     let epoch = keys.current
     let name = epoch.name(kind: kind, content: content)
     if retainStaged(name) { return name }
-    let size = ObjectLayout.fileSize(contentSize: content.count)
+    let size = ObjectLayout.current(for: kind).fileSize(contentSize: content.count)
     // Whether there is such an object in its place already, a small one asks only when a commit takes it.
     let isHeld = size <= Staging.heldObjectSize ? try staging.hold(size) : false
     if !isHeld, try linkExisting(name, kind: kind, staging: staging) { return name }

@@ -18,7 +18,7 @@ extension ObjectStore {
 
   /// The largest file that an object of this kind can be.
   package static func fileSizeLimit(of kind: ObjectKind) -> Int {
-    ObjectLayout.fileSize(contentSize: ObjectLayout.maximumContentSize(of: kind))
+    ObjectLayout.largestFileSize(of: kind)
   }
 
   /// Which key an object's file says it is sealed with; nil when it is no object's. Nothing is authenticated.

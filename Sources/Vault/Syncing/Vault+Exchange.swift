@@ -99,7 +99,7 @@ extension Vault {
     let isForm = try file.withBytes { (bytes) throws(VaultError) in
       do throws(CryptoError) {
         let header = try ObjectHeader(decoding: bytes)
-        return ObjectLayout.bodySize(fileSize: bytes.count) != nil
+        return header.layout.bodySize(fileSize: bytes.count) != nil
           && bytes.count <= ObjectStore.fileSizeLimit(of: header.kind)
       } catch {
         throw VaultError(error, path: path.string)

@@ -180,11 +180,13 @@ private struct MemberCheck {
         }
         report.awayCount += 1
         report.awayByteCount += UInt64(
-          ObjectLayout.fileSize(contentSize: reference.contentByteCount ?? 0))
+          ObjectLayout.current(for: .chunk).fileSize(
+            contentSize: reference.contentByteCount ?? 0))
         return nil
       }
-      let needed = ObjectLayout.fileSize(contentSize: reference.contentByteCount ?? 0)
-      guard ObjectLayout.bodySize(fileSize: Int(clamping: size)) != nil, size >= needed else {
+      let contentSize = reference.contentByteCount ?? 0
+      guard ObjectLayout.mayHold(contentSize: contentSize, fileSize: Int(clamping: size)) else {
+        let needed = ObjectLayout.smallestFileSize(contentSize: contentSize)
         return problem(
           .damaged(path: path, reason: "it has \(size) bytes, at least \(needed) are needed"),
           reference)

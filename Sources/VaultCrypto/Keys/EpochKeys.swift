@@ -43,7 +43,7 @@ package final class EpochKeys: Sendable {
   /// Writes the whole file of the object that has this name, kind and content.
   ///
   /// `name` must be what `name(kind:content:)` gives, or two contents could meet under one key.
-  /// `file` must have exactly `ObjectLayout.fileSize(contentSize:)` bytes and not overlap
+  /// `file` must have exactly as many bytes as the kind's current layout says and not overlap
   /// `content`, which must not be longer than the format allows for its kind; traps otherwise. The
   /// content is read once and not copied. The same content gives the same file, always.
   package func seal(
@@ -53,12 +53,13 @@ package final class EpochKeys: Sendable {
     precondition(
       content.count <= ObjectLayout.maximumContentSize(of: kind), "content beyond the limits")
     precondition(
-      file.count == ObjectLayout.fileSize(contentSize: content.count), "no room of the right size")
+      file.count == ObjectLayout.current(for: kind).fileSize(contentSize: content.count),
+      "no room of the right size")
     cipher(for: name, kind: kind).seal(content, into: file)
   }
 
   package func seal(name: ObjectName, kind: ObjectKind, content: [UInt8]) -> [UInt8] {
-    let size = ObjectLayout.fileSize(contentSize: content.count)
+    let size = ObjectLayout.current(for: kind).fileSize(contentSize: content.count)
     return [UInt8](unsafeUninitializedCapacity: size) { output, initializedCount in
       let file = UnsafeMutableRawBufferPointer(
         rebasing: UnsafeMutableRawBufferPointer(output)[..<size])
@@ -71,8 +72,15 @@ package final class EpochKeys: Sendable {
 
   /// What opens single blocks of the object of this name. Costs two short HMACs, so keep it while
   /// the object is read.
-  package func cipher(for name: ObjectName, kind: ObjectKind) -> ObjectCipher {
-    ObjectCipher(name: name, header: ObjectHeader(kind: kind, keyID: keyID), objectKey: objectKey)
+  ///
+  /// - Parameter layout: The one that the object's header says; nil for the kind's current one.
+  package func cipher(
+    for name: ObjectName, kind: ObjectKind, layout: ObjectLayout? = nil
+  ) -> ObjectCipher {
+    let layout = layout ?? .current(for: kind)
+    return ObjectCipher(
+      name: name, header: ObjectHeader(kind: kind, layout: layout, keyID: keyID),
+      objectKey: objectKey)
   }
 
   /// The content of a whole object.
@@ -84,9 +92,10 @@ package final class EpochKeys: Sendable {
   package func open(
     name: ObjectName, kind: ObjectKind, file: UnsafeRawBufferPointer, checkingName: Bool = true
   ) throws(CryptoError) -> [UInt8] {
-    let cipher = cipher(for: name, kind: kind)
-    try cipher.check(header: file)
-    let bodySize = try ObjectCipher.bodySize(fileSize: file.count, kind: kind)
+    let header = try ObjectHeader(decoding: file)
+    let cipher = cipher(for: name, kind: kind, layout: header.layout)
+    try cipher.check(header)
+    let bodySize = try cipher.bodySize(fileSize: file.count)
     var failure: CryptoError?
     let content = [UInt8](unsafeUninitializedCapacity: bodySize) { output, initializedCount in
       let body = UnsafeMutableRawBufferPointer(
@@ -94,7 +103,7 @@ package final class EpochKeys: Sendable {
       do throws(CryptoError) {
         let blocks = UnsafeRawBufferPointer(rebasing: file[ObjectLayout.headerSize...])
         try cipher.openBlocks(
-          0..<ObjectLayout.blockCount(bodySize: bodySize), isLast: true, ciphertext: blocks,
+          0..<header.layout.blockCount(bodySize: bodySize), isLast: true, ciphertext: blocks,
           into: body)
         initializedCount = try ObjectCipher.contentSize(body: UnsafeRawBufferPointer(body))
       } catch {

@@ -69,10 +69,10 @@ struct SealedBody {
     }
   }
 
-  /// A block of zeros, never written and never freed.
+  /// As many zeros as the largest block, never written and never freed.
   private nonisolated(unsafe) static let zeros: UnsafeRawBufferPointer = {
     let zeros = UnsafeMutableRawBufferPointer.allocate(
-      byteCount: ObjectLayout.blockSize, alignment: 16)
+      byteCount: ObjectLayout.blocksOf16KiB.blockSize, alignment: 16)
     zeros.initializeMemory(as: UInt8.self, repeating: 0)
     return UnsafeRawBufferPointer(zeros)
   }()

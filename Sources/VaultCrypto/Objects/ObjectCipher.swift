@@ -19,7 +19,8 @@ package final class ObjectCipher: @unchecked Sendable {
   init(name: ObjectName, header: ObjectHeader, objectKey: HMACKey) {
     self.header = header
     material = .allocate(byteCount: Self.materialSize, alignment: 8)
-    (Array("object".utf8) + name.bytes).withUnsafeBytes { info in
+    (Array("object".utf8) + name.bytes + Self.distinction(of: header.layout)).withUnsafeBytes {
+      info in
       HKDF.expand(
         objectKey, info: info,
         into: UnsafeMutableRawBufferPointer(start: material, count: Self.headerOffset))
@@ -29,6 +30,11 @@ package final class ObjectCipher: @unchecked Sendable {
     }
   }
 
+  /// Keeps the keystreams of one content's two layouts apart: their blocks have the same nonces.
+  private static func distinction(of layout: ObjectLayout) -> [UInt8] {
+    layout == .blocksOf16KiB ? [] : [layout.headerByte]
+  }
+
   deinit {
     sodium_memzero(material, Self.materialSize)
     material.deallocate()
@@ -36,9 +42,8 @@ package final class ObjectCipher: @unchecked Sendable {
 
   // MARK: Opening
 
-  /// Throws unless these are the first bytes of an object of this kind and epoch.
-  package func check(header bytes: UnsafeRawBufferPointer) throws(CryptoError) {
-    let found = try ObjectHeader(decoding: bytes)
+  /// Throws unless this is the header of an object of this kind and epoch.
+  func check(_ found: ObjectHeader) throws(CryptoError) {
     guard found.kind == header.kind else {
       throw .wrongKind(found: found.kind.rawValue, expected: header.kind)
     }
@@ -49,11 +54,11 @@ package final class ObjectCipher: @unchecked Sendable {
 
   /// The size of the body in a file of this size.
   ///
-  /// Throws `malformed` for a size that no object of this kind has, such as that of a truncated
+  /// Throws `malformed` for a size that no object of this kind and layout has, such as that of a truncated
   /// file.
-  package static func bodySize(fileSize: Int, kind: ObjectKind) throws(CryptoError) -> Int {
-    let limit = ObjectLayout.bodySize(contentSize: ObjectLayout.maximumContentSize(of: kind))
-    guard let size = ObjectLayout.bodySize(fileSize: fileSize), size <= limit else {
+  func bodySize(fileSize: Int) throws(CryptoError) -> Int {
+    let limit = ObjectLayout.bodySize(contentSize: ObjectLayout.maximumContentSize(of: header.kind))
+    guard let size = header.layout.bodySize(fileSize: fileSize), size <= limit else {
       throw .malformed(reason: "no object of its kind has \(fileSize) bytes")
     }
     return size
@@ -71,21 +76,22 @@ package final class ObjectCipher: @unchecked Sendable {
     _ blocks: Range<Int>, isLast: Bool, ciphertext: UnsafeRawBufferPointer,
     into output: UnsafeMutableRawBufferPointer
   ) throws(CryptoError) {
-    guard Self.isPossible(ciphertext.count, blockCount: blocks.count, isLast: isLast) else {
+    guard isPossible(ciphertext.count, blockCount: blocks.count, isLast: isLast) else {
       throw .malformed(reason: "\(ciphertext.count) bytes are not \(blocks.count) blocks")
     }
     guard let source = ciphertext.baseAddress, let target = output.baseAddress, !blocks.isEmpty
     else { return }
     precondition(
       output.count >= ciphertext.count - blocks.count * GCM.tagSize, "no room for the blocks")
+    let layout = header.layout
     let isAuthentic = withMessages(.open) { message in
       for (position, block) in blocks.enumerated() {
-        let offset = position * ObjectLayout.sealedBlockSize
-        let size = min(ObjectLayout.blockSize, ciphertext.count - offset - GCM.tagSize)
+        let offset = position * layout.sealedBlockSize
+        let size = min(layout.blockSize, ciphertext.count - offset - GCM.tagSize)
         message.start(block: block, isLast: isLast && block == blocks.upperBound - 1)
         message.cipher.update(
           UnsafeRawBufferPointer(start: source + offset, count: size),
-          into: target + position << ObjectLayout.blockShift)
+          into: target + position * layout.blockSize)
         guard message.cipher.finishOpening(tag: source + offset + size) else { return false }
       }
       return true
@@ -110,12 +116,11 @@ package final class ObjectCipher: @unchecked Sendable {
     return size
   }
 
-  private static func isPossible(_ byteCount: Int, blockCount: Int, isLast: Bool) -> Bool {
-    guard blockCount > 0, isLast else {
-      return byteCount == blockCount * ObjectLayout.sealedBlockSize
-    }
-    let last = byteCount - (blockCount - 1) * ObjectLayout.sealedBlockSize
-    return last > GCM.tagSize && last <= ObjectLayout.sealedBlockSize
+  private func isPossible(_ byteCount: Int, blockCount: Int, isLast: Bool) -> Bool {
+    let blockSize = header.layout.sealedBlockSize
+    guard blockCount > 0, isLast else { return byteCount == blockCount * blockSize }
+    let last = byteCount - (blockCount - 1) * blockSize
+    return last > GCM.tagSize && last <= blockSize
   }
 
   // MARK: Sealing
@@ -126,12 +131,12 @@ package final class ObjectCipher: @unchecked Sendable {
       from: UnsafeRawBufferPointer(
         start: material + Self.headerOffset, count: ObjectLayout.headerSize))
     let body = SealedBody(content: content)
-    let blockCount = ObjectLayout.blockCount(bodySize: body.size)
+    let layout = header.layout
+    let blockCount = layout.blockCount(bodySize: body.size)
     withMessages(.seal) { message in
       for block in 0..<blockCount {
-        let range = ObjectLayout.bodyRange(ofBlocks: block..<block + 1, bodySize: body.size)
-        let target =
-          file.baseAddress! + ObjectLayout.headerSize + block * ObjectLayout.sealedBlockSize
+        let range = layout.bodyRange(ofBlocks: block..<block + 1, bodySize: body.size)
+        let target = file.baseAddress! + ObjectLayout.headerSize + block * layout.sealedBlockSize
         message.start(block: block, isLast: block == blockCount - 1)
         body.forEachPart(of: range) { part, offset in
           message.cipher.update(part, into: target + offset)

@@ -154,12 +154,12 @@ package struct RemoteCheck: Sendable {
         "It is not on the remote, though a head there names it. To put it there again, on a machine that "
           + "has it: kinvault check --repair --remote NAME")
     }
-    let needed = ObjectLayout.fileSize(contentSize: object.contentByteCount)
-    guard ObjectLayout.bodySize(fileSize: Int(clamping: byteCount)) != nil, byteCount >= needed
-    else {
+    let (needed, found) = (object.contentByteCount, Int(clamping: byteCount))
+    guard ObjectLayout.mayHold(contentSize: needed, fileSize: found) else {
       return SyncProblem(
         .damagedThere, severity, path: path.string,
-        "On the remote it has \(byteCount) bytes, and at least \(needed) are needed.")
+        "On the remote it has \(byteCount) bytes, and at least "
+          + "\(ObjectLayout.smallestFileSize(contentSize: needed)) are needed.")
     }
     guard readsData else { return nil }
     do throws(BlobStoreError) {

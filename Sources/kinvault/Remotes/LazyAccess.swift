@@ -52,7 +52,7 @@ final class RemoteChunks: ChunkSource {
 
   func fetch(_ chunk: ObjectName, of member: MemberID) throws(VaultError) -> [UInt8] {
     let path = BlobPath(VaultPath.object(member, chunk).string)
-    let limit = ObjectLayout.fileSize(contentSize: ObjectLayout.maximumContentSize(of: .chunk))
+    let limit = ObjectLayout.largestFileSize(of: .chunk)
     do throws(RemoteFiles.Unavailable) { return try files.fetch(path, limit: limit) } catch {
       throw .away(path: path.string, reason: error.reason)
     }
