@@ -10,6 +10,7 @@ final class FileReader: BlobReader {
 
   /// Reads of fewer bytes than this, in the middle of the file, are someone looking something up.
   private static let lookupSize = 64 << 10
+  private static let usualReadahead = 128 << 10
 
   init(_ file: consuming Descriptor, path: String) throws(BlobStoreError) {
     size = try file.blobSize(path: path)
@@ -25,8 +26,10 @@ final class FileReader: BlobReader {
   }
 
   func readAhead() {
-    // The kernel takes no more of it than its own readahead is large.
-    _ = posix_fadvise(file.number, 0, off_t(clamping: size), POSIX_FADV_WILLNEED)
+    // The kernel takes no more at a time than its own readahead is large.
+    for offset in stride(from: 0, to: off_t(clamping: size), by: Self.usualReadahead) {
+      _ = posix_fadvise(file.number, offset, off_t(Self.usualReadahead), POSIX_FADV_WILLNEED)
+    }
   }
 
   /// Has the kernel read what is asked for and no more: its readahead would fetch several times as much from the disk

@@ -180,7 +180,7 @@ import struct SystemPackage.FileDescriptor
     let path = mounted.folder.appending("members").appending(member.id.hex).appending("objects")
       .appending(String(hex.prefix(2))).appending(String(hex.dropFirst(2)))
     let descriptor = try FileDescriptor.open(path, .readWrite)
-    _ = try descriptor.writeAll(toAbsoluteOffset: 5000, [0, 1, 2, 3, 4, 5, 6, 7])
+    _ = try descriptor.writeAll(toAbsoluteOffset: 1000, [0, 1, 2, 3, 4, 5, 6, 7])
     try descriptor.close()
     try mounted.remount()
     let handle = try mounted.tree.open("Emma/scan", .read)

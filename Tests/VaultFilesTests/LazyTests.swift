@@ -111,6 +111,8 @@ import VaultModel
     let handle = try mounted.tree.open("Emma/scan/image", .read)
     defer { handle.release() }
     _ = try handle.get(at: 0, count: 4096)
+    #expect(elsewhere.fetchCount == 1)
+    _ = try handle.get(at: 4096, count: ReadSequence.runLimit)
     let deadline = ContinuousClock.now + .seconds(20)
     while elsewhere.fetchCount < 4, ContinuousClock.now < deadline { usleep(1000) }
     #expect(elsewhere.fetchCount == 4)
@@ -145,19 +147,46 @@ import VaultModel
 }
 
 @Suite struct ReadSequenceTests {
-  @Test func namesWhatComesNextOnce() {
-    var sequence = ReadSequence()
-    #expect(sequence.read(upTo: 0, chunkCount: 10) == 1..<4)
-    #expect(sequence.read(upTo: 0, chunkCount: 10).isEmpty)
-    #expect(sequence.read(upTo: 1, chunkCount: 10) == 4..<5)
-    #expect(sequence.read(upTo: 2, chunkCount: 10) == 5..<6)
+  private let layout = ChunkLayout.format
+  private var sequence = ReadSequence()
+
+  /// Reads half of a chunk.
+  private mutating func read(_ chunk: Int, chunkCount: Int = 10) -> Range<Int> {
+    let start = layout.start(of: chunk)
+    return sequence.read(
+      start..<start + UInt64(layout.chunkSize / 2), layout, chunkCount: chunkCount)
   }
 
-  @Test func keepsQuietWhileReadingJumpsAndEndsWithTheFile() {
-    var sequence = ReadSequence()
-    #expect(sequence.read(upTo: 7, chunkCount: 10).isEmpty)
-    #expect(sequence.read(upTo: 2, chunkCount: 10).isEmpty)
-    #expect(sequence.read(upTo: 3, chunkCount: 5) == 4..<5)
-    #expect(sequence.read(upTo: 4, chunkCount: 5).isEmpty)
+  @Test mutating func namesWhatComesNextOnce() {
+    #expect(read(0) == 1..<4)
+    #expect(read(0).isEmpty)
+    #expect(read(1) == 4..<5)
+    #expect(read(2) == 5..<6)
+  }
+
+  @Test mutating func beginsAnewAfterAJumpAndEndsWithTheFile() {
+    #expect(read(7) == 8..<10)
+    #expect(read(2, chunkCount: 5) == 3..<5)
+    #expect(read(3, chunkCount: 5).isEmpty)
+    #expect(read(4, chunkCount: 5).isEmpty)
+  }
+
+  @Test mutating func aLookAtTheBeginningSaysNothing() {
+    var named: [Range<Int>] = []
+    for start in stride(from: UInt64(0), through: 256 << 10, by: 4_096) {
+      named.append(sequence.read(start..<start + 4_096, layout, chunkCount: 10))
+    }
+    #expect(named.firstIndex { !$0.isEmpty } == named.count - 1)
+    #expect(named.last == 1..<4)
+  }
+
+  @Test mutating func shortReadsHereAndThereSayNothingThoughSomeAreNeighbours() {
+    var state: UInt64 = 1
+    for _ in 0..<20_000 {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      let start = state >> 33 % (64 << 20)
+      let named = sequence.read(start..<start + 4_096, layout, chunkCount: 65)
+      if !named.isEmpty { Issue.record("\(named) at \(start)") }
+    }
   }
 }

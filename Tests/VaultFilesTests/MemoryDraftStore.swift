@@ -54,7 +54,7 @@ final class MemoryDraftStore: DraftStore, @unchecked Sendable {
     buffer.copyBytes(from: content[offset..<offset + buffer.count])
   }
 
-  func willRead(_ name: ObjectName) {}
+  func willRead(_ names: [ObjectName]) {}
 
   func willLookUp(_ names: [ObjectName]) {}
 

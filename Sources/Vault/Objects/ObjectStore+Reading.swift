@@ -39,11 +39,12 @@ extension ObjectStore {
       let part = names[(names.count * number / count)..<(names.count * (number + 1) / count)]
       // What no thread can be had for is opened when it is read.
       _ = SystemThread.detach { [self] in
-        for name in part where readers.withLock({ $0[name] == nil }) {
+        for name in part {
+          let known = readers.withLock { $0[name] }
           // What is on a remote only stays there until it is read.
-          guard let reader = try? open(name, kind: .chunk) else { continue }
+          guard let reader = known ?? (try? open(name, kind: .chunk)) else { continue }
           if readsOn { reader.willReadOn() }
-          keep(reader)
+          if known == nil { keep(reader) }
         }
       }
     }

@@ -54,7 +54,7 @@ final class Draft: @unchecked Sendable {
     while true {
       let plan = try planRead(at: offset, into: target)
       do {
-        for name in plan.ahead { store.willRead(name) }
+        if !plan.ahead.isEmpty { store.willRead(plan.ahead) }
         for part in plan.parts {
           let lower = part.target
           try store.read(
@@ -88,8 +88,8 @@ final class Draft: @unchecked Sendable {
     plan.byteCount = Int(min(UInt64(target.count), state.size - offset))
     plan.parts = state.read(
       at: offset, into: UnsafeMutableRawBufferPointer(rebasing: target[..<plan.byteCount]))
-    let last = resources.layout.chunk(at: offset + UInt64(plan.byteCount) - 1)
-    for chunk in sequence.read(upTo: last, chunkCount: state.chunks.count) {
+    let range = offset..<offset + UInt64(plan.byteCount)
+    for chunk in sequence.read(range, resources.layout, chunkCount: state.chunks.count) {
       if case .sealed(let name, _) = state.chunks[chunk] { plan.ahead.append(name) }
     }
     if lookups.isRecognized(byNextReadAt: offset, byteCount: plan.byteCount) {

@@ -10,8 +10,8 @@ protocol DraftStore: Sendable {
     _ name: ObjectName, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
   ) throws(FileError)
 
-  /// The object will be read soon. May do nothing.
-  func willRead(_ name: ObjectName)
+  /// These chunks will be read soon, one after the other. May do nothing.
+  func willRead(_ names: [ObjectName])
 
   /// Parts of these chunks will be read, here and there. May do nothing.
   func willLookUp(_ names: [ObjectName])

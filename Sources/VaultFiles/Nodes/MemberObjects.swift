@@ -43,7 +43,10 @@ final class MemberObjects: DraftStore, @unchecked Sendable {
     }
   }
 
-  func willRead(_ name: ObjectName) { member.objects.prefetch(name) }
+  func willRead(_ names: [ObjectName]) {
+    for name in names { member.objects.prefetch(name) }
+    member.objects.openAhead(names, threadCount: 1, readsOn: true)
+  }
 
   func willLookUp(_ names: [ObjectName]) { member.objects.openAhead(names) }
 
