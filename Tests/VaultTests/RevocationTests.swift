@@ -148,6 +148,44 @@ import VaultModel
     #expect(annas.entry(late) == carlas.entry(late))
   }
 
+  @Test func whatWasSyncedBeforeACrashIsBroughtInUnderTheNewKeys() throws {
+    let adults = try family()
+    var emma = try #require(adults.carla.emma)
+    let note = try #require(emma.record(titled: "Visit")).record
+    var edit = RecordEdit(record: note)
+    edit.items[.record] = .note("synced, then the power went")
+    let picture = [UInt8](repeating: 5, count: 9_000)
+    edit.items[try #require(FileName("new.jpg"))] = try .file("new.jpg", picture, in: emma)
+    // The same content under a second name, which is in the vault under the old keys.
+    let revision = try emma.revision(try #require(emma.entry(note)).revision)
+    let scan = try #require(try emma.items(of: revision).first { $0.name.string == "scan.jpg" })
+    let copy = try #require(FileName("copy.jpg"))
+    edit.items[copy] = Item(
+      name: copy, file: .random(), size: scan.size, content: scan.content, time: .zero)
+    #expect(try emma.log([edit]))
+    // While Carla's machine is off, Anna's folder comes to hers.
+    try revoke(adults.ben, by: adults.anna)
+    try Replicas.carry(from: adults.anna.store, to: adults.carla.store)
+    try adults.carla.reopen()
+    for round in 1...2 {
+      for adult in round == 1 ? [adults.carla] : [adults.anna, adults.carla] {
+        emma = try #require(adult.emma)
+        #expect(emma.epoch.number > 1)
+        let text = try emma.bytes(of: "record.md", in: note)
+        #expect(text == Array("synced, then the power went".utf8))
+        #expect(try emma.bytes(of: "new.jpg", in: note) == picture)
+        for name in ["scan.jpg", "copy.jpg"] {
+          #expect(try emma.bytes(of: name, in: note) == [UInt8](repeating: 3, count: 100_000))
+        }
+        try expectWhole(adult)
+      }
+      try adults.meet()
+    }
+    for needed in emma.neededObjects(where: { _ in true }) {
+      #expect(try emma.objects.keyID(of: needed.name) == emma.register.keys.current.keyID)
+    }
+  }
+
   @Test func theOthersTakeOverALateHeadWhoseDeviceNeverComesBack() throws {
     let adults = try family()
     try adults.carla.write("Late", "written offline")
