@@ -219,8 +219,11 @@ import VaultModel
   @Test func aViewOnlyOpensWithoutIt() throws {
     #expect(try emma.log([visits("seen")]))
     let left = memory.afterKill()
-    #expect(try note(in: left.open(OpenOptions(readOnly: true))) == "none")
+    let view = try left.open(OpenOptions(readOnly: true))
+    #expect(try note(in: view) == "none")
+    #expect(view.problems.map(\.kind) == [.unfinished])
     #expect(try note(in: left.open()) == "seen")
+    #expect(try left.open(OpenOptions(readOnly: true)).problems == [])
   }
 
   @Test func closingKeepsWhatIsInNoCommit() throws {

@@ -5,14 +5,22 @@ extension Vault {
   /// Makes part of the vault what processes of this device had made durable, but not committed, when they died.
   ///
   /// Costs one look into a folder when there is none such. What cannot be done now is noted as a problem, and tried
-  /// again the next time.
+  /// again the next time; so is that there is something in a vault that was opened for reading only.
   package func redoWhatCrashesLeft() throws(VaultError) {
-    guard !isReadOnly else { return }
+    guard !isReadOnly else { return noteWhatCrashesLeft() }
     let others = try context.state.redoWriters(besides: context.redoFolder.writer)
     guard !others.isEmpty else { return }
     try context.state.withLock(RedoFolder.lockName) { () throws(VaultError) in
       for writer in others { try redoIfDead(writer) }
     }
+  }
+
+  private func noteWhatCrashesLeft() {
+    // A state folder in which nothing can be locked must not keep anyone from reading.
+    guard (try? context.state.hasRedoLeft()) == true else { return }
+    noteUnfinished(
+      RedoFolder.parent, member: nil,
+      "it is opened for reading only. The next mount, or command that changes something, brings it in")
   }
 
   private func redoIfDead(_ writer: RedoWriterID) throws(VaultError) {

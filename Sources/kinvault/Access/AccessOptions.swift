@@ -119,8 +119,13 @@ extension AccessOptions {
     let vault = try openAskingAboutRollback(folder, key: unlocked.key, use: use)
     if unlocked.byPassword { vault.audit.note(.unlock) }
     let serious = vault.problems.filter { $0.severity > .note }
-    if !serious.isEmpty {
-      let count = counted(serious.count, "problem was", "problems were")
+    // A check would find no trace of what a view leaves aside: it brings it in.
+    for problem in serious where problem.kind == .unfinished {
+      Terminal.note("kinvault: \(problem.reason)")
+    }
+    let others = serious.count { $0.kind != .unfinished }
+    if others > 0 {
+      let count = counted(others, "problem was", "problems were")
       Terminal.note("kinvault: \(count) found in this vault. To see what: kinvault check")
     }
     return vault
