@@ -20,7 +20,8 @@ extension Vault {
     guard (try? context.state.hasRedoLeft()) == true else { return }
     noteUnfinished(
       RedoFolder.parent, member: nil,
-      "it is opened for reading only. The next mount, or command that changes something, brings it in")
+      "it is opened for reading only. The next mount, or command that changes something, "
+        + "brings it in")
   }
 
   private func redoIfDead(_ writer: RedoWriterID) throws(VaultError) {
