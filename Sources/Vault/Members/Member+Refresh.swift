@@ -165,9 +165,7 @@ extension Member {
     var deltas: [DeltaPlan.Delta] = []
     var changed: Set<RecordID> = []
     for segment in segments {
-      let news = apply(segment.entries, of: head, &heads)
-      // The first segment is often the only one, and long.
-      if changed.isEmpty { changed = news } else { changed.formUnion(news) }
+      changed.formUnion(apply(segment.entries, of: head, &heads))
       heads.appliedSegments.insert(segment.name)
       guard segment.isDelta else { continue }
       deltas.append(
@@ -277,9 +275,7 @@ extension Member {
     _ entries: [RecordEntry], of head: LoadedHead? = nil, _ heads: inout HeadsState
   ) -> Set<RecordID> {
     var changed: Set<RecordID> = []
-    changed.reserveCapacity(entries.count)
     manifest.withLock { manifest in
-      manifest.expect(entries.count)
       for entry in entries {
         heads.lastTime = max(heads.lastTime, entry.time)
         guard manifest.apply(entry, from: head?.late) != .unchanged else { continue }

@@ -85,11 +85,6 @@ package struct Manifest: Sendable {
     }
   }
 
-  /// Makes room for entries, if none is known yet; else most of them are of records that are.
-  package mutating func expect(_ count: Int) {
-    if nodes.count == 0 { nodes.reserve(count) }
-  }
-
   /// Joins an entry into the manifest.
   ///
   /// Of two entries that know the same, as one version has them under the keys of two epochs, that of the later epoch

@@ -47,9 +47,6 @@ struct RecordNodes: Sendable {
     return result
   }
 
-  /// Makes room for this many more.
-  mutating func reserve(_ added: Int) { positions.reserveCapacity(positions.count + added) }
-
   mutating func set(_ entry: RecordEntry) {
     place(entry, at: makePosition(of: entry.record))
   }
