@@ -40,7 +40,8 @@ package struct ObjectLayout: Hashable, Sendable {
   /// has.
   package static func ofFile(size: Int, kind: ObjectKind) -> ObjectLayout? {
     let current = current(for: kind)
-    return ([current] + all).first { $0.bodySize(fileSize: size) != nil }
+    if current.bodySize(fileSize: size) != nil { return current }
+    return all.first { $0.bodySize(fileSize: size) != nil }
   }
 
   /// Bytes of the body in every block but the last.
