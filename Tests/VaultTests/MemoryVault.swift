@@ -107,6 +107,18 @@ extension Item {
   }
 }
 
+extension ObjectStore {
+  /// What a reader of the chunk gives for a range of its content.
+  func read(_ name: ObjectName, _ range: Range<Int>) throws -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: range.count)
+    let reader = try reader(name)
+    let count = try bytes.withUnsafeMutableBytes { buffer throws(VaultError) in
+      try reader.read(at: range.lowerBound, into: buffer)
+    }
+    return Array(bytes.prefix(count))
+  }
+}
+
 extension Member {
   /// The whole content of an item of a record's current revision.
   func bytes(of name: String, in record: RecordID) throws -> [UInt8]? {
