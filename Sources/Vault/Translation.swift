@@ -1,5 +1,4 @@
 import BlobStore
-import Dispatch
 import Synchronization
 import VaultCrypto
 import VaultModel
@@ -217,27 +216,14 @@ final class Translation: Sendable {
       }, fail: { _, _ in }, progress: { _ in })
     let total = UInt64(chunks.count + others.count)
     let start = count
-    try inParallel(chunks.sorted()) { (name) throws(VaultError) in
+    _ = try inParallel(chunks.sorted()) { (name) throws(VaultError) in
       _ = try self.chunk(name)
       progress(min(total, self.count - start), total)
     }
-    try inParallel(entries) { (entry) throws(VaultError) in
+    _ = try inParallel(entries) { (entry) throws(VaultError) in
       _ = try self.revision(entry.revision)
       progress(min(total, self.count - start), total)
     }
-  }
-
-  private func inParallel<Item: Sendable>(
-    _ items: [Item], _ body: @escaping @Sendable (Item) throws(VaultError) -> Void
-  ) throws(VaultError) {
-    let failure = Mutex<VaultError?>(nil)
-    DispatchQueue.concurrentPerform(iterations: items.count) { position in
-      guard failure.withLock({ $0 == nil }) else { return }
-      do throws(VaultError) { try body(items[position]) } catch {
-        failure.withLock { $0 = $0 ?? error }
-      }
-    }
-    if let error = failure.withLock({ $0 }) { throw error }
   }
 }
 

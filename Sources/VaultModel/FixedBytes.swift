@@ -32,6 +32,11 @@ extension FixedBytes {
 
   package var bytes: [UInt8] { storage.bytes }
 
+  /// The first eight bytes as a big-endian number.
+  package var firstWord: UInt64 {
+    withUnsafeBytes { UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)) }
+  }
+
   /// Calls `body` with the bytes, which are valid only during the call. Allocates nothing.
   package func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     storage.withUnsafeBytes(body)

@@ -87,16 +87,61 @@ import VaultModel
   }
 
   @Test func whatIsWellPlacedStays() throws {
-    #expect(DisplacedRecords.find(in: try manifest([(1, 0), (2, 1), (3, 2)])).isEmpty)
+    #expect(try manifest([(1, 0), (2, 1), (3, 2)]).displaced.isEmpty)
   }
 
   @Test func childrenOfWhatIsDeletedOrUnknownShowUnderTheRoot() throws {
     let manifest = try manifest([(1, 0), (2, 1), (3, 2), (5, 4)], deleted: [1])
-    #expect(DisplacedRecords.find(in: manifest) == [try id(2), try id(5)])
+    #expect(manifest.displaced == [try id(2), try id(5)])
   }
 
   @Test func aRingIsOpenedAtItsSmallestRecord() throws {
     let manifest = try manifest([(9, 7), (3, 5), (5, 7), (7, 3), (2, 9), (6, 6)])
-    #expect(DisplacedRecords.find(in: manifest) == [try id(3), try id(6)])
+    #expect(manifest.displaced == [try id(3), try id(6)])
+  }
+
+  /// Every move and deletion changes the links of what was there before, as a running mount does.
+  @Test(arguments: 1...20 as ClosedRange<UInt64>)
+  func nothingIsInvisibleWhateverWasMoved(seed: UInt64) throws {
+    var random = SeededRandom(seed: seed)
+    let device: DeviceID = random.id()
+    var manifest = Manifest()
+    for step in 1...60 as ClosedRange<UInt64> {
+      var entry = try random.entry(
+        record: id(1 + random.number(below: 9)), parent: id(random.number(below: 12)),
+        devices: [device])
+      entry.version = VersionVector(device: device, counter: step)
+      entry.isDeleted = random.number(below: 4) == 0
+      #expect(manifest.apply(entry) != .unchanged)
+      #expect(manifest.displaced == displaced(in: manifest))
+    }
+    let visible = Set(manifest.displaced).union(manifest.children(of: .root).map(\.record))
+    var shown: Set<RecordID> = []
+    func show(_ record: RecordID) {
+      guard shown.insert(record).inserted else { return }
+      for child in manifest.children(of: record) { show(child.record) }
+    }
+    visible.forEach(show)
+    #expect(shown == Set(manifest.entries.filter { !$0.isDeleted }.map(\.record)))
+  }
+
+  /// What `Manifest.displaced` promises, said as plainly as can be.
+  private func displaced(in manifest: Manifest) -> [RecordID] {
+    let live = manifest.entries.filter { !$0.isDeleted }
+    func parent(_ record: RecordID) -> RecordID? {
+      manifest[record].flatMap { $0.isDeleted ? nil : $0.parent }
+    }
+    return live.filter { entry in
+      guard entry.parent != .root else { return false }
+      guard let first = entry.parent, parent(first) != nil else { return true }
+      var ring = [entry.record]
+      var next = first
+      while next != entry.record {
+        guard let after = parent(next), !ring.contains(next) else { return false }
+        ring.append(next)
+        next = after
+      }
+      return ring.min() == entry.record
+    }.map(\.record).sorted()
   }
 }

@@ -7,7 +7,7 @@ extension Member {
   /// - Returns: Those that are displaced now and were not, or the other way round.
   @discardableResult
   func findDisplaced() -> Set<RecordID> {
-    let found = manifest.withLock { Set(DisplacedRecords.find(in: $0)) }
+    let found = manifest.withLock { Set($0.displaced) }
     return displaced.withLock { displaced in
       defer { displaced = found }
       return displaced.symmetricDifference(found)

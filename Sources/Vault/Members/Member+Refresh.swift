@@ -79,7 +79,7 @@ extension Member {
         }
         let news = try adopt(head, &heads)
         changed.formUnion(news)
-        noteChanges(news)
+        noteChanges(Set(news))
         if !isOwn, !news.isEmpty { hasLearned = true }
         noteLateHeads(heads)
         heads.seen[device] = fingerprint
@@ -140,9 +140,11 @@ extension Member {
   }
 
   /// Learns what a head names, if it is news.
+  ///
+  /// - Returns: The records whose entries changed.
   func adopt(
     _ head: LoadedHead, _ heads: inout HeadsState
-  ) throws(VaultError) -> Set<RecordID> {
+  ) throws(VaultError) -> [RecordID] {
     let isOwn = head.device == context.device.id
     let path = register.path(of: head.device).string
     if let known = heads.loaded[head.device] ?? heads.takenOver[head.device] {
@@ -163,9 +165,13 @@ extension Member {
     let segments = try newSegments(of: head.head, isOwn: isContinued, heads)
     if !isOwn { try requireRevisions(segments.flatMap(\.entries), from: head.late) }
     var deltas: [DeltaPlan.Delta] = []
-    var changed: Set<RecordID> = []
+    var changed: [RecordID] = []
+    if heads.appliedSegments.isEmpty {
+      let count = segments.reduce(0) { $0 + $1.entries.count }
+      manifest.withLock { $0.reserveCapacity(count) }
+    }
     for segment in segments {
-      changed.formUnion(apply(segment.entries, of: head, &heads))
+      changed += apply(segment.entries, of: head, &heads)
       heads.appliedSegments.insert(segment.name)
       guard segment.isDelta else { continue }
       deltas.append(
@@ -209,7 +215,7 @@ extension Member {
     heads.lastTime = max(heads.lastTime, head.head.time)
   }
 
-  private struct LoadedSegment {
+  private struct LoadedSegment: Sendable {
     let name: ObjectName
     let isDelta: Bool
     let byteCount: Int
@@ -220,20 +226,21 @@ extension Member {
   private func newSegments(
     of head: Head, isOwn: Bool, _ heads: HeadsState
   ) throws(VaultError) -> [LoadedSegment] {
-    var segments: [LoadedSegment] = []
-    for (name, isDelta) in head.checkpoint.map({ ($0, false) }) + head.deltas.map({ ($0, true) }) {
-      if heads.appliedSegments.contains(name), !(isOwn && isDelta) { continue }
+    let named = head.checkpoint.map { ($0, false) } + head.deltas.map { ($0, true) }
+    let needed = named.filter { name, isDelta in
+      !heads.appliedSegments.contains(name) || isOwn && isDelta
+    }
+    let objects = objects
+    return try inParallel(needed) { (name, isDelta) throws(VaultError) in
       let bytes = try objects.content(name, kind: .segment)
-      do {
-        segments.append(
-          LoadedSegment(
-            name: name, isDelta: isDelta, byteCount: bytes.count,
-            entries: try Segment(decoding: bytes).entries))
+      do throws(ModelError) {
+        return LoadedSegment(
+          name: name, isDelta: isDelta, byteCount: bytes.count,
+          entries: try Segment(decoding: bytes).entries)
       } catch {
         throw VaultError(error, path: objects.path(of: name).string)
       }
     }
-    return segments
   }
 
   /// Another device's head counts once the revisions that are news are here: a program that copies file by file may
@@ -271,15 +278,19 @@ extension Member {
     return total
   }
 
+  /// Joins entries into what is known.
+  ///
+  /// - Returns: The records whose entries changed.
   func apply(
     _ entries: [RecordEntry], of head: LoadedHead? = nil, _ heads: inout HeadsState
-  ) -> Set<RecordID> {
-    var changed: Set<RecordID> = []
+  ) -> [RecordID] {
+    var changed: [RecordID] = []
+    changed.reserveCapacity(entries.count)
     manifest.withLock { manifest in
       for entry in entries {
         heads.lastTime = max(heads.lastTime, entry.time)
         guard manifest.apply(entry, from: head?.late) != .unchanged else { continue }
-        changed.insert(entry.record)
+        changed.append(entry.record)
         if let head, head.late != nil {
           heads.broughtLate[head.device, default: []].insert(entry.revision)
         }

@@ -70,13 +70,23 @@ package final class Member: Sendable {
   /// The records that stand in `parent` and are not deleted, in no particular order.
   package func children(of parent: RecordID) -> [RecordEntry] {
     let displaced = displaced.withLock { $0 }
-    return manifest.withLock { manifest in
-      let children = manifest.children(of: parent)
-      guard !displaced.isEmpty else { return children }
-      let placed = children.filter { !displaced.contains($0.record) }
-      guard parent == .root else { return placed }
-      return placed + displaced.compactMap { manifest[$0] }
-    }.map(shown)
+    let (children, moved) = manifest.withLock { manifest in
+      (
+        manifest.children(of: parent),
+        parent == .root ? displaced.compactMap { manifest[$0] } : []
+      )
+    }
+    if displaced.isEmpty { return children }
+    return children.filter { !displaced.contains($0.record) } + moved.map(shown)
+  }
+
+  /// Calls `body` with each of them, which may not call the member: for when they are a hundred thousand.
+  package func visitChildren(of parent: RecordID, _ body: (RecordEntry) -> Void) {
+    if displaced.withLock({ $0.isEmpty }) {
+      manifest.withLock { $0.visitChildren(of: parent, body) }
+    } else {
+      children(of: parent).forEach(body)
+    }
   }
 
   /// How many records stand in `parent`.

@@ -125,7 +125,7 @@ extension Member {
   /// - Returns: The records that changed.
   package func regain(_ entries: [RecordEntry]) throws(VaultError) -> Set<RecordID> {
     try withWriter { (writer, _) throws(VaultError) in
-      let changed = apply(entries, &writer.heads)
+      let changed = Set(apply(entries, &writer.heads))
       guard !changed.isEmpty else { return [] }
       writer.heads.learned.formUnion(changed)
       try writer.writeHead(.checkpoint)

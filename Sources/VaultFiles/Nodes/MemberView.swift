@@ -136,19 +136,32 @@ final class MemberView: @unchecked Sendable {
   func recordNames(
     in parent: RecordID, isFile: (FileName) -> Bool
   ) -> [FileName: RecordID] {
-    var entries = member.children(of: parent).filter { !isPlacePending($0.record) }
-    for record in Set(pending.keys).union(inFlight.keys) where isPlacePending(record) {
-      guard let node = directories[record], node.parent == parent, !node.isRemoved else { continue }
-      entries.append(node.entry)
-    }
     var names: [FileName: RecordID] = [:]
-    names.reserveCapacity(entries.count)
-    for entry in entries { names[entry.title] = entry.record }
-    let hasClash = names.count < entries.count || names.keys.contains(where: isFile)
+    names.reserveCapacity(member.childCount(of: parent))
+    var count = 0
+    let add = { (entry: RecordEntry) in
+      names[entry.title] = entry.record
+      count += 1
+    }
+    member.visitChildren(of: parent) { if !isPlacePending($0.record) { add($0) } }
+    let placed = pendingEntries(in: parent)
+    placed.forEach(add)
+    let hasClash = names.count < count || names.keys.contains(where: isFile)
     guard hasClash else { return names }
+    let entries = member.children(of: parent).filter { !isPlacePending($0.record) } + placed
     let exceptions = VisibleNames.exceptions(among: entries, isFile: isFile)
     names = [:]
     for entry in entries { names[exceptions[entry.record] ?? entry.title] = entry.record }
     return names
+  }
+
+  /// The records that stand in a directory as far as no commit has it.
+  private func pendingEntries(in parent: RecordID) -> [RecordEntry] {
+    Set(pending.keys).union(inFlight.keys).filter(isPlacePending).compactMap { record in
+      guard let node = directories[record], node.parent == parent, !node.isRemoved else {
+        return nil
+      }
+      return node.entry
+    }
   }
 }

@@ -80,8 +80,7 @@ final class TreeState: @unchecked Sendable {
 
   /// The number that a record or file has unless another took it: the same in every mount.
   static func usualInode(_ view: MemberView, _ id: some FixedBytes) -> Inode {
-    func word(_ bytes: [UInt8]) -> UInt64 { bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
-    let inode = word(view.member.id.bytes) ^ word(id.bytes)
+    let inode = view.member.id.firstWord ^ id.firstWord
     return inode <= FileTree.root ? inode + 2 : inode
   }
 

@@ -74,7 +74,7 @@ package struct RecordEntry: Hashable, Sendable {
   private static func split(
     _ version: VersionVector, _ device: DeviceID
   ) -> (UInt64, [VersionVector.Entry]) {
-    (version[device], version.entries.filter { $0.device != device })
+    (version[device], version.entries(but: device))
   }
 }
 

@@ -3,8 +3,15 @@
 /// Putting in, moving and taking out cost the same among 100,000 siblings as among two. A parent
 /// that is named before it is known has a node without an entry.
 struct RecordNodes: Sendable {
+  /// Where a record has its node, for good. Looking it up is what costs when a manifest is loaded, so it is done once.
+  struct Position: Hashable, Sendable {
+    fileprivate let index: UInt32
+  }
+
   private struct Node: Sendable {
     var entry: RecordEntry?
+    // The node that it is linked to as a child.
+    var parent = none
     var firstChild = none
     var nextSibling = none
     var previousSibling = none
@@ -17,6 +24,8 @@ struct RecordNodes: Sendable {
   // In pages, so that growing copies nothing and a copy that is changed shares the rest.
   private var pages: [[Node]] = []
   private var positions: [RecordID: UInt32] = [:]
+  // Entries that come together often have one parent.
+  private var lastParent: (record: RecordID, position: UInt32)?
   private(set) var count = 0
   private(set) var liveCount = 0
 
@@ -37,18 +46,35 @@ struct RecordNodes: Sendable {
   }
 
   func children(of parent: RecordID) -> [RecordEntry] {
-    guard let position = positions[parent] else { return [] }
     var result: [RecordEntry] = []
-    var child = self[position].firstChild
-    while child != Self.none {
-      if let entry = self[child].entry { result.append(entry) }
-      child = self[child].nextSibling
-    }
+    result.reserveCapacity(childCount(of: parent))
+    visitChildren(of: parent) { result.append($0) }
     return result
   }
 
-  mutating func set(_ entry: RecordEntry) {
-    place(entry, at: makePosition(of: entry.record))
+  func visitChildren(of parent: RecordID, _ body: (RecordEntry) -> Void) {
+    guard let position = positions[parent] else { return }
+    var child = self[position].firstChild
+    while child != Self.none {
+      if let entry = self[child].entry { body(entry) }
+      child = self[child].nextSibling
+    }
+  }
+
+  /// Makes room for this many records in all.
+  mutating func reserveCapacity(_ capacity: Int) { positions.reserveCapacity(capacity) }
+
+  /// Where the record has its node, which is made if there is none.
+  mutating func position(of record: RecordID) -> Position { Position(index: makeNode(of: record)) }
+
+  /// What counts for the record there; nil while it is not known.
+  subscript(position: Position) -> RecordEntry? { self[position.index].entry }
+
+  mutating func set(_ entry: RecordEntry) { set(entry, at: position(of: entry.record)) }
+
+  /// - Parameter position: That of the entry's record.
+  mutating func set(_ entry: RecordEntry, at position: Position) {
+    place(entry, at: position.index)
   }
 
   mutating func remove(_ record: RecordID) {
@@ -57,17 +83,24 @@ struct RecordNodes: Sendable {
   }
 
   private mutating func place(_ entry: RecordEntry?, at position: UInt32) {
-    let old = self[position].entry
-    count += (entry == nil ? 0 : 1) - (old == nil ? 0 : 1)
-    liveCount += (entry?.isDeleted == false ? 1 : 0) - (old?.isDeleted == false ? 1 : 0)
+    if let old = self[position].entry {
+      count -= 1
+      if !old.isDeleted { liveCount -= 1 }
+    }
+    if let entry {
+      count += 1
+      if !entry.isDeleted { liveCount += 1 }
+    }
+    let parent = entry?.linkedParent.map { nodeOfParent($0) } ?? Self.none
     self[position].entry = entry
-    guard old?.linkedParent != entry?.linkedParent else { return }
-    if let parent = old?.linkedParent { unlink(position, from: makePosition(of: parent)) }
-    if let parent = entry?.linkedParent { link(position, to: makePosition(of: parent)) }
+    guard parent != self[position].parent else { return }
+    if self[position].parent != Self.none { unlink(position) }
+    if parent != Self.none { link(position, to: parent) }
   }
 
   private mutating func link(_ child: UInt32, to parent: UInt32) {
     let next = self[parent].firstChild
+    self[child].parent = parent
     self[child].nextSibling = next
     self[child].previousSibling = Self.none
     if next != Self.none { self[next].previousSibling = child }
@@ -75,8 +108,10 @@ struct RecordNodes: Sendable {
     self[parent].childCount += 1
   }
 
-  private mutating func unlink(_ child: UInt32, from parent: UInt32) {
+  private mutating func unlink(_ child: UInt32) {
+    let parent = self[child].parent
     let (previous, next) = (self[child].previousSibling, self[child].nextSibling)
+    self[child].parent = Self.none
     if previous == Self.none {
       self[parent].firstChild = next
     } else {
@@ -86,7 +121,14 @@ struct RecordNodes: Sendable {
     self[parent].childCount -= 1
   }
 
-  private mutating func makePosition(of record: RecordID) -> UInt32 {
+  private mutating func nodeOfParent(_ parent: RecordID) -> UInt32 {
+    if let lastParent, lastParent.record == parent { return lastParent.position }
+    let position = makeNode(of: parent)
+    lastParent = (parent, position)
+    return position
+  }
+
+  private mutating func makeNode(of record: RecordID) -> UInt32 {
     if let position = positions[record] { return position }
     let position = UInt32(positions.count)
     positions[record] = position
@@ -99,9 +141,47 @@ struct RecordNodes: Sendable {
   }
 
   private subscript(position: UInt32) -> Node {
-    get { pages[Int(position) / Self.pageSize][Int(position) % Self.pageSize] }
+    _read { yield pages[Int(position) / Self.pageSize][Int(position) % Self.pageSize] }
     _modify { yield &pages[Int(position) / Self.pageSize][Int(position) % Self.pageSize] }
   }
+}
+
+// MARK: Displaced records
+
+extension RecordNodes {
+  /// The records that can not show where their parent link says; see `Manifest.displaced`.
+  var displaced: [RecordID] {
+    enum State: UInt8 { case unknown, onPath, placed }
+    var states = [State](repeating: .unknown, count: positions.count)
+    let root = positions[.root] ?? Self.none
+    var displaced: [RecordID] = []
+    var path: [UInt32] = []
+    for start in 0..<UInt32(states.count) where isLive(start) {
+      path.removeAll(keepingCapacity: true)
+      var current = start
+      while current != root, states[Int(current)] == .unknown {
+        states[Int(current)] = .onPath
+        path.append(current)
+        let parent = self[current].parent
+        guard parent != Self.none, parent != root else { break }
+        guard isLive(parent) else {
+          if let record = record(at: current) { displaced.append(record) }
+          break
+        }
+        if states[Int(parent)] == .onPath {
+          let ring = path[(path.firstIndex(of: parent) ?? 0)...]
+          if let smallest = ring.compactMap(record).min() { displaced.append(smallest) }
+        }
+        current = parent
+      }
+      for position in path { states[Int(position)] = .placed }
+    }
+    return displaced.sorted()
+  }
+
+  private func isLive(_ position: UInt32) -> Bool { self[position].entry?.isDeleted == false }
+
+  private func record(at position: UInt32) -> RecordID? { self[position].entry?.record }
 }
 
 extension RecordEntry {

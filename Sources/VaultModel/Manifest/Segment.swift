@@ -18,8 +18,9 @@ package struct Segment: Hashable, Sendable {
 
   private static func decode(_ reader: inout WireReader) throws(ModelError) -> Segment {
     // The table may stand after the entries that use it, so it is read in a pass of its own.
-    let devices = try devices(reader)
+    let (devices, entryCount) = try devices(reader)
     var segment = Segment(entries: [])
+    segment.entries.reserveCapacity(entryCount)
     while let tag = try reader.next() {
       switch tag {
       case .bytes(1): _ = try reader.skip(tag)
@@ -32,17 +33,23 @@ package struct Segment: Hashable, Sendable {
     return segment
   }
 
-  private static func devices(_ reader: WireReader) throws(ModelError) -> [DeviceID] {
+  private static func devices(
+    _ reader: WireReader
+  ) throws(ModelError) -> (table: [DeviceID], entryCount: Int) {
     var reader = reader
     var devices: [DeviceID] = []
+    var entryCount = 0
     while let tag = try reader.next() {
-      if case .bytes(1) = tag {
+      switch tag {
+      case .bytes(1):
         devices.append(try reader.id("device"))
-      } else {
-        _ = try reader.skip(tag)
+        continue
+      case .bytes(2): entryCount += 1
+      default: break
       }
+      _ = try reader.skip(tag)
     }
-    return devices
+    return (devices, entryCount)
   }
 
   package func encoded() -> [UInt8] {

@@ -61,6 +61,15 @@ package struct VersionVector: Hashable, Sendable {
     }
   }
 
+  /// The entries of all devices but this one. Allocates nothing where there are none.
+  func entries(but device: DeviceID) -> [Entry] {
+    switch storage {
+    case .none: []
+    case .one(let entry): entry.device == device ? [] : [entry]
+    case .many(let entries): entries.filter { $0.device != device }
+    }
+  }
+
   package var isEmpty: Bool { storage == .none }
 
   /// The counter of a device; zero for one that never wrote the record.
