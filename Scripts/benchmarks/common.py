@@ -3,6 +3,7 @@
 import os
 import random
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -17,6 +18,15 @@ def run(command, **options):
     if result.returncode != 0:
         raise RuntimeError(f"{' '.join(map(str, command))}: status {result.returncode}\n{result.stdout}")
     return result.stdout
+
+
+def kinvault_program():
+    """The one that `KINVAULT_BINARY` names, or that of this checkout, built if need be."""
+    if named := os.environ.get("KINVAULT_BINARY"):
+        return Path(named)
+    print("building release …", file=sys.stderr)
+    run([ROOT / "Scripts/build"])
+    return ROOT / ".build/release/kinvault"
 
 
 class Clock:

@@ -24,7 +24,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.common import MIB, ROOT, Clock, Data, run, write_file
+from benchmarks.common import MIB, Clock, Data, kinvault_program, run, write_file
 
 PASSWORD = "only for a benchmark"
 RECORD_GOAL = 0.5
@@ -173,11 +173,6 @@ def opening(program, base, arguments, data):
 PARTS = {"records": records, "attachments": attachments, "opening": opening}
 
 
-def build():
-    run(["swift", "build", "-c", "release", "--product", "kinvault"], cwd=ROOT)
-    return ROOT / ".build" / "release" / "kinvault"
-
-
 def table(figures):
     medians = {measure: statistics.median(values) for measure, values in figures.items()}
     width = max(map(len, medians))
@@ -202,7 +197,7 @@ def main(arguments):
     arguments = parser.parse_args(arguments)
     if arguments.quick:
         arguments.runs, arguments.size = 1, FILE_MIB
-    program = Path(os.environ["KINVAULT_BINARY"]) if "KINVAULT_BINARY" in os.environ else build()
+    program = kinvault_program()
     figures = {}
     base = Path(tempfile.mkdtemp(prefix="kinvault-bench.", dir=arguments.folder))
     try:

@@ -28,7 +28,7 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-from benchmarks.common import ROOT, Clock, run, write_file
+from benchmarks.common import ROOT, Clock, kinvault_program, run, write_file
 from benchmarks.remotes import DirectoryRemote, SeaweedRemote
 from benchmarks.sync_programs import PROGRAMS
 
@@ -286,15 +286,6 @@ def parse(words):
     return arguments
 
 
-def release_binary():
-    """The one that `KINVAULT_BINARY` names, or that of this checkout, built if need be."""
-    if named := os.environ.get("KINVAULT_BINARY"):
-        return Path(named)
-    print("building release …", file=sys.stderr)
-    run(["swift", "build", "-c", "release", "--product", "kinvault"], cwd=ROOT)
-    return ROOT / ".build/release/kinvault"
-
-
 def describe(arguments, everything):
     versions = {
         "rclone": [ROOT / ".build-python/bin/rclone", "version"], "restic": ["restic", "version"],
@@ -309,7 +300,7 @@ def describe(arguments, everything):
 def main(words):
     arguments = parse(words)
     run([ROOT / "Scripts/setup", "--bench"])
-    arguments.binary = release_binary()
+    arguments.binary = kinvault_program()
     # Ctrl-C and kill clean up as well.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     everything = {}
