@@ -160,6 +160,22 @@ import Testing
     #expect(access("\(out)/Vaccines/2025-01-20 COVID-19/record.md", F_OK) == 0)
   }
 
+  /// The process that finds it has no terminal; the one that the person waits for says it.
+  @Test func aMountSaysThatSomethingIsWrong() throws {
+    let program = try Program.withVault()
+    let mountpoint = program.folder.appending("mounted").string
+    let whole = try program.run("mount", mountpoint, expecting: 0)
+    #expect(!whole.errors.contains("problem"))
+    try program.run("unmount", mountpoint, expecting: 0)
+    let heads = try CommandRunner.run("find", [program.vault, "-path", "*/heads/*", "-type", "f"])
+    let head = try #require(heads.output.split(separator: "\n").first.map(String.init))
+    try program.write("garbage", to: head)
+    let damaged = try program.run("mount", mountpoint, expecting: 0)
+    try program.run("unmount", mountpoint, expecting: 0)
+    #expect(damaged.errors.hasPrefix("kinvault: 1 problem was found in this vault."))
+    #expect(damaged.errors.contains("kinvault check") && damaged.errors.contains("Mounted at"))
+  }
+
   @Test func aFolderIsAttachedAsItIs() throws {
     let program = try Program.withVault()
     try addVaccine(to: program)

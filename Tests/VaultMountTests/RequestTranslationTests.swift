@@ -58,7 +58,10 @@ import VaultFiles
   }
 
   @Test func aReportComesBack() {
-    for report in [ReadinessPipe.Report.ready, .failed(message: "Kein Platz: ü")] {
+    for report in [
+      ReadinessPipe.Report.ready(note: ""), .ready(note: "Zwei Fehler: ü"),
+      .failed(message: "Kein Platz: ü"),
+    ] {
       #expect(ReadinessPipe.Report(decoding: report.encoded) == report)
     }
     #expect(ReadinessPipe.Report(decoding: []) == nil)

@@ -11,12 +11,11 @@ package enum BackgroundLauncher {
 
   /// Runs `/proc/self/exe` with these arguments (the program's name not among them) and waits for its report.
   ///
-  /// Returns the child's process id. Throws `.backgroundFailed` with the child's own words, or `.backgroundDied`.
-  /// The child must call `ReadinessPipe.inherited()` early and report exactly once.
-  @discardableResult
+  /// Returns what the child has to say of what it found, empty as a rule. Throws `.backgroundFailed` with the child's own
+  /// words, or `.backgroundDied`. The child must call `ReadinessPipe.inherited()` early and report exactly once.
   package static func launch(
     arguments: [String], secret: UnsafeRawBufferPointer
-  ) throws(MountError) -> Int32 {
+  ) throws(MountError) -> String {
     precondition(secret.count <= secretLimit, "a secret of \(secret.count) bytes")
     let report = try Pipe()
     let secretPipe = try Pipe()
@@ -30,8 +29,8 @@ package enum BackgroundLauncher {
     report.closeWriting()
     let words = try SmallFile.load(from: report.reading, path: "readiness pipe")
     switch ReadinessPipe.Report(decoding: words) {
-    case .ready:
-      return process
+    case .ready(let note):
+      return note
     case .failed(let message):
       _ = Program.waitForEnd(of: process)
       throw .backgroundFailed(message: message)

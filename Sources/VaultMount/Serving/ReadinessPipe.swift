@@ -4,13 +4,15 @@ import Glibc
 package struct ReadinessPipe: ~Copyable {
   /// What the child says, once.
   package enum Report: Hashable, Sendable {
-    case ready
+    /// - Parameter note: What the person is to know of what was found; empty if there is nothing.
+    case ready(note: String)
     case failed(message: String)
 
     /// Nil for what is no whole report: the child ended without one.
     init?(decoding bytes: [UInt8]) {
       switch bytes.first {
-      case UInt8(ascii: "R"): self = .ready
+      case UInt8(ascii: "R"):
+        self = .ready(note: String(decoding: bytes.dropFirst(), as: UTF8.self))
       case UInt8(ascii: "F"):
         self = .failed(message: String(decoding: bytes.dropFirst(), as: UTF8.self))
       default: return nil
@@ -19,7 +21,7 @@ package struct ReadinessPipe: ~Copyable {
 
     var encoded: [UInt8] {
       switch self {
-      case .ready: [UInt8(ascii: "R")]
+      case .ready(let note): [UInt8(ascii: "R")] + Array(note.utf8)
       case .failed(let message): [UInt8(ascii: "F")] + Array(message.utf8)
       }
     }

@@ -118,17 +118,21 @@ extension AccessOptions {
   ) throws -> Vault {
     let vault = try openAskingAboutRollback(folder, key: unlocked.key, use: use)
     if unlocked.byPassword { vault.audit.note(.unlock) }
+    for note in Self.notes(on: vault) { Terminal.note(note) }
+    return vault
+  }
+
+  /// What the person is to know of what was found wrong when the vault was opened, a line each.
+  static func notes(on vault: Vault) -> [String] {
     let serious = vault.problems.filter { $0.severity > .note }
     // A check would find no trace of what a view leaves aside: it brings it in.
-    for problem in serious where problem.kind == .unfinished {
-      Terminal.note("kinvault: \(problem.reason)")
-    }
+    var notes = serious.filter { $0.kind == .unfinished }.map(\.reason)
     let others = serious.count { $0.kind != .unfinished }
     if others > 0 {
       let count = counted(others, "problem was", "problems were")
-      Terminal.note("kinvault: \(count) found in this vault. To see what: kinvault check")
+      notes.append("\(count) found in this vault. To see what: kinvault check")
     }
-    return vault
+    return notes.map { "kinvault: \($0)" }
   }
 
   /// An open vault with the remotes that this machine knows.

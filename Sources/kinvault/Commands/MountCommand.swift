@@ -81,7 +81,8 @@ struct MountCommand: ParsableCommand {
         try BackgroundLauncher.launch(arguments: arguments, secret: secret)
       }
     }
-    _ = try result.get()
+    let note = try result.get()
+    if !note.isEmpty { Terminal.note(note) }
   }
 
   private func serveInForeground() throws {
@@ -106,7 +107,8 @@ struct MountCommand: ParsableCommand {
       let folder = try access.folderOptions.folder()
       let vault = try access.open(folder, key: key, use: readOnly ? .reading : .writing)
       let remotes = try access.remotes(of: vault, key: key)
-      _ = try serve(vault, remotes) { _ in pipe.take()?.report(.ready) }
+      let note = AccessOptions.notes(on: vault).joined(separator: "\n")
+      _ = try serve(vault, remotes) { _ in pipe.take()?.report(.ready(note: note)) }
     } catch {
       let report = FailureReport(error)
       guard let pipe = pipe.take() else {
