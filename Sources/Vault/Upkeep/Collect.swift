@@ -147,6 +147,18 @@ private struct MemberCollection {
   }
 }
 
+extension ObjectStore {
+  /// Whether the object's header calls it a record revision; false when it has no header that can be read, or is gone.
+  fileprivate func isRevision(_ name: ObjectName) throws(VaultError) -> Bool {
+    do throws(VaultError) { return try kind(of: name) == .record } catch {
+      switch error {
+      case .damaged, .missing: return false
+      default: throw error
+      }
+    }
+  }
+}
+
 extension Member {
   /// Removes the objects that are still named by nothing when the commit lock is held, and remembers to remove them
   /// from every remote that this machine knows.
@@ -160,16 +172,29 @@ extension Member {
         for remote in try RemoteRegistry(state: context.state).all() {
           try RemoteRemovals(of: id, on: remote.name, state: context.state).add(names)
         }
+        // What is left of a revision when this is cut short would look like damage; a revision that is gone does not.
+        var (first, rest): ([ObjectName], [ObjectName]) = ([], [])
         for name in names {
-          let path = objects.path(of: name)
-          do throws(BlobStoreError) { try context.store.remove(path) } catch {
-            if case .notFound = error { continue }
-            throw VaultError(error)
-          }
-          objects.forgetReader(name)
-          revisions.withLock { $0.remove(name) }
+          if try objects.isRevision(name) { first.append(name) } else { rest.append(name) }
         }
+        try remove(first)
+        if !first.isEmpty {
+          try storing { () throws(BlobStoreError) in try context.store.barrier() }
+        }
+        try remove(rest)
       }
+    }
+  }
+
+  private func remove(_ names: [ObjectName]) throws(VaultError) {
+    for name in names {
+      let path = objects.path(of: name)
+      do throws(BlobStoreError) { try context.store.remove(path) } catch {
+        if case .notFound = error { continue }
+        throw VaultError(error)
+      }
+      objects.forgetReader(name)
+      revisions.withLock { $0.remove(name) }
     }
   }
 
