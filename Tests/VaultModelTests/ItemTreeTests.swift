@@ -73,7 +73,6 @@ import VaultModel
     #expect(shelf.loads <= 5)
     #expect(whole.loadedCount == 100_000)
     #expect(try tree.all(load: shelf.load).count == 100_000)
-    #expect(Set(try tree.pageNames(load: shelf.load)).isSubset(of: Set(shelf.pages.keys)))
   }
 
   @Test func fewSmallItemsStandInTheRevision() throws {

@@ -41,20 +41,31 @@ struct MemberWalk {
       return nil
     }
     visit(own)
-    var tree = revision.items
-    var items: [Item] = []
+    var items = revision.document.map { [$0] } ?? []
     do throws(VaultError) {
-      items = try pages(member.loadPage) { load in
-        try tree.loadAll(load: load)
-        return try tree.all(load: load)
+      var loaded: (name: ObjectName, page: ItemPage)?
+      func load(_ name: ObjectName) throws(VaultError) -> ItemPage {
+        if let loaded, loaded.name == name { return loaded.page }
+        return try member.loadPage(name)
       }
-      for page in try pages(member.loadPage, { try tree.pageNames(load: $0) }) {
-        visit(reference(page, .page))
+      try pages(load) { load in
+        try revision.items.visit(
+          load: load,
+          page: { name in
+            let page = reference(name, .page)
+            do throws(VaultError) { loaded = (name, try member.loadPage(name)) } catch {
+              // The other pages have items too.
+              fail(page, error)
+              return false
+            }
+            visit(page)
+            return true
+          }, item: { items.append($0) })
       }
     } catch {
       fail(own, error)
     }
-    for item in items + (revision.document.map { [$0] } ?? []) where !item.isDeleted {
+    for item in items where !item.isDeleted {
       walk(item, reference: reference, visit: visit, fail: fail)
     }
     return revision

@@ -91,18 +91,6 @@ package struct ItemTree: Sendable {
   ) throws {
     try root.visit(at: .root, load: load, page: page, item: item)
   }
-
-  /// The names of all stored pages, the root's first.
-  package func pageNames(load: Load) throws -> [ObjectName] {
-    var names: [ObjectName] = []
-    try visit(
-      load: load,
-      page: {
-        names.append($0)
-        return true
-      }, item: { _ in })
-    return names
-  }
 }
 
 extension ItemTree: Equatable {

@@ -1,0 +1,102 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultModel
+
+@testable import Vault
+
+/// A page of a record's list of files is lost or damaged.
+@Suite struct DamagedPageTests {
+  private let memory: MemoryVault
+  private let vault: Vault
+  private let emma: Member
+  private let disc: RecordID
+
+  init() throws {
+    memory = try MemoryVault()
+    vault = try memory.open()
+    emma = try vault.addMember(named: #require(FileName("Emma")))
+    var edit = RecordEdit.newRecord("Disc")
+    for number in 0..<200 {
+      let name = "\(number).dcm"
+      edit.items[try #require(FileName(name))] = try .file(name, Array(name.utf8), in: emma)
+    }
+    _ = try emma.commit([edit])
+    disc = edit.record
+  }
+
+  private func reopened() throws -> (vault: Vault, emma: Member) {
+    try vault.close()
+    let again = try memory.open()
+    return (again, try #require(again.members.first))
+  }
+
+  private func path(of name: ObjectName) -> BlobPath { emma.objects.path(of: name) }
+
+  /// The pages of the record's current revision, the root first.
+  private func pages() throws -> [ObjectName] {
+    let entry = try #require(emma.entry(disc))
+    var names: [ObjectName] = []
+    _ = MemberWalk(member: emma).walk(
+      revision: entry.revision, of: disc, isOnlyInHistory: false,
+      visit: { if $0.kind == .page { names.append($0.name) } },
+      fail: { _, error in Issue.record(error) })
+    return names
+  }
+
+  @Test func whatStandsInTheOtherPagesIsCheckedToo() throws {
+    let pages = try pages()
+    try #require(pages.count > 4)
+    let entry = try #require(emma.entry(disc))
+    let revision = try emma.revision(entry.revision)
+    for (position, page) in pages.enumerated().dropFirst() {
+      let good = try memory.store.read(path(of: page), limit: 1 << 20)
+      let other = pages[position == 1 ? 2 : 1]
+      guard case .leaf(let items) = try emma.loadPage(other),
+        case .chunks(let chunks)? = items.first?.content, let chunk = chunks.first ?? nil
+      else { throw Failure() }
+      let content = try memory.store.read(path(of: chunk), limit: 1 << 20)
+      try memory.store.remove(path(of: page))
+      try memory.store.remove(path(of: chunk))
+      let problems = try reopened().vault.check(readsData: false).problems
+      #expect(
+        Set(problems.map(\.path)) == [path(of: page).string, path(of: chunk).string])
+      #expect(problems.allSatisfy { $0.kind == .missing && $0.severity == .damage })
+      try memory.store.replace(path(of: page), good, durably: true)
+      try memory.store.replace(path(of: chunk), content, durably: true)
+    }
+    #expect(try emma.items(of: revision).count == 200)
+  }
+
+  @Test func nothingIsCollectedWhileAnOlderPageIsMissing() throws {
+    let pages = try pages()
+    // All files go; only the older revision needs them.
+    var edit = RecordEdit(record: disc)
+    for number in 0..<200 { edit.items[try #require(FileName("\(number).dcm"))] = .some(nil) }
+    _ = try emma.commit([edit])
+    let page = path(of: pages[1])
+    let good = try memory.store.read(page, limit: 1 << 20)
+    try memory.store.remove(page)
+    let (damaged, _) = try reopened()
+    let before = Set(memory.store.blobs.keys)
+    let report = try damaged.collect(keepDays: 30, isDryRun: false)
+    #expect(report.skippedMembers == ["Emma"])
+    #expect(report.objectCount == 0)
+    #expect(before.isSubset(of: Set(memory.store.blobs.keys)))
+    #expect(
+      try damaged.check(readsData: false).problems.map { [$0.path, "\($0.severity)"] }
+        == [[page.string, "warning"]])
+    // From a backup, and the older revision is whole.
+    try memory.store.replace(page, good, durably: true)
+    try damaged.close()
+    let mended = try memory.open()
+    #expect(try mended.check(readsData: true).problems.isEmpty)
+    _ = try mended.collect(keepDays: 30, isDryRun: false)
+    #expect(try mended.check(readsData: true).problems.isEmpty)
+    let emma = try #require(mended.members.first)
+    let first = try #require(emma.history(of: disc).last)
+    #expect(try emma.items(of: first.revision).count == 200)
+  }
+
+  private struct Failure: Error {}
+}
