@@ -22,19 +22,21 @@ package struct NeededObject: Hashable, Sendable {
 extension Member {
   /// Everything that these records need, now and in their kept history, each object once.
   ///
-  /// What has to be read on the way and cannot be is left out, with what stands below it: `check` names that.
+  /// What has to be read on the way and cannot be is needed too; what stands below it is not known and left out. An
+  /// older revision that is missing was collected, and nobody needs it.
   package func neededObjects(where isWanted: (RecordEntry) -> Bool) -> [NeededObject] {
     var found: [ObjectName: NeededObject] = [:]
+    func note(_ reference: ObjectReference) {
+      if let known = found[reference.name], !known.isOnlyInHistory { return }
+      found[reference.name] = NeededObject(
+        name: reference.name, kind: reference.kind,
+        contentByteCount: reference.contentByteCount ?? 0,
+        isOnlyInHistory: reference.isOnlyInHistory)
+    }
     let walk = MemberWalk(member: self)
     walk.walkAll(
       where: isWanted, keeps: { _ in true },
-      visit: { reference in
-        if let known = found[reference.name], !known.isOnlyInHistory { return }
-        found[reference.name] = NeededObject(
-          name: reference.name, kind: reference.kind,
-          contentByteCount: reference.contentByteCount ?? 0,
-          isOnlyInHistory: reference.isOnlyInHistory)
-      }, fail: { _, _ in }, progress: { _ in })
+      visit: note, fail: { reference, _ in note(reference) }, progress: { _ in })
     return found.values.sorted { $0.name < $1.name }
   }
 }
