@@ -132,7 +132,7 @@ func pages<Value>(
   } catch let error as VaultError {
     throw error
   } catch let error as ModelError {
-    throw .damaged(path: "an object of the record's file list", reason: "\(error)")
+    throw .damagedFileList(error)
   } catch {
     preconditionFailure("the item tree threw \(error)")
   }

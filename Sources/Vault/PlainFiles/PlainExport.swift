@@ -45,9 +45,9 @@ package struct PlainExport {
     var sum: UInt64 = 0
     // What cannot be read is told when it is exported; here it only counts for a progress bar.
     if let revision = try? member.revision(entry.revision),
-      let items = try? member.items(of: revision)
+      let found = try? member.readableItems(of: revision)
     {
-      sum = items.reduce(0) { $0 &+ $1.size }
+      sum = found.items.reduce(0) { $0 &+ $1.size }
     }
     return member.children(of: record).reduce(sum) { $0 &+ byteCount(of: $1.record) }
   }
@@ -80,7 +80,9 @@ package struct PlainExport {
     do throws(VaultError) {
       let revision = try member.revision(entry.revision)
       attributes = revision.attributes
-      items = try member.items(of: revision)
+      let found = try member.readableItems(of: revision)
+      items = found.items
+      report.failures += found.gaps.map { (folder.description, $0.error) }
     } catch {
       report.failures.append((folder.description, error))
     }

@@ -1,3 +1,4 @@
+import Vault
 import VaultModel
 
 /// A name of a file: in which record, and what it is called there.
@@ -11,6 +12,28 @@ enum FileSlot {
   /// Nobody looks at it: the item as it is, or will be, committed.
   case stored(Item)
   case node(FileNode)
+}
+
+/// What can be read of a directory whose list of files is damaged. It is there to look at and to read: whatever would
+/// change the directory fails, so that nobody takes what is left for the whole.
+struct Salvage {
+  let revision: ObjectName
+  let files: [FileName: Item]
+  private let found: ReadableItems
+  /// When to see whether the damage has been mended.
+  private let end: ContinuousClock.Instant
+
+  init(_ found: ReadableItems, of revision: ObjectName) {
+    self.revision = revision
+    self.found = found
+    files = Dictionary(found.items.map { ($0.name, $0) }) { first, _ in first }
+    end = .now + .seconds(1)
+  }
+
+  var isFresh: Bool { .now < end }
+
+  /// Whether a file of this name may be in the part that cannot be read.
+  func mayLack(_ name: FileName) -> Bool { found.mayLack(name) }
 }
 
 /// A record as a directory. All fields are protected by the tree lock.
@@ -28,6 +51,8 @@ final class DirectoryNode: Node, @unchecked Sendable {
   var records: [FileName: RecordID]?
   /// The files in it by name; nil until loaded. Then `xattrs` is loaded too.
   var files: [FileName: FileSlot]?
+  /// What can be looked at while `files` cannot be loaded; nil until somebody does.
+  var salvage: Salvage?
   /// Whether `files` was forgotten since the kernel was told of some: it may still have them.
   var wasEvicted = false
   /// In which order its files are read.
@@ -74,6 +99,11 @@ final class DirectoryNode: Node, @unchecked Sendable {
 
   private static let noRevision = ObjectName.zero
   private static let noDevice = DeviceID.zero
+
+  /// What stands under a name, as far as it is loaded or can be read.
+  func slot(_ name: FileName) -> FileSlot? {
+    files.map { $0[name] } ?? salvage?.files[name].map { .stored($0) }
+  }
 
   /// What its loaded files take of the limit of loaded files.
   var loadedCost: Int { files.map { $0.count + 4 } ?? 0 }

@@ -95,7 +95,7 @@ final class TreeState: @unchecked Sendable {
   /// The records in a directory by the names they show under.
   func records(in directory: DirectoryNode) -> [FileName: RecordID] {
     if let records = directory.records { return records }
-    let records = directory.view.recordNames(in: directory.record) { directory.files?[$0] != nil }
+    let records = directory.view.recordNames(in: directory.record) { directory.slot($0) != nil }
     directory.records = records
     return records
   }
@@ -106,6 +106,7 @@ final class TreeState: @unchecked Sendable {
     files.reserveCapacity(items.count)
     for item in items { files[item.name] = slot(for: item, in: directory) }
     directory.files = files
+    directory.salvage = nil
     directory.xattrs = xattrs
     loadedItemCount += directory.loadedCost
     if let records = directory.records, records.keys.contains(where: { files[$0] != nil }) {
@@ -133,16 +134,17 @@ final class TreeState: @unchecked Sendable {
     directory.lastUse = clock
   }
 
-  /// The node of a file in a loaded directory, made if nobody looked at the file yet.
+  /// The node of a file in a directory that is loaded or can be read in part, made if nobody looked at the file yet.
   func file(_ name: FileName, in directory: DirectoryNode) -> FileNode? {
-    switch directory.files?[name] {
+    switch directory.slot(name) {
     case nil: return nil
     case .node(let node): return node
     case .stored(let item):
       let node: FileNode
       if let present = directory.view.files[item.file] {
         node = present
-        node.links.append(Link(record: directory.record, name: name))
+        let link = Link(record: directory.record, name: name)
+        if !node.links.contains(link) { node.links.append(link) }
       } else {
         node = FileNode(
           inode: freeInode(directory.view, item.file), view: directory.view, item: item,
@@ -239,6 +241,7 @@ final class TreeState: @unchecked Sendable {
   /// Has a directory that was forgotten hold those files, all that the kernel may have of it.
   func recall(_ files: [FileName: FileNode], in directory: DirectoryNode) {
     directory.files = files.mapValues { .node($0) }
+    directory.salvage = nil
     loadedItemCount += directory.loadedCost
   }
 }

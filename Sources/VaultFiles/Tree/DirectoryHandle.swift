@@ -16,25 +16,27 @@ package final class DirectoryHandle: @unchecked Sendable {
   package let inode: Inode
   private let tree: FileTree
   private let monitor = Monitor()
-  /// Protected by `monitor`; the names but `.` and `..`.
-  private var names: [FileTree.Name] = []
-  private var parent: Inode
+  /// Protected by `monitor`.
+  private var listing: FileTree.Listing
   private var isFresh = true
   private var isReleased = false
 
   init(tree: FileTree, inode: Inode) throws(FileError) {
     self.tree = tree
     self.inode = inode
-    (names, parent) = try tree.names(in: inode)
+    listing = try tree.listing(of: inode)
   }
 
   /// Entries from `cookie` (0: the first) on, `.` and `..` included, until `body` answers false.
+  ///
+  /// - Throws: `inputOutput` behind the last entry, when there may be others in a part of the directory's record that is
+  ///   damaged.
   package func read(
     from cookie: UInt64, _ body: (DirectoryEntry) -> Bool
   ) throws(FileError) {
-    let (names, parent) = try snapshot(from: cookie)
-    for position in Int(clamping: cookie)..<max(Int(clamping: cookie), names.count + 2) {
-      guard body(entry(position, names, parent)) else { return }
+    let listing = try snapshot(from: cookie)
+    for position in try listing.positions(from: cookie) {
+      guard body(entry(position, listing)) else { return }
     }
   }
 
@@ -43,16 +45,16 @@ package final class DirectoryHandle: @unchecked Sendable {
   package func readWithAttributes(
     from cookie: UInt64, _ body: (DirectoryEntry, Attributes) -> Bool
   ) throws(FileError) {
-    let (names, parent) = try snapshot(from: cookie)
-    for position in Int(clamping: cookie)..<max(Int(clamping: cookie), names.count + 2) {
-      let entry = entry(position, names, parent)
+    let listing = try snapshot(from: cookie)
+    for position in try listing.positions(from: cookie) {
+      let entry = entry(position, listing)
       guard position >= 2 else {
         guard body(entry, try tree.attributes(entry.inode)) else { return }
         continue
       }
       let attributes: Attributes
       do throws(FileError) {
-        attributes = try tree.lookup(inode, names[position - 2].name)
+        attributes = try tree.lookup(inode, listing.names[position - 2].name)
       } catch {
         guard error == .notFound else { throw error }
         continue
@@ -64,19 +66,15 @@ package final class DirectoryHandle: @unchecked Sendable {
     }
   }
 
-  private func snapshot(
-    from cookie: UInt64
-  ) throws(FileError) -> (names: [FileTree.Name], parent: Inode) {
+  private func snapshot(from cookie: UInt64) throws(FileError) -> FileTree.Listing {
     monitor.lock()
     defer { monitor.unlock() }
-    if cookie == 0, !isFresh { (names, parent) = try tree.names(in: inode) }
+    if cookie == 0, !isFresh { listing = try tree.listing(of: inode) }
     isFresh = false
-    return (names, parent)
+    return listing
   }
 
-  private func entry(
-    _ position: Int, _ names: [FileTree.Name], _ parent: Inode
-  ) -> DirectoryEntry {
+  private func entry(_ position: Int, _ listing: FileTree.Listing) -> DirectoryEntry {
     let next = UInt64(position + 1)
     switch position {
     case 0:
@@ -84,9 +82,9 @@ package final class DirectoryHandle: @unchecked Sendable {
         name: Array(".".utf8), inode: inode, type: FileMode.directory, nextCookie: next)
     case 1:
       return DirectoryEntry(
-        name: Array("..".utf8), inode: parent, type: FileMode.directory, nextCookie: next)
+        name: Array("..".utf8), inode: listing.parent, type: FileMode.directory, nextCookie: next)
     default:
-      let name = names[position - 2]
+      let name = listing.names[position - 2]
       return DirectoryEntry(
         name: name.name.bytes, inode: name.inode, type: name.type, nextCookie: next)
     }
@@ -110,10 +108,29 @@ extension FileTree {
     let type: UInt32
   }
 
-  /// - Throws: `notDirectory`, `stale`, `accessDenied`; `inputOutput` if the directory's record is damaged.
+  /// What is in a directory.
+  struct Listing: Sendable {
+    /// In order, `.` and `..` left out.
+    var names: [Name] = []
+    var parent: Inode = FileTree.root
+    /// False when a part of the directory's record is damaged.
+    var isWhole = true
+
+    /// Where the entries from `cookie` on stand, `.` and `..` included.
+    ///
+    /// - Throws: `inputOutput` when there are no more of a directory that is not whole.
+    func positions(from cookie: UInt64) throws(FileError) -> Range<Int> {
+      let (first, end) = (Int(clamping: cookie), names.count + 2)
+      if first < end { return first..<end }
+      guard isWhole else { throw .inputOutput }
+      return first..<first
+    }
+  }
+
+  /// - Throws: `notDirectory`, `stale`, `accessDenied`; `inputOutput` if nothing of the directory's record can be read.
   package func openDirectory(_ inode: Inode) throws(FileError) -> DirectoryHandle {
     if inode != Self.root {
-      let node = try lockLoaded(inode)
+      let node = try lockReadable(inode)
       defer { state.lock.unlock() }
       try checkAccess(node, mask: 4)
       node.openCount += 1
@@ -134,31 +151,37 @@ extension FileTree {
     }
   }
 
-  /// The names in a directory, in order, and its parent's number.
-  func names(in inode: Inode) throws(FileError) -> (names: [Name], parent: Inode) {
-    if inode == Self.root { return state.lock.withLock { (memberNames, Self.root) } }
-    let node = try lockLoaded(inode)
+  func listing(of inode: Inode) throws(FileError) -> Listing {
+    if inode == Self.root { return state.lock.withLock { Listing(names: memberNames) } }
+    let node = try lockReadable(inode)
     defer { state.lock.unlock() }
-    guard !node.isRemoved else { return ([], Self.root) }
+    guard !node.isRemoved else { return Listing() }
     let view = node.view
-    var names: [Name] = []
+    var listing = Listing(isWhole: node.files != nil)
     let records = state.records(in: node)
-    names.reserveCapacity(records.count + (node.files?.count ?? 0))
+    listing.names.reserveCapacity(records.count + (node.files?.count ?? 0))
     for (name, record) in records {
-      names.append(
+      listing.names.append(
         Name(name: name, inode: inodeNumber(of: record, in: view), type: FileMode.directory))
+    }
+    func add(_ item: Item) {
+      let inode = view.files[item.file]?.inode ?? TreeState.usualInode(view, item.file)
+      listing.names.append(
+        Name(name: item.name, inode: inode, type: item.mode & FileMode.typeMask))
     }
     for (name, slot) in node.files ?? [:] where records[name] == nil {
       switch slot {
-      case .node(let file): names.append(Name(name: name, inode: file.inode, type: file.type))
-      case .stored(let item):
-        let inode = view.files[item.file]?.inode ?? TreeState.usualInode(view, item.file)
-        names.append(Name(name: name, inode: inode, type: item.mode & FileMode.typeMask))
+      case .node(let file):
+        listing.names.append(Name(name: name, inode: file.inode, type: file.type))
+      case .stored(let item): add(item)
       }
     }
-    names.sort { $0.name < $1.name }
-    let parent = node.parent.map { inodeNumber(of: $0, in: view) } ?? Self.root
-    return (names, parent)
+    if let salvage = node.salvage {
+      for (name, item) in salvage.files where records[name] == nil { add(item) }
+    }
+    listing.names.sort { $0.name < $1.name }
+    if let parent = node.parent { listing.parent = inodeNumber(of: parent, in: view) }
+    return listing
   }
 
   private func inodeNumber(of record: RecordID, in view: MemberView) -> Inode {

@@ -6,12 +6,13 @@ extension FileTree {
 
   /// What a name in a directory stands for. Counts one reference of the kernel.
   ///
-  /// - Throws: `notFound`, `notDirectory`, `accessDenied`; `inputOutput` if the directory's record is damaged.
+  /// - Throws: `notFound`, `notDirectory`, `accessDenied`; `inputOutput` if the name may be in a part of the directory's record
+  ///   that is damaged.
   package func lookup(_ parent: Inode, _ name: FileName) throws(FileError) -> Attributes {
     if parent == Self.root { return try lookupMember(name) }
     if let record = try lookupRecord(parent, name) { return record }
     while true {
-      let directory = try lockLoaded(parent)
+      let directory = try lockReadable(parent)
       defer { state.lock.unlock() }
       if let node = child(name, of: directory) {
         if let file = node as? FileNode, let unseen = unseenDirectory(of: file) {
@@ -27,7 +28,8 @@ extension FileTree {
         node.references += 1
         return attributes(of: node)
       }
-      throw .notFound
+      let mayBeThere = directory.files == nil && directory.salvage?.mayLack(name) ?? true
+      throw mayBeThere ? .inputOutput : .notFound
     }
   }
 
@@ -54,7 +56,7 @@ extension FileTree {
     return attributes(of: node)
   }
 
-  /// The node of a name in a loaded directory; the tree lock has to be held.
+  /// The node of a name in a directory that is loaded or can be read in part; the tree lock has to be held.
   func child(_ name: FileName, of directory: DirectoryNode) -> Node? {
     if let record = state.records(in: directory)[name] {
       return state.directory(record, of: directory.view)

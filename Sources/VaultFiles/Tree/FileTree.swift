@@ -88,6 +88,53 @@ package final class FileTree: Sendable {
     }
   }
 
+  /// Takes the tree lock with the directory's files loaded or, where their list is damaged, with those that can be read
+  /// (`DirectoryNode.salvage`): for looking and reading. When it throws the lock is free.
+  func lockReadable(_ inode: Inode) throws(FileError) -> DirectoryNode {
+    while true {
+      state.lock.lock()
+      let directory: DirectoryNode
+      do throws(FileError) { directory = try self.directory(inode) } catch {
+        state.lock.unlock()
+        throw error
+      }
+      if directory.files != nil {
+        state.use(directory)
+        return directory
+      }
+      if let salvage = directory.salvage, salvage.isFresh,
+        salvage.revision == directory.view.member.entry(directory.record)?.revision
+      {
+        return directory
+      }
+      state.lock.unlock()
+      do throws(FileError) { try load(directory) } catch {
+        guard error == .inputOutput else { throw error }
+        try salvage(directory)
+      }
+    }
+  }
+
+  /// Reads what can be read of a directory that cannot be loaded. The tree lock must not be held.
+  ///
+  /// - Throws: `inputOutput` when that is nothing at all.
+  private func salvage(_ directory: DirectoryNode) throws(FileError) {
+    let view = directory.view
+    guard let entry = view.member.entry(directory.record) else { throw .notFound }
+    let found: ReadableItems
+    do throws(VaultError) {
+      found = try view.member.readableItems(of: view.member.revision(entry.revision))
+    } catch {
+      throw view.objects.failure(error, reading: entry.revision)
+    }
+    state.lock.withLock {
+      guard directory.files == nil else { return }
+      directory.salvage = Salvage(found, of: entry.revision)
+      // The kernel is told of files while none are loaded here.
+      directory.wasEvicted = true
+    }
+  }
+
   /// Takes the tree lock with all directories loaded that hold a name of the file, so that the file can be marked as
   /// changed. When it throws the lock is free.
   func lockLoaded(namesOf file: FileNode) throws(FileError) {

@@ -160,6 +160,22 @@ enum ItemNode: Sendable {
     }
   }
 
+  func visitReadable(
+    at place: ItemPlace, load: ItemTree.Load, item: (Item) throws -> Void,
+    gap: (ItemPlace, any Error) throws -> Void
+  ) throws {
+    var node = self
+    do { try node.load(at: place, load) } catch { return try gap(place, error) }
+    switch node {
+    case .empty, .stored: return
+    case .leaf(let leaf): for each in leaf.items { try item(each) }
+    case .branch(let branch):
+      for (index, child) in branch.children.enumerated() {
+        try child.visitReadable(at: place.child(index), load: load, item: item, gap: gap)
+      }
+    }
+  }
+
   /// Stores the pages below that are new, then this one; nil for an empty node.
   mutating func encodeNewPages(
     store: (_ page: [UInt8]) throws -> ObjectName

@@ -23,7 +23,7 @@ struct ItemPath {
 }
 
 /// A place in an item tree: how deep, and by which steps.
-struct ItemPlace {
+package struct ItemPlace: Hashable, Sendable {
   static let root = ItemPlace(depth: 0, steps: 0)
 
   let depth: Int
@@ -44,5 +44,5 @@ struct ItemPlace {
   }
 
   /// Whether an item of this name belongs below this place.
-  func holds(_ name: FileName) -> Bool { ItemPath(of: name).prefix(depth) == steps }
+  package func holds(_ name: FileName) -> Bool { ItemPath(of: name).prefix(depth) == steps }
 }

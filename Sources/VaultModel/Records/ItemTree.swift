@@ -91,6 +91,14 @@ package struct ItemTree: Sendable {
   ) throws {
     try root.visit(at: .root, load: load, page: page, item: item)
   }
+
+  /// Walks over every item that can be read, without keeping what it loads. `gap` is told of each page that cannot be
+  /// loaded, or is none, and at which place in the tree: the names below it are not known.
+  package func visitReadable(
+    load: Load, item: (Item) throws -> Void, gap: (ItemPlace, any Error) throws -> Void
+  ) throws {
+    try root.visitReadable(at: .root, load: load, item: item, gap: gap)
+  }
 }
 
 extension ItemTree: Equatable {
