@@ -60,6 +60,70 @@ struct DamageTests {
     #expect(audit.output.contains("damage"), "\(audit.output) \(audit.errors)")
   }
 
+  /// A folder's list of files stands in several objects; one of them is lost.
+  @Test func aDamagedListShowsTheRestAndIsMended() throws {
+    let vault = try CrashVault()
+    try vault.mount()
+    let folder = vault.emma.appending("Disc")
+    try run("mkdir", [folder.string])
+    let fill = "cd '\(folder)' && for i in $(seq 100); do echo $i > $i.txt; done"
+    try run("sh", ["-c", fill])
+    try vault.unmount()
+    // Lists of before would be taken for those of now.
+    try vault.kinvault(["collect", "--keep-days", "0", "--yes", "--vault", vault.vault.string])
+    let page = try largestPage(of: vault)
+    try run("mv", [page.string, vault.outside.appending("page").string])
+    let check = try vault.attempt(["check"])
+    #expect(check.status == 1)
+    #expect(check.output.contains(page.lastComponent?.string ?? "?"), "\(check.output)")
+
+    try vault.mount()
+    let listing = try CommandRunner.run("ls", [folder.string])
+    #expect(listing.status == 2)
+    #expect(listing.errors.contains("Input/output error"), "\(listing.errors)")
+    let names = Set(listing.output.split(separator: "\n").map(String.init))
+    #expect(names.count > 70 && names.count < 100)
+    for number in 1...100 {
+      let name = "\(number).txt"
+      let read = try CommandRunner.run("cat", [folder.appending(name).string])
+      #expect(read.output == (names.contains(name) ? "\(number)\n" : ""))
+      #expect(read.status == (names.contains(name) ? 0 : 1))
+    }
+    let removal = try CommandRunner.run("rm", ["-r", folder.string])
+    #expect(removal.errors.contains("Input/output error"), "\(removal.errors)")
+    try vault.unmount()
+
+    let repair = try vault.attempt(["check", "--repair"]).output
+    #expect(repair.contains("\(names.count) files stayed"), "\(repair)")
+    try vault.mount()
+    let left = try run("ls", [folder.string]).split(separator: "\n").map(String.init)
+    #expect(Set(left) == names)
+    try run("sh", ["-c", fill])
+    #expect(try run("ls", [folder.string]).split(separator: "\n").count == 100)
+    try vault.unmount()
+  }
+
+  private func largestPage(of vault: CrashVault) throws -> FilePath {
+    let path = try run(
+      "python3",
+      [
+        "-c",
+        """
+        import os, sys
+        pages = []
+        for folder, _, names in os.walk(sys.argv[1]):
+            for name in names:
+                path = os.path.join(folder, name)
+                with open(path, "rb") as file:
+                    header = file.read(16)
+                if header[:4] == b"KVOB" and header[5] == 3:
+                    pages.append((os.path.getsize(path), path))
+        print(max(pages)[1], end="")
+        """, vault.vault.appending("members").string,
+      ])
+    return FilePath(path)
+  }
+
   /// Reads a page; returns the errno.
   private func read(_ path: String, at offset: Int) throws -> Int32 {
     let result = try CommandRunner.run(

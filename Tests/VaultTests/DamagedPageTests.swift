@@ -98,5 +98,73 @@ import VaultModel
     #expect(try emma.items(of: first.revision).count == 200)
   }
 
+  /// Loses a page of the current revision that the one before does not have; what stood in it.
+  private func losePage() throws -> Set<String> {
+    let before = Set(try pages())
+    var edit = RecordEdit(record: disc)
+    for number in 200..<250 {
+      let name = "\(number).dcm"
+      edit.items[try #require(FileName(name))] = try .file(name, Array(name.utf8), in: emma)
+    }
+    _ = try emma.commit([edit])
+    let lost = try #require(
+      try pages().first { page in
+        guard !before.contains(page), case .leaf(let items) = try emma.loadPage(page) else {
+          return false
+        }
+        let isNew = items.map { Int($0.name.string.dropLast(4)) ?? 0 >= 200 }
+        return isNew.contains(true) && isNew.contains(false)
+      })
+    guard case .leaf(let items) = try emma.loadPage(lost) else { throw Failure() }
+    try memory.store.remove(path(of: lost))
+    return Set(items.map(\.name.string))
+  }
+
+  private static func names(_ range: Range<Int>) -> Set<String> {
+    Set(range.map { "\($0).dcm" })
+  }
+
+  private func names(in emma: Member) throws -> Set<String> {
+    let entry = try #require(emma.entry(disc))
+    return Set(try emma.items(of: emma.revision(entry.revision)).map(\.name.string))
+  }
+
+  @Test func repairGoesOnWithWhatIsListedAndWhatOlderRevisionsList() throws {
+    let lost = try losePage()
+    let (vault, emma) = try reopened()
+    #expect(throws: VaultError.self) { try names(in: emma) }
+    let older = Self.names(0..<200).intersection(lost)
+    let left = Self.names(0..<250).subtracting(lost)
+    let report = try #require(try vault.repair().first)
+    #expect(report.wentBack.isEmpty && report.lost.isEmpty)
+    #expect(report.cut.map(\.path) == ["Emma/Disc"])
+    #expect(report.cut.map(\.keptCount) == [left.count])
+    #expect(report.cut.map(\.takenBackCount) == [older.count])
+    #expect(try names(in: emma) == left.union(older))
+    let problems = try vault.check(readsData: true).problems
+    #expect(problems.map(\.isOnlyInHistory) == [true])
+    #expect(try vault.repair().isEmpty)
+    // Once more from disk, and with the older revision's help no more than is said.
+    try vault.close()
+    let again = try #require(try memory.open().members.first)
+    #expect(try names(in: again) == left.union(older))
+    let text = try #require(older.first)
+    let name = try #require(FileName(text))
+    #expect(try again.item(named: name, in: disc)?.size == UInt64(name.bytes.count))
+  }
+
+  @Test func anOlderRevisionCanBeRestoredOverADamagedList() throws {
+    let lost = try losePage()
+    let (_, emma) = try reopened()
+    let history = try emma.history(of: disc)
+    #expect(history.count == 2)
+    let changes = try emma.changes(from: history[1].revision, to: history[0].revision)
+    let added = changes.compactMap { if case .added(let name) = $0 { name.string } else { nil } }
+    #expect(changes.count == added.count + 1 && changes.contains(.unreadableFiles))
+    #expect(Set(added) == Self.names(200..<250).subtracting(lost))
+    _ = try emma.commit([RecordRestore(emma).edit(of: disc, to: history[1].revision)])
+    #expect(try names(in: emma) == Self.names(0..<200))
+  }
+
   private struct Failure: Error {}
 }

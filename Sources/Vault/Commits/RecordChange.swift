@@ -12,6 +12,8 @@ package enum RecordChange: Hashable, Sendable {
   case added(FileName)
   case removed(FileName)
   case changed(FileName)
+  /// A part of the list of files of one of the two cannot be read: what changed there is not known.
+  case unreadableFiles
   /// The content stayed; mode, owner, times or extended attributes did not.
   case fileAttributes(FileName)
 }
@@ -20,7 +22,6 @@ extension Member {
   /// The changes from one revision to a later one, those of files by name; all that is new if there
   /// is no earlier one.
   ///
-  /// - Throws: `missing`, `damaged` of a page of an item tree.
   package func changes(
     from old: RecordRevision?, to new: RecordRevision
   ) throws(VaultError) -> [RecordChange] {
@@ -44,20 +45,27 @@ extension Member {
   private func fileChanges(
     from old: RecordRevision?, to new: RecordRevision
   ) throws(VaultError) -> [RecordChange] {
-    let before = try old.map { revision throws(VaultError) in try filesByName(of: revision) } ?? [:]
-    let after = try filesByName(of: new)
-    return Set(before.keys).union(after.keys).sorted().compactMap { name in
-      switch (before[name], after[name]) {
-      case (nil, .some): return .added(name)
-      case (.some, nil): return .removed(name)
-      case (let was?, let item?):
-        if was.size != item.size || was.content != item.content { return .changed(name) }
-        let isSame =
-          was.mode == item.mode && was.modified == item.modified && was.owner == item.owner
-          && was.xattrs == item.xattrs
-        return isSame ? nil : .fileAttributes(name)
-      case (nil, nil): return nil
-      }
+    let before = try old.map { old throws(VaultError) in try readableItems(of: old) }
+    let after = try readableItems(of: new)
+    let hasGaps = !after.gaps.isEmpty || !(before?.gaps.isEmpty ?? true)
+    let (was, now) = (before?.byName ?? [:], after.byName)
+    let names = Set(was.keys).union(now.keys).sorted()
+      .filter { !after.mayLack($0) && !(before?.mayLack($0) ?? false) }
+    return (hasGaps ? [.unreadableFiles] : [])
+      + names.compactMap { Self.change(of: $0, from: was[$0], to: now[$0]) }
+  }
+
+  private static func change(of name: FileName, from old: Item?, to new: Item?) -> RecordChange? {
+    switch (old, new) {
+    case (nil, .some): return .added(name)
+    case (.some, nil): return .removed(name)
+    case (let was?, let item?):
+      if was.size != item.size || was.content != item.content { return .changed(name) }
+      let isSame =
+        was.mode == item.mode && was.modified == item.modified && was.owner == item.owner
+        && was.xattrs == item.xattrs
+      return isSame ? nil : .fileAttributes(name)
+    case (nil, nil): return nil
     }
   }
 

@@ -17,6 +17,9 @@ package struct RecordEdit: Sendable {
   /// The times of the items that the author of the edit saw, for names in `items`: what another device made of them
   /// since is kept as a conflict. A name that is not here is replaced without a look.
   package var seen: [FileName: HybridTime] = [:]
+  /// Whether files go that are in a part of the record's list which cannot be read, unless `items` has them; otherwise
+  /// the edit fails where it needs that part.
+  package var leavesOutUnreadable = false
   /// Its contents may be sealed with the keys of an epoch that is over.
   var mayNameOldObjects = false
 
@@ -73,6 +76,13 @@ extension RecordEdit {
       revision.attributes = attributes
       revision.attributesTime = time
       isChanged = true
+    }
+    if leavesOutUnreadable {
+      let readable = try revision.readableItems(load: load)
+      if !readable.gaps.isEmpty {
+        revision.items = ItemTree(items: readable.items.filter { $0.name != .record })
+        isChanged = true
+      }
     }
     for (name, item) in items {
       let old = try pages(load) { try revision.item(named: name, load: $0) }

@@ -232,6 +232,29 @@ package final class Member: Sendable {
   package func history(
     of record: RecordID
   ) throws(VaultError) -> [(name: ObjectName, revision: RecordRevision)] {
+    try history(of: record) { error, isCurrent throws(VaultError) in
+      // Older revisions are removed after their retention time.
+      if case .missing = error, !isCurrent { return }
+      throw error
+    }
+  }
+
+  /// The same without the revisions that are damaged, and what came before these.
+  func readableHistory(
+    of record: RecordID
+  ) throws(VaultError) -> [(name: ObjectName, revision: RecordRevision)] {
+    try history(of: record) { error, isCurrent throws(VaultError) in
+      switch error {
+      case .missing, .damaged: if isCurrent { throw error }
+      default: throw error
+      }
+    }
+  }
+
+  private func history(
+    of record: RecordID,
+    fail: (_ error: VaultError, _ isCurrent: Bool) throws(VaultError) -> Void
+  ) throws(VaultError) -> [(name: ObjectName, revision: RecordRevision)] {
     guard let entry = entry(record) else { throw .notFound(what: "the record") }
     var result: [(name: ObjectName, revision: RecordRevision)] = []
     var waiting = [entry.revision]
@@ -239,9 +262,8 @@ package final class Member: Sendable {
     while let name = waiting.popLast() {
       let found: RecordRevision
       do throws(VaultError) { found = try revision(name) } catch {
-        // Older revisions are removed after their retention time.
-        if case .missing = error, name != entry.revision { continue }
-        throw error
+        try fail(error, name == entry.revision)
+        continue
       }
       result.append((name, found))
       for previous in found.previous where seen.insert(previous).inserted {

@@ -2,25 +2,29 @@ import VaultModel
 
 /// The files of a record as far as their list can be read.
 package struct ReadableItems: Sendable {
-  /// `record.md` among them, tombstones left out.
+  /// `record.md` among them.
   package var items: [Item] = []
   /// Where in the tree of items a page cannot be read, and why.
   package var gaps: [(place: ItemPlace, error: VaultError)] = []
+
+  var byName: [FileName: Item] {
+    Dictionary(items.map { ($0.name, $0) }) { first, _ in first }
+  }
 
   /// Whether an item of this name may stand where nothing can be read.
   package func mayLack(_ name: FileName) -> Bool { gaps.contains { $0.place.holds(name) } }
 }
 
-extension Member {
-  /// The items of a revision, but for those of pages that are missing or damaged.
+extension RecordRevision {
+  /// The items of the revision, tombstones included, but for those of pages that are missing or damaged.
   ///
-  /// - Throws: What else keeps a page from being read.
-  package func readableItems(of revision: RecordRevision) throws(VaultError) -> ReadableItems {
-    var load: (ObjectName) throws(VaultError) -> ItemPage = loadPage
-    if let root = revision.items.unloadedRoot { load = PagesAhead(of: root, in: self).page }
-    var found = ReadableItems(items: revision.document.map { [$0] } ?? [])
+  /// - Throws: What else keeps `load` from giving a page.
+  func readableItems(
+    load: @escaping (ObjectName) throws(VaultError) -> ItemPage
+  ) throws(VaultError) -> ReadableItems {
+    var found = ReadableItems(items: document.map { [$0] } ?? [])
     try pages(load) { load in
-      try revision.items.visitReadable(
+      try items.visitReadable(
         load: load, item: { found.items.append($0) },
         gap: { place, error in
           switch error {
@@ -30,7 +34,49 @@ extension Member {
           }
         })
     }
+    return found
+  }
+}
+
+extension Member {
+  /// The items of a revision, tombstones left out, but for those of pages that are missing or damaged.
+  ///
+  /// - Throws: What else keeps a page from being read.
+  package func readableItems(of revision: RecordRevision) throws(VaultError) -> ReadableItems {
+    var load: (ObjectName) throws(VaultError) -> ItemPage = loadPage
+    if let root = revision.items.unloadedRoot { load = PagesAhead(of: root, in: self).page }
+    var found = try revision.readableItems(load: load)
     found.items.removeAll(where: \.isDeleted)
+    return found
+  }
+
+  /// The file of this name in a revision; nil if it has none. Reads the pages on the way to the name only.
+  ///
+  /// - Throws: `missing`, `damaged` of such a page.
+  package func item(
+    named name: FileName, of revision: RecordRevision
+  ) throws(VaultError) -> Item? {
+    var revision = revision
+    let item = try pages(loadPage) { try revision.item(named: name, load: $0) }
+    return item.flatMap { $0.isDeleted ? nil : $0 }
+  }
+
+  /// The files that a damaged list lacks, as they were in the newest kept revision whose list shows them. One that was
+  /// removed since may be among them.
+  ///
+  /// - Parameter damaged: What can be read of the record's current revision.
+  func itemsBefore(
+    _ damaged: ReadableItems, of record: RecordID
+  ) throws(VaultError) -> [Item] {
+    var newer = [damaged]
+    var found: [Item] = []
+    for (_, revision) in try readableHistory(of: record).dropFirst()
+    where !revision.place.isDeleted {
+      let older = try readableItems(of: revision)
+      found += older.items.filter { item in newer.allSatisfy { $0.mayLack(item.name) } }
+      newer.append(older)
+      if older.gaps.isEmpty { break }
+    }
     return found
   }
 }

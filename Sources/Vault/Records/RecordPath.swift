@@ -124,6 +124,6 @@ extension Member: RecordHierarchy {
   /// The file of this name; nil if the record has none or is unknown.
   package func item(named name: FileName, in record: RecordID) throws(VaultError) -> Item? {
     guard let entry = entry(record) else { return nil }
-    return try items(of: revision(entry.revision)).first { $0.name == name }
+    return try item(named: name, of: revision(entry.revision))
   }
 }

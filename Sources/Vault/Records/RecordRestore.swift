@@ -16,15 +16,18 @@ package struct RecordRestore {
   /// The edit that gives a record the files, note and attributes of an older revision. Where the record
   /// is and what it is called stays, unless it is deleted.
   ///
-  /// - Throws: `notFound` for an unknown record; `missing`, `damaged`.
+  /// - Throws: `notFound` for an unknown record; `missing`, `damaged` of the older revision.
   package func edit(
     of record: RecordID, to revision: RecordRevision
   ) throws(VaultError) -> RecordEdit {
     guard let entry = member.entry(record) else { throw .notFound(what: "the record") }
-    let current = try member.filesByName(of: try member.revision(entry.revision))
+    let current = try member.readableItems(of: try member.revision(entry.revision))
     let wanted = try member.filesByName(of: revision)
     var edit = RecordEdit(record: record, attributes: revision.attributes)
-    for name in current.keys where wanted[name] == nil { edit.items.updateValue(nil, forKey: name) }
+    edit.leavesOutUnreadable = true
+    for item in current.items where wanted[item.name] == nil {
+      edit.items.updateValue(nil, forKey: item.name)
+    }
     for (name, item) in wanted { edit.items[name] = item }
     if entry.isDeleted {
       edit.place = RecordPlace(parent: entry.parent, title: entry.title, isDeleted: false)
@@ -135,7 +138,7 @@ package struct RecordRestore {
     named name: FileName, of record: RecordID
   ) throws(VaultError) -> Item {
     for (_, revision) in try member.history(of: record) {
-      if let item = try member.filesByName(of: revision)[name] { return item }
+      if let item = try member.item(named: name, of: revision) { return item }
     }
     throw .notFound(what: "a revision in which the record had this file")
   }

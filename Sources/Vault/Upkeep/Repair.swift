@@ -12,11 +12,22 @@ package struct RepairReport: Sendable {
   package var wentBack: [String] = []
   /// Records of which no revision can be read.
   package var lost: [String] = []
+  /// Records that have only the files that can still be listed.
+  package var cut: [CutRecord] = []
+
+  /// A record that lost a part of its list of files.
+  package struct CutRecord: Sendable {
+    package var path: String
+    /// Files that the list still had, and those that an older revision had in the part that is lost.
+    package var keptCount: Int
+    package var takenBackCount: Int
+  }
 }
 
 extension Vault {
-  /// Rebuilds the manifests of members whose heads or segments are lost or broken, and takes records
-  /// whose newest revision is lost back to the newest one that can be read.
+  /// Rebuilds the manifests of members whose heads or segments are lost or broken, takes records whose newest revision
+  /// is lost back to the newest one that can be read, and gives records that lost a part of their list of files a new
+  /// revision with what is left of it.
   ///
   /// Only adds: nothing is removed, and a member that is whole is left alone.
   package func repair(
@@ -37,6 +48,46 @@ extension Vault {
 extension Member {
   /// - Returns: What was done; nil when the member needs no repair.
   func repair(progress: (WorkProgress) -> Void) throws(VaultError) -> RepairReport? {
+    let rebuilt = try repairRecords(progress: progress)
+    let cut = try repairFileLists()
+    guard rebuilt != nil || !cut.isEmpty else { return nil }
+    var report = rebuilt ?? RepairReport(member: name.string, recordCount: recordCount)
+    report.cut = cut
+    return report
+  }
+
+  /// Gives each record that lost a part of its list of files a new revision, with the files that are still listed and
+  /// those that an older revision lists in the lost part.
+  private func repairFileLists() throws(VaultError) -> [RepairReport.CutRecord] {
+    var edits: [RecordEdit] = []
+    var cut: [RepairReport.CutRecord] = []
+    for entry in allEntries() where !entry.isDeleted && !entry.isBare {
+      let readable: ReadableItems
+      do throws(VaultError) { readable = try readableItems(of: revision(entry.revision)) } catch {
+        switch error {
+        case .missing, .damaged: continue
+        default: throw error
+        }
+      }
+      if readable.gaps.isEmpty { continue }
+      var edit = RecordEdit(record: entry.record)
+      edit.leavesOutUnreadable = true
+      let older = try itemsBefore(readable, of: entry.record)
+      for item in older { edit.items[item.name] = item }
+      edits.append(edit)
+      cut.append(
+        RepairReport.CutRecord(
+          path: displayPath(of: entry.record), keptCount: readable.items.count,
+          takenBackCount: older.count))
+    }
+    if edits.isEmpty { return [] }
+    if let failure = try commit(edits).failures.values.first { throw failure }
+    return cut
+  }
+
+  private func repairRecords(
+    progress: (WorkProgress) -> Void
+  ) throws(VaultError) -> RepairReport? {
     let unreadable = unreadableRecords()
     guard damageReason != nil || !unreadable.isEmpty || entry(.root) == nil else { return nil }
     let found = try revisionsInObjects(progress: progress)

@@ -91,7 +91,7 @@ struct RecordLookup {
       case .record(let record)? = try member.target(at: parent.components)
     else { return nil }
     for (_, revision) in try member.history(of: record)
-    where try member.filesByName(of: revision)[name] != nil {
+    where try member.item(named: name, of: revision) != nil {
       return FoundRecord(member: member, target: .file(name, in: record), path: path)
     }
     return nil

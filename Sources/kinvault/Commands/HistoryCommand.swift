@@ -55,7 +55,16 @@ private struct RevisionRow: Encodable {
   }
 
   var shortRevision: String { String(revision.prefix(8)) }
-  var summary: String { changes.isEmpty ? "nothing that shows" : changes.joined(separator: ", ") }
+
+  /// The changes on one line, of many the first.
+  var summary: String {
+    if changes.isEmpty { return "nothing that shows" }
+    let shown = changes.count <= Self.shownCount + 1 ? changes : Array(changes.prefix(Self.shownCount))
+    let rest = changes.count - shown.count
+    return shown.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+  }
+
+  private static let shownCount = 5
 
   static func rows(of found: FoundRecord, in vault: Vault) throws -> [RevisionRow] {
     let history = try found.member.history(of: found.record)
@@ -99,6 +108,7 @@ extension RecordChange {
     case .moved(let parent):
       "moved from \(parent.flatMap { names.path(of: $0)?.string } ?? "elsewhere")"
     case .attributes: "attributes"
+    case .unreadableFiles: "files that cannot be read: kinvault check"
     case .added(.record): "note added"
     case .removed(.record): "note removed"
     case .changed(.record): "note changed"

@@ -70,7 +70,7 @@ struct RestoreCommand: ParsableCommand {
     let item: Item
     if let revision {
       let (_, wanted) = try find(revision, in: found)
-      guard let old = try member.filesByName(of: wanted)[name] else {
+      guard let old = try member.item(named: name, of: wanted) else {
         throw CommandError.notFound("The file was not there in revision \(revision).")
       }
       item = old

@@ -18,6 +18,13 @@ struct CheckPrint: Encodable {
     var records: Int
     var wentBack: [String]
     var lost: [String]
+    var cut: [CutRow]
+  }
+
+  struct CutRow: Encodable {
+    var path: String
+    var files: Int
+    var filesOfOlderRevisions: Int
   }
 
   var members: Int
@@ -58,7 +65,10 @@ struct CheckPrint: Encodable {
     }
     self.repairs = repairs.map {
       RepairRow(
-        member: $0.member, records: $0.recordCount, wentBack: $0.wentBack, lost: $0.lost)
+        member: $0.member, records: $0.recordCount, wentBack: $0.wentBack, lost: $0.lost,
+        cut: $0.cut.map {
+          CutRow(path: $0.path, files: $0.keptCount, filesOfOlderRevisions: $0.takenBackCount)
+        })
     }
   }
 
@@ -95,6 +105,11 @@ struct CheckPrint: Encodable {
       Terminal.writeLine("  \(Terminal.visible(path)) went back to an older revision.")
     }
     for path in repair.lost { Terminal.writeLine("  \(Terminal.visible(path)) is lost.") }
+    for row in repair.cut {
+      Terminal.writeLine(
+        "  \(Terminal.visible(row.path)) lost a part of its list of files: \(counted(row.files, "file")) stayed, "
+          + "\(counted(row.filesOfOlderRevisions, "file")) came from older revisions.")
+    }
   }
 
   private func print(_ rows: [ProblemRow], heading: String) {
@@ -133,7 +148,10 @@ struct CheckPrint: Encodable {
         """)
       if repairs.isEmpty {
         Terminal.writeLine(
-          "  Without a backup, kinvault check --repair brings back what is still there.")
+          """
+            A remote may have them too: kinvault check --repair --remote NAME
+            Where nothing has them, kinvault check --repair goes on with what is still there.
+          """)
       }
     }
     if kinds.contains("rollback") || kinds.contains("fork") {
