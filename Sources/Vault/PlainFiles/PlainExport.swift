@@ -11,6 +11,8 @@ package struct PlainExport {
     package var byteCount: UInt64 = 0
     /// Plain paths of files that are damaged in the vault and were left out, and why.
     package var failures: [(path: String, error: VaultError)] = []
+    /// Plain paths of folders of which not all files can be listed, and why.
+    package var cutFolders: [(path: String, error: VaultError)] = []
     /// True if the folder's file system has no extended attributes, and some were left out.
     package var lacksXattrs = false
   }
@@ -82,7 +84,7 @@ package struct PlainExport {
       attributes = revision.attributes
       let found = try member.readableItems(of: revision)
       items = found.items
-      report.failures += found.gaps.map { (folder.description, $0.error) }
+      report.cutFolders += found.gaps.map { (folder.description, $0.error) }
     } catch {
       report.failures.append((folder.description, error))
     }

@@ -36,6 +36,9 @@ struct ExportCommand: ParsableCommand {
     for failure in report.failures {
       Terminal.note("kinvault: \(failure.path) was left out. \(failure.error.message)")
     }
+    for folder in report.cutFolders {
+      Terminal.note("kinvault: \(folder.path) lacks files. \(folder.error.message)")
+    }
     if report.lacksXattrs {
       Terminal.note(
         "kinvault: That folder's file system keeps no extended attributes; they are left out.")
@@ -43,7 +46,7 @@ struct ExportCommand: ParsableCommand {
     Terminal.writeLine(
       "Exported \(counted(report.recordCount, "record")) with \(counted(report.fileCount, "file")), "
         + "\(ByteCount.text(report.byteCount)), to \(folder).")
-    if let failure = report.failures.first { throw failure.error }
+    if let failure = (report.failures + report.cutFolders).first { throw failure.error }
   }
 
   private func export(_ found: FoundRecord) throws -> PlainExport.Report {

@@ -59,7 +59,8 @@ private struct RevisionRow: Encodable {
   /// The changes on one line, of many the first.
   var summary: String {
     if changes.isEmpty { return "nothing that shows" }
-    let shown = changes.count <= Self.shownCount + 1 ? changes : Array(changes.prefix(Self.shownCount))
+    let isShort = changes.count <= Self.shownCount + 1
+    let shown = isShort ? changes[...] : changes.prefix(Self.shownCount)
     let rest = changes.count - shown.count
     return shown.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
   }

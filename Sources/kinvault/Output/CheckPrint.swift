@@ -87,14 +87,20 @@ struct CheckPrint: Encodable {
     }
     if unusedObjects > 0 {
       Terminal.writeLine(
-        "\(counted(unusedObjects, "file")) (\(ByteCount.text(unusedBytes))) are no longer needed; "
-          + "to remove them: kinvault collect")
+        "\(counted(unusedObjects, "file")) (\(ByteCount.text(unusedBytes))) "
+          + (hasLosses
+            ? "are named by nothing that can be read; what is missing or damaged may name them."
+            : "are no longer needed; to remove them: kinvault collect"))
     }
     let notes = problems.filter { $0.severity == "note" }
     let others = problems.filter { $0.severity != "note" }
     print(others, heading: "\(counted(others.count, "problem")):")
     print(notes, heading: "Worth knowing:")
     conclude(hasProblems: !others.isEmpty)
+  }
+
+  private var hasLosses: Bool {
+    problems.contains { $0.severity != "note" && ($0.kind == "missing" || $0.kind == "damaged") }
   }
 
   private func print(repair: RepairRow) {
@@ -140,7 +146,7 @@ struct CheckPrint: Encodable {
     }
     Terminal.writeLine("\nWhat to do:")
     let kinds = Set(problems.filter { $0.severity != "note" }.map(\.kind))
-    if kinds.contains("missing") || kinds.contains("damaged") {
+    if hasLosses {
       Terminal.writeLine(
         """
           Copy the encrypted files named above from a backup of this folder back to where they were,

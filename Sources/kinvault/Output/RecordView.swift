@@ -22,6 +22,8 @@ struct RecordView: Encodable {
   var problem: String?
   var text: String
   var files: [FileRow]
+  /// Whether there may be others, in a part of the record's list of files that cannot be read.
+  var lacksFiles: Bool
   var records: [String]
 
   init(_ found: FoundRecord) throws {
@@ -46,7 +48,9 @@ struct RecordView: Encodable {
         text = String(decoding: document.bytes, as: UTF8.self)
       }
     }
-    files = try member.items(of: revision).filter { $0.name != .record }
+    let readable = try member.readableItems(of: revision)
+    lacksFiles = !readable.gaps.isEmpty
+    files = readable.items.filter { $0.name != .record }
       .sorted { $0.name < $1.name }.map(FileRow.init)
     records = member.children(of: entry.record).map(\.title.string).sorted()
   }
@@ -73,6 +77,9 @@ struct RecordView: Encodable {
       if body.last?.isNewline == false { Terminal.writeLine() }
     }
     printFiles()
+    if lacksFiles {
+      Terminal.writeLine("\nA part of its list of files cannot be read. See: kinvault check")
+    }
     if !records.isEmpty {
       Terminal.writeLine("\nContains: \(records.map(Terminal.visible).joined(separator: ", "))")
     }
