@@ -21,7 +21,6 @@ package enum RecordChange: Hashable, Sendable {
 extension Member {
   /// The changes from one revision to a later one, those of files by name; all that is new if there
   /// is no earlier one.
-  ///
   package func changes(
     from old: RecordRevision?, to new: RecordRevision
   ) throws(VaultError) -> [RecordChange] {

@@ -70,8 +70,9 @@ extension Member {
   ) throws(VaultError) -> [Item] {
     var newer = [damaged]
     var found: [Item] = []
-    for (_, revision) in try readableHistory(of: record).dropFirst()
-    where !revision.place.isDeleted {
+    let current = entry(record)?.revision
+    for (name, revision) in try readableHistory(of: record)
+    where name != current && !revision.place.isDeleted {
       let older = try readableItems(of: revision)
       found += older.items.filter { item in newer.allSatisfy { $0.mayLack(item.name) } }
       newer.append(older)

@@ -96,6 +96,7 @@ extension RecordChange {
     switch self {
     case .added(let name), .removed(let name), .changed(let name), .fileAttributes(let name):
       name == file
+    case .unreadableFiles: true
     default: false
     }
   }

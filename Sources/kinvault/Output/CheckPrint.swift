@@ -88,9 +88,9 @@ struct CheckPrint: Encodable {
     if unusedObjects > 0 {
       Terminal.writeLine(
         "\(counted(unusedObjects, "file")) (\(ByteCount.text(unusedBytes))) "
-          + (hasLosses
-            ? "are named by nothing that can be read; what is missing or damaged may name them."
-            : "are no longer needed; to remove them: kinvault collect"))
+          + (losses.isEmpty
+            ? "are no longer needed; to remove them: kinvault collect"
+            : "are named by nothing that can be read; what is missing or damaged may name them."))
     }
     let notes = problems.filter { $0.severity == "note" }
     let others = problems.filter { $0.severity != "note" }
@@ -99,8 +99,9 @@ struct CheckPrint: Encodable {
     conclude(hasProblems: !others.isEmpty)
   }
 
-  private var hasLosses: Bool {
-    problems.contains { $0.severity != "note" && ($0.kind == "missing" || $0.kind == "damaged") }
+  /// What is missing or damaged.
+  private var losses: [ProblemRow] {
+    problems.filter { $0.severity != "note" && ($0.kind == "missing" || $0.kind == "damaged") }
   }
 
   private func print(repair: RepairRow) {
@@ -146,20 +147,7 @@ struct CheckPrint: Encodable {
     }
     Terminal.writeLine("\nWhat to do:")
     let kinds = Set(problems.filter { $0.severity != "note" }.map(\.kind))
-    if hasLosses {
-      Terminal.writeLine(
-        """
-          Copy the encrypted files named above from a backup of this folder back to where they were,
-          then check again. Everything else can be used meanwhile.
-        """)
-      if repairs.isEmpty {
-        Terminal.writeLine(
-          """
-            A remote may have them too: kinvault check --repair --remote NAME
-            Where nothing has them, kinvault check --repair goes on with what is still there.
-          """)
-      }
-    }
+    adviseOnLosses()
     if kinds.contains("rollback") || kinds.contains("fork") {
       Terminal.writeLine(
         """
@@ -171,6 +159,26 @@ struct CheckPrint: Encodable {
       Terminal.writeLine(
         "  Files with a signature that does not hold are ignored; whoever put them there has no key."
       )
+    }
+  }
+
+  private func adviseOnLosses() {
+    if losses.isEmpty { return }
+    Terminal.writeLine(
+      """
+        Copy the encrypted files named above from a backup of this folder back to where they were,
+        then check again. Everything else can be used meanwhile.
+        A remote may have them too: kinvault check --repair --remote NAME
+      """)
+    if losses.allSatisfy(\.isOnlyInHistory) {
+      Terminal.writeLine(
+        """
+          Nothing that is there now is hit. An older revision that nothing can mend goes, and the problem with
+          it, when it is no longer kept: kinvault collect --keep-days DAYS
+        """)
+    } else if repairs.isEmpty {
+      Terminal.writeLine(
+        "  Where nothing has them, kinvault check --repair goes on with what is still there.")
     }
   }
 }
