@@ -26,8 +26,10 @@ struct CheckCommand: ParsableCommand {
     help: ArgumentHelp(
       "Mend what can be mended, then check.",
       discussion:
-        "Lost lists of records are rebuilt from the records. With --remote, good copies of what is damaged or missing "
-        + "here are taken from there first, and what is damaged or missing there is put there again."
+        "Lost lists of records are rebuilt from the records; a record that lost its newest revision, or a part of its "
+        + "list of files, goes on with what is left, here and in older revisions. With --remote, good copies of what "
+        + "is damaged or missing here are taken from there first, and what is damaged or missing there is put there "
+        + "again."
     ))
   var repair = false
 
