@@ -53,12 +53,27 @@ final class RcloneProgram: Sendable {
   private static func wait(
     for socket: String, of program: GuardedProgram
   ) throws(BlobStoreError) {
-    for _ in 0..<1000 {
-      if access(socket, F_OK) == 0 { return }
+    for _ in 0..<3000 {
+      if accepts(socket) { return }
       if program.hasEnded { throw program.failure("it does not start") }
       usleep(10_000)
     }
-    throw program.failure("it did not start within 10 seconds")
+    throw program.failure("it did not start within 30 seconds")
+  }
+
+  /// Whether somebody listens there: the file is there a moment before.
+  private static func accepts(_ socket: String) -> Bool {
+    let number = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard number >= 0 else { return false }
+    defer { close(number) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: socket.utf8) }
+    return withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(number, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+      }
+    }
   }
 
   /// Sends one command and decodes its answer. Throws `notFound` when rclone says so, and for all else that goes

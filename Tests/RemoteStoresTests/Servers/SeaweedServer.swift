@@ -38,17 +38,23 @@ final class SeaweedServer: Server {
     try makeBucket()
   }
 
-  /// By botocore, which signs on its own account. A server that is just starting may need some tries.
+  /// By botocore, which signs on its own account. A server that is just starting may need some tries, and leave one
+  /// without an answer.
   private func makeBucket() throws {
     let script = """
-      import sys, time, botocore.session
+      import sys, time, botocore.config, botocore.session
       endpoint, user, secret, bucket = sys.argv[1:]
       client = botocore.session.get_session().create_client(
           "s3", endpoint_url=endpoint, region_name="us-east-1",
-          aws_access_key_id=user, aws_secret_access_key=secret)
-      for attempt in range(60):
+          aws_access_key_id=user, aws_secret_access_key=secret,
+          config=botocore.config.Config(
+              connect_timeout=2, read_timeout=10, retries={"total_max_attempts": 1}))
+      last, end = "it did not answer", time.monotonic() + 120
+      while time.monotonic() < end:
           try:
-              client.create_bucket(Bucket=bucket)
+              there = client.list_buckets().get("Buckets") or []
+              if bucket not in [each["Name"] for each in there]:
+                  client.create_bucket(Bucket=bucket)
               client.put_object(Bucket=bucket, Key="ready", Body=b"1")
               client.delete_object(Bucket=bucket, Key="ready")
               break
@@ -62,7 +68,7 @@ final class SeaweedServer: Server {
       try ServerPrograms.path("python"),
       [
         "-c", script, "\(endpoint)", Self.credentials.user, Self.credentials.secret, Self.bucket,
-      ])
+      ], timeout: .seconds(180))
     try #require(result.status == 0, "\(result.errors)")
   }
 
