@@ -26,3 +26,17 @@ package struct BlobEntry: Hashable, Sendable {
 
   package var isFolder: Bool { kind == .folder }
 }
+
+extension [BlobEntry] {
+  /// A folder's entries as a store gives them: sorted by name, each blob and each folder once. Some servers list one
+  /// twice after a race.
+  package func listed() -> [BlobEntry] {
+    var result: [BlobEntry] = []
+    result.reserveCapacity(count)
+    for entry in sorted(by: { $0.name < $1.name }) {
+      let namesakes = result.reversed().prefix { $0.name == entry.name }
+      if !namesakes.contains(where: { $0.kind == entry.kind }) { result.append(entry) }
+    }
+    return result
+  }
+}

@@ -36,8 +36,9 @@ package protocol BlobStore: Sendable {
   /// Removes a blob. Removing what is absent succeeds. Throws `notABlob` for a folder, where the store has folders.
   func remove(_ path: BlobPath) throws(BlobStoreError)
 
-  /// What is in a folder, sorted by name; empty when it is absent. Names of temporary files are included, and names
-  /// that no path can have (`..`, or with a `/` in them), so whoever reads the list must parse every name.
+  /// What is in a folder, sorted by name, each blob and each folder once; empty when it is absent. Names of temporary
+  /// files are included, and names that no path can have (`..`, or with a `/` in them), so whoever reads the list must
+  /// parse every name.
   ///
   /// Throws `endlessListing` when a remote store goes on and on.
   func list(_ folder: BlobPath) throws(BlobStoreError) -> [BlobEntry]

@@ -193,7 +193,7 @@ package final class RcloneStore: BlobStore {
     if entries.isEmpty, !folder.isRoot, let item = try item(at: folder), !item.isFolder {
       throw .notABlob(path: folder.string)
     }
-    return entries.sorted { $0.name < $1.name }
+    return entries.listed()
   }
 
   /// The whole tree in one page: rclone lists at once what the remote can list at once.

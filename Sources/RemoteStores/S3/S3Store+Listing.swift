@@ -15,7 +15,7 @@ extension S3Store {
         throw .endlessListing(folder: folder.string, limit: configuration.folderLimit)
       }
     } while token != nil
-    return entries.sorted { $0.name < $1.name }
+    return entries.listed()
   }
 
   /// All that is below the folder, a page at a time, however deep.

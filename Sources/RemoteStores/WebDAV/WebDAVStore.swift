@@ -163,7 +163,7 @@ package final class WebDAVStore: BlobStore {
           name: resource.name, kind: resource.isFolder ? .folder : .blob,
           size: resource.isFolder ? 0 : resource.size, fingerprint: resource.fingerprint))
     }
-    return entries.sorted { $0.name < $1.name }
+    return entries.listed()
   }
 
   /// A server that has answered has done what it will do for durability.
