@@ -7,7 +7,7 @@ package struct ReadableItems: Sendable {
   /// Where in the tree of items a page cannot be read, and why.
   package var gaps: [(place: ItemPlace, error: VaultError)] = []
 
-  var byName: [FileName: Item] {
+  package var byName: [FileName: Item] {
     Dictionary(items.map { ($0.name, $0) }) { first, _ in first }
   }
 

@@ -26,7 +26,7 @@ struct Salvage {
   init(_ found: ReadableItems, of revision: ObjectName) {
     self.revision = revision
     self.found = found
-    files = Dictionary(found.items.map { ($0.name, $0) }) { first, _ in first }
+    files = found.byName
     end = .now + .seconds(1)
   }
 

@@ -145,25 +145,9 @@ enum ItemNode: Sendable {
 
   func visit(
     at place: ItemPlace, load: ItemTree.Load, page: (ObjectName) throws -> Bool,
-    item: (Item) throws -> Void
+    item: (Item) throws -> Void, gap: (ItemPlace, any Error) throws -> Void
   ) throws {
     if let name = self.page, try !page(name) { return }
-    var node = self
-    try node.load(at: place, load)
-    switch node {
-    case .empty, .stored: return
-    case .leaf(let leaf): for each in leaf.items { try item(each) }
-    case .branch(let branch):
-      for (index, child) in branch.children.enumerated() {
-        try child.visit(at: place.child(index), load: load, page: page, item: item)
-      }
-    }
-  }
-
-  func visitReadable(
-    at place: ItemPlace, load: ItemTree.Load, item: (Item) throws -> Void,
-    gap: (ItemPlace, any Error) throws -> Void
-  ) throws {
     var node = self
     do { try node.load(at: place, load) } catch { return try gap(place, error) }
     switch node {
@@ -171,7 +155,8 @@ enum ItemNode: Sendable {
     case .leaf(let leaf): for each in leaf.items { try item(each) }
     case .branch(let branch):
       for (index, child) in branch.children.enumerated() {
-        try child.visitReadable(at: place.child(index), load: load, item: item, gap: gap)
+        try child.visit(
+          at: place.child(index), load: load, page: page, item: item, gap: gap)
       }
     }
   }

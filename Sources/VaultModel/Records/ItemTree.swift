@@ -89,7 +89,8 @@ package struct ItemTree: Sendable {
   package func visit(
     load: Load, page: (ObjectName) throws -> Bool, item: (Item) throws -> Void
   ) throws {
-    try root.visit(at: .root, load: load, page: page, item: item)
+    try root.visit(
+      at: .root, load: load, page: page, item: item, gap: { _, error in throw error })
   }
 
   /// Walks over every item that can be read, without keeping what it loads. `gap` is told of each page that cannot be
@@ -97,7 +98,7 @@ package struct ItemTree: Sendable {
   package func visitReadable(
     load: Load, item: (Item) throws -> Void, gap: (ItemPlace, any Error) throws -> Void
   ) throws {
-    try root.visitReadable(at: .root, load: load, item: item, gap: gap)
+    try root.visit(at: .root, load: load, page: { _ in true }, item: item, gap: gap)
   }
 }
 
