@@ -29,16 +29,22 @@ struct Kinvault: ParsableCommand {
     version: version,
     groupedSubcommands: [
       CommandGroup(
-        name: "Set up and unlock",
+        name: "To begin with",
         subcommands: [
-          InitCommand.self, UnlockCommand.self, LockCommand.self, StatusCommand.self,
-          PasswordCommand.self, RecoverCommand.self, RecoveryCommand.self,
+          InitCommand.self, MemberCommand.self, MountCommand.self, UnmountCommand.self,
+          StatusCommand.self,
+        ]),
+      CommandGroup(
+        name: "Unlock",
+        subcommands: [
+          UnlockCommand.self, LockCommand.self, PasswordCommand.self, RecoverCommand.self,
+          RecoveryCommand.self,
         ]),
       CommandGroup(
         name: "Records",
         subcommands: [
-          MemberCommand.self, RecordCommand.self, AttachCommand.self, ExportCommand.self,
-          HistoryCommand.self, RestoreCommand.self,
+          RecordCommand.self, AttachCommand.self, ExportCommand.self, HistoryCommand.self,
+          RestoreCommand.self,
         ]),
       CommandGroup(
         name: "Several devices",
@@ -53,7 +59,6 @@ struct Kinvault: ParsableCommand {
           ShareCommand.self, UnshareCommand.self, AccessCommand.self, HandOverCommand.self,
           LeaveCommand.self,
         ]),
-      CommandGroup(name: "Mount", subcommands: [MountCommand.self, UnmountCommand.self]),
       CommandGroup(
         name: "Care",
         subcommands: [
@@ -66,6 +71,9 @@ struct Kinvault: ParsableCommand {
     // A reader that goes away is an error of write(2), not the end of a process with work half done.
     signal(SIGPIPE, SIG_IGN)
     do {
+      if let unknown = UnknownCommand(in: CommandLine.arguments.dropFirst()) {
+        throw CommandError.usage(unknown.message)
+      }
       var command = try parseAsRoot()
       try command.run()
     } catch {
