@@ -15,6 +15,8 @@ package final class RetryingStore: BlobStore {
     package var longestPause: Duration = .seconds(20)
     /// For all pauses of one call.
     package var budget: Duration = .seconds(60)
+    /// A call that has waited this long for a store that says nothing is not made again.
+    package var patience: Duration = .seconds(30)
 
     package init() {}
 
@@ -27,16 +29,21 @@ package final class RetryingStore: BlobStore {
   private let inner: any BlobStore
   private let policy: Policy
   private let pause: @Sendable (Duration) -> Void
+  private let now: @Sendable () -> ContinuousClock.Instant
   private let retries = Atomic(0)
 
-  /// - Parameter pause: What waits; tests count instead.
+  /// - Parameters:
+  ///   - pause: What waits; tests count instead.
+  ///   - now: What the clock says.
   package init(
     _ inner: any BlobStore, policy: Policy = Policy(),
-    pause: @escaping @Sendable (Duration) -> Void = RetryingStore.sleep
+    pause: @escaping @Sendable (Duration) -> Void = RetryingStore.sleep,
+    now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
   ) {
     self.inner = inner
     self.policy = policy
     self.pause = pause
+    self.now = now
   }
 
   /// How many calls were made again so far.
@@ -54,14 +61,17 @@ package final class RetryingStore: BlobStore {
   ) throws(BlobStoreError) -> Value {
     var attempt = 1
     var spent = Duration.zero
+    var silence = Duration.zero
     while true {
+      let start = now()
       do throws(BlobStoreError) {
         return try call(attempt)
       } catch {
         let wait = policy.bound(after: attempt) * Double.random(in: 0...1)
-        guard error.isTransient, attempt < policy.attempts, spent + wait <= policy.budget else {
-          throw error
-        }
+        if case .timedOut = error { silence += start.duration(to: now()) }
+        guard error.isTransient, attempt < policy.attempts, spent + wait <= policy.budget,
+          silence < policy.patience
+        else { throw error }
         pause(wait)
         spent += wait
         attempt += 1

@@ -60,6 +60,34 @@ struct WrapperTests {
     #expect(policy.bound(after: 500) == .seconds(20))
   }
 
+  /// A clock that goes on by so much each time it is read.
+  private final class Clock: Sendable {
+    private let time = Mutex(ContinuousClock.now)
+    private let step: Duration
+    init(step: Duration) { self.step = step }
+    func read() -> ContinuousClock.Instant {
+      time.withLock { time in
+        time += step
+        return time
+      }
+    }
+  }
+
+  @Test(arguments: [(Duration.seconds(30), 1), (.seconds(10), 3), (.seconds(1), 5)])
+  func aSilentStoreIsNotAskedForLongerThanThePatience(silence: Duration, attempts: Int) throws {
+    let faulty = FaultyStore(MemoryStore())
+    let clock = Clock(step: silence)
+    let pauses = Pauses()
+    let store = RetryingStore(faulty, pause: pauses.take, now: clock.read)
+    faulty.fail(.read, andAllLater: true, with: .timedOut)
+    #expect(throws: BlobStoreError.timedOut(path: "a")) { try store.read("a", limit: 9) }
+    #expect(pauses.taken.count == attempts - 1)
+    // One that answers, however badly and slowly, is asked as often as ever.
+    faulty.fail(.read, andAllLater: true, with: .throttled)
+    #expect(throws: BlobStoreError.throttled(path: "a")) { try store.read("a", limit: 9) }
+    #expect(pauses.taken.count == attempts - 1 + 4)
+  }
+
   @Test(arguments: [FaultyStore.Fault.denied, .noSpace, .readOnly, .notFound, .io(errno: EIO)])
   func saysAtOnceWhatStays(_ fault: FaultyStore.Fault) throws {
     let faulty = FaultyStore(MemoryStore())
