@@ -167,7 +167,7 @@ let package = Package(
       dependencies: [
         "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
       ],
-      exclude: ["oracle.py"]),
+      exclude: ["machine.sh", "oracle.py"]),
 
     // The product from outside: system calls and real programs on a plain folder and on the mount.
     .target(name: "CPosix", path: "Tests/CPosix"),

@@ -55,6 +55,30 @@ extension DirectoryStore {
     try check(error, failed)
   }
 
+  package func renameDurably(_ from: BlobPath, to: BlobPath) throws(BlobStoreError) {
+    try rename(from, to: to)
+    try check(inParent(of: to, readable: true) { folder, name in settle(name, in: folder) }, to)
+  }
+
+  /// Waits until a file that was just renamed is on disk under its name; -errno if it does not get there.
+  ///
+  /// A journal keeps names and files together, so the folder is enough. FAT keeps a file's size and place beside its name,
+  /// and a rename leaves them to be written with the file: until then the name stands for an empty file, or for the one
+  /// that was replaced. So the file comes first, which writes name, size and place at once.
+  private func settle(_ name: UnsafePointer<CChar>, in folder: Int32) -> Int32 {
+    if ordered == nil {
+      let file = retryingInterrupted {
+        kv_open_beneath(folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0)
+      }
+      // What somebody else has removed by now needs to be nowhere.
+      guard file >= 0 else { return file == -ENOENT ? errorOf { fsync(folder) } : file }
+      defer { close(file) }
+      let error = errorOf { fsync(file) }
+      guard error == 0 else { return error }
+    }
+    return errorOf { fsync(folder) }
+  }
+
   package func link(_ from: BlobPath, to: BlobPath) throws(BlobStoreError) {
     let error = inParent(of: from) { oldFolder, oldName in
       inParent(of: to, missing: .make) { newFolder, newName in
@@ -66,8 +90,7 @@ extension DirectoryStore {
     case ENOENT: throw .notFound(path: from.string)
     default: try check(error, to)
     }
-    // Whoever made the file may not have waited for its data yet.
-    if ordered != nil { try finish(try openFile(to), to) }
+    try finishExisting(to)
   }
 
   /// What `link` does on file systems without links, such as FAT.
@@ -95,7 +118,7 @@ extension DirectoryStore {
   package func replace(
     _ path: BlobPath, _ bytes: UnsafeRawBufferPointer, durably: Bool
   ) throws(BlobStoreError) {
-    try write(path, bytes, .always, durably: durably)
+    try write(path, bytes, .always, durably ? .always : .never)
   }
 
   package func overwrite(
@@ -112,8 +135,27 @@ extension DirectoryStore {
   package func put(
     _ path: BlobPath, _ bytes: UnsafeRawBufferPointer, _ condition: PutCondition
   ) throws(BlobStoreError) {
-    if condition == .ifAbsent, try writeUnnamed(path, bytes) { return }
-    try write(path, bytes, condition, durably: false)
+    do throws(BlobStoreError) {
+      if condition == .ifAbsent, try writeUnnamed(path, bytes) { return }
+      try write(path, bytes, condition, .overAnother)
+    } catch .alreadyExists {
+      // Whoever takes the one that is there for theirs needs it on disk: its maker may not have waited for its data.
+      do throws(BlobStoreError) { try finishExisting(path) } catch .notFound {}
+      throw .alreadyExists(path: path.string)
+    }
+  }
+
+  /// Has the next barrier wait for a file that somebody else may have made.
+  private func finishExisting(_ path: BlobPath) throws(BlobStoreError) {
+    if ordered != nil { try finish(try openFile(path), path) }
+  }
+
+  /// When a write waits for the disk.
+  private enum Waiting {
+    case never
+    /// A new blob may be torn when the power goes, but nothing that was whole is lost for it.
+    case overAnother
+    case always
   }
 
   /// Writes a file that gets its name when it is whole: one change of a folder, and nothing is left behind by a crash.
@@ -153,13 +195,19 @@ extension DirectoryStore {
 
   /// Writes a temporary file next to where it shall be, and gives it its name.
   private func write(
-    _ path: BlobPath, _ bytes: UnsafeRawBufferPointer, _ condition: PutCondition, durably: Bool
+    _ path: BlobPath, _ bytes: UnsafeRawBufferPointer, _ condition: PutCondition, _ waiting: Waiting
   ) throws(BlobStoreError) {
     var failure: BlobStoreError?
     let error = inParent(
-      of: path, missing: durably ? .makeDurably : .make, readable: durably
+      of: path, missing: waiting == .always ? .makeDurably : .make, readable: waiting != .never
     ) { folder, name in
       let temporary = temporaryName(for: path.name)
+      let durably =
+        switch waiting {
+        case .never: false
+        case .overAnother: condition == .always && faccessat(folder, name, F_OK, 0) == 0
+        case .always: true
+        }
       do throws(BlobStoreError) {
         try write(bytes, as: temporary, in: folder, for: path, durably: durably)
       } catch {
@@ -175,7 +223,7 @@ extension DirectoryStore {
         _ = unlinkat(folder, temporary, 0)
         return error
       }
-      return durably ? errorOf { fsync(folder) } : 0
+      return durably ? settle(name, in: folder) : 0
     }
     if let failure { throw failure }
     try check(error, path)

@@ -15,6 +15,8 @@ import SystemPackage
 /// **Barriers.** On a journaled ext4 a barrier waits for the data of the files made since the last one, and the journal
 /// keeps the order (`OrderedFiles`); after many files, and elsewhere, it is `syncfs`.
 ///
+/// **Renames** are made durable in one place, `settle`, since file systems differ in what it takes.
+///
 /// **Races.** On local file systems and most others `put` with `ifAbsent` is one step for the file system; on the few that
 /// can neither rename on a condition nor link, it looks first; `decidesRaces` is true until that was met.
 ///
@@ -128,18 +130,20 @@ package final class DirectoryStore: LocalStore {
       try check(error, .root)
       return
     }
-    try check(retryingInterrupted { kv_syncfs(root.number) }, .root)
+    try syncFileSystem()
   }
 
-  /// Unlike `barrier` followed by `syncFolder`, it needs no folder that was just changed.
+  /// Unlike `barrier` followed by `renameDurably`, it needs nothing that is to be renamed.
   package func flush() throws(BlobStoreError) {
     // Also lets go of the descriptors that it keeps.
     if let error = ordered?.finish() { try check(error, .root) }
-    try check(retryingInterrupted { kv_syncfs(root.number) }, .root)
+    try syncFileSystem()
   }
 
-  package func syncFolder(_ path: BlobPath) throws(BlobStoreError) {
-    try Descriptor(open(path, O_RDONLY | O_DIRECTORY), path: path.string).sync(path: path.string)
+  private func syncFileSystem() throws(BlobStoreError) {
+    try check(retryingInterrupted { kv_syncfs(root.number) }, .root)
+    // FAT's syncfs hands everything to the disk and leaves it in the disk's cache, which an fsync empties.
+    if ordered == nil { try root.sync(path: "") }
   }
 }
 

@@ -21,6 +21,12 @@ package protocol LocalStore: BlobStore {
   /// `notFound` when `from` is absent.
   func rename(_ from: BlobPath, to: BlobPath) throws(BlobStoreError)
 
+  /// `rename` of a blob whose bytes are on disk, as after a barrier; on disk under its new name when this returns.
+  ///
+  /// Whenever the power goes meanwhile, the new name stands for all of the old or all of the new, as far as the file
+  /// system lets anybody have that: FAT may lose a file that is replaced at the very instant.
+  func renameDurably(_ from: BlobPath, to: BlobPath) throws(BlobStoreError)
+
   /// Gives a blob a second name, and makes the folders it needs. Throws `notFound` when `from` is absent and
   /// `alreadyExists` when `to` is not.
   ///
@@ -49,15 +55,11 @@ package protocol LocalStore: BlobStore {
 
   /// Returns when whatever is done from now on reaches the disk only after everything that any caller did before.
   ///
-  /// What was done before is on disk at the latest when the next `syncFolder`, of any folder, has returned.
+  /// What was done before is on disk at the latest when the next `renameDurably`, of any blob, has returned.
   ///
   /// After an error, nothing since the last successful barrier may be taken for durable, and a second try that
   /// succeeds proves nothing about it.
   func barrier() throws(BlobStoreError)
-
-  /// Returns when the names in this one folder (not the bytes of the blobs) are on disk. Throws `notFound` when the
-  /// folder is absent.
-  func syncFolder(_ path: BlobPath) throws(BlobStoreError)
 
   /// How much room there is.
   func space() throws(BlobStoreError) -> BlobSpace

@@ -44,7 +44,7 @@ struct LocalStoreContract {
         #expect(throws: absent) { _ = try store.openForReading(path) }
         #expect(throws: absent) { try store.rename(path, to: "target") }
         #expect(throws: absent) { try store.link(path, to: "target") }
-        #expect(throws: absent) { try store.syncFolder(path) }
+        #expect(throws: absent) { try store.renameDurably(path, to: "target") }
         try store.removeFolder(path)
       }
     }
@@ -158,12 +158,15 @@ struct LocalStoreContract {
   }
 
   @Test(arguments: Kind.allCases)
-  func barriersAndFolderSyncsSucceed(kind: Kind) throws {
+  func barriersAndDurableRenamesSucceed(kind: Kind) throws {
     try kind.with { store in
-      try store.create("folder/blob", [1])
-      try store.syncFolder("folder")
-      try store.syncFolder(.root)
+      try store.create("folder/temporary", [1])
+      try store.create("folder/blob", [2])
       try store.barrier()
+      try store.renameDurably("folder/temporary", to: "folder/blob")
+      try store.renameDurably("folder/blob", to: "new/blob")
+      #expect(try store.read("new/blob", limit: 9) == [1])
+      #expect(try store.list("folder").isEmpty)
       #expect(try store.space().totalBytes > 0)
     }
   }

@@ -50,12 +50,11 @@ struct MemoryStoreTests {
   }
 
   @Test(arguments: Seeds.first(50))
-  func aFolderSyncKeepsNamesButNotBytes(seed: UInt64) throws {
+  func aDurableRenameAfterABarrierKeepsTheBlob(seed: UInt64) throws {
     let store = MemoryStore()
     try store.create("heads/temporary", [1])
     try store.barrier()
-    try store.rename("heads/temporary", to: "heads/head")
-    try store.syncFolder("heads")
+    try store.renameDurably("heads/temporary", to: "heads/head")
     #expect(store.imageAfterPowerCut(seed: seed).blobs == ["heads/head": [1]])
   }
 

@@ -19,6 +19,13 @@ enum Machine {
     canMount
     && require(runs("strace", ["-f", "-e", "trace=none", "true"]), "strace may not trace")
 
+  /// Machines of their own, with file systems that this one's kernel may not have.
+  static let hasSmallMachines: Bool =
+    canMount
+    && require(runs("linux.uml", ["--version"]), "there is no linux.uml")
+    && require(runs("/usr/sbin/mkfs.vfat", ["--help"]), "there is no mkfs.vfat")
+    && require(runs("insmod", ["--version"]), "there is no insmod")
+
   private static func require(_ holds: Bool, _ reason: String) -> Bool {
     if !holds { complain("CRASH TESTS ARE NOT RUN: \(reason)") }
     return holds
@@ -62,7 +69,7 @@ final class CrashVault {
     getenv("KINVAULT_BINARY").map { String(cString: $0) }
     ?? FilePath(#filePath).removingLastComponent().removingLastComponent()
     .removingLastComponent().appending(".build/debug/kinvault").string
-  private static let oracle = FilePath(#filePath).removingLastComponent()
+  static let oracle = FilePath(#filePath).removingLastComponent()
     .appending("oracle.py").string
 
   /// For what is not part of the vault: logs, the password.

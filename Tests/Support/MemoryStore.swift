@@ -153,10 +153,21 @@ package final class MemoryStore: LocalStore {
   }
 
   package func rename(_ from: BlobPath, to: BlobPath) throws(BlobStoreError) {
+    try rename(from, to: to) { _ in }
+  }
+
+  package func renameDurably(_ from: BlobPath, to: BlobPath) throws(BlobStoreError) {
+    try rename(from, to: to) { image in image.syncNames(in: to.parent ?? .root) }
+  }
+
+  private func rename(
+    _ from: BlobPath, to: BlobPath, then: (inout MemoryImage) -> Void
+  ) throws(BlobStoreError) {
     try mutate(from) { (image) throws(BlobStoreError) in
       guard image.names[from] != nil else { throw .notFound(path: from.string) }
       try image.requireBlobOrNothing(to)
       image.rename(from, to: to)
+      then(&image)
     }
   }
 
@@ -245,13 +256,6 @@ package final class MemoryStore: LocalStore {
 
   package func barrier() throws(BlobStoreError) {
     try mutate(.root) { (image) throws(BlobStoreError) in image.syncEverything() }
-  }
-
-  package func syncFolder(_ path: BlobPath) throws(BlobStoreError) {
-    try mutate(path) { (image) throws(BlobStoreError) in
-      guard image.isFolder(path) else { throw .notFound(path: path.string) }
-      image.syncNames(in: path)
-    }
   }
 }
 

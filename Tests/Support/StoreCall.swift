@@ -5,14 +5,14 @@ package struct StoreCall: Hashable, Sendable, CustomStringConvertible {
   package enum Kind: String, Hashable, Sendable, CaseIterable {
     /// `readRange` is `read` with an offset; `page` is a step of `walk`.
     case read, readRange, size, put, remove, list, page, flush
-    case openForReading, create, rename, link, replace, overwrite, removeFolder, barrier, syncFolder
-    case space
+    case openForReading, create, rename, renameDurably, link, replace, overwrite, removeFolder
+    case barrier, space
   }
 
   package var kind: Kind
   /// The root for `flush`, `barrier` and `space`.
   package var path: BlobPath
-  /// Where `rename` and `link` lead.
+  /// Where `rename`, `renameDurably` and `link` lead.
   package var target: BlobPath?
   /// Of `replace`.
   package var isDurable: Bool
@@ -85,6 +85,11 @@ extension InspectingStore {
     try inner.rename(from, to: to)
   }
 
+  package func renameDurably(_ from: BlobPath, to: BlobPath) throws(BlobStoreError) {
+    try inspect(StoreCall(.renameDurably, from, to: to, durably: true))
+    try inner.renameDurably(from, to: to)
+  }
+
   package func link(_ from: BlobPath, to: BlobPath) throws(BlobStoreError) {
     try inspect(StoreCall(.link, from, to: to))
     try inner.link(from, to: to)
@@ -132,11 +137,6 @@ extension InspectingStore {
   package func barrier() throws(BlobStoreError) {
     try inspect(StoreCall(.barrier))
     try inner.barrier()
-  }
-
-  package func syncFolder(_ path: BlobPath) throws(BlobStoreError) {
-    try inspect(StoreCall(.syncFolder, path))
-    try inner.syncFolder(path)
   }
 
   package func space() throws(BlobStoreError) -> BlobSpace {

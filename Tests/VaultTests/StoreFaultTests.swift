@@ -8,7 +8,7 @@ import VaultModel
 /// A folder that refuses a call in the middle of a commit: the disk is full, or was taken away from us.
 @Suite struct StoreFaultTests {
   private static let mutatingKinds: [StoreCall.Kind] = [
-    .create, .put, .rename, .link, .replace, .barrier, .syncFolder,
+    .create, .put, .rename, .renameDurably, .link, .replace, .barrier,
   ]
 
   /// Fails each call of one commit in turn, in the vault's folder or in the state's.

@@ -101,8 +101,7 @@ struct HeadRegister: Sendable {
         try bytes.withBytes { (bytes) throws(BlobStoreError) in try store.create(temporary, bytes) }
       }
       try store.barrier()
-      try store.rename(temporary, to: final)
-      try store.syncFolder(folder)
+      try store.renameDurably(temporary, to: final)
     }
   }
 }

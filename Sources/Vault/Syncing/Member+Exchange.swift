@@ -100,9 +100,8 @@ extension Member {
           try store.barrier()
           for (head, _) in newer {
             let arriving = register.folder.appending(".\(head.device.hex).new")
-            try store.rename(arriving, to: BlobPath(register.path(of: head.device).string))
+            try store.renameDurably(arriving, to: BlobPath(register.path(of: head.device).string))
           }
-          if !newer.isEmpty { try store.syncFolder(register.folder) }
         }
         try context.state.updateWatermarks(durably: true) { marks in
           for (head, _) in newer {

@@ -1,4 +1,5 @@
 import Glibc
+import SystemPackage
 
 /// A new file for the 24 words that only its owner can read.
 ///
@@ -38,6 +39,17 @@ struct WordsFile {
     guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
       throw .system(call: "write", path: path, errno: errno)
     }
+    try syncFolder()
+  }
+
+  /// The file's name must be on disk as well.
+  private func syncFolder() throws(CommandError) {
+    let folder = FilePath(path).removingLastComponent()
+    let parent = folder.isEmpty ? "." : folder.string
+    let descriptor = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .system(call: "open", path: parent, errno: errno) }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw .system(call: "fsync", path: parent, errno: errno) }
   }
 
   /// Takes the file away again, after what it was for has failed.
