@@ -70,6 +70,14 @@ final class Family {
       ).run { () throws(VaultError) in try openHeads(on: folder) }
     }
 
+    @discardableResult
+    func syncLocked(_ remote: any BlobStore, as name: String = "usb") throws -> SyncReport {
+      try LockedSync(
+        vault: vault.id, folder: store, state: StateFolder(store: stateStore), remote: remote,
+        name: #require(RemoteName(name)), clock: clock.wallClock
+      ).run()
+    }
+
     var emma: Member {
       get throws { try #require(vault.members.first { $0.name.string == "Emma" }) }
     }

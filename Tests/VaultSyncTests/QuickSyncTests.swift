@@ -78,7 +78,7 @@ import VaultModel
       for (other, bytes) in usb.blobs where other != path { try poorer.put(other, bytes) }
       #expect(try still(poorer) == nil, "\(path)")
     }
-    #expect(try still(MemoryStore()) == nil)
+    #expect(throws: SyncError.self) { try still(MemoryStore()) }
   }
 
   @Test func aFolderThatWentBackOnBothSidesNeedsASync() throws {

@@ -1,3 +1,4 @@
+import BlobStore
 import TestSupport
 import Testing
 import VaultModel
@@ -176,6 +177,46 @@ import VaultModel
     }
     try usb.put("vault.json", Array("{".utf8) + whole)
     #expect(throws: SyncError.self) { try family[0].sync(usb) }
+  }
+
+  /// As when a stick is not plugged in, and its mountpoint is a folder of the system's disk.
+  @Test func aRemoteThatIsEmptyNowIsNotFilled() throws {
+    let family = try Family()
+    let (usb, mountpoint) = (MemoryStore(), MemoryStore())
+    try family[0].write("Visit", "all well")
+    try family[0].sync(usb)
+    for hidden in [nil, BlobPath(".Trash/a")] {
+      if let hidden { try mountpoint.put(hidden, [1]) }
+      let before = mountpoint.blobs
+      do {
+        try family[0].sync(mountpoint)
+        Issue.record("an empty folder was filled")
+      } catch let error as SyncError {
+        guard case .emptied(let remote) = error else { throw error }
+        #expect(remote.string == "usb")
+        #expect(error.message.contains("Is this the right disk"))
+        #expect(error.message.contains("kinvault remote remove usb"))
+      }
+      #expect(throws: SyncError.self) { try family[0].quickSync(mountpoint) }
+      #expect(throws: SyncError.self) { try family[0].syncLocked(mountpoint) }
+      #expect(mountpoint.blobs == before)
+    }
+    // Plugged in again, and another remote that never held anything.
+    #expect(try family[0].sync(usb).problems == [])
+    #expect(try family[0].sync(mountpoint, as: "other").problems == [])
+  }
+
+  @Test func whatWasEmptyFromTheBeginningMayBeFilledLater() throws {
+    let family = try Family()
+    let usb = MemoryStore()
+    try family[0].write("Visit", "all well")
+    try family[0].sync(usb) { $0.direction = .pull }
+    #expect(usb.blobs.isEmpty)
+    try family[0].sync(usb)
+    // A first push that was stopped before vault.json goes on.
+    try usb.remove("vault.json")
+    try family[0].sync(usb)
+    #expect(usb.blobs["vault.json"] != nil)
   }
 
   @Test func anotherVaultIsRefused() throws {

@@ -15,6 +15,8 @@ package enum SyncError: Error {
   case notThisVault(reason: String)
   /// There are files on the remote, and no vault.
   case notEmpty(example: String)
+  /// Nothing is there, though the remote has held this vault.
+  case emptied(remote: RemoteName)
   /// There is no vault on the remote to get.
   case noVault
   /// Another process syncs this remote right now.
@@ -33,6 +35,9 @@ package enum SyncError: Error {
     case .notEmpty(let example):
       "The remote is not empty and holds no vault: “\(example)” is there. "
         + "Give the vault an empty folder or bucket."
+    case .emptied(let remote):
+      "The remote is empty, and held this vault before. Is this the right disk, and is it plugged in? Nothing was written. "
+        + "If it is meant, begin anew there: kinvault remote remove \(remote), and then kinvault remote add \(remote) ADDRESS"
     case .noVault: "There is no vault on the remote."
     case .busy: "Another program is syncing this remote right now."
     }

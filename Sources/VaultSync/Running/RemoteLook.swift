@@ -54,7 +54,7 @@ struct RemoteLooking {
     } catch {
       switch error {
       case .notFound:
-        try requireKnownNames()
+        try requireBeginning()
         return false
       case .tooLarge: throw .notThisVault(reason: "it is too large")
       default: throw .remote(error)
@@ -66,14 +66,16 @@ struct RemoteLooking {
       guard VaultDescription(vault: session.home.id).encoded().starts(with: bytes) else {
         throw .notThisVault(reason: "\(error)")
       }
-      try requireKnownNames()
+      try requireBeginning()
       return false
     }
     guard found == session.home.id else { throw .otherVault(found: found) }
     return true
   }
 
-  private func requireKnownNames() throws(SyncError) {
+  /// Without `vault.json` there may be nothing strange; and something, if this machine has seen anything of the vault
+  /// there: what is empty now is a disk that is not plugged in, or another one.
+  private func requireBeginning() throws(SyncError) {
     let known: Set = ["people", "members", "audit"]
     let own = VaultPath.vault.string
     let names = try asking { () throws(BlobStoreError) in try session.remote.list(.root) }
@@ -83,6 +85,11 @@ struct RemoteLooking {
         && entry.name != own
     }) {
       throw .notEmpty(example: strange.name)
+    }
+    if let name = session.name, session.memory.hasHeldFiles,
+      !names.contains(where: { known.contains($0.name) })
+    {
+      throw .emptied(remote: name)
     }
   }
 

@@ -58,6 +58,9 @@ package struct RemoteMemory: Hashable, Sendable {
       text: text.split(whereSeparator: \.isNewline).joined(separator: " "))
   }
 
+  /// The remote has held something of the vault.
+  package var hasHeldFiles: Bool { !seen.isEmpty }
+
   /// More than five in a row: no passing trouble.
   package var isInTrouble: Bool { (failures?.count ?? 0) > 5 }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Vault
+import VaultSync
 
 struct RemoteTestCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -26,6 +27,8 @@ struct RemoteTestCommand: ParsableCommand {
       let unlocked = try access.unlockKey(folder: folder)
       remote = try KnownRemote(configuration, vault: vault, key: unlocked.key)
     }
-    Terminal.writeLine(try RemoteProbe(remote, vault: vault).run().text)
+    let state = try StateFolder(root: Environment.stateRoot, vault: vault)
+    let memory = try RemoteStateFile(state: state, remote: remote.name).load()
+    Terminal.writeLine(try RemoteProbe(remote, vault: vault, memory: memory).run().text)
   }
 }

@@ -2,6 +2,7 @@ import BlobStore
 import Vault
 import VaultCrypto
 import VaultModel
+import VaultSync
 
 /// Tries whether a remote can be used, and sees what it holds.
 struct RemoteProbe {
@@ -18,18 +19,23 @@ struct RemoteProbe {
 
   private let remote: KnownRemote
   private let vault: VaultID
+  private let memory: RemoteMemory
 
-  init(_ remote: KnownRemote, vault: VaultID) {
+  /// - Parameter memory: What this machine remembers of the remote.
+  init(_ remote: KnownRemote, vault: VaultID, memory: RemoteMemory = RemoteMemory()) {
     self.remote = remote
     self.vault = vault
+    self.memory = memory
   }
 
   /// Reads what is there, and writes and removes a small file.
   ///
-  /// - Throws: `refused` when another vault, or something else, is there; what the store throws.
+  /// - Throws: `refused` when another vault, or something else, is there; `emptied` when nothing is and something was;
+  ///   what the store throws.
   func run() throws -> Finding {
     let store = try remote.open()
     let holds = try look(store)
+    if holds == .nothing, memory.hasHeldFiles { throw SyncError.emptied(remote: remote.name) }
     try tryWriting(store)
     let text =
       switch holds {
