@@ -56,6 +56,31 @@ import VaultModel
     }
   }
 
+  /// A sync and a check say how it is mended, and the repair mends it.
+  @Test(arguments: [1, 5000])
+  func aDescriptionWithSomethingBehindItIsPutThereAgain(byteCount: Int) throws {
+    let whole = usb.blobs
+    let description = try #require(whole["vault.json"])
+    try usb.put("vault.json", description + [UInt8](repeating: 0, count: byteCount))
+    do {
+      try family[0].sync(usb)
+      Issue.record("it was taken for whole")
+    } catch let error as SyncError {
+      #expect(error.message.contains("kinvault check --repair --remote usb"), "\(error.message)")
+    }
+    #expect(throws: SyncError.self) { try check(readsData: false) }
+    let report = try RemoteCheck(vault: family[0].vault, remote: usb, repairs: true)
+      .run(readsData: false)
+    #expect(report.mendedCount == 1)
+    #expect(report.problems == [])
+    #expect(usb.blobs == whole)
+    // Another vault's stays what it is.
+    try usb.put("vault.json", VaultDescription(vault: .random()).encoded() + [0])
+    #expect(throws: SyncError.self) {
+      try RemoteCheck(vault: family[0].vault, remote: usb, repairs: true).run(readsData: false)
+    }
+  }
+
   @Test func eachMissingAndDamagedObjectIsPutThereAgain() throws {
     let whole = usb.blobs
     for path in objects {

@@ -13,7 +13,7 @@ package struct RemoteCheckReport: Sendable {
   package var unusedCount = 0
   /// Records whose newest revision was not put there yet; they were left out.
   package var unsyncedRecordCount = 0
-  /// Objects that were missing or damaged there, and were put there again.
+  /// Objects that were missing or damaged there, and were put there again, and `vault.json` if it was.
   package var mendedCount = 0
   /// Bytes that were fetched and authenticated.
   package var readByteCount: UInt64 = 0
@@ -57,9 +57,10 @@ package struct RemoteCheck: Sendable {
       home: SyncHome(vault), name: nil, remote: remote, nearer: nil, memory: RemoteMemory(),
       options: options,
       progress: progress)
+    var report = RemoteCheckReport()
+    if repairs, try RemoteDescription(session).mend() { report.mendedCount += 1 }
     let (exchange, _) = try session.look()
     guard exchange.look.hasDescription else { throw .noVault }
-    var report = RemoteCheckReport()
     for member in vault.members where exchange.look.members.contains(member.id) {
       try check(member, exchange, session, readsData: readsData, into: &report)
     }

@@ -56,7 +56,7 @@ struct RemoteLooking {
       case .notFound:
         try requireBeginning()
         return false
-      case .tooLarge: throw .notThisVault(reason: "it is too large")
+      case .tooLarge: throw .notThisVault(reason: "it is too large\(try mendingHint())")
       default: throw .remote(error)
       }
     }
@@ -64,13 +64,20 @@ struct RemoteLooking {
     do { found = try VaultDescription(decoding: bytes).vault } catch {
       // A store that cuts files short may hold the beginning of what a first push put last.
       guard VaultDescription(vault: session.home.id).encoded().starts(with: bytes) else {
-        throw .notThisVault(reason: "\(error)")
+        throw .notThisVault(reason: "\(error)\(try mendingHint())")
       }
       try requireBeginning()
       return false
     }
     guard found == session.home.id else { throw .otherVault(found: found) }
     return true
+  }
+
+  /// What can be done about a `vault.json` that is damaged; nothing if it is not this vault's.
+  private func mendingHint() throws(SyncError) -> String {
+    guard try RemoteDescription(session).isExtended() else { return "" }
+    return ". It begins as this vault's does; to write it anew: kinvault check --repair --remote "
+      + (session.name?.string ?? "NAME")
   }
 
   /// Without `vault.json` there may be nothing strange; and something, if this machine has seen anything of the vault
