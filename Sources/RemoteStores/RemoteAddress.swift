@@ -215,6 +215,20 @@ extension RemoteAddress: CustomStringConvertible {
     }
   }
 
+  /// The same with the paths of this machine as `whole` has them: a relative one means something else in another folder.
+  package func withWholePaths(_ whole: (FilePath) -> FilePath) -> RemoteAddress {
+    switch self {
+    case .directory(let path): return .directory(whole(path))
+    case .s3(var address):
+      address.authorities = address.authorities.map(whole)
+      return .s3(address)
+    case .webDAV(var address):
+      address.authorities = address.authorities.map(whole)
+      return .webDAV(address)
+    case .rclone: return self
+    }
+  }
+
   fileprivate static func query(_ options: [(name: String, value: String?)]) -> String {
     let pairs = options.compactMap { option in
       option.value.map { "\(option.name)=\(PercentEncoding.encode($0, keeping: "/:"))" }

@@ -16,6 +16,12 @@ package struct RemoteOptions: Sendable {
   package init(environment: [String: String]) {
     self.environment = environment
   }
+
+  /// The certificates that vouch for servers where the address names none: OpenSSL's and most programs' variable, which
+  /// rclone reads by itself. Nil: the system's.
+  var authorities: FilePath? {
+    environment["SSL_CERT_FILE"].flatMap { $0.isEmpty ? nil : FilePath($0) }
+  }
 }
 
 /// From an address to a store that can be used.
@@ -47,7 +53,7 @@ package enum RemoteOpening {
     case .webDAV(let address):
       var configuration = WebDAVStore.Configuration(
         endpoint: address.endpoint, folder: address.folder, credentials: credentials,
-        authorities: address.authorities)
+        authorities: address.authorities ?? options.authorities)
       configuration.proxy = try HTTPProxy(
         for: address.endpoint, environment: options.environment)
       configuration.timeouts = options.timeouts
@@ -79,7 +85,8 @@ package enum RemoteOpening {
     let usesPath = address.usesPathStyle ?? (custom != nil || address.bucket.contains("."))
     var configuration = S3Store.Configuration(
       endpoint: endpoint, bucket: address.bucket, prefix: address.prefix, region: region,
-      usesPathStyle: usesPath, credentials: credentials, authorities: address.authorities)
+      usesPathStyle: usesPath, credentials: credentials,
+      authorities: address.authorities ?? options.authorities)
     configuration.proxy = try HTTPProxy(for: endpoint, environment: options.environment)
     configuration.timeouts = options.timeouts
     return configuration

@@ -11,7 +11,7 @@ package enum BlobStoreContract: String, CaseIterable, CustomTestStringConvertibl
   case replacesWholly, putsIfAbsent, letsOneOfARaceWin, servesManyThreads
   case removes, listsOneFolderSorted, showsThatABlobChanged, keepsOddNames
   case walksBelowAFolderOnly, stopsWalkingWhenTold, endsAWalkAtItsLimit, tellsAFolderFromABlob
-  case flushes
+  case flushes, makesAFolderForManyAtOnce
 
   /// What a kind of store may do without.
   package enum Lack: Hashable, Sendable {
@@ -42,6 +42,7 @@ package enum BlobStoreContract: String, CaseIterable, CustomTestStringConvertibl
     case .tellsAFolderFromABlob:
       if !lacks.contains(.folders) { try tellsAFolderFromABlob(store) }
     case .flushes: try flushes(store)
+    case .makesAFolderForManyAtOnce: try makesAFolderForManyAtOnce(store)
     }
   }
 
@@ -252,6 +253,18 @@ package enum BlobStoreContract: String, CaseIterable, CustomTestStringConvertibl
       try store.list("folder/blob")
     }
     #expect(try store.read("folder/blob", limit: 9) == [1])
+  }
+
+  private func makesAFolderForManyAtOnce(_ store: any BlobStore) throws {
+    for round in 0..<4 {
+      try Threads.run(8) { number in
+        try store.put(BlobPath("\(round)/a/b/\(number % 2)/\(number)"), [UInt8(number)])
+      }
+      for number in 0..<8 {
+        let path = BlobPath("\(round)/a/b/\(number % 2)/\(number)")
+        #expect(try store.read(path, limit: 9) == [UInt8(number)])
+      }
+    }
   }
 
   private func flushes(_ store: any BlobStore) throws {

@@ -49,7 +49,12 @@ extension HTTPReply {
     case 404: return .notFound(path: path)
     case 408: return .timedOut(path: path)
     case 423, 429, 503: return .throttled(path: path)
-    case 413, 507: return .noSpace(path: path)
+    case 413:
+      return .unexpectedReply(
+        path: path, status: status,
+        text: "it takes no file as large as this; whoever runs it can raise its limit "
+          + "(nginx: client_max_body_size)")
+    case 507: return .noSpace(path: path)
     default: return .unexpectedReply(path: path, status: status, text: words)
     }
   }

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import BlobStore
+import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -27,6 +28,7 @@ package struct Timeouts: Hashable, Sendable {
 final class HTTPTransport: Sendable {
   private let client: HTTPClient
   private let timeouts: Timeouts
+  private let authorities: FilePath?
   private let usesProxy: Bool
 
   /// - Parameter authorities: A PEM file with the certificates that may vouch for the server, instead of the system's.
@@ -58,6 +60,7 @@ final class HTTPTransport: Sendable {
     client = HTTPClient(
       eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
     self.timeouts = timeouts
+    self.authorities = authorities
     usesProxy = proxy != nil
   }
 
@@ -70,12 +73,14 @@ final class HTTPTransport: Sendable {
   /// `unexpectedReply`.
   func send(_ call: HTTPCall) throws(BlobStoreError) -> HTTPReply {
     let path = call.path.string
+    var server: (host: String, port: Int)?
     do {
       var headers = HTTPHeaders(call.headers.map { ($0.name, $0.value) })
       headers.add(name: "User-Agent", value: "kinvault")
       let body = call.body.map { HTTPClient.Body.byteBuffer(ByteBuffer(bytes: $0)) }
       let request = try HTTPClient.Request(
         url: call.url, method: call.method, headers: headers, body: body)
+      server = (request.host, request.port)
       let byteCount = (call.body?.count ?? 0) + (call.method == .GET ? call.limit : 0)
       let deadline = NIODeadline.now() + TimeAmount(timeouts.whole(byteCount: byteCount))
       return try client.execute(
@@ -84,8 +89,32 @@ final class HTTPTransport: Sendable {
     } catch let error as BodyCollector.TooLarge {
       throw .tooLarge(path: path, size: error.size, limit: call.limit)
     } catch {
+      if let server, let reason = untrustedReason(error, of: server) {
+        throw .untrusted(reason: reason)
+      }
       throw BlobStoreError(transport: error, path: path, usesProxy: usesProxy)
     }
+  }
+
+  /// Why the server is not trusted, in words; nil when the error is none of TLS.
+  private func untrustedReason(
+    _ error: any Error, of server: (host: String, port: Int)
+  ) -> String? {
+    switch error {
+    case let error as NIOSSLExtraError where error == .failedToValidateHostname:
+      return "the name does not match: its certificate is for another one than \(server.host). "
+        + "Use the name that it is for, or have the server's certificate made for this one too"
+    case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: break
+    default: return nil
+    }
+    // Through a proxy it cannot be looked at.
+    if usesProxy {
+      return "its certificate is not trusted or has expired, or it does not speak TLS 1.2"
+    }
+    let certificate = ServerCertificate(
+      host: server.host, port: server.port, timeout: TimeAmount(timeouts.connect))
+    return certificate?.trouble(now: Int64(time(nil)), authorities: authorities)
+      ?? "it does not speak TLS 1.2 or newer. Is it an http:// address?"
   }
 }
 
@@ -114,9 +143,6 @@ extension BlobStoreError {
       } else {
         self = .unexpectedReply(path: path, status: 0, text: error.shortDescription)
       }
-    case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
-      self = .untrusted(
-        reason: "its TLS certificate or handshake: \(ReplyText.oneLine("\(error)"))")
     case let error as NIOConnectionError:
       self = .unreachable(
         path: path, reason: usesProxy ? "its proxy: \(error.reason)" : error.reason)
@@ -147,7 +173,7 @@ extension NIOConnectionError {
 }
 
 extension TimeAmount {
-  fileprivate init(_ duration: Duration) {
+  init(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
     self = .nanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
   }

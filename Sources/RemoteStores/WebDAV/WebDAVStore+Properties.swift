@@ -12,7 +12,11 @@ extension WebDAVStore {
   }
 
   /// The resource itself, and with a depth of 1 its children; empty when it is absent.
-  func properties(of path: BlobPath, depth: Int) throws(BlobStoreError) -> [Resource] {
+  ///
+  /// - Parameter place: Where to ask, if that is not where the path is: from the server's root on, not encoded.
+  func properties(
+    of path: BlobPath, depth: Int, at place: String? = nil
+  ) throws(BlobStoreError) -> [Resource] {
     let question = Array(
       """
       <?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop><resourcetype/>\
@@ -22,7 +26,7 @@ extension WebDAVStore {
       do throws(BlobStoreError) {
         return .success(
           try send(
-            .PROPFIND, path, at: depth > 0 && !path.isRoot ? "\(fullPath(path))/" : nil,
+            .PROPFIND, path, at: place ?? (depth > 0 && !path.isRoot ? "\(fullPath(path))/" : nil),
             headers: [
               (name: "Depth", value: "\(depth)"),
               (name: "Content-Type", value: "application/xml; charset=utf-8"),

@@ -84,8 +84,8 @@ package final class WebDAVStore: BlobStore {
     let folder = path.parent ?? .root
     let temporary = folder.appending(TemporaryName.make(for: path.name))
     var reply = try send(.PUT, temporary, body: bytes)
-    // What servers say of a folder that is missing.
-    if reply.status == 404 || reply.status == 409 {
+    // Servers have many words for a folder that is missing: 404, 409, 403, nginx's 500.
+    if !reply.isSuccess, try !isThere(folder) {
       try makeFolder(folder)
       reply = try send(.PUT, temporary, body: bytes)
     }
@@ -132,16 +132,24 @@ package final class WebDAVStore: BlobStore {
     }
   }
 
-  /// False when the one above it is missing; 405 says that it is there.
+  /// False when the one above it is missing. Whatever the server refuses with, the folder may be there by now: another
+  /// thread, or another device, has made it.
   private func makeFolder(
     _ parts: ArraySlice<Substring>, for folder: BlobPath
   ) throws(BlobStoreError) -> Bool {
-    let reply = try send(.MKCOL, folder, at: "/\(parts.joined(separator: "/"))/")
-    switch reply.status {
-    case 200..<300, 405: return true
-    case 404, 409: return false
-    default: throw reply.failure(folder)
-    }
+    let place = "/\(parts.joined(separator: "/"))/"
+    let reply = try send(.MKCOL, folder, at: place)
+    if reply.isSuccess { return true }
+    if try isThere(folder, at: place) { return true }
+    if reply.status == 404 || reply.status == 409 { return false }
+    throw reply.failure(folder)
+  }
+
+  /// Whether a folder is there, in the server's eyes.
+  private func isThere(_ folder: BlobPath, at place: String? = nil) throws(BlobStoreError) -> Bool {
+    let usual = folder.isRoot ? fullPath(folder) : "\(fullPath(folder))/"
+    let found = try properties(of: folder, depth: 0, at: place ?? usual)
+    return found.first?.isFolder ?? false
   }
 
   /// Asks first whether it is a folder: `DELETE` would take everything in it along.

@@ -15,11 +15,12 @@ struct RemoteAddCommand: ParsableCommand {
       Addresses:
         /media/usb/Family                        a folder: a disk, a network drive, a synced folder
         s3://BUCKET/PREFIX                       S3; ?endpoint=https://HOST&region=R&style=path&ca=FILE
-        https://cloud.example.org/dav/Family     WebDAV (Nextcloud and the like)
+        https://cloud.example.org/dav/Family     WebDAV (Nextcloud and the like); ?ca=FILE
         rclone:REMOTE:PATH                       whatever your own rclone is set up for
 
       S3 keys come from the environment or ~/.aws; or give --user KEY-ID and type the secret, which is then \
-      kept sealed on this machine. WebDAV takes --user NAME in the same way. S3 and WebDAV go through the proxy that \
+      kept sealed on this machine. WebDAV takes --user NAME in the same way. A server whose certificate comes from an \
+      authority of your own needs ?ca=FILE (PEM), or the variable SSL_CERT_FILE. S3 and WebDAV go through the proxy that \
       https_proxy, http_proxy or all_proxy names (http://USER:PASSWORD@HOST:PORT or socks5://HOST:PORT), but for \
       hosts in no_proxy.
 

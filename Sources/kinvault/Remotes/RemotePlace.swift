@@ -9,13 +9,11 @@ struct RemotePlace {
   let user: String?
   let secretFile: String?
 
-  /// The address, with a whole path if it is a folder, and a password that stood in it.
+  /// The address, with whole paths of the folder or of the file of certificates, and a password that stood in it.
   func parse(_ text: String) throws -> (address: RemoteAddress, password: String?) {
     let parsed = try RemoteAddress.parse(text)
-    guard case .directory(let path) = parsed.address else {
-      return (parsed.address, parsed.password)
-    }
-    return (.directory(VaultLocation.absolute(path.string)), parsed.password)
+    let address = parsed.address.withWholePaths { VaultLocation.absolute($0.string) }
+    return (address, parsed.password)
   }
 
   /// Refuses a folder as a remote that is the vault's own, inside it or around it.

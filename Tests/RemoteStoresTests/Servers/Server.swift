@@ -20,10 +20,17 @@ enum ServerPrograms {
   }
 
   static func path(_ name: String) throws -> String {
+    try existing(".build-python/bin/\(name)")
+  }
+
+  /// What stands in a Debian package that is only unpacked, since installing it would start it.
+  static func unpacked(_ path: String) throws -> String { try existing(".build-debian/\(path)") }
+
+  private static func existing(_ path: String) throws -> String {
     let root = FilePath(#filePath).removingLastComponent().removingLastComponent()
       .removingLastComponent().removingLastComponent()
-    let path = root.appending(".build-python/bin").appending(name)
-    guard access(path.string, X_OK) == 0 else { throw Missing(path: path) }
+    let path = root.pushing(FilePath(path))
+    guard access(path.string, R_OK) == 0 else { throw Missing(path: path) }
     return path.string
   }
 
