@@ -25,7 +25,7 @@ package enum Limits {
   }
 
   /// Throws `ModelError.limit` when `found` is more than `limit`.
-  static func check(_ found: Int, _ limit: Int, _ what: StaticString) throws(ModelError) {
+  package static func check(_ found: Int, _ limit: Int, _ what: StaticString) throws(ModelError) {
     guard found <= limit else {
       throw .limit(what: "\(what)", found: found, limit: limit)
     }

@@ -28,7 +28,8 @@ package struct SigningKey: ~Copyable, Sendable {
     sign(binding.signedMessage(label, path: path, body: body))
   }
 
-  func sign(_ message: [UInt8]) -> [UInt8] {
+  /// The signature, 64 bytes, of a message that names its purpose and its vault.
+  package func sign(_ message: [UInt8]) -> [UInt8] {
     let key = RawKey(private: seed, .ed25519)
     let context = mustExist(EVP_MD_CTX_new())
     defer { EVP_MD_CTX_free(context) }
@@ -52,7 +53,10 @@ package func verifySignature(
     publicKey: publicKey)
 }
 
-func verifySignature(of message: [UInt8], signature: [UInt8], publicKey: [UInt8]) -> Bool {
+/// Whether the owner of the key signed this message; false for whatever is no key or signature.
+package func verifySignature(
+  of message: [UInt8], signature: [UInt8], publicKey: [UInt8]
+) -> Bool {
   guard signature.count == SigningKey.signatureSize,
     let key = RawKey(public: publicKey, .ed25519)
   else { return false }

@@ -1,5 +1,5 @@
 /// What kind of value a field has, and the field's number.
-enum WireTag {
+package enum WireTag {
   case varint(Int)
   case fixed64(Int)
   case bytes(Int)
@@ -12,7 +12,7 @@ enum WireTag {
 /// it refuses with a `ModelError` that names the message; it allocates nothing itself and advances
 /// with every call, so hostile bytes can neither trap it nor keep it busy. The bytes must outlive
 /// the reader.
-struct WireReader {
+package struct WireReader {
   private let what: StaticString
   private let bytes: UnsafeRawBufferPointer
   private var position = 0
@@ -24,7 +24,7 @@ struct WireReader {
   }
 
   /// Reads `bytes` as a message of the kind `what`.
-  static func read<Value>(
+  package static func read<Value>(
     _ bytes: [UInt8], what: StaticString, limit: Int,
     _ body: (inout WireReader) throws(ModelError) -> Value
   ) throws(ModelError) -> Value {
@@ -37,12 +37,12 @@ struct WireReader {
 
   var isAtEnd: Bool { position == bytes.count }
 
-  func malformed(_ reason: String) -> ModelError {
+  package func malformed(_ reason: String) -> ModelError {
     .malformed(what: "\(what)", reason: reason)
   }
 
   /// The next field's tag; nil at the end of the message.
-  mutating func next() throws(ModelError) -> WireTag? {
+  package mutating func next() throws(ModelError) -> WireTag? {
     guard position < bytes.count else { return nil }
     fieldStart = position
     let tag = try varint()
@@ -57,7 +57,7 @@ struct WireReader {
     }
   }
 
-  mutating func varint() throws(ModelError) -> UInt64 {
+  package mutating func varint() throws(ModelError) -> UInt64 {
     var value: UInt64 = 0
     var shift: UInt64 = 0
     while position < bytes.count {
@@ -71,7 +71,7 @@ struct WireReader {
     throw malformed("a number is cut short or too long")
   }
 
-  mutating func uint32() throws(ModelError) -> UInt32 {
+  package mutating func uint32() throws(ModelError) -> UInt32 {
     guard let value = UInt32(exactly: try varint()) else {
       throw malformed("a number is above 32 bits")
     }
@@ -91,14 +91,14 @@ struct WireReader {
   }
 
   /// The bytes of a length-delimited field, in place.
-  mutating func bytesInPlace() throws(ModelError) -> UnsafeRawBufferPointer {
+  package mutating func bytesInPlace() throws(ModelError) -> UnsafeRawBufferPointer {
     guard let count = Int(exactly: try varint()) else { throw malformed("a length is too large") }
     return try take(count)
   }
 
-  mutating func byteArray() throws(ModelError) -> [UInt8] { [UInt8](try bytesInPlace()) }
+  package mutating func byteArray() throws(ModelError) -> [UInt8] { [UInt8](try bytesInPlace()) }
 
-  mutating func id<ID: FixedBytes>(_ field: StaticString) throws(ModelError) -> ID {
+  package mutating func id<ID: FixedBytes>(_ field: StaticString) throws(ModelError) -> ID {
     let bytes = try bytesInPlace()
     guard bytes.count == ID.byteCount, let base = bytes.baseAddress else {
       throw malformed("\(field) has \(bytes.count) bytes, not \(ID.byteCount)")
@@ -131,12 +131,12 @@ struct WireReader {
   }
 
   /// A reader of the message in a length-delimited field.
-  mutating func message(_ what: StaticString) throws(ModelError) -> WireReader {
+  package mutating func message(_ what: StaticString) throws(ModelError) -> WireReader {
     WireReader(try bytesInPlace(), what: what)
   }
 
   /// Passes over the field that `next` announced; returns the whole field, its tag included.
-  mutating func skip(_ tag: WireTag) throws(ModelError) -> UnsafeRawBufferPointer {
+  package mutating func skip(_ tag: WireTag) throws(ModelError) -> UnsafeRawBufferPointer {
     switch tag {
     case .varint: _ = try varint()
     case .fixed64: _ = try take(8)

@@ -2,12 +2,12 @@
 ///
 /// With fields written in ascending order and unknown fields last, the result is byte for byte what
 /// SwiftProtobuf writes, so the form of a message is canonical.
-struct WireWriter {
-  private(set) var bytes: [UInt8] = []
+package struct WireWriter {
+  package private(set) var bytes: [UInt8] = []
 
-  init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
+  package init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
-  mutating func varint(_ field: Int, _ value: UInt64) {
+  package mutating func varint(_ field: Int, _ value: UInt64) {
     guard value != 0 else { return }
     tag(field, 0)
     append(value)
@@ -27,7 +27,7 @@ struct WireWriter {
     withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
-  mutating func bytes(_ field: Int, _ value: [UInt8]) {
+  package mutating func bytes(_ field: Int, _ value: [UInt8]) {
     guard !value.isEmpty else { return }
     element(field, value)
   }
@@ -39,7 +39,7 @@ struct WireWriter {
     bytes.append(contentsOf: value.utf8)
   }
 
-  mutating func id(_ field: Int, _ value: (some FixedBytes)?) {
+  package mutating func id(_ field: Int, _ value: (some FixedBytes)?) {
     guard let value else { return }
     elementID(field, value)
   }
@@ -51,14 +51,14 @@ struct WireWriter {
   }
 
   /// An element of a repeated field of bytes: written even when it is empty.
-  mutating func element(_ field: Int, _ value: [UInt8]) {
+  package mutating func element(_ field: Int, _ value: [UInt8]) {
     tag(field, 2)
     append(UInt64(value.count))
     bytes.append(contentsOf: value)
   }
 
   /// An element of a repeated field of ids; nil is written as empty bytes.
-  mutating func elementID<ID: FixedBytes>(_ field: Int, _ value: ID?) {
+  package mutating func elementID<ID: FixedBytes>(_ field: Int, _ value: ID?) {
     tag(field, 2)
     guard let value else { return append(0) }
     append(UInt64(ID.byteCount))
@@ -74,7 +74,7 @@ struct WireWriter {
   }
 
   /// An embedded message; written even when it is empty.
-  mutating func message(_ field: Int, _ body: (inout WireWriter) -> Void) {
+  package mutating func message(_ field: Int, _ body: (inout WireWriter) -> Void) {
     delimited(field, body)
   }
 
