@@ -32,6 +32,7 @@ let package = Package(
       dependencies: [.product(name: "SwiftProtobuf", package: "swift-protobuf")],
       exclude: ["Proto/kinvault.proto"]),
     .target(name: "VaultCrypto", dependencies: ["CSodium", "COpenSSL", "CLinux", "VaultModel"]),
+    .target(name: "VaultTrust", dependencies: ["VaultModel", "VaultCrypto"]),
     .target(
       name: "BlobStore",
       dependencies: ["CLinux", .product(name: "SystemPackage", package: "swift-system")]),
@@ -105,6 +106,9 @@ let package = Package(
         "VaultModel", "VaultCrypto", "CSodium", "COpenSSL", "CLinux",
         .product(name: "Crypto", package: "swift-crypto"),
       ]),
+    .testTarget(
+      name: "VaultTrustTests",
+      dependencies: ["VaultModel", "VaultCrypto", "VaultTrust"]),
     .testTarget(
       name: "BlobStoreTests",
       dependencies: [

@@ -1,0 +1,53 @@
+import VaultModel
+
+/// Whether what a device's head of a member says counts: Docs/Format-2.md, "Heads".
+package enum HeadVerdict: Hashable, Sendable {
+  case counts
+  /// It counts, and is sealed under this epoch, which is not the current one.
+  case late(StatementID)
+  /// A head of the current epoch has brought over what this late one says.
+  case takenOver(by: DeviceID)
+  /// The certificate or link with this id is not here yet, or waits itself.
+  case waiting(for: StatementID)
+  /// Its device was left out, or its writer's access was taken after what the head knew.
+  case former
+  /// Its writer may read only.
+  case reader
+  /// Its writer has no access.
+  case stranger
+  case broken(TrustError)
+}
+
+/// What a counting head of the current epoch says of another device's late head.
+package struct HeadCover: Hashable, Sendable {
+  package let by: DeviceID
+  package let device: DeviceID
+  /// Of the newest head of that device which was brought over.
+  package let counter: UInt64
+
+  package init(by: DeviceID, device: DeviceID, counter: UInt64) {
+    self.by = by
+    self.device = device
+    self.counter = counter
+  }
+}
+
+extension MemberHistory {
+  /// The verdict on a head of this member whose device counts.
+  func verdict(on head: HeadFile, current: StatementID?, covers: [HeadCover]) -> HeadVerdict {
+    for link in head.follows + [head.epoch] where graph.number(of: link) == nil {
+      return .waiting(for: link)
+    }
+    let known = graph.closure(of: head.follows.compactMap { graph.number(of: $0) })
+    let followed = (remainders[head.person] ?? []).filter { remainder in
+      remainder.gift.link.map(known.contains) ?? true
+    }
+    guard followed.contains(where: { ($0.role ?? .viewer) >= .editor }) else {
+      if followed.contains(where: { $0.gift.role >= .editor }) { return .former }
+      return access.includes(head.person) ? .reader : .stranger
+    }
+    guard head.epoch != current else { return .counts }
+    let cover = covers.first { $0.device == head.device && $0.counter >= head.counter }
+    return cover.map { .takenOver(by: $0.by) } ?? .late(head.epoch)
+  }
+}

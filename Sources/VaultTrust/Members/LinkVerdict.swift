@@ -1,0 +1,78 @@
+import VaultModel
+
+/// Whether a link counts, and if it does not, why: what a person is told.
+package enum LinkVerdict: Hashable, Sendable {
+  case counts
+  /// A link that it follows, or the certificate of its device, is not here yet.
+  case waits(for: StatementID)
+  /// Its device was left out by its person's words, which do not list it.
+  case departed
+  /// Its writer has no such place among the owners, or nothing to leave.
+  case noPlace
+  /// Someone more senior took the place, not knowing of this link.
+  case taken(by: StatementID)
+  /// Its writer gave the place up, not knowing of this link.
+  case givenUp(by: StatementID)
+  /// The leaving of someone who stays, as nobody else would.
+  case someoneStays
+}
+
+/// Why a tenure of a place is over.
+package enum TenureEnd: Hashable, Sendable {
+  case handedOver(link: Int, to: PersonID)
+  case left(link: Int)
+
+  var link: Int {
+    switch self {
+    case .handedOver(let link, _), .left(let link): link
+    }
+  }
+
+  var isLeaving: Bool {
+    if case .left = self { true } else { false }
+  }
+}
+
+/// A time that one person holds a place.
+struct Tenure: Hashable, Sendable {
+  let holder: PersonID
+  /// The link with which it begins; nil: the member's root.
+  let beginning: Int?
+  /// Limits by more senior owners.
+  var takings: [Limit] = []
+  var end: TenureEnd?
+  /// The links that may be its end are several, and nothing seen before tells which is.
+  var isContested = false
+
+  var isHeld: Bool { takings.isEmpty && end == nil }
+}
+
+/// A limit that counts.
+struct Limit: Hashable, Sendable {
+  let link: Int
+  /// The seniority of the place behind it; nil: somebody leaves.
+  let rank: Int?
+  let role: Role?
+  let until: UInt64
+}
+
+/// A place with its tenures, the last one being now.
+struct PlaceHistory: Hashable, Sendable {
+  let place: Place
+  var tenures: [Tenure]
+}
+
+/// What a counting link, or the member's root, gives.
+struct Gift: Hashable, Sendable {
+  /// Nil: the member's root.
+  let link: Int?
+  let role: Role
+  let until: UInt64
+  /// Of ownership, which tenure it began: the number of the place, and of the tenure.
+  let tenure: TenureNumber?
+}
+
+struct TenureNumber: Hashable, Sendable {
+  let place: Int
+  let tenure: Int
+}

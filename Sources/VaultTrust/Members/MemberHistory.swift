@@ -1,0 +1,66 @@
+import VaultModel
+
+/// A member as its links come out: which count, who holds which place, who has access.
+package struct MemberHistory: Sendable {
+  package let member: MemberID
+  package let root: MemberRoot
+  let graph: LinkGraph
+  let verdicts: [LinkVerdict]
+  let places: [PlaceHistory]
+  package let access: Access
+  /// What is left of each person's gifts.
+  let remainders: [PersonID: [Remainder]]
+
+  init(member: MemberID, root: MemberRoot, graph: LinkGraph, standings: LinkStandings) {
+    self.member = member
+    self.root = root
+    self.graph = graph
+    let first = Place(link: member.root, person: root.person)
+    var judge = MemberJudge(graph: graph, first: first, standings: standings)
+    if let staying = Self.whoStays(judge) {
+      judge = MemberJudge(graph: graph, first: first, standings: standings, staying: staying)
+    }
+    verdicts = judge.verdicts
+    places = judge.places
+    remainders = judge.remainders()
+    access = Access(places: judge.places, remainders: remainders)
+  }
+
+  /// Where nobody holds a place: the person whose leavings do not count.
+  ///
+  /// That is the most senior of those who left last, none of whom knew that the others leave.
+  private static func whoStays(_ judge: MemberJudge) -> PersonID? {
+    let last = judge.places.compactMap(\.tenures.last)
+    guard !last.contains(where: \.isHeld) else { return nil }
+    // Places come by seniority, so the first one found is the most senior one.
+    let left = last.filter { $0.takings.isEmpty && $0.end?.isLeaving == true }
+    let final = Set(judge.graph.lasts(of: left.compactMap { $0.end?.link }))
+    return left.first { $0.end.map { final.contains($0.link) } ?? false }?.holder
+  }
+
+  /// The verdict on a link of this member; nil if it is not here.
+  package func verdict(on link: StatementID) -> LinkVerdict? {
+    if let number = graph.number(of: link) { return verdicts[number] }
+    return graph.waiting[link].map { .waits(for: $0) }
+  }
+
+  /// The links that count, less those before another one: what a new link follows.
+  package var tips: [StatementID] {
+    let counting = verdicts.indices.filter { verdicts[$0] == .counts }
+    return graph.lasts(of: counting).map { graph.ids[$0] }.sorted()
+  }
+
+  /// The places that the person holds, the most senior first.
+  package func seats(of person: PersonID) -> [Place] {
+    places.filter { place in
+      place.tenures.last.map { $0.isHeld && $0.holder == person } ?? false
+    }.map(\.place)
+  }
+
+  /// The ends of tenures that nothing contests: for this machine's memory.
+  var ends: [StatementID] {
+    places.flatMap(\.tenures).compactMap { tenure in
+      tenure.isContested ? nil : tenure.end.map { graph.ids[$0.link] }
+    }
+  }
+}

@@ -1,0 +1,196 @@
+import VaultModel
+
+/// What the judgement of a member's links asks about people.
+struct LinkStandings {
+  /// For each link, whether its device counts or the link is listed.
+  let stands: [Bool]
+  /// For each link, whether its hand over is agreed to.
+  let isAgreed: (Int) -> Bool
+  /// Ends of tenures that counted here before.
+  let remembered: Set<StatementID>
+}
+
+/// Judges a member's links, place after place from the most senior on: Docs/Format-2.md, section 5.
+struct MemberJudge {
+  let graph: LinkGraph
+  private let standings: LinkStandings
+  /// A person none of whose leavings counts, as nobody else would stay.
+  private let staying: PersonID?
+  private let written: [Place: [Int]]
+  private let leavings: [PersonID: [Int]]
+  private var pasts: [Int: LinkSet] = [:]
+  /// Links that a counting one confirms, each with the rank of the most senior place that does.
+  private var confirmed: [Int: Int] = [:]
+
+  private(set) var verdicts: [LinkVerdict]
+  private(set) var places: [PlaceHistory] = []
+  private(set) var gifts: [PersonID: [Gift]] = [:]
+  private(set) var limits: [PersonID: [Limit]] = [:]
+
+  init(
+    graph: LinkGraph, first: Place, standings: LinkStandings, staying: PersonID? = nil
+  ) {
+    self.graph = graph
+    self.standings = standings
+    self.staying = staying
+    verdicts = standings.stands.map { $0 ? .noPlace : .departed }
+    var written: [Place: [Int]] = [:]
+    var leavings: [PersonID: [Int]] = [:]
+    let named = Set(graph.links.flatMap(\.confirmed))
+    for (number, link) in graph.links.enumerated()
+    where standings.stands[number] || named.contains(graph.ids[number]) {
+      if let place = link.place {
+        written[place, default: []].append(number)
+      } else if standings.stands[number],
+        leavings[link.person, default: []].count < StatementLimits.leavings
+      {
+        leavings[link.person, default: []].append(number)
+      }
+    }
+    self.written = written
+    self.leavings = leavings
+    judge(first, since: nil)
+    // A place is made by a link of a more senior one, which comes before: so all are met in order.
+    for number in graph.ids.indices where verdicts[number] == .counts {
+      for case .give(let person, .owner, _) in graph.links[number].changes
+      where places.count < StatementLimits.places {
+        judge(Place(link: graph.ids[number], person: person), since: number)
+      }
+    }
+    judgeLeavings()
+  }
+
+  /// The links that come before this one; computed once.
+  mutating func past(of link: Int) -> LinkSet {
+    if let known = pasts[link] { return known }
+    let past = graph.past(of: link)
+    pasts[link] = past
+    return past
+  }
+
+  // MARK: Places
+
+  private mutating func judge(_ place: Place, since beginning: Int?) {
+    let rank = places.count
+    places.append(PlaceHistory(place: place, tenures: []))
+    var next: Tenure? = Tenure(holder: place.person, beginning: beginning)
+    while var tenure = next {
+      let number = TenureNumber(place: rank, tenure: places[rank].tenures.count)
+      gifts[tenure.holder, default: []].append(
+        Gift(link: tenure.beginning, role: .owner, until: 0, tenure: number))
+      tenure.takings = takings(of: tenure, rank: rank)
+      let may = mayCount(in: tenure)
+      let own = (written[place] ?? []).filter { link in
+        graph.links[link].person == tenure.holder
+          && (standings.stands[link] || confirmed[link].map { $0 < rank } ?? false)
+      }
+      (tenure.end, tenure.isContested) = end(
+        among: own.filter(may.contains), leavings: may, of: tenure.holder)
+      let before = tenure.end.map { past(of: $0.link) }
+      for link in own where verdicts[link] != .counts {
+        verdicts[link] = verdict(on: link, in: tenure, may: may, before: before)
+        if verdicts[link] == .counts { register(link, rank: rank) }
+      }
+      places[rank].tenures.append(tenure)
+      next = nil
+      if case .handedOver(let link, let taker)? = tenure.end {
+        next = Tenure(holder: taker, beginning: link)
+      }
+    }
+  }
+
+  private mutating func takings(of tenure: Tenure, rank: Int) -> [Limit] {
+    let senior = (limits[tenure.holder] ?? []).filter { limit in
+      limit.until == 0 && limit.rank.map { $0 < rank } ?? false
+    }
+    guard let beginning = tenure.beginning, !senior.isEmpty else { return senior }
+    let past = past(of: beginning)
+    return senior.filter { $0.link != beginning && !past.contains($0.link) }
+  }
+
+  /// The links that come after the tenure's beginning and before all its takings.
+  private mutating func mayCount(in tenure: Tenure) -> LinkSet {
+    var may = graph.none
+    if let beginning = tenure.beginning {
+      may = graph.future(of: beginning)
+    } else {
+      for link in graph.ids.indices { _ = may.insert(link) }
+    }
+    for taking in tenure.takings { may.formIntersection(past(of: taking.link)) }
+    return may
+  }
+
+  /// The link that ends a tenure, and whether it is contested.
+  private func end(
+    among own: [Int], leavings may: LinkSet, of holder: PersonID
+  ) -> (TenureEnd?, Bool) {
+    let handOvers = own.filter { graph.links[$0].handOver != nil && standings.isAgreed($0) }
+    let leaving = holder == staying ? [] : (leavings[holder] ?? []).filter(may.contains)
+    let candidates = graph.firsts(of: handOvers + leaving)
+    let remembered = candidates.filter { standings.remembered.contains(graph.ids[$0]) }
+    let pool = remembered.isEmpty ? candidates : remembered
+    let isLeaving = Set(leaving)
+    let best = pool.min { left, right in
+      isLeaving.contains(left) == isLeaving.contains(right)
+        ? graph.ids[left] < graph.ids[right] : isLeaving.contains(right)
+    }
+    guard let best else { return (nil, false) }
+    let isContested = candidates.count > 1 && remembered.count != 1
+    guard let handOver = graph.links[best].handOver else { return (.left(link: best), isContested) }
+    return (.handedOver(link: best, to: handOver.taker), isContested)
+  }
+
+  private mutating func verdict(
+    on link: Int, in tenure: Tenure, may: LinkSet, before end: LinkSet?
+  ) -> LinkVerdict {
+    if may.contains(link) {
+      guard let end, let ending = tenure.end, link != ending.link, !end.contains(link) else {
+        return .counts
+      }
+      return .givenUp(by: graph.ids[ending.link])
+    }
+    for taking in tenure.takings where !past(of: taking.link).contains(link) {
+      return .taken(by: graph.ids[taking.link])
+    }
+    return verdicts[link]
+  }
+
+  // MARK: What counts
+
+  private mutating func register(_ number: Int, rank: Int) {
+    for link in graph.links[number].confirmed.compactMap(graph.number(of:)) where link < number {
+      confirmed[link] = min(rank, confirmed[link] ?? rank)
+    }
+    for change in graph.links[number].changes {
+      switch change {
+      case .give(_, .owner, _), .handOver: break
+      case .give(let person, let role, let until):
+        gifts[person, default: []].append(
+          Gift(link: number, role: role, until: until, tenure: nil))
+      case .limit(let person, let role, let until):
+        limits[person, default: []].append(
+          Limit(link: number, rank: rank, role: role, until: until))
+      }
+    }
+  }
+
+  private mutating func judgeLeavings() {
+    for (person, links) in leavings {
+      // Whoever was never given anything costs no walk.
+      guard let given = gifts[person] else { continue }
+      for link in links {
+        guard person != staying else {
+          verdicts[link] = .someoneStays
+          continue
+        }
+        let past = past(of: link)
+        let follows = given.contains { $0.link.map(past.contains) ?? true }
+        guard follows, case .limit(_, let role, _)? = graph.links[link].changes.first else {
+          continue
+        }
+        verdicts[link] = .counts
+        limits[person, default: []].append(Limit(link: link, rank: nil, role: role, until: 0))
+      }
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import VaultModel
+
+/// Which of a person's certificates count: Docs/Format-2.md, section 4.
+struct DeviceStandings: Sendable {
+  private(set) var verdicts: [StatementID: DeviceVerdict] = [:]
+
+  init(
+    certificates: [StatementID: Certificate], graph: ClosingGraph, counting: Set<StatementID>,
+    tips: [StatementID]
+  ) {
+    let given = GivenCertificates(certificates)
+    let inTips = tips.map { given.inside($0, staying: graph.valid[$0]?.stay ?? []) }
+    var lists: [StatementID: StayingList] = [:]
+    for (id, certificate) in certificates {
+      let generation = certificate.generation
+      guard counting.contains(generation) else {
+        verdicts[id] = graph.valid[generation] == nil ? .waiting : .former
+        continue
+      }
+      if !tips.isEmpty, inTips.allSatisfy({ $0.contains(id) }) {
+        let list = lists[generation] ?? StayingList(after: generation, graph, counting)
+        lists[generation] = list
+        verdicts[id] = list.contains(id) ? .counts : .former
+      } else if tips.count > 1, let own = tips.firstIndex(of: generation), inTips[own].contains(id)
+      {
+        // Another closing beside its own cannot know of it; the words that join them can.
+        verdicts[id] = .waiting
+      } else {
+        verdicts[id] = .former
+      }
+    }
+  }
+}
+
+/// What every closing that counts and comes after a generation lets stay.
+private struct StayingList {
+  /// Nil: nothing closed the generation, so whatever is given in it stays.
+  private let certificates: Set<StatementID>?
+
+  init(after generation: StatementID, _ graph: ClosingGraph, _ counting: Set<StatementID>) {
+    let later = graph.future(of: generation).intersection(counting)
+    let lists = later.map { Set(graph.valid[$0]?.stay ?? []) }
+    certificates = lists.dropFirst().reduce(lists.first) { $0?.intersection($1) }
+  }
+
+  func contains(_ certificate: StatementID) -> Bool {
+    certificates?.contains(certificate) ?? true
+  }
+}
+
+/// A person's certificates, by who gave them.
+private struct GivenCertificates {
+  private let certificates: [StatementID: Certificate]
+  /// By the certificate of the device that approved them.
+  private var approved: [StatementID: [StatementID]] = [:]
+  /// Given by the words, by their generation.
+  private var byWords: [StatementID: [StatementID]] = [:]
+
+  init(_ certificates: [StatementID: Certificate]) {
+    self.certificates = certificates
+    for (id, certificate) in certificates {
+      if let approver = certificate.approver {
+        approved[approver, default: []].append(id)
+      } else {
+        byWords[certificate.generation, default: []].append(id)
+      }
+    }
+  }
+
+  /// The certificates in a tip: of its list, by its words, or approved in it by one that is.
+  func inside(_ tip: StatementID, staying: [StatementID]) -> Set<StatementID> {
+    var found: Set<StatementID> = []
+    var open = staying.filter { certificates[$0] != nil } + (byWords[tip] ?? [])
+    while let id = open.popLast() {
+      guard found.insert(id).inserted else { continue }
+      open += (approved[id] ?? []).filter { certificates[$0]?.generation == tip }
+    }
+    return found
+  }
+}

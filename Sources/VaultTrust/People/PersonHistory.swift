@@ -1,0 +1,71 @@
+import VaultModel
+
+/// What a person's closings come to: which count, which devices stay, what of others is listed.
+///
+/// Docs/Format-2.md, sections 3 and 4. It depends on the person's own statements and nobody else's.
+package struct PersonHistory: Sendable {
+  package let person: PersonID
+  /// The closings that count.
+  package let counting: Set<StatementID>
+  /// Those of them that none follows which counts, in order.
+  package let tips: [StatementID]
+  /// Several keys claim to be the person's, and nothing seen before tells which is.
+  package let isContested: Bool
+  /// Valid closings that do not count: signed with words that had been replaced.
+  package let shadowed: Set<StatementID>
+  /// Closings whose past is not here, or that break the rules.
+  package let unplaced: Set<StatementID>
+  /// Statements of departing devices that go on counting.
+  let listed: Set<StatementID>
+  let devices: DeviceStandings
+
+  init(
+    person: PersonID, closings: [StatementID: Closing], certificates: [StatementID: Certificate],
+    in statements: Statements, memory: TrustMemory
+  ) {
+    self.person = person
+    let graph = ClosingGraph(person: person, closings: closings, in: statements)
+    let keys = RootKeys(graph: graph, memory: memory)
+    isContested = keys.last == nil && !graph.valid.isEmpty
+    let counting = keys.counting(in: graph, memory: memory)
+    self.counting = counting
+    tips = counting.filter { id in
+      !(graph.children[id] ?? []).contains { counting.contains($0) }
+    }.sorted()
+    shadowed = Set(graph.valid.keys).subtracting(counting)
+    unplaced = Set(closings.keys).subtracting(graph.valid.keys)
+    listed = counting.reduce(into: []) { $0.formUnion(graph.valid[$1]?.counted ?? []) }
+    devices = DeviceStandings(
+      certificates: certificates, graph: graph, counting: counting, tips: tips)
+  }
+
+  /// The generation that keys are wrapped for; nil while the words have to join two closings.
+  package var openGeneration: StatementID? {
+    tips.count == 1 && !isContested ? tips[0] : nil
+  }
+
+  /// The device with this certificate; a certificate that is not here is unknown.
+  package func verdict(on certificate: StatementID) -> DeviceVerdict {
+    devices.verdicts[certificate] ?? .unknown
+  }
+
+  /// Whether what the device with this certificate signed or agreed to counts.
+  func stands(_ statement: StatementID, by certificate: StatementID) -> Bool {
+    switch verdict(on: certificate) {
+    case .counts: true
+    case .waiting, .former: listed.contains(statement)
+    case .unknown: false
+    }
+  }
+}
+
+/// What a device is to its person.
+package enum DeviceVerdict: Hashable, Sendable {
+  case counts
+  /// Its generation is not here, or stands beside another one until the words join them.
+  case waiting
+  /// It was left out, for good.
+  case former
+  /// There is no such certificate here.
+  case unknown
+}

@@ -1,0 +1,16 @@
+/// What counted here before, and decides where files alone cannot: Docs/Format-2.md, section 3.
+///
+/// It only grows. Its statements themselves are kept with it, and judged together with the folder.
+package struct TrustMemory: Hashable, Sendable {
+  /// Closings that counted.
+  package var closings: Set<StatementID>
+  /// Links that ended a tenure of a place: hand overs and leavings.
+  package var ends: Set<StatementID>
+
+  package init(closings: Set<StatementID> = [], ends: Set<StatementID> = []) {
+    self.closings = closings
+    self.ends = ends
+  }
+
+  package static let empty = TrustMemory()
+}

@@ -1,0 +1,135 @@
+import VaultCrypto
+import VaultModel
+
+extension Link {
+  /// The hash of all that the link follows.
+  var handOverPoint: FileHash { Digest.sha256(follows.flatMap(\.bytes)) }
+
+  package init(decoding body: [UInt8]) throws(ModelError) {
+    self = try WireReader.read(body, what: "link", limit: StatementLimits.linkBytes) {
+      reader throws(ModelError) in try Link(from: &reader)
+    }
+  }
+
+  private init(from reader: inout WireReader) throws(ModelError) {
+    var member: MemberID?
+    var person: PersonID?
+    var certificate: StatementID?
+    var link = Link(member: .zero, person: .zero, certificate: .zero, place: nil)
+    while let tag = try reader.next() {
+      switch tag {
+      case .bytes(1): member = try reader.id("member")
+      case .bytes(2): person = try reader.id("person")
+      case .bytes(3): certificate = try reader.id("certificate")
+      case .bytes(4):
+        var inner = try reader.message("place")
+        link.place = try Place(from: &inner)
+      case .bytes(5):
+        try reader.appendAscending(to: &link.follows, limit: StatementLimits.linkFollows, "follows")
+      case .bytes(6):
+        try Limits.check(link.changes.count + 1, StatementLimits.changes, "changes")
+        var inner = try reader.message("change")
+        if let change = try Change(from: &inner) { link.changes.append(change) }
+      case .bytes(7): link.epoch = try reader.id("epoch")
+      case .bytes(8):
+        try Limits.check(link.wraps.count + 1, StatementLimits.wraps, "wraps")
+        var inner = try reader.message("wrap")
+        link.wraps.append(try Wrap(from: &inner))
+      case .varint(9): link.time = try reader.time()
+      case .bytes(10):
+        try reader.appendAscending(
+          to: &link.confirmed, limit: StatementLimits.confirmed, "confirmed")
+      default: _ = try reader.skip(tag)
+      }
+    }
+    link.member = try reader.required(member, "member")
+    link.person = try reader.required(person, "person")
+    link.certificate = try reader.required(certificate, "certificate")
+    if let reason = link.flaw { throw reader.malformed(reason) }
+    self = link
+  }
+
+  /// What forbids these changes in one link; nil: nothing.
+  private var flaw: String? {
+    guard place != nil else {
+      guard changes.count == 1, case .limit(person, _, until: 0) = changes[0], epoch == nil,
+        wraps.isEmpty, confirmed.isEmpty
+      else { return "it is no owner's and does not only say that its writer leaves" }
+      return nil
+    }
+    var owners: Set<PersonID> = []
+    var handOvers = 0
+    for change in changes {
+      if case .give(let person, .owner, _) = change, !owners.insert(person).inserted {
+        return "it gives one person two places"
+      }
+      if case .handOver = change { handOvers += 1 }
+    }
+    return handOvers > 1 ? "it hands one place over twice" : nil
+  }
+
+  package func encoded() -> [UInt8] {
+    var writer = WireWriter()
+    writer.id(1, member)
+    writer.id(2, person)
+    writer.id(3, certificate)
+    if let place {
+      writer.message(4) { writer in
+        writer.id(1, place.link)
+        writer.id(2, place.person)
+      }
+    }
+    for id in follows { writer.elementID(5, id) }
+    for change in changes { writer.message(6) { change.encode(into: &$0) } }
+    writer.id(7, epoch)
+    for wrap in wraps {
+      writer.message(8) { writer in
+        writer.id(1, wrap.epoch)
+        writer.id(2, wrap.person)
+        writer.id(3, wrap.generation)
+        writer.id(4, wrap.file)
+      }
+    }
+    writer.varint(9, time)
+    for id in confirmed { writer.elementID(10, id) }
+    return writer.bytes
+  }
+}
+
+extension Place {
+  fileprivate init(from reader: inout WireReader) throws(ModelError) {
+    var link: StatementID?
+    var person: PersonID?
+    while let tag = try reader.next() {
+      switch tag {
+      case .bytes(1): link = try reader.id("link")
+      case .bytes(2): person = try reader.id("person")
+      default: _ = try reader.skip(tag)
+      }
+    }
+    self.init(
+      link: try reader.required(link, "link"), person: try reader.required(person, "person"))
+  }
+}
+
+extension Wrap {
+  fileprivate init(from reader: inout WireReader) throws(ModelError) {
+    var epoch: StatementID?
+    var person: PersonID?
+    var generation: StatementID?
+    var file: FileHash?
+    while let tag = try reader.next() {
+      switch tag {
+      case .bytes(1): epoch = try reader.id("epoch")
+      case .bytes(2): person = try reader.id("person")
+      case .bytes(3): generation = try reader.id("generation")
+      case .bytes(4): file = try reader.id("file")
+      default: _ = try reader.skip(tag)
+      }
+    }
+    self.init(
+      epoch: epoch, person: try reader.required(person, "person"),
+      generation: try reader.required(generation, "generation"),
+      file: try reader.required(file, "file"))
+  }
+}

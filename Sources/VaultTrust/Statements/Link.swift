@@ -1,0 +1,108 @@
+import VaultModel
+
+/// An owner changes who has access to a member, or somebody leaves: `members/…/links/<id>`.
+package struct Link: Hashable, Sendable {
+  package var member: MemberID
+  package var person: PersonID
+  package var certificate: StatementID
+  /// As whose holder it is written; nil: its writer leaves.
+  package var place: Place?
+  package var follows: [StatementID]
+  package var changes: [Change]
+  /// Begins an epoch: the commitment to its key.
+  package var epoch: FileHash?
+  package var wraps: [Wrap]
+  package var time: UInt64
+  /// Links of less senior places that count whatever their writers' words say later.
+  package var confirmed: [StatementID]
+
+  package init(
+    member: MemberID, person: PersonID, certificate: StatementID, place: Place?,
+    follows: [StatementID] = [], changes: [Change] = [], epoch: FileHash? = nil,
+    wraps: [Wrap] = [], time: UInt64 = 0, confirmed: [StatementID] = []
+  ) {
+    self.member = member
+    self.person = person
+    self.certificate = certificate
+    self.place = place
+    self.follows = follows.sorted()
+    self.changes = changes
+    self.epoch = epoch
+    self.wraps = wraps
+    self.time = time
+    self.confirmed = confirmed.sorted()
+  }
+
+  /// The hand over that this link makes.
+  package var handOver: HandOver? {
+    for case .handOver(let handOver) in changes { return handOver }
+    return nil
+  }
+
+  /// What the taker of the place signs: it stands at this point of the links, and nowhere else.
+  package func handOverConsentBody(to taker: PersonID) -> [UInt8] {
+    guard let place else { return [] }
+    var body = member.bytes
+    body += place.link.bytes + place.person.bytes + person.bytes + taker.bytes
+    return body + handOverPoint.bytes
+  }
+}
+
+/// A seat among a member's owners: who sits there may change, its seniority does not.
+package struct Place: Hashable, Sendable {
+  /// The link that made it; the member's root for the first one.
+  package let link: StatementID
+  /// For whom it was made.
+  package let person: PersonID
+
+  package init(link: StatementID, person: PersonID) {
+    self.link = link
+    self.person = person
+  }
+}
+
+/// What a link changes for one person.
+package enum Change: Hashable, Sendable {
+  /// Gives a role; `until` is zero where it does not end.
+  case give(PersonID, Role, until: UInt64)
+  /// Leaves at most a role, or nothing. With `until`, it concerns only gifts that end by then.
+  case limit(PersonID, Role?, until: UInt64)
+  case handOver(HandOver)
+
+  package var person: PersonID {
+    switch self {
+    case .give(let person, _, _), .limit(let person, _, _): person
+    case .handOver(let handOver): handOver.taker
+    }
+  }
+}
+
+/// A place goes to someone who agrees.
+package struct HandOver: Hashable, Sendable {
+  package let taker: PersonID
+  /// Of the taker's device that agrees.
+  package let certificate: StatementID
+  package let consent: [UInt8]
+
+  package init(taker: PersonID, certificate: StatementID, consent: [UInt8]) {
+    self.taker = taker
+    self.certificate = certificate
+    self.consent = consent
+  }
+}
+
+/// An epoch's key for one person's generation; the key stands in a file of its own.
+package struct Wrap: Hashable, Sendable {
+  /// The link that began the epoch; nil: the one in which this stands.
+  package let epoch: StatementID?
+  package let person: PersonID
+  package let generation: StatementID
+  package let file: FileHash
+
+  package init(epoch: StatementID?, person: PersonID, generation: StatementID, file: FileHash) {
+    self.epoch = epoch
+    self.person = person
+    self.generation = generation
+    self.file = file
+  }
+}

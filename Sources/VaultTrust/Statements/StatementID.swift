@@ -1,0 +1,54 @@
+import VaultCrypto
+import VaultModel
+
+// Docs/Format-2.md, "1. Statements".
+
+/// Names a statement: the SHA-256 of what is signed, so that its envelope is no part of it.
+package struct StatementID: FixedBytes {
+  package let storage: Bytes32
+  package init(storage: Bytes32) { self.storage = storage }
+
+  init(signedMessage: [UInt8]) { self.init(storage: Digest.sha256(signedMessage).storage) }
+}
+
+/// A public key of Ed25519: of a device, or of a person's words.
+package struct VerifyingKey: FixedBytes {
+  package let storage: Bytes32
+  package init(storage: Bytes32) { self.storage = storage }
+}
+
+extension MemberID {
+  /// The member whose root this is.
+  package init(root: StatementID) { self.init(storage: root.storage) }
+
+  /// The member's root, which all its links come after.
+  package var root: StatementID { StatementID(storage: storage) }
+}
+
+/// What a signature is for; part of every signed message.
+package enum SignedLabel: String, Sendable, CaseIterable {
+  case closing
+  case certificate
+  case introduction
+  case root
+  case link
+  case head
+  /// An old root key names the one that takes over: part of a closing.
+  case successor
+  /// A key agrees to be a device of a person: part of a certificate.
+  case device
+  /// A person agrees to take a place: part of a link.
+  case handover
+}
+
+extension VaultID {
+  /// What is signed for `body`: valid in this vault and for this purpose only.
+  package func signedMessage(_ label: SignedLabel, _ body: [UInt8]) -> [UInt8] {
+    Array("kinvault/2/\(label.rawValue)".utf8) + [0] + bytes + body
+  }
+
+  /// The id of the statement with this body.
+  package func statementID(_ label: SignedLabel, body: [UInt8]) -> StatementID {
+    StatementID(signedMessage: signedMessage(label, body))
+  }
+}

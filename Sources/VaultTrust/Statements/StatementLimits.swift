@@ -1,0 +1,31 @@
+/// The limits of `Docs/Format-2.md`, section 8.
+enum StatementLimits {
+  static let closingBytes = 1 << 20
+  static let linkBytes = 1 << 18
+  static let certificateBytes = 8_192
+  static let introductionBytes = 4_096
+  static let rootBytes = 1_024
+  static let headBytes = 1 << 20
+
+  static let closingFollows = 64
+  static let linkFollows = 1_024
+  static let endorsements = 16
+  static let replacedKeys = 256
+  static let places = 1_024
+  static let staying = 1_024
+  static let counted = 16_384
+  static let changes = 64
+  static let wraps = 1_024
+  static let confirmed = 4_096
+  static let leavings = 64
+  static let introduced = 64
+
+  static let agreementKeyBytes = 2_048
+  static let recoveryBytes = 512
+  static let approvalBytes = 512
+  static let nameBytes = 2_048
+
+  /// The last millisecond of the year 9999.
+  static let time: UInt64 = 253_402_300_799_999
+  static let number: UInt64 = 1 << 62 - 1
+}

@@ -1,0 +1,106 @@
+import VaultModel
+
+/// A file that is to be judged, with the kind that its path says it is of.
+package struct StatementFile: Hashable, Sendable {
+  package let label: SignedLabel
+  package let bytes: [UInt8]
+
+  package init(_ label: SignedLabel, _ bytes: [UInt8]) {
+    self.label = label
+    self.bytes = bytes
+  }
+}
+
+/// All statements that are what they say, by id, each signed by the key that has to have signed it.
+///
+/// Nothing here says who counts. Made from files in any order and number, twice the same ones
+/// included; the cost is what they weigh.
+package struct Statements: Sendable {
+  package let vault: VaultID
+  let check: SignatureCheck
+  /// Statements that were verified here before: their signatures are not verified again.
+  let verified: Set<StatementID>
+
+  package internal(set) var closings: [StatementID: Closing] = [:]
+  package internal(set) var certificates: [StatementID: Certificate] = [:]
+  package internal(set) var introductions: [StatementID: SignedIntroduction] = [:]
+  package internal(set) var roots: [MemberID: MemberRoot] = [:]
+  package internal(set) var links: [MemberID: [StatementID: Link]] = [:]
+  /// Statements whose signer is not known yet, with the certificate or closing that is missing.
+  package internal(set) var waiting: [StatementID: StatementID] = [:]
+  /// Files that are no statements, with the reason.
+  package internal(set) var broken: [StatementFile: TrustError] = [:]
+
+  package init(
+    vault: VaultID, files: some Collection<StatementFile>, verified: Set<StatementID> = [],
+    check: SignatureCheck = .ed25519
+  ) {
+    self.vault = vault
+    self.verified = verified
+    self.check = check
+    for file in files where file.label == .closing { take(file, admitClosing) }
+    admitCertificates(files)
+    for file in files {
+      switch file.label {
+      case .introduction: take(file, admitIntroduction)
+      case .root: take(file, admitRoot)
+      case .link: take(file, admitLink)
+      case .closing, .certificate: break
+      case .head, .successor, .device, .handover:
+        broken[file] = .contradiction("a \(file.label.rawValue) is no statement")
+      }
+    }
+  }
+
+  /// The ids of all that is here and sound: what the next reading need not verify again.
+  package var sound: Set<StatementID> {
+    var all = Set(closings.keys)
+    all.formUnion(certificates.keys)
+    all.formUnion(introductions.keys)
+    all.formUnion(roots.keys.map(\.root))
+    for links in links.values { all.formUnion(links.keys) }
+    return all
+  }
+
+  /// A body, what was signed for it, and by what signature.
+  struct Signed {
+    let id: StatementID
+    let body: [UInt8]
+    let message: [UInt8]
+    let signature: [UInt8]
+  }
+
+  func open(_ bytes: [UInt8], _ label: SignedLabel) throws(TrustError) -> Signed {
+    let envelope = try Envelope(decoding: bytes)
+    let message = vault.signedMessage(label, envelope.body)
+    return Signed(
+      id: StatementID(signedMessage: message), body: envelope.body, message: message,
+      signature: envelope.signature)
+  }
+
+  /// Throws unless the key has signed it, or that was found out before.
+  func verify(_ signed: Signed, _ key: VerifyingKey) throws(TrustError) {
+    guard verified.contains(signed.id) || check.isRight(signed.message, signed.signature, key)
+    else { throw .signature }
+  }
+
+  func isSigned(
+    _ label: SignedLabel, _ body: [UInt8], _ signature: [UInt8], by key: VerifyingKey
+  ) -> Bool {
+    check.isRight(vault.signedMessage(label, body), signature, key)
+  }
+
+  private mutating func take(
+    _ file: StatementFile,
+    _ admit: (inout Statements, StatementFile) throws(TrustError) -> Void
+  ) {
+    do throws(TrustError) { try admit(&self, file) } catch { broken[file] = error }
+  }
+}
+
+/// The value that `decode` gives, or why the body is none.
+func decoding<Value>(
+  _ body: [UInt8], _ decode: ([UInt8]) throws(ModelError) -> Value
+) throws(TrustError) -> Value {
+  do throws(ModelError) { return try decode(body) } catch { throw .body(error) }
+}

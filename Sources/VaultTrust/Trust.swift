@@ -1,0 +1,102 @@
+import VaultModel
+
+/// Who counts: made once from the signed files, renewed as a whole. Docs/Format-2.md.
+///
+/// A value: it reads no file, no clock and no network, and the same files give the same verdicts
+/// whatever their order. Only this says which device, link, epoch or head counts.
+package struct Trust: Sendable {
+  package let statements: Statements
+  package let people: [PersonID: PersonHistory]
+  package let members: [MemberID: MemberHistory]
+  /// The epochs of each member that is judged.
+  package let epochs: [MemberID: Epochs]
+  /// What is to be remembered from now on.
+  package let memory: TrustMemory
+
+  package init(_ statements: Statements, memory: TrustMemory = .empty) {
+    self.statements = statements
+    let people = Self.people(statements, memory)
+    let members = Self.members(statements, people, memory)
+    self.people = people
+    self.members = members
+    epochs = members.mapValues { member in
+      Epochs(of: member) { people[$0]?.openGeneration }
+    }
+    var memory = memory
+    for person in people.values where !person.isContested {
+      memory.closings.formUnion(person.counting)
+    }
+    for member in members.values { memory.ends.formUnion(member.ends) }
+    self.memory = memory
+  }
+
+  /// The device with this certificate, of whichever person.
+  package func device(_ certificate: StatementID) -> DeviceVerdict {
+    guard let person = statements.certificates[certificate]?.person else { return .unknown }
+    return people[person]?.verdict(on: certificate) ?? .waiting
+  }
+
+  /// Who has access to the member; nil if it is not here, or its creator's device does not count.
+  package func access(to member: MemberID) -> Access? { members[member]?.access }
+
+  /// What is held in memory and has no statement here: somebody hides it, or it was lost.
+  package var missing: Set<StatementID> {
+    memory.closings.subtracting(statements.closings.keys).union(
+      memory.ends.filter { end in !statements.links.values.contains { $0[end] != nil } })
+  }
+
+  // MARK: Making
+
+  private static func people(
+    _ statements: Statements, _ memory: TrustMemory
+  ) -> [PersonID: PersonHistory] {
+    var closings: [PersonID: [StatementID: Closing]] = [:]
+    for (id, closing) in statements.closings {
+      closings[closing.person, default: [:]][id] = closing
+    }
+    var certificates: [PersonID: [StatementID: Certificate]] = [:]
+    for (id, certificate) in statements.certificates {
+      certificates[certificate.person, default: [:]][id] = certificate
+    }
+    var people: [PersonID: PersonHistory] = [:]
+    for (person, closings) in closings {
+      people[person] = PersonHistory(
+        person: person, closings: closings, certificates: certificates[person] ?? [:],
+        in: statements, memory: memory)
+    }
+    return people
+  }
+
+  private static func members(
+    _ statements: Statements, _ people: [PersonID: PersonHistory], _ memory: TrustMemory
+  ) -> [MemberID: MemberHistory] {
+    var members: [MemberID: MemberHistory] = [:]
+    for (id, root) in statements.roots {
+      guard people[root.person]?.stands(id.root, by: root.certificate) ?? false else { continue }
+      let graph = LinkGraph(statements.links[id] ?? [:])
+      let standings = LinkStandings(
+        stands: graph.ids.indices.map { number in
+          let link = graph.links[number]
+          return people[link.person]?.stands(graph.ids[number], by: link.certificate) ?? false
+        },
+        isAgreed: { isAgreed(graph.ids[$0], graph.links[$0], statements, people) },
+        remembered: memory.ends)
+      members[id] = MemberHistory(member: id, root: root, graph: graph, standings: standings)
+    }
+    return members
+  }
+
+  /// Whether a device of the taker that counts, or counted, has agreed to the link's hand over.
+  private static func isAgreed(
+    _ id: StatementID, _ link: Link, _ statements: Statements, _ people: [PersonID: PersonHistory]
+  ) -> Bool {
+    guard let handOver = link.handOver,
+      let certificate = statements.certificates[handOver.certificate],
+      certificate.person == handOver.taker,
+      people[handOver.taker]?.stands(id, by: handOver.certificate) ?? false
+    else { return false }
+    return statements.isSigned(
+      .handover, link.handOverConsentBody(to: handOver.taker), handOver.consent,
+      by: certificate.signingKey)
+  }
+}

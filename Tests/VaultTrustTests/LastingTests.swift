@@ -1,0 +1,132 @@
+import Testing
+import VaultModel
+import VaultTrust
+
+/// What lasts whatever its writer's words say later, and who is spoken of.
+@Suite struct LastingTests {
+  /// Section 10, 17: who was taken out does not take back what they gave while they were in.
+  @Test func confirmedGiftOutlivesItsGiver() {
+    var family = Family()
+    let emma = family.emma
+    let opening = family.openings[family.ben] ?? .zero
+    var unconfirmed = family.world
+    _ = unconfirmed.link(
+      emma, by: family.annaDesk, as: family.annasPlace, follows: [family.carlIn],
+      [.take(family.ben)])
+    _ = unconfirmed.closing(of: family.ben, follows: [opening])
+    #expect(unconfirmed.trust().role(family.carl, in: emma) == nil)
+    _ = family.world.link(
+      emma, by: family.annaDesk, as: family.annasPlace, follows: [family.carlIn],
+      [.take(family.ben)], confirmed: [family.carlIn])
+    _ = family.world.closing(of: family.ben, follows: [opening])
+    let trust = family.world.trust()
+    #expect(trust.link(family.carlIn, in: emma) == .counts)
+    #expect(trust.role(family.carl, in: emma) == .owner)
+    #expect(trust.role(family.ben, in: emma) == nil)
+  }
+
+  /// Nobody junior confirms what a senior's words leave out, nor does following it.
+  @Test func juniorConfirmsNothing() {
+    var family = Family()
+    let emma = family.emma
+    let dora = family.newcomer("Dora")
+    let theft = family.world.link(
+      emma, by: family.annaPhone, as: family.annasPlace, follows: [family.carlIn],
+      [.give(dora.person, .owner)])
+    _ = family.world.link(
+      emma, by: family.carlDesk, as: family.carlsPlace, follows: [theft], [], confirmed: [theft])
+    _ = family.world.closing(
+      of: family.anna, follows: [family.openings[family.anna] ?? .zero], stay: [family.annaDesk])
+    let trust = family.world.trust()
+    #expect(trust.link(theft, in: emma) == .departed)
+    #expect(trust.role(dora.person, in: emma) == nil)
+  }
+
+  /// A hand over that the giver's words list, with all before it, is final.
+  @Test func listedHandOverIsFinal() {
+    var family = Family()
+    let emma = family.emma
+    let handOver = family.world.handOver(
+      emma, by: family.annaDesk, as: family.annasPlace, to: family.benDesk,
+      follows: [family.carlIn])
+    let listing = family.world.closing(
+      of: family.anna, follows: [family.openings[family.anna] ?? .zero],
+      stay: [family.annaDesk, family.annaPhone],
+      counted: [emma.root, family.start, family.benIn, handOver])
+    _ = family.world.closing(of: family.anna, follows: [listing])
+    let trust = family.world.trust()
+    #expect(trust.device(family.annaDesk.certificate) == .former)
+    #expect(trust.access(to: emma)?.owners == [family.ben.id, family.ben.id, family.carl.id])
+  }
+
+  /// Whoever leaves, and from whenever they date it, ends their own access only.
+  @Test func leavingEndsOnesOwnAccessOnly() {
+    var family = Family()
+    let emma = family.emma
+    let dora = family.newcomer("Dora")
+    let gift = family.world.link(
+      emma, by: family.carlDesk, as: family.carlsPlace, follows: [family.carlIn],
+      [.give(dora.person, .editor)])
+    let leaving = family.world.leave(emma, by: dora, follows: [gift], keeping: .viewer)
+    #expect(family.world.trust().link(leaving, in: emma) == .counts)
+    #expect(family.world.trust().role(dora.person, in: emma) == .viewer)
+    let early = family.world.leave(emma, by: dora)
+    #expect(family.world.trust().link(early, in: emma) == .noPlace)
+    let again = family.world.link(
+      emma, by: family.benDesk, as: family.bensPlace, follows: [leaving],
+      [.give(dora.person, .editor)])
+    let trust = family.world.trust()
+    #expect(trust.link(again, in: emma) == .counts)
+    #expect(trust.role(dora.person, in: emma) == .editor)
+    #expect(trust.access(to: emma)?.owners == [family.anna, family.ben, family.carl].map(\.id))
+  }
+
+  /// What was written before access was taken does not come back with access that is given later.
+  @Test func headFollowsTheGiftThatCarriesIt() {
+    var family = Family()
+    let emma = family.emma
+    let dora = family.newcomer("Dora")
+    let gift = family.world.link(
+      emma, by: family.benDesk, as: family.bensPlace, follows: [family.carlIn],
+      [.give(dora.person, .editor)])
+    let old = family.world.head(emma, by: dora, epoch: family.start, follows: [gift])
+    #expect(family.world.trust().verdict(onHead: old) == .counts)
+    let taking = family.world.link(
+      emma, by: family.annaDesk, as: family.annasPlace, follows: [gift], [.take(dora.person)])
+    #expect(family.world.trust().verdict(onHead: old) == .former)
+    let again = family.world.link(
+      emma, by: family.annaDesk, as: family.annasPlace, follows: [taking],
+      [.give(dora.person, .editor)])
+    #expect(family.world.trust().verdict(onHead: old) == .former)
+    let new = family.world.head(emma, by: dora, epoch: family.start, follows: [again])
+    #expect(family.world.trust().verdict(onHead: new) == .counts)
+    let stranger = family.newcomer("Mallory")
+    let forged = family.world.head(emma, by: stranger, epoch: family.start, follows: [again])
+    #expect(family.world.trust().verdict(onHead: forged) == .stranger)
+  }
+
+  /// Strangers are cargo: spoken of is who is named in what counts, and whom one of those introduces.
+  @Test func strangersAreNotSpokenOf() {
+    var family = Family()
+    let emma = family.emma
+    let (dora, mallory) = (family.newcomer("Dora"), family.newcomer("Mallory"))
+    _ = family.world.link(
+      emma, by: mallory, as: family.annasPlace, [.give(mallory.person, .owner)])
+    _ = family.world.leave(emma, by: mallory)
+    let introduction = SignedIntroduction(
+      person: family.carl.id, certificate: family.carlDesk.certificate, introduced: dora.person.id)
+    _ = family.world.add(.introduction, introduction.encoded(), by: family.carlDesk.key)
+    let chained = SignedIntroduction(
+      person: dora.person.id, certificate: dora.certificate, introduced: mallory.person.id)
+    _ = family.world.add(.introduction, chained.encoded(), by: dora.key)
+    let trust = family.world.trust()
+    let everyone: Set = [family.anna.id, family.ben.id, family.carl.id, dora.person.id]
+    #expect(trust.vouchedFor(by: family.anna.id, members: [emma]) == everyone)
+    #expect(
+      trust.vouchedFor(by: dora.person.id, members: [])
+        == [dora.person.id, mallory.person.id])
+    #expect(
+      trust.vouchedFor(by: family.anna.id, members: [emma], answered: [mallory.person.id])
+        == everyone.union([mallory.person.id]))
+  }
+}

@@ -1,0 +1,217 @@
+import Testing
+import VaultModel
+import VaultTrust
+
+/// The bytes of statements: one spelling of the envelope, bodies as they stand, bounded numbers.
+@Suite struct StatementTests {
+  private let envelope = Envelope(body: [1, 2, 3], signature: Array(repeating: 9, count: 64))
+
+  @Test func envelopeHasOneSpelling() throws {
+    let file = envelope.encoded()
+    #expect(try Envelope(decoding: file) == envelope)
+    let others: [[UInt8]] = [
+      [], Array(file.dropLast()), file + [0x18, 1], file + file, file + [0x12, 0],
+      Array(file.dropFirst(5)) + Array(file.prefix(5)),
+      [file[0], 0x83, 0x00] + file.dropFirst(2), [0x0a, 0x00] + file,
+    ]
+    for other in others {
+      #expect(throws: TrustError.self) { try Envelope(decoding: other) }
+    }
+    #expect(throws: TrustError.self) {
+      try Envelope(decoding: Envelope(body: [1], signature: [1]).encoded())
+    }
+  }
+
+  @Test func everyBodyComesBack() throws {
+    let family = Family()
+    for file in family.world.files.values {
+      let body = try Envelope(decoding: file.bytes).body
+      let again: [UInt8]? =
+        switch file.label {
+        case .closing: try Closing(decoding: body).encoded()
+        case .certificate: try Certificate(decoding: body).encoded()
+        case .root: try MemberRoot(decoding: body).encoded()
+        case .link: try Link(decoding: body).encoded()
+        default: nil
+        }
+      #expect(again == body)
+    }
+    let full = Link(
+      member: family.emma, person: family.ben.id, certificate: family.benDesk.certificate,
+      place: family.bensPlace, follows: [family.benIn, family.start],
+      changes: [
+        .give(family.carl, .viewer, until: 5), .take(family.anna, to: .editor, until: 7),
+        .handOver(
+          HandOver(
+            taker: family.carl.id, certificate: family.carlDesk.certificate,
+            consent: Array(repeating: 3, count: 64))),
+      ], epoch: .zero, wraps: [family.wrap(family.anna), family.wrap(family.ben, family.start)],
+      time: 9, confirmed: [family.start])
+    #expect(try Link(decoding: full.encoded()) == full)
+    let head = HeadFile(
+      member: family.emma, person: family.ben.id, certificate: family.benDesk.certificate,
+      device: family.benDesk.id, counter: 4, previous: .zero, epoch: family.start,
+      follows: [family.benIn, family.carlIn], sealed: [1, 2])
+    #expect(try HeadFile(decoding: head.encoded()) == head)
+    let introduction = SignedIntroduction(
+      person: family.ben.id, certificate: family.benDesk.certificate, introduced: family.carl.id,
+      names: [4])
+    #expect(try SignedIntroduction(decoding: introduction.encoded()) == introduction)
+    let closing = Closing(
+      person: family.ben.id, follows: [family.start], rootKey: family.ben.words.publicKey,
+      endorsements: [.init(rootKey: family.anna.words.publicKey, signature: [1])],
+      agreementKey: [1], recovery: [2], stay: [family.benIn],
+      counted: [family.carlIn, family.start], authored: .zero, past: [[7]], time: 3)
+    #expect(try Closing(decoding: closing.encoded()) == closing)
+  }
+
+  /// A later program's fields are passed over; the statement is judged, and named, as it stands.
+  @Test func unknownFieldsArePassedOver() throws {
+    var family = Family()
+    let link = Link(
+      member: family.emma, person: family.anna.id, certificate: family.annaDesk.certificate,
+      place: family.annasPlace, follows: [family.carlIn], changes: [.take(family.carl)])
+    // Field 99, a number, and a change of a kind 7.
+    let later = link.encoded() + [0x98, 0x06, 0x01] + [0x32, 0x02, 0x08, 0x07]
+    #expect(try Link(decoding: later) == link)
+    let plain = family.world.vault.statementID(.link, body: link.encoded())
+    let id = family.world.add(.link, later, by: family.annaDesk.key)
+    #expect(id != plain)
+    #expect(family.world.trust().link(id, in: family.emma) == .counts)
+    #expect(family.world.trust().role(family.carl, in: family.emma) == nil)
+  }
+
+  @Test func listsOnlyGoUp() {
+    let family = Family()
+    var link = Link(
+      member: family.emma, person: family.anna.id, certificate: family.annaDesk.certificate,
+      place: family.annasPlace)
+    for follows in [
+      [family.start, family.start], [family.start, family.benIn].sorted().reversed(),
+    ] {
+      link.follows = follows
+      #expect(throws: ModelError.self) { try Link(decoding: link.encoded()) }
+    }
+  }
+
+  @Test func refusesChangesThatCannotStandInOneLink() {
+    let family = Family()
+    func refuses(_ place: Place?, _ changes: [Change], epoch: FileHash? = nil) {
+      let link = Link(
+        member: family.emma, person: family.ben.id, certificate: family.benDesk.certificate,
+        place: place, changes: changes, epoch: epoch)
+      #expect(throws: ModelError.self) { try Link(decoding: link.encoded()) }
+    }
+    let handOver = Change.handOver(
+      HandOver(taker: family.carl.id, certificate: family.carlDesk.certificate, consent: [1]))
+    refuses(nil, [])
+    refuses(nil, [.take(family.carl)])
+    refuses(nil, [.take(family.ben), .take(family.ben)])
+    refuses(nil, [.take(family.ben)], epoch: .zero)
+    refuses(nil, [.take(family.ben, until: 1)])
+    refuses(family.bensPlace, [.give(family.carl, .owner), .give(family.carl, .owner)])
+    refuses(family.bensPlace, [.give(family.carl, .owner, until: 1)])
+    refuses(family.bensPlace, [.take(family.carl, to: .owner)])
+    refuses(family.bensPlace, [handOver, handOver])
+  }
+
+  @Test func refusesWhatIsAboveTheLimits() {
+    let family = Family()
+    func link(_ change: (inout Link) -> Void) -> [UInt8] {
+      var link = Link(
+        member: family.emma, person: family.ben.id, certificate: family.benDesk.certificate,
+        place: family.bensPlace)
+      change(&link)
+      return link.encoded()
+    }
+    func ids(_ count: Int) -> [StatementID] {
+      (0..<count).map { number in
+        var bytes: [UInt8] = Array(repeating: 0, count: 32)
+        (bytes[30], bytes[31]) = (UInt8(number >> 8), UInt8(number & 255))
+        return StatementID(storage: Bytes32(exactly: bytes))
+      }
+    }
+    #expect(throws: Never.self) { try Link(decoding: link { $0.follows = ids(1_024) }) }
+    #expect(throws: ModelError.self) { try Link(decoding: link { $0.follows = ids(1_025) }) }
+    #expect(throws: ModelError.self) { try Link(decoding: link { $0.confirmed = ids(4_097) }) }
+    #expect(throws: ModelError.self) {
+      try Link(
+        decoding: link { $0.changes = Array(repeating: .give(family.carl, .viewer), count: 65) })
+    }
+    #expect(throws: ModelError.self) {
+      try Link(
+        decoding: link {
+          $0.wraps = Array(repeating: family.wrap(family.carl), count: 1_025)
+        })
+    }
+    let closing = Closing(
+      person: family.ben.id, rootKey: family.ben.words.publicKey, stay: ids(1_025))
+    #expect(throws: ModelError.self) { try Closing(decoding: closing.encoded()) }
+  }
+
+  /// Cut, flipped and random bytes: every one is refused or read, none traps.
+  @Test func hostileBytesAreRefusedOrRead() throws {
+    let family = Family()
+    var random = SeededRandom(seed: 14)
+    for file in family.world.files.values {
+      let body = try Envelope(decoding: file.bytes).body
+      for _ in 0..<60 {
+        var bytes = body
+        for _ in 0...random.number(below: 3) {
+          switch random.number(below: 3) {
+          case 0: bytes = Array(bytes.prefix(random.number(below: bytes.count + 1)))
+          case 1 where !bytes.isEmpty:
+            bytes[random.number(below: bytes.count)] ^= 1 << UInt8(random.number(below: 8))
+          default: bytes += (0..<4).map { _ in UInt8(random.number(below: 256)) }
+          }
+        }
+        _ = try? Closing(decoding: bytes)
+        _ = try? Certificate(decoding: bytes)
+        _ = try? MemberRoot(decoding: bytes)
+        _ = try? SignedIntroduction(decoding: bytes)
+        _ = try? HeadFile(decoding: bytes)
+        if let link = try? Link(decoding: bytes) { #expect(link.follows.count <= 1_024) }
+      }
+      for index in file.bytes.indices {
+        var bytes = file.bytes
+        bytes[index] ^= 1
+        let world = Statements(
+          vault: family.world.vault, files: [StatementFile(file.label, bytes)],
+          check: TestKey.check)
+        #expect(world.sound.isEmpty)
+      }
+    }
+  }
+
+  /// A statement of one kind, vault or key is none of another.
+  @Test func signaturesServeOnePurposeOnly() {
+    let family = Family()
+    let files = family.world.files.values
+    let elsewhere = Statements(vault: .zero, files: files, check: TestKey.check)
+    #expect(elsewhere.sound.isEmpty)
+    for file in files where file.label == .root {
+      let other = Statements(
+        vault: family.world.vault,
+        files: files.filter { $0.label != .root }
+          + [StatementFile(.introduction, file.bytes)], check: TestKey.check)
+      #expect(other.introductions.isEmpty)
+    }
+  }
+
+  /// Nobody is made a device of a person without agreeing to it.
+  @Test func certificateNeedsTheDevicesConsent() {
+    var family = Family()
+    var certificate = Certificate(
+      person: family.anna.id, generation: family.openings[family.anna] ?? .zero,
+      signingKey: family.benDesk.key.publicKey)
+    // Ben's device has agreed to be Ben's.
+    certificate.consent = family.benDesk.key.sign(
+      family.world.vault.signedMessage(
+        .device, family.ben.id.bytes + certificate.device.bytes))
+    let id = family.world.add(.certificate, certificate.encoded(), by: family.anna.words)
+    let trust = family.world.trust()
+    #expect(trust.statements.broken.values.contains(.consent))
+    #expect(trust.device(id) == .unknown)
+    #expect(trust.device(family.benDesk.certificate) == .counts)
+  }
+}
