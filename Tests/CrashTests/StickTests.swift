@@ -77,6 +77,7 @@ struct StickTests {
         \(beginning)
         kinvault mount /mnt/mounted
         mkdir /mnt/mounted/Emma/\(round)
+        touch '\(log)'
         oracle write /mnt/mounted/Emma/\(round) '\(log)' \(round) &
         until [ "$(grep -c done '\(log)')" -ge \(20 + 10 * round) ]; do sleep 0.1; done
         """)
@@ -103,7 +104,7 @@ struct StickTests {
       kinvault member add Emma
       kinvault remote add stick /mnt/disk/copy
       kinvault sync
-      kinvault record add Emma note --title Allergy --text 'Penicillin: severe' || kinvault record add --help
+      kinvault record add --member Emma --title Allergy --note 'Penicillin: severe'
       kinvault sync
       """)
     try machine.runUntilPowerCut(
