@@ -114,7 +114,7 @@ final class HTTPTransport: Sendable {
     let certificate = ServerCertificate(
       host: server.host, port: server.port, timeout: TimeAmount(timeouts.connect))
     return certificate?.trouble(now: Int64(time(nil)), authorities: authorities)
-      ?? "it does not speak TLS 1.2 or newer. Is it an http:// address?"
+      ?? "it does not speak TLS 1.2 or newer; perhaps its address begins with http://"
   }
 }
 

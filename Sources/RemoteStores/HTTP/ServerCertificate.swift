@@ -56,8 +56,8 @@ struct ServerCertificate {
       return "its certificate expired on \(Self.day(end)). Whoever runs the server has to renew it"
     }
     if let begin = validity.map(\.begin).max(), begin > now {
-      return "its certificate is valid only from \(Self.day(begin)) on. "
-        + "Is this machine's clock right?"
+      return "its certificate is valid only from \(Self.day(begin)) on. The certificate, or this "
+        + "machine's clock, is wrong"
     }
     let judge = authorities.map { "nothing in \($0)" } ?? "no authority that this machine knows"
     return "its certificate is not trusted: \(judge) vouches for it. If the server is your own, "
