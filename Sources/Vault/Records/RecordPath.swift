@@ -88,9 +88,14 @@ extension RecordHierarchy {
 /// The paths of records, remembering what is costly to find out.
 package struct RecordPathNames {
   private let hierarchy: any RecordHierarchy
+  private let memberName: FileName?
   private var exceptions: [RecordID: [RecordID: FileName]] = [:]
 
-  package init(_ hierarchy: any RecordHierarchy) { self.hierarchy = hierarchy }
+  /// - Parameter name: What the member shows as, where it is not alone with its title.
+  package init(_ hierarchy: any RecordHierarchy, called name: FileName? = nil) {
+    self.hierarchy = hierarchy
+    memberName = name
+  }
 
   /// The path of a record that can be reached from the root; nil for another.
   package mutating func path(of record: RecordID) -> RecordPath? {
@@ -99,7 +104,7 @@ package struct RecordPathNames {
     // No deeper than records may be nested; a cycle of damaged parents ends here, too.
     while names.count < 1000, let entry = hierarchy.entry(next) {
       guard let parent = entry.parent else {
-        return RecordPath(member: entry.title, components: names.reversed())
+        return RecordPath(member: memberName ?? entry.title, components: names.reversed())
       }
       names.append(name(of: entry, in: parent))
       next = parent
