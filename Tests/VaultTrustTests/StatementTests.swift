@@ -186,7 +186,7 @@ import VaultTrust
   /// A statement of one kind, vault or key is none of another.
   @Test func signaturesServeOnePurposeOnly() {
     let family = Family()
-    let files = family.world.files.values
+    let files = Array(family.world.files.values)
     let elsewhere = Statements(vault: .zero, files: files, check: TestKey.check)
     #expect(elsewhere.sound.isEmpty)
     for file in files where file.label == .root {

@@ -159,7 +159,7 @@ struct World {
     check: SignatureCheck = TestKey.check
   ) -> Trust {
     let files = files.filter { !hidden.contains($0.key) }.values
-    return Trust(Statements(vault: vault, files: files, check: check), memory: memory)
+    return Trust(Statements(vault: vault, files: Array(files), check: check), memory: memory)
   }
 }
 

@@ -53,7 +53,7 @@ extension Statements {
   }
 
   /// Admits every certificate whose chain of approvals is here, each looked at once.
-  mutating func admitCertificates(_ files: some Collection<StatementFile>) {
+  mutating func admitCertificates(_ files: [StatementFile]) {
     var approved: [StatementID: [Candidate]] = [:]
     var ready: [(Candidate, VerifyingKey)] = []
     for file in files where file.label == .certificate {

@@ -32,7 +32,7 @@ package struct Statements: Sendable {
   package internal(set) var broken: [StatementFile: TrustError] = [:]
 
   package init(
-    vault: VaultID, files: some Collection<StatementFile>, verified: Set<StatementID> = [],
+    vault: VaultID, files: [StatementFile], verified: Set<StatementID> = [],
     check: SignatureCheck = .ed25519
   ) {
     self.vault = vault
