@@ -1,0 +1,151 @@
+import TestSupport
+import Testing
+import Vault
+import VaultModel
+
+@testable import VaultFiles
+
+/// A mount that runs shows what one shows that begins now, whoever committed.
+@Suite struct LiveMountTests {
+  @Test func showsWhatAnotherProcessOfTheDeviceHasJoined() throws {
+    let mounted = try MountedVault()
+    let tree = mounted.tree
+    try tree.mkdir("Emma")
+    try tree.mkdir("Emma/k")
+    try tree.mkdir("Emma/k/x")
+    try tree.commitNow()
+    let other = FileTree(vault: try mounted.openOnAnotherDevice(), options: mounted.options)
+    // Neither knows of the other when it does this.
+    try other.rmdir("Emma/k/x")
+    try tree.mkdir("Emma/k/x/y")
+    try tree.write("Emma/k/x/y/new", "saved")
+    try tree.commitNow()
+    try other.commitNow()
+    let process = try mounted.openAgain()
+    let command = FileTree(vault: process, options: mounted.options)
+    try command.mkdir("Emma/made by a command")
+    try command.commitNow()
+    try process.close()
+
+    tree.refresh()
+    #expect(try mounted.differencesFromFresh() == [])
+    #expect(try tree.text("Emma/y/new") == "saved")
+  }
+
+  @Test(arguments: Seeds.first(24))
+  func showsWhatAFreshOneDoes(seed: UInt64) throws {
+    var schedule = try LiveSchedule(seed: seed)
+    for _ in 0..<30 {
+      try schedule.step()
+      let differences = try schedule.differences()
+      guard differences.isEmpty else {
+        let story = (schedule.trace + differences).joined(separator: "\n")
+        Issue.record("KINVAULT_SEED=\(seed)\n\(story)")
+        return
+      }
+    }
+  }
+}
+
+/// Two devices that share a folder, each with a mount and with commands that come and go, all of which change things at
+/// random. A mount has some of its changes in no commit yet when others' commits come.
+private struct LiveSchedule {
+  private let mounted: MountedVault
+  private let otherDevice: MountedVault.OtherDevice
+  private let trees: [FileTree]
+  private var random: SplitMix64
+  private(set) var trace: [String] = []
+  private var textCount = 0
+
+  init(seed: UInt64) throws {
+    mounted = try MountedVault()
+    random = SplitMix64(seed: seed)
+    try mounted.tree.mkdir("Emma")
+    try mounted.tree.commitNow()
+    otherDevice = try mounted.enrolAnotherDevice()
+    trees = [
+      mounted.tree, FileTree(vault: try otherDevice.open(), options: mounted.options),
+    ]
+  }
+
+  mutating func step() throws {
+    let device = Int.random(in: 0..<2, using: &random)
+    switch Int.random(in: 0..<8, using: &random) {
+    case 0...3: try change(trees[device], "\(device)")
+    case 4:
+      trace.append("\(device) commits")
+      try trees[device].commitNow()
+    default:
+      let vault = try device == 0 ? mounted.openAgain() : otherDevice.open()
+      let command = FileTree(vault: vault, options: mounted.options)
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        try change(command, "a command on \(device)")
+      }
+      command.refresh()
+      try command.commitNow()
+      try vault.close()
+    }
+  }
+
+  /// Has the mounts commit and catch up, and compares the first one with a fresh one.
+  mutating func differences() throws -> [String] {
+    for tree in [trees[1], trees[0]] { tree.refresh() }
+    guard Int.random(in: 0..<3, using: &random) == 0 else { return [] }
+    for tree in [trees[1], trees[0]] { try tree.commitNow() }
+    // What the first one joined last, the second has not seen; nobody writes any more.
+    trees[1].refresh()
+    trees[0].refresh()
+    trace.append("compared")
+    return try mounted.differencesFromFresh()
+  }
+
+  private mutating func change(_ tree: FileTree, _ who: String) throws {
+    let all = try tree.snapshot()
+    let conflicts = "Emma/\(ConflictMark.folderTitle)"
+    let shown = all.filter { !$0.key.hasPrefix(conflicts) }
+    let folders = shown.filter { $0.value.content == nil }.keys.sorted()
+    let files = shown.filter { $0.value.content != nil }.keys.sorted()
+    let folder = folders.randomElement(using: &random) ?? "Emma"
+    let name = ["a", "b", "c"].randomElement(using: &random) ?? "a"
+    let target = "\(folder)/\(name)"
+    textCount += 1
+    let text = String(repeating: "text \(textCount) ", count: name == "c" ? 9000 : 1)
+    let what = Int.random(in: 0..<9, using: &random)
+    trace.append("\(who): \(what) \(target)")
+    switch what {
+    case 0...1: if all[target] == nil { try tree.mkdir(target) }
+    case 2...3: if all[target] == nil || files.contains(target) { try tree.write(target, text) }
+    case 4:
+      guard let file = files.randomElement(using: &random) else { return }
+      trace[trace.count - 1] += " from \(file)"
+      if all[target] == nil { try tree.rename(file, target) }
+    case 5:
+      guard let moved = folders.dropFirst().randomElement(using: &random),
+        !target.hasPrefix("\(moved)/"), all[target] == nil
+      else { return }
+      trace[trace.count - 1] += " from \(moved)"
+      try tree.rename(moved, target)
+    case 6:
+      guard let file = files.randomElement(using: &random) else { return }
+      trace[trace.count - 1] += " removes \(file)"
+      try tree.unlink(file)
+    case 7:
+      guard folder != "Emma" else { return }
+      // As `rm -r` does, what is deepest first.
+      let inside = all.filter { $0.key == folder || $0.key.hasPrefix("\(folder)/") }
+      for (path, thing) in inside.sorted(by: { $0.key.utf8.count > $1.key.utf8.count }) {
+        try thing.content == nil ? tree.rmdir(path) : tree.unlink(path)
+      }
+    default:
+      let path = (files + folders.dropFirst()).randomElement(using: &random)
+      guard let path else { return }
+      trace[trace.count - 1] += " attributes of \(path)"
+      let inode = try tree.find(path)
+      let mode: UInt32 = Bool.random(using: &random) ? 0o750 : 0o700
+      let change = AttributeChange(mode: mode, modified: .to(.now()))
+      _ = try tree.setAttributes(inode, change, through: nil)
+      let value = Array(text.utf8.prefix(20))
+      try tree.setXattr(inode, Array("user.note".utf8), value, mode: .createOrReplace)
+    }
+  }
+}
