@@ -17,8 +17,8 @@ struct MountCommand: ParsableCommand {
       into it, unless you say --allow-other: then the permission bits of files and folders decide, and the \
       names of the members can be seen by all.
 
-      Programs that save all the time make many versions of a file. Of those that only this machine has seen the mount \
-      keeps what --keep says, while it runs; what was synced stays until \u{2018}kinvault collect\u{2019}.
+      Programs that save all the time make many versions of a file. All of them stay until \u{2018}kinvault \
+      collect\u{2019}. With --keep the mount removes some of those that only this machine has seen, while it runs.
 
       Examples:
         kinvault mount ~/family-records
@@ -42,9 +42,10 @@ struct MountCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Which versions stay that no remote and no other device has seen: the last of each minute for an hour, of each hour "
-        + "for a day, then of each day; or \u{2018}all\u{2019}.", valueName: "policy"))
-  var keep = KeepPolicy.standard
+      "Which versions stay that no remote and no other device has seen: \u{2018}all\u{2019}, or with "
+        + "\u{2018}1m:1h,1h:1d,1d\u{2019} the last of each minute for an hour, of each hour for a day, then of each day.",
+      valueName: "policy"))
+  var keep = KeepPolicy.everything
   @OptionGroup var access: AccessOptions
 
   func run() throws {
