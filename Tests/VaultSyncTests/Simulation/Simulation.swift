@@ -10,13 +10,15 @@ import VaultModel
 /// power; all of it follows from a seed. At the end everything works, all meet, and nothing may be lost.
 struct Simulation {
   let seed: UInt64
-  let devices: [Family.Device]
+  private(set) var devices: [Family.Device]
   let remotes: [UnreliableStore]
   private let isLarge: Bool
   var random: SplitMix64
   var ledger = Ledger()
   /// What happened, for who looks into a failure.
   private(set) var trace: [String] = []
+  /// The disk of a device at some moment, and the texts that were known then.
+  private var snapshots: [Int: (disk: Family.Seed, texts: Set<String>)] = [:]
   /// Pairs of a device and a remote that cannot reach each other.
   private var partitions: Set<[Int]> = []
 
@@ -52,7 +54,7 @@ struct Simulation {
 
   private mutating func step() throws {
     let number = Int.random(in: devices.indices, using: &random)
-    switch Int.random(in: 0..<36, using: &random) {
+    switch Int.random(in: 0..<40, using: &random) {
     case 0...3: try create(on: number)
     case 4...11: try edit(on: number)
     case 12...13: try move(on: number)
@@ -68,8 +70,40 @@ struct Simulation {
     case 22: try collect(number)
     case 23: try loseObject()
     case 24...26: try syncQuickly(number)
+    case 36...37: try takeSnapshot(number)
+    case 38: try putBack(number)
+    case 39: try copyMachine(number)
     default: try sync(number)
     }
+  }
+
+  // MARK: Disks
+
+  private mutating func takeSnapshot(_ number: Int) throws {
+    log("\(number): snapshot")
+    snapshots[number] = (devices[number].snapshot(), Set(ledger.fates.keys))
+  }
+
+  /// The disk is put back to an earlier moment: what was written since and nobody else has seen is gone with it.
+  private mutating func putBack(_ number: Int) throws {
+    guard let snapshot = snapshots[number] else { return }
+    log("\(number): is put back")
+    var seen: Set<String> = []
+    for (other, device) in devices.enumerated() where other != number {
+      seen.formUnion(try device.contents().values)
+    }
+    for text in ledger.fates.keys where !snapshot.texts.contains(text) && !seen.contains(text) {
+      ledger.note(text, .uncertain)
+    }
+    try devices[number].putBack(snapshot.disk)
+    _ = try devices[number].emma.joinConcurrent()
+  }
+
+  /// The disk is copied, and both machines go on.
+  private mutating func copyMachine(_ number: Int) throws {
+    guard devices.count < 5 else { return }
+    log("\(number): is copied, as \(devices.count)")
+    devices.append(try devices[number].clone())
   }
 
   private mutating func togglePartition(_ number: Int) {
