@@ -25,6 +25,25 @@ import Testing
     #expect(Terminal.visible("Zoë 山田 👩‍👧") == "Zoë 山田 👩‍👧")
   }
 
+  /// Text of Latin characters alone is measured and shown without looking each of them up.
+  @Test func aLatinTextIsShownAsOneAmongOthers() throws {
+    for value in 0..<UInt32(0x300) {
+      let text = String(try #require(Unicode.Scalar(value)))
+      let mixed = text + "山"
+      #expect(DisplayWidth.of(text) + 2 == DisplayWidth.of(mixed), "\(value)")
+      #expect(Terminal.visible(text) + "山" == Terminal.visible(mixed), "\(value)")
+    }
+  }
+
+  @Test func aLineEndsWithItsLastCharacter() {
+    var table = Table(columns: [
+      .init(heading: "A"), .init(heading: "N", alignment: .right), .init(heading: "REST"),
+    ])
+    table.add(["long", "100", "  "])
+    table.add(["b", "", ""])
+    #expect(table.lines(width: nil) == ["A       N  REST", "long  100", "b"])
+  }
+
   @Test func bytesAreInPowersOfTen() {
     #expect(ByteCount.text(999) == "999 B")
     #expect(ByteCount.text(1_000) == "1.0 kB")

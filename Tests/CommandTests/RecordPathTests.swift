@@ -28,10 +28,61 @@ private struct Hierarchy: RecordHierarchy {
   }
 }
 
+/// Counts what is asked.
+private final class CountingHierarchy: RecordHierarchy {
+  private let records: Hierarchy
+  private(set) var count = 0
+
+  init(_ records: Hierarchy) { self.records = records }
+
+  func entry(_ record: RecordID) -> RecordEntry? {
+    count += 1
+    return records.entry(record)
+  }
+  func children(of record: RecordID) -> [RecordEntry] {
+    count += 1
+    return records.children(of: record)
+  }
+  func hasFile(named name: FileName, in record: RecordID) throws(VaultError) -> Bool {
+    try records.hasFile(named: name, in: record)
+  }
+}
+
 @Suite struct RecordPathTests {
   private func id(_ byte: UInt8) -> RecordID { RecordID([UInt8](repeating: byte, count: 16))! }
   private func target(_ path: String, in hierarchy: Hierarchy) throws -> RecordTarget? {
     try hierarchy.target(at: RecordPath(path)!.components)
+  }
+
+  /// A list of a hundred thousand records must not look for each one's way to the root.
+  @Test func aFoldersPathIsFoundOnce() throws {
+    var records = Hierarchy(member: "Emma")
+    var folder = RecordID.root
+    for number in 1...20 { folder = records.add(id(UInt8(number)), "f\(number)", in: folder) }
+    let inside = (0..<100).map { records.add(id(100 + UInt8($0)), "r\($0 / 2)", in: folder) }
+    let counting = CountingHierarchy(records)
+    var names = RecordPathNames(counting)
+    let paths = inside.compactMap { names.path(of: $0) }
+    #expect(paths.count == 100)
+    #expect(counting.count <= 200)
+    let top = "Emma/" + (1...20).map { "f\($0)" }.joined(separator: "/")
+    #expect(paths[0].string == "\(top)/r0")
+    #expect(paths[1].string == "\(top)/r0 (65656565)")
+    #expect(Set(paths).count == 100)
+    #expect(paths.allSatisfy { $0.parent?.string == top })
+  }
+
+  @Test func whatDoesNotReachTheRootHasNoPath() {
+    var records = Hierarchy(member: "Emma")
+    records.add(id(1), "a", in: id(2))
+    records.add(id(2), "b", in: id(1))
+    records.add(id(3), "c", in: id(9))
+    records.add(id(4), "in c", in: id(3))
+    var names = RecordPathNames(records)
+    for _ in 0..<2 {
+      for number: UInt8 in 1...4 { #expect(names.path(of: id(number)) == nil) }
+    }
+    #expect(names.path(of: .root)?.string == "Emma")
   }
 
   @Test func partsAreNamesAndSlashesMeanNothing() {

@@ -27,7 +27,12 @@ package struct RecordPath: Hashable, Sendable {
   package var string: String { String(decoding: bytes, as: UTF8.self) }
 
   package var bytes: [UInt8] {
-    Array(([member] + components).map(\.bytes).joined(separator: [UInt8(ascii: "/")]))
+    var bytes = member.bytes
+    for name in components {
+      bytes.append(UInt8(ascii: "/"))
+      name.withUnsafeBytes { bytes.append(contentsOf: $0) }
+    }
+    return bytes
   }
 
   /// The path without its last part; nil for a member.
@@ -89,15 +94,26 @@ extension RecordHierarchy {
 package struct RecordPathNames {
   private let hierarchy: any RecordHierarchy
   private var exceptions: [RecordID: [RecordID: FileName]] = [:]
+  // Of records that have others in them; nil where the root is not reached.
+  private var folders: [RecordID: RecordPath?] = [:]
 
   package init(_ hierarchy: any RecordHierarchy) { self.hierarchy = hierarchy }
 
   /// The path of a record that can be reached from the root; nil for another.
   package mutating func path(of record: RecordID) -> RecordPath? {
+    guard let entry = hierarchy.entry(record) else { return nil }
+    guard let parent = entry.parent else { return RecordPath(member: entry.title) }
+    if folders[parent] == nil { folders[parent] = .some(pathByParents(of: parent)) }
+    guard let folder = folders[parent] ?? nil else { return nil }
+    return RecordPath(
+      member: folder.member, components: folder.components + [name(of: entry, in: parent)])
+  }
+
+  private mutating func pathByParents(of record: RecordID) -> RecordPath? {
     var names: [FileName] = []
     var next = record
-    // No deeper than records may be nested; a cycle of damaged parents ends here, too.
-    while names.count < 1000, let entry = hierarchy.entry(next) {
+    // With the one that is asked for no deeper than records may be nested; a cycle of damaged parents ends here, too.
+    while names.count < 999, let entry = hierarchy.entry(next) {
       guard let parent = entry.parent else {
         return RecordPath(member: entry.title, components: names.reversed())
       }

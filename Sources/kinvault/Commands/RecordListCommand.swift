@@ -44,7 +44,16 @@ struct RecordListCommand: ParsableCommand {
   @Flag(help: "Print JSON.") var json = false
   @OptionGroup var access: AccessOptions
 
-  private struct Row: Encodable {
+  private struct Row {
+    var entry: RecordEntry
+    var member: FileName
+    /// Nil for what cannot be reached from the root.
+    var visible: RecordPath?
+    /// What is shown of it, else of where it was.
+    var path: String
+  }
+
+  private struct JSONRow: Encodable {
     var id: String
     var member: String
     var path: String
@@ -55,6 +64,20 @@ struct RecordListCommand: ParsableCommand {
     var changed: String
     var deleted: Bool
     var unreadableFrontMatter: Bool
+
+    init(_ row: Row) {
+      let entry = row.entry
+      id = entry.record.hex
+      member = row.member.string
+      path = row.path
+      pathBytes = row.visible.flatMap { JSONOutput.hexUnlessText($0.bytes) }
+      title = RecordListCommand.title(of: entry)
+      type = entry.type
+      date = entry.date
+      changed = DateText.utc(milliseconds: entry.time.milliseconds)
+      deleted = entry.isDeleted
+      unreadableFrontMatter = entry.hasUnreadableFrontMatter
+    }
   }
 
   func run() throws {
@@ -62,24 +85,26 @@ struct RecordListCommand: ParsableCommand {
       let lookup = RecordLookup(vault: vault)
       let members = try member.map { [try lookup.member(named: $0)] } ?? vault.members
       return try members.flatMap { try self.rows(of: $0) }
-    }.sorted { ($1.date, $0.path) < ($0.date, $1.path) }
+    }.sorted { ($1.entry.date, $0.path) < ($0.entry.date, $1.path) }
     if json {
-      try JSONOutput.print(rows)
+      try JSONOutput.print(rows.map(JSONRow.init))
       return
     }
     var table = Table("DATE", "TYPE", "TITLE", "PATH")
     for row in rows {
-      let type = row.unreadableFrontMatter ? "(unreadable)" : row.type
-      table.add([row.date, type, row.title, row.path])
+      let entry = row.entry
+      let type = entry.hasUnreadableFrontMatter ? "(unreadable)" : entry.type
+      table.add([entry.date, type, Self.title(of: entry), row.path])
     }
     table.print(orElse: "No records to show.")
-    if !deleted, rows.contains(where: \.unreadableFrontMatter) {
+    if !deleted, rows.contains(where: \.entry.hasUnreadableFrontMatter) {
       Terminal.note(
         "The fields of some records cannot be read; kinvault record show PATH says why.")
     }
   }
 
   private func rows(of member: Member) throws -> [Row] {
+    let name = member.name
     var names = RecordPathNames(member)
     var rows: [Row] = []
     for entry in member.allEntries()
@@ -87,13 +112,7 @@ struct RecordListCommand: ParsableCommand {
       let visible = names.path(of: entry.record)
       let path = visible?.string ?? member.displayPath(of: entry.record)
       guard try hasText(entry, path: path, member: member) else { continue }
-      rows.append(
-        Row(
-          id: entry.record.hex, member: member.name.string, path: path,
-          pathBytes: visible.flatMap { JSONOutput.hexUnlessText($0.bytes) },
-          title: Self.title(of: entry), type: entry.type, date: entry.date,
-          changed: DateText.utc(milliseconds: entry.time.milliseconds), deleted: entry.isDeleted,
-          unreadableFrontMatter: entry.hasUnreadableFrontMatter))
+      rows.append(Row(entry: entry, member: name, visible: visible, path: path))
     }
     return rows
   }
@@ -129,7 +148,8 @@ struct RecordListCommand: ParsableCommand {
   /// The title without the date that it begins with.
   private static func title(of entry: RecordEntry) -> String {
     let title = entry.title.string
-    guard !entry.date.isEmpty, title.hasPrefix("\(entry.date) ") else { return title }
-    return String(title.dropFirst(entry.date.count + 1))
+    let date = entry.date + " "
+    guard date.utf8.count > 1, title.utf8.starts(with: date.utf8) else { return title }
+    return String(title[title.utf8.index(title.startIndex, offsetBy: date.utf8.count)...])
   }
 }

@@ -1,7 +1,7 @@
 /// How many columns of a terminal text takes.
 enum DisplayWidth {
   static func of(_ text: String) -> Int {
-    text.reduce(0) { $0 + of($1) }
+    text.isPlainLatin ? text.unicodeScalars.count : text.reduce(0) { $0 + of($1) }
   }
 
   /// The text cut to at most this many columns, with an ellipsis where something was left out.
@@ -38,6 +38,21 @@ enum DisplayWidth {
       0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x20000...0x3FFFD:
       true
     default: scalar.properties.isEmojiPresentation
+    }
+  }
+}
+
+extension String {
+  /// Whether every character is a Latin one that shows, of one scalar, and so takes one column and does nothing to a
+  /// terminal. Asked first, for tables of a hundred thousand lines: to look up what Unicode says of each costs far more.
+  var isPlainLatin: Bool {
+    unicodeScalars.allSatisfy { scalar in
+      switch scalar.value {
+      // A soft hyphen takes no column.
+      case 0xAD: false
+      case 0x20..<0x7F, 0xA0..<0x300: true
+      default: false
+      }
     }
   }
 }

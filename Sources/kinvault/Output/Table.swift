@@ -10,8 +10,18 @@ struct Table {
     var alignment: Alignment = .left
   }
 
+  private struct Cell {
+    var text: String
+    var width: Int
+
+    init(_ text: String) {
+      self.text = text
+      width = DisplayWidth.of(text)
+    }
+  }
+
   private let columns: [Column]
-  private var rows: [[String]] = []
+  private var rows: [[Cell]] = []
 
   init(columns: [Column]) { self.columns = columns }
 
@@ -22,15 +32,13 @@ struct Table {
   /// One cell a column. Text from the vault is made harmless for the terminal.
   mutating func add(_ cells: [String]) {
     precondition(cells.count == columns.count)
-    rows.append(cells.map(Terminal.visible))
+    rows.append(cells.map { Cell(Terminal.visible($0)) })
   }
 
   /// The lines; the last column is cut where a line would be wider than `width`.
   func lines(width: Int?) -> [String] {
-    let all = [columns.map { $0.heading }] + rows
-    let widths = columns.indices.map { column in
-      all.map { DisplayWidth.of($0[column]) }.max() ?? 0
-    }
+    let all = [columns.map { Cell($0.heading) }] + rows
+    let widths = columns.indices.map { column in all.reduce(0) { max($0, $1[column].width) } }
     return all.map { line(of: $0, widths: widths, width: width) }
   }
 
@@ -44,22 +52,23 @@ struct Table {
     Terminal.write(lines.joined(separator: "\n") + "\n")
   }
 
-  private func line(of cells: [String], widths: [Int], width: Int?) -> String {
-    var parts: [String] = []
+  private func line(of cells: [Cell], widths: [Int], width: Int?) -> String {
+    var line = ""
     var used = 0
     for (column, cell) in cells.enumerated() {
+      if column > 0 { line += "  " }
+      let gap = String(repeating: " ", count: widths[column] - cell.width)
       let isLast = column == cells.count - 1
-      let room = isLast ? width.map { max(8, $0 - used) } : nil
-      let shown = room.map { DisplayWidth.cut(cell, to: $0) } ?? cell
-      switch columns[column].alignment {
-      case .left: parts.append(isLast ? shown : DisplayWidth.pad(shown, to: widths[column]))
-      case .right:
-        let gap = widths[column] - DisplayWidth.of(shown)
-        parts.append(String(repeating: " ", count: max(0, gap)) + shown)
+      if columns[column].alignment == .right { line += gap }
+      if isLast, let width {
+        line += DisplayWidth.cut(cell.text, to: max(8, width - used))
+      } else {
+        line += cell.text
       }
+      if columns[column].alignment == .left, !isLast { line += gap }
       used += widths[column] + 2
     }
-    let line = parts.joined(separator: "  ")
-    return String(line.reversed().drop { $0 == " " }.reversed())
+    while line.utf8.last == UInt8(ascii: " ") { line.removeLast() }
+    return line
   }
 }

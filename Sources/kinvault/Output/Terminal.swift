@@ -46,7 +46,7 @@ enum Terminal {
   /// Text from the vault made harmless for a terminal: a name may hold escape sequences that rewrite
   /// the screen. Control characters become `\u{1b}`-like escapes.
   static func visible(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: isHarmful) else { return text }
+    if text.isPlainLatin || !text.unicodeScalars.contains(where: isHarmful) { return text }
     return text.unicodeScalars.reduce(into: "") { result, scalar in
       result += isHarmful(scalar) ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
     }
