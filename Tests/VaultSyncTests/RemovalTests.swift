@@ -149,6 +149,41 @@ import VaultModel
     try family.expectAgreement()
   }
 
+  /// A device writes its first head at the very moment, which names the segments that are being removed.
+  @Test func aFirstHeadsSegmentsAreNotLost() throws {
+    let family = try Family()
+    for device in family.devices { try device.knowRemotes(["usb"]) }
+    _ = try family[0].emma.commit((0..<500).map { RecordEdit.newRecord("Record \($0)") })
+    try family[0].sync(usb)
+    try family[1].sync(usb)
+    let shared = try #require(family[0].emma.openedHeads.first).segments
+    _ = try family[0].emma.commit((0..<900).map { RecordEdit.newRecord("Later \($0)") })
+    try family[0].sync(usb)
+    _ = try family[0].vault.collect(keepDays: 0, isDryRun: false)
+    #expect(try !Set(list(on: family[0])).isDisjoint(with: shared))
+    // Offline, with the folder as it was.
+    try family[1].write("Visit", "x")
+    let own = family[1].vault.device
+    let head = try #require(family[1].emma.openedHeads.first { $0.device == own })
+    #expect(head.head.checkpoint == Array(shared.prefix(1)))
+    nonisolated(unsafe) let other = family[1]
+    let usb = self.usb
+    let meeting = MeetingStore(usb) {
+      do { try other.sync(usb) } catch { Issue.record(error) }
+    }
+    try family[0].sync(meeting)
+    try family[1].sync(usb)
+    let emma = try family[0].emma.id
+    let missing = shared.filter {
+      usb.blobs[BlobPath(VaultPath.object(emma, $0).string)] == nil
+    }
+    #expect(missing == [])
+    try family.meet(at: usb)
+    let check = try RemoteCheck(vault: family[0].vault, remote: usb).run(readsData: true)
+    #expect(check.problems == [])
+    try family.expectAgreement()
+  }
+
   @Test func anInterruptedRemovalGoesOn() throws {
     let family = try Family(count: 1)
     try family[0].knowRemotes(["usb"])

@@ -269,15 +269,20 @@ struct CommitWriter {
   mutating func writeLearned() throws(VaultError) { try writeHead(with: heads.learned) }
 
   private mutating func writeHead(with records: Set<RecordID>) throws(VaultError) {
-    let changes = pendingEntries(records)
-    let action = DeltaPlan.action(
-      deltas: heads.ownDeltas, checkpointByteCount: heads.checkpointByteCount,
-      newByteCount: changes.count * 160)
-    try writeHead(action, changes: changes)
+    var changes = pendingEntries(records)
+    if let shared = try sharedSegments(insteadOf: changes) {
+      (heads.ownSegments, changes) = shared
+    }
+    try writeHead(heads.ownSegments.action(for: changes), changes: changes)
+  }
+
+  /// Every record that the member has when this commit is written.
+  var everyRecord: Set<RecordID> {
+    member.manifest.withLock { Set($0.entries.map(\.record)) }.union(written.keys)
   }
 
   /// The entries of these records as this commit leaves them: several of a record that is still to be joined.
-  private func pendingEntries(_ records: Set<RecordID>) -> [RecordEntry] {
+  func pendingEntries(_ records: Set<RecordID>) -> [RecordEntry] {
     let known = member.manifest.withLock { manifest in
       records.flatMap { record in
         // What waits to be taken over is in the head that brought it.
@@ -291,31 +296,28 @@ struct CommitWriter {
   mutating func writeHead(
     _ action: DeltaPlan.Action, changes: [RecordEntry] = []
   ) throws(VaultError) {
-    var head = ownHead
-    var deltas = heads.ownDeltas
-    var checkpointByteCount = heads.checkpointByteCount
-    switch isOwnHeadLate ? .checkpoint : action {
+    var segments = heads.ownSegments
+    switch action {
     case .append:
-      deltas += try storeSegments(changes)
+      segments.deltas += try storeSegments(changes)
     case .merge(let start):
-      let records = deltas[start...].reduce(Set(changes.map(\.record))) { $0.union($1.records) }
-      deltas.removeSubrange(start...)
-      deltas += try storeSegments(pendingEntries(records))
+      let merged = segments.deltas[start...]
+      let records = merged.reduce(Set(changes.map(\.record))) { $0.union($1.records) }
+      segments.deltas.removeSubrange(start...)
+      segments.deltas += try storeSegments(pendingEntries(records))
     case .checkpoint:
-      let all = member.manifest.withLock { Set($0.entries.map(\.record)) }
-        .union(changes.map(\.record))
-      let segments = try storeSegments(pendingEntries(all))
-      head.checkpoint = segments.map(\.name)
-      checkpointByteCount = segments.reduce(0) { $0 + $1.byteCount }
-      deltas = []
+      let checkpoint = try storeSegments(pendingEntries(everyRecord))
+      segments = HeadSegments(
+        checkpoint: checkpoint.map(\.name),
+        checkpointByteCount: checkpoint.reduce(0) { $0 + $1.byteCount })
     }
-    head.deltas = deltas.map(\.name)
+    var head = ownHead
+    head.checkpoint = segments.checkpoint
+    head.deltas = segments.deltas.map(\.name)
     head.time = time
     head.cover = cover
     try store(head)
-    heads.ownDeltas = deltas
-    heads.checkpointByteCount = checkpointByteCount
-    heads.appliedSegments.formUnion(head.checkpoint + head.deltas)
+    heads.ownSegments = segments
     heads.learned = []
     heads.lastTime = time
   }

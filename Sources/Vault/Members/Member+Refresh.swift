@@ -19,15 +19,16 @@ struct HeadsState: Sendable {
   /// Devices whose head does not hold, with the statements that it was judged by: a program that copies file by file
   /// may bring what it needs later.
   var refused: [DeviceID: StatementMarks] = [:]
-  var appliedSegments: Set<ObjectName> = []
-  /// The deltas of this device's head, with what they hold.
-  var ownDeltas: [DeltaPlan.Delta] = []
-  var checkpointByteCount = 0
+  /// What this device's next head goes on from.
+  var ownSegments = HeadSegments()
   /// Records learned from other devices that this device's head does not have yet.
   var learned: Set<RecordID> = []
   var lastTime = HybridTime.zero
   /// No counter up to this one may be used by this device.
   var counterFloor: UInt64 = 0
+
+  /// The segments that heads name: all that they hold is known.
+  var namedSegments: Set<ObjectName> { Set(loaded.values.flatMap(\.head.segments)) }
 
   /// The newest head of a device, whether it counts or not.
   func last(of device: DeviceID) -> LoadedHead? { loaded[device] ?? takenOver[device] }
@@ -39,6 +40,14 @@ struct HeadsState: Sendable {
         && head.head.cover.contains { $0.device == late.device && $0.counter >= late.counter }
     }
   }
+}
+
+/// A segment that was read.
+struct LoadedSegment: Sendable {
+  let name: ObjectName
+  let isDelta: Bool
+  let byteCount: Int
+  let entries: [RecordEntry]
 }
 
 extension Member {
@@ -164,24 +173,17 @@ extension Member {
     let isContinued = isOwn && head.late == nil
     let segments = try newSegments(of: head.head, isOwn: isContinued, heads)
     if !isOwn { try requireRevisions(segments.flatMap(\.entries), from: head.late) }
-    var deltas: [DeltaPlan.Delta] = []
     var changed: [RecordID] = []
-    if heads.appliedSegments.isEmpty {
+    if heads.loaded.isEmpty {
       let count = segments.reduce(0) { $0 + $1.entries.count }
       manifest.withLock { $0.reserveCapacity(count) }
     }
-    for segment in segments {
-      changed += apply(segment.entries, of: head, &heads)
-      heads.appliedSegments.insert(segment.name)
-      guard segment.isDelta else { continue }
-      deltas.append(
-        DeltaPlan.Delta(
-          name: segment.name, byteCount: segment.byteCount,
-          records: Set(segment.entries.map(\.record))))
-    }
+    for segment in segments { changed += apply(segment.entries, of: head, &heads) }
     if isContinued {
-      heads.ownDeltas = deltas
-      heads.checkpointByteCount = try checkpointByteCount(of: head.head)
+      heads.ownSegments = HeadSegments(
+        checkpoint: head.head.checkpoint,
+        checkpointByteCount: try checkpointByteCount(of: head.head),
+        deltas: segments.filter(\.isDelta).map(DeltaPlan.Delta.init))
     } else {
       heads.learned.formUnion(changed)
     }
@@ -215,21 +217,24 @@ extension Member {
     heads.lastTime = max(heads.lastTime, head.head.time)
   }
 
-  private struct LoadedSegment: Sendable {
-    let name: ObjectName
-    let isDelta: Bool
-    let byteCount: Int
-    let entries: [RecordEntry]
-  }
-
   /// The segments that a head names and that are news; of this device's own also the deltas that are not.
   private func newSegments(
     of head: Head, isOwn: Bool, _ heads: HeadsState
   ) throws(VaultError) -> [LoadedSegment] {
-    let named = head.checkpoint.map { ($0, false) } + head.deltas.map { ($0, true) }
-    let needed = named.filter { name, isDelta in
-      !heads.appliedSegments.contains(name) || isOwn && isDelta
+    let known = heads.namedSegments
+    return try loadSegments(of: head) { name, isDelta in
+      !known.contains(name) || isOwn && isDelta
     }
+  }
+
+  /// Segments that a head names, in their order.
+  ///
+  /// - Throws: `missing`, `damaged`.
+  func loadSegments(
+    of head: Head, where isWanted: (_ name: ObjectName, _ isDelta: Bool) -> Bool = { _, _ in true }
+  ) throws(VaultError) -> [LoadedSegment] {
+    let named = head.checkpoint.map { ($0, false) } + head.deltas.map { ($0, true) }
+    let needed = named.filter(isWanted)
     let objects = objects
     return try inParallel(needed) { (name, isDelta) throws(VaultError) in
       let bytes = try objects.content(name, kind: .segment)

@@ -59,7 +59,7 @@ private struct MemberCollection {
       report.skippedMembers.append(member.name.string)
       return
     }
-    let unused = try member.objects.list().filter { !needed.contains($0.0) }
+    let unused = try removable(member.objects.list().filter { !needed.contains($0.0) })
     guard !unused.isEmpty else { return }
     if isDryRun {
       count(unused, &report)
@@ -98,14 +98,29 @@ private struct MemberCollection {
         .map(\.record))
   }
 
+  /// Without the segments that hold something newer than what is to go by now, while there is a device that has no head.
+  ///
+  /// That device announces nothing and waits for no announcement, but its first head may name the segments that it
+  /// knows, in a folder where what is removed here is soon removed too.
+  private func removable(
+    _ unused: [(ObjectName, UInt64)]
+  ) throws(VaultError) -> [(ObjectName, UInt64)] {
+    try member.context.reloadPeople()
+    guard member.context.people.deviceCount > otherHeads.count + 1 else { return unused }
+    var removable: [(ObjectName, UInt64)] = []
+    for object in unused where try !member.objects.isSegment(object.0, since: limit) {
+      removable.append(object)
+    }
+    return removable
+  }
+
   /// Everything that is named; nil when something cannot be read, so that it is not known.
   private func neededObjects(without forgotten: Set<RecordID>) -> Set<ObjectName>? {
     guard member.damageReason == nil else { return nil }
     var needed: Set<ObjectName> = []
     member.heads.withLock { heads in
       for head in heads.loaded.values {
-        needed.formUnion(head.head.checkpoint)
-        needed.formUnion(head.head.deltas)
+        needed.formUnion(head.head.segments)
         if let announcement = head.head.announcement { needed.insert(announcement) }
       }
     }
@@ -131,11 +146,7 @@ private struct MemberCollection {
         report.waitingMembers.append(member.name.string)
         return
       }
-      let bytes = try member.objects.content(name, kind: .announcement)
-      let announced: Set<ObjectName>
-      do { announced = Set(try Announcement(decoding: bytes).names) } catch {
-        throw VaultError(error, path: member.objects.path(of: name).string)
-      }
+      let announced = try member.announced(name)
       let removable = unused.filter { announced.contains($0.0) }
       try member.removeUnused(removable.map(\.0))
       count(removable, &report)
@@ -148,6 +159,25 @@ private struct MemberCollection {
 }
 
 extension ObjectStore {
+  /// Whether the object is a segment with an entry of that time or later; false when it cannot be read.
+  fileprivate func isSegment(_ name: ObjectName, since time: HybridTime) throws(VaultError) -> Bool
+  {
+    do throws(VaultError) {
+      guard try kind(of: name) == .segment else { return false }
+      let bytes = try content(name, kind: .segment)
+      do throws(ModelError) {
+        return try Segment(decoding: bytes).entries.contains { $0.time >= time }
+      } catch {
+        return false
+      }
+    } catch {
+      switch error {
+      case .damaged, .missing: return false
+      default: throw error
+      }
+    }
+  }
+
   /// Whether the object's header calls it a record revision; false when it has no header that can be read, or is gone.
   fileprivate func isRevision(_ name: ObjectName) throws(VaultError) -> Bool {
     do throws(VaultError) { return try kind(of: name) == .record } catch {
@@ -160,6 +190,16 @@ extension ObjectStore {
 }
 
 extension Member {
+  /// What a device means to remove.
+  ///
+  /// - Throws: `missing`, `damaged`.
+  func announced(_ announcement: ObjectName) throws(VaultError) -> Set<ObjectName> {
+    let bytes = try objects.content(announcement, kind: .announcement)
+    do { return Set(try Announcement(decoding: bytes).names) } catch {
+      throw VaultError(error, path: objects.path(of: announcement).string)
+    }
+  }
+
   /// Removes the objects that are still named by nothing when the commit lock is held, and remembers to remove them
   /// from every remote that this machine knows.
   fileprivate func removeUnused(_ names: [ObjectName]) throws(VaultError) {
@@ -169,6 +209,8 @@ extension Member {
         guard try PendingEpoch.load(of: id, state: context.state) == nil else { return }
         // Someone committed in between: what they name may be among them. The next run sees.
         guard changed.isEmpty else { return }
+        // A head that brought no news may name segments that have just come.
+        let names = names.filter { [named = heads.namedSegments] in !named.contains($0) }
         for remote in try RemoteRegistry(state: context.state).all() {
           try RemoteRemovals(of: id, on: remote.name, state: context.state).add(names)
         }

@@ -123,7 +123,7 @@ extension Member {
       progress: { _ in })
     heads.withLock { heads in
       for head in heads.loaded.values {
-        names.subtract(head.head.checkpoint + head.head.deltas)
+        names.subtract(head.head.segments)
         if let announcement = head.head.announcement { names.remove(announcement) }
       }
     }

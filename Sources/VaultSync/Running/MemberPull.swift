@@ -98,7 +98,7 @@ struct MemberPull {
       let path = VaultPath.head(member.id, one.head.device)
       var manifest = Manifest()
       do throws(TransferFailure) {
-        for name in one.head.segments where !member.hasApplied(name) {
+        for name in one.head.segments where !member.names(name) {
           guard let bytes = try transfer.bring(name, kind: .segment) else { continue }
           do throws(ModelError) {
             for entry in try Segment(decoding: bytes).entries { _ = manifest.apply(entry) }
