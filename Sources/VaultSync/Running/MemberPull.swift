@@ -39,6 +39,12 @@ struct MemberPull {
       session.change { $0.untakenHeadCount += incoming.count }
       return 0
     }
+    if coverage.counters.isEmpty {
+      try PackPull(
+        session: session, member: member.id, objects: member.objects,
+        recordCount: incoming.reduce(0) { $0 + $1.entries.count }
+      ).run()
+    }
     return try place(
       try bring(incoming) { $0.head.isLate ? lateTransfer : transfer })
   }

@@ -11,6 +11,7 @@ final class SyncSession: Sendable {
     var firstError: SyncError?
     var toldByteCount: UInt64 = 0
     var put: Set<VaultPath> = []
+    var packs: Set<BlobPath> = []
     var regained: Set<VaultPath> = []
     var isToBeCompared = false
   }
@@ -165,6 +166,11 @@ final class SyncSession: Sendable {
 
   /// Whether this sync has put the signed file on the remote.
   func wasPut(_ path: VaultPath) -> Bool { state.withLock { $0.put.contains(path) } }
+
+  /// This sync has put a pack there: of what heads name by now.
+  func notePack(_ path: BlobPath) { state.withLock { _ = $0.packs.insert(path) } }
+
+  func hasPutPack(_ path: BlobPath) -> Bool { state.withLock { $0.packs.contains(path) } }
 
   /// What the remote's head of this device names is joined with what is here.
   func noteRegained(_ path: VaultPath) { state.withLock { _ = $0.regained.insert(path) } }
