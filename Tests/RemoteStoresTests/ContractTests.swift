@@ -110,22 +110,6 @@ enum ContractTests {
     }
   }
 
-  @Suite(ServerTrait<WsgiDAVServer>())
-  struct WsgiDAV {
-    @Test(arguments: BlobStoreContract.allCases)
-    func keeps(_ promise: BlobStoreContract) throws {
-      try promise.check(RunningServer.get(WsgiDAVServer.self).store(), lacks: [.folders])
-    }
-  }
-
-  @Suite(ServerTrait<SabreServer>())
-  struct Sabre {
-    @Test(arguments: BlobStoreContract.allCases)
-    func keeps(_ promise: BlobStoreContract) throws {
-      try promise.check(RunningServer.get(SabreServer.self).store(), lacks: [.folders])
-    }
-  }
-
   @Suite struct Rclone {
     /// Rclone on a folder, with no configuration.
     private func with(_ body: (RcloneStore) throws -> Void) throws {
