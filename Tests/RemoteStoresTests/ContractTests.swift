@@ -86,30 +86,6 @@ enum ContractTests {
     }
   }
 
-  @Suite(ServerTrait<NginxServer>())
-  struct Nginx {
-    @Test(arguments: BlobStoreContract.allCases)
-    func keeps(_ promise: BlobStoreContract) throws {
-      try promise.check(RunningServer.get(NginxServer.self).store(), lacks: [.folders])
-    }
-  }
-
-  @Suite(ServerTrait<ApacheServer>())
-  struct Apache {
-    @Test(arguments: BlobStoreContract.allCases)
-    func keeps(_ promise: BlobStoreContract) throws {
-      try promise.check(RunningServer.get(ApacheServer.self).store(), lacks: [.folders])
-    }
-  }
-
-  @Suite(ServerTrait<LighttpdServer>())
-  struct Lighttpd {
-    @Test(arguments: BlobStoreContract.allCases)
-    func keeps(_ promise: BlobStoreContract) throws {
-      try promise.check(RunningServer.get(LighttpdServer.self).store(), lacks: [.folders])
-    }
-  }
-
   @Suite struct Rclone {
     /// Rclone on a folder, with no configuration.
     private func with(_ body: (RcloneStore) throws -> Void) throws {
