@@ -62,8 +62,9 @@ final class MountedVault {
       folder: folder, stateRoot: stateRoot, key: key, options: OpenOptions(readOnly: readOnly))
   }
 
-  /// Opens the vault as another device of the same person, which shares the folder.
-  func openOnAnotherDevice() throws -> Vault {
+  /// Opens the vault as another device of the same person, which shares the folder unless it has a copy.
+  func openOnAnotherDevice(in copy: FilePath? = nil) throws -> Vault {
+    let folder = copy ?? folder
     let otherState = root.appending("other state")
     let device = NewDevice(
       personName: "Adult A", deviceName: "desk", deviceKind: "desktop", passwordCost: .floor,

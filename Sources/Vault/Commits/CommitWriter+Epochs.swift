@@ -67,7 +67,7 @@ extension CommitWriter {
       return try revision.item(named: name, load: load)
     }
     guard let known else { return nil }
-    if known.time != edit.seen[name] {
+    if known.changed != edit.seen[name] {
       let author = try RevisionJoin(member: member).author(of: known.time, in: base)
       guard author == context.device.id else { return nil }
     }

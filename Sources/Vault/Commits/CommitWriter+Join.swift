@@ -22,6 +22,7 @@ extension CommitWriter {
         }
       }
     }
+    try settleFiles()
   }
 
   private mutating func join(
@@ -33,15 +34,18 @@ extension CommitWriter {
     let join = RevisionJoin(member: member)
     var sum = RevisionJoin.Named(name: first, revision: try member.revision(first))
     var copies: [ConflictCopy] = []
+    var met: [FileID: MetFile] = [:]
     for name in names.dropFirst() {
       let other = RevisionJoin.Named(name: name, revision: try member.revision(name))
       var outcome = try join.run(sum, other)
       copies += outcome.copies
+      for (file, states) in outcome.metFiles { met[file, default: MetFile()].join(states) }
       let stored = try write(&outcome.merged, base: nil, entry: nil)
       sum = RevisionJoin.Named(name: stored, revision: outcome.merged)
     }
     joined.insert(record)
-    for copy in copies { try keep(copy) }
+    lost += copies
+    for (file, states) in met { metFiles[file, default: MetFile()].join(states) }
   }
 
   /// Puts a version that lost among the member's conflicts, unless it is or was there already.
@@ -112,23 +116,31 @@ extension CommitWriter {
 
 extension CommitWriter {
   /// Keeps what another device made of an item since the author of the edit looked at it.
+  ///
+  /// - Parameter names: The records that have names of a file after the commit.
   mutating func keepUnseen(
-    by edit: RecordEdit, in base: RevisionJoin.Named
+    by edit: RecordEdit, in base: RevisionJoin.Named, names: [FileID: Set<RecordID>]
   ) throws(VaultError) {
     for (name, seen) in edit.seen {
       let old = try pages(member.loadPage) { load in
         var revision = base.revision
         return try revision.item(named: name, load: load)
       }
-      guard let old, !old.isDeleted, old.time != seen else { continue }
-      if let new = edit.items[name] ?? nil, new.content == old.content { continue }
+      guard let old, !old.isDeleted, old.changed != seen else { continue }
+      if let new = edit.items[name] ?? nil {
+        if new.content == old.content { continue }
+        if new.file == old.file, edit.unchangedFiles[name] != nil { continue }
+      }
       let author = try RevisionJoin(member: member).author(of: old.time, in: base)
       // Of two programs on one machine the later one wins, as on any disk.
       guard author != context.device.id else { continue }
-      try keep(
+      lost.append(
         ConflictCopy(
           mark: ConflictMark(record: edit.record, device: author, time: old.time),
           title: base.revision.place.title, items: [old]))
+      let records = names[old.file, default: []].union(old.linkRecords)
+      guard !records.isEmpty else { continue }
+      metFiles[old.file, default: MetFile()].add(old.knowing(records), in: edit.record)
     }
   }
 }

@@ -57,7 +57,7 @@ struct ConflictCopy: Equatable, Sendable {
         mediaType: "text/markdown", content: .inline(bytes), time: mark.time))
   }
 
-  private static func derived(_ label: String, _ context: [UInt8]) -> RecordID {
+  fileprivate static func derived(_ label: String, _ context: [UInt8]) -> RecordID {
     let digest = Digest.sha256(Array(label.utf8) + [0] + context)
     guard let id = RecordID(digest.bytes.prefix(RecordID.byteCount)) else {
       preconditionFailure("a hash is longer than a record id")
@@ -67,6 +67,14 @@ struct ConflictCopy: Equatable, Sendable {
 }
 
 extension FileID {
+  /// The id that an item has for itself whose file shows in another state under another name.
+  package static func parted(
+    _ file: FileID, in record: RecordID, _ name: FileName
+  ) -> FileID {
+    FileID(
+      ConflictCopy.derived("kinvault parted file", file.bytes + record.bytes + name.bytes))
+  }
+
   /// An id made like a record's.
   fileprivate init(_ record: RecordID) { self.init(storage: record.storage) }
 }

@@ -49,6 +49,7 @@ extension Member {
       var item = item
       // The file that it was stays the file that it is.
       item.file = current[item.name]?.file ?? item.file
+      item.linkRecords = current[item.name]?.linkRecords ?? []
       edit.items[item.name] = item
     }
     return edits + [edit, discarding(conflict)]

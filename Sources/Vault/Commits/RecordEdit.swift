@@ -12,11 +12,17 @@ package struct RecordEdit: Sendable {
   package var attributes: RecordAttributes?
   /// The items that change, `record.md` among them; a nil value removes the item.
   ///
-  /// The commit sets each item's `time`.
+  /// The commit sets each item's times.
   package var items: [FileName: Item?]
-  /// The times of the items that the author of the edit saw, for names in `items`: what another device made of them
-  /// since is kept as a conflict. A name that is not here is replaced without a look.
+  /// When the files of the items that the author of the edit saw had changed, for names in `items`: what another device
+  /// made of them since is kept as a conflict. A name that is not here is replaced without a look.
   package var seen: [FileName: HybridTime] = [:]
+  /// Names in `items` whose file the author gave or left that name without changing the file, and when that had last
+  /// changed: what others made of it meanwhile stays.
+  package var unchangedFiles: [FileName: HybridTime] = [:]
+  /// Whether every name of each file in `items` is in one of the edits of the commit; otherwise the commit looks for the
+  /// others and changes the file there as well.
+  package var hasAllNames = false
   /// Whether files go that are in a part of the record's list which cannot be read, unless `items` has them; otherwise
   /// the edit fails where it needs that part.
   package var leavesOutUnreadable = false
@@ -37,6 +43,8 @@ package struct RecordEdit: Sendable {
 
 /// What a commit did.
 package struct Commit: Sendable {
+  /// When it was made, by this device's clock: the times of the items that it changed.
+  package var time = HybridTime.zero
   /// The counter of this device's head; unchanged when nothing had to be written.
   package var counter: UInt64
   /// The entries of the records that were written.
@@ -56,11 +64,12 @@ extension RecordEdit {
   /// - Parameters:
   ///   - base: The current revision and its name; nil for a new record.
   ///   - keepsTombstones: Whether removed items must be remembered for other devices.
+  ///   - names: The records that have names of a file after the commit.
   ///   - load: Gives a page of the item tree.
   /// - Throws: `notFound` when there is no revision to build on; what `load` throws.
   func applied(
     to base: (name: ObjectName, revision: RecordRevision)?, time: HybridTime, device: DeviceID,
-    counter: UInt64, keepsTombstones: Bool,
+    counter: UInt64, keepsTombstones: Bool, names: [FileID: Set<RecordID>] = [:],
     load: @escaping (ObjectName) throws(VaultError) -> ItemPage
   ) throws(VaultError) -> RecordRevision? {
     guard var revision = base?.revision ?? newRevision(device: device, time: time) else {
@@ -86,15 +95,22 @@ extension RecordEdit {
     }
     for (name, item) in items {
       let old = try pages(load) { try revision.item(named: name, load: $0) }
-      guard let new = replacement(of: old, by: item, time: time, keepsTombstones: keepsTombstones)
-      else { continue }
-      isChanged = true
-      try pages(load) { load in
-        switch new {
-        case .item(let item): try revision.set(item, load: load)
-        case .nothing: try revision.remove(name, load: load)
+      if let item {
+        guard let new = replacement(of: old, by: item, time: time) else { continue }
+        try pages(load) { load in try revision.set(new, load: load) }
+      } else {
+        guard let old, !old.isDeleted else { continue }
+        let records = names[old.file, default: []].union(old.linkRecords).sorted()
+        let tombstone = old.tombstone(at: time, movedTo: records)
+        try pages(load) { load in
+          if keepsTombstones {
+            try revision.set(tombstone, load: load)
+          } else {
+            try revision.remove(name, load: load)
+          }
         }
       }
+      isChanged = true
     }
     guard isChanged else { return nil }
     revision.version[device] = counter
@@ -104,23 +120,21 @@ extension RecordEdit {
     return revision
   }
 
-  private enum Replacement {
-    case item(Item)
-    case nothing
-  }
-
   /// What takes the place of `old`; nil when nothing changes.
-  private func replacement(
-    of old: Item?, by new: Item?, time: HybridTime, keepsTombstones: Bool
-  ) -> Replacement? {
-    if var new {
-      new.time = old?.time ?? time
-      if let old, old == new { return nil }
-      new.time = time
-      return .item(new)
+  private func replacement(of old: Item?, by new: Item, time: HybridTime) -> Item? {
+    var new = new
+    let seen = unchangedFiles[new.name]
+    if let old, !old.isDeleted, old.file == new.file {
+      if seen != nil {
+        // Where the file's other names are has changed, at most: that is no change of this one.
+        let known = old.knowing(new.linkRecords)
+        return known == old ? nil : known
+      }
+      (new.time, new.fileTime) = (old.time, old.fileTime)
+      if old == new { return nil }
     }
-    guard let old, !old.isDeleted else { return nil }
-    return keepsTombstones ? .item(old.tombstone(at: time)) : .nothing
+    (new.time, new.fileTime) = (time, seen)
+    return new
   }
 
   private func newRevision(device: DeviceID, time: HybridTime) -> RecordRevision? {

@@ -6,6 +6,7 @@ struct RevisionJoin {
   struct Outcome {
     var merged: RecordRevision
     var copies: [ConflictCopy]
+    var metFiles: [FileID: MetFile]
   }
 
   /// A revision under its name.
@@ -40,7 +41,7 @@ struct RevisionJoin {
     if let base, !outcome.losers.isEmpty, max(stepsOfA, stepsOfB) >= Self.manyEdits {
       copies.append(try whole(base))
     }
-    return Outcome(merged: outcome.merged, copies: copies)
+    return Outcome(merged: outcome.merged, copies: copies, metFiles: outcome.metFiles)
   }
 
   /// The newest ancestor of a revision that the other side knew, and how many revisions came after it; nil when

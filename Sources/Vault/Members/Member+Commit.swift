@@ -102,6 +102,10 @@ struct CommitWriter {
   var written: [RecordID: RecordEntry] = [:]
   /// Records that were joined, and the copies of what lost.
   var joined: Set<RecordID> = []
+  /// What lost in joins and edits so far, to be kept unless another name of its file has it.
+  var lost: [ConflictCopy] = []
+  /// Files of several names of which joins and edits have met several states, to be settled.
+  var metFiles: [FileID: MetFile] = [:]
   private var failures: [RecordID: VaultError] = [:]
   /// Records that were taken over from late heads and that no head of this device has yet.
   var unwritten: Set<RecordID> = []
@@ -124,9 +128,12 @@ struct CommitWriter {
   // MARK: Records
 
   mutating func add(_ edits: [RecordEdit]) throws(VaultError) {
+    let names = edits.reduce(into: [FileID: Set<RecordID>]()) { names, edit in
+      for case let item? in edit.items.values { names[item.file, default: []].insert(edit.record) }
+    }
     for edit in edits {
       do throws(VaultError) {
-        try add(edit)
+        try add(edit, names: names)
       } catch {
         switch error {
         case .damaged, .missing, .notFound, .limit: failures[edit.record] = error
@@ -134,25 +141,31 @@ struct CommitWriter {
         }
       }
     }
+    try settleFiles()
   }
 
   /// A record as this commit leaves it.
   func entry(_ record: RecordID) -> RecordEntry? { written[record] ?? member.entry(record) }
 
-  mutating func add(_ edit: RecordEdit) throws(VaultError) {
+  /// - Parameter names: The records that have names of a file after the commit, as far as its edits know.
+  mutating func add(
+    _ edit: RecordEdit, names: [FileID: Set<RecordID>] = [:]
+  ) throws(VaultError) {
     let entry = entry(edit.record)
     var base: (name: ObjectName, revision: RecordRevision)?
     if let entry { base = (entry.revision, try member.revision(entry.revision)) }
     let edit = try translated(
       edit, over: base.map { RevisionJoin.Named(name: $0.name, revision: $0.revision) })
     if let base, !edit.seen.isEmpty {
-      try keepUnseen(by: edit, in: RevisionJoin.Named(name: base.name, revision: base.revision))
+      try keepUnseen(
+        by: edit, in: RevisionJoin.Named(name: base.name, revision: base.revision), names: names)
     }
     guard
       var revision = try edit.applied(
         to: base, time: time, device: context.device.id, counter: counter,
-        keepsTombstones: context.keepsTombstones, load: member.loadPage)
+        keepsTombstones: context.keepsTombstones, names: names, load: member.loadPage)
     else { return }
+    if !edit.hasAllNames { try noteOtherNames(of: edit, base: base?.revision) }
     // In the order in which most programs read them: the disk lays them out as they come.
     for (_, item) in edit.items.sorted(by: { $0.key < $1.key }) {
       if let item { try publish(item.content) }
@@ -260,7 +273,7 @@ struct CommitWriter {
     let replaced = member.findDisplaced(afterJoining: joined)
     member.noteChanges(joined.union(replaced))
     return Commit(
-      counter: counter, entries: entries,
+      time: time, counter: counter, entries: entries,
       changedByOthers: changedByOthers.union(joined).union(replaced), joined: joined,
       failures: failures)
   }

@@ -21,7 +21,7 @@ package struct PlainExport {
   private let progress: @Sendable (UInt64) -> Void
   private var report = Report()
   /// The first plain file that was written for one that has several names.
-  private var linkedFiles: [FileID: PlainFile] = [:]
+  private var linkedFiles: [FileID: (place: PlainFile, state: Item)] = [:]
 
   /// A folder that is being written.
   private struct Folder {
@@ -122,7 +122,7 @@ extension PlainExport {
       if try !link(item, to: file) { try create(item, as: file) }
       report.fileCount += 1
       if !item.linkRecords.isEmpty, linkedFiles[item.file] == nil {
-        linkedFiles[item.file] = PlainFile(path: folder.path(of: item.name))
+        linkedFiles[item.file] = (PlainFile(path: folder.path(of: item.name)), item)
       }
     } catch {
       guard case .vault(let cause) = error else { throw error }
@@ -135,7 +135,9 @@ extension PlainExport {
   ///
   /// - Returns: False if there is none, or the file system has no links or no more of them.
   private func link(_ item: Item, to file: PlainFile) throws(PlainFileError) -> Bool {
-    guard let first = linkedFiles[item.file] else { return false }
+    guard let (first, state) = linkedFiles[item.file], item.hasState(of: state) else {
+      return false
+    }
     do throws(PlainFileError) {
       try file.link(to: first)
       return true

@@ -28,7 +28,14 @@ package struct RecordRestore {
     for item in current.items where wanted[item.name] == nil {
       edit.items.updateValue(nil, forKey: item.name)
     }
-    for (name, item) in wanted { edit.items[name] = item }
+    let present = current.byName
+    for (name, item) in wanted {
+      edit.items[name] = item
+      // A name that comes back to a file that has others is a name of that file as it is now.
+      if present[name]?.file != item.file, !item.linkRecords.isEmpty {
+        edit.unchangedFiles[name] = item.changed
+      }
+    }
     if entry.isDeleted {
       edit.place = RecordPlace(parent: entry.parent, title: entry.title, isDeleted: false)
     }

@@ -4,7 +4,11 @@ extension RedoEdit {
   init(_ edit: RecordEdit) {
     self.init(
       record: edit.record, isNew: edit.isNew, place: edit.place, attributes: edit.attributes,
-      items: edit.items.values.compactMap { $0 }.sorted { $0.name < $1.name },
+      items: edit.items.values.compactMap { item in
+        var item = item
+        item?.fileTime = item.flatMap { edit.unchangedFiles[$0.name] }
+        return item
+      }.sorted { $0.name < $1.name },
       removed: edit.items.filter { $0.value == nil }.map(\.key).sorted(),
       seen: edit.seen.map { Seen(name: $0.key, time: $0.value) }.sorted { $0.name < $1.name })
   }
@@ -14,7 +18,11 @@ extension RecordEdit {
   init(_ edit: RedoEdit) {
     self.init(
       record: edit.record, isNew: edit.isNew, place: edit.place, attributes: edit.attributes)
-    for item in edit.items { items[item.name] = item }
+    for item in edit.items {
+      items[item.name] = item
+      unchangedFiles[item.name] = item.fileTime
+    }
+    hasAllNames = true
     for name in edit.removed { items.updateValue(nil, forKey: name) }
     for item in edit.seen { seen[item.name] = item.time }
   }

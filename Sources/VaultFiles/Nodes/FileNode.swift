@@ -18,8 +18,10 @@ final class FileNode: Node, @unchecked Sendable {
   var contentSize: UInt64
   var mediaType: String
   var unknown: UnknownFields
-  /// When the item was last changed as committed: of hard links that differ, the latest counts.
+  /// When the item was last changed as committed.
   var time: HybridTime
+  /// When the file was last changed as committed; nil from a change on until a commit has it.
+  var fileTime: HybridTime?
   /// False for a new file until its first flush; until then no commit has it.
   var isPublished: Bool
   /// Whether `content` is newer than the last commit.
@@ -46,6 +48,7 @@ final class FileNode: Node, @unchecked Sendable {
     mediaType = item.mediaType
     unknown = item.unknown
     time = item.time
+    fileTime = item.changed
     isPublished = true
     unseenLinkRecords = Set(item.linkRecords)
     super.init(inode: inode, owner: item.owner, modified: item.modified, xattrs: item.xattrs)
@@ -63,7 +66,13 @@ final class FileNode: Node, @unchecked Sendable {
       name: name, file: file, size: contentSize, mode: mode, modified: modified,
       mediaType: mediaType, content: content, time: time, isDeleted: false, xattrs: xattrs,
       linkRecords: links.count > 1 || records.count > 1 ? records.sorted() : [], owner: owner,
-      unknown: unknown)
+      unknown: unknown, fileTime: fileTime)
+  }
+
+  /// Whether an item of this file's id shows the file as it is here: a well-formed lie, or names that nobody has
+  /// settled yet, may not.
+  func stands(for item: Item) -> Bool {
+    fileTime == nil || view.hasOwnChanges(self) || item.hasState(of: self.item(named: item.name))
   }
 
   /// Takes over what another process or device committed, except the content in use.
@@ -76,6 +85,7 @@ final class FileNode: Node, @unchecked Sendable {
     mediaType = item.mediaType
     unknown = item.unknown
     time = item.time
+    fileTime = item.changed
   }
 
   /// Takes over the content that another process or device committed.

@@ -9,7 +9,7 @@ struct PendingRecord {
   var attributes = false
   /// Names of items that differ, and whether the committed record has an item of this name.
   var items: [FileName: Bool] = [:]
-  /// The times of those items as they showed before they were changed here.
+  /// When the files of those items had last changed as they showed before they were changed here.
   var seen: [FileName: HybridTime] = [:]
 
   /// Adds what differed before `self` began: after a failed commit.
@@ -66,11 +66,11 @@ final class MemberView: @unchecked Sendable {
     }
   }
 
-  /// When the item that shows under the name was last changed, as far as was seen; zero if it never was here.
+  /// When the file that shows under the name was last changed, as far as was seen; zero if it never was here.
   private func seenTime(of name: FileName, in record: RecordID) -> HybridTime {
     switch directories[record]?.files?[name] {
-    case .stored(let item): item.time
-    case .node(let file): file.time
+    case .stored(let item): item.changed
+    case .node(let file): file.fileTime ?? file.time
     case nil: .zero
     }
   }

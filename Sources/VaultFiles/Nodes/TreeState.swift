@@ -117,10 +117,20 @@ final class TreeState: @unchecked Sendable {
 
   /// What stands for an item: its node if it has one.
   func slot(for item: Item, in directory: DirectoryNode) -> FileSlot {
+    let item = shown(item, in: directory)
     guard let node = directory.view.files[item.file] else { return .stored(item) }
     let link = Link(record: directory.record, name: item.name)
     if !node.links.contains(link) { node.links.append(link) }
     return .node(node)
+  }
+
+  /// The item, as a file by itself where another name of its file shows that one in another state.
+  private func shown(_ item: Item, in directory: DirectoryNode) -> Item {
+    guard let node = directory.view.files[item.file], !node.stands(for: item) else { return item }
+    var item = item
+    item.file = .parted(item.file, in: directory.record, item.name)
+    item.linkRecords = []
+    return item
   }
 
   func setSlot(_ slot: FileSlot?, _ name: FileName, in directory: DirectoryNode) {
@@ -139,7 +149,8 @@ final class TreeState: @unchecked Sendable {
     switch directory.slot(name) {
     case nil: return nil
     case .node(let node): return node
-    case .stored(let item):
+    case .stored(let stored):
+      let item = shown(stored, in: directory)
       let node: FileNode
       if let present = directory.view.files[item.file] {
         node = present
@@ -159,7 +170,8 @@ final class TreeState: @unchecked Sendable {
   /// Adds the names of a hard-linked file in a directory that was loaded.
   func gatherLinks(of node: FileNode, in directory: DirectoryNode) {
     node.unseenLinkRecords.remove(directory.record)
-    for case (let name, .stored(let item)) in directory.files ?? [:] where item.file == node.file {
+    for case (let name, .stored(let item)) in directory.files ?? [:]
+    where item.file == node.file && node.stands(for: item) {
       node.links.append(Link(record: directory.record, name: name))
       directory.files?[name] = .node(node)
     }

@@ -171,7 +171,7 @@ extension FileTree {
     do throws(VaultError) {
       view.mustCommit = true
       let commit = try view.member.commit(edits, foldsRedo: true)
-      settle(edits, commit.failures, of: view)
+      settle(edits, commit, of: view)
       apply(view.member.takeChanges(), to: view)
       if let failure = commit.failures.values.first { throw failure }
       view.mustCommit = false
@@ -203,14 +203,18 @@ extension FileTree {
       if change.isNew, node.isRemoved { continue }
       var edit = RecordEdit(record: record, isNew: change.isNew)
       edit.seen = change.seen
+      edit.hasAllNames = true
       if change.place || change.isNew { edit.place = node.place }
       if change.attributes || change.isNew { edit.attributes = node.recordAttributes }
       var later = PendingRecord()
       for (name, isCommitted) in change.items {
         switch node.files?[name] {
-        case .stored(let item): edit.items[name] = item
+        case .stored(let item):
+          edit.items[name] = item
+          edit.unchangedFiles[name] = item.fileTime
         case .node(let file) where file.isPublished:
           edit.items[name] = file.item(named: name)
+          edit.unchangedFiles[name] = file.fileTime
         case .node:
           // Never flushed: nobody counts on it yet. What it replaced is gone.
           later.items[name] = isCommitted
@@ -229,11 +233,11 @@ extension FileTree {
 
   /// The edits are part of the vault now, but for those that failed.
   private func settle(
-    _ edits: [RecordEdit], _ failures: [RecordID: VaultError], of view: MemberView
+    _ edits: [RecordEdit], _ commit: Commit, of view: MemberView
   ) {
     state.lock.lock()
     defer { state.lock.unlock() }
-    let done = edits.filter { failures[$0.record] == nil }
+    let done = edits.filter { commit.failures[$0.record] == nil }
     for edit in done {
       view.inFlight[edit.record] = nil
       for (name, item) in edit.items {
@@ -242,9 +246,7 @@ extension FileTree {
         }
         guard let item else { continue }
         view.objects.committed(item.content)
-        if let file = view.files[item.file], file.content == item.content {
-          file.hasUncommittedContent = false
-        }
+        note(item, isCommittedAt: commit.time, in: edit.record, of: view)
       }
     }
     for edit in done {
@@ -254,6 +256,22 @@ extension FileTree {
       if let node = view.directories[edit.record], node.isRemoved { state.collapse(node) }
     }
     state.evict(limit: options.loadedItemLimit)
+  }
+
+  private func note(
+    _ item: Item, isCommittedAt time: HybridTime, in record: RecordID, of view: MemberView
+  ) {
+    if let file = view.files[item.file], file.content == item.content {
+      file.hasUncommittedContent = false
+      if file.fileTime == nil, file.item(named: item.name).hasState(of: item) {
+        file.fileTime = time
+      }
+    } else if let directory = view.directories[record], item.fileTime == nil,
+      case .stored(var stored)? = directory.files?[item.name], stored == item
+    {
+      stored.fileTime = time
+      state.setSlot(.stored(stored), item.name, in: directory)
+    }
   }
 
   /// What was not committed is pending again; open files keep the error for whoever asks.

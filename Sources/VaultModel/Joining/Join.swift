@@ -25,6 +25,8 @@ package enum Join {
   package struct Outcome: Sendable {
     package var merged: RecordRevision
     package var losers: [Loser]
+    /// Files that may have other names, of which the two revisions have different items.
+    package var metFiles: [FileID: MetFile] = [:]
   }
 
   /// The join of two revisions of one record.
@@ -45,6 +47,7 @@ package enum Join {
   ) throws -> Outcome {
     precondition(a.record == b.record, "only revisions of one record can be joined")
     guard aName != bName else { return Outcome(merged: a, losers: []) }
+    var met: [FileID: MetFile] = [:]
     var (left, right, merged) = (a, b, a)
     merged.version = a.version.joined(with: b.version)
     merged.previous = [aName, bName].sorted()
@@ -55,15 +58,24 @@ package enum Join {
     (merged.attributesTime, merged.attributes) = later(
       (a.attributesTime, a.attributes), (b.attributesTime, b.attributes))
     var lost = LostItems(base: base)
-    try join(left.document, right.document, into: &merged, &lost, load)
-    try left.items.forEachDifference(to: &right.items, load: load) {
-      try join($0, $1, into: &merged, &lost, load)
+    func pair(_ left: Item?, _ right: Item?) throws {
+      try join(left, right, into: &merged, &lost, load)
+      guard let left, let right, left != right else { return }
+      let linked = [left, right].filter { !$0.linkRecords.isEmpty }
+      if linked.isEmpty { return }
+      let files = Set(linked.map(\.file))
+      let known = try lost.base?.item(named: left.name, load: load)
+      for item in [left, right] where files.contains(item.file) {
+        met[item.file, default: MetFile()].add(item, in: a.record, known: known)
+      }
     }
+    try pair(left.document, right.document)
+    try left.items.forEachDifference(to: &right.items, load: load, pair)
     try lost.addDeleted(left, right, &merged, load)
     let losers =
       lostPlace(a, aName, merged, base) + lost.losers(fromLeft: true, aName)
       + lostPlace(b, bName, merged, base) + lost.losers(fromLeft: false, bName)
-    return Outcome(merged: merged, losers: losers)
+    return Outcome(merged: merged, losers: losers, metFiles: met)
   }
 
   private static func join(
@@ -75,10 +87,9 @@ package enum Join {
       if let only = left ?? right { try merged.set(only, load: load) }
       return
     }
-    let takesLeft =
-      left.time == right.time
-      ? right.encoded().lexicographicallyPrecedes(left.encoded()) : left.time > right.time
-    try merged.set(takesLeft ? left : right, load: load)
+    let takesLeft = right.loses(to: left)
+    let (taken, other) = takesLeft ? (left, right) : (right, left)
+    try merged.set(taken.knowing(other.linkRecords), load: load)
     if !left.hasContent(of: right) {
       try lost.add(takesLeft ? right : left, isLeft: !takesLeft, load)
     }
@@ -145,12 +156,3 @@ private struct LostItems {
   }
 }
 
-extension Item {
-  private static let typeBits: UInt32 = 0o170000
-
-  /// Whether both are live files of the same type and content, whatever their attributes.
-  fileprivate func hasContent(of other: Item) -> Bool {
-    isDeleted == other.isDeleted && size == other.size && content == other.content
-      && mode & Self.typeBits == other.mode & Self.typeBits
-  }
-}

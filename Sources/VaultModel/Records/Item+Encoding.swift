@@ -3,7 +3,7 @@ extension Item {
     var reader = reader
     var name: FileName?
     var file: FileID?
-    var (size, time): (UInt64, UInt64) = (0, 0)
+    var (size, time, fileTime): (UInt64, UInt64, UInt64) = (0, 0, 0)
     var mode: UInt32 = 0
     var isDeleted = false
     var modified = FileTimestamp.zero
@@ -31,6 +31,7 @@ extension Item {
       case .varint(14): owner.uidPlusOne = try reader.uint32()
       case .varint(15): owner.gidPlusOne = try reader.uint32()
       case .bytes(16): contents.symlink = try reader.byteArray()
+      case .fixed64(17): fileTime = try reader.fixed64()
       default: unknown.append(try reader.skip(tag))
       }
     }
@@ -39,7 +40,8 @@ extension Item {
     return Item(
       name: name, file: file, size: size, mode: mode, modified: modified, mediaType: mediaType,
       content: content, time: HybridTime(rawValue: time), isDeleted: isDeleted,
-      xattrs: try xattrs.validated(), linkRecords: linkRecords, owner: owner, unknown: unknown)
+      xattrs: try xattrs.validated(), linkRecords: linkRecords, owner: owner, unknown: unknown,
+      fileTime: fileTime == 0 ? nil : HybridTime(rawValue: fileTime))
   }
 
   func encode(to writer: inout WireWriter) {
@@ -62,6 +64,7 @@ extension Item {
     writer.varint(14, UInt64(owner.uidPlusOne))
     writer.varint(15, UInt64(owner.gidPlusOne))
     if case .symlink(let target) = content { writer.bytes(16, target) }
+    if let fileTime { writer.fixed64(17, fileTime.rawValue) }
     writer.unknown(unknown)
   }
 

@@ -26,11 +26,13 @@ package struct Item: Hashable, Sendable {
   package var owner: Owner
   package var mediaType: String
   package var content: Content
-  /// When the item last changed.
+  /// When the item last changed: the file, or which file has the name.
   package var time: HybridTime
+  /// When the file itself last changed, its content or its attributes; nil for `time`.
+  package var fileTime: HybridTime?
   /// Sorted by name.
   package var xattrs: [Xattr]
-  /// Every record with a name of this file, when it has several.
+  /// Records that may have other names of this file; of a tombstone, those to which it has moved.
   package var linkRecords: [RecordID]
   package var unknown: UnknownFields
 
@@ -38,7 +40,8 @@ package struct Item: Hashable, Sendable {
     name: FileName, file: FileID, size: UInt64 = 0, mode: UInt32 = 0o100600,
     modified: FileTimestamp = .zero, mediaType: String = "", content: Content = .none,
     time: HybridTime, isDeleted: Bool = false, xattrs: [Xattr] = [],
-    linkRecords: [RecordID] = [], owner: Owner = .mounter, unknown: UnknownFields = .none
+    linkRecords: [RecordID] = [], owner: Owner = .mounter, unknown: UnknownFields = .none,
+    fileTime: HybridTime? = nil
   ) {
     self.name = name
     self.file = file
@@ -50,6 +53,7 @@ package struct Item: Hashable, Sendable {
     self.mediaType = mediaType
     self.content = content
     self.time = time
+    self.fileTime = fileTime
     self.xattrs = xattrs
     self.linkRecords = linkRecords
     self.unknown = unknown
@@ -57,8 +61,12 @@ package struct Item: Hashable, Sendable {
 
   /// The mark that the file of this item was deleted at `time`: it holds no content, and wins over
   /// what others wrote before.
-  package func tombstone(at time: HybridTime) -> Item {
-    Item(name: name, file: file, mode: mode, time: time, isDeleted: true, unknown: unknown)
+  ///
+  /// - Parameter records: Those that have names of the file from now on.
+  package func tombstone(at time: HybridTime, movedTo records: [RecordID] = []) -> Item {
+    Item(
+      name: name, file: file, mode: mode, time: time, isDeleted: true, linkRecords: records,
+      unknown: unknown)
   }
 
   /// The number of chunks of a file of this size.

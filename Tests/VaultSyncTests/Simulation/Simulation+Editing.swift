@@ -30,6 +30,8 @@ extension Simulation {
     let member = try devices[number].emma
     let old = try member.items(of: member.revision(entry.revision)).first { $0.name == name }
     var edit = RecordEdit(record: entry.record)
+    // Half the time a file is changed in its place, under all its names, or replaced by another one.
+    let inPlace = Bool.random(using: &random) ? old : nil
     let what = "edits \(entry.title.string)[\(entry.record.shortHex)]/\(name.string)"
     let before = try old.map { try text(of: $0, in: member) }
     if old != nil, Int.random(in: 0..<5, using: &random) == 0 {
@@ -41,11 +43,11 @@ extension Simulation {
     if Int.random(in: 0..<4, using: &random) == 0 {
       // In a chunk of its own instead of in the record.
       let chunk = try member.objects.put(.chunk, Array(newText.utf8))
-      var new = item(name, newText)
+      var new = item(name, newText, changing: inPlace)
       new.content = try member.content(of: [chunk])
       edit.items[name] = new
     } else {
-      edit.items[name] = item(name, newText)
+      edit.items[name] = item(name, newText, changing: inPlace)
     }
     try commit(
       [edit], on: number, writing: [newText], replacing: [before],
@@ -68,6 +70,79 @@ extension Simulation {
     try commit(
       [RecordEdit(record: entry.record, place: place)], on: number,
       "moves \(entry.record.shortHex) to \(place.parent?.shortHex ?? "-")/\(place.title.string)")
+  }
+
+  /// One more name for a file, in its record or another.
+  mutating func link(on number: Int) throws {
+    guard let (entry, item) = try pickFile(on: number), let target = try pick(on: number),
+      let name = FileName("l\(Int.random(in: 0..<3, using: &random))")
+    else { return }
+    let member = try devices[number].emma
+    guard try member.item(named: name, in: target.record) == nil else { return }
+    let named = item.knowing([entry.record, target.record])
+    try commit(
+      edits(binding: name, in: target.record, to: named, keeping: (item.name, entry.record)),
+      on: number,
+      "links \(entry.record.shortHex)/\(item.name.string) as \(target.record.shortHex)/\(name.string)"
+    )
+  }
+
+  /// Another name for a file, in its record or another, instead of the one that it has.
+  mutating func rename(on number: Int) throws {
+    guard let (entry, item) = try pickFile(on: number), let target = try pick(on: number),
+      let name = FileName("l\(Int.random(in: 0..<3, using: &random))")
+    else { return }
+    let member = try devices[number].emma
+    guard try member.item(named: name, in: target.record) == nil else { return }
+    let named = item.linkRecords.isEmpty ? item : item.knowing([target.record])
+    try commit(
+      edits(binding: name, in: target.record, to: named, removing: (item.name, entry.record)),
+      on: number,
+      "renames \(entry.record.shortHex)/\(item.name.string) to \(target.record.shortHex)/\(name.string)"
+    )
+  }
+
+  private mutating func pickFile(on number: Int) throws -> (RecordEntry, Item)? {
+    guard let entry = try pick(on: number) else { return nil }
+    let member = try devices[number].emma
+    let items = try member.items(of: member.revision(entry.revision)).filter { $0.name != .record }
+      .sorted { $0.name < $1.name }
+    return items.randomElement(using: &random).map { (entry, $0) }
+  }
+
+  /// As a mount commits it: the file stays as it is.
+  private func edits(
+    binding name: FileName, in record: RecordID, to item: Item,
+    keeping old: (name: FileName, record: RecordID)? = nil,
+    removing gone: (name: FileName, record: RecordID)? = nil
+  ) -> [RecordEdit] {
+    var edits = [record: RecordEdit(record: record)]
+    func bind(_ name: FileName, in record: RecordID) {
+      var named = item
+      named.name = name
+      edits[record, default: RecordEdit(record: record)].items[name] = named
+      edits[record]?.unchangedFiles[name] = item.changed
+    }
+    bind(name, in: record)
+    if let old { bind(old.name, in: old.record) }
+    if let gone {
+      edits[gone.record, default: RecordEdit(record: gone.record)].items
+        .updateValue(nil, forKey: gone.name)
+    }
+    return edits.values.sorted { $0.record < $1.record }
+  }
+
+  /// Names of one file that show different things at the end.
+  func disagreeingNames() throws -> [String] {
+    let member = try devices[0].emma
+    var shown: [FileID: Set<String>] = [:]
+    for entry in member.allEntries() where !entry.isDeleted {
+      for item in try member.items(of: member.revision(entry.revision))
+      where !item.linkRecords.isEmpty {
+        shown[item.file, default: []].insert(try text(of: item, in: member))
+      }
+    }
+    return shown.values.filter { $0.count > 1 }.map { "one file shows \($0.sorted())" }
   }
 
   /// A record with all that is in it, as `rm -r` does.
@@ -138,11 +213,13 @@ extension Simulation {
       ? shown.prefix(2).randomElement(using: &random) : shown.randomElement(using: &random)
   }
 
-  private mutating func item(_ name: FileName, _ text: String) -> Item {
+  private mutating func item(
+    _ name: FileName, _ text: String, changing old: Item? = nil
+  ) -> Item {
     Item(
-      name: name, file: FileID(random.bytes(FileID.byteCount)) ?? .zero,
+      name: name, file: old?.file ?? FileID(random.bytes(FileID.byteCount)) ?? .zero,
       size: UInt64(text.utf8.count),
-      content: .inline(Array(text.utf8)), time: .zero)
+      content: .inline(Array(text.utf8)), time: .zero, linkRecords: old?.linkRecords ?? [])
   }
 
   private func text(of item: Item, in member: Member) throws -> String {

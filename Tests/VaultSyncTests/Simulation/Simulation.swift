@@ -52,7 +52,7 @@ struct Simulation {
 
   private mutating func step() throws {
     let number = Int.random(in: devices.indices, using: &random)
-    switch Int.random(in: 0..<36, using: &random) {
+    switch Int.random(in: 0..<40, using: &random) {
     case 0...3: try create(on: number)
     case 4...11: try edit(on: number)
     case 12...13: try move(on: number)
@@ -68,6 +68,8 @@ struct Simulation {
     case 22: try collect(number)
     case 23: try loseObject()
     case 24...26: try syncQuickly(number)
+    case 36...37: try link(on: number)
+    case 38...39: try rename(on: number)
     default: try sync(number)
     }
   }
@@ -258,6 +260,7 @@ struct Simulation {
       let problems = try device.vault.check(readsData: true).problems.filter { $0.severity > .note }
       failures += problems.map { "\(number) is not whole: \($0.path): \($0.reason)" }
     }
+    failures += try disagreeingNames()
     let lost = ledger.lost(among: Set(first.values))
     if !lost.isEmpty { failures.append("lost: \(lost.joined(separator: ", "))") }
     return failures

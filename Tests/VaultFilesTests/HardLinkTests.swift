@@ -1,0 +1,146 @@
+import Testing
+import Vault
+import VaultModel
+
+@testable import VaultFiles
+
+/// A file's content is one thing however many names it has, also when devices change it and its names at once.
+@Suite struct HardLinkTests {
+  private static func prepare(_ tree: FileTree) throws {
+    for path in ["Emma", "Emma/a", "Emma/b", "Emma/c", "Emma/d"] { try tree.mkdir(path) }
+    try tree.write("Emma/a/f", "old")
+    try tree.link("Emma/a/f", "Emma/b/f")
+  }
+
+  @Test func anEditAndALaterRenameOfTheOtherNameAreBothThere() throws {
+    let devices = try ApartDevices(Self.prepare)
+    try devices.here.tree.write("Emma/a/f", "new")
+    try devices.here.tree.commitNow()
+    try devices.there.rename("Emma/b/f", "Emma/b/g")
+    try devices.meet()
+    #expect(try devices.files() == ["Emma/a/f": "new", "Emma/b/g": "new"])
+    #expect(try devices.there.stat("Emma/b/g").linkCount == 2)
+  }
+
+  @Test func anEditAndAnEarlierRenameOfTheOtherNameAreBothThere() throws {
+    let devices = try ApartDevices(Self.prepare)
+    try devices.there.rename("Emma/b/f", "Emma/b/g")
+    try devices.there.commitNow()
+    try devices.here.tree.write("Emma/a/f", "new")
+    try devices.meet()
+    let files = try devices.files()
+    #expect(files["Emma/a/f"] == "new" && files["Emma/b/g"] == "new")
+    // A name that was changed after it went is there again, as any file is.
+    #expect(Set(files.values) == ["new"])
+  }
+
+  @Test func namesThatMovedApartShowTheLaterContent() throws {
+    let devices = try ApartDevices(Self.prepare)
+    try devices.here.tree.rename("Emma/a/f", "Emma/c/f")
+    try devices.here.tree.commitNow()
+    try devices.there.rename("Emma/b/f", "Emma/d/f")
+    try devices.there.write("Emma/d/f", "edited")
+    try devices.meet()
+    let files = try devices.files()
+    #expect(files["Emma/c/f"] == "edited" && files["Emma/d/f"] == "edited")
+    #expect(files.conflicts == [])
+    #expect(Set(files.values) == ["edited"])
+  }
+
+  @Test func namesThatAllMovedAwayTakeAnEditAlong() throws {
+    let devices = try ApartDevices(Self.prepare)
+    try devices.here.tree.write("Emma/a/f", "edited")
+    try devices.here.tree.commitNow()
+    try devices.there.rename("Emma/a/f", "Emma/c/f")
+    try devices.there.rename("Emma/b/f", "Emma/d/f")
+    try devices.meet()
+    #expect(try devices.files() == ["Emma/c/f": "edited", "Emma/d/f": "edited"])
+  }
+
+  @Test func aFileOfOneNameTakesAnEditAlongWhereItMoved() throws {
+    let devices = try ApartDevices { tree in
+      try tree.mkdir("Emma")
+      try tree.mkdir("Emma/a")
+      try tree.mkdir("Emma/b")
+      try tree.write("Emma/a/f", "old")
+    }
+    try devices.here.tree.write("Emma/a/f", "edited")
+    try devices.here.tree.commitNow()
+    try devices.there.rename("Emma/a/f", "Emma/b/g")
+    try devices.meet()
+    #expect(try devices.files() == ["Emma/b/g": "edited"])
+  }
+
+  @Test func ofTwoEditsTheEarlierIsKeptOnce() throws {
+    let devices = try ApartDevices(Self.prepare)
+    try devices.here.tree.write("Emma/a/f", "earlier")
+    try devices.here.tree.commitNow()
+    try devices.there.rename("Emma/b/f", "Emma/d/f")
+    try devices.there.write("Emma/d/f", "later")
+    try devices.meet()
+    let files = try devices.files()
+    #expect(Set(files.withoutConflicts.values) == ["later"])
+    #expect(Set(files.conflicts) == ["earlier"])
+  }
+
+  @Test func aNewNameElsewhereShowsAnEditThatDidNotKnowIt() throws {
+    let devices = try ApartDevices(Self.prepare)
+    try devices.there.link("Emma/b/f", "Emma/c/f")
+    try devices.there.commitNow()
+    try devices.here.tree.write("Emma/a/f", "new")
+    try devices.meet()
+    #expect(
+      try devices.files() == ["Emma/a/f": "new", "Emma/b/f": "new", "Emma/c/f": "new"])
+    #expect(try devices.here.tree.stat("Emma/c/f").linkCount == 3)
+  }
+
+  /// What another device has done is here already when the mount, which does not show it yet, renames.
+  @Test func aRenameOnTopOfAnEditThatWasNotShownYetKeepsTheEdit() throws {
+    let mounted = try MountedVault()
+    try Self.prepare(mounted.tree)
+    try mounted.tree.commitNow()
+    let other = FileTree(vault: try mounted.openOnAnotherDevice(), options: mounted.options)
+    try other.write("Emma/a/f", "new")
+    try other.commitNow()
+    try mounted.tree.rename("Emma/b/f", "Emma/b/g")
+    try mounted.tree.commitNow()
+    mounted.tree.refresh()
+    #expect(try ApartDevices.files(mounted.tree) == ["Emma/a/f": "new", "Emma/b/g": "new"])
+    other.refresh()
+    #expect(try ApartDevices.files(other) == ["Emma/a/f": "new", "Emma/b/g": "new"])
+  }
+
+  /// Names of one file of which nobody has settled the content, as a well-formed lie may have it.
+  @Test func namesOfDifferentContentAreFilesByThemselves() throws {
+    let mounted = try MountedVault()
+    try Self.prepare(mounted.tree)
+    try mounted.tree.commitNow()
+    let member = try #require(mounted.vault.members.first)
+    let record = try #require(member.allEntries().first { $0.title.string == "b" }).record
+    let name = try #require(FileName("f"))
+    var item = try #require(try member.item(named: name, in: record))
+    (item.size, item.content) = (3, .inline(Array("lie".utf8)))
+    var edit = RecordEdit(record: record, items: [name: item])
+    edit.hasAllNames = true
+    _ = try member.commit([edit])
+    for paths in [["Emma/a/f", "Emma/b/f"], ["Emma/b/f", "Emma/a/f"]] {
+      let fresh = FileTree(vault: try mounted.openAgain(), options: mounted.options)
+      let texts = try paths.map { try fresh.text($0) }
+      #expect(texts == paths.map { $0 == "Emma/a/f" ? "old" : "lie" })
+    }
+  }
+
+  @Test func aCommandThatKnowsOneNameChangesTheFile() throws {
+    let mounted = try MountedVault()
+    try Self.prepare(mounted.tree)
+    try mounted.tree.commitNow()
+    let member = try #require(mounted.vault.members.first)
+    let record = try #require(member.allEntries().first { $0.title.string == "b" }).record
+    let name = try #require(FileName("f"))
+    var item = try #require(try member.item(named: name, in: record))
+    (item.size, item.content) = (3, .inline(Array("new".utf8)))
+    _ = try member.commit([RecordEdit(record: record, items: [name: item])])
+    mounted.tree.refresh()
+    #expect(try ApartDevices.files(mounted.tree) == ["Emma/a/f": "new", "Emma/b/f": "new"])
+  }
+}
