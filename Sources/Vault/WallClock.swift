@@ -1,4 +1,5 @@
 import Glibc
+import VaultModel
 
 /// Where the vault takes the time from; a test gives its own.
 package struct WallClock: Sendable {
@@ -14,5 +15,15 @@ package struct WallClock: Sendable {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
     return time.tv_sec < 0 ? 0 : UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
+  }
+
+  /// How far the clocks of two machines may be apart that are taken to be right, in milliseconds.
+  package static let tolerance: UInt64 = 600_000
+
+  /// Whether something may have been written at that time: a later one was written by a clock that was ahead, or is
+  /// made up.
+  package func believes(_ time: HybridTime) -> Bool {
+    let now = milliseconds()
+    return time.milliseconds <= now + min(Self.tolerance, .max - now)
   }
 }

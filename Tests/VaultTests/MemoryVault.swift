@@ -15,6 +15,8 @@ struct MemoryVault {
 
     func advance(days: UInt64) { now.withLock { $0 += days * 86_400_000 } }
 
+    func goBack(days: UInt64) { now.withLock { $0 -= days * 86_400_000 } }
+
     var wallClock: WallClock {
       WallClock {
         self.now.withLock {

@@ -90,7 +90,8 @@ extension CommitWriter {
     }
     revision.version[context.device.id] = counter
     revision.previous = [entry.revision]
-    (revision.time, revision.device) = (time, context.device.id)
+    let latest = items.map(\.time).max() ?? .zero
+    (revision.time, revision.device) = (max(time(over: base), latest), context.device.id)
     try write(&revision, base: base, entry: entry)
     joined.insert(record)
   }

@@ -43,8 +43,6 @@ package struct RecordEdit: Sendable {
 
 /// What a commit did.
 package struct Commit: Sendable {
-  /// When it was made, by this device's clock: the times of the items that it changed.
-  package var time = HybridTime.zero
   /// The counter of this device's head; unchanged when nothing had to be written.
   package var counter: UInt64
   /// The entries of the records that were written.

@@ -97,6 +97,7 @@ struct CommitWriter {
   let member: Member
   var heads: HeadsState
   let counter: UInt64
+  /// Of the head, and of records that hold nothing later.
   let time: HybridTime
   /// What this commit has made of each record so far.
   var written: [RecordID: RecordEntry] = [:]
@@ -126,6 +127,12 @@ struct CommitWriter {
   }
 
   // MARK: Records
+
+  /// The time of a revision over another one: later than all in that, even where a clock was ahead when it was written,
+  /// whose time goes no further than to the records that it was written to.
+  func time(over base: RecordRevision?) -> HybridTime {
+    base.map { max(time, $0.time.next(now: 0)) } ?? time
+  }
 
   mutating func add(_ edits: [RecordEdit]) throws(VaultError) {
     let names = edits.reduce(into: [FileID: Set<RecordID>]()) { names, edit in
@@ -162,7 +169,7 @@ struct CommitWriter {
     }
     guard
       var revision = try edit.applied(
-        to: base, time: time, device: context.device.id, counter: counter,
+        to: base, time: time(over: base?.revision), device: context.device.id, counter: counter,
         keepsTombstones: context.keepsTombstones, names: names, load: member.loadPage)
     else { return }
     if !edit.hasAllNames { try noteOtherNames(of: edit, base: base?.revision) }
@@ -273,7 +280,7 @@ struct CommitWriter {
     let replaced = member.findDisplaced(afterJoining: joined)
     member.noteChanges(joined.union(replaced))
     return Commit(
-      time: time, counter: counter, entries: entries,
+      counter: counter, entries: entries,
       changedByOthers: changedByOthers.union(joined).union(replaced), joined: joined,
       failures: failures)
   }
@@ -330,7 +337,7 @@ struct CommitWriter {
     heads.checkpointByteCount = checkpointByteCount
     heads.appliedSegments.formUnion(head.checkpoint + head.deltas)
     heads.learned = []
-    heads.lastTime = time
+    heads.note(time, by: context.clock)
   }
 
   /// Writes a head that announces the removal of these objects; an empty list ends an announcement.
@@ -343,7 +350,7 @@ struct CommitWriter {
     head.announcedAt = names.isEmpty ? 0 : counter
     head.time = time
     try store(head)
-    heads.lastTime = time
+    heads.note(time, by: context.clock)
   }
 
   private func storeSegments(_ entries: [RecordEntry]) throws(VaultError) -> [DeltaPlan.Delta] {

@@ -25,9 +25,15 @@ struct HeadsState: Sendable {
   var checkpointByteCount = 0
   /// Records learned from other devices that this device's head does not have yet.
   var learned: Set<RecordID> = []
+  /// The greatest time known that this machine's clock believes.
   var lastTime = HybridTime.zero
   /// No counter up to this one may be used by this device.
   var counterFloor: UInt64 = 0
+
+  /// Goes on from this time, unless it lies ahead of the clock: then only what was written at it does.
+  mutating func note(_ time: HybridTime, by clock: WallClock) {
+    if time > lastTime, clock.believes(time) { lastTime = time }
+  }
 
   /// The newest head of a device, whether it counts or not.
   func last(of device: DeviceID) -> LoadedHead? { loaded[device] ?? takenOver[device] }
@@ -187,7 +193,7 @@ extension Member {
     }
     heads.loaded[head.device] = head
     heads.takenOver[head.device] = nil
-    heads.lastTime = max(heads.lastTime, head.head.time)
+    heads.note(head.head.time, by: context.clock)
     if head.late == nil {
       for known in heads.loaded.values
       where known.late != nil && known.device != context.device.id && heads.covers(known) {
@@ -212,7 +218,7 @@ extension Member {
     heads.loaded[head.device] = nil
     heads.broughtLate[head.device] = nil
     heads.takenOver[head.device] = head
-    heads.lastTime = max(heads.lastTime, head.head.time)
+    heads.note(head.head.time, by: context.clock)
   }
 
   private struct LoadedSegment: Sendable {
@@ -288,7 +294,7 @@ extension Member {
     changed.reserveCapacity(entries.count)
     manifest.withLock { manifest in
       for entry in entries {
-        heads.lastTime = max(heads.lastTime, entry.time)
+        heads.note(entry.time, by: context.clock)
         guard manifest.apply(entry, from: head?.late) != .unchanged else { continue }
         changed.append(entry.record)
         if let head, head.late != nil {

@@ -99,9 +99,9 @@ struct MemberWalk {
   ///
   /// - Parameters:
   ///   - isWanted: Which records; all of them by default.
-  ///   - keeps: Whether a revision that was replaced at this time is still kept.
+  ///   - keeps: Whether the revisions are still kept that this one replaced.
   func walkAll(
-    where isWanted: (RecordEntry) -> Bool = { _ in true }, keeps: (HybridTime) -> Bool,
+    where isWanted: (RecordEntry) -> Bool = { _ in true }, keeps: (RecordRevision) -> Bool,
     visit: (ObjectReference) -> Void,
     fail: (ObjectReference, VaultError) -> Void, progress: (Int) -> Void
   ) {
@@ -122,7 +122,7 @@ struct MemberWalk {
               fail(reference, error)
             })
         else { continue }
-        guard keeps(revision.time) else { continue }
+        guard keeps(revision) else { continue }
         for previous in revision.previous where seen.insert(previous).inserted {
           waiting.append((previous, true))
         }

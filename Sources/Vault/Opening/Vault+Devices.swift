@@ -15,9 +15,6 @@ package struct KnownDevice: Sendable {
 }
 
 extension Vault {
-  /// A device's writes that are further ahead of this machine's clock than this are told about.
-  private static let clockTolerance: UInt64 = 600_000
-
   /// Every certified device, this one first, then by name.
   ///
   /// - Throws: What reading the vault folder throws. A device whose register is broken has no profile.
@@ -55,8 +52,7 @@ extension Vault {
   package func clocksAhead() -> [DeviceID: UInt64] {
     let now = context.clock.milliseconds()
     return lastWrites().compactMapValues { time in
-      let milliseconds = time.milliseconds
-      return milliseconds > now + Self.clockTolerance ? milliseconds - now : nil
+      context.clock.believes(time) ? nil : time.milliseconds - min(now, time.milliseconds)
     }
   }
 

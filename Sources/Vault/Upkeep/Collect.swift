@@ -22,16 +22,13 @@ extension Vault {
   /// removes them there.
   ///
   /// - Parameters:
-  ///   - keepDays: How long replaced revisions and deleted records stay restorable.
+  ///   - keepDays: How long replaced revisions and deleted records stay restorable; with 0 nothing does.
   ///   - isDryRun: Counts, and removes nothing.
   package func collect(keepDays: Int, isDryRun: Bool) throws(VaultError) -> CollectReport {
     guard !isReadOnly || isDryRun else { throw .readOnly }
     var report = CollectReport()
-    let kept = UInt64(max(0, keepDays)) * 86_400_000
-    let now = context.clock.milliseconds()
-    let limit = HybridTime(milliseconds: now > kept ? now - kept : 0, counter: 0)
     for member in members where member.mayWrite {
-      var collection = MemberCollection(member: member, limit: limit, isDryRun: isDryRun)
+      var collection = MemberCollection(member: member, keepDays: keepDays, isDryRun: isDryRun)
       try collection.run(into: &report)
     }
     if !isDryRun { audit.note(.collect, detail: "\(report.objectCount) objects") }
@@ -42,12 +39,21 @@ extension Vault {
 /// Collects the garbage of one member.
 private struct MemberCollection {
   let member: Member
-  /// Revisions replaced before this, and records deleted before it, are not kept.
-  let limit: HybridTime
+  let keepDays: Int
   let isDryRun: Bool
+  private var retention: Retention
+
+  init(member: Member, keepDays: Int, isDryRun: Bool) {
+    self.member = member
+    self.keepDays = keepDays
+    self.isDryRun = isDryRun
+    retention = Retention(keepDays: keepDays, entries: [], clock: member.context.clock)
+  }
 
   mutating func run(into report: inout CollectReport) throws(VaultError) {
     _ = try member.refresh()
+    retention = Retention(
+      keepDays: keepDays, entries: member.allEntries(), clock: member.context.clock)
     // What is being sealed anew is named by nothing yet, and what is late by a head that is not taken over.
     if try isBetweenEpochs { return }
     let forgotten = forgottenRecords()
@@ -94,8 +100,11 @@ private struct MemberCollection {
   private func forgottenRecords() -> Set<RecordID> {
     guard otherHeads.isEmpty, member.context.people.deviceCount == 1 else { return [] }
     return Set(
-      member.allEntries().filter { $0.isDeleted && $0.record != .root && $0.time < limit }
-        .map(\.record))
+      member.allEntries().filter { entry in
+        entry.isDeleted && entry.record != .root
+          && !retention.keeps(
+            whatWasReplacedAt: entry.time, by: entry.device, counter: entry.version[entry.device])
+      }.map(\.record))
   }
 
   /// Everything that is named; nil when something cannot be read, so that it is not known.
@@ -111,7 +120,11 @@ private struct MemberCollection {
     }
     var isWhole = true
     MemberWalk(member: member).walkAll(
-      keeps: { $0 >= limit },
+      keeps: { revision in
+        retention.keeps(
+          whatWasReplacedAt: revision.time, by: revision.device,
+          counter: revision.version[revision.device])
+      },
       visit: { if !forgotten.contains($0.record) { needed.insert($0.name) } },
       fail: { _, _ in isWhole = false },
       progress: { _ in })

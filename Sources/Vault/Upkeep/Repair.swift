@@ -97,7 +97,7 @@ extension Member {
     try heads.withLock { (heads) throws(VaultError) in
       for (name, revision) in found {
         heads.counterFloor = max(heads.counterFloor, revision.version[own])
-        heads.lastTime = max(heads.lastTime, revision.time)
+        heads.note(revision.time, by: context.clock)
         let entry = try rebuiltEntry(revision, named: name)
         manifest.withLock { _ = $0.apply(entry) }
       }

@@ -237,6 +237,7 @@ extension FileTree {
   ) {
     state.lock.lock()
     defer { state.lock.unlock() }
+    let times = Dictionary(commit.entries.map { ($0.record, $0.time) }) { first, _ in first }
     let done = edits.filter { commit.failures[$0.record] == nil }
     for edit in done {
       view.inFlight[edit.record] = nil
@@ -246,7 +247,12 @@ extension FileTree {
         }
         guard let item else { continue }
         view.objects.committed(item.content)
-        note(item, isCommittedAt: commit.time, in: edit.record, of: view)
+        if let file = view.files[item.file], file.content == item.content {
+          file.hasUncommittedContent = false
+        }
+        if let time = times[edit.record] {
+          note(item, isCommittedAt: time, in: edit.record, of: view)
+        }
       }
     }
     for edit in done {
@@ -258,11 +264,11 @@ extension FileTree {
     state.evict(limit: options.loadedItemLimit)
   }
 
+  /// Remembers when the file changed, unless it has changed again.
   private func note(
     _ item: Item, isCommittedAt time: HybridTime, in record: RecordID, of view: MemberView
   ) {
-    if let file = view.files[item.file], file.content == item.content {
-      file.hasUncommittedContent = false
+    if let file = view.files[item.file] {
       if file.fileTime == nil, file.item(named: item.name).hasState(of: item) {
         file.fileTime = time
       }

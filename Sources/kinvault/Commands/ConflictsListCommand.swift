@@ -27,7 +27,7 @@ struct ConflictsListCommand: ParsableCommand {
     var table = Table("ID", "RECORD", "WRITTEN", "ON", "HOLDS")
     for row in rows {
       table.add([
-        row.shortID, row.record, DateText.local(milliseconds: row.milliseconds), row.device,
+        row.shortID, row.record, DateText.written(milliseconds: row.milliseconds), row.device,
         row.files.joined(separator: ", "),
       ])
     }

@@ -37,7 +37,7 @@ struct ConflictsShowCommand: ParsableCommand {
     }
     let row = comparison.conflict
     Terminal.writeLine(
-      "Written on \(Terminal.visible(row.device)), \(DateText.local(milliseconds: row.milliseconds)), and replaced:\n"
+      "Written on \(Terminal.visible(row.device)), \(DateText.written(milliseconds: row.milliseconds)), and replaced:\n"
     )
     comparison.kept.print()
     Terminal.writeLine("\nNow:\n")

@@ -33,7 +33,7 @@ struct HistoryCommand: ParsableCommand {
     var table = Table("REVISION", "TIME", "DEVICE", "CHANGES")
     for row in rows {
       table.add([
-        row.shortRevision, DateText.local(milliseconds: row.milliseconds), row.deviceText,
+        row.shortRevision, DateText.written(milliseconds: row.milliseconds), row.deviceText,
         row.summary,
       ])
     }

@@ -1,4 +1,6 @@
 import Glibc
+import Vault
+import VaultModel
 
 /// Points in time as text: local for people, UTC for programs.
 enum DateText {
@@ -18,6 +20,13 @@ enum DateText {
     let thousandths = String(milliseconds % 1000 + 1000).dropFirst()
     return "\(date(parts))T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))"
       + ".\(thousandths)Z"
+  }
+
+  /// When something was written, for people; a time ahead of this machine's clock is shown as one.
+  static func written(milliseconds: UInt64, clock: WallClock = .system) -> String {
+    let text = local(milliseconds: milliseconds)
+    return clock.believes(HybridTime(milliseconds: milliseconds))
+      ? text : "dated \(text), by a clock that was ahead"
   }
 
   /// Today's date here, `2025-01-20`.

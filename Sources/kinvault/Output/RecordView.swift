@@ -36,6 +36,9 @@ struct RecordView: Encodable {
     path = found.path.string
     pathBytes = JSONOutput.hexUnlessText(found.path.bytes)
     changed = DateText.utc(milliseconds: entry.time.milliseconds)
+    if !WallClock.system.believes(entry.time) {
+      dated = DateText.written(milliseconds: entry.time.milliseconds)
+    }
     fields = []
     text = ""
     if let item = revision.document, !item.isDeleted {
@@ -60,6 +63,7 @@ struct RecordView: Encodable {
 
   func print() {
     Terminal.writeLine(Terminal.visible(path))
+    if let dated { Terminal.writeLine("Changed last: \(dated).") }
     if let problem {
       Terminal.writeLine("Its fields cannot be read: \(problem)")
       Terminal.writeLine("Nothing is lost; mend the text with: kinvault record edit")

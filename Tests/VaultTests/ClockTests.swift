@@ -1,0 +1,89 @@
+import Testing
+import VaultModel
+
+@testable import Vault
+
+/// A clock that was ahead for a moment leaves nothing behind but the dates of what was written then.
+struct ClockTests {
+  private static let day: UInt64 = 86_400_000
+
+  private func time(_ replica: Replicas.Replica, _ record: RecordID) throws -> UInt64 {
+    try #require(try replica.member.entry(record)).time.milliseconds
+  }
+
+  private func now(_ replica: Replicas.Replica) -> UInt64 { replica.clock.wallClock.milliseconds() }
+
+  private func delete(_ record: RecordID) -> RecordEdit {
+    RecordEdit(
+      record: record,
+      place: RecordPlace(parent: .root, title: FileName("Visit") ?? .record, isDeleted: true))
+  }
+
+  @Test func onlyWhatWasWrittenThenIsDatedAhead() throws {
+    let replica = try Replicas(count: 1)[0]
+    let visit = RecordEdit.newRecord("Visit", note: "from the future")
+    replica.clock.advance(days: 3650)
+    try replica.commit(visit)
+    replica.clock.goBack(days: 3650)
+    let other = RecordEdit.newRecord("Other", note: "now")
+    try replica.commit(other)
+    #expect(try time(replica, other.record) <= now(replica))
+    // The same record goes on after what it holds, so that nothing newer loses against it.
+    let before = try time(replica, visit.record)
+    try replica.commit(RecordEdit(record: visit.record, items: [.record: .note("now")]))
+    #expect(try time(replica, visit.record) >= before)
+    #expect(
+      try replica.member.bytes(of: "record.md", in: visit.record) == Array("now".utf8))
+  }
+
+  @Test func aTimeAtTheEndOfTimeFreezesNoOtherRecord() throws {
+    let replicas = try Replicas(count: 2)
+    let visit = RecordEdit.newRecord("Visit", note: "at the end of time")
+    replicas[1].clock.advance(days: 3_200_000_000)
+    try replicas[1].commit(visit)
+    try replicas.everyoneMeets()
+    let other = RecordEdit.newRecord("Other", note: "now")
+    try replicas[0].commit(other)
+    #expect(try time(replicas[0], other.record) <= now(replicas[0]))
+    try replicas[0].commit(RecordEdit(record: visit.record, items: [.record: .note("now")]))
+    try replicas.everyoneMeets()
+    for replica in replicas.devices {
+      #expect(
+        try replica.member.bytes(of: "record.md", in: visit.record) == Array("now".utf8))
+    }
+  }
+
+  @Test func withoutDaysToKeepEverythingThatIsNotCurrentGoes() throws {
+    let replica = try Replicas(count: 1)[0]
+    let visit = RecordEdit.newRecord("Visit", note: "then")
+    try replica.commit(visit)
+    replica.clock.advance(days: 3650)
+    try replica.commit(delete(visit.record))
+    replica.clock.goBack(days: 3650)
+    // The template's other devices never wrote, but may know the record.
+    let before = try replica.member.objects.list().count
+    let report = try replica.vault.collect(keepDays: 0, isDryRun: false)
+    #expect(report.objectCount > 0)
+    #expect(try replica.member.objects.list().count < before)
+    #expect(throws: Never.self) { try replica.member.history(of: visit.record) }
+    #expect(try replica.member.history(of: visit.record).count == 1)
+  }
+
+  @Test func aDateAheadCountsAsThatOfTheDevicesNextWrite() throws {
+    let replica = try Replicas(count: 1)[0]
+    let visit = RecordEdit.newRecord("Visit", note: "then")
+    try replica.commit(visit)
+    replica.clock.advance(days: 3650)
+    try replica.commit(RecordEdit(record: visit.record, items: [.record: .note("ahead")]))
+    replica.clock.goBack(days: 3650)
+    replica.clock.advance(days: 1)
+    try replica.commit(RecordEdit.newRecord("Other", note: "a day later"))
+    // It was replaced within the last day, as far as anybody knows.
+    replica.clock.advance(days: 20)
+    _ = try replica.vault.collect(keepDays: 30, isDryRun: false)
+    #expect(try replica.member.history(of: visit.record).count == 2)
+    replica.clock.advance(days: 20)
+    _ = try replica.vault.collect(keepDays: 30, isDryRun: false)
+    #expect(try replica.member.history(of: visit.record).count == 1)
+  }
+}
