@@ -5,8 +5,6 @@ import VaultModel
 
 /// A clock that was ahead for a moment leaves nothing behind but the dates of what was written then.
 struct ClockTests {
-  private static let day: UInt64 = 86_400_000
-
   private func time(_ replica: Replicas.Replica, _ record: RecordID) throws -> UInt64 {
     try #require(try replica.member.entry(record)).time.milliseconds
   }

@@ -123,6 +123,21 @@ struct JoiningTests {
     #expect(try host.vault.acceptIntroductions() == [])
     let paths = Set(both.map { VaultPath.introduction($0).string })
     #expect(Set(host.vault.problems.filter { $0.kind == .untrusted }.map(\.path)) == paths)
+    let contested = try host.vault.contestedInvitations()
+    #expect(contested.map { Set($0.answers.map(\.person)) } == [Set(both)])
+    #expect(contested[0].answers.map(\.name) == ["Ben", "Ben"])
+  }
+
+  @Test func comparedWordsSettleWhoseAnInvitationWas() throws {
+    let host = try Host()
+    let invitation = try host.vault.invite()
+    let both = [try host.join(invitation, as: "Ben"), try host.join(invitation, as: "Ben")]
+    #expect(try host.vault.acceptIntroductions() == [])
+    try host.vault.noteComparedWords(with: both[1], name: nil)
+    #expect(try host.vault.contestedInvitations().isEmpty)
+    #expect(try host.vault.acceptIntroductions() == [both[1]])
+    #expect(try host.known(both[1])?.verification == .wordsCompared)
+    #expect(try host.known(both[0])?.verification == .trustedOnFirstUse)
   }
 
   @Test func anInvitationEndsAfterTwoWeeks() throws {

@@ -2,6 +2,19 @@ import BlobStore
 import VaultCrypto
 import VaultModel
 
+/// An invitation that several people have answered: its secret is known to others than the one who was invited.
+package struct ContestedInvitation: Sendable {
+  /// Who proved to know the secret, and what they call themselves.
+  package struct Answer: Sendable {
+    package var person: PersonID
+    package var name: String
+  }
+
+  /// When it was made, in milliseconds since 1970.
+  package var created: UInt64
+  package var answers: [Answer]
+}
+
 extension Vault {
   /// How long an invitation can be answered.
   private static let invitationDays: UInt64 = 14
@@ -34,7 +47,8 @@ extension Vault {
 
   /// Takes in who answered this person's invitations since, as invited in person.
   ///
-  /// When two people show that they know one secret it was no secret: neither is taken in, and `problems` says so.
+  /// When two people show that they know one secret it was no secret: neither is taken in, and `problems` and
+  /// `contestedInvitations` say so. Once this person has compared words with one of them, the invitation is that one's.
   ///
   /// - Returns: Who joined.
   /// - Throws: What reading the people's files throws, and writing the device's register.
@@ -42,16 +56,16 @@ extension Vault {
   package func acceptIntroductions() throws(VaultError) -> [PersonID] {
     guard !isReadOnly else { return [] }
     let now = context.clock.milliseconds()
-    let profile = try personalProfile()
-    let open = profile.invitations.filter { $0.secret != nil && $0.until > now }
+    let open = try openInvitations(now: now)
     if open.isEmpty { return [] }
     try context.reloadPeople()
     var accepted: [Acquaintance] = []
     var closed: [OpenInvitation] = []
     for invitation in open {
       let answers = try answers(to: invitation)
-      guard let answer = answers.first else { continue }
-      guard answers.count == 1 else {
+      let verified = try verified(among: answers)
+      guard let answer = verified ?? answers.first else { continue }
+      guard answers.count == 1 || verified != nil else {
         for answer in answers {
           note(
             Problem(
@@ -79,14 +93,42 @@ extension Vault {
     return accepted.map(\.person)
   }
 
+  /// The invitations of which it is not known whose they are, since several people have answered them.
+  package func contestedInvitations() throws(VaultError) -> [ContestedInvitation] {
+    let open = try openInvitations(now: context.clock.milliseconds())
+    if open.isEmpty { return [] }
+    try context.reloadPeople()
+    var contested: [ContestedInvitation] = []
+    for invitation in open {
+      let answers = try answers(to: invitation)
+      guard answers.count > 1, try verified(among: answers) == nil else { continue }
+      contested.append(ContestedInvitation(created: invitation.created, answers: answers))
+    }
+    return contested
+  }
+
+  private func openInvitations(now: UInt64) throws(VaultError) -> [OpenInvitation] {
+    try personalProfile().invitations.filter { $0.secret != nil && $0.until > now }
+  }
+
+  /// The only one of them with whom this person has compared words.
+  private func verified(
+    among answers: [ContestedInvitation.Answer]
+  ) throws(VaultError) -> ContestedInvitation.Answer? {
+    let compared = Set(
+      try personalProfile().people.filter { $0.verification == .wordsCompared }.map(\.person))
+    let verified = answers.filter { compared.contains($0.person) }
+    return verified.count == 1 ? verified.first : nil
+  }
+
   /// Everyone who proves to know the invitation's secret.
   private func answers(
     to invitation: OpenInvitation
-  ) throws(VaultError) -> [(person: PersonID, name: String)] {
+  ) throws(VaultError) -> [ContestedInvitation.Answer] {
     guard let bytes = invitation.secret else { return [] }
     let people = context.people
     let key = InvitationSecret(bytes).sealingKey(inviter: person, binding: context.binding)
-    var answers: [(person: PersonID, name: String)] = []
+    var answers: [ContestedInvitation.Answer] = []
     for other in people.persons.keys.sorted() where other != person {
       do throws(VaultError) {
         let body = try IntroductionBody.load(other, files: context.signedFiles, people: people)
@@ -95,7 +137,8 @@ extension Vault {
         let plain = try context.signedFiles.open(
           body.sealed, with: key, .introduction, path, counter: 0)
         do {
-          answers.append((other, try Introduction(decoding: plain).name))
+          answers.append(
+            ContestedInvitation.Answer(person: other, name: try Introduction(decoding: plain).name))
         } catch {
           throw VaultError(error, path: path.string)
         }

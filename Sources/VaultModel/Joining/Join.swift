@@ -155,4 +155,3 @@ private struct LostItems {
     }
   }
 }
-

@@ -72,7 +72,10 @@ extension AccessOptions {
     let deferred = DeferredVault(
       folder: folder, unlocked: try unlockKey(folder: folder), access: self, use: use)
     let value: Value
-    do { value = try body(deferred) } catch {
+    do {
+      value = try body(deferred)
+      try deferred.tellWhatIsContested()
+    } catch {
       do { try deferred.close() } catch let second {
         Terminal.note(
           "kinvault: The audit log could not be written: \(FailureReport(second).message)")

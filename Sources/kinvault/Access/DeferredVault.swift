@@ -34,6 +34,13 @@ final class DeferredVault {
     return opened
   }
 
+  /// Tells what only people can settle and may have come just now, if the vault was opened.
+  func tellWhatIsContested() throws {
+    for invitation in try vault?.contestedInvitations() ?? [] {
+      Terminal.note("kinvault: \(invitation.text)")
+    }
+  }
+
   /// Closes the vault if it was opened.
   func close() throws {
     try vault?.close()

@@ -38,6 +38,8 @@ private struct StatusReport: Encodable {
     /// By device, in seconds.
     var clocksAhead: [String: UInt64]
     var access: AccessNotes
+    /// What to do about invitations that several people have answered.
+    var contestedInvitations: [String]
   }
 
   struct MountPlace: Encodable {
@@ -88,7 +90,8 @@ private struct StatusReport: Encodable {
         uniqueKeysWithValues: opened.clocksAhead().map {
           (opened.name(of: $0.key), $0.value / 1000)
         }),
-      access: try AccessNotes(of: opened))
+      access: try AccessNotes(of: opened),
+      contestedInvitations: try opened.contestedInvitations().map(\.text))
     for position in remotes.indices { remotes[position].count(pendingOf: opened) }
   }
 
@@ -114,6 +117,7 @@ private struct StatusReport: Encodable {
         lines.append(("Conflicts", "\(count); to see them: kinvault conflicts list"))
       }
       lines += contents.access.lines.map { ("Access", $0) }
+      lines += contents.contestedInvitations.map { ("Invitation", $0) }
       for (device, seconds) in contents.clocksAhead.sorted(by: { $0.key < $1.key }) {
         let name = Terminal.visible(device)
         lines.append(
