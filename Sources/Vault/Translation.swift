@@ -205,7 +205,7 @@ final class Translation: Sendable {
     var chunks: Set<ObjectName> = []
     var others: Set<ObjectName> = []
     MemberWalk(member: member).walkAll(
-      where: { wanted.contains($0.record) }, keeps: { _ in keepsHistory },
+      where: { wanted.contains($0.record) }, keeps: { _, _ in keepsHistory },
       visit: { reference in
         guard self[reference.name] == nil else { return }
         if reference.kind == .chunk {

@@ -99,9 +99,10 @@ struct MemberWalk {
   ///
   /// - Parameters:
   ///   - isWanted: Which records; all of them by default.
-  ///   - keeps: Whether the revisions are still kept that this one replaced.
+  ///   - keeps: Whether a revision is still kept that this other one replaced.
   func walkAll(
-    where isWanted: (RecordEntry) -> Bool = { _ in true }, keeps: (RecordRevision) -> Bool,
+    where isWanted: (RecordEntry) -> Bool = { _ in true },
+    keeps: (_ older: ObjectName, _ newer: RecordRevision) -> Bool,
     visit: (ObjectReference) -> Void,
     fail: (ObjectReference, VaultError) -> Void, progress: (Int) -> Void
   ) {
@@ -122,8 +123,8 @@ struct MemberWalk {
               fail(reference, error)
             })
         else { continue }
-        guard keeps(revision) else { continue }
-        for previous in revision.previous where seen.insert(previous).inserted {
+        for previous in revision.previous
+        where keeps(previous, revision) && seen.insert(previous).inserted {
           waiting.append((previous, true))
         }
       }

@@ -35,7 +35,7 @@ extension Member {
     }
     let walk = MemberWalk(member: self)
     walk.walkAll(
-      where: isWanted, keeps: { _ in true },
+      where: isWanted, keeps: { _, _ in true },
       visit: note, fail: { reference, _ in note(reference) }, progress: { _ in })
     return found.values.sorted { $0.name < $1.name }
   }

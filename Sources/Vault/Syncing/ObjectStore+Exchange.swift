@@ -90,6 +90,13 @@ extension ObjectStore {
     forgetReader(name)
   }
 
+  /// Removes an object that `place` put there and that nothing needs.
+  package func withdraw(_ name: ObjectName) throws(VaultError) {
+    let path = path(of: name)
+    try storing { () throws(BlobStoreError) in try store.remove(path) }
+    forgetReader(name)
+  }
+
   /// Every object file of the member that stands here, with its size.
   package func listed() throws(VaultError) -> [(name: ObjectName, byteCount: UInt64)] {
     try list().map { (name: $0.0, byteCount: $0.1) }

@@ -104,7 +104,7 @@ private struct MemberCheck {
     var problems: [Problem] = []
     let total = UInt64(member.allEntries().count)
     MemberWalk(member: member).walkAll(
-      keeps: { _ in true },
+      keeps: { _, _ in true },
       visit: { reference in
         if let known = references[reference.name], !known.isOnlyInHistory { return }
         references[reference.name] = reference

@@ -54,8 +54,7 @@ private struct MemberCollection {
     _ = try member.refresh()
     retention = Retention(
       keepDays: keepDays, entries: member.allEntries(), clock: member.context.clock)
-    // What is being sealed anew is named by nothing yet, and what is late by a head that is not taken over.
-    if try isBetweenEpochs { return }
+    if try member.isBetweenEpochs { return }
     let forgotten = forgottenRecords()
     if !forgotten.isEmpty, !isDryRun {
       try member.commitCheckpoint(dropping: forgotten)
@@ -75,13 +74,6 @@ private struct MemberCollection {
       count(unused, &report)
     } else {
       try announceOrRemove(unused, &report)
-    }
-  }
-
-  private var isBetweenEpochs: Bool {
-    get throws(VaultError) {
-      if member.hasLateHeads { return true }
-      return try PendingEpoch.load(of: member.id, state: member.context.state) != nil
     }
   }
 
@@ -111,19 +103,12 @@ private struct MemberCollection {
   private func neededObjects(without forgotten: Set<RecordID>) -> Set<ObjectName>? {
     guard member.damageReason == nil else { return nil }
     var needed: Set<ObjectName> = []
-    member.heads.withLock { heads in
-      for head in heads.loaded.values {
-        needed.formUnion(head.head.checkpoint)
-        needed.formUnion(head.head.deltas)
-        if let announcement = head.head.announcement { needed.insert(announcement) }
-      }
-    }
+    needed.formUnion(member.heads.withLock { $0.namedObjects })
     var isWhole = true
     MemberWalk(member: member).walkAll(
-      keeps: { revision in
+      keeps: { _, newer in
         retention.keeps(
-          whatWasReplacedAt: revision.time, by: revision.device,
-          counter: revision.version[revision.device])
+          whatWasReplacedAt: newer.time, by: newer.device, counter: newer.version[newer.device])
       },
       visit: { if !forgotten.contains($0.record) { needed.insert($0.name) } },
       fail: { _, _ in isWhole = false },
@@ -134,41 +119,52 @@ private struct MemberCollection {
   private func announceOrRemove(
     _ unused: [(ObjectName, UInt64)], _ report: inout CollectReport
   ) throws(VaultError) {
-    let own = member.context.device.id
-    let head = member.heads.withLock { $0.loaded[own]?.head }
-    if let name = head?.announcement, let announcedAt = head?.announcedAt {
-      let haveSeen = otherHeads.allSatisfy { other in
-        other.head.cover.contains { $0.device == own && $0.counter >= announcedAt }
-      }
-      guard haveSeen else {
-        report.waitingMembers.append(member.name.string)
-        return
-      }
-      let bytes = try member.objects.content(name, kind: .announcement)
-      let announced: Set<ObjectName>
-      do { announced = Set(try Announcement(decoding: bytes).names) } catch {
-        throw VaultError(error, path: member.objects.path(of: name).string)
-      }
-      let removable = unused.filter { announced.contains($0.0) }
-      try member.removeUnused(removable.map(\.0))
-      count(removable, &report)
+    if let removable = try removable(unused.map(\.0)).map(Set.init) {
+      try member.removeUnused(removable.sorted())
+      count(unused.filter { removable.contains($0.0) }, &report)
       try member.announce([])
-    } else {
-      try member.announce(unused.map(\.0))
-      report.waitingMembers.append(member.name.string)
+      return
+    }
+    if announcement == nil { try member.announce(unused.map(\.0)) }
+    report.waitingMembers.append(member.name.string)
+  }
+
+  /// What this device has announced, and in which head.
+  private var announcement: (name: ObjectName, counter: UInt64)? {
+    let own = member.context.device.id
+    guard let head = member.heads.withLock({ $0.loaded[own]?.head }), let name = head.announcement
+    else { return nil }
+    return (name, head.announcedAt)
+  }
+
+  /// Those of the unused objects that may go now; nil when other devices must see first what is to go.
+  private func removable(_ unused: [ObjectName]) throws(VaultError) -> [ObjectName]? {
+    if otherHeads.isEmpty { return unused }
+    let own = member.context.device.id
+    guard let announcement,
+      otherHeads.allSatisfy({ other in
+        other.head.cover.contains { $0.device == own && $0.counter >= announcement.counter }
+      })
+    else { return nil }
+    let bytes = try member.objects.content(announcement.name, kind: .announcement)
+    do {
+      let announced = Set(try Announcement(decoding: bytes).names)
+      return withoutWhatStays(unused.filter(announced.contains))
+    } catch {
+      throw VaultError(error, path: member.objects.path(of: announcement.name).string)
     }
   }
-}
 
-extension ObjectStore {
-  /// Whether the object's header calls it a record revision; false when it has no header that can be read, or is gone.
-  fileprivate func isRevision(_ name: ObjectName) throws(VaultError) -> Bool {
-    do throws(VaultError) { return try kind(of: name) == .record } catch {
-      switch error {
-      case .damaged, .missing: return false
-      default: throw error
-      }
-    }
+  /// Leaves out what revisions name that stay, though they are not kept: the line of a device that was away may have come
+  /// after the announcement.
+  private func withoutWhatStays(_ names: [ObjectName]) -> [ObjectName] {
+    let going = Set(names)
+    var left = going
+    MemberWalk(member: member).walkAll(
+      keeps: { older, _ in !going.contains(older) }, visit: { left.remove($0.name) },
+      // What is kept was read before; what an older revision names that cannot be read, nobody knows.
+      fail: { _, _ in }, progress: { _ in })
+    return left.sorted()
   }
 }
 
@@ -185,29 +181,8 @@ extension Member {
         for remote in try RemoteRegistry(state: context.state).all() {
           try RemoteRemovals(of: id, on: remote.name, state: context.state).add(names)
         }
-        // What is left of a revision when this is cut short would look like damage; a revision that is gone does not.
-        var (first, rest): ([ObjectName], [ObjectName]) = ([], [])
-        for name in names {
-          if try objects.isRevision(name) { first.append(name) } else { rest.append(name) }
-        }
-        try remove(first)
-        if !first.isEmpty {
-          try storing { () throws(BlobStoreError) in try context.store.barrier() }
-        }
-        try remove(rest)
+        try removeObjects(names)
       }
-    }
-  }
-
-  private func remove(_ names: [ObjectName]) throws(VaultError) {
-    for name in names {
-      let path = objects.path(of: name)
-      do throws(BlobStoreError) { try context.store.remove(path) } catch {
-        if case .notFound = error { continue }
-        throw VaultError(error)
-      }
-      objects.forgetReader(name)
-      revisions.withLock { $0.remove(name) }
     }
   }
 

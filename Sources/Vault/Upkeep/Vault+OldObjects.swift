@@ -112,24 +112,6 @@ extension Member {
     return unneeded(old)
   }
 
-  /// Those of the objects that nothing names: no head, no record, no revision that is kept; nil while that cannot be
-  /// told, because something cannot be read.
-  package func unneeded(_ names: some Sequence<ObjectName>) -> [ObjectName]? {
-    var names = Set(names)
-    if names.isEmpty { return [] }
-    var isWhole = true
-    MemberWalk(member: self).walkAll(
-      keeps: { _ in true }, visit: { names.remove($0.name) }, fail: { _, _ in isWhole = false },
-      progress: { _ in })
-    heads.withLock { heads in
-      for head in heads.loaded.values {
-        names.subtract(head.head.checkpoint + head.head.deltas)
-        if let announcement = head.head.announcement { names.remove(announcement) }
-      }
-    }
-    return isWhole ? names.sorted() : nil
-  }
-
   /// Removes these once `remember` has returned, unless something changed meanwhile.
   fileprivate func removeOld(
     _ names: [ObjectName], _ remember: () throws(VaultError) -> Void
@@ -141,12 +123,7 @@ extension Member {
           try headFiles().allSatisfy({ heads.seen[$0.device] != nil })
         else { return }
         try remember()
-        for name in names {
-          let path = objects.path(of: name)
-          try storing { () throws(BlobStoreError) in try context.store.remove(path) }
-          objects.forgetReader(name)
-          revisions.withLock { $0.remove(name) }
-        }
+        try removeObjects(names)
       }
     }
   }

@@ -18,6 +18,8 @@ package struct SyncProblem: Hashable, Sendable {
     case differs
     /// A file that another one names is not on the remote.
     case missingThere
+    /// What was lost here, and the remote had.
+    case missingHere
     /// A head that someone has seen, and that nobody shows.
     case withheld
     /// A listing that does not end.
@@ -121,6 +123,13 @@ extension SyncProblem {
       "The remote had lost \(count == 1 ? "an object" : "\(count) objects") that it had taken. "
         + "\(count == 1 ? "It was" : "They were") put back; look after the disk or the folder if it "
         + "happens again.")
+  }
+
+  static func broughtBack(_ count: Int, of member: MemberID) -> SyncProblem {
+    SyncProblem(
+      .missingHere, .warning, path: "members/\(member.hex)/objects",
+      "\(count == 1 ? "An object was" : "\(count) objects were") missing here, and brought back from the remote; look "
+        + "after this machine's disk if it happens again.")
   }
 
   static func withheld(_ head: WithheldHead, of member: MemberID) -> SyncProblem {

@@ -1,21 +1,63 @@
 import Vault
 import VaultModel
 
-/// Sees by comparing lists whether a remote still has every object that it took, and puts back what is here: a disk, or
-/// a person who tidied up, may have lost some under heads that are whole.
+/// Sees by comparing lists whether a remote still has every object that it took, and whether this machine has every one
+/// that it needs: what one side has lost the other one gives back. A disk, or a person who tidied up, may have lost some
+/// under heads that are whole.
 struct LostObjects {
   let session: SyncSession
   let exchange: SignedExchange
   let member: Member
 
   /// Costs a list of all objects of the member, here and there, and more only when some are missing.
-  func putBack() throws(SyncError) {
-    let here = try keeping { () throws(VaultError) in try member.objects.listed() }
+  func giveBack() throws(SyncError) {
     let there = try ObjectListing.load(member.id, session: session)
+    if session.options.direction != .push, !session.options.isDryRun { try bringBack(there) }
+    try putBack(there)
+  }
+
+  /// Brings what is missing here and the remote has.
+  private func bringBack(_ there: [ObjectName: UInt64]) throws(SyncError) {
+    let transfer = PullTransfer(session: session, objects: member.objects, coverage: Coverage())
+    var asked: Set<ObjectName> = []
+    var count = 0
+    // What was missing may name more that is missing.
+    while true {
+      let here = try keeping { () throws(VaultError) in
+        Set(try member.objects.listed().map(\.name))
+      }
+      // Nothing here can be missing that the remote has.
+      if here.isSuperset(of: there.keys) { break }
+      let missing = needed.filter { need in
+        !here.contains(need.key) && there[need.key] != nil && asked.insert(need.key).inserted
+          // A lazy vault leaves chunks there.
+          && !(member.objects.isLazy && need.value == .chunk)
+      }
+      if missing.isEmpty { break }
+      let brought = Gathered<ObjectName>()
+      try session.forEach(missing.sorted { $0.key < $1.key }) { (name, kind) throws(SyncError) in
+        do throws(TransferFailure) {
+          _ = try transfer.bring(name, kind: kind)
+          brought.add(name)
+        } catch {
+          switch error {
+          // The remote's own damage: `check --remote` names it.
+          case .object: return
+          case .fatal(let error): throw error
+          }
+        }
+      }
+      count += brought.all.count
+    }
+    if count > 0 { session.note(.broughtBack(count, of: member.id)) }
+  }
+
+  private func putBack(_ there: [ObjectName: UInt64]) throws(SyncError) {
+    let here = try keeping { () throws(VaultError) in try member.objects.listed() }
     let missing = here.filter { there[$0.name] != $0.byteCount }.map(\.name)
     // A lazy vault may need what is on the remote only.
     if missing.isEmpty, !member.objects.isLazy { return }
-    let needed = self.needed
+    let needed = Set(self.needed.keys)
     noteGone(needed.subtracting(here.map(\.name)).subtracting(there.keys))
     let lost = missing.filter(needed.contains)
     let transfer = PushTransfer(session: session, objects: member.objects, coverage: Coverage())
@@ -36,11 +78,13 @@ struct LostObjects {
     }
   }
 
-  private var needed: Set<ObjectName> {
-    var needed = Set(member.neededObjects(where: { _ in true }).map(\.name))
+  private var needed: [ObjectName: ObjectKind] {
+    var needed = Dictionary(
+      member.neededObjects(where: { _ in true }).map { ($0.name, $0.kind) },
+      uniquingKeysWith: { first, _ in first })
     for head in member.openedHeads {
-      needed.formUnion(head.segments)
-      if let announcement = head.head.announcement { needed.insert(announcement) }
+      for segment in head.segments { needed[segment] = .segment }
+      if let announcement = head.head.announcement { needed[announcement] = .announcement }
     }
     return needed
   }

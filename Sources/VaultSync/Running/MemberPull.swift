@@ -190,6 +190,7 @@ struct MemberPull {
       session.note(
         SyncProblem(failure.error, there: member.objects.vaultPath(of: failure.name).string))
     }
+    try transfer.withdraw(Set(failures.compactMap(\.olderRevision)))
     guard failures.allSatisfy(\.isHistory) else {
       session.note(
         .notTaken(VaultPath.head(member.id, head.device), count: failures.count))

@@ -114,7 +114,7 @@ struct MemberSync {
       try push.put(whole)
     }
     if session.comparesObjects {
-      try LostObjects(session: session, exchange: exchange, member: member).putBack()
+      try LostObjects(session: session, exchange: exchange, member: member).giveBack()
     }
     try RemovalThere(session: session, exchange: exchange, member: member).run()
   }

@@ -20,15 +20,18 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
     var name: ObjectName
     var kind: ObjectKind
     var before = Before.nothing
-    /// Only history needs it: where it is gone, it was collected.
-    var isHistory = false
+    /// The older revision that needs it, where nothing else does: history ends where one is not whole.
+    var olderRevision: ObjectName?
   }
 
   /// What could not be brought.
   struct Failure: Sendable {
     var name: ObjectName
     var error: VaultError
-    var isHistory: Bool
+    /// As `Need.olderRevision`.
+    var olderRevision: ObjectName?
+
+    var isHistory: Bool { olderRevision != nil }
   }
 
   private struct State {
@@ -69,7 +72,8 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
     } catch {
       switch error {
       case .object(let error):
-        let failure = Failure(name: need.name, error: error, isHistory: need.isHistory)
+        let failure = Failure(
+          name: need.name, error: error, olderRevision: need.olderRevision)
         state.withLock { $0.failures.append(failure) }
       case .fatal(let error):
         state.withLock { $0.fatal = $0.fatal ?? error }
@@ -85,39 +89,40 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
       switch need.kind {
       case .chunk, .segment, .announcement: return []
       case .record:
-        return children(of: try RecordRevision(decoding: content), isHistory: need.isHistory)
+        return children(of: try RecordRevision(decoding: content), need.olderRevision)
       case .page:
         return children(of: try ItemPage(decoding: content), need)
       case .index:
         var known: Set<ObjectName> = []
         if case .index(let before) = need.before { known = names(inIndex: before) }
-        return chunks(try ChunkIndex(decoding: content).chunks, without: known, need.isHistory)
+        return chunks(
+          try ChunkIndex(decoding: content).chunks, without: known, need.olderRevision)
       }
     } catch {
       throw .object(VaultError(error, path: "an object that was \(need.kind)"))
     }
   }
 
-  private func children(of revision: RecordRevision, isHistory: Bool) -> [Need] {
+  private func children(of revision: RecordRevision, _ older: ObjectName?) -> [Need] {
     var needs: [Need] = []
     var base: RecordRevision?
     for name in revision.previous {
       if let found = peekRevision(name), transfer.holds(found) {
         base = base ?? found
       } else {
-        needs.append(Need(name: name, kind: .record, isHistory: true))
+        needs.append(Need(name: name, kind: .record, olderRevision: name))
       }
     }
     if let page = revision.items.rootPage {
       if page != base?.items.rootPage {
         needs.append(
-          Need(name: page, kind: .page, before: before(base), isHistory: isHistory))
+          Need(name: page, kind: .page, before: before(base), olderRevision: older))
       }
     } else {
-      needs += contents(revision.items.loadedItems, over: base?.items.loadedItems ?? [], isHistory)
+      needs += contents(revision.items.loadedItems, over: base?.items.loadedItems ?? [], older)
     }
     needs += contents(
-      revision.document.map { [$0] } ?? [], over: base?.document.map { [$0] } ?? [], isHistory)
+      revision.document.map { [$0] } ?? [], over: base?.document.map { [$0] } ?? [], older)
     return needs
   }
 
@@ -128,7 +133,9 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
 
   private func children(of page: ItemPage, _ need: Need) -> [Need] {
     switch page {
-    case .leaf(let items): return contents(items, over: self.items(need.before), need.isHistory)
+    case .leaf(let items):
+      return contents(
+        items, over: self.items(need.before), need.olderRevision)
     case .branch(let children):
       var olds = [ObjectName?](repeating: nil, count: children.count)
       if case .page(let name) = need.before, case .branch(let found)? = peekPage(name) {
@@ -139,7 +146,7 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
         // A leaf that became a branch had all the items that may be below.
         return Need(
           name: child, kind: .page, before: old.map(Before.page) ?? asItems(need.before),
-          isHistory: need.isHistory)
+          olderRevision: need.olderRevision)
       }
     }
   }
@@ -159,7 +166,7 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
     }
   }
 
-  private func contents(_ items: [Item], over old: [Item], _ isHistory: Bool) -> [Need] {
+  private func contents(_ items: [Item], over old: [Item], _ older: ObjectName?) -> [Need] {
     var known: Set<ObjectName> = []
     var oldIndexes: [FileName: [ObjectName]] = [:]
     for item in old {
@@ -174,7 +181,7 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
     var needs: [Need] = []
     for item in items where !item.isDeleted {
       switch item.content {
-      case .chunks(let names): needs += chunks(names, without: known, isHistory)
+      case .chunks(let names): needs += chunks(names, without: known, older)
       case .indexes(let names):
         let before = oldIndexes[item.name] ?? []
         for (position, name) in names.enumerated() where !known.contains(name) {
@@ -182,7 +189,7 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
             Need(
               name: name, kind: .index,
               before: position < before.count ? .index(before[position]) : .nothing,
-              isHistory: isHistory))
+              olderRevision: older))
         }
       case .none, .inline, .symlink: break
       }
@@ -191,11 +198,11 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
   }
 
   private func chunks(
-    _ names: [ObjectName?], without known: Set<ObjectName>, _ isHistory: Bool
+    _ names: [ObjectName?], without known: Set<ObjectName>, _ older: ObjectName?
   ) -> [Need] {
     names.compactMap { name in
       guard let name, !known.contains(name) else { return nil }
-      return Need(name: name, kind: .chunk, isHistory: isHistory)
+      return Need(name: name, kind: .chunk, olderRevision: older)
     }
   }
 

@@ -11,6 +11,8 @@ final class PullTransfer: ObjectTransfer {
   private let coverage: Coverage
   /// What is here with everything it names, as far as this sync has seen.
   private let complete = Mutex<Set<ObjectName>>([])
+  /// Revisions that were not here before.
+  private let newRevisions = Mutex<Set<ObjectName>>([])
 
   init(session: SyncSession, objects: ObjectStore, coverage: Coverage) {
     self.session = session
@@ -19,11 +21,16 @@ final class PullTransfer: ObjectTransfer {
   }
 
   /// A walk came to its end: these need not be walked again.
-  func finish(_ names: Set<ObjectName>) { complete.withLock { $0.formUnion(names) } }
+  func finish(_ names: Set<ObjectName>) {
+    complete.withLock { $0.formUnion(names) }
+    newRevisions.withLock { $0.subtract(names) }
+  }
 
   func holds(_ revision: RecordRevision) -> Bool { coverage.holds(revision) }
 
   func peek(_ name: ObjectName, kind: ObjectKind) -> [UInt8]? {
+    // What has just come may turn out not to be had whole: nothing is to be built on it.
+    if kind == .record, newRevisions.withLock({ $0.contains(name) }) { return nil }
     do throws(VaultError) { return try objects.sealedObject(name, kind: kind).content } catch {
       return nil
     }
@@ -44,9 +51,22 @@ final class PullTransfer: ObjectTransfer {
       do throws(VaultError) { try objects.place(name, file: object.file) } catch {
         throw .fatal(.vault(error))
       }
+      if kind == .record { newRevisions.withLock { _ = $0.insert(name) } }
     }
     session.tally(.pull, path, byteCount: UInt64(object.file.count))
     return object.content
+  }
+
+  /// Takes away again what came of older revisions that cannot be had whole: history ends there, and nobody is to miss
+  /// the rest.
+  func withdraw(_ revisions: Set<ObjectName>) throws(SyncError) {
+    let revisions = newRevisions.withLock { new in
+      defer { new.subtract(revisions) }
+      return new.intersection(revisions)
+    }
+    for name in revisions.sorted() {
+      try keeping { () throws(VaultError) in try objects.withdraw(name) }
+    }
   }
 
   /// What is in the object if it is here already. It is opened: an interrupted sync or a disk may have torn it.

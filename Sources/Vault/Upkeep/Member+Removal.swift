@@ -1,0 +1,88 @@
+import BlobStore
+import VaultModel
+
+/// How objects that nothing names leave this machine. Docs/Format.md, "Removing objects".
+extension Member {
+  /// Removes objects: record revisions first, since what is left of one when this is cut short would look like damage,
+  /// and one that is gone does not. The caller holds the commit lock, and knows that nothing names them.
+  func removeObjects(_ names: [ObjectName]) throws(VaultError) {
+    var (first, rest): ([ObjectName], [ObjectName]) = ([], [])
+    for name in names {
+      if try objects.isRevision(name) { first.append(name) } else { rest.append(name) }
+    }
+    try remove(first)
+    if !first.isEmpty {
+      try storing { () throws(BlobStoreError) in try context.store.barrier() }
+    }
+    try remove(rest)
+  }
+
+  private func remove(_ names: [ObjectName]) throws(VaultError) {
+    for name in names {
+      let path = objects.path(of: name)
+      do throws(BlobStoreError) { try context.store.remove(path) } catch {
+        if case .notFound = error { continue }
+        throw VaultError(error)
+      }
+      objects.forgetReader(name)
+      revisions.withLock { $0.remove(name) }
+    }
+  }
+
+  /// An epoch is being begun, or one that has come was not taken over yet: what is being sealed anew is named by nothing,
+  /// and what is late by a head that is not taken over.
+  var isBetweenEpochs: Bool {
+    get throws(VaultError) {
+      if hasLateHeads { return true }
+      return try PendingEpoch.load(of: id, state: context.state) != nil
+    }
+  }
+
+  /// Those of the objects that nothing names: no head, no record, no revision that is kept; nil while that cannot be
+  /// told, because something cannot be read.
+  ///
+  /// - Parameter isWanted: Which records may name them; all of them by default.
+  package func unneeded(
+    _ names: some Sequence<ObjectName>, by isWanted: (RecordEntry) -> Bool = { _ in true }
+  ) -> [ObjectName]? {
+    guard let left = unnamed(names, by: isWanted) else { return nil }
+    let heads = heads.withLock { $0.namedObjects }
+    return left.filter { !heads.contains($0) }
+  }
+
+  /// The same without looking at the heads, whose lock the caller may hold.
+  func unnamed(
+    _ names: some Sequence<ObjectName>, by isWanted: (RecordEntry) -> Bool
+  ) -> [ObjectName]? {
+    var names = Set(names)
+    if names.isEmpty { return [] }
+    var isWhole = true
+    MemberWalk(member: self).walkAll(
+      where: isWanted, keeps: { _, _ in true }, visit: { names.remove($0.name) },
+      fail: { _, _ in isWhole = false }, progress: { _ in })
+    return isWhole ? names.sorted() : nil
+  }
+}
+
+extension HeadsState {
+  /// What the heads that count name themselves.
+  var namedObjects: Set<ObjectName> {
+    loaded.values.reduce(into: []) { names, head in
+      names.formUnion(head.head.checkpoint)
+      names.formUnion(head.head.deltas)
+      if let announcement = head.head.announcement { names.insert(announcement) }
+    }
+  }
+}
+
+extension ObjectStore {
+  /// Whether the object's header calls it a record revision; false when it has no header that can be read, or is gone.
+  fileprivate func isRevision(_ name: ObjectName) throws(VaultError) -> Bool {
+    do throws(VaultError) { return try kind(of: name) == .record } catch {
+      switch error {
+      case .damaged, .missing: return false
+      default: throw error
+      }
+    }
+  }
+}
