@@ -25,6 +25,13 @@ final class FileReader: BlobReader {
     return try file.read(at: offset, into: buffer, path: path)
   }
 
+  var isRemoved: Bool {
+    do throws(BlobStoreError) { return try file.status(path: path).st_nlink == 0 } catch {
+      // Whoever reads it is told what is wrong.
+      return false
+    }
+  }
+
   func readAhead() {
     // The kernel takes no more at a time than its own readahead is large.
     for offset in stride(from: 0, to: off_t(clamping: size), by: Self.usualReadahead) {

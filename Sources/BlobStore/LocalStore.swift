@@ -76,6 +76,9 @@ package protocol BlobReader: AnyObject, Sendable {
   func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(BlobStoreError)
     -> Int
 
+  /// Whether the blob has no name any more, so that only this reader keeps its bytes on the disk.
+  var isRemoved: Bool { get }
+
   /// The blob will soon be read from its beginning: may fetch it from the disk meanwhile. Does not wait.
   func readAhead()
 }

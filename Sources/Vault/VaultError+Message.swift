@@ -51,7 +51,11 @@ extension VaultError {
       \(path) has the number \(counter), but a different file with that number was seen before: \
       two copies of this device’s state have written the vault.
       """
-    case .noSpace(let path): "There is no space left for \(path). Nothing that was saved is lost."
+    case .noSpace(let path):
+      """
+      There is no space left on the disk for \(path). What was saved before is safe, and can be read. \
+      To make room: kinvault collect
+      """
     case .readOnly: "The vault is open for reading only, or its folder cannot be written."
     case .permission(let path): "\(path) may not be read or written by this user."
     case .noAccess(let member): "You have no key for the member \(member.shortHex)."

@@ -267,6 +267,8 @@ private final class MemoryReader: BlobReader {
   }
 
   var size: UInt64 { UInt64(bytes.count) }
+  // Nothing takes room here.
+  var isRemoved: Bool { false }
 
   func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     guard offset < size else { return 0 }

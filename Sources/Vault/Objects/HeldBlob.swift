@@ -7,6 +7,7 @@ final class HeldBlob: BlobReader {
   init(bytes: [UInt8]) { self.bytes = bytes }
 
   var size: UInt64 { UInt64(bytes.count) }
+  var isRemoved: Bool { false }
 
   func read(
     at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer

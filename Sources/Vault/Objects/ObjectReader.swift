@@ -72,6 +72,9 @@ package final class ObjectReader: Sendable {
     return epoch.cipher(for: name, kind: kind, layout: header.layout)
   }
 
+  /// Whether its file was removed, whose room on the disk this reader alone still takes.
+  var isRemoved: Bool { blob.isRemoved }
+
   /// Says that the object will soon be read from its beginning.
   func willReadOn() { blob.readAhead() }
 

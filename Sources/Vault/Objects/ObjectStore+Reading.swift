@@ -202,4 +202,9 @@ extension ObjectStore {
 
   /// Forgets open readers of the object, after its file was replaced or removed.
   func forgetReader(_ name: ObjectName) { readers.withLock { $0.remove(name) } }
+
+  /// Forgets open readers of objects that another process removed: the disk gives their room back only then.
+  package func forgetRemoved() {
+    for reader in readers.withLock({ $0.all }) where reader.isRemoved { forgetReader(reader.name) }
+  }
 }

@@ -26,5 +26,7 @@ struct ReaderCache {
     readers = readers.filter { $0.value.lastUse > median }
   }
 
+  var all: [ObjectReader] { readers.values.map(\.reader) }
+
   mutating func remove(_ name: ObjectName) { readers[name] = nil }
 }

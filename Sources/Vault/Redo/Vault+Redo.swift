@@ -58,10 +58,18 @@ extension Vault {
         try storing { () throws(BlobStoreError) in try store.remove(path) }
       } catch {
         isDone = false
-        noteUnfinished(path, member: member, "\(error)")
+        noteUnfinished(path, member: member, Self.advice(on: error))
       }
     }
     if isDone { try storing { () throws(BlobStoreError) in try store.removeFolder(folder) } }
+  }
+
+  private static func advice(on error: VaultError) -> String {
+    let next = "The next mount, or command that changes something, tries again."
+    if case .noSpace = error {
+      return "there is no room for it on the disk. Make some: kinvault collect. \(next)"
+    }
+    return "\(error.message) \(next)"
   }
 
   private func noteUnfinished(_ path: BlobPath, member: Member?, _ reason: String) {

@@ -36,6 +36,17 @@ extension Vault {
   }
 }
 
+extension Vault {
+  /// Removes a little of what `collect` with the same days removes, and writes nothing: where a disk is so full that
+  /// `collect` itself cannot begin. What goes so stays on the remotes.
+  package func makeRoom(keepDays: Int) throws(VaultError) {
+    for member in members where member.mayWrite {
+      var collection = MemberCollection(member: member, keepDays: keepDays, isDryRun: false)
+      try collection.makeRoom()
+    }
+  }
+}
+
 /// Collects the garbage of one member.
 private struct MemberCollection {
   let member: Member
@@ -51,10 +62,7 @@ private struct MemberCollection {
   }
 
   mutating func run(into report: inout CollectReport) throws(VaultError) {
-    _ = try member.refresh()
-    retention = Retention(
-      keepDays: keepDays, entries: member.allEntries(), clock: member.context.clock)
-    if try member.isBetweenEpochs { return }
+    if try !catchUp() { return }
     let forgotten = forgottenRecords()
     if !forgotten.isEmpty, !isDryRun {
       try member.commitCheckpoint(dropping: forgotten)
@@ -75,6 +83,24 @@ private struct MemberCollection {
     } else {
       try announceOrRemove(unused, &report)
     }
+  }
+
+  /// So many files are enough to write lists and heads again.
+  private static let roomFileCount = 256
+
+  mutating func makeRoom() throws(VaultError) {
+    guard try catchUp(), let needed = neededObjects(without: []) else { return }
+    let unused = try member.objects.list().map(\.0).filter { !needed.contains($0) }
+    guard let removable = try removable(unused) else { return }
+    try member.removeFirst(Self.roomFileCount, of: removable)
+  }
+
+  /// Looks at what others have written, and at what is kept of it; false between two epochs, when nothing may go.
+  private mutating func catchUp() throws(VaultError) -> Bool {
+    _ = try member.refresh()
+    retention = Retention(
+      keepDays: keepDays, entries: member.allEntries(), clock: member.context.clock)
+    return try !member.isBetweenEpochs
   }
 
   private func count(_ unused: [(ObjectName, UInt64)], _ report: inout CollectReport) {
@@ -182,6 +208,16 @@ extension Member {
           try RemoteRemovals(of: id, on: remote.name, state: context.state).add(names)
         }
         try removeObjects(names)
+      }
+    }
+  }
+
+  /// Removes some of the objects, and says so nowhere.
+  fileprivate func removeFirst(_ count: Int, of names: [ObjectName]) throws(VaultError) {
+    try heads.withLock { (heads) throws(VaultError) in
+      try context.state.withCommitLock { () throws(VaultError) in
+        guard try catchUp(&heads).isEmpty, try !isBetweenEpochs else { return }
+        try removeObjects(names, atMost: count)
       }
     }
   }

@@ -5,19 +5,21 @@ import VaultModel
 extension Member {
   /// Removes objects: record revisions first, since what is left of one when this is cut short would look like damage,
   /// and one that is gone does not. The caller holds the commit lock, and knows that nothing names them.
-  func removeObjects(_ names: [ObjectName]) throws(VaultError) {
+  ///
+  /// - Parameter limit: No more than so many, of which none is a part of a revision that stays.
+  func removeObjects(_ names: [ObjectName], atMost limit: Int = .max) throws(VaultError) {
     var (first, rest): ([ObjectName], [ObjectName]) = ([], [])
     for name in names {
       if try objects.isRevision(name) { first.append(name) } else { rest.append(name) }
     }
-    try remove(first)
+    try remove(first.prefix(limit))
     if !first.isEmpty {
       try storing { () throws(BlobStoreError) in try context.store.barrier() }
     }
-    try remove(rest)
+    try remove(rest.prefix(limit - min(limit, first.count)))
   }
 
-  private func remove(_ names: [ObjectName]) throws(VaultError) {
+  private func remove(_ names: ArraySlice<ObjectName>) throws(VaultError) {
     for name in names {
       let path = objects.path(of: name)
       do throws(BlobStoreError) { try context.store.remove(path) } catch {

@@ -52,6 +52,32 @@ extension AccessOptions {
     try withVaultAndKey(use) { vault, _ in try body(vault) }
   }
 
+  /// `withVault` for writing, also on a disk that is so full that nothing can be written: then once more after
+  /// `makeRoom`, which may only remove.
+  func withVault<Value>(
+    makingRoomBy makeRoom: (Vault) throws -> Void, _ body: (Vault) throws -> Value
+  ) throws -> Value {
+    try withDeferredVault(.writing) { deferred in
+      func attempt() throws -> Value {
+        let vault = try deferred.opened()
+        try joinWhatArrived(in: vault, .writing)
+        try resumeEpochs(in: vault, .writing)
+        return try body(vault)
+      }
+      do { return try attempt() } catch {
+        guard FailureReport(error).status == .noSpace else { throw error }
+      }
+      // What it cannot write now it writes when there is room.
+      do { try deferred.close() } catch {
+        guard FailureReport(error).status == .noSpace else { throw error }
+      }
+      let vault = try open(deferred.folder, key: deferred.unlocked.key, use: .reading)
+      try makeRoom(vault)
+      try vault.close()
+      return try attempt()
+    }
+  }
+
   /// `withVault`, with the key of this machine's device besides.
   func withVaultAndKey<Value>(
     _ use: VaultUse, _ body: (Vault, borrowing DeviceUnlockKey) throws -> Value

@@ -42,9 +42,14 @@ struct CollectCommand: ParsableCommand {
           + "afterwards. Go on?",
         isGiven: yes)
     }
-    let report = try access.withVault(dryRun ? .reading : .writing) { vault in
-      try vault.collect(keepDays: keepDays, isDryRun: dryRun)
-    }
+    let report =
+      if dryRun {
+        try access.withVault(.reading) { try $0.collect(keepDays: keepDays, isDryRun: true) }
+      } else {
+        try access.withVault(makingRoomBy: { try $0.makeRoom(keepDays: keepDays) }) {
+          try $0.collect(keepDays: keepDays, isDryRun: false)
+        }
+      }
     if json {
       try JSONOutput.print(
         Row(

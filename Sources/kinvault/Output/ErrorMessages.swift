@@ -53,7 +53,8 @@ extension VaultError {
       "Two copies of this device have written to the vault (\(path), state \(counter)). Use one of "
         + "them only, and run: kinvault check"
     case .noSpace:
-      "There is no space left on the disk of the vault. What was saved before is safe."
+      "There is no space left on the disk of the vault. What was saved before is safe, and can be read. To make room: "
+        + "kinvault collect"
     case .readOnly:
       "The vault's folder is read-only, so nothing can be changed in it. To look at it: "
         + "kinvault mount --read-only"
