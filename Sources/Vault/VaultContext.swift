@@ -29,6 +29,8 @@ final class VaultContext: Sendable {
   let buffers: BufferPool
   /// Where this process keeps its redo files.
   let redoFolder: RedoFolder
+  /// Held as long as the vault is open.
+  let reading: ReadingMark
   /// The inode number of the vault's folder; 0 for a vault that lies in none.
   let folderNumber: UInt64
 
@@ -37,7 +39,7 @@ final class VaultContext: Sendable {
     binding: Binding,
     people: People, person: PersonID, keys: PersonKeys, device: ThisDevice, isReadOnly: Bool,
     staging: Staging?,
-    lazy: LazyChunks?
+    lazy: LazyChunks?, reading: ReadingMark
   ) {
     self.store = store
     self.folder = folder
@@ -52,6 +54,7 @@ final class VaultContext: Sendable {
     self.isReadOnly = isReadOnly
     self.staging = staging
     self.lazy = lazy
+    self.reading = reading
     redoFolder = RedoFolder(state: state)
     folderNumber = Self.inodeNumber(of: folder)
     // Six buffers a core are in use at most when many reads and seals run at once.

@@ -68,7 +68,7 @@ extension CommitWriter {
     }
     guard let known else { return nil }
     if known.changed != edit.seen[name] {
-      let author = try RevisionJoin(member: member).author(of: known.time, in: base)
+      let author = try RevisionJoin(member: member).author(of: .item(known), in: base)
       guard author == context.device.id else { return nil }
     }
     let chunks = try member.chunks(of: known.content)

@@ -74,7 +74,7 @@ extension CommitWriter {
     guard !isKnown, let entry = entry(name.record) else { return }
     let revision = RevisionJoin.Named(
       name: entry.revision, revision: try member.revision(entry.revision))
-    let author = try RevisionJoin(member: member).author(of: name.item.time, in: revision)
+    let author = try RevisionJoin(member: member).author(of: .item(name.item), in: revision)
     lost.append(
       ConflictCopy(
         mark: ConflictMark(record: name.record, device: author, time: name.item.time),

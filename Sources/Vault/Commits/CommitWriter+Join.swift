@@ -131,7 +131,7 @@ extension CommitWriter {
         if new.content == old.content { continue }
         if new.file == old.file, edit.unchangedFiles[name] != nil { continue }
       }
-      let author = try RevisionJoin(member: member).author(of: old.time, in: base)
+      let author = try RevisionJoin(member: member).author(of: .item(old), in: base)
       // Of two programs on one machine the later one wins, as on any disk.
       guard author != context.device.id else { continue }
       lost.append(

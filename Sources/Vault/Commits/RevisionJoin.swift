@@ -101,7 +101,7 @@ struct RevisionJoin {
         title = place.title
       }
       let mark = ConflictMark(
-        record: side.revision.record, device: try author(of: time, in: side), time: time)
+        record: side.revision.record, device: try author(of: loser.part, in: side), time: time)
       if let own = ConflictMark(side.revision.attributes.xattrs), time <= own.time { continue }
       var copy = byMark[mark] ?? ConflictCopy(mark: mark, title: title, items: [])
       switch loser.part {
@@ -138,16 +138,35 @@ struct RevisionJoin {
     return copy
   }
 
-  /// The device that wrote the part of this time: of the revision in which it first stood.
-  func author(of time: HybridTime, in side: Named) throws(VaultError) -> DeviceID {
-    var waiting = [side]
-    var seen: Set<ObjectName> = [side.name]
-    while let next = waiting.popLast(), seen.count < Self.depthLimit {
-      if next.revision.time == time { return next.revision.device }
-      for name in next.revision.previous where seen.insert(name).inserted {
-        if let parent = try revisionIfKept(name) { waiting.append(parent) }
+  /// The device that wrote a part of a revision: that of the oldest revision in which it stands as it is now, as far as
+  /// these are kept.
+  func author(
+    of part: Join.Loser.Part, in side: Named
+  ) throws(VaultError) -> DeviceID {
+    var oldest = side
+    for _ in 0..<Self.depthLimit {
+      var before: Named?
+      for name in oldest.revision.previous where before == nil {
+        guard let parent = try revisionIfKept(name) else { continue }
+        if try stands(part, of: side.revision, in: parent.revision) { before = parent }
       }
+      guard let before else { break }
+      oldest = before
     }
-    return side.revision.device
+    return oldest.revision.device
+  }
+
+  private func stands(
+    _ part: Join.Loser.Part, of side: RecordRevision, in revision: RecordRevision
+  ) throws(VaultError) -> Bool {
+    switch part {
+    case .place: return revision.placeTime == side.placeTime
+    case .item(let item):
+      let other = try pages(member.loadPage) { load in
+        var revision = revision
+        return try revision.item(named: item.name, load: load)
+      }
+      return other?.time == item.time
+    }
   }
 }

@@ -212,7 +212,7 @@ struct CommitWriter {
   }
 
   /// Writes the revision and the new pages of its item tree.
-  private func store(_ revision: inout RecordRevision) throws(VaultError) -> ObjectName {
+  func store(_ revision: inout RecordRevision) throws(VaultError) -> ObjectName {
     let bytes: [UInt8]
     do {
       bytes = try revision.encode(storingPages: { page in try putAndPublish(.page, page) })
@@ -277,6 +277,7 @@ struct CommitWriter {
     member.manifest.withLock { manifest in
       for entry in entries { _ = manifest.apply(entry) }
     }
+    member.noteTouched(written.keys)
     let replaced = member.findDisplaced(afterJoining: joined)
     member.noteChanges(joined.union(replaced))
     return Commit(
@@ -369,11 +370,15 @@ struct CommitWriter {
   private mutating func store(_ head: Head) throws(VaultError) {
     let device = context.device.id
     let previous = heads.last(of: device)?.hash
+    let replaced = heads.loaded[device].map { $0.head.checkpoint + $0.head.deltas } ?? []
     var head = head
     head.redone = try redone()
     let bytes = try member.register.encode(head, counter: counter, previous: previous)
     try member.register.store(bytes)
     wroteHead = true
+    member.replaced.withLock {
+      $0.replace(replaced, by: head.checkpoint + head.deltas, counter: counter)
+    }
     let hash = Digest.sha256(bytes)
     heads.loaded[device] = LoadedHead(
       device: device, counter: counter, hash: hash, late: nil, head: head, person: context.person,

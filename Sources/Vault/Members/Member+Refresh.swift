@@ -302,6 +302,7 @@ extension Member {
         }
       }
     }
+    noteTouched(changed)
     return changed
   }
 

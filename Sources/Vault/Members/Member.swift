@@ -26,6 +26,9 @@ package final class Member: Sendable {
   let lastLookForOldObjects = Mutex<OldObjectLook?>(nil)
   // What keeps this member from being written; set while opening.
   let damage = Mutex<VaultError?>(nil)
+  let replaced = Mutex(ReplacedObjects())
+  // Records whose entries changed since somebody began to look through everything; nil before.
+  let touched = Mutex<Set<RecordID>?>(nil)
 
   init(id: MemberID, context: VaultContext, opened: OpenedKeys) {
     self.id = id

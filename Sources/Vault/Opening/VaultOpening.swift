@@ -77,6 +77,8 @@ extension Vault {
     let binding = Binding(vault: id)
     let files = SignedFiles(store: store, binding: binding)
     let slot = try state.loadSlot(vault: id)
+    // Before any head is read, whose objects must stay until all of them are.
+    let reading = try ReadingMark.take(in: state)
     // Before any register is read: one that is written meanwhile must not look like a rollback.
     let marks = try state.loadWatermarks()
     let people = try People.load(store: store, files: files).dismissingReplacedWords(
@@ -96,7 +98,7 @@ extension Vault {
       store: store, folder: folder, state: state, clock: clock, binding: binding, people: people,
       person: slot.person, keys: keys, device: device, isReadOnly: options.readOnly,
       staging: staging,
-      lazy: lazy)
+      lazy: lazy, reading: reading)
     return (context, marks, problems)
   }
 

@@ -46,6 +46,9 @@ final class Draft: @unchecked Sendable {
   /// The size with all that was written. Locked.
   var size: UInt64 { loaded?.size ?? sealed.size }
 
+  /// The content as it was sealed last, and the objects that what was written since goes on from. Locked.
+  var contentInUse: (Item.Content, [ObjectName]) { (sealed.content, loaded?.namesInUse ?? []) }
+
   // MARK: Reading
 
   /// Reads up to the end of the file; returns how many bytes.

@@ -30,10 +30,11 @@ final class MemberView: @unchecked Sendable {
   let commits = CommitQueue()
   /// Those who wait until what they did is durable, be it by a commit or without.
   let syncs = CommitQueue()
-  /// Held through a commit, and while something is logged. Protects `mustCommit`.
+  /// Held through a commit, and while something is logged. Protects `mustCommit` and `thinning`.
   let writing = Monitor()
   /// The last commit failed, so that what is in its objects' places need not be on disk.
   var mustCommit = false
+  var thinning = ThinningSchedule()
   var directories: [RecordID: DirectoryNode] = [:]
   var files: [FileID: FileNode] = [:]
   /// What the next commit takes.

@@ -7,7 +7,7 @@ extension FileTree {
   /// How long changes of a file that is written all the time wait at most.
   private static let longestWait = Duration.seconds(30)
 
-  /// Starts the thread that commits changes and looks for those of others.
+  /// Starts the threads that commit changes, look for those of others, and thin what was written.
   package func start() {
     vault.keepOldObjects { [state] member in
       state.lock.withLock { state.views[member.id]?.mayNameOldObjects ?? false }
@@ -23,14 +23,18 @@ extension FileTree {
         }
       }
     }
+    startThinning()
   }
 
-  /// Stops the thread and commits everything, what is open included.
+  /// Stops the threads and commits everything, what is open included.
   ///
   /// - Throws: the first failure; the rest is committed all the same.
   package func stop() throws(FileError) {
+    thinner.stop()
     committer.stop()
     try commitNow()
+    // What cannot be thinned now another mount or `collect` removes.
+    do throws(FileError) { try thinAtLast() } catch {}
   }
 
   /// Seals and commits everything, what is open included. Durable when it returns.
@@ -93,7 +97,7 @@ extension FileTree {
     }
   }
 
-  private var views: [MemberView] { state.lock.withLock { Array(state.views.values) } }
+  var views: [MemberView] { state.lock.withLock { Array(state.views.values) } }
 
   // MARK: In the background
 
@@ -131,6 +135,7 @@ extension FileTree {
     do throws(VaultError) { try vault.removeOldObjects() } catch {
       // They are looked for again at the next poll.
     }
+    for view in views { view.member.objects.forgetRemoved() }
     do throws(VaultError) { try vault.audit.flushIfDue() } catch {
       // It keeps what it could not write, and is asked again at the next poll.
     }
@@ -172,6 +177,7 @@ extension FileTree {
       view.mustCommit = true
       let commit = try view.member.commit(edits, foldsRedo: true)
       settle(edits, commit, of: view)
+      view.thinning.note(edits.lazy.map(\.record))
       apply(view.member.takeChanges(), to: view)
       if let failure = commit.failures.values.first { throw failure }
       view.mustCommit = false

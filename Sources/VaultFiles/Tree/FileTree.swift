@@ -20,6 +20,7 @@ package final class FileTree: Sendable {
   let resources: Draft.Resources
   let budget: DirtyBudget
   let committer: Committer
+  let thinner = Committer()
   let invalidationHandler = Mutex<(@Sendable (Invalidation) -> Void)?>(nil)
 
   /// A tree over an open vault, which the tree does not close.

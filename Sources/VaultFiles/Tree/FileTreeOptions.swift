@@ -18,6 +18,8 @@ package struct FileTreeOptions: Sendable {
   package var dirtyByteLimit = 64 << 20
   /// The most files of loaded directories kept in memory beyond those in use.
   package var loadedItemLimit = 60_000
+  /// Which versions stay that only this mount has seen; nil for all of them.
+  package var thinning: Thinning?
 
   package init(uid: UInt32, gid: UInt32) {
     self.uid = uid

@@ -3,7 +3,7 @@ extension ItemTree {
   /// trees; nil where a tree has no item of that name.
   ///
   /// Loads only what differs: two nodes of one page name are passed over.
-  mutating func forEachDifference(
+  package mutating func forEachDifference(
     to other: inout ItemTree, load: Load, _ body: (Item?, Item?) throws -> Void
   ) throws {
     try ItemNode.compare(&root, &other.root, at: .root, load: load, body)

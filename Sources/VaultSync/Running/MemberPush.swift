@@ -81,25 +81,25 @@ struct MemberPush {
   private func needs(
     of head: OpenedHead, _ transfer: PushTransfer, _ coverage: Coverage, known: Set<ObjectName>
   ) throws(TransferFailure) -> [ObjectWalk<PushTransfer>.Need] {
-    var needs: [ObjectWalk<PushTransfer>.Need] = []
+    var entries: [RecordEntry] = []
     for name in head.segments where !known.contains(name) {
       let bytes = try transfer.send(name, kind: .segment)
-      do throws(ModelError) {
-        for entry in try Segment(decoding: bytes).entries
-        where isNews(entry, coverage) && !isCollected(entry) {
-          needs.append(.init(name: entry.revision, kind: .record))
-        }
-      } catch {
+      do throws(ModelError) { entries += try Segment(decoding: bytes).entries } catch {
         throw .object(VaultError(error, path: objects.vaultPath(of: name).string))
       }
     }
     if let name = head.head.announcement { _ = try transfer.send(name, kind: .announcement) }
-    return needs
+    let joined = Manifest(entries)
+    return entries.filter { isNews($0, coverage) && !isGone($0, joined) }
+      .map { .init(name: $0.revision, kind: .record) }
   }
 
-  /// Whether the revision is gone here because a newer one has replaced it long ago.
-  private func isCollected(_ entry: RecordEntry) -> Bool {
-    guard isReplaced(entry) else { return false }
+  /// Whether the revision is gone here because a newer one has replaced it: it was collected, or thinned out.
+  private func isGone(_ entry: RecordEntry, _ head: Manifest) -> Bool {
+    let isReplacedThere = head.rivals(of: entry.record).contains {
+      $0.version.compare(to: entry.version) == .dominates
+    }
+    guard isReplacedThere || isReplaced(entry) else { return false }
     do throws(VaultError) { return try !objects.isPresent(entry.revision) } catch { return false }
   }
 

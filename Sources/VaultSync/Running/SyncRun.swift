@@ -30,6 +30,9 @@ struct SyncRun: Sendable {
     _ steps: (SyncSession) throws(SyncError) -> Bool
   ) throws(SyncError) -> SyncReport? {
     let file = RemoteStateFile(state: home.state, remote: name)
+    // What is on its way stays meanwhile.
+    let reading = try keeping { () throws(VaultError) in try ReadingMark.take(in: home.state) }
+    defer { withExtendedLifetime(reading) {} }
     return try file.whileLocked { () throws(SyncError) -> SyncReport? in
       let session = SyncSession(
         home: home, name: name, remote: remote,

@@ -16,13 +16,16 @@ package struct RemoteStateFile: Sendable {
   private var path: BlobPath { BlobPath("remotes").appending("\(name).state") }
 
   /// What is remembered; nothing when the file is lost or torn, which only costs time.
-  package func load() throws(SyncError) -> RemoteMemory {
+  package func load() throws(SyncError) -> RemoteMemory { try loadIfKept() ?? RemoteMemory() }
+
+  /// What is remembered; nil when nothing ever was, or the file is lost or torn.
+  package func loadIfKept() throws(SyncError) -> RemoteMemory? {
     do throws(BlobStoreError) {
       let bytes = try state.files.read(path, limit: RemoteMemory.byteLimit)
-      return RemoteMemory(decoding: bytes) ?? RemoteMemory()
+      return RemoteMemory(decoding: bytes)
     } catch {
       switch error {
-      case .notFound, .tooLarge: return RemoteMemory()
+      case .notFound, .tooLarge: return nil
       default: throw .vault(VaultError(error))
       }
     }

@@ -5,6 +5,7 @@ import Vault
 import VaultCrypto
 import VaultFiles
 import VaultMount
+import VaultSync
 
 struct MountCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -15,6 +16,9 @@ struct MountCommand: ParsableCommand {
       until nobody used it for the --idle-timeout. The folder is made if it is missing. Only you can look \
       into it, unless you say --allow-other: then the permission bits of files and folders decide, and the \
       names of the members can be seen by all.
+
+      Programs that save all the time make many versions of a file. Of those that only this machine has seen the mount \
+      keeps what --keep says, while it runs; what was synced stays until \u{2018}kinvault collect\u{2019}.
 
       Examples:
         kinvault mount ~/family-records
@@ -35,6 +39,12 @@ struct MountCommand: ParsableCommand {
   var idleTimeout: TimeArgument?
 
   @Flag(help: "Do not sync with the remotes while mounted.") var noSync = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Which versions stay that no remote and no other device has seen: the last of each minute for an hour, of each hour "
+        + "for a day, then of each day; or \u{2018}all\u{2019}.", valueName: "policy"))
+  var keep = KeepPolicy.standard
   @OptionGroup var access: AccessOptions
 
   func run() throws {
@@ -58,6 +68,7 @@ struct MountCommand: ParsableCommand {
     if readOnly { arguments.append("--read-only") }
     if allowOther { arguments.append("--allow-other") }
     if noSync { arguments.append("--no-sync") }
+    arguments += ["--keep", keep.description]
     if access.acceptRollback { arguments.append("--accept-rollback") }
     if let idleTimeout { arguments += ["--idle-timeout", "\(idleTimeout.seconds)s"] }
     arguments += ["--", place.string]
@@ -132,6 +143,7 @@ struct MountCommand: ParsableCommand {
     treeOptions.checksPermissions = !allowOther
     // Others get as far as the members' folders, whose permission bits decide.
     if allowOther { treeOptions.topMode = 0o755 }
+    treeOptions.thinning = Thinning(keep) { vault.counterSeenByRemotes(of: $0.id) }
     var options = MountOptions()
     options.allowsOthers = allowOther
     options.isReadOnly = readOnly || vault.isReadOnly

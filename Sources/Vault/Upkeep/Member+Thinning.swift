@@ -1,0 +1,197 @@
+import BlobStore
+import Synchronization
+import VaultModel
+
+/// What this process has replaced and nobody else has seen. Docs/Format.md, "Thinning".
+struct ReplacedObjects: Sendable {
+  /// What versions that were thinned out named.
+  var thinned: Set<ObjectName> = []
+  /// The segments of this device's heads that this process wrote, with the counter of the head.
+  var segments: [ObjectName: UInt64] = [:]
+  /// Those of them that no head names any more.
+  var replacedSegments: [ObjectName: UInt64] = [:]
+
+  mutating func forget(_ names: Set<ObjectName>) {
+    thinned.subtract(names)
+    for name in names { replacedSegments[name] = nil }
+  }
+
+  /// A head that names these segments takes the place of one that names others.
+  mutating func replace(_ old: [ObjectName], by new: [ObjectName], counter: UInt64) {
+    for name in new where !old.contains(name) { segments[name] = counter }
+    for name in old where !new.contains(name) {
+      replacedSegments[name] = segments.removeValue(forKey: name)
+    }
+  }
+}
+
+/// How versions go that nobody but this device has seen. Docs/Format.md, "Thinning".
+extension Member {
+  /// Takes versions out of the past of these records that the policy does not keep: a commit, in which the versions
+  /// that stay follow one another. Their objects stay until `removeReplaced`.
+  ///
+  /// - Parameter seenElsewhere: Up to which of this device's heads a remote may have seen.
+  /// - Returns: The records of which more goes when some time has passed.
+  package func thin(
+    _ records: Set<RecordID>, to policy: KeepPolicy, seenElsewhere: UInt64
+  ) throws(VaultError) -> Set<RecordID> {
+    guard !policy.tiers.isEmpty, try !isBetweenEpochs else { return [] }
+    let (thinned, aging) = try withWriter { (writer, changed) throws(VaultError) in
+      let seen = max(seenElsewhere, writer.heads.counterSeenByOthers(of: context.device.id))
+      var result = (thinned: [OwnPast.Version](), aging: Set<RecordID>())
+      for record in records.sorted() {
+        let past = try writer.thin(record, to: policy, seen: seen)
+        result.thinned += past.gone
+        if past.isAging { result.aging.insert(record) }
+      }
+      noteChanges(changed.union(try writer.finish().joined))
+      return result
+    }
+    var names: Set<ObjectName> = []
+    for version in thinned { try addObjects(of: version, to: &names) }
+    replaced.withLock { $0.thinned.formUnion(names) }
+    return aging
+  }
+
+  /// Looks which of the replaced objects that nobody else has seen nothing names; nil while that cannot be told. Looks
+  /// through everything that the member has.
+  package func unneededReplaced(seenElsewhere: UInt64) -> [ObjectName]? {
+    guard damageReason == nil else { return nil }
+    touched.withLock { $0 = [] }
+    let own = context.device.id
+    let seen = max(seenElsewhere, heads.withLock { $0.counterSeenByOthers(of: own) })
+    let candidates = replaced.withLock { replaced in
+      // What somebody has seen is theirs to need, and goes by `collect`.
+      replaced.replacedSegments = replaced.replacedSegments.filter { $0.value > seen }
+      return replaced.thinned.union(replaced.replacedSegments.keys)
+    }
+    guard let unneeded = unneeded(candidates) else { return nil }
+    // What something else names stays with that.
+    replaced.withLock { $0.forget(candidates.subtracting(unneeded)) }
+    return unneeded
+  }
+
+  /// Removes those that `unneededReplaced` gave, but for what this process uses and what was named again since.
+  package func removeReplaced(
+    _ names: [ObjectName], except inUse: Set<ObjectName>
+  ) throws(VaultError) {
+    try heads.withLock { (heads) throws(VaultError) in
+      try context.state.withCommitLock { () throws(VaultError) in
+        _ = try catchUp(&heads)
+        guard try !isBetweenEpochs,
+          // A head of which something is still on its way here may need them.
+          try headFiles().allSatisfy({ heads.seen[$0.device] != nil })
+        else { return }
+        let touched = touched.withLock { $0 ?? [] }
+        guard let left = unnamed(names, by: { touched.contains($0.record) }) else { return }
+        let used = heads.namedObjects.union(inUse)
+        let gone = left.filter { !used.contains($0) }
+        try removeObjects(gone)
+        replaced.withLock { $0.forget(Set(gone)) }
+      }
+    }
+  }
+
+  /// The records that this device wrote lately, of which more versions may go.
+  package func recordsWrittenHere(
+    forThinningTo policy: KeepPolicy, seenElsewhere: UInt64
+  ) -> Set<RecordID> {
+    let now = context.clock.milliseconds()
+    let own = context.device.id
+    return Set(
+      allEntries().filter { entry in
+        entry.version[own] > seenElsewhere
+          && now < entry.time.milliseconds + (policy.finalAge ?? 0)
+      }.map(\.record))
+  }
+
+  /// Notes records whose entries change while somebody looks through everything.
+  func noteTouched(_ records: some Sequence<RecordID>) {
+    touched.withLock { $0?.formUnion(records) }
+  }
+
+  /// How many objects `removeReplaced` may remove.
+  package var replacedObjectCount: Int {
+    replaced.withLock { $0.thinned.count + $0.replacedSegments.count }
+  }
+
+  /// Adds the objects that a version names, itself included. Pages that are in the set are not looked into again.
+  private func addObjects(
+    of version: OwnPast.Version, to names: inout Set<ObjectName>
+  ) throws(VaultError) {
+    names.insert(version.name)
+    var items = version.revision.document.map { [$0] } ?? []
+    do throws(VaultError) {
+      try pages(loadPage) { load in
+        try version.revision.items.visit(
+          load: load, page: { names.insert($0).inserted }, item: { items.append($0) })
+      }
+      for item in items {
+        switch item.content {
+        case .none, .inline, .symlink: continue
+        case .chunks(let chunks): names.formUnion(chunks.lazy.compactMap(\.self))
+        case .indexes(let indexes):
+          for index in indexes where names.insert(index).inserted {
+            names.formUnion(try chunks(of: .indexes([index])).lazy.compactMap(\.self))
+          }
+        }
+      }
+    } catch {
+      switch error {
+      // What cannot be found so `collect` finds.
+      case .missing, .damaged: return
+      default: throw error
+      }
+    }
+  }
+}
+
+extension HeadsState {
+  /// The greatest counter of this device's heads that another device says to have seen.
+  func counterSeenByOthers(of own: DeviceID) -> UInt64 {
+    loaded.values.filter { $0.device != own }.flatMap(\.head.cover)
+      .filter { $0.device == own }.map(\.counter).max() ?? 0
+  }
+}
+
+extension CommitWriter {
+  /// Takes versions out of a record's past.
+  ///
+  /// - Returns: The versions that nothing names any more, and whether more goes when some time has passed.
+  fileprivate mutating func thin(
+    _ record: RecordID, to policy: KeepPolicy, seen: UInt64
+  ) throws(VaultError) -> (gone: [OwnPast.Version], isAging: Bool) {
+    let rivals = member.rivals(of: record)
+    guard let entry = rivals.first, rivals.count == 1, written[record] == nil else {
+      return ([], false)
+    }
+    let past = try OwnPast(of: entry.revision, device: context.device.id, seen: seen) {
+      (name) throws(VaultError) in
+      do throws(VaultError) { return try member.revision(name) } catch {
+        switch error {
+        case .missing, .damaged: return nil
+        default: throw error
+        }
+      }
+    }
+    let now = context.clock.milliseconds()
+    let versions = past.versions
+    let leaving = try pages(member.loadPage) { try past.leaving(policy, now: now, load: $0) }
+    let isAging = versions.dropFirst().contains { version in
+      now < version.revision.time.milliseconds + (policy.finalAge ?? 0)
+    }
+    guard let oldest = leaving.last else { return ([], isAging) }
+    var previous = versions[oldest].revision.previous
+    for position in (1..<oldest).reversed() where !leaving.contains(position) {
+      var revision = versions[position].revision
+      revision.previous = previous
+      previous = [try store(&revision)]
+    }
+    var current = versions[0].revision
+    current.previous = previous
+    // Another process of this device takes it for newer, though it holds the same.
+    current.version[context.device.id] = counter
+    try write(&current, base: versions[0].revision, entry: entry)
+    return (Array(versions[...oldest]), isAging)
+  }
+}

@@ -1,0 +1,112 @@
+import Vault
+import VaultModel
+
+extension FileTree {
+  /// Starts the thread that thins what this mount has written.
+  func startThinning() {
+    guard options.thinning != nil, !isReadOnly else { return }
+    thinner.start { [self] in
+      while true {
+        let task = thinner.nextTask(
+          commitDelay: ThinningSchedule.interval, pollInterval: ThinningSchedule.interval)
+        if task == .stop { return }
+        // What could not be done is done the next time.
+        do throws(FileError) { try thin(removesAll: false) } catch {}
+      }
+    }
+  }
+
+  /// Thins what this mount has written, and removes what nothing names any more; nothing while another process of this
+  /// device has the vault open, or a sync runs.
+  ///
+  /// - Parameter removesAll: False where little, or what takes long to find, may wait.
+  package func thin(removesAll: Bool = true) throws(FileError) {
+    for view in views { try thin(view, removesAll: removesAll) }
+  }
+
+  /// A member with more records is not looked through when a person waits for the mount to end.
+  private static let partingRecordCount = 10_000
+
+  /// The same at the end of the mount.
+  func thinAtLast() throws(FileError) {
+    for view in views where view.member.recordCount <= Self.partingRecordCount {
+      try thin(view, removesAll: true)
+    }
+  }
+
+  private func thin(_ view: MemberView, removesAll: Bool) throws(FileError) {
+    guard let thinning = options.thinning, !isReadOnly, view.member.mayWrite else { return }
+    let member = view.member
+    do throws(VaultError) {
+      let seen = thinning.counterSeen(member)
+      let records = view.writing.withLock {
+        view.thinning.records(at: .now) {
+          member.recordsWrittenHere(forThinningTo: thinning.policy, seenElsewhere: seen)
+        }
+      }
+      if !records.isEmpty {
+        let isDone = try vault.whileAlone { () throws(VaultError) in
+          try view.writing.withLock { () throws(VaultError) in
+            let aging = try member.thin(records, to: thinning.policy, seenElsewhere: seen)
+            view.thinning.finish(records, aging: aging)
+          }
+        }
+        apply(member.takeChanges(), to: view)
+        guard isDone else { return }
+      }
+      let count = member.replacedObjectCount
+      let began = ContinuousClock.now
+      let isTime = view.writing.withLock { view.thinning.removes(count, at: began) }
+      guard isTime || removesAll && count > 0 else { return }
+      try removeReplaced(of: view, seenElsewhere: seen)
+      let ended = ContinuousClock.now
+      view.writing.withLock { view.thinning.rest(after: ended - began, at: ended) }
+    } catch {
+      throw FileError(error)
+    }
+  }
+
+  private func removeReplaced(
+    of view: MemberView, seenElsewhere: UInt64
+  ) throws(VaultError) {
+    guard let names = view.member.unneededReplaced(seenElsewhere: seenElsewhere), !names.isEmpty
+    else { return }
+    _ = try vault.whileAlone { () throws(VaultError) in
+      // A program may hand content of one open file on to another between the two looks.
+      let inUse = try namesInUse(view).union(namesInUse(view))
+      try view.member.removeReplaced(names, except: inUse)
+    }
+  }
+
+  /// The objects that files name here which no commit may name: those that are open, removed or not committed.
+  private func namesInUse(_ view: MemberView) throws(VaultError) -> Set<ObjectName> {
+    var (contents, drafts) = state.lock.withLock {
+      let files = view.files.values.filter { $0.draft != nil || $0.hasUncommittedContent }
+      return (files.map(\.content) + pendingContents(of: view), files.compactMap(\.draft))
+    }
+    var names: Set<ObjectName> = []
+    for draft in drafts {
+      let (content, objects) = draft.lock.withLock { draft.contentInUse }
+      contents.append(content)
+      names.formUnion(objects)
+    }
+    for content in contents {
+      names.formUnion(content.objects)
+      guard case .indexes = content else { continue }
+      names.formUnion(try view.member.chunks(of: content).lazy.compactMap(\.self))
+    }
+    return names
+  }
+
+  /// The content of files that were moved, and whose new place no commit has. The tree lock has to be held.
+  private func pendingContents(of view: MemberView) -> [Item.Content] {
+    [view.pending, view.inFlight].flatMap { changes in
+      changes.flatMap { record, change in
+        change.items.keys.compactMap { name in
+          guard case .stored(let item) = view.directories[record]?.files?[name] else { return nil }
+          return item.content
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,4 @@
+import ArgumentParser
+import Vault
+
+extension KeepPolicy: ExpressibleByArgument {}

@@ -1,0 +1,273 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultModel
+
+@testable import Vault
+@testable import VaultSync
+
+/// Versions that only one machine has seen go by themselves, and nothing that anybody may need goes with them.
+@Suite struct ThinningTests {
+  private let usb = MemoryStore()
+  private let name: FileName
+
+  init() throws { name = try #require(FileName("base.db")) }
+
+  private func save(
+    _ record: RecordID, on device: Family.Device, number: UInt64, byteCount: Int = 100_000
+  ) throws {
+    var edit = RecordEdit(record: record)
+    edit.items[name] = try .photo(
+      name.string, byteCount: byteCount, seed: number, in: device.emma)
+    try device.commit(edit)
+  }
+
+  /// What a mount does of itself.
+  private func thin(
+    _ device: Family.Device, _ records: Set<RecordID>? = nil, to policy: KeepPolicy = .standard,
+    except inUse: Set<ObjectName> = []
+  ) throws {
+    let emma = try device.emma
+    let seen = device.vault.counterSeenByRemotes(of: emma.id)
+    let all = Set(emma.allEntries().map(\.record))
+    _ = try emma.thin(records ?? all, to: policy, seenElsewhere: seen)
+    let names = try #require(emma.unneededReplaced(seenElsewhere: seen))
+    try emma.removeReplaced(names, except: inUse)
+  }
+
+  private func objectBytes(_ store: MemoryStore) -> Int {
+    store.blobs.filter { $0.key.string.contains("/objects/") }.reduce(0) { $0 + $1.value.count }
+  }
+
+  /// Every version that shows can be had.
+  private func expectHistoryIsWhole(
+    of record: RecordID, on device: Family.Device, count: ClosedRange<Int>,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let emma = try device.emma
+    let history = try emma.history(of: record)
+    #expect(count.contains(history.count), "\(history.count)", sourceLocation: sourceLocation)
+    for (_, revision) in history {
+      for item in try emma.items(of: revision) {
+        for case let chunk? in try emma.chunks(of: item.content) {
+          #expect(throws: Never.self, sourceLocation: sourceLocation) {
+            try emma.objects.verify(chunk, kind: .chunk)
+          }
+        }
+      }
+    }
+    try device.expectWhole(sourceLocation: sourceLocation)
+  }
+
+  @Test func aProgramThatSavesAllTheTimeLeavesFewVersions() throws {
+    let device = try Family(count: 1)[0]
+    let record = try device.write("Base", "v")
+    for number in 0..<300 {
+      try save(record, on: device, number: UInt64(number))
+      device.clock.turn(bySeconds: 1)
+      if number % 20 == 0 { try thin(device) }
+    }
+    let before = try device.contents()
+    try thin(device)
+    try expectHistoryIsWhole(of: record, on: device, count: 5...8)
+    #expect(objectBytes(device.store) < 1_000_000)
+    device.clock.turn(bySeconds: 3700)
+    try thin(device)
+    try expectHistoryIsWhole(of: record, on: device, count: 1...3)
+    #expect(objectBytes(device.store) < 400_000)
+    #expect(try device.contents() == before)
+    // Nothing is left over but the segments that an earlier process wrote.
+    let check = try device.vault.check(readsData: true)
+    #expect(check.problems == [] && check.unusedCount <= 4)
+    try device.reopen()
+    #expect(try device.contents() == before)
+    try expectHistoryIsWhole(of: record, on: device, count: 1...3)
+    try device.sync(usb)
+    #expect(try device.contents() == before)
+  }
+
+  @Test func allKeepsEveryVersion() throws {
+    let device = try Family(count: 1)[0]
+    let record = try device.write("Base", "v")
+    for number in UInt64(0)..<10 { try save(record, on: device, number: number) }
+    try thin(device, to: .everything)
+    try expectHistoryIsWhole(of: record, on: device, count: 11...11)
+  }
+
+  @Test func whatARemoteHasSeenStays() throws {
+    let family = try Family()
+    let desk = family[0]
+    try desk.knowRemotes(["usb"])
+    let record = try desk.write("Base", "v")
+    try save(record, on: desk, number: 1)
+    // Nothing is known of the remote yet, so it may have seen everything.
+    try thin(desk)
+    try expectHistoryIsWhole(of: record, on: desk, count: 2...2)
+    try desk.sync(usb)
+    try save(record, on: desk, number: 2)
+    try save(record, on: desk, number: 3)
+    try thin(desk)
+    // What was written first, what was seen last, and what is current.
+    try expectHistoryIsWhole(of: record, on: desk, count: 3...3)
+    #expect(try desk.quickSync(usb) != nil)
+    try family.meet(at: usb)
+    try family.expectAgreement()
+    try expectHistoryIsWhole(of: record, on: family[1], count: 3...3)
+  }
+
+  @Test func whatAnotherDeviceSaysToHaveSeenStays() throws {
+    let family = try Family()
+    let record = try family[0].write("Base", "v")
+    try save(record, on: family[0], number: 1)
+    try family[0].sync(usb)
+    try family[1].sync(usb)
+    try family[1].write("Other", "it has seen what was there")
+    try family[1].sync(usb)
+    // No remote is known: only the other device's head tells.
+    try family[0].sync(usb)
+    try save(record, on: family[0], number: 2)
+    try save(record, on: family[0], number: 3)
+    try thin(family[0])
+    try expectHistoryIsWhole(of: record, on: family[0], count: 3...3)
+  }
+
+  /// The same conflict is kept in the same way as if nothing had been thinned.
+  @Test(arguments: [false, true])
+  func aConflictKeepsItsBase(_ isThinned: Bool) throws {
+    let family = try Family()
+    for device in family.devices { try device.knowRemotes(["usb"]) }
+    let record = try family[0].write("Base", "v")
+    try save(record, on: family[0], number: 1)
+    try family.meet(at: usb)
+    try save(record, on: family[1], number: 20)
+    for number in UInt64(2)...3 { try save(record, on: family[0], number: number) }
+    if isThinned { try thin(family[0]) }
+    try family.meet(at: usb)
+    try family.expectAgreement()
+    let emma = try family[0].emma
+    let copies = emma.children(of: ConflictCopy.folder(of: emma.id))
+    #expect(copies.count == 1)
+    for copy in copies {
+      let items = try emma.items(of: emma.revision(copy.revision))
+      #expect(items.map(\.name) == [name])
+    }
+    if isThinned { try thin(family[0]) }
+    try family.expectAgreement()
+  }
+
+  /// What another device wrote in a version that it has thinned out is still what that device wrote.
+  @Test func aChangeOfAThinnedVersionIsNotTakenForOnesOwn() throws {
+    let family = try Family()
+    for device in family.devices { try device.knowRemotes(["usb"]) }
+    let record = try family[0].write("Base", "v")
+    try save(record, on: family[0], number: 1)
+    try family.meet(at: usb)
+    let emma = try family[0].emma
+    let entry = try #require(emma.entry(record))
+    let items = try emma.items(of: emma.revision(entry.revision))
+    let seen = try #require(items.first { $0.name == name })
+    try save(record, on: family[1], number: 2)
+    try family[1].edit(record, "and the note")
+    try thin(family[1])
+    try expectHistoryIsWhole(of: record, on: family[1], count: 3...3)
+    try family.meet(at: usb)
+    try family[0].edit(record, "another note")
+    // A program that had read the file before all that.
+    var edit = RecordEdit(record: record)
+    edit.items[name] = try .photo(name.string, byteCount: 5000, seed: 9, in: emma)
+    edit.seen[name] = seen.time
+    try family[0].commit(edit)
+    #expect(emma.children(of: ConflictCopy.folder(of: emma.id)).count == 1)
+    try family.meet(at: usb)
+    try family.expectAgreement()
+  }
+
+  @Test func whatSomethingElseNamesStays() throws {
+    let device = try Family(count: 1)[0]
+    let (first, second) = (try device.write("One", "v"), try device.write("Two", "v"))
+    try save(first, on: device, number: 1)
+    try save(second, on: device, number: 1)
+    try save(first, on: device, number: 2)
+    try thin(device)
+    try expectHistoryIsWhole(of: first, on: device, count: 1...2)
+    try expectHistoryIsWhole(of: second, on: device, count: 1...2)
+    // Once nothing names it any more it goes, though it stayed the first time.
+    try save(second, on: device, number: 3)
+    try thin(device)
+    #expect(objectBytes(device.store) < 250_000)
+    try device.expectWhole()
+  }
+
+  @Test func whatIsNamedAgainMeanwhileStays() throws {
+    let device = try Family(count: 1)[0]
+    let emma = try device.emma
+    let record = try device.write("Base", "v")
+    try save(record, on: device, number: 1)
+    try save(record, on: device, number: 2)
+    _ = try emma.thin([record], to: .standard, seenElsewhere: 0)
+    let names = try #require(emma.unneededReplaced(seenElsewhere: 0))
+    let other = try device.write("Other", "v")
+    try save(other, on: device, number: 1)
+    try emma.removeReplaced(names, except: [])
+    try device.expectWhole()
+    try expectHistoryIsWhole(of: other, on: device, count: 1...2)
+  }
+
+  @Test func whatAProgramHasOpenStays() throws {
+    let device = try Family(count: 1)[0]
+    let emma = try device.emma
+    let record = try device.write("Base", "v")
+    try save(record, on: device, number: 1)
+    let entry = try #require(emma.entry(record))
+    let items = try emma.items(of: emma.revision(entry.revision))
+    let file = try #require(items.first { $0.name == name })
+    let chunks = try emma.chunks(of: file.content)
+    let chunk = try #require(chunks.first ?? nil)
+    try save(record, on: device, number: 2)
+    try thin(device, except: [chunk])
+    try emma.objects.verify(chunk, kind: .chunk)
+    // And goes when it is closed.
+    try thin(device, [])
+    #expect(throws: VaultError.self) { try emma.objects.verify(chunk, kind: .chunk) }
+    try device.expectWhole()
+  }
+
+  @Test func whatWasDeletedCanBeRestored() throws {
+    let device = try Family(count: 1)[0]
+    let record = try device.write("Base", "v")
+    // In one minute.
+    let now = device.clock.milliseconds()
+    device.clock.turn(bySeconds: Int64(60 - now / 1000 % 60))
+    try save(record, on: device, number: 1)
+    device.clock.turn(bySeconds: 20)
+    var edit = RecordEdit(record: record)
+    edit.items.updateValue(nil, forKey: name)
+    try device.commit(edit)
+    try device.edit(record, "goes on")
+    try thin(device)
+    let emma = try device.emma
+    let kept = try emma.history(of: record).map { try emma.items(of: $0.revision) }
+    #expect(kept.contains { $0.contains { $0.name == name } })
+    try device.delete(record)
+    try thin(device)
+    try device.expectWhole()
+    let before = try RecordRestore(emma).revisionBeforeDeletion(of: record)
+    #expect(!before.revision.place.isDeleted)
+  }
+
+  /// A process that ends after a commit and before the removal leaves nothing that is half there.
+  @Test func aCrashOnTheWayLeavesEverythingWhole() throws {
+    let device = try Family(count: 1)[0]
+    let record = try device.write("Base", "v")
+    for number in UInt64(0)..<20 { try save(record, on: device, number: number) }
+    let contents = try device.contents()
+    _ = try device.emma.thin([record], to: .standard, seenElsewhere: 0)
+    try device.reopen()
+    try device.expectWhole()
+    #expect(try device.contents() == contents)
+    // What it left is removed by `collect`.
+    #expect(try device.vault.collect(keepDays: 90, isDryRun: false).objectCount > 0)
+    try device.expectWhole()
+    #expect(objectBytes(device.store) < 400_000)
+  }
+}
