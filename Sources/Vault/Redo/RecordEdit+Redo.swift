@@ -4,11 +4,11 @@ extension RedoEdit {
   init(_ edit: RecordEdit) {
     self.init(
       record: edit.record, isNew: edit.isNew, place: edit.place, attributes: edit.attributes,
-      items: edit.items.values.compactMap { item in
+      items: edit.items.values.compactMap { $0 }.sorted { $0.name < $1.name }.map { item in
         var item = item
-        item?.fileTime = item.flatMap { edit.unchangedFiles[$0.name] }
+        item.fileTime = edit.unchangedFiles[item.name]
         return item
-      }.sorted { $0.name < $1.name },
+      },
       removed: edit.items.filter { $0.value == nil }.map(\.key).sorted(),
       seen: edit.seen.map { Seen(name: $0.key, time: $0.value) }.sorted { $0.name < $1.name })
   }

@@ -7,7 +7,13 @@ struct Retention {
   private let limit: HybridTime?
   private let clock: WallClock
   /// What each device wrote at a time that can be believed, by its counters.
-  private let writes: [DeviceID: [(counter: UInt64, earliestFromHere: HybridTime)]]
+  private let writes: [DeviceID: [Write]]
+
+  fileprivate struct Write {
+    let counter: UInt64
+    /// The earliest of its time and of those of the writes after it.
+    var earliest: HybridTime
+  }
 
   /// - Parameter entries: Everything current, by which the writes are dated that name a time ahead of the clock.
   init(keepDays: Int, entries: [RecordEntry], clock: WallClock) {
@@ -15,17 +21,13 @@ struct Retention {
     let (kept, overflow) = UInt64(max(0, keepDays)).multipliedReportingOverflow(by: 86_400_000)
     let now = clock.milliseconds()
     limit = keepDays <= 0 ? nil : HybridTime(milliseconds: overflow || kept > now ? 0 : now - kept)
-    var found: [DeviceID: [(UInt64, HybridTime)]] = [:]
+    var found: [DeviceID: [Write]] = [:]
     for entry in entries where clock.believes(entry.time) {
-      found[entry.device, default: []].append((entry.version[entry.device], entry.time))
+      found[entry.device, default: []].append(
+        Write(counter: entry.version[entry.device], earliest: entry.time))
     }
-    writes = found.mapValues { writes in
-      var earliest = HybridTime(rawValue: .max)
-      return writes.sorted { $0.0 > $1.0 }.map { counter, time in
-        earliest = min(earliest, time)
-        return (counter, earliest)
-      }.reversed()
-    }
+    for device in found.keys { found[device]?.dateBackwards() }
+    writes = found
   }
 
   /// Whether what was replaced or deleted by this write is still kept.
@@ -41,6 +43,16 @@ struct Retention {
       let middle = (low + high) / 2
       if writes[middle].counter <= counter { low = middle + 1 } else { high = middle }
     }
-    return low == writes.count || writes[low].earliestFromHere >= limit
+    return low == writes.count || writes[low].earliest >= limit
+  }
+}
+
+extension [Retention.Write] {
+  /// Sorts them, and dates each no later than those after it.
+  fileprivate mutating func dateBackwards() {
+    sort { $0.counter < $1.counter }
+    for index in indices.dropLast().reversed() {
+      self[index].earliest = Swift.min(self[index].earliest, self[index + 1].earliest)
+    }
   }
 }
