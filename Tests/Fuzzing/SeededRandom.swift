@@ -52,7 +52,8 @@ package struct SeededRandom: RandomNumberGenerator {
       modified: FileTimestamp(seconds: -5, nanoseconds: 999_999_999), mediaType: "image/jpeg",
       content: content, time: time(),
       xattrs: bool() ? [Xattr(name: Array("user.a".utf8), value: bytes(3))] : [],
-      linkRecords: bool() ? [id()] : [], owner: Owner(uid: 7, gid: nil))
+      linkRecords: bool() ? [id()] : [], owner: Owner(uid: 7, gid: nil),
+      fileTime: bool() ? HybridTime(milliseconds: 1 + UInt64(number(below: 4))) : nil)
   }
 
   package mutating func entry(

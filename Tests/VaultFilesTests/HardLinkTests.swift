@@ -22,6 +22,16 @@ import VaultModel
     #expect(try devices.there.stat("Emma/b/g").linkCount == 2)
   }
 
+  @Test func anEditAndALaterMoveOfTheOtherNameAreBothThere() throws {
+    let devices = try ApartDevices(Self.prepare)
+    try devices.here.tree.write("Emma/a/f", "new")
+    try devices.here.tree.commitNow()
+    try devices.there.rename("Emma/b/f", "Emma/d/g")
+    try devices.meet()
+    #expect(try devices.files() == ["Emma/a/f": "new", "Emma/d/g": "new"])
+    #expect(try devices.there.stat("Emma/d/g").linkCount == 2)
+  }
+
   @Test func anEditAndAnEarlierRenameOfTheOtherNameAreBothThere() throws {
     let devices = try ApartDevices(Self.prepare)
     try devices.there.rename("Emma/b/f", "Emma/b/g")

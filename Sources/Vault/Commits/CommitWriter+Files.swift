@@ -122,4 +122,33 @@ extension CommitWriter {
       metFiles[item.file, default: MetFile()].join(met)
     }
   }
+
+  /// What a commit's edits say of files that have several names.
+  struct Names {
+    /// The records that have names of a file after the commit, as far as its edits know.
+    var records: [FileID: Set<RecordID>] = [:]
+    /// When they were changed: later than all that stood under one of the names.
+    var time = HybridTime.zero
+  }
+
+  func names(in edits: [RecordEdit]) -> Names {
+    var names = Names()
+    for edit in edits {
+      for case let item? in edit.items.values {
+        names.records[item.file, default: []].insert(edit.record)
+        guard !item.linkRecords.isEmpty, let entry = entry(edit.record) else { continue }
+        names.time = max(names.time, entry.time.next(now: 0))
+      }
+    }
+    return names
+  }
+
+  /// When an edit's revision is written: one time under all names of a file, and none before the file last changed.
+  func time(
+    of edit: RecordEdit, over base: RecordRevision?, _ names: Names
+  ) -> HybridTime {
+    let isLinked = edit.items.values.contains { !($0?.linkRecords.isEmpty ?? true) }
+    let files = edit.unchangedFiles.values.max() ?? .zero
+    return max(time(over: base), files, isLinked ? names.time : .zero)
+  }
 }

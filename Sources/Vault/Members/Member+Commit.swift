@@ -135,9 +135,7 @@ struct CommitWriter {
   }
 
   mutating func add(_ edits: [RecordEdit]) throws(VaultError) {
-    let names = edits.reduce(into: [FileID: Set<RecordID>]()) { names, edit in
-      for case let item? in edit.items.values { names[item.file, default: []].insert(edit.record) }
-    }
+    let names = names(in: edits)
     for edit in edits {
       do throws(VaultError) {
         try add(edit, names: names)
@@ -154,10 +152,7 @@ struct CommitWriter {
   /// A record as this commit leaves it.
   func entry(_ record: RecordID) -> RecordEntry? { written[record] ?? member.entry(record) }
 
-  /// - Parameter names: The records that have names of a file after the commit, as far as its edits know.
-  mutating func add(
-    _ edit: RecordEdit, names: [FileID: Set<RecordID>] = [:]
-  ) throws(VaultError) {
+  mutating func add(_ edit: RecordEdit, names: Names = Names()) throws(VaultError) {
     let entry = entry(edit.record)
     var base: (name: ObjectName, revision: RecordRevision)?
     if let entry { base = (entry.revision, try member.revision(entry.revision)) }
@@ -165,12 +160,14 @@ struct CommitWriter {
       edit, over: base.map { RevisionJoin.Named(name: $0.name, revision: $0.revision) })
     if let base, !edit.seen.isEmpty {
       try keepUnseen(
-        by: edit, in: RevisionJoin.Named(name: base.name, revision: base.revision), names: names)
+        by: edit, in: RevisionJoin.Named(name: base.name, revision: base.revision),
+        names: names.records)
     }
     guard
       var revision = try edit.applied(
-        to: base, time: time(over: base?.revision), device: context.device.id, counter: counter,
-        keepsTombstones: context.keepsTombstones, names: names, load: member.loadPage)
+        to: base, time: time(of: edit, over: base?.revision, names),
+        device: context.device.id, counter: counter,
+        keepsTombstones: context.keepsTombstones, names: names.records, load: member.loadPage)
     else { return }
     if !edit.hasAllNames { try noteOtherNames(of: edit, base: base?.revision) }
     // In the order in which most programs read them: the disk lays them out as they come.

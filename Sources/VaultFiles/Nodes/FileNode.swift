@@ -20,8 +20,10 @@ final class FileNode: Node, @unchecked Sendable {
   var unknown: UnknownFields
   /// When the item was last changed as committed.
   var time: HybridTime
-  /// When the file was last changed as committed; nil from a change on until a commit has it.
-  var fileTime: HybridTime?
+  /// When the file was last changed as committed.
+  var fileTime: HybridTime
+  /// Whether its content or attributes have changed since.
+  var hasOwnState = false
   /// False for a new file until its first flush; until then no commit has it.
   var isPublished: Bool
   /// Whether `content` is newer than the last commit.
@@ -66,13 +68,13 @@ final class FileNode: Node, @unchecked Sendable {
       name: name, file: file, size: contentSize, mode: mode, modified: modified,
       mediaType: mediaType, content: content, time: time, isDeleted: false, xattrs: xattrs,
       linkRecords: links.count > 1 || records.count > 1 ? records.sorted() : [], owner: owner,
-      unknown: unknown, fileTime: fileTime)
+      unknown: unknown, fileTime: hasOwnState ? nil : fileTime)
   }
 
   /// Whether an item of this file's id shows the file as it is here: a well-formed lie, or names that nobody has
   /// settled yet, may not.
   func stands(for item: Item) -> Bool {
-    fileTime == nil || view.hasOwnChanges(self) || item.hasState(of: self.item(named: item.name))
+    hasOwnState || view.hasOwnChanges(self) || item.hasState(of: self.item(named: item.name))
   }
 
   /// Takes over what another process or device committed, except the content in use.

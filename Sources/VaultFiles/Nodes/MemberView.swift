@@ -71,7 +71,7 @@ final class MemberView: @unchecked Sendable {
   private func seenTime(of name: FileName, in record: RecordID) -> HybridTime {
     switch directories[record]?.files?[name] {
     case .stored(let item): item.changed
-    case .node(let file): file.fileTime ?? file.time
+    case .node(let file): file.fileTime
     case nil: .zero
     }
   }

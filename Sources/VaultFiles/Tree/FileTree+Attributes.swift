@@ -96,7 +96,7 @@ extension FileTree {
   func noteChange(of file: FileNode) {
     guard !file.links.isEmpty else { return }
     file.view.willChange(file)
-    file.fileTime = nil
+    file.hasOwnState = true
     committer.noteChange()
   }
 

@@ -220,7 +220,7 @@ extension FileTree {
           edit.unchangedFiles[name] = item.fileTime
         case .node(let file) where file.isPublished:
           edit.items[name] = file.item(named: name)
-          edit.unchangedFiles[name] = file.fileTime
+          if !file.hasOwnState { edit.unchangedFiles[name] = file.fileTime }
         case .node:
           // Never flushed: nobody counts on it yet. What it replaced is gone.
           later.items[name] = isCommitted
@@ -256,8 +256,8 @@ extension FileTree {
         if let file = view.files[item.file], file.content == item.content {
           file.hasUncommittedContent = false
         }
-        if let time = times[edit.record] {
-          note(item, isCommittedAt: time, in: edit.record, of: view)
+        if item.fileTime == nil {
+          note(item, isCommittedAt: times[edit.record], in: edit.record, of: view)
         }
       }
     }
@@ -271,17 +271,19 @@ extension FileTree {
   }
 
   /// Remembers when the file changed, unless it has changed again.
+  ///
+  /// - Parameter time: Nil where nothing differed from what was committed before.
   private func note(
-    _ item: Item, isCommittedAt time: HybridTime, in record: RecordID, of view: MemberView
+    _ item: Item, isCommittedAt time: HybridTime?, in record: RecordID, of view: MemberView
   ) {
     if let file = view.files[item.file] {
-      if file.fileTime == nil, file.item(named: item.name).hasState(of: item) {
-        file.fileTime = time
-      }
-    } else if let directory = view.directories[record], item.fileTime == nil,
+      guard file.item(named: item.name).hasState(of: item) else { return }
+      file.hasOwnState = false
+      file.fileTime = time ?? file.fileTime
+    } else if let directory = view.directories[record],
       case .stored(var stored)? = directory.files?[item.name], stored == item
     {
-      stored.fileTime = time
+      stored.fileTime = time ?? stored.time
       state.setSlot(.stored(stored), item.name, in: directory)
     }
   }

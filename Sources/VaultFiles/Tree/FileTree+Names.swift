@@ -216,7 +216,7 @@ extension FileTree {
     let node = FileNode(
       inode: state.freeInode(view, item.file), view: view, item: item, in: directory.record)
     node.isPublished = false
-    node.fileTime = nil
+    node.hasOwnState = true
     view.willChange(item: name, of: directory.record, exists: false)
     state.add(node)
     state.setSlot(.node(node), name, in: directory)

@@ -227,7 +227,7 @@ extension FileTree {
     _ file: FileNode, _ item: Item, _ invalidations: inout [Invalidation],
     _ contents: inout [(FileNode, Draft, Item)]
   ) {
-    guard item.changed >= file.fileTime ?? .zero, !file.view.hasOwnChanges(file) else { return }
+    guard item.changed >= file.fileTime, !file.view.hasOwnChanges(file) else { return }
     let isNewContent = item.content != file.content || item.size != file.contentSize
     let before = file.item(named: item.name)
     file.adopt(item)

@@ -1139,7 +1139,7 @@ package nonisolated struct Kinvault_V1_Item: @unchecked Sendable {
     set {_uniqueStorage()._xattrs = newValue}
   }
 
-  /// every record with a name of this file, when it has several
+  /// records that may have other names of this file; of a tombstone, where it went
   package var linkRecords: [Data] {
     get {_storage._linkRecords}
     set {_uniqueStorage()._linkRecords = newValue}
@@ -1158,6 +1158,12 @@ package nonisolated struct Kinvault_V1_Item: @unchecked Sendable {
   package var symlinkTarget: Data {
     get {_storage._symlinkTarget}
     set {_uniqueStorage()._symlinkTarget = newValue}
+  }
+
+  /// hybrid time of the file's last change under whichever name; 0: `time`
+  package var fileTime: UInt64 {
+    get {_storage._fileTime}
+    set {_uniqueStorage()._fileTime = newValue}
   }
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -3337,7 +3343,7 @@ nonisolated extension Kinvault_V1_ItemPage: SwiftProtobuf.Message, SwiftProtobuf
 
 nonisolated extension Kinvault_V1_Item: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Item"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}file\0\u{1}size\0\u{1}mode\0\u{1}modified\0\u{3}media_type\0\u{3}inline_content\0\u{1}chunks\0\u{1}indexes\0\u{1}time\0\u{1}deleted\0\u{1}xattrs\0\u{3}link_records\0\u{3}uid_plus_one\0\u{3}gid_plus_one\0\u{3}symlink_target\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}file\0\u{1}size\0\u{1}mode\0\u{1}modified\0\u{3}media_type\0\u{3}inline_content\0\u{1}chunks\0\u{1}indexes\0\u{1}time\0\u{1}deleted\0\u{1}xattrs\0\u{3}link_records\0\u{3}uid_plus_one\0\u{3}gid_plus_one\0\u{3}symlink_target\0\u{3}file_time\0")
 
   fileprivate class _StorageClass {
     var _name: Data = Data()
@@ -3356,6 +3362,7 @@ nonisolated extension Kinvault_V1_Item: SwiftProtobuf.Message, SwiftProtobuf._Me
     var _uidPlusOne: UInt32 = 0
     var _gidPlusOne: UInt32 = 0
     var _symlinkTarget: Data = Data()
+    var _fileTime: UInt64 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -3382,6 +3389,7 @@ nonisolated extension Kinvault_V1_Item: SwiftProtobuf.Message, SwiftProtobuf._Me
       _uidPlusOne = source._uidPlusOne
       _gidPlusOne = source._gidPlusOne
       _symlinkTarget = source._symlinkTarget
+      _fileTime = source._fileTime
     }
   }
 
@@ -3416,6 +3424,7 @@ nonisolated extension Kinvault_V1_Item: SwiftProtobuf.Message, SwiftProtobuf._Me
         case 14: try { try decoder.decodeSingularUInt32Field(value: &_storage._uidPlusOne) }()
         case 15: try { try decoder.decodeSingularUInt32Field(value: &_storage._gidPlusOne) }()
         case 16: try { try decoder.decodeSingularBytesField(value: &_storage._symlinkTarget) }()
+        case 17: try { try decoder.decodeSingularFixed64Field(value: &_storage._fileTime) }()
         default: break
         }
       }
@@ -3476,6 +3485,9 @@ nonisolated extension Kinvault_V1_Item: SwiftProtobuf.Message, SwiftProtobuf._Me
       if !_storage._symlinkTarget.isEmpty {
         try visitor.visitSingularBytesField(value: _storage._symlinkTarget, fieldNumber: 16)
       }
+      if _storage._fileTime != 0 {
+        try visitor.visitSingularFixed64Field(value: _storage._fileTime, fieldNumber: 17)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -3501,6 +3513,7 @@ nonisolated extension Kinvault_V1_Item: SwiftProtobuf.Message, SwiftProtobuf._Me
         if _storage._uidPlusOne != rhs_storage._uidPlusOne {return false}
         if _storage._gidPlusOne != rhs_storage._gidPlusOne {return false}
         if _storage._symlinkTarget != rhs_storage._symlinkTarget {return false}
+        if _storage._fileTime != rhs_storage._fileTime {return false}
         return true
       }
       if !storagesAreEqual {return false}

@@ -79,10 +79,9 @@ extension Simulation {
     else { return }
     let member = try devices[number].emma
     guard try member.item(named: name, in: target.record) == nil else { return }
-    let named = item.knowing([entry.record, target.record])
+    let names = try names(of: item, in: entry.record, of: member)
     try commit(
-      edits(binding: name, in: target.record, to: named, keeping: (item.name, entry.record)),
-      on: number,
+      edits(binding: names + [(name, target.record)], to: item), on: number,
       "links \(entry.record.shortHex)/\(item.name.string) as \(target.record.shortHex)/\(name.string)"
     )
   }
@@ -94,9 +93,11 @@ extension Simulation {
     else { return }
     let member = try devices[number].emma
     guard try member.item(named: name, in: target.record) == nil else { return }
-    let named = item.linkRecords.isEmpty ? item : item.knowing([target.record])
+    let names = try names(of: item, in: entry.record, of: member)
+      .filter { $0 != (item.name, entry.record) }
     try commit(
-      edits(binding: name, in: target.record, to: named, removing: (item.name, entry.record)),
+      edits(
+        binding: names + [(name, target.record)], to: item, removing: (item.name, entry.record)),
       on: number,
       "renames \(entry.record.shortHex)/\(item.name.string) to \(target.record.shortHex)/\(name.string)"
     )
@@ -110,21 +111,32 @@ extension Simulation {
     return items.randomElement(using: &random).map { (entry, $0) }
   }
 
+  /// All names of a file; of one that never had several the one that is given.
+  private func names(
+    of item: Item, in record: RecordID, of member: Member
+  ) throws -> [(FileName, RecordID)] {
+    if item.linkRecords.isEmpty { return [(item.name, record)] }
+    return try member.allEntries().filter { !$0.isDeleted }.sorted { $0.record < $1.record }
+      .flatMap { entry in
+        try member.items(of: member.revision(entry.revision))
+          .filter { $0.file == item.file && !$0.linkRecords.isEmpty }
+          .map { ($0.name, entry.record) }
+      }
+  }
+
   /// As a mount commits it: the file stays as it is.
   private func edits(
-    binding name: FileName, in record: RecordID, to item: Item,
-    keeping old: (name: FileName, record: RecordID)? = nil,
+    binding names: [(FileName, RecordID)], to item: Item,
     removing gone: (name: FileName, record: RecordID)? = nil
   ) -> [RecordEdit] {
-    var edits = [record: RecordEdit(record: record)]
-    func bind(_ name: FileName, in record: RecordID) {
-      var named = item
+    var edits: [RecordID: RecordEdit] = [:]
+    let records = names.count > 1 || !item.linkRecords.isEmpty ? names.map(\.1) : []
+    for (name, record) in names {
+      var named = item.knowing(records)
       named.name = name
       edits[record, default: RecordEdit(record: record)].items[name] = named
       edits[record]?.unchangedFiles[name] = item.changed
     }
-    bind(name, in: record)
-    if let old { bind(old.name, in: old.record) }
     if let gone {
       edits[gone.record, default: RecordEdit(record: gone.record)].items
         .updateValue(nil, forKey: gone.name)
