@@ -48,7 +48,21 @@ package final class Vault: Sendable {
   package func member(_ id: MemberID) -> Member? { openMembers.withLock { $0[id] } }
 
   /// The member of this name; of two with one name the first by id.
-  package func member(named name: FileName) -> Member? { members.first { $0.name == name } }
+  package func member(named name: FileName) -> Member? {
+    let names = shownNames
+    return members.first { names[$0.id] == name }
+  }
+
+  /// What the members show as, here and in the mounted view: several of one name are told apart.
+  package var shownNames: [MemberID: FileName] {
+    VisibleNames.ofMembers(
+      Dictionary(members.map { ($0.id, $0.name) }) { first, _ in first })
+  }
+
+  /// The paths of a member's records, by which `member(named:)` finds it.
+  package func pathNames(of member: Member) -> RecordPathNames {
+    RecordPathNames(member, called: shownNames[member.id])
+  }
 
   /// Opens members that were added since.
   ///

@@ -72,7 +72,9 @@ import Testing
       "record", "edit", path, environment: ["EDITOR": "sed -i s/No/Some/"], expecting: 0)
     let history = try program.run("history", path).output.split(separator: "\n")
     let first = String(try #require(history.last?.prefix(8)))
-    try program.run("restore", path, expecting: 2)
+    let told = try program.run("restore", path, expecting: 2).errors
+    #expect(told.contains("kinvault history '\(path)'"))
+    #expect(told.contains("kinvault restore '\(path)' --revision \(first)"))
     try program.run("restore", path, "--revision", first, expecting: 10)
     try program.run("restore", path, "--revision", first, "--yes", expecting: 0)
     #expect(try program.run("record", "show", path).output.contains("No fever"))

@@ -14,12 +14,30 @@ import Testing
       let invitation = try anna.run("invite", expecting: 0).output
       let file = anna.folder.appending("invitation").string
       try anna.write(invitation, to: file)
-      let joined = try ben(
-        "join", "--invitation-file", file, "--name", "Ben", "--password-file", anna.passwordFile,
-        "--words-out", anna.folder.appending("ben's words").string, "--yes", expecting: 0)
+      try join(file, state: bensState)
+    }
+
+    /// Somebody who calls themself Ben answers the invitation in this file.
+    func join(_ file: String, state: [String: String?]) throws {
+      let words = anna.folder.appending("words \(state.hashValue)").string
+      let joined = try run(
+        [
+          "join", "--invitation-file", file, "--name", "Ben", "--password-file",
+          anna.passwordFile, "--words-out", words, "--yes",
+        ], state: state)
+      #expect(joined.status == 0, "\(joined.errors)")
       #expect(joined.output.contains("You have joined the vault of Adult A"))
-      // Both are one user of this machine, whose keyring keeps one key of a vault.
-      try ben("lock", expecting: 0)
+      // All are one user of this machine, whose keyring keeps one key of a vault.
+      #expect(try run(["lock"], state: state).status == 0)
+    }
+
+    private func run(
+      _ arguments: [String], input: String = "", state: [String: String?]
+    ) throws -> CommandResult {
+      try CommandRunner.run(
+        "setsid", ["-w", Program.executable] + arguments,
+        environment: anna.environment.merging(state.compactMapValues { $0 }) { $1 },
+        input: Array(input.utf8), folder: nil)
     }
 
     @discardableResult
@@ -27,10 +45,7 @@ import Testing
       _ arguments: String..., input: String = "", expecting status: Int32? = nil,
       sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> CommandResult {
-      let result = try CommandRunner.run(
-        "setsid", ["-w", Program.executable] + arguments,
-        environment: anna.environment.merging(bensState.compactMapValues { $0 }) { $1 },
-        input: Array(input.utf8), folder: nil)
+      let result = try run(arguments, input: input, state: bensState)
       if let status {
         #expect(
           result.status == status, "\(arguments): \(result.output)\(result.errors)",
@@ -38,6 +53,47 @@ import Testing
       }
       return result
     }
+  }
+
+  @Test func twoAnswersToOneInvitationAreToldWithWhatToDo() throws {
+    let two = try Two()
+    let thief: [String: String?] = [
+      "XDG_STATE_HOME": two.anna.folder.appending("a thief's state").string
+    ]
+    try two.join(two.anna.folder.appending("invitation").string, state: thief)
+    let told = "Several people have answered your invitation"
+    for command in [["people", "list"], ["member", "list"], ["record", "list"]] {
+      let errors = try two.anna.run(command[0], command[1], expecting: 0).errors
+      #expect(errors.contains(told) && errors.contains("kinvault verify "), "\(command)")
+    }
+    let people = try two.anna.run("people", "list", "--json", expecting: 0).output
+    #expect(!people.contains("invited in person"))
+    let id = try #require(
+      two.anna.run("people", "list").errors.split(separator: " ").drop { $0 != "verify" }
+        .dropFirst().first)
+    try two.anna.run("verify", String(id.filter(\.isHexDigit)), "--yes", expecting: 0)
+    #expect(try !two.anna.run("people", "list", expecting: 0).errors.contains(told))
+  }
+
+  @Test func membersOfOneNameAreToldApart() throws {
+    let two = try Two()
+    try two.anna.run("people", "list", expecting: 0)
+    try two.ben("member", "add", "Emma", expecting: 0)
+    try two.ben("share", "Emma", "--with", "Adult A", "--role", "editor", expecting: 0)
+    let listed = try two.anna.run("member", "list", expecting: 0).output.split(separator: "\n")
+    #expect(listed.dropFirst().filter { $0.hasPrefix("Emma ") }.count == 2)
+    #expect(listed.contains { $0.hasPrefix("Emma (") })
+    let refused = try two.anna.run(
+      "record", "add", "--member", "Emma", "--type", "note", "--title", "x", expecting: 2)
+    #expect(refused.errors.contains("2 members are called"))
+    let ids = refused.errors.split { !$0.isHexDigit }.filter { $0.count == 12 }.map(String.init)
+    #expect(ids.count == 2)
+    for id in ids {
+      try two.anna.run(
+        "record", "add", "--member", id, "--type", "note", "--title", "in \(id)", expecting: 0)
+    }
+    let paths = try two.anna.run("record", "list", expecting: 0).output
+    #expect(paths.contains("Emma/") && paths.contains("Emma ("))
   }
 
   @Test func fromTheInvitationToASharedMember() throws {

@@ -83,6 +83,8 @@ private final class CountingHierarchy: RecordHierarchy {
       for number: UInt8 in 1...4 { #expect(names.path(of: id(number)) == nil) }
     }
     #expect(names.path(of: .root)?.string == "Emma")
+    var called = RecordPathNames(records, called: FileName("Emma (1a2b3c4d)"))
+    #expect(called.path(of: .root)?.string == "Emma (1a2b3c4d)")
   }
 
   @Test func partsAreNamesAndSlashesMeanNothing() {

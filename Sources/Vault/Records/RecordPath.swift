@@ -93,16 +93,21 @@ extension RecordHierarchy {
 /// The paths of records, remembering what is costly to find out.
 package struct RecordPathNames {
   private let hierarchy: any RecordHierarchy
+  private let memberName: FileName?
   private var exceptions: [RecordID: [RecordID: FileName]] = [:]
   // Of records that have others in them; nil where the root is not reached.
   private var folders: [RecordID: RecordPath?] = [:]
 
-  package init(_ hierarchy: any RecordHierarchy) { self.hierarchy = hierarchy }
+  /// - Parameter name: What the member shows as, where it is not alone with its title.
+  package init(_ hierarchy: any RecordHierarchy, called name: FileName? = nil) {
+    self.hierarchy = hierarchy
+    memberName = name
+  }
 
   /// The path of a record that can be reached from the root; nil for another.
   package mutating func path(of record: RecordID) -> RecordPath? {
     guard let entry = hierarchy.entry(record) else { return nil }
-    guard let parent = entry.parent else { return RecordPath(member: entry.title) }
+    guard let parent = entry.parent else { return RecordPath(member: memberName ?? entry.title) }
     if folders[parent] == nil { folders[parent] = .some(pathByParents(of: parent)) }
     guard let folder = folders[parent] ?? nil else { return nil }
     return RecordPath(
@@ -115,7 +120,7 @@ package struct RecordPathNames {
     // With the one that is asked for no deeper than records may be nested; a cycle of damaged parents ends here, too.
     while names.count < 999, let entry = hierarchy.entry(next) {
       guard let parent = entry.parent else {
-        return RecordPath(member: entry.title, components: names.reversed())
+        return RecordPath(member: memberName ?? entry.title, components: names.reversed())
       }
       names.append(name(of: entry, in: parent))
       next = parent

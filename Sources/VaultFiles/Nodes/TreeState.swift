@@ -35,14 +35,10 @@ final class TreeState: @unchecked Sendable {
 
   /// Builds the names of the top directory anew.
   func nameMembers() {
-    var names: [FileName: MemberView] = [:]
-    for view in views.values.sorted(by: { $0.member.id < $1.member.id }) {
-      let title = view.place(of: .root)?.title ?? view.member.name
-      var name = title
-      if names[name] != nil { name = title.appending(" (\(view.member.id.shortHex))") }
-      names[name] = view
-    }
-    members = names
+    let names = VisibleNames.ofMembers(
+      views.mapValues { $0.place(of: .root)?.title ?? $0.member.name })
+    members = [:]
+    for (id, view) in views { if let name = names[id] { members[name] = view } }
   }
 
   // MARK: Nodes

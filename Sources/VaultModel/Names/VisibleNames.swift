@@ -3,6 +3,19 @@
 /// Titles need not differ: two devices may each make a record of one title, or one a record and the
 /// other a file. A directory's names must, so all but one get a part of the record's id.
 package enum VisibleNames {
+  /// What members show as at the top, by their ids and titles: of several of one title all but the one of the lowest id
+  /// have the beginning of theirs behind it.
+  package static func ofMembers(_ titles: [MemberID: FileName]) -> [MemberID: FileName] {
+    var taken: Set<FileName> = []
+    var names: [MemberID: FileName] = [:]
+    for (id, title) in titles.sorted(by: { $0.key < $1.key }) {
+      let name = taken.contains(title) ? title.appending(" (\(id.shortHex))") : title
+      taken.insert(name)
+      names[id] = name
+    }
+    return names
+  }
+
   /// The name under which each record shows, where that is not its title.
   ///
   /// Of the records of one title the one with the smallest id keeps it, unless a file has it; the

@@ -23,9 +23,24 @@ struct RecordLookup {
 
   func member(named text: String) throws -> Member {
     let bytes = ArgumentBytes.of(text)
-    guard let name = FileName(bytes.last == UInt8(ascii: "/") ? bytes.dropLast() : bytes[...]),
-      let member = vault.member(named: name)
-    else {
+    let digits = text.lowercased()
+    let isID = digits.count >= Self.leastDigits && digits.allSatisfy(\.isHexDigit)
+    if isID, let member = vault.members.first(where: { $0.id.hex.hasPrefix(digits) }) {
+      return member
+    }
+    let name = FileName(bytes.last == UInt8(ascii: "/") ? bytes.dropLast() : bytes[...])
+    let namesakes = vault.members.filter { $0.name == name }
+    guard namesakes.count <= 1 else {
+      let each = namesakes.map { member in
+        let count = counted(max(0, member.recordCount - 1), "record")
+        return "\(member.id.hex.prefix(12)) (\(count))"
+      }
+      throw CommandError.usage(
+        "\(namesakes.count) members are called \u{201C}\(Terminal.visible(text))\u{201D}. Name one by "
+          + "the id: \(each.joined(separator: ", ")). To give one another name: "
+          + "kinvault member rename ID NAME")
+    }
+    guard let name, let member = vault.member(named: name) else {
       throw CommandError.notFound(
         "There is no family member \u{201C}\(Terminal.visible(text))\u{201D}. "
           + "To see all: kinvault member list")
@@ -102,7 +117,7 @@ struct RecordLookup {
     guard digits.count >= Self.leastDigits, digits.allSatisfy(\.isHexDigit) else { return nil }
     var found: [FoundRecord] = []
     for member in vault.members {
-      var names = RecordPathNames(member)
+      var names = vault.pathNames(of: member)
       for entry in member.allEntries()
       where entry.record != .root && !entry.isDeleted && entry.record.hex.hasPrefix(digits) {
         guard let path = names.path(of: entry.record) else { continue }

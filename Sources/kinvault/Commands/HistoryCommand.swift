@@ -70,7 +70,7 @@ private struct RevisionRow: Encodable {
   static func rows(of found: FoundRecord, in vault: Vault) throws -> [RevisionRow] {
     let history = try found.member.history(of: found.record)
     let byName = Dictionary(uniqueKeysWithValues: history.map { ($0.name, $0.revision) })
-    var names = RecordPathNames(found.member)
+    var names = vault.pathNames(of: found.member)
     return try history.compactMap { name, revision in
       let old = revision.previous.compactMap { byName[$0] }.first
       var changes = try found.member.changes(from: old, to: revision)

@@ -24,7 +24,10 @@ struct MemberListCommand: ParsableCommand {
   }
 
   func run() throws {
-    let members = try access.withVault(.reading) { vault in vault.members.map(Summary.init) }
+    let members = try access.withVault(.reading) { vault in
+      let names = vault.shownNames
+      return vault.members.map { Summary($0, shownAs: names[$0.id] ?? $0.name) }
+    }
     if json {
       try JSONOutput.print(
         members.map { member in
@@ -42,7 +45,8 @@ struct MemberListCommand: ParsableCommand {
     ])
     for member in members {
       table.add([
-        member.name, "\(member.recordCount)", member.changed.map(DateText.local) ?? "", member.role,
+        member.shownName, "\(member.recordCount)", member.changed.map(DateText.local) ?? "",
+        member.role,
       ])
     }
     table.print(orElse: "No members yet. Add one: kinvault member add NAME")
@@ -52,12 +56,15 @@ struct MemberListCommand: ParsableCommand {
     let id: MemberID
     let name: String
     let nameBytes: [UInt8]
+    /// With the beginning of the id where another one has the name.
+    let shownName: String
     let recordCount: Int
     let role: String
     let changed: UInt64?
 
-    init(_ member: Member) {
+    init(_ member: Member, shownAs shown: FileName) {
       id = member.id
+      shownName = shown.string
       name = member.name.string
       nameBytes = member.name.bytes
       // The member's own directory is a record, too, but not one that people count.

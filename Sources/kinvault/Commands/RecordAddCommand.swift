@@ -108,7 +108,7 @@ struct RecordAddCommand: ParsableCommand {
     try vault.commit(edits, to: member)
     vault.audit.note(.create, member: member.id, record: id)
     try attachment.readFolders(into: id, audit: vault.audit)
-    var names = RecordPathNames(member)
+    var names = vault.pathNames(of: member)
     return Row(id: id.hex, path: names.path(of: id)?.string ?? title.string)
   }
 

@@ -84,7 +84,7 @@ struct RecordListCommand: ParsableCommand {
     let rows = try access.withVault(.reading) { vault in
       let lookup = RecordLookup(vault: vault)
       let members = try member.map { [try lookup.member(named: $0)] } ?? vault.members
-      return try members.flatMap { try self.rows(of: $0) }
+      return try members.flatMap { try self.rows(of: $0, in: vault) }
     }.sorted { ($1.entry.date, $0.path) < ($0.entry.date, $1.path) }
     if json {
       try JSONOutput.print(rows.map(JSONRow.init))
@@ -103,9 +103,9 @@ struct RecordListCommand: ParsableCommand {
     }
   }
 
-  private func rows(of member: Member) throws -> [Row] {
+  private func rows(of member: Member, in vault: Vault) throws -> [Row] {
     let name = member.name
-    var names = RecordPathNames(member)
+    var names = vault.pathNames(of: member)
     var rows: [Row] = []
     for entry in member.allEntries()
     where entry.record != .root && entry.isDeleted == deleted && isWanted(entry) {

@@ -55,9 +55,7 @@ struct RestoreCommand: ParsableCommand {
       let others = edits.count - 1
       if others > 0 { return "Restored \(path) and \(counted(others, "record")) with it." }
     } else {
-      throw CommandError.usage(
-        "\(path) is not deleted. To go back to an older revision: kinvault history, then "
-          + "kinvault restore --revision REVISION")
+      throw CommandError.usage("\(path) is not deleted. \(try wayBack(to: found))")
     }
     return "Restored \(path)."
   }
@@ -77,12 +75,30 @@ struct RestoreCommand: ParsableCommand {
     } else if current == nil {
       item = try plan.deletedFile(named: name, of: found.record)
     } else {
-      throw CommandError.usage(
-        "The file is there. To go back to an older one: kinvault history, then "
-          + "kinvault restore --revision REVISION")
+      let path = Terminal.visible(found.path.string)
+      throw CommandError.usage("\(path) is not deleted. \(try wayBack(to: found))")
     }
     if current != nil { try confirm("the file \(Terminal.visible(found.path.string))") }
     try vault.commit(RecordEdit(record: found.record, items: [name: item]), to: member)
+  }
+
+  /// How to go back to what something that is there was before, as commands to type.
+  private func wayBack(to found: FoundRecord) throws -> String {
+    let path = ShellWord.quoted(found.path.string)
+    let history = try found.member.history(of: found.record)
+    var before = history.dropFirst().first
+    if let name = found.fileName {
+      let current = try found.member.item(named: name, in: found.record)
+      before = try history.first { revision in
+        let item = try found.member.item(named: name, of: revision.revision)
+        return item != nil && item?.content != current?.content
+      }
+    }
+    guard let before else { return "No older revision of it is kept." }
+    let time = DateText.written(milliseconds: before.revision.time.milliseconds)
+    return "To see what it was before: kinvault history \(path)\n"
+      + "To go back to what it was before its last change (\(time)):\n"
+      + "  kinvault restore \(path) --revision \(before.name.hex.prefix(8))"
   }
 
   private func confirm(_ what: String) throws {

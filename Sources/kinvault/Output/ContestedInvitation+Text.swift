@@ -7,8 +7,9 @@ extension ContestedInvitation {
       let id = answer.person.hex.prefix(12)
       return answer.name.isEmpty ? "\(id)" : "\(Terminal.visible(answer.name)) (\(id))"
     }.joined(separator: " and ")
-    return "Several people have answered your invitation of \(DateText.local(milliseconds: created)): \(who). "
-      + "Somebody else has seen it, so none of them is taken for the one that you invited. Compare words "
+    let made = DateText.local(milliseconds: created)
+    return "Several people have answered your invitation of \(made): \(who). Somebody else has "
+      + "seen it, so none of them is taken for the one that you invited. Compare words "
       + "with that one, at the telephone or in person: kinvault verify \(answers[0].person.hex.prefix(12))"
       + answers.dropFirst().map { ", or kinvault verify \($0.person.hex.prefix(12))" }.joined()
       + ". Share nothing with the others."
