@@ -150,7 +150,7 @@ let package = Package(
     .testTarget(
       name: "VaultFilesTests",
       dependencies: [
-        "BlobStore", "VaultFiles", "Vault", "VaultModel", "VaultCrypto",
+        "BlobStore", "VaultFiles", "Vault", "VaultModel", "VaultCrypto", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(

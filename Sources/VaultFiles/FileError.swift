@@ -48,3 +48,17 @@ package enum FileError: Error, Hashable, Sendable {
   /// ESTALE: the inode number means nothing any more.
   case stale
 }
+
+extension FileError {
+  /// Why something could not be saved, in words for the audit log.
+  var cause: String {
+    switch self {
+    case .noSpace: "not saved: the disk is full"
+    case .readOnly: "not saved: nothing may be written"
+    case .accessDenied: "not saved: no access"
+    case .away: "not saved: a part is on a remote that cannot be reached"
+    case .inputOutput: "not saved: a part of it could not be read or written by this program"
+    default: "not saved: \(self)"
+    }
+  }
+}

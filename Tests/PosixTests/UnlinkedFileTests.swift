@@ -1,6 +1,7 @@
 import CPosix
 import Glibc
 import Places
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -109,6 +110,67 @@ import Testing
       try path.makeDirectory()
       try path.appending("file").write("x")
       #expect(try path.textNames() == ["file"])
+    }
+  }
+
+  /// What has no name is still reached through a descriptor, and its content may be another file's too.
+  @Test(arguments: Place.all)
+  func isOpenedAgainWhenItsLastReaderIsGone(place: Place) throws {
+    try place.withFolder { folder in
+      let (kept, removed) = (folder.appending("kept"), folder.appending("removed"))
+      for size in [5, 100_000] {
+        let bytes = SeededRandom.bytes(size)
+        try kept.write(bytes)
+        try removed.write(bytes)
+        let path = try OpenFile(removed, px_o_path)
+        do {
+          let reader = try OpenFile(removed, O_RDONLY)
+          try removed.unlink()
+          expectSame(try reader.contents(), bytes)
+        }
+        for _ in 0..<3 {
+          let again = try OpenFile(FilePath("/proc/self/fd/\(path.descriptor)"), O_RDONLY)
+          expectSame(try again.contents(), bytes)
+        }
+        try OpenFile(kept, O_RDONLY).sync()
+        try folder.appending("after").write("goes on")
+        try OpenFile(folder, O_RDONLY | O_DIRECTORY).sync()
+        expectSame(try kept.contents(), bytes)
+      }
+    }
+  }
+
+  /// A program that saves the same few contents over and over, beside one that reads them.
+  @Test(arguments: Place.all)
+  func repeatingContentsAreSavedBesideAReader(place: Place) throws {
+    try place.withFolder { folder in
+      let contents = [5, 3000, 80_000].map { SeededRandom.bytes($0) }
+      let path = folder.appending("state")
+      try path.write(contents[0])
+      let isDone = Atomic(false)
+      try concurrently(2) { thread in
+        if thread == 0 {
+          defer { isDone.store(true, ordering: .releasing) }
+          for round in 0..<1500 {
+            let temporary = folder.appending("temporary")
+            let file = try OpenFile(temporary, O_CREAT | O_TRUNC | O_WRONLY)
+            try file.append(contents[round % 3])
+            if round.isMultiple(of: 50) { try file.sync() }
+            try temporary.rename(to: path)
+            if round % 7 == 0 {
+              try folder.appending("copy \(round % 5)").write(contents[round % 3])
+            }
+          }
+        } else {
+          while !isDone.load(ordering: .acquiring) {
+            let found = try path.contents()
+            guard contents.contains(found) else { throw Errno.ioError }
+          }
+        }
+      }
+      try OpenFile(folder, O_RDONLY | O_DIRECTORY).sync()
+      expectSame(try path.contents(), contents[1499 % 3])
+      try OpenFile(path, O_RDONLY).sync()
     }
   }
 }

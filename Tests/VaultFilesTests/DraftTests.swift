@@ -39,11 +39,7 @@ extension Draft {
   }
 
   func sealLocked(inlineLimit: Int = 0) throws(FileError) -> Sealed {
-    lock.lock()
-    defer { lock.unlock() }
-    let sealed = try seal(inlineLimit: inlineLimit)
-    releaseObsolete()
-    return sealed
+    try lock.withLock { () throws(FileError) in try seal(inlineLimit: inlineLimit) }
   }
 }
 
@@ -109,13 +105,15 @@ extension Draft {
       case .seal: _ = try draft.sealLocked(inlineLimit: inlineLimit)
       case .reopen:
         let sealed = try draft.sealLocked(inlineLimit: inlineLimit)
-        draft = Draft(sealed.content, size: sealed.size, store: store, resources: resources)
+        draft = Draft(
+          sealed.content, size: sealed.size, objects: sealed.objects, store: store,
+          resources: resources)
       case .evict: _ = try draft.evictOldest()
       }
       #expect(try draft.contents() == model, "seed \(seed), step \(number): \(step)")
     }
-    draft.lock.withLock { draft.abandon() }
-    #expect(store.usedCount == 0, "seed \(seed): objects are left that nothing uses")
+    draft = Self.empty(store)
+    #expect(store.isUsed(byExactly: 0), "seed \(seed): objects are left that nothing uses")
   }
 
   @Test func sealedContentIsLongEnoughAfterGrowing() throws {
@@ -146,7 +144,9 @@ extension Draft {
       return
     }
     #expect(indexes.count == 3)
-    let again = Draft(sealed.content, size: sealed.size, store: store, resources: resources)
+    let again = Draft(
+      sealed.content, size: sealed.size, objects: sealed.objects, store: store,
+      resources: resources)
     #expect(try again.contents() == bytes)
   }
 
@@ -194,6 +194,6 @@ extension Draft {
     try draft.write([200], at: 17)
     _ = try draft.sealLocked()
     #expect(store.putCount == before + 1)
-    #expect(store.usedCount == 8)
+    #expect(store.isUsed(byExactly: 8))
   }
 }

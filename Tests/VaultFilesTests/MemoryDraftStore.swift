@@ -1,3 +1,4 @@
+import Glibc
 import VaultModel
 
 @testable import VaultFiles
@@ -15,12 +16,31 @@ final class MemoryDraftStore: DraftStore, @unchecked Sendable {
   /// The objects that something still uses.
   var usedCount: Int { monitor.withLock { users.count } }
 
+  /// Waits for workers to let go of what they have sealed, until so many objects are in use; false if that never comes.
+  func isUsed(byExactly count: Int) -> Bool {
+    for _ in 0..<1_000_000 where usedCount != count { sched_yield() }
+    return usedCount == count
+  }
+
+  /// One use of an object.
+  private final class Use: Sendable {
+    let name: ObjectName
+    let store: MemoryDraftStore
+
+    init(_ name: ObjectName, _ store: MemoryDraftStore) {
+      self.name = name
+      self.store = store
+    }
+
+    deinit { store.release(name) }
+  }
+
   /// Has the next puts fail, as on a full disk.
   func failNextPuts(_ count: Int) { monitor.withLock { failuresLeft = count } }
 
   func put(
     _ kind: ObjectKind, _ content: UnsafeRawBufferPointer
-  ) throws(FileError) -> ObjectName {
+  ) throws(FileError) -> StoredObject {
     monitor.lock()
     defer { monitor.unlock() }
     guard failuresLeft == 0 else {
@@ -40,7 +60,7 @@ final class MemoryDraftStore: DraftStore, @unchecked Sendable {
     }
     contents[name] = Array(content)
     users[name, default: 0] += 1
-    return name
+    return StoredObject(name, heldBy: Use(name, self))
   }
 
   func read(
@@ -64,15 +84,11 @@ final class MemoryDraftStore: DraftStore, @unchecked Sendable {
     return index.chunks
   }
 
-  func retain(_ name: ObjectName) { monitor.withLock { users[name, default: 0] += 1 } }
-
-  func release(_ names: [ObjectName]) {
+  private func release(_ name: ObjectName) {
     monitor.withLock {
-      for name in names {
-        guard let count = users[name] else { preconditionFailure("released more often than used") }
-        users[name] = count > 1 ? count - 1 : nil
-        if count == 1 { contents[name] = nil }
-      }
+      guard let count = users[name] else { preconditionFailure("released more often than used") }
+      users[name] = count > 1 ? count - 1 : nil
+      if count == 1 { contents[name] = nil }
     }
   }
 }

@@ -31,13 +31,75 @@ import VaultModel
   }
 
   @Test func theLastUserWhoLetsGoOfASmallObjectIsItsEnd() throws {
-    let name = try emma.objects.put(.chunk, [1])
-    #expect(try emma.objects.put(.chunk, [1]) == name)
-    emma.objects.discard(name)
+    var uses = [try emma.objects.stage(.chunk, [1]), try emma.objects.stage(.chunk, [1])]
+    let name = uses[0].name
+    #expect(uses[1].name == name)
+    uses.removeLast()
     #expect(try emma.objects.content(name, kind: .chunk) == [1])
-    emma.objects.discard(name)
+    uses.removeLast()
     #expect(throws: VaultError.self) { try emma.objects.content(name, kind: .chunk) }
+    #expect(emma.objects.stagedCount == 0)
     #expect(written.isEmpty)
+  }
+
+  @Test func aLargeObjectThatNobodyUsesIsRemoved() throws {
+    let content = [UInt8](repeating: 1, count: 100_000)
+    var uses = [try emma.objects.stage(.chunk, content)]
+    let name = uses[0].name
+    uses = []
+    // Whoever stages it again before that finds it.
+    uses = [try emma.objects.stage(.chunk, content)]
+    emma.objects.removeUnused()
+    #expect(try emma.objects.content(name, kind: .chunk) == content)
+    uses = []
+    emma.objects.removeUnused()
+    #expect(throws: VaultError.self) { try emma.objects.content(name, kind: .chunk) }
+    #expect(emma.objects.stagedCount == 0)
+  }
+
+  /// Equal content that is put after a commit has taken it is another object.
+  @Test(arguments: [1, 100_000])
+  func whoeverUsedWhatACommitHasDoesNotLetGoOfWhatWasPutSince(size: Int) throws {
+    let content = [UInt8](repeating: 1, count: size)
+    var before = [try emma.objects.stage(.chunk, content)]
+    let name = before[0].name
+    try emma.objects.publish(name)
+    emma.objects.settle()
+    #expect(emma.objects.stagedCount == 0)
+    let use = try emma.objects.stage(.chunk, content)
+    before = []
+    emma.objects.removeUnused()
+    try memory.store.remove(emma.objects.path(of: name))
+    #expect(try emma.objects.content(name, kind: .chunk) == content, "\(before)")
+    try emma.objects.publish(use.name)
+    emma.objects.settle()
+    #expect(try emma.objects.content(name, kind: .chunk) == content)
+  }
+
+  /// What a failed commit had brought to its place is named by nothing, and may be collected.
+  @Test(arguments: [1, 100_000])
+  func whatAFailedCommitPublishedIsStagedAgain(size: Int) throws {
+    let content = [UInt8](repeating: 1, count: size)
+    let use = try emma.objects.stage(.chunk, content)
+    try emma.objects.publish(use.name)
+    emma.objects.restage()
+    try memory.store.remove(emma.objects.path(of: use.name))
+    #expect(try emma.objects.content(use.name, kind: .chunk) == content)
+    try emma.objects.publish(use.name)
+    emma.objects.settle()
+    #expect(emma.objects.stagedCount == 0)
+    #expect(try emma.objects.content(use.name, kind: .chunk) == content)
+  }
+
+  @Test func whatAFailedCommitPublishedForNobodyIsForgotten() throws {
+    for number in 0..<100 {
+      do {
+        let use = try emma.objects.stage(.record, [UInt8(number)])
+        try emma.objects.publish(use.name)
+      }
+      emma.objects.restage()
+    }
+    #expect(emma.objects.stagedCount == 0)
   }
 
   @Test func aLargeObjectIsWrittenAtOnce() throws {

@@ -25,35 +25,31 @@ extension CommitWriter {
       .sorted { $0.device < $1.device }
   }
 
-  /// The edit with contents under the current keys, where its author began it under others.
+  /// An item of an edit with its content under the current keys, where its author began it under others.
   func translated(
-    _ edit: RecordEdit, over base: RevisionJoin.Named?
-  ) throws(VaultError) -> RecordEdit {
-    guard member.register.keys.hasChanged || edit.mayNameOldObjects else { return edit }
-    var edit = edit
+    _ item: Item, of edit: RecordEdit, over base: RevisionJoin.Named?
+  ) throws(VaultError) -> Item {
+    guard member.register.keys.hasChanged || edit.mayNameOldObjects else { return item }
     let translation = Translation(
       member: member, target: member.register.keys.current, keepsHistory: false,
       keepsMissing: false)
-    for (name, item) in edit.items {
-      guard var item else { continue }
-      let old = try member.chunks(of: item.content)
-      var new = old
-      for (position, chunk) in old.enumerated() {
-        guard let chunk else { continue }
-        if try member.objects.isGone(chunk) {
-          // It was not written here, so the record has it as it was seen, by now under its new name.
-          new[position] = try seen(name, position, of: edit, in: base) ?? chunk
-        } else if try member.objects.keyID(of: chunk) != translation.target.keyID {
-          new[position] = try translation.chunk(chunk)
-        }
+    let old = try member.chunks(of: item.content)
+    var new = old
+    for (position, chunk) in old.enumerated() {
+      guard let chunk else { continue }
+      if try member.objects.isGone(chunk) {
+        // It was not written here, so the record has it as it was seen, by now under its new name.
+        new[position] = try seen(item.name, position, of: edit, in: base) ?? chunk
+      } else if try member.objects.keyID(of: chunk) != translation.target.keyID {
+        new[position] = try translation.chunk(chunk)
       }
-      if new == old { continue }
-      item.content = try member.content(of: new)
-      edit.items[name] = item
-      // Whoever shows the record has the old names.
-      member.noteChanges([edit.record])
     }
-    return edit
+    if new == old { return item }
+    var item = item
+    item.content = try member.content(of: new)
+    // Whoever shows the record has the old names.
+    member.noteChanges([edit.record])
+    return item
   }
 
   /// The chunk that the record has by now in the place of one that its author saw; nil if another device has changed

@@ -54,6 +54,13 @@ package struct Commit: Sendable {
   /// Edits that could not be applied, because what they build on cannot be read; the others are
   /// committed all the same.
   package var failures: [RecordID: VaultError] = [:]
+  /// Items that were left out of their edits, because something of their content is not to be had.
+  package var heldBack: [RecordID: [FileName: VaultError]] = [:]
+
+  /// Why something is not part of the commit; nil if everything is.
+  package var firstFailure: VaultError? {
+    failures.values.first ?? heldBack.values.lazy.compactMap(\.values.first).first
+  }
 }
 
 extension RecordEdit {

@@ -8,7 +8,8 @@ extension Member {
   /// Everything that the edits name is on disk, and the commit survives a power cut, when this returns.
   /// Other processes of this device wait for one another here; edits are applied to the newest
   /// revisions. An edit that changes nothing writes nothing. Edits of records whose current revision
-  /// cannot be read are reported in `failures`; the others are committed.
+  /// cannot be read are reported in `failures`, items whose content is not to be had in `heldBack`; everything else is
+  /// committed.
   ///
   /// - Throws: `viewersOnlyRead`, `readOnly`, `noSpace`, `rolledBack`, `forked`, `io`; `damaged` or `missing` when the
   ///   member's head or manifest is not whole. Then nothing was committed and what was is still there.
@@ -49,8 +50,15 @@ extension Member {
         var writer = CommitWriter(member: self, heads: heads)
         // What is known by now stays known, also where the head that says so cannot be written.
         defer { heads.learned.formUnion(writer.unwritten) }
-        try writer.takeOver()
-        let value = try body(&writer, changed)
+        let value: Value
+        do throws(VaultError) {
+          try writer.takeOver()
+          value = try body(&writer, changed)
+        } catch {
+          objects.restage()
+          throw error
+        }
+        objects.settle()
         heads = writer.heads
         noteLateHeads(heads)
         return value
@@ -108,6 +116,7 @@ struct CommitWriter {
   /// Files of several names of which joins and edits have met several states, to be settled.
   var metFiles: [FileID: MetFile] = [:]
   private var failures: [RecordID: VaultError] = [:]
+  private var heldBack: [RecordID: [FileName: VaultError]] = [:]
   /// Records that were taken over from late heads and that no head of this device has yet.
   var unwritten: Set<RecordID> = []
   /// The redo records that the edits of this commit stand in.
@@ -137,6 +146,7 @@ struct CommitWriter {
   mutating func add(_ edits: [RecordEdit]) throws(VaultError) {
     let names = names(in: edits)
     for edit in edits {
+      let position = objects.publishedCount
       do throws(VaultError) {
         try add(edit, names: names)
       } catch {
@@ -144,6 +154,7 @@ struct CommitWriter {
         case .damaged, .missing, .notFound, .limit: failures[edit.record] = error
         default: throw error
         }
+        objects.restage(from: position)
       }
     }
     try settleFiles()
@@ -156,13 +167,9 @@ struct CommitWriter {
     let entry = entry(edit.record)
     var base: (name: ObjectName, revision: RecordRevision)?
     if let entry { base = (entry.revision, try member.revision(entry.revision)) }
-    let edit = try translated(
-      edit, over: base.map { RevisionJoin.Named(name: $0.name, revision: $0.revision) })
-    if let base, !edit.seen.isEmpty {
-      try keepUnseen(
-        by: edit, in: RevisionJoin.Named(name: base.name, revision: base.revision),
-        names: names.records)
-    }
+    let named = base.map { RevisionJoin.Named(name: $0.name, revision: $0.revision) }
+    let edit = try published(edit, over: named)
+    if let named, !edit.seen.isEmpty { try keepUnseen(by: edit, in: named, names: names.records) }
     guard
       var revision = try edit.applied(
         to: base, time: time(of: edit, over: base?.revision, names),
@@ -170,11 +177,33 @@ struct CommitWriter {
         keepsTombstones: context.keepsTombstones, names: names.records, load: member.loadPage)
     else { return }
     if !edit.hasAllNames { try noteOtherNames(of: edit, base: base?.revision) }
-    // In the order in which most programs read them: the disk lays them out as they come.
-    for (_, item) in edit.items.sorted(by: { $0.key < $1.key }) {
-      if let item { try publish(item.content) }
-    }
     try write(&revision, base: base?.revision, entry: entry)
+  }
+
+  /// Brings the contents of an edit to their places, under the current keys. An item of which something is not to be had
+  /// is held back, and the rest of the edit goes on without it: one lost file is not to be the loss of others.
+  private mutating func published(
+    _ edit: RecordEdit, over base: RevisionJoin.Named?
+  ) throws(VaultError) -> RecordEdit {
+    var result = edit
+    // In the order in which most programs read them: the disk lays them out as they come.
+    for (name, item) in edit.items.sorted(by: { $0.key < $1.key }) {
+      guard let item else { continue }
+      let position = objects.publishedCount
+      do throws(VaultError) {
+        let item = try translated(item, of: edit, over: base)
+        try publish(item.content)
+        result.items[name] = item
+      } catch {
+        switch error {
+        case .damaged, .missing, .away: heldBack[edit.record, default: [:]][name] = error
+        default: throw error
+        }
+        objects.restage(from: position)
+        result.items.removeValue(forKey: name)
+      }
+    }
+    return result
   }
 
   /// Stores a revision, which becomes the record's newest.
@@ -236,9 +265,9 @@ struct CommitWriter {
   private func putAndPublish(
     _ kind: ObjectKind, _ bytes: [UInt8]
   ) throws(VaultError) -> ObjectName {
-    let name = try objects.put(kind, bytes)
-    try objects.publish(name)
-    return name
+    let use = try objects.stage(kind, bytes)
+    try objects.publish(use.name)
+    return use.name
   }
 
   /// What the manifest says of the record's note; read again only when the note changed.
@@ -264,7 +293,8 @@ struct CommitWriter {
     guard
       !written.isEmpty || hasLateHeads || writesLearned && !heads.learned.isEmpty
     else {
-      return Commit(counter: current, changedByOthers: changedByOthers, failures: failures)
+      return Commit(
+        counter: current, changedByOthers: changedByOthers, failures: failures, heldBack: heldBack)
     }
     let entries = Array(written.values)
     // The head must be complete by itself, so it also takes what was learned from other devices.
@@ -280,7 +310,7 @@ struct CommitWriter {
     return Commit(
       counter: counter, entries: entries,
       changedByOthers: changedByOthers.union(joined).union(replaced), joined: joined,
-      failures: failures)
+      failures: failures, heldBack: heldBack)
   }
 
   /// Writes a head with what was learned from other devices, and nothing else that is new.

@@ -56,7 +56,7 @@ extension ObjectStore {
   private func open(_ name: ObjectName, kind: ObjectKind) throws(VaultError) -> ObjectReader {
     if let staging, let object = staged.withLock({ $0[name] }) {
       let path = staging.path(of: name)
-      if let held = object.held {
+      if case .memory(let held) = object.place {
         return try ObjectReader(
           name: name, kind: kind, path: path, blob: HeldBlob(bytes: held), keys: keys,
           buffers: buffers)
@@ -94,7 +94,7 @@ extension ObjectStore {
     var path = path(of: name)
     if let staging, let object = staged.withLock({ $0[name] }) {
       path = staging.path(of: name)
-      if let held = object.held {
+      if case .memory(let held) = object.place {
         return try content(name, kind: kind, file: held, path: path, checkingName)
       }
     }
@@ -191,7 +191,7 @@ extension ObjectStore {
   private func header(of name: ObjectName) throws(VaultError) -> ObjectHeader {
     var path = path(of: name)
     if let staging, let object = staged.withLock({ $0[name] }) {
-      if let held = object.held {
+      if case .memory(let held) = object.place {
         return try ObjectHeader(reading: HeldBlob(bytes: held), path: path.string)
       }
       path = staging.path(of: name)

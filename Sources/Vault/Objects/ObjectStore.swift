@@ -7,7 +7,7 @@ import VaultModel
 /// The objects of one member: content in, name out, and back.
 ///
 /// New objects are *staged*: sealed on disk, or in memory while they are small, but named by no commit. `publish`
-/// brings them to their place as part of a commit. Safe to use from any thread; calls run on the caller's thread.
+/// brings them to their place as part of a commit; `settle` or `restage` says how that has ended. Safe to use from any thread; calls run on the caller's thread.
 package final class ObjectStore: Sendable {
   let member: MemberID
   let keys: MemberKeys
@@ -17,18 +17,8 @@ package final class ObjectStore: Sendable {
   // Nil in a vault that is wholly here.
   let lazy: LazyChunks?
   let buffers: BufferPool
-  /// An object that no commit of this process has taken yet.
-  struct Staged: Sendable {
-    let kind: ObjectKind
-    /// How many drafts use it.
-    var userCount: Int
-    /// It is a link to an object that was in its place already.
-    var isLink = false
-    /// The sealed file of a small object, which stands nowhere else; nil when it is in the staging folder.
-    var held: [UInt8]?
-  }
-
-  let staged = Mutex<[ObjectName: Staged]>([:])
+  /// What no commit of this process has taken yet.
+  let staged = Mutex(StagedObjects())
   let readers = Mutex(ReaderCache(capacity: openReaderLimit))
 
   init(
@@ -52,36 +42,49 @@ package final class ObjectStore: Sendable {
 
   // MARK: Writing
 
-  /// Hashes, seals and stages the content; the same content is stored once.
+  /// Stages the content for as long as this process lives, or until a commit takes it.
   ///
-  /// Counts one more user of the staged object: each `put` is answered by one `publish` or `discard`.
-  /// Not durable before a commit that names it.
-  ///
-  /// - Throws: `noSpace`, `readOnly`, `io`.
+  /// - Throws: What `stage` throws.
   package func put(
     _ kind: ObjectKind, _ content: UnsafeRawBufferPointer
   ) throws(VaultError) -> ObjectName {
+    try stageCounted(kind, content).name
+  }
+
+  /// Hashes, seals and stages the content; the same content is stored once. It stays for as long as what is returned,
+  /// or until a commit takes it. Not durable before a commit that names it.
+  ///
+  /// - Throws: `noSpace`, `readOnly`, `io`.
+  package func stage(
+    _ kind: ObjectKind, _ content: UnsafeRawBufferPointer
+  ) throws(VaultError) -> ObjectUse {
+    let (name, number) = try stageCounted(kind, content)
+    return ObjectUse(name, number: number, in: self)
+  }
+
+  /// Counts one user, who ends its use by the number.
+  private func stageCounted(
+    _ kind: ObjectKind, _ content: UnsafeRawBufferPointer
+  ) throws(VaultError) -> (name: ObjectName, number: UInt64) {
     guard let staging else { throw .readOnly }
     precondition(content.count <= ObjectLayout.maximumContentSize(of: kind))
     let epoch = keys.current
     let name = epoch.name(kind: kind, content: content)
-    if retainStaged(name) { return name }
+    if let number = staged.withLock({ $0.use(name) }) { return (name, number) }
     let size = ObjectLayout.current(for: kind).fileSize(contentSize: content.count)
     // Whether there is such an object in its place already, a small one asks only when a commit takes it.
     let isHeld = size <= Staging.heldObjectSize ? try staging.hold(size) : false
-    if !isHeld, try linkExisting(name, kind: kind, staging: staging) { return name }
+    if !isHeld, let number = try linkExisting(name, kind: kind, staging: staging) {
+      return (name, number)
+    }
     let isPooled = size <= buffers.byteCount
     let buffer =
       isPooled ? buffers.take() : .allocate(byteCount: size, alignment: 4096)
     defer { if isPooled { buffers.put(buffer) } else { buffer.deallocate() } }
     let sealed = UnsafeMutableRawBufferPointer(rebasing: buffer[0..<size])
     epoch.seal(name: name, kind: kind, content: content, into: sealed)
-    if isHeld {
-      hold(name, kind, Array(sealed), staging)
-    } else {
-      try create(name, kind, UnsafeRawBufferPointer(sealed), staging)
-    }
-    return name
+    if isHeld { return (name, add(name, kind, in: .memory(Array(sealed)))) }
+    return (name, try create(name, kind, UnsafeRawBufferPointer(sealed), staging))
   }
 
   /// The name that content gets when it is put now.
@@ -94,34 +97,29 @@ package final class ObjectStore: Sendable {
     try content.withBytes { (bytes) throws(VaultError) in try put(kind, bytes) }
   }
 
-  /// Keeps a small object in memory, or joins another thread that staged the same content meanwhile.
-  private func hold(
-    _ name: ObjectName, _ kind: ObjectKind, _ sealed: [UInt8], _ staging: Staging
-  ) {
-    let isNew = staged.withLock { staged in
-      staged[name, default: Staged(kind: kind, userCount: 0, held: sealed)].userCount += 1
-      return staged[name]?.userCount == 1
-    }
-    if !isNew { staging.letGo(sealed.count) }
+  /// `stage` for content in an array.
+  package func stage(_ kind: ObjectKind, _ content: [UInt8]) throws(VaultError) -> ObjectUse {
+    try content.withBytes { (bytes) throws(VaultError) in try stage(kind, bytes) }
   }
 
   /// Creates the staged file, or joins another thread that stages the same content at this moment.
   private func create(
     _ name: ObjectName, _ kind: ObjectKind, _ sealed: UnsafeRawBufferPointer, _ staging: Staging
-  ) throws(VaultError) {
+  ) throws(VaultError) -> UInt64 {
     let path = staging.path(of: name)
-    for attempt in 0... {
+    var attempt = 0
+    while true {
       do throws(BlobStoreError) {
         try store.create(path, sealed)
-        retain(name, kind, isLink: false)
-        return
+        return add(name, kind, in: .folder)
       } catch {
         guard case .alreadyExists = error else { throw VaultError(error) }
       }
       // Its file is there, but it counts only once its user is counted too; until then it may be
       // about to be counted, or about to be removed.
-      if retainStaged(name) { return }
+      if let number = staged.withLock({ $0.use(name) }) { return number }
       sched_yield()
+      attempt += 1
       if attempt == 1000 {
         // Nobody will: it was left when a discarded file could not be removed.
         try storing { () throws(BlobStoreError) in try store.remove(path) }
@@ -132,58 +130,52 @@ package final class ObjectStore: Sendable {
   /// Takes an object that is already in its place for the content, if it opens.
   private func linkExisting(
     _ name: ObjectName, kind: ObjectKind, staging: Staging
-  ) throws(VaultError) -> Bool {
+  ) throws(VaultError) -> UInt64? {
     let final = path(of: name)
     guard try storing({ () throws(BlobStoreError) in try store.size(of: final) }) != nil else {
-      return false
+      return nil
     }
     // One that does not open is replaced when the good one is published.
-    guard opensInPlace(name, kind) else { return false }
+    guard opensInPlace(name, kind) else { return nil }
     do throws(BlobStoreError) {
       // The link keeps the content alive even if `collect` removes the object before the commit.
       try store.link(final, to: staging.path(of: name))
     } catch {
       switch error {
-      case .notFound, .alreadyExists: return retainStaged(name)
+      case .notFound, .alreadyExists: return staged.withLock { $0.use(name) }
       default: throw VaultError(error)
       }
     }
-    retain(name, kind, isLink: true)
-    return true
+    return add(name, kind, in: .link)
   }
 
-  private func retain(_ name: ObjectName, _ kind: ObjectKind, isLink: Bool) {
-    staged.withLock {
-      $0[name, default: Staged(kind: kind, userCount: 0, isLink: isLink)].userCount += 1
-    }
+  private func add(_ name: ObjectName, _ kind: ObjectKind, in place: StagedObjects.Place) -> UInt64
+  {
+    let (number, freed) = staged.withLock { $0.add(name, kind, in: place) }
+    letGo(freed)
+    return number
   }
 
-  private func retainStaged(_ name: ObjectName) -> Bool {
-    staged.withLock { staged in
-      guard staged[name] != nil else { return false }
-      staged[name]?.userCount += 1
-      return true
-    }
+  func endUse(of name: ObjectName, number: UInt64) {
+    letGo(staged.withLock { $0.endUse(of: name, number: number) })
   }
 
-  /// One user of a staged object no longer needs it; the last one removes it.
-  ///
-  /// Does nothing for an object that a commit has taken.
-  package func discard(_ name: ObjectName) {
+  private func letGo(_ heldByteCount: Int?) {
+    if let heldByteCount { staging?.letGo(heldByteCount) }
+  }
+
+  /// Removes the staged files that nobody uses.
+  package func removeUnused() {
     guard let staging else { return }
     staged.withLock { staged in
-      guard let object = staged[name] else { return }
-      if object.userCount > 1 {
-        staged[name]?.userCount -= 1
-        return
-      }
-      staged[name] = nil
-      if let held = object.held { return staging.letGo(held.count) }
       // Under the lock, so that nobody stages the same content again in between. What cannot be
       // removed is removed with the staging folder.
-      try? store.remove(staging.path(of: name))
+      for name in staged.takeUnused() { try? store.remove(staging.path(of: name)) }
     }
   }
+
+  /// How many objects wait for a commit.
+  package var stagedCount: Int { staged.withLock { $0.count } }
 
   /// Where an object is to be found.
   enum Whereabouts {
@@ -195,15 +187,17 @@ package final class ObjectStore: Sendable {
   }
 
   func whereabouts(of name: ObjectName) -> Whereabouts {
-    staged.withLock { staged in
-      guard let object = staged[name] else { return .inPlace }
-      return object.held.map(Whereabouts.held) ?? .inStagingFolder
+    switch staged.withLock({ $0[name]?.place }) {
+    case nil: .inPlace
+    case .memory(let sealed): .held(sealed)
+    case .folder, .link: .inStagingFolder
     }
   }
 
   func isStaged(_ name: ObjectName) -> Bool { staged.withLock { $0[name] != nil } }
 
-  /// Moves a staged object to its place; does nothing when it is there already.
+  /// Moves a staged object to its place; does nothing when it is there already. Only a commit does that, which ends with
+  /// `settle` or `restage`.
   ///
   /// - Throws: `missing` if it is neither staged nor in its place.
   func publish(_ name: ObjectName) throws(VaultError) {
@@ -216,19 +210,44 @@ package final class ObjectStore: Sendable {
       }
       return
     }
-    if let held = object.held {
-      try write(held, name, object.kind)
-    } else {
+    switch object.place {
+    case .memory(let sealed): try write(sealed, name, object.kind)
+    case .folder, .link:
       try storing { () throws(BlobStoreError) in
         let path = staging.path(of: name)
         try store.rename(path, to: final)
         // Renaming one link of a file over another does nothing and leaves both.
-        if object.isLink { try store.remove(path) }
+        if case .link = object.place { try store.remove(path) }
       }
     }
-    // Its users now have it in its place; what they discard later is not staged any more.
-    let published = staged.withLock { $0.removeValue(forKey: name) }
-    if let held = published?.held { staging.letGo(held.count) }
+    staged.withLock { $0.markPublished(name) }
+  }
+
+  /// How many objects the commit under way has brought to their places.
+  var publishedCount: Int { staged.withLock { $0.published.count } }
+
+  /// The commit under way is done: what it has brought to its place stays there.
+  func settle() {
+    for byteCount in staged.withLock({ $0.settle() }) { letGo(byteCount) }
+  }
+
+  /// The commit under way failed, or leaves out what it has brought to its place since `position`. No head names that,
+  /// so it is staged again for those who use it: whoever collects what is not named may remove it from its place.
+  func restage(from position: Int = 0) {
+    guard let staging else { return }
+    let freed = staged.withLock { staged in
+      staged.restage(from: position) { name in
+        do throws(BlobStoreError) {
+          try store.link(path(of: name), to: staging.path(of: name))
+          return true
+        } catch {
+          if case .alreadyExists = error { return true }
+          // Such as where a disk knows no links; the object stays in its place.
+          return false
+        }
+      }
+    }
+    for byteCount in freed { letGo(byteCount) }
   }
 
   private func write(

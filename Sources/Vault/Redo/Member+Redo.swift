@@ -67,9 +67,9 @@ extension Member {
     let objects = entries.flatMap(\.record.objects)
     let commit = try withWriter { (commit, changed) throws(VaultError) -> Commit? in
       guard commit.redone(of: writer) < last.sequence else { return nil }
-      let names = try put(objects)
-      defer { for name in names.values { self.objects.discard(name) } }
-      var edits = last.record.edits.map { RecordEdit($0).renamingChunks(names) }
+      let uses = try stage(objects)
+      defer { withExtendedLifetime(uses) {} }
+      var edits = last.record.edits.map { RecordEdit($0).renamingChunks(uses.mapValues(\.name)) }
       if last.keyID != register.keys.current.keyID {
         for index in edits.indices { edits[index].mayNameOldObjects = true }
       }
@@ -82,16 +82,16 @@ extension Member {
     return true
   }
 
-  /// Stages the content of logged objects under the current keys; tells their names by those they had.
-  private func put(
+  /// Stages the content of logged objects under the current keys; tells what became of them by the names they had.
+  private func stage(
     _ objects: [RedoRecord.Object]
-  ) throws(VaultError) -> [ObjectName: ObjectName] {
-    var names: [ObjectName: ObjectName] = [:]
-    for object in objects where names[object.name] == nil {
+  ) throws(VaultError) -> [ObjectName: ObjectUse] {
+    var uses: [ObjectName: ObjectUse] = [:]
+    for object in objects where uses[object.name] == nil {
       let content = try self.objects.content(of: object.file, named: object.name, object.kind)
-      names[object.name] = try self.objects.put(object.kind, content)
+      uses[object.name] = try self.objects.stage(object.kind, content)
     }
-    return names
+    return uses
   }
 }
 

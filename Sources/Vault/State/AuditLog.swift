@@ -15,6 +15,8 @@ package enum AuditAction: String, Sendable, CaseIterable {
   case export
   case restore
   case damage
+  /// Something that was changed could not be saved.
+  case unsaved
   case collect
   case repair
   case password

@@ -4,8 +4,13 @@ final class DirtyBudget: @unchecked Sendable {
   private let pool: BufferPool
   private let limit: Int
   private let monitor = Monitor()
+  private struct Entry {
+    // A file that nothing leads to any more takes its draft with it.
+    weak var draft: Draft?
+    let lastUse: UInt64
+  }
   /// Drafts that may have dirty chunks, by when they were last written. Protected by `monitor`.
-  private var drafts: [ObjectIdentifier: (draft: Draft, lastUse: UInt64)] = [:]
+  private var drafts: [ObjectIdentifier: Entry] = [:]
   private var clock: UInt64 = 0
 
   init(pool: BufferPool, limit: Int) {
@@ -26,7 +31,7 @@ final class DirtyBudget: @unchecked Sendable {
   func use(_ draft: Draft) {
     monitor.withLock {
       clock += 1
-      drafts[ObjectIdentifier(draft)] = (draft, clock)
+      drafts[ObjectIdentifier(draft)] = Entry(draft: draft, lastUse: clock)
     }
   }
 
@@ -36,6 +41,9 @@ final class DirtyBudget: @unchecked Sendable {
   }
 
   private func oldest() -> Draft? {
-    monitor.withLock { drafts.values.min { $0.lastUse < $1.lastUse }?.draft }
+    monitor.withLock {
+      drafts = drafts.filter { $0.value.draft != nil }
+      return drafts.values.min { $0.lastUse < $1.lastUse }?.draft
+    }
   }
 }

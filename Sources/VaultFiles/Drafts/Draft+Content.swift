@@ -15,7 +15,9 @@ extension Draft {
     case .indexes(let indexes):
       for index in indexes { names += try store.index(index) }
     }
-    var state = DraftState(layout: layout, size: sealed.size, names: names)
+    let held = Dictionary(sealed.objects.map { ($0.name, $0) }) { first, _ in first }
+    let objects = names.map { name in name.map { held[$0] ?? StoredObject($0) } }
+    var state = DraftState(layout: layout, size: sealed.size, objects: objects)
     if let inline {
       inline.withUnsafeBytes { bytes in
         let present = UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(clamping: sealed.size)))
@@ -26,22 +28,26 @@ extension Draft {
     loaded = state
   }
 
-  /// Sealed chunks as an item's content; puts index objects where there are many. Locked.
-  func storedContent(_ state: DraftState) throws(FileError) -> Item.Content {
-    guard let names = state.sealedNames else { preconditionFailure("all chunks were sealed") }
-    if names.isEmpty { return .none }
-    if names.count <= Limits.inlineChunks { return .chunks(names) }
-    var indexes: [ObjectName] = []
+  /// Sealed chunks as an item's content, and all objects that it needs; puts index objects where there are many chunks.
+  /// Locked.
+  func storedContent(
+    _ state: DraftState
+  ) throws(FileError) -> (content: Item.Content, objects: [StoredObject]) {
+    guard let chunks = state.sealedObjects else { preconditionFailure("all chunks were sealed") }
+    let (names, objects) = (chunks.map { $0?.name }, chunks.compactMap { $0 })
+    if names.isEmpty { return (.none, []) }
+    if names.count <= Limits.inlineChunks { return (.chunks(names), objects) }
+    var indexes: [StoredObject] = []
     for start in stride(from: 0, to: names.count, by: ChunkIndex.capacity) {
       let end = min(names.count, start + ChunkIndex.capacity)
       let page = ChunkIndex(chunks: Array(names[start..<end])).encoded()
       indexes.append(try put(page))
     }
-    return .indexes(indexes)
+    return (.indexes(indexes.map(\.name)), objects + indexes)
   }
 
-  private func put(_ page: [UInt8]) throws(FileError) -> ObjectName {
-    let result: Result<ObjectName, FileError> = page.withUnsafeBytes { bytes in
+  private func put(_ page: [UInt8]) throws(FileError) -> StoredObject {
+    let result: Result<StoredObject, FileError> = page.withUnsafeBytes { bytes in
       do throws(FileError) { return .success(try store.put(.index, bytes)) } catch {
         return .failure(error)
       }

@@ -11,6 +11,8 @@ final class Draft: @unchecked Sendable {
     var size: UInt64
     /// In bytes, holes not counted.
     var dataByteCount: UInt64
+    /// The objects that the content needs, as far as a commit may not have them.
+    var objects: [StoredObject] = []
   }
 
   /// What drafts of one mount share.
@@ -30,17 +32,19 @@ final class Draft: @unchecked Sendable {
   private(set) var isModified = false
   /// Chunks that workers have.
   private var inFlight: [(chunk: Int, ticket: SealTicket)] = []
-  /// Objects that the content before the last `seal` named, and the one after does not.
-  private var obsolete: [ObjectName] = []
   private var sequence = ReadSequence()
   /// Counts changes, so that a reader sees that its plan is out of date.
   private var changeCount: UInt64 = 0
   private var lookups = LookupPattern()
 
-  init(_ content: Item.Content, size: UInt64, store: any DraftStore, resources: Resources) {
+  /// - Parameter objects: Those that the content needs, as far as a commit may not have them.
+  init(
+    _ content: Item.Content, size: UInt64, objects: [StoredObject] = [], store: any DraftStore,
+    resources: Resources
+  ) {
     self.store = store
     self.resources = resources
-    sealed = Sealed(content: content, size: size, dataByteCount: size)
+    sealed = Sealed(content: content, size: size, dataByteCount: size, objects: objects)
   }
 
   /// The size with all that was written. Locked.
@@ -61,12 +65,12 @@ final class Draft: @unchecked Sendable {
         for part in plan.parts {
           let lower = part.target
           try store.read(
-            part.name, at: part.range.lowerBound,
+            part.object.name, at: part.range.lowerBound,
             into: UnsafeMutableRawBufferPointer(rebasing: target[lower..<lower + part.range.count]))
         }
         return plan.byteCount
       } catch {
-        // A chunk that was superseded meanwhile may be gone; what replaced it is read instead.
+        // Another process may have put other content in its place, and collected this.
         if lock.withLock({ changeCount }) == plan.changeCount { throw error }
       }
     }
@@ -93,7 +97,7 @@ final class Draft: @unchecked Sendable {
       at: offset, into: UnsafeMutableRawBufferPointer(rebasing: target[..<plan.byteCount]))
     let range = offset..<offset + UInt64(plan.byteCount)
     for chunk in sequence.read(range, resources.layout, chunkCount: state.chunks.count) {
-      if case .sealed(let name, _) = state.chunks[chunk] { plan.ahead.append(name) }
+      if case .sealed(let object, _) = state.chunks[chunk] { plan.ahead.append(object.name) }
     }
     if lookups.isRecognized(byNextReadAt: offset, byteCount: plan.byteCount) {
       store.willLookUp(state.namesInUse)
@@ -138,23 +142,24 @@ final class Draft: @unchecked Sendable {
     }
   }
 
-  /// The names of whole chunks, sealed, each counted once more for whoever takes them over by `share`; nil if they
-  /// are not to be had so. Locked.
-  func namesToShare(_ chunks: Range<Int>) throws(FileError) -> [ObjectName?]? {
+  /// The objects of whole chunks, sealed, for whoever takes them over by `share`; nil if they are not to be had so.
+  /// Locked.
+  func objectsToShare(_ chunks: Range<Int>) throws(FileError) -> [StoredObject?]? {
     try load()
-    guard let names = loaded?.sealedNames, chunks.upperBound <= names.count else { return nil }
-    for case let name? in names[chunks] { store.retain(name) }
-    return Array(names[chunks])
+    guard let objects = loaded?.sealedObjects, chunks.upperBound <= objects.count else {
+      return nil
+    }
+    return Array(objects[chunks])
   }
 
-  /// Takes over whole chunks of another file of the same store, with their counts. Locked.
-  func share(_ names: [ObjectName?], from first: Int, end: UInt64) throws(FileError) {
-    guard !names.isEmpty else { return }
+  /// Takes over whole chunks of another file of the same store. Locked.
+  func share(_ objects: [StoredObject?], from first: Int, end: UInt64) throws(FileError) {
+    guard !objects.isEmpty else { return }
     try change { (state) throws(FileError) in
       let layout = resources.layout
-      let range = layout.start(of: first)..<layout.start(of: first + names.count)
+      let range = layout.start(of: first)..<layout.start(of: first + objects.count)
       try removeObstacles(&state) { $0.obstacle(toChanging: range) }
-      state.share(names, from: first, end: end)
+      state.share(objects, from: first, end: end)
     }
   }
 
@@ -191,25 +196,17 @@ final class Draft: @unchecked Sendable {
     defer { loaded = state }
     try reap(&state)
     let content: Item.Content
+    var objects: [StoredObject] = []
     if let inline = inlineContent(&state, limit: inlineLimit) {
       content = .inline(inline)
     } else {
       try sealChunks(&state)
-      content = try storedContent(state)
+      (content, objects) = try storedContent(state)
     }
-    if case .indexes(let old) = sealed.content { obsolete += old }
-    obsolete += state.takeSuperseded()
-    sealed = Sealed(content: content, size: state.size, dataByteCount: state.dataByteCount)
+    sealed = Sealed(
+      content: content, size: state.size, dataByteCount: state.dataByteCount, objects: objects)
     isModified = false
     return sealed
-  }
-
-  /// Lets go of the objects that the content returned by `seal` no longer names. To be called once that content stands
-  /// in the file's item: before, a commit may still name them. Locked.
-  func releaseObsolete() {
-    guard !obsolete.isEmpty else { return }
-    store.release(obsolete)
-    obsolete = []
   }
 
   /// Seals the dirty chunk that was not used for the longest time; false if there is none.
@@ -227,27 +224,6 @@ final class Draft: @unchecked Sendable {
   /// Has the next `seal` make content anew, though nothing changed. Locked.
   func markModified() throws(FileError) {
     try change { _ in }
-  }
-
-  /// Lets go of everything: nobody will read this file again. Locked.
-  func abandon() {
-    if var state = loaded {
-      for (chunk, ticket) in inFlight {
-        let result = ticket.wait()
-        do throws(FileError) { try take(result, of: chunk, ticket, &state) } catch {
-          // What could not be sealed has no object to let go of.
-        }
-      }
-      inFlight = []
-      obsolete += state.takeSuperseded() + state.namesInUse
-      if case .indexes(let indexes) = sealed.content { obsolete += indexes }
-    } else {
-      obsolete += sealed.content.objects
-    }
-    loaded = nil
-    isModified = false
-    sealed = Sealed(content: .none, size: 0, dataByteCount: 0)
-    releaseObsolete()
   }
 
   private func inlineContent(_ state: inout DraftState, limit: Int) -> [UInt8]? {
@@ -304,14 +280,14 @@ final class Draft: @unchecked Sendable {
   }
 
   private func take(
-    _ result: Result<ObjectName, FileError>, of chunk: Int, _ ticket: SealTicket,
+    _ result: Result<StoredObject, FileError>, of chunk: Int, _ ticket: SealTicket,
     _ state: inout DraftState
   ) throws(FileError) {
     guard chunk < state.chunks.count, case .sealing(_, let current) = state.chunks[chunk],
       current === ticket
     else { return }  // taken in before
     switch result {
-    case .success(let name): state.markSealed(chunk, name)
+    case .success(let object): state.markSealed(chunk, object)
     case .failure(let error):
       state.markUnsealed(chunk)
       throw error
@@ -329,10 +305,10 @@ final class Draft: @unchecked Sendable {
   ) throws(FileError) {
     switch obstacle {
     case .wait(let chunk, let ticket): try take(ticket.wait(), of: chunk, ticket, &state)
-    case .load(let chunk, let name, let byteCount):
+    case .load(let chunk, let object, let byteCount):
       let buffer = ChunkBuffer(capacity: byteCount, pool: resources.pool)
       try buffer.fill(byteCount) { (memory) throws(FileError) in
-        try store.read(name, at: 0, into: memory)
+        try store.read(object.name, at: 0, into: memory)
       }
       state.install(buffer, at: chunk)
     }

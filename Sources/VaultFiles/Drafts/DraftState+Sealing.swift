@@ -26,9 +26,9 @@ extension DraftState {
       buffer.extend(to: extent)
       return .seal(buffer)
     case .sealing(_, let ticket): return .obstacle(.wait(chunk: index, ticket))
-    case .sealed(let name, let byteCount):
+    case .sealed(let object, let byteCount):
       if byteCount < extent {
-        return .obstacle(.load(chunk: index, name: name, byteCount: byteCount))
+        return .obstacle(.load(chunk: index, object, byteCount: byteCount))
       }
       settle(index)
       return .none
@@ -44,13 +44,13 @@ extension DraftState {
   }
 
   /// A chunk's bytes are now in this object.
-  mutating func markSealed(_ index: Int, _ name: ObjectName) {
+  mutating func markSealed(_ index: Int, _ object: StoredObject) {
     let byteCount: Int
     switch chunks[index] {
     case .dirty(let buffer), .sealing(let buffer, _): byteCount = buffer.count
     case .hole, .sealed: preconditionFailure("a chunk is sealed that was not dirty")
     }
-    replace(index, by: .sealed(name, byteCount: byteCount))
+    replace(index, by: .sealed(object, byteCount: byteCount))
     if byteCount >= layout.extent(of: index, size: size) { settle(index) }
   }
 
@@ -82,12 +82,12 @@ extension DraftState {
       switch chunks[slice.chunk] {
       case .hole: memset(destination, 0, slice.range.count)
       case .dirty(let buffer), .sealing(let buffer, _): buffer.copy(slice.range, to: destination)
-      case .sealed(let name, let byteCount):
+      case .sealed(let object, let byteCount):
         let present = max(0, min(slice.range.upperBound, byteCount) - slice.range.lowerBound)
         if present > 0 {
           let lower = slice.range.lowerBound
           parts.append(
-            SealedPart(name: name, range: lower..<lower + present, target: slice.offset))
+            SealedPart(object: object, range: lower..<lower + present, target: slice.offset))
         }
         if present < slice.range.count {
           memset(destination + present, 0, slice.range.count - present)

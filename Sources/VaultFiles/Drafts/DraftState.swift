@@ -11,7 +11,7 @@ struct DraftState {
     /// Zeros; no object.
     case hole
     /// The first `byteCount` bytes of this object, then zeros.
-    case sealed(ObjectName, byteCount: Int)
+    case sealed(StoredObject, byteCount: Int)
     /// In memory, to be sealed.
     case dirty(ChunkBuffer)
     /// In memory, being sealed by a worker; unchangeable until that ends.
@@ -21,14 +21,14 @@ struct DraftState {
   /// What has to happen before an operation can be applied.
   enum Obstacle {
     /// This sealed chunk is to be loaded: `install(_:at:)`.
-    case load(chunk: Int, name: ObjectName, byteCount: Int)
+    case load(chunk: Int, StoredObject, byteCount: Int)
     /// A worker still has this chunk: wait, then `settle(chunk:)`.
     case wait(chunk: Int, SealTicket)
   }
 
   /// A part of a read that lies in a sealed object.
   struct SealedPart {
-    let name: ObjectName
+    let object: StoredObject
     /// Within the object's content.
     let range: Range<Int>
     /// Where it belongs in what was asked for.
@@ -40,30 +40,28 @@ struct DraftState {
   private(set) var chunks: [Chunk]
   /// Chunks that `unsealed` has to look at: dirty, being sealed, or sealed but shorter than they now have to be.
   private(set) var unsettled: Set<Int> = []
-  /// Objects that no chunk names any more since they were last taken.
-  private var superseded: [ObjectName] = []
   private var clock: UInt64 = 0
 
-  /// The state of content as it is stored: nil names are holes.
-  init(layout: ChunkLayout = .format, size: UInt64, names: [ObjectName?]) {
+  /// The state of content as it is stored: nil objects are holes.
+  init(layout: ChunkLayout = .format, size: UInt64, objects: [StoredObject?]) {
     self.layout = layout
     self.size = size
     let count = layout.chunkCount(size: size)
     chunks = (0..<count).map { index in
-      guard index < names.count, let name = names[index] else { return .hole }
-      return .sealed(name, byteCount: layout.extent(of: index, size: size))
+      guard index < objects.count, let object = objects[index] else { return .hole }
+      return .sealed(object, byteCount: layout.extent(of: index, size: size))
     }
   }
 
-  /// The chunk names, holes as nil; nil unless everything is sealed.
-  var sealedNames: [ObjectName?]? {
+  /// The chunks' objects, holes as nil; nil unless everything is sealed.
+  var sealedObjects: [StoredObject?]? {
     guard unsettled.isEmpty else { return nil }
-    return chunks.map { if case .sealed(let name, _) = $0 { name } else { nil } }
+    return chunks.map { if case .sealed(let object, _) = $0 { object } else { nil } }
   }
 
-  /// The objects that chunks name.
+  /// The names of the objects of chunks that are sealed.
   var namesInUse: [ObjectName] {
-    chunks.compactMap { if case .sealed(let name, _) = $0 { name } else { nil } }
+    chunks.compactMap { if case .sealed(let object, _) = $0 { object.name } else { nil } }
   }
 
   /// Bytes that are not holes, in units of whole chunks' extents.
@@ -74,12 +72,6 @@ struct DraftState {
       total += UInt64(layout.extent(of: index, size: size))
     }
     return total
-  }
-
-  /// The objects that were superseded since the last call.
-  mutating func takeSuperseded() -> [ObjectName] {
-    defer { superseded = [] }
-    return superseded
   }
 
   // MARK: Obstacles
@@ -96,9 +88,9 @@ struct DraftState {
     switch chunks[index] {
     case .hole, .dirty: nil
     case .sealing(_, let ticket): .wait(chunk: index, ticket)
-    case .sealed(let name, let byteCount):
+    case .sealed(let object, let byteCount):
       range.lowerBound == 0 && range.upperBound >= byteCount
-        ? nil : .load(chunk: index, name: name, byteCount: byteCount)
+        ? nil : .load(chunk: index, object, byteCount: byteCount)
     }
   }
 
@@ -110,11 +102,8 @@ struct DraftState {
     return nil
   }
 
-  /// Puts the loaded content of a sealed chunk in its place; its object is superseded.
-  mutating func install(_ buffer: ChunkBuffer, at index: Int) {
-    if case .sealed(let name, _) = chunks[index] { superseded.append(name) }
-    setDirty(buffer, at: index)
-  }
+  /// Puts the loaded content of a sealed chunk in its place.
+  mutating func install(_ buffer: ChunkBuffer, at index: Int) { setDirty(buffer, at: index) }
 
   /// The chunk is as it has to be: sealing has nothing to do there.
   mutating func settle(_ index: Int) { unsettled.remove(index) }
@@ -154,10 +143,7 @@ struct DraftState {
     let buffer: ChunkBuffer
     switch chunks[index] {
     case .dirty(let present): buffer = present
-    case .hole: buffer = ChunkBuffer(capacity: capacity, pool: pool)
-    case .sealed(let name, _):
-      superseded.append(name)
-      buffer = ChunkBuffer(capacity: capacity, pool: pool)
+    case .hole, .sealed: buffer = ChunkBuffer(capacity: capacity, pool: pool)
     case .sealing: preconditionFailure("a chunk is changed while a worker has it")
     }
     setDirty(buffer, at: index)
@@ -175,8 +161,8 @@ struct DraftState {
     let extent = layout.extent(of: last, size: size)
     switch chunks[last] {
     case .dirty(let buffer): buffer.truncate(to: extent)
-    case .sealed(let name, let byteCount):
-      chunks[last] = .sealed(name, byteCount: min(byteCount, extent))
+    case .sealed(let object, let byteCount):
+      chunks[last] = .sealed(object, byteCount: min(byteCount, extent))
     case .hole, .sealing: break
     }
   }
@@ -208,26 +194,24 @@ struct DraftState {
   }
 
   private mutating func makeHole(_ index: Int) {
-    switch chunks[index] {
-    case .sealed(let name, _): superseded.append(name)
-    case .hole, .dirty: break
-    case .sealing: preconditionFailure("a chunk is dropped while a worker has it")
+    if case .sealing = chunks[index] {
+      preconditionFailure("a chunk is dropped while a worker has it")
     }
     chunks[index] = .hole
     unsettled.remove(index)
   }
 
   /// Replaces whole chunks from `first` on by objects of another file, making the file longer where needed.
-  mutating func share(_ names: [ObjectName?], from first: Int, end: UInt64) {
+  mutating func share(_ objects: [StoredObject?], from first: Int, end: UInt64) {
     if end > size { grow(to: end) }
-    for (position, name) in names.enumerated() {
+    for (position, object) in objects.enumerated() {
       let index = first + position
       makeHole(index)
-      if let name {
-        chunks[index] = .sealed(name, byteCount: layout.extent(of: index, size: end))
+      if let object {
+        chunks[index] = .sealed(object, byteCount: layout.extent(of: index, size: end))
       }
     }
-    let last = first + names.count - 1
+    let last = first + objects.count - 1
     if case .sealed(_, let byteCount) = chunks[last],
       byteCount < layout.extent(of: last, size: size)
     {

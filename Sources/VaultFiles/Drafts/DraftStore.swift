@@ -3,7 +3,7 @@ import VaultModel
 /// Where the chunks of a draft come from and go to. Every call blocks, and may come from any thread.
 protocol DraftStore: Sendable {
   /// Hashes, seals and stages content; the same content gives the same name.
-  func put(_ kind: ObjectKind, _ content: UnsafeRawBufferPointer) throws(FileError) -> ObjectName
+  func put(_ kind: ObjectKind, _ content: UnsafeRawBufferPointer) throws(FileError) -> StoredObject
 
   /// Fills the buffer from a chunk's content at `offset`. Content that ends before the buffer does is damage.
   func read(
@@ -18,11 +18,4 @@ protocol DraftStore: Sendable {
 
   /// The whole content of an index object.
   func index(_ name: ObjectName) throws(FileError) -> [ObjectName?]
-
-  /// The object is named once more by content that is not committed yet. Without effect on what is committed.
-  func retain(_ name: ObjectName)
-
-  /// The object is named once less. One that was `put` and is no longer named by anything is discarded, not before no
-  /// commit that may have seen it is under way. Without effect on what is committed.
-  func release(_ names: [ObjectName])
 }

@@ -5,12 +5,12 @@ import VaultModel
 final class SealTicket: @unchecked Sendable {
   // `outcome` is protected by `monitor`.
   private let monitor = Monitor()
-  private var outcome: Result<ObjectName, FileError>?
+  private var outcome: Result<StoredObject, FileError>?
 
   /// nil while the worker has it.
-  var result: Result<ObjectName, FileError>? { monitor.withLock { outcome } }
+  var result: Result<StoredObject, FileError>? { monitor.withLock { outcome } }
 
-  func wait() -> Result<ObjectName, FileError> {
+  func wait() -> Result<StoredObject, FileError> {
     monitor.withLock {
       while true {
         if let outcome { return outcome }
@@ -19,7 +19,7 @@ final class SealTicket: @unchecked Sendable {
     }
   }
 
-  func finish(_ result: Result<ObjectName, FileError>) {
+  func finish(_ result: Result<StoredObject, FileError>) {
     monitor.withLock {
       outcome = result
       monitor.broadcast()

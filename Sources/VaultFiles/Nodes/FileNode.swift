@@ -15,6 +15,8 @@ final class FileNode: Node, @unchecked Sendable {
   var dataByteCount: UInt64
   /// What a commit writes: the content of the last flush.
   var content: Item.Content
+  /// The objects that `content` needs, as far as a commit may not have them.
+  var objects: [StoredObject] = []
   var contentSize: UInt64
   var mediaType: String
   var unknown: UnknownFields
@@ -30,7 +32,7 @@ final class FileNode: Node, @unchecked Sendable {
   var hasUncommittedContent = false
   /// Records that may hold more names of this file, not looked at yet.
   var unseenLinkRecords: Set<RecordID>
-  /// The content in use; there while it is open or not sealed.
+  /// The content in use; there while it is open, and for as long as anything can open it when it has no name.
   var draft: Draft?
   /// When the draft was first and last changed since it was last sealed, in monotonic time.
   var draftChanges: (first: ContinuousClock.Instant, last: ContinuousClock.Instant)?
@@ -96,7 +98,13 @@ final class FileNode: Node, @unchecked Sendable {
     contentSize = item.size
     size = item.size
     dataByteCount = item.dataByteCount
+    noteCommitted()
+  }
+
+  /// A commit has `content`.
+  func noteCommitted() {
     hasUncommittedContent = false
+    objects = []
   }
 }
 

@@ -12,6 +12,13 @@ struct PendingRecord {
   /// When the files of those items had last changed as they showed before they were changed here.
   var seen: [FileName: HybridTime] = [:]
 
+  /// What is left of it when a commit has everything but these items; nil if that is nothing.
+  func only(_ isLeft: (FileName) -> Bool) -> PendingRecord? {
+    let rest = PendingRecord(
+      items: items.filter { isLeft($0.key) }, seen: seen.filter { isLeft($0.key) })
+    return rest.items.isEmpty ? nil : rest
+  }
+
   /// Adds what differed before `self` began: after a failed commit.
   mutating func join(earlier: PendingRecord) {
     isNew = isNew || earlier.isNew
@@ -32,9 +39,11 @@ final class MemberView: @unchecked Sendable {
   let syncs = CommitQueue()
   /// Held through a commit, and while something is logged. Protects `mustCommit` and `thinning`.
   let writing = Monitor()
-  /// The last commit failed, so that what is in its objects' places need not be on disk.
+  /// The last commit failed or left something out: what is in its objects' places need not be on disk.
   var mustCommit = false
   var thinning = ThinningSchedule()
+  /// What the last commit failed to save.
+  var unsaved: [Unsaved] = []
   var directories: [RecordID: DirectoryNode] = [:]
   var files: [FileID: FileNode] = [:]
   /// What the next commit takes.
@@ -52,6 +61,9 @@ final class MemberView: @unchecked Sendable {
     member.trackChanges()
     self.objects = objects
   }
+
+  /// Why nothing of the member can be saved now; nil when it can, as far as is known.
+  var failure: FileError? { unsaved.first { $0.extent == .member }?.error }
 
   // MARK: What differs from the last commit
 

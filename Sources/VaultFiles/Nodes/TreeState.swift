@@ -18,6 +18,9 @@ final class TreeState: @unchecked Sendable {
 
   init() { topChanged = .now() }
 
+  /// What could not be saved so far, of all members.
+  var unsaved: [Unsaved] { views.values.flatMap(\.unsaved) }
+
   // MARK: Members
 
   /// Takes in members that are not there yet, and names that changed.
@@ -185,12 +188,15 @@ final class TreeState: @unchecked Sendable {
   }
 
   private func collapse(_ file: FileNode) {
-    guard file.draft == nil else { return }
     if file.links.isEmpty {
-      if file.hasUncommittedContent { file.view.objects.release(file.content.objects) }
+      // Nothing leads to it any more.
+      file.draft = nil
       return remove(file)
     }
-    guard file.isPublished, file.links.count == 1 || !isPending(file) else { return }
+    // The objects of what is not committed are held by the node.
+    guard file.draft == nil, file.isPublished, !file.hasUncommittedContent,
+      file.links.count == 1 || !isPending(file)
+    else { return }
     for link in file.links {
       guard let directory = file.view.directories[link.record], directory.files != nil else {
         continue
@@ -259,17 +265,6 @@ extension FileSlot {
   var isUnsaved: Bool {
     guard case .node(let node) = self else { return false }
     return !node.isPublished || node.draft != nil || node.openCount > 0
-  }
-}
-
-extension Item.Content {
-  /// The objects that it names itself.
-  var objects: [ObjectName] {
-    switch self {
-    case .none, .inline, .symlink: []
-    case .chunks(let names): names.compactMap { $0 }
-    case .indexes(let names): names
-    }
   }
 }
 

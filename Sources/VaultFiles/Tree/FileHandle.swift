@@ -37,11 +37,13 @@ package final class FileHandle: @unchecked Sendable {
 
   /// Writes all of it or throws; with `.append` at the end of the file, whatever `offset` is.
   ///
-  /// - Throws: `noSpace`, also for what was written before and could not be sealed; `fileTooLarge`, `badHandle`.
+  /// - Throws: `noSpace`, also for what was written before and could not be sealed; what keeps the member from being
+  ///   saved; a failure to save this file that nobody was told of yet; `fileTooLarge`, `badHandle`.
   package func write(
     at offset: UInt64, _ bytes: UnsafeRawBufferPointer, by caller: Caller? = nil
   ) throws(FileError) {
     guard flags.contains(.write) else { throw .badHandle }
+    try checkIsSaved()
     try tree.budget.makeRoom()
     try change(by: caller) { () throws(FileError) in
       let start = flags.contains(.append) ? draft.size : offset
@@ -113,6 +115,15 @@ package final class FileHandle: @unchecked Sendable {
     try throwPendingError()
   }
 
+  /// Nobody goes on writing what cannot be saved without having heard of it.
+  private func checkIsSaved() throws(FileError) {
+    let error = tree.state.lock.withLock {
+      defer { node.pendingError = nil }
+      return node.view.failure ?? node.pendingError
+    }
+    if let error { throw error }
+  }
+
   private func throwPendingError() throws(FileError) {
     let error = tree.state.lock.withLock {
       defer { node.pendingError = nil }
@@ -140,6 +151,7 @@ package final class FileHandle: @unchecked Sendable {
     guard length > 0 else { throw .invalidArgument }
     guard offset <= Self.sizeLimit, length <= Self.sizeLimit - offset else { throw .fileTooLarge }
     let end = offset + length
+    try checkIsSaved()
     try change(by: caller) { () throws(FileError) in
       let keepsSize: Bool
       switch mode {
@@ -182,32 +194,27 @@ package final class FileHandle: @unchecked Sendable {
       length <= Self.sizeLimit - targetOffset
     else { return nil }
     try tree.publish(node, draft)
-    guard let source = try namesToShare(at: offset, length: length) else { return nil }
-    var names = source.names
+    guard let source = try objectsToShare(at: offset, length: length) else { return nil }
+    var objects = source.objects
     var byteCount = source.byteCount
-    do throws(FileError) {
-      try target.change(by: caller) { () throws(FileError) in
-        let isPartial = !layout.isBoundary(byteCount)
-        if isPartial, targetOffset + byteCount < target.draft.size {
-          // The last chunk would replace more than was asked for.
-          if let last = names.popLast() ?? nil { draft.store.release([last]) }
-          byteCount -= byteCount % UInt64(layout.chunkSize)
-        }
-        guard !names.isEmpty else { return 0 }
-        try target.draft.share(
-          names, from: layout.chunk(at: targetOffset), end: targetOffset + byteCount)
-        return byteCount
+    try target.change(by: caller) { () throws(FileError) in
+      let isPartial = !layout.isBoundary(byteCount)
+      if isPartial, targetOffset + byteCount < target.draft.size {
+        // The last chunk would replace more than was asked for.
+        objects.removeLast()
+        byteCount -= byteCount % UInt64(layout.chunkSize)
       }
-    } catch {
-      draft.store.release(names.compactMap { $0 })
-      throw error
+      guard !objects.isEmpty else { return 0 }
+      try target.draft.share(
+        objects, from: layout.chunk(at: targetOffset), end: targetOffset + byteCount)
+      return byteCount
     }
     return byteCount == 0 ? nil : byteCount
   }
 
-  private func namesToShare(
+  private func objectsToShare(
     at offset: UInt64, length: UInt64
-  ) throws(FileError) -> (names: [ObjectName?], byteCount: UInt64)? {
+  ) throws(FileError) -> (objects: [StoredObject?], byteCount: UInt64)? {
     draft.lock.lock()
     defer { draft.lock.unlock() }
     guard offset < draft.size else { return nil }
@@ -217,7 +224,7 @@ package final class FileHandle: @unchecked Sendable {
     guard byteCount > 0 else { return nil }
     let first = layout.chunk(at: offset)
     let chunks = first..<first + layout.chunkCount(size: byteCount)
-    guard let names = try draft.namesToShare(chunks) else { return nil }
-    return (names, byteCount)
+    guard let objects = try draft.objectsToShare(chunks) else { return nil }
+    return (objects, byteCount)
   }
 }

@@ -28,7 +28,7 @@ extension FileTree {
 
   /// Stops the threads and commits everything, what is open included.
   ///
-  /// - Throws: the first failure; the rest is committed all the same.
+  /// - Throws: what `commitNow` throws.
   package func stop() throws(FileError) {
     thinner.stop()
     committer.stop()
@@ -39,7 +39,7 @@ extension FileTree {
 
   /// Seals and commits everything, what is open included. Durable when it returns.
   ///
-  /// - Throws: the first failure; the rest is committed all the same.
+  /// - Throws: the first failure, also when only one file is not saved; the rest is committed all the same.
   package func commitNow() throws(FileError) {
     guard !isReadOnly else { return }
     var failure: FileError?
@@ -51,21 +51,24 @@ extension FileTree {
         failure = failure ?? error
       }
     }
-    if let failure { throw failure }
+    if let failure = failure ?? unsaved.first?.error { throw failure }
   }
 
-  /// Commits what was done to the names in a directory, durably. At the top, for all members.
+  /// Makes durable what was done to the names in a directory. At the top: commits everything, of all members, as
+  /// `commitNow` does.
   package func syncDirectory(_ inode: Inode) throws(FileError) {
     guard !isReadOnly else { return }
-    if inode == Self.root {
-      for view in views { try makeDurable(view) }
-      return
+    if inode == Self.root { return try commitNow() }
+    let node = try state.lock.withLock { () throws(FileError) in try directory(inode) }
+    try makeDurable(node.view)
+    let unsaved = state.lock.withLock {
+      node.view.unsaved.first { $0.extent.record == node.record }
     }
-    try makeDurable(try state.lock.withLock { () throws(FileError) in try directory(inode).view })
+    if let unsaved { throw unsaved.error }
   }
 
   /// Returns when everything of the member that was pending is on disk, in a commit or where the next process finds
-  /// it; shares the wait with others who ask.
+  /// it, but for what `MemberView.unsaved` names; shares the wait with others who ask.
   func makeDurable(_ view: MemberView) throws(FileError) {
     guard hasChanges(view) else { return }
     try view.syncs.run { () throws(FileError) in
@@ -86,11 +89,15 @@ extension FileTree {
   /// - Returns: False if it has to be committed.
   private func log(_ view: MemberView) throws(FileError) -> Bool {
     guard !view.mustCommit else { return false }
-    let edits = state.lock.withLock { pendingEdits(of: view).edits }
-    do throws(VaultError) { return try view.member.log(edits) } catch { throw FileError(error) }
+    let pending = state.lock.withLock { pendingEdits(of: view) }
+    defer { withExtendedLifetime(pending.objects) {} }
+    do throws(VaultError) { return try view.member.log(pending.edits) } catch {
+      throw FileError(error)
+    }
   }
 
-  /// Returns when everything of the member that was pending is on disk; shares a commit with others who ask.
+  /// Returns when everything of the member that was pending is in the vault, but for what `MemberView.unsaved` names;
+  /// shares a commit with others who ask.
   func commit(_ view: MemberView) throws(FileError) {
     try view.commits.run { () throws(FileError) in
       try view.writing.withLock { () throws(FileError) in try commitOnce(view) }
@@ -116,13 +123,11 @@ extension FileTree {
 
   private func poll() {
     for view in views where !isReadOnly {
+      view.member.objects.removeUnused()
       do throws(FileError) {
         let now = ContinuousClock.now
         try seal(view) { changes in
           changes.last + Self.quietTime <= now || changes.first + Self.longestWait <= now
-        }
-        if view.objects.hasReleased, state.lock.withLock({ view.pending.isEmpty }) {
-          try commit(view)
         }
       } catch {
         // The file keeps the error for its next flush; its content stays in memory.
@@ -167,41 +172,61 @@ extension FileTree {
 
   // MARK: One commit
 
+  /// A failure of the whole is thrown. What concerns one record or file only keeps nothing else from being committed:
+  /// that stays pending, its open files have the error for whoever asks, and it is tried again.
   private func commitOnce(_ view: MemberView) throws(FileError) {
-    let (edits, released) = state.lock.withLock {
-      (collectEdits(of: view), view.objects.takeReleased())
-    }
-    view.objects.discard(released)
-    guard !edits.isEmpty || view.member.hasLogged else { return }
+    view.member.objects.removeUnused()
+    let pending = state.lock.withLock { collectEdits(of: view) }
+    guard !pending.edits.isEmpty || view.member.hasLogged else { return note([:], of: view) }
+    // What replaces these contents meanwhile does not take their objects away.
+    defer { withExtendedLifetime(pending.objects) {} }
+    view.mustCommit = true
     do throws(VaultError) {
-      view.mustCommit = true
-      let commit = try view.member.commit(edits, foldsRedo: true)
-      settle(edits, commit, of: view)
-      view.thinning.note(edits.lazy.map(\.record))
+      let commit = try view.member.commit(pending.edits, foldsRedo: true)
+      let failures = failures(of: commit)
+      settle(pending.edits, commit, of: view)
+      giveBack(pending.edits, failures, of: view)
+      view.thinning.note(pending.edits.lazy.map(\.record))
       apply(view.member.takeChanges(), to: view)
-      if let failure = commit.failures.values.first { throw failure }
-      view.mustCommit = false
+      view.mustCommit = !failures.isEmpty
+      note(failures, of: view)
     } catch {
       let failure = FileError(error)
-      giveBack(edits, failure, of: view)
+      giveBack(pending.edits, [.member: failure], of: view)
+      note([.member: failure], of: view)
       throw failure
     }
   }
 
-  /// What is pending, as edits; moves it from `pending` to `inFlight`. The tree lock has to be held.
-  private func collectEdits(of view: MemberView) -> [RecordEdit] {
-    let (edits, remaining) = pendingEdits(of: view)
-    for edit in edits { view.inFlight[edit.record] = view.pending[edit.record] }
-    view.pending = remaining
-    return edits
+  private func failures(of commit: Commit) -> [Unsaved.Extent: FileError] {
+    var failures: [Unsaved.Extent: FileError] = [:]
+    for (record, error) in commit.failures { failures[.record(record)] = FileError(error) }
+    for (record, items) in commit.heldBack {
+      for (name, error) in items { failures[.file(record, name)] = FileError(error) }
+    }
+    return failures
   }
 
-  /// What is pending, as edits, and what stays pending when they are committed. The tree lock has to be held.
-  private func pendingEdits(
-    of view: MemberView
-  ) -> (edits: [RecordEdit], remaining: [RecordID: PendingRecord]) {
+  /// What waits for a commit.
+  private struct Pending {
     var edits: [RecordEdit] = []
+    /// The objects that the edits need, as far as no commit has them.
+    var objects: [[StoredObject]] = []
+    /// What still waits when the edits are committed.
     var remaining: [RecordID: PendingRecord] = [:]
+  }
+
+  /// What is pending, as edits; moves it from `pending` to `inFlight`. The tree lock has to be held.
+  private func collectEdits(of view: MemberView) -> Pending {
+    let pending = pendingEdits(of: view)
+    for edit in pending.edits { view.inFlight[edit.record] = view.pending[edit.record] }
+    view.pending = pending.remaining
+    return pending
+  }
+
+  /// What is pending, as edits. The tree lock has to be held.
+  private func pendingEdits(of view: MemberView) -> Pending {
+    var pending = Pending()
     for (record, change) in view.pending {
       guard let node = view.directories[record] else {
         preconditionFailure("a directory that changed is kept until it is committed")
@@ -221,6 +246,7 @@ extension FileTree {
         case .node(let file) where file.isPublished:
           edit.items[name] = file.item(named: name)
           if !file.hasOwnState { edit.unchangedFiles[name] = file.fileTime }
+          if !file.objects.isEmpty { pending.objects.append(file.objects) }
         case .node:
           // Never flushed: nobody counts on it yet. What it replaced is gone.
           later.items[name] = isCommitted
@@ -229,33 +255,29 @@ extension FileTree {
           if isCommitted { edit.items.updateValue(nil, forKey: name) }
         }
       }
-      if !later.items.isEmpty { remaining[record] = later }
+      if !later.items.isEmpty { pending.remaining[record] = later }
       if edit.place != nil || edit.attributes != nil || !edit.items.isEmpty {
-        edits.append(edit)
+        pending.edits.append(edit)
       }
     }
-    return (edits, remaining)
+    return pending
   }
 
-  /// The edits are part of the vault now, but for those that failed.
-  private func settle(
-    _ edits: [RecordEdit], _ commit: Commit, of view: MemberView
-  ) {
+  /// The edits are part of the vault now, but for what of them failed or was held back.
+  private func settle(_ edits: [RecordEdit], _ commit: Commit, of view: MemberView) {
     state.lock.lock()
     defer { state.lock.unlock() }
     let times = Dictionary(commit.entries.map { ($0.record, $0.time) }) { first, _ in first }
     let done = edits.filter { commit.failures[$0.record] == nil }
     for edit in done {
-      view.inFlight[edit.record] = nil
-      for (name, item) in edit.items {
+      let heldBack = commit.heldBack[edit.record] ?? [:]
+      view.inFlight[edit.record] = view.inFlight[edit.record]?.only { heldBack[$0] != nil }
+      for (name, item) in edit.items where heldBack[name] == nil {
         if view.pending[edit.record]?.items[name] != nil {
           view.pending[edit.record]?.items[name] = item != nil
         }
         guard let item else { continue }
-        view.objects.committed(item.content)
-        if let file = view.files[item.file], file.content == item.content {
-          file.hasUncommittedContent = false
-        }
+        if let file = view.files[item.file], file.content == item.content { file.noteCommitted() }
         if item.fileTime == nil {
           note(item, isCommittedAt: times[edit.record], in: edit.record, of: view)
         }
@@ -289,14 +311,21 @@ extension FileTree {
   }
 
   /// What was not committed is pending again; open files keep the error for whoever asks.
-  private func giveBack(_ edits: [RecordEdit], _ error: FileError, of view: MemberView) {
+  private func giveBack(
+    _ edits: [RecordEdit], _ failures: [Unsaved.Extent: FileError], of view: MemberView
+  ) {
+    guard !failures.isEmpty else { return }
     state.lock.lock()
     defer { state.lock.unlock() }
     for edit in edits {
       guard let change = view.inFlight.removeValue(forKey: edit.record) else { continue }
       view.pending[edit.record, default: PendingRecord()].join(earlier: change)
-      for case let item? in edit.items.values {
-        if let file = view.files[item.file], file.openCount > 0 { file.pendingError = error }
+      for case (let name, let item?) in edit.items where change.items[name] != nil {
+        let error =
+          failures[.member] ?? failures[.record(edit.record)] ?? failures[.file(edit.record, name)]
+        if let error, let file = view.files[item.file], file.openCount > 0 {
+          file.pendingError = error
+        }
       }
     }
     committer.noteChange()

@@ -187,7 +187,9 @@ extension FileTree {
     return attributes(of: node)
   }
 
-  /// Takes the tree lock with the directory loaded and the name free. When it throws the lock is free.
+  /// Takes the tree lock with the directory loaded and the name free, to be made there. When it throws the lock is free.
+  ///
+  /// - Throws: what keeps the member from being saved, besides.
   func lockForNewName(_ parent: Inode, _ name: FileName) throws(FileError) -> DirectoryNode {
     let directory = try lockLoaded(parent)
     do throws(FileError) {
@@ -195,6 +197,7 @@ extension FileTree {
         throw .alreadyExists
       }
       try checkCanChange(directory)
+      if let failure = directory.view.failure { throw failure }
       return directory
     } catch {
       state.lock.unlock()

@@ -88,7 +88,8 @@ extension FileTree {
       draft = present
     } else {
       draft = Draft(
-        file.content, size: file.contentSize, store: file.view.objects, resources: resources)
+        file.content, size: file.contentSize, objects: file.objects, store: file.view.objects,
+        resources: resources)
       file.draft = draft
     }
     return FileHandle(tree: self, node: file, draft: draft, flags: flags)
@@ -111,12 +112,11 @@ extension FileTree {
     defer { state.lock.unlock() }
     file.openCount -= 1
     guard file.openCount == 0 else { return }
-    budget.remove(draft)
-    if draft.isModified || file.links.isEmpty {
-      draft.abandon()
-      if file.links.isEmpty { file.hasUncommittedContent = false }
+    // A file without a name has its content nowhere else, and who still refers to it may open it again.
+    if !file.links.isEmpty {
+      budget.remove(draft)
+      file.draft = nil
     }
-    file.draft = nil
     file.draftChanges = nil
     file.view.unsealed[file.file] = nil
     state.collapse(file)
@@ -144,6 +144,7 @@ extension FileTree {
     file.isPublished = true
     if wasModified {
       file.content = sealed.content
+      file.objects = sealed.objects
       file.contentSize = sealed.size
       file.size = sealed.size
       file.dataByteCount = sealed.dataByteCount
@@ -154,7 +155,6 @@ extension FileTree {
     noteChange(of: file)
     state.lock.unlock()
     budget.remove(draft)
-    draft.releaseObsolete()
   }
 
   /// Content that stands in the item itself is for notes only; under any other name it becomes an object.
@@ -168,10 +168,10 @@ extension FileTree {
     let sealed = try draft.seal()
     try lockLoaded(namesOf: file)
     file.content = sealed.content
+    file.objects = sealed.objects
     file.hasUncommittedContent = true
     noteChange(of: file)
     state.lock.unlock()
-    draft.releaseObsolete()
   }
 
   /// Has a file's new name lead to whole content after a crash.

@@ -110,3 +110,14 @@ extension FileTree {
     }
   }
 }
+
+extension Item.Content {
+  /// The objects that it names itself.
+  fileprivate var objects: [ObjectName] {
+    switch self {
+    case .none, .inline, .symlink: []
+    case .chunks(let names): names.compactMap { $0 }
+    case .indexes(let names): names
+    }
+  }
+}

@@ -22,6 +22,7 @@ package final class FileTree: Sendable {
   let committer: Committer
   let thinner = Committer()
   let invalidationHandler = Mutex<(@Sendable (Invalidation) -> Void)?>(nil)
+  let unsavedHandler = Mutex<(@Sendable ([Unsaved]) -> Void)?>(nil)
 
   /// A tree over an open vault, which the tree does not close.
   package init(vault: Vault, options: FileTreeOptions) {

@@ -11,6 +11,6 @@ extension Vault {
 
   func commit(_ edits: [RecordEdit], to member: Member) throws(VaultError) {
     let commit = try member.commit(edits)
-    if let failure = commit.failures.values.first { throw failure }
+    if let failure = commit.firstFailure { throw failure }
   }
 }

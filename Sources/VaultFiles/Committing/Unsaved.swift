@@ -1,0 +1,62 @@
+import Vault
+import VaultModel
+
+/// Something that a mount shows and that it could not make part of the vault.
+package struct Unsaved: Hashable, Sendable {
+  package enum Extent: Hashable, Sendable {
+    /// Everything of the member that was changed since.
+    case member
+    /// What was changed in one record: what it builds on cannot be read.
+    case record(RecordID)
+    /// One file in a record, a part of whose content this program has lost or cannot have.
+    case file(RecordID, FileName)
+
+    /// Nil where it is the whole member.
+    package var record: RecordID? {
+      switch self {
+      case .member: nil
+      case .record(let record), .file(let record, _): record
+      }
+    }
+  }
+
+  package let member: MemberID
+  package let extent: Extent
+  /// What whoever writes or syncs it is told.
+  package let error: FileError
+  /// When that was found first.
+  package let since: FileTimestamp
+}
+
+extension FileTree {
+  /// What could not be saved so far and is tried again all the time; empty when all is well.
+  package var unsaved: [Unsaved] { state.lock.withLock { state.unsaved } }
+
+  /// Has `handler` called with what cannot be saved, whenever that changes. It is called from several threads, never
+  /// with a lock held.
+  package func setUnsavedHandler(_ handler: @escaping @Sendable ([Unsaved]) -> Void) {
+    unsavedHandler.withLock { $0 = handler }
+  }
+
+  /// Notes how a commit of the member has ended: what of it is not saved, and why.
+  func note(_ failures: [Unsaved.Extent: FileError], of view: MemberView) {
+    let now = FileTimestamp.now()
+    let (before, all) = state.lock.withLock {
+      let before = view.unsaved
+      view.unsaved = failures.map { extent, error in
+        before.first { $0.extent == extent && $0.error == error }
+          ?? Unsaved(member: view.member.id, extent: extent, error: error, since: now)
+      }
+      return (Set(before), state.unsaved)
+    }
+    let present = Set(all.filter { $0.member == view.member.id })
+    guard present != before else { return }
+    for unsaved in present.subtracting(before) {
+      let name: FileName? = if case .file(_, let name) = unsaved.extent { name } else { nil }
+      vault.audit.note(
+        .unsaved, member: unsaved.member, record: unsaved.extent.record, name: name,
+        detail: unsaved.error.cause)
+    }
+    unsavedHandler.withLock { $0 }?(all)
+  }
+}

@@ -1,0 +1,21 @@
+import VaultModel
+
+/// An object that content names. One that was put and that no commit has yet stays for as long as something holds such
+/// a value of it.
+struct StoredObject: Sendable {
+  let name: ObjectName
+  /// Nil when a commit has the object.
+  private let use: (any AnyObject & Sendable)?
+
+  /// An object that a commit has.
+  init(_ name: ObjectName) {
+    self.name = name
+    use = nil
+  }
+
+  /// An object that stays for as long as `use`.
+  init(_ name: ObjectName, heldBy use: any AnyObject & Sendable) {
+    self.name = name
+    self.use = use
+  }
+}

@@ -1,0 +1,139 @@
+import Glibc
+import Testing
+import Vault
+import VaultModel
+
+import struct SystemPackage.FilePath
+
+@testable import VaultFiles
+
+/// What cannot be made part of the vault is told to those whom it concerns, and keeps nothing else from being saved.
+@Suite struct UnsavedTests {
+  private let large = [UInt8](repeating: 3, count: 200_000)
+
+  /// A vault in which one file has lost its content before any commit.
+  private func vaultWithALostFile() throws -> MountedVault {
+    let mounted = try MountedVault { $0.commitDelay = .seconds(3600) }
+    let tree = mounted.tree
+    for folder in ["Emma", "Emma/Visits"] { try tree.mkdir(folder) }
+    try tree.write("Emma/lost", large)
+    let staging = mounted.folder.appending("staging")
+    #expect(system("find '\(staging)' -type f -size +100k -delete") == 0)
+    try tree.write("Emma/beside", "saved")
+    try tree.write("Emma/Visits/elsewhere", "saved")
+    return mounted
+  }
+
+  @Test func oneLostFileKeepsNoOtherFromBeingCommitted() throws {
+    let mounted = try vaultWithALostFile()
+    let tree = mounted.tree
+    #expect(throws: FileError.inputOutput) { try tree.commitNow() }
+    for round in 0..<2 {
+      let fresh = FileTree(
+        vault: try mounted.openAgain(readOnly: true), options: mounted.options)
+      #expect(try fresh.list("Emma") == ["Visits", "beside"])
+      #expect(try fresh.text("Emma/beside") == "saved")
+      #expect(try fresh.text("Emma/Visits/elsewhere") == (round == 0 ? "saved" : "later"))
+      try tree.write("Emma/Visits/elsewhere", "later")
+      let handle = try tree.open("Emma/Visits/elsewhere")
+      try handle.sync()
+      handle.release()
+      try tree.syncDirectory(tree.find("Emma/Visits"))
+    }
+  }
+
+  @Test func theLostFileAndItsFolderSaySo() throws {
+    let mounted = try vaultWithALostFile()
+    let tree = mounted.tree
+    let handle = try tree.open("Emma/lost")
+    let beside = try tree.open("Emma/beside")
+    #expect(throws: FileError.inputOutput) { try handle.sync() }
+    #expect(throws: FileError.inputOutput) { try handle.sync() }
+    #expect(throws: FileError.inputOutput) { try tree.syncDirectory(tree.find("Emma")) }
+    #expect(throws: FileError.inputOutput) { try tree.syncDirectory(FileTree.root) }
+    try beside.put([1], at: 0)
+    try beside.sync()
+    handle.release()
+    beside.release()
+    let name = try tree.name("lost")
+    #expect(tree.unsaved.map(\.extent) == [.file(.root, name)])
+    #expect(tree.unsaved.map(\.error) == [.inputOutput])
+    try mounted.vault.audit.flush()
+    let events = try mounted.vault.audit.read().events.map(\.event)
+    #expect(events.filter { $0.action == "unsaved" }.map(\.name) == [name])
+    #expect(!events.contains { $0.action == "damage" })
+  }
+
+  @Test func theNextWriteIsToldOnceAndANewContentIsSaved() throws {
+    let mounted = try vaultWithALostFile()
+    let tree = mounted.tree
+    let handle = try tree.open("Emma/lost")
+    #expect(throws: FileError.inputOutput) { try tree.commitNow() }
+    #expect(throws: FileError.inputOutput) { try handle.put(large, at: 0) }
+    try handle.truncate(to: 0)
+    try handle.put(large, at: 0)
+    try handle.sync()
+    handle.release()
+    try tree.commitNow()
+    #expect(tree.unsaved.isEmpty)
+    try mounted.remount(committing: false)
+    #expect(try mounted.tree.read("Emma/lost") == large)
+  }
+
+  @Test func whoeverListensIsToldWhenItBeginsAndWhenItIsOver() throws {
+    let mounted = try vaultWithALostFile()
+    let told = Told()
+    mounted.tree.setUnsavedHandler { told.add($0.count) }
+    #expect(throws: FileError.inputOutput) { try mounted.tree.commitNow() }
+    #expect(throws: FileError.inputOutput) { try mounted.tree.commitNow() }
+    try mounted.tree.unlink("Emma/lost")
+    try mounted.tree.commitNow()
+    #expect(told.counts == [1, 0])
+  }
+
+  /// The person may not write the member any more: nothing of it can be saved.
+  @Test func aMemberThatCannotBeSavedSaysSoToWhoeverMakesOrWritesSomething() throws {
+    let mounted = try MountedVault { $0.commitDelay = .seconds(3600) }
+    let tree = mounted.tree
+    for folder in ["Emma", "Liam"] { try tree.mkdir(folder) }
+    try tree.write("Emma/file", "one")
+    try tree.commitNow()
+    try tree.write("Emma/file", "two")
+    let handle = try tree.open("Emma/file")
+    // The folder of the member is not to be found for a while.
+    let emma = try #require(mounted.vault.members.first { $0.name.string == "Emma" })
+    let folder = mounted.folder.appending("members").appending(emma.id.hex)
+    let away = FilePath("\(folder) away")
+    #expect(rename(folder.string, away.string) == 0)
+    #expect(system("touch '\(folder)'") == 0)
+    #expect(throws: FileError.self) { try tree.commitNow() }
+    #expect(tree.unsaved.map(\.extent) == [.member])
+    #expect(throws: FileError.self) { try tree.mkdir("Emma/new") }
+    #expect(throws: FileError.self) { try tree.write("Emma/new", "x") }
+    #expect(throws: FileError.self) { try handle.put([1], at: 0) }
+    #expect(throws: FileError.self) { try handle.sync() }
+    #expect(throws: FileError.self) { try handle.flush() }
+    try tree.write("Liam/file", "saved")
+    #expect(throws: FileError.self) { try tree.commitNow() }
+    #expect(unlink(folder.string) == 0)
+    #expect(rename(away.string, folder.string) == 0)
+    try tree.commitNow()
+    #expect(tree.unsaved.isEmpty)
+    try handle.put(Array("three".utf8), at: 0)
+    handle.release()
+    try tree.mkdir("Emma/new")
+    try mounted.remount()
+    #expect(try mounted.tree.text("Emma/file") == "three")
+    #expect(try mounted.tree.text("Liam/file") == "saved")
+    #expect(try mounted.tree.list("Emma") == ["file", "new"])
+  }
+
+  private final class Told: @unchecked Sendable {
+    // Protected by `monitor`.
+    private let monitor = Monitor()
+    private var all: [Int] = []
+
+    func add(_ count: Int) { monitor.withLock { all.append(count) } }
+    var counts: [Int] { monitor.withLock { all } }
+  }
+}
