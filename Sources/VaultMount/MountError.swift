@@ -21,6 +21,10 @@ package enum MountError: Error, Hashable, Sendable {
   case notMounted(FilePath)
   /// Programs use the mount; those that could be found.
   case busy(FilePath, programs: [String])
+  /// Something that was changed in the mount could not be saved, so it was not taken away.
+  case notSaved(FilePath, errno: Int32)
+  /// The mount is gone, and something that was changed last could not be saved.
+  case lostAtEnd(FilePath, errno: Int32)
   /// The serving process did not end in time.
   case stillServing(FilePath, process: Int32)
   /// What the background process reported before it was ready.
@@ -56,6 +60,12 @@ package enum MountError: Error, Hashable, Sendable {
       programs.isEmpty
         ? "\(path) is in use. Close the programs that use it and try again."
         : "\(path) is in use by \(programs.joined(separator: ", ")). Close them and try again."
+    case .notSaved(let path, let errno):
+      "What was changed in \(path) could not be saved (\(Self.cause(errno))), so it is still mounted. See what it is: "
+        + "kinvault status. To unmount all the same, and lose that: kinvault unmount --lazy \(path)"
+    case .lostAtEnd(let path, let errno):
+      "\(path) is unmounted, but what was changed in the last moment could not be saved "
+        + "(\(Self.cause(errno))). Look at the files that you changed last."
     case .stillServing(let path, let process):
       "\(path) is unmounted, but process \(process) is still writing what was changed."
     case .backgroundFailed(let message):
@@ -65,5 +75,10 @@ package enum MountError: Error, Hashable, Sendable {
     case .system(let call, let path, let errno):
       "\(call) \(path): \(String(cString: strerror(errno)))"
     }
+  }
+
+  /// What an error number says to a person, and what helps.
+  private static func cause(_ errno: Int32) -> String {
+    errno == ENOSPC ? "the disk is full: make room on it first" : String(cString: strerror(errno))
   }
 }

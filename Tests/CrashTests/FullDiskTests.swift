@@ -6,6 +6,51 @@ import Testing
 /// A small disk fills up under the vault.
 @Suite(.serialized, .enabled(if: Machine.canMountDisks), .timeLimit(.minutes(5)))
 struct FullDiskTests {
+  /// Nothing of what a mount took can be saved: that is said, and nothing is lost by unmounting.
+  @Test func aMountThatCannotSaveSaysSoAndStays() throws {
+    let disk = try LoopDisk(megabytes: 32)
+    let vault = try CrashVault(on: disk.root)
+    try vault.mount()
+    try run("sh", ["-c", "echo before > '\(vault.emma)/before'; sync '\(vault.emma)/before'"])
+    let filler = disk.root.appending("filler")
+    try run("sh", ["-c", "head -c 64M /dev/zero > '\(filler)'; sync '\(filler)'; true"])
+    // The first may be taken before the disk is looked at.
+    var taken: [String] = []
+    for number in 0..<2000 {
+      if mkdir(vault.emma.appending("folder \(number)").string, 0o755) != 0 { break }
+      taken.append("folder \(number)")
+      usleep(10_000)
+    }
+    #expect(errno == ENOSPC)
+    for arguments in [["unmount", vault.mountpoint.string], ["lock", "--unmount"]] {
+      let result = try CommandRunner.run(
+        CrashVault.binary,
+        arguments + (arguments[0] == "lock" ? ["--vault", vault.vault.string] : []),
+        environment: vault.environment)
+      #expect(result.status != 0)
+      #expect(result.errors.contains("still mounted"), "\(result.errors)")
+      #expect(!result.output.contains("Unmounted"), "\(result.output)")
+    }
+    let reports = try run("sh", ["-c", "cat '\(disk.root)/state/kinvault'/*/mounts/*"])
+    #expect(reports.contains("unsaved \(ENOSPC) "), "\(reports)")
+    let shown = try run("ls", [vault.emma.string]).split(separator: "\n").map(String.init)
+    #expect(Set(shown) == Set(taken + ["before"]))
+
+    try run("rm", [filler.string])
+    var isFree = false
+    for _ in 0..<2000 where !isFree {
+      isFree = mkdir(vault.emma.appending("after").string, 0o755) == 0
+      usleep(10_000)
+    }
+    #expect(isFree)
+    try vault.unmount()
+    try vault.mount()
+    let kept = try run("ls", [vault.emma.string]).split(separator: "\n").map(String.init)
+    #expect(Set(kept) == Set(taken + ["before", "after"]))
+    try vault.unmount()
+    try vault.checkIsClean()
+  }
+
   @Test func aFullDiskSaysSoAndKeepsWhatWasSynced() throws {
     let disk = try LoopDisk(megabytes: 32)
     let vault = try CrashVault(on: disk.root)

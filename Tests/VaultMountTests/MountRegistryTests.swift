@@ -1,6 +1,7 @@
 import Glibc
 import SystemPackage
 import Testing
+import VaultModel
 
 @testable import VaultMount
 
@@ -23,6 +24,32 @@ import Testing
     close(registration.descriptor)  // what the kernel does for a killed process
     #expect(MountRegistry.runningMounts(stateFolder: state).isEmpty)
     #expect(permissions(registration.path) == nil)
+  }
+
+  @Test func tellsWhatTheMountReported() throws {
+    let state = temporary.folder("vault id")
+    let registration = try MountRegistry.register(mount, stateFolder: state)
+    defer { registration.remove() }
+    let (member, record) = (MemberID.random(), RecordID.random())
+    let report = MountReport(unsaved: [
+      .init(errno: ENOSPC, since: 5, member: member),
+      .init(errno: EIO, since: 6, member: member, record: record),
+      .init(errno: EIO, since: 7, member: member, record: record, isFile: true),
+    ])
+    #expect(registration.write(report))
+    #expect(MountRegistry.runningMounts(stateFolder: state).map(\.report) == [report])
+    // As much as there is room for.
+    let long = MountReport(unsaved: Array(repeating: report.unsaved[2], count: 1000))
+    #expect(registration.write(long))
+    let found = MountRegistry.runningMounts(stateFolder: state).map(\.report.unsaved.count)
+    #expect(found.allSatisfy { (20...100).contains($0) } && found.count == 1)
+    #expect(registration.write(MountReport()))
+    #expect(MountRegistry.runningMounts(stateFolder: state) == [mount])
+  }
+
+  @Test func passesOverWhatItDoesNotKnowOfAReport() {
+    let lines = ["unsaved", "unsaved 5 x y", "later 1 2", "unsaved 28 5 zz"].map { Substring($0) }
+    #expect(MountReport(lines: lines) == MountReport())
   }
 
   @Test func aLineComesBack() {

@@ -11,6 +11,11 @@ package struct FileTimestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
     self.nanoseconds = nanoseconds
   }
 
+  /// Whole milliseconds since 1970 began; 0 before that.
+  package var milliseconds: UInt64 {
+    UInt64(max(0, seconds)) * 1_000 + UInt64(nanoseconds / 1_000_000)
+  }
+
   /// The time this many milliseconds after 1970 began.
   package init(milliseconds: UInt64) {
     seconds = Int64(milliseconds / 1_000)

@@ -5,26 +5,37 @@ import SystemPackage
 package enum Unmount {
   /// Returns when the mount is gone and its process has committed everything and ended.
   ///
-  /// A mount in use throws `.busy`, unless `lazily`: then it leaves the tree at once, the programs that have files
-  /// open keep them, and the call does not wait for the process, which ends with the last of them. A dead mount
-  /// that a killed process left is cleared. Throws `.stillServing` after five minutes.
+  /// The mount commits first, and when it cannot, stays: `.notSaved`. A mount in use throws `.busy`.
+  ///
+  /// `lazily` it leaves the tree at once without either, the programs that have files open keep them, and the call does
+  /// not wait for the process, which ends with the last of them. A dead mount that a killed process left is cleared.
+  /// Throws `.stillServing` after five minutes, `.lostAtEnd` when what was changed after that first commit is not saved.
   package static func run(
     _ given: FilePath, stateRoot: FilePath, lazily: Bool = false
   ) throws(MountError) {
     let path = try Mountpoint.resolve(given)
     guard try MountTable.isVaultMount(path) else { throw .notMounted(path) }
-    let serving = MountRegistry.allRunningMounts(stateRoot: stateRoot).last {
-      $0.mountpoint == path
-    }
-    let isDead = serving == nil && Mountpoint.isDead(path)
-    try KernelUnmount.run(path, lazily: lazily || isDead)
-    guard let serving else {
+    guard let watch = MountRegistry.watch(path, stateRoot: stateRoot) else {
+      let isDead = Mountpoint.isDead(path)
+      if !lazily, !isDead { try commit(path) }
+      try KernelUnmount.run(path, lazily: lazily || isDead)
       Mountpoint.removeLeftOver(path)
       return
     }
+    if !lazily { try commit(path) }
+    try KernelUnmount.run(path, lazily: lazily)
     if lazily { return }
-    guard MountRegistry.waitForEnd(of: serving, stateRoot: stateRoot, seconds: 300) else {
-      throw .stillServing(path, process: serving.process)
+    guard watch.waitForEnd(seconds: 300) else {
+      throw .stillServing(path, process: watch.mount?.process ?? 0)
+    }
+    if let lost = watch.mount?.report.unsaved.first { throw .lostAtEnd(path, errno: lost.errno) }
+  }
+
+  private static func commit(_ path: FilePath) throws(MountError) {
+    do throws(MountError) { try CommitRequest.run(path) } catch {
+      // Somebody else's mount, which root may take away and not look into: it commits when it ends.
+      if case .system(_, _, let number) = error, number == EACCES || number == EPERM { return }
+      throw error
     }
   }
 }

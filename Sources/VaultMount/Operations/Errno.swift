@@ -3,7 +3,7 @@ import VaultFiles
 
 extension FileError {
   /// The number that the kernel gets for this error; the one place where errors of the tree become numbers.
-  var errno: Int32 {
+  package var errno: Int32 {
     switch self {
     case .notFound: ENOENT
     case .alreadyExists: EEXIST

@@ -88,7 +88,15 @@ package final class Mount: Sendable {
     }
     let entry = RunningMount(process: getpid(), mountpoint: point.path, vault: vault)
     // A state folder that cannot be written costs `status` its entry, not the family its records.
-    registration = stateFolder.flatMap { try? MountRegistry.register(entry, stateFolder: $0) }
+    let registration = stateFolder.flatMap {
+      try? MountRegistry.register(entry, stateFolder: $0)
+    }
+    self.registration = registration
+    let reporting = Mutex(registration)
+    service.tree.setUnsavedHandler { [weak tree = service.tree] _ in
+      // What counts by now, so that of two reports at once the last is no older one.
+      reporting.withLock { _ = $0?.write(MountReport(tree?.unsaved ?? [])) }
+    }
   }
 
   /// Ends the mount: at once when nobody uses it, else after asking the kernel for what it has not written yet, and

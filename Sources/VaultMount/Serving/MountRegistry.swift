@@ -6,9 +6,11 @@ package struct RunningMount: Hashable, Sendable {
   package let process: Int32
   package let mountpoint: FilePath
   package let vault: FilePath
+  /// What it said of itself last.
+  package var report = MountReport()
 }
 
-/// The files `mounts/<process>` in a vault's state directory: who serves which mount.
+/// The files `mounts/<process>` in a vault's state directory: who serves which mount, and what it could not do.
 ///
 /// The serving process holds a lock on its file for as long as it lives, and the kernel drops the lock with the
 /// process, however that ends. So the lock, not the file, says whether a mount is alive, and waiting for the lock is
@@ -49,31 +51,83 @@ package enum MountRegistry {
         close(descriptor)
         continue
       }
-      let line = encode(mount)
-      guard ftruncate(descriptor, 0) == 0, write(descriptor, line, line.count) == line.count else {
+      let registration = Registration(path: path, descriptor: descriptor, mount: mount)
+      guard ftruncate(descriptor, 0) == 0, registration.write(mount.report) else {
         let reason = errno
         close(descriptor)
         throw .system(call: "write", path: path, errno: reason)
       }
-      return Registration(path: path, descriptor: descriptor)
+      return registration
     }
     throw .system(call: "flock", path: folder, errno: EWOULDBLOCK)
   }
 
-  /// Waits until the process that serves this mount has ended; false when it has not in time.
-  static func waitForEnd(of mount: RunningMount, stateRoot: FilePath, seconds: Int) -> Bool {
-    var pause = timespec(tv_sec: 0, tv_nsec: 10_000_000)
-    for _ in 0..<(seconds * 100) {
-      guard allRunningMounts(stateRoot: stateRoot).contains(mount) else { return true }
-      nanosleep(&pause, nil)
+  /// The file of the mount that is served here, if there is one.
+  static func watch(_ mountpoint: FilePath, stateRoot: FilePath) -> Watch? {
+    for state in entries(in: stateRoot) {
+      let folder = stateRoot.appending(state).appending("mounts")
+      for name in entries(in: folder) {
+        let path = folder.appending(name)
+        let descriptor = path.withPlatformString { open($0, O_RDONLY | O_CLOEXEC) }
+        guard descriptor >= 0 else { continue }
+        let watch = Watch(path: path, descriptor: descriptor)
+        if let mount = watch.mount, mount.mountpoint == mountpoint, !watch.hasEnded {
+          return watch
+        }
+      }
     }
-    return false
+    return nil
+  }
+
+  /// The file of a mount, open: it tells how the mount has ended also when it was removed since.
+  struct Watch: ~Copyable {
+    fileprivate let path: FilePath
+    fileprivate let descriptor: Int32
+
+    /// What the file says; nil when it is none of a mount.
+    var mount: RunningMount? {
+      lseek(descriptor, 0, SEEK_SET)
+      return (try? SmallFile.load(from: descriptor, path: path)).flatMap(MountRegistry.parse)
+    }
+
+    /// Whether the process that serves the mount lives no more.
+    var hasEnded: Bool {
+      guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return false }
+      flock(descriptor, LOCK_UN)
+      return true
+    }
+
+    /// Waits until the process has ended; false when it has not in time.
+    func waitForEnd(seconds: Int) -> Bool {
+      var pause = timespec(tv_sec: 0, tv_nsec: 10_000_000)
+      for _ in 0..<(seconds * 100) {
+        if hasEnded { return true }
+        nanosleep(&pause, nil)
+      }
+      return false
+    }
+
+    deinit { close(descriptor) }
   }
 
   /// An entry of this process. Dropping it without `remove` leaves the file, which the next reader clears.
   struct Registration: Sendable {
     let path: FilePath
     let descriptor: Int32
+    let mount: RunningMount
+    /// As long from the beginning: a report is written on a full disk too.
+    private static let byteCount = 4096
+
+    /// Puts a report in the place of the one before, as far as there is room; false when that cannot be written.
+    @discardableResult
+    func write(_ report: MountReport) -> Bool {
+      var bytes = MountRegistry.encode(mount)
+      for line in report.lines where bytes.count + line.utf8.count < Self.byteCount {
+        bytes += Array(line.utf8) + [UInt8(ascii: "\n")]
+      }
+      bytes += repeatElement(UInt8(ascii: "\n"), count: max(0, Self.byteCount - bytes.count))
+      return pwrite(descriptor, bytes, bytes.count, 0) == bytes.count
+    }
 
     func remove() {
       _ = path.withPlatformString { unlink($0) }
@@ -90,14 +144,17 @@ package enum MountRegistry {
     return Array(fields.joined(separator: [UInt8(ascii: " ")])) + [UInt8(ascii: "\n")]
   }
 
-  static func parse(_ line: [UInt8]) -> RunningMount? {
-    let fields = line.prefix { $0 != UInt8(ascii: "\n") }.split(separator: UInt8(ascii: " "))
+  /// The line, and the report in those after it.
+  static func parse(_ file: [UInt8]) -> RunningMount? {
+    let lines = file.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    let fields = lines[0].split(separator: UInt8(ascii: " "))
     guard fields.count == 3, let process = Int32(String(decoding: fields[0], as: UTF8.self)) else {
       return nil
     }
+    let report = lines.dropFirst().map { Substring(decoding: $0, as: UTF8.self) }
     return RunningMount(
       process: process, mountpoint: FilePath(bytes: OctalEscapes.decode(fields[1])),
-      vault: FilePath(bytes: OctalEscapes.decode(fields[2])))
+      vault: FilePath(bytes: OctalEscapes.decode(fields[2])), report: MountReport(lines: report))
   }
 
   private static func entries(in folder: FilePath) -> [FilePath.Component] {

@@ -7,8 +7,9 @@ struct UnmountCommand: ParsableCommand {
     commandName: "unmount",
     abstract: "Unmount a vault.",
     discussion: """
-      Returns when everything is saved and the mount is gone. Refuses while programs use files in it, and \
-      says which; --lazy takes it away at once and lets them finish.
+      Returns when everything is saved and the mount is gone. When something cannot be saved it says so, and the \
+      mount stays. Refuses while programs use files in it, and says which; --lazy takes it away at once and lets them \
+      finish, whatever could not be saved.
 
       Example:
         kinvault unmount ~/family-records

@@ -26,7 +26,9 @@ struct FailureReport {
     case let error as SessionKeyringError: self.init(.unsupported, error.message)
     case let error as MountError: self.init(error)
     case let error as FileError:
-      self.init(.system, "The last changes could not be saved: \(error).")
+      self.init(
+        Self.status(ofErrno: error.errno),
+        "The last changes could not be saved: \(String(cString: strerror(error.errno))).")
     case let error as FrontMatterError: self.init(.refused, error.message)
     default: self.init(parser: error)
     }
@@ -164,7 +166,8 @@ extension FailureReport {
       case .refused, .othersNotAllowed, .noDevice: .unsupported
       case .notMounted: .notFound
       case .backgroundFailed, .backgroundDied: .system
-      case .system(_, _, let number): Self.status(ofErrno: number)
+      case .system(_, _, let number), .notSaved(_, let number), .lostAtEnd(_, let number):
+        Self.status(ofErrno: number)
       }
     self.init(status, error.message)
   }
