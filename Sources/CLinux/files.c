@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+const int kv_o_direct = O_DIRECT;
+
 _Static_assert(KV_RENAME_NOREPLACE == RENAME_NOREPLACE && KV_RENAME_EXCHANGE == RENAME_EXCHANGE, "renameat2 flags");
 _Static_assert(KV_FALLOC_KEEP_SIZE == FALLOC_FL_KEEP_SIZE && KV_FALLOC_PUNCH_HOLE == FALLOC_FL_PUNCH_HOLE &&
                    KV_FALLOC_COLLAPSE_RANGE == FALLOC_FL_COLLAPSE_RANGE && KV_FALLOC_ZERO_RANGE == FALLOC_FL_ZERO_RANGE &&

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/aio_abi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -56,6 +58,31 @@ int px_utimens(const char *path, int64_t access, int64_t access_ns, int64_t chan
 int px_lock_description(int fd, int type, int64_t start, int64_t length) {
   struct flock lock = {.l_type = (short)type, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
   return fcntl(fd, F_OFD_SETLK, &lock);
+}
+
+ssize_t px_write_asynchronously(int fd, const void *bytes, size_t size, int64_t offset) {
+  aio_context_t context = 0;
+  struct iocb block = {
+      .aio_lio_opcode = IOCB_CMD_PWRITE,
+      .aio_fildes = (unsigned)fd,
+      .aio_buf = (unsigned long)bytes,
+      .aio_nbytes = size,
+      .aio_offset = offset,
+  };
+  struct iocb *blocks[] = {&block};
+  struct io_event event = {0};
+  if (syscall(SYS_io_setup, 1, &context) < 0) return -1;
+  long done = syscall(SYS_io_submit, context, 1, blocks);
+  if (done == 1) {
+    do {
+      done = syscall(SYS_io_getevents, context, 1, 1, &event, NULL);
+    } while (done < 0 && errno == EINTR);
+  }
+  int failure = done < 0 ? errno : event.res < 0 ? (int)-event.res : 0;
+  syscall(SYS_io_destroy, context);
+  if (failure == 0) return (ssize_t)event.res;
+  errno = failure;
+  return -1;
 }
 
 int px_open_nameless(const char *folder) {

@@ -23,6 +23,22 @@ struct KillTests {
     try vault.checkIsClean()
   }
 
+  /// Descriptors opened with `O_SYNC` or `O_DSYNC`, for writing only.
+  @Test func aKillLosesNothingThatWasWrittenThrough() throws {
+    let vault = try CrashVault()
+    for seed in Seeds.first(3) {
+      try vault.mount()
+      let writer = try vault.startWriting(seed: seed, command: "through")
+      vault.waitForPromises(12)
+      vault.kill()
+      #expect(writer.wait().status == 0, "\(writer.errorsSoFar)")
+      try vault.mount()
+      try vault.verify()
+      try vault.unmount()
+    }
+    try vault.checkIsClean()
+  }
+
   /// `strace` kills the process as one of its threads is about to make its `number`-th such call.
   @Test(
     .enabled(if: Machine.canTrace),

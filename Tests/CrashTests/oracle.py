@@ -2,6 +2,7 @@
 
     oracle.py write FOLDER LOG SEED   writes until it is ended, or until the mount is gone
     oracle.py fill FOLDER LOG SEED    writes until there is no space
+    oracle.py through FOLDER LOG SEED writes as `write` does, with descriptors whose writes are durable by themselves
     oracle.py verify FOLDER LOG       prints what is not as it must be; exits with 1 if there is anything
     oracle.py cut FOLDER              takes the power from the file system that the folder is on
 
@@ -40,7 +41,7 @@ class Log:
 class Writer:
     def __init__(self, folder, log, seed):
         self.folder, self.log, self.random = folder, Log(log), random.Random(seed)
-        self.files, self.folders, self.count = {}, [""], 0
+        self.files, self.folders, self.count, self.handles = {}, [""], 0, []
 
     def at(self, path):
         return os.path.join(self.folder, path)
@@ -152,6 +153,27 @@ class Writer:
         self.sync_folder(path)
         self.log.note("done", path, None)
 
+    def write_through(self):
+        """A new file or new bytes over old ones, on disk when a write returns; nothing is closed after it."""
+        flags = os.O_WRONLY | self.random.choice((os.O_SYNC, os.O_DSYNC))
+        if self.files and self.random.random() < 0.5:
+            path = self.random.choice(list(self.files))
+            content = self.content(5_000, 700_000)[: max(1, len(self.files[path]))]
+        else:
+            path, content, flags = self.fresh("file"), self.content(10, 5_000, 700_000), flags | os.O_CREAT
+        new = content + self.files.get(path, b"")[len(content):]
+        self.log.note("try", path, "*" if flags & os.O_CREAT else digest(new))
+        handle = os.open(self.at(path), flags, 0o644)
+        self.handles = (self.handles + [handle])[-100:]
+        if os.write(handle, content) != len(content):
+            raise SystemExit("a write was cut short")
+        self.log.note("done", path, digest(new))
+        self.files[path] = new
+
+    def through(self):
+        while True:
+            self.write_through()
+
     def run(self):
         self.create_folder()
         steps = [self.create, self.create_folder, self.replace, self.change, self.change]
@@ -164,10 +186,11 @@ class Writer:
             self.write(self.fresh("file"), self.content(10_000, 700_000, 1_500_000))
 
 
-def write(folder, log, seed, filling=False):
+def write(folder, log, seed, way="run"):
     writer = Writer(folder, log, int(seed))
+    filling = way == "fill"
     try:
-        writer.fill() if filling else writer.run()
+        getattr(writer, way)()
     except OSError as error:
         if filling and error.errno == errno.ENOSPC:
             print(f"full after {len(writer.files)} files")
@@ -221,5 +244,6 @@ def cut(folder):
 if __name__ == "__main__":
     command, *arguments = sys.argv[1:]
     commands = {"write": write, "verify": verify, "cut": cut}
-    commands["fill"] = lambda *values: write(*values, filling=True)
+    commands["fill"] = lambda *values: write(*values, way="fill")
+    commands["through"] = lambda *values: write(*values, way="through")
     sys.exit(commands[command](*arguments))

@@ -44,6 +44,9 @@ int kv_start_writeback(int fd, int64_t offset, int64_t length);
    size of the file being part of a transaction by then. Flushes no device cache and forces no transaction to disk. */
 int kv_finish_writeback(int fd);
 
+/* The flag of open(2). */
+extern const int kv_o_direct;
+
 /* fallocate(2) and its modes. */
 enum { KV_FALLOC_KEEP_SIZE = 1, KV_FALLOC_PUNCH_HOLE = 2, KV_FALLOC_COLLAPSE_RANGE = 8, KV_FALLOC_ZERO_RANGE = 16,
        KV_FALLOC_INSERT_RANGE = 32, KV_FALLOC_UNSHARE_RANGE = 64 };

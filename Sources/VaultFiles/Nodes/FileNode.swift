@@ -1,3 +1,4 @@
+import Synchronization
 import VaultModel
 
 /// A file, fifo, socket or symlink that someone looks at. All fields are protected by the tree lock, except
@@ -36,6 +37,8 @@ final class FileNode: Node, @unchecked Sendable {
   var draft: Draft?
   /// When the draft was first and last changed since it was last sealed, in monotonic time.
   var draftChanges: (first: ContinuousClock.Instant, last: ContinuousClock.Instant)?
+  /// Whether a cache above the tree may hold some of the content. Its own lock, as every read asks for it.
+  let mayBeCached = Atomic<Bool>(false)
   /// A failure that nobody was told of yet.
   var pendingError: FileError?
 

@@ -141,6 +141,19 @@ package final class FileHandle: @unchecked Sendable {
     if isFirst { tree.detach(node, draft) }
   }
 
+  // MARK: Caches above the tree
+
+  /// A cache above the tree is about to hold some of what is read or written through this handle. To be called before
+  /// the read or write.
+  package func noteCached() {
+    if !node.mayBeCached.load(ordering: .relaxed) {
+      node.mayBeCached.store(true, ordering: .releasing)
+    }
+  }
+
+  /// Whether a cache above the tree may hold content from before a write. To be asked after the write.
+  package var mayBeCached: Bool { node.mayBeCached.load(ordering: .acquiring) }
+
   // MARK: Ranges
 
   /// - Throws: `badHandle`, `fileTooLarge`, `invalidArgument` for an empty range.

@@ -32,6 +32,7 @@ final class FuseSession: @unchecked Sendable {
     PrivilegeNegotiation.install(made)
     session = made
     self.service = service
+    service.pageCache.attach(self)
   }
 
   /// Serves requests on several threads until the mount is gone or `exit` was called. Returns once, for good.

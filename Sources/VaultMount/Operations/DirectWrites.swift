@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// Writes that come straight from the program's memory, past the kernel's page cache.
@@ -16,6 +17,11 @@ enum DirectWrites {
     }
     return isCoherent(kernelRelease: release)
   }()
+
+  /// Whether a write that was made through a handle with these flags came past the page cache.
+  static func passCache(flags: Int32) -> Bool {
+    flags & kv_o_direct != 0 || areCoherent && flags & O_ACCMODE == O_WRONLY
+  }
 
   /// - Parameter kernelRelease: As `uname -r` says it, such as `6.1.0-28-amd64`.
   static func isCoherent(kernelRelease: String) -> Bool {

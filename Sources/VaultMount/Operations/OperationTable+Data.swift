@@ -8,6 +8,7 @@ extension OperationTable {
     table.read = { request, _, byteCount, offset, info in
       answer(request) { (request, _) throws(FileError) in
         let handle = try fileHandle(info)
+        handle.noteCached()
         // Decrypted straight into the thread's memory; one copy into the kernel, which splice would not save.
         try ReplyScratch.with(byteCount: byteCount) { (memory) throws(FileError) in
           let count = try handle.read(at: UInt64(clamping: offset), into: memory)
@@ -15,14 +16,51 @@ extension OperationTable {
         }
       }
     }
-    table.write = { request, _, content, byteCount, offset, info in
-      answer(request) { (request, _) throws(FileError) in
+    table.write = { request, inode, content, byteCount, offset, info in
+      answer(request) { (request, service) throws(FileError) in
+        let handle = try fileHandle(info)
+        let isDirect =
+          info.map { $0.pointee.writepage == 0 && DirectWrites.passCache(flags: $0.pointee.flags) }
+          ?? false
+        if !isDirect { handle.noteCached() }
         // Straight from the buffer that the request was read into; it is valid until the reply.
-        try fileHandle(info).write(
+        try handle.write(
           at: UInt64(clamping: offset), UnsafeRawBufferPointer(start: content, count: byteCount),
           by: Self.caller(request))
-        fuse_reply_write(request, byteCount)
+        guard isDirect, let info else {
+          fuse_reply_write(request, byteCount)
+          return
+        }
+        let failure = Self.syncIfAsked(handle, flags: info.pointee.flags)
+        let reply = WriteReply(request: request, byteCount: byteCount, failure: failure)
+        guard handle.mayBeCached else { return reply.send() }
+        service.pageCache.drop(inode, offset..<offset + off_t(byteCount)) { reply.send() }
       }
+    }
+  }
+
+  /// The kernel follows a write into its cache by an fsync where the program asked for that by `O_SYNC`, `O_DSYNC` or
+  /// a flag of the write; of one past its cache it only says so.
+  private static func syncIfAsked(_ handle: FileHandle, flags: Int32) -> FileError? {
+    guard flags & O_DSYNC != 0 else { return nil }  // O_SYNC has the bit of O_DSYNC
+    do throws(FileError) { try handle.sync() } catch { return error }
+    return nil
+  }
+}
+
+/// The answer to a write, to be sent from any thread.
+///
+/// `@unchecked Sendable`: libfuse's request is one thread's at a time, and this is its only user.
+private struct WriteReply: @unchecked Sendable {
+  let request: fuse_req_t
+  let byteCount: Int
+  let failure: FileError?
+
+  func send() {
+    if let failure {
+      fuse_reply_err(request, failure.errno)
+    } else {
+      fuse_reply_write(request, byteCount)
     }
   }
 }

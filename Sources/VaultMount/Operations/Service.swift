@@ -6,6 +6,7 @@ import VaultFiles
 final class Service: Sendable {
   let tree: FileTree
   let activity = Activity()
+  let pageCache = PageCache()
 
   /// The tree tells of every change that the kernel does not make itself, so answers hold until then.
   let timeout: Double = 86400

@@ -49,6 +49,9 @@ int px_lock_description(int fd, int type, int64_t start, int64_t length);
 /* A file without a name in `folder`, closed on exec, to be read and written. */
 int px_open_nameless(const char *folder);
 
+/* Writes by io_submit(2) and waits for the end; the number of bytes. With O_DIRECT memory and offset must be aligned. */
+ssize_t px_write_asynchronously(int fd, const void *bytes, size_t size, int64_t offset);
+
 extern const int px_o_tmpfile;
 extern const int px_o_path;
 extern const int px_o_direct;
