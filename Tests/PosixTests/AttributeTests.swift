@@ -123,4 +123,30 @@ import Testing
       #expect(output == "through\n")
     }
   }
+
+  /// A folder of a group: all that is made in it is the group's.
+  @Test(
+    .enabled(if: geteuid() == 0, "NOT TESTED: only root may give a folder to any group"),
+    arguments: Place.all)
+  func aFolderWithItsGroupBitPassesTheGroupOn(place: Place) throws {
+    try place.withFolder { folder in
+      let shared = folder.appending("shared")
+      try shared.makeDirectory()
+      try shared.changeOwner(0, 4242)
+      try shared.changeMode(0o2775)
+      let inner = shared.appending("inner")
+      try inner.makeDirectory()
+      try inner.appending("file").write("x")
+      try inner.appending("link").symlink(to: Array("file".utf8))
+      #expect(try inner.status().st_gid == 4242)
+      #expect(try inner.status().permissions == 0o2755)
+      #expect(try inner.appending("file").status().st_gid == 4242)
+      #expect(try inner.appending("file").status().permissions == 0o644)
+      #expect(try inner.appending("link").status().st_gid == 4242)
+      let plain = folder.appending("plain")
+      try plain.makeDirectory()
+      #expect(try plain.status().st_gid == 0)
+      #expect(try plain.status().permissions == 0o755)
+    }
+  }
 }

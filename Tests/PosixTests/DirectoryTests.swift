@@ -45,6 +45,18 @@ import Testing
   }
 
   @Test(arguments: Place.all)
+  func showsWhatWasMadeAfterItWasOpened(place: Place) throws {
+    try place.withFolder { folder in
+      try folder.appending("removed").write("x")
+      let directory = try OpenDirectory(folder)
+      try folder.appending("made").write("x")
+      try folder.appending("removed").unlink()
+      let names = try directory.rest().map { String(decoding: $0.name, as: UTF8.self) }
+      #expect(names.sorted() == [".", "..", "made"])
+    }
+  }
+
+  @Test(arguments: Place.all)
   func holdsTenThousandEntries(place: Place) throws {
     try place.withFolder { folder in
       let count = 10_000

@@ -153,4 +153,16 @@ import Testing
       #expect(throws: Errno.isDirectory) { try folder.truncate(to: 0) }
     }
   }
+
+  @Test(arguments: Place.all)
+  func allocatesNoMoreThanThereIs(place: Place) throws {
+    try place.withFolder { folder in
+      let file = try OpenFile.create(folder.appending("file"))
+      try file.write("x")
+      #expect(throws: Errno.noSpace) { try file.allocate(0, at: 0, count: 1 << 42) }
+      #expect(try file.text() == "x")
+      try file.allocate(0, at: 0, count: 100_000)
+      #expect(try file.status().st_size == 100_000)
+    }
+  }
 }

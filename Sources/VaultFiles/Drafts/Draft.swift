@@ -111,6 +111,12 @@ final class Draft: @unchecked Sendable {
     return loaded?.seek(target, from: offset)
   }
 
+  /// See `DraftState.missingByteCount`. Locked.
+  func missingByteCount(in range: Range<UInt64>) throws(FileError) -> UInt64 {
+    try load()
+    return loaded?.missingByteCount(in: range) ?? 0
+  }
+
   // MARK: Changing
 
   /// Writes all of it. Locked.

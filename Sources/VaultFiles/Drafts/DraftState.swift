@@ -74,6 +74,16 @@ struct DraftState {
     return total
   }
 
+  /// How much of a range is in holes, or behind the end.
+  func missingByteCount(in range: Range<UInt64>) -> UInt64 {
+    let known = range.clamped(to: 0..<UInt64(chunks.count) * UInt64(layout.chunkSize))
+    var missing = UInt64(range.count - known.count)
+    for slice in layout.slices(known) {
+      if case .hole = chunks[slice.chunk] { missing += UInt64(slice.range.count) }
+    }
+    return missing
+  }
+
   // MARK: Obstacles
 
   /// What stands in the way of writing or clearing this range; nil if nothing does.

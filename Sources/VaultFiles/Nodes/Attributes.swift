@@ -75,6 +75,11 @@ package struct FileSystemStatistics: Hashable, Sendable {
   package var freeFiles: UInt64
   /// The longest name in bytes.
   package var nameLimit: UInt64
+
+  var availableByteCount: UInt64 {
+    let (count, overflow) = availableBlocks.multipliedReportingOverflow(by: blockSize)
+    return overflow ? .max : count
+  }
 }
 
 /// Whoever asks; new files belong to them.

@@ -11,20 +11,18 @@ package struct DirectoryEntry: Sendable {
   package let nextCookie: UInt64
 }
 
-/// An open directory: a snapshot of its names, taken when it is opened, and whenever reading begins again at the first.
+/// An open directory: a snapshot of its names, taken whenever reading begins at the first.
 package final class DirectoryHandle: @unchecked Sendable {
   package let inode: Inode
   private let tree: FileTree
   private let monitor = Monitor()
   /// Protected by `monitor`.
-  private var listing: FileTree.Listing
-  private var isFresh = true
+  private var listing: FileTree.Listing?
   private var isReleased = false
 
-  init(tree: FileTree, inode: Inode) throws(FileError) {
+  init(tree: FileTree, inode: Inode) {
     self.tree = tree
     self.inode = inode
-    listing = try tree.listing(of: inode)
   }
 
   /// Entries from `cookie` (0: the first) on, `.` and `..` included, until `body` answers false.
@@ -69,9 +67,10 @@ package final class DirectoryHandle: @unchecked Sendable {
   private func snapshot(from cookie: UInt64) throws(FileError) -> FileTree.Listing {
     monitor.lock()
     defer { monitor.unlock() }
-    if cookie == 0, !isFresh { listing = try tree.listing(of: inode) }
-    isFresh = false
-    return listing
+    if cookie != 0, let listing { return listing }
+    let now = try tree.listing(of: inode)
+    listing = now
+    return now
   }
 
   private func entry(_ position: Int, _ listing: FileTree.Listing) -> DirectoryEntry {
@@ -135,12 +134,7 @@ extension FileTree {
       try checkAccess(node, mask: 4)
       node.openCount += 1
     }
-    do throws(FileError) {
-      return try DirectoryHandle(tree: self, inode: inode)
-    } catch {
-      closeDirectory(inode)
-      throw error
-    }
+    return DirectoryHandle(tree: self, inode: inode)
   }
 
   func closeDirectory(_ inode: Inode) {

@@ -156,7 +156,8 @@ package final class FileHandle: @unchecked Sendable {
 
   // MARK: Ranges
 
-  /// - Throws: `badHandle`, `fileTooLarge`, `invalidArgument` for an empty range.
+  /// - Throws: `badHandle`, `fileTooLarge`, `invalidArgument` for an empty range; `noSpace` when the disk has no room for
+  ///   what is to be allocated.
   package func allocate(
     _ mode: AllocationMode, at offset: UInt64, length: UInt64, by caller: Caller? = nil
   ) throws(FileError) {
@@ -168,7 +169,13 @@ package final class FileHandle: @unchecked Sendable {
     try change(by: caller) { () throws(FileError) in
       let keepsSize: Bool
       switch mode {
-      case .allocate(let keeps): keepsSize = keeps
+      case .allocate(let keeps):
+        // Nothing can be kept free, but what is not there now need not be promised.
+        let room = try tree.statistics()
+        guard try draft.missingByteCount(in: offset..<end) <= room.availableByteCount else {
+          throw .noSpace
+        }
+        keepsSize = keeps
       case .punchHole:
         try draft.clear(offset..<end)
         keepsSize = true

@@ -114,7 +114,8 @@ extension FileTree {
     let node = DirectoryNode(
       inode: state.freeInode(view, record), view: view, record: record,
       place: RecordPlace(parent: directory.record, title: name, isDeleted: false),
-      permissions: mode & FileMode.permissionMask, owner: owner(of: caller), now: .now())
+      permissions: mode & FileMode.permissionMask | directory.permissions & FileMode.setGroupID,
+      owner: owner(of: caller, in: directory), now: .now())
     state.add(node)
     view.pending[record] = PendingRecord(isNew: true, place: true, attributes: true)
     directory.records?[name] = record
@@ -214,7 +215,7 @@ extension FileTree {
     var item = Item(
       name: name, file: .random(), mode: mode, modified: .now(),
       mediaType: MediaType.of(name, mode: mode), content: content, time: .zero,
-      owner: owner(of: caller))
+      owner: owner(of: caller, in: directory))
     if case .symlink(let target) = content { item.size = UInt64(target.count) }
     let node = FileNode(
       inode: state.freeInode(view, item.file), view: view, item: item, in: directory.record)
@@ -227,11 +228,15 @@ extension FileTree {
     return node
   }
 
-  private func owner(of caller: Caller?) -> Owner {
-    guard let caller else { return .mounter }
-    return Owner(
-      uid: caller.uid == options.uid ? nil : caller.uid,
-      gid: caller.gid == options.gid ? nil : caller.gid)
+  /// Whose something new is: the caller's and, in a directory with the set-group-id bit, of the directory's group.
+  private func owner(of caller: Caller?, in directory: DirectoryNode) -> Owner {
+    var owner = Owner.mounter
+    if let caller {
+      owner.uid = caller.uid == options.uid ? nil : caller.uid
+      owner.gid = caller.gid == options.gid ? nil : caller.gid
+    }
+    if directory.permissions & FileMode.setGroupID != 0 { owner.gid = directory.owner.gid }
+    return owner
   }
 
   /// A directory's names changed. The tree lock has to be held.
