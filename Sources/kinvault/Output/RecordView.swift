@@ -17,6 +17,8 @@ struct RecordView: Encodable {
   var path: String
   var pathBytes: String?
   var changed: String
+  /// What is said of `changed` if it lies ahead of this machine's clock.
+  var dated: String?
   var fields: [FieldRow]
   /// Why the fields could not be read.
   var problem: String?
