@@ -154,7 +154,8 @@ import Testing
     }
   }
 
-  @Test(arguments: Place.all)
+  // Not on the plain folder: ext4 takes all the room there is before it says that there is none.
+  @Test(arguments: Place.mounted)
   func allocatesNoMoreThanThereIs(place: Place) throws {
     try place.withFolder { folder in
       let file = try OpenFile.create(folder.appending("file"))
