@@ -123,6 +123,8 @@ import Testing
     #expect(try remoteLine().contains("usb: synced, last sync 20"))
     try desk.run("lock", expecting: 0)
     #expect(try remoteLine().contains("usb: synced, last sync 20"))
+    for number in 1...3 { try desk.write("later", titled: "Later \(number)") }
+    #expect(try remoteLine().contains("usb: 3 changes pending, last sync 20"))
   }
 
   @Test func aConflictIsListedShownAndDecidedOnEitherMachine() throws {

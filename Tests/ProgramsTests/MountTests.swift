@@ -117,6 +117,30 @@ import Testing
     }
   }
 
+  @Test func aCommandFindsWhatWasSavedJustBefore() throws {
+    try withVault { vault in
+      let folder = vault.vault.removingLastComponent()
+      let stick = folder.appending("stick")
+      try stick.makeDirectory()
+      let here = ["--vault", vault.vault.string]
+      try vault.kinvault(["remote", "add", "stick", stick.string] + here)
+      let visit = vault.member.appending("Visit")
+      try visit.makeDirectory()
+      for number in 1...5 {
+        try visit.appending("note.txt").write("text \(number)")
+        try vault.kinvault(["sync", "stick"] + here)
+        let out = folder.appending("out-\(number)")
+        try vault.kinvault(
+          ["export", "Emma/Visit", out.string, "--yes", "--vault", stick.string])
+        #expect(try out.appending("note.txt").text() == "text \(number)")
+      }
+      try visit.appending("note.txt").write("exported at once")
+      let out = folder.appending("out")
+      try vault.kinvault(["export", "Emma/Visit", out.string, "--yes"] + here)
+      #expect(try out.appending("note.txt").text() == "exported at once")
+    }
+  }
+
   /// Waits until the condition holds; it is an issue if it does not within half a minute.
   private func eventually(_ condition: () throws -> Bool) throws {
     let deadline = ContinuousClock.now + .seconds(30)

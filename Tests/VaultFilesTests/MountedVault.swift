@@ -64,15 +64,33 @@ final class MountedVault {
 
   /// Opens the vault as another device of the same person, which shares the folder unless it has a copy.
   func openOnAnotherDevice(in copy: FilePath? = nil) throws -> Vault {
+    try enrolAnotherDevice(in: copy).open()
+  }
+
+  /// Another device of the same person.
+  struct OtherDevice {
+    let folder: FilePath
+    fileprivate let stateRoot: FilePath
+
+    /// Opens the vault there, as each of its processes does.
+    func open() throws -> Vault {
+      let password = SecretBytes(copying: MountedVault.password)
+      let key = try Vault.unlock(folder: folder, stateRoot: stateRoot, password: password)
+      return try Vault.open(folder: folder, stateRoot: stateRoot, key: key)
+    }
+  }
+
+  /// Makes one, which shares the folder unless it has a copy.
+  func enrolAnotherDevice(in copy: FilePath? = nil) throws -> OtherDevice {
     let folder = copy ?? folder
     let otherState = root.appending("other state")
     let device = NewDevice(
       personName: "Adult A", deviceName: "desk", deviceKind: "desktop", passwordCost: .floor,
       recoveryCost: .floor)
-    let key = try Vault.recover(
+    _ = try Vault.recover(
       folder: folder, stateRoot: otherState, words: created.words, device: device,
       password: SecretBytes(copying: Self.password))
-    return try Vault.open(folder: folder, stateRoot: otherState, key: key)
+    return OtherDevice(folder: folder, stateRoot: otherState)
   }
 
   /// Opens the vault as another person, whom the first one invites, and who shares the folder.

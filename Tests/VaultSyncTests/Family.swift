@@ -123,7 +123,9 @@ final class Family {
     }
 
     /// Everything that shows: paths and contents of all members.
-    func contents() throws -> [String: String] {
+    func contents() throws -> [String: String] { try Self.contents(of: vault) }
+
+    static func contents(of vault: Vault) throws -> [String: String] {
       var found: [String: String] = [:]
       for member in vault.members {
         for entry in member.allEntries() where !entry.isDeleted {

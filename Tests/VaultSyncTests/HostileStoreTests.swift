@@ -304,8 +304,14 @@ import VaultModel
     #expect(report.massChanges[try emma]?.deletedCount == 30)
     #expect(report.problems.contains { $0.kind == .massChange })
     #expect(try family[1].emma.recordCount == 52)
+    // Whoever did not see this report, for it was a mount's, is told all the same.
+    let memory = RemoteStateFile(
+      state: StateFolder(store: family[1].stateStore), remote: try #require(RemoteName("usb")))
+    #expect(try memory.load().findings.filter(\.needsDecision).count == 1)
     let accepted = try family[1].sync(usb) { $0.acceptsMassChange = true }
     #expect(accepted.problems.isEmpty)
+    #expect(accepted.massChanges.isEmpty)
+    #expect(try memory.load().findings.isEmpty)
     #expect(try family[1].emma.recordCount == 22)
   }
 }

@@ -8,6 +8,10 @@ struct RemoteMemoryEncodingTests {
     memory.fail(at: 5, "first\nline")
     memory.fail(at: 9, "refused")
     memory.lastSuccess = 3
+    memory.findings = [
+      RemoteMemory.Finding(kind: .massChange, text: "members/ab:  would delete\nmuch"),
+      RemoteMemory.Finding(kind: .fork, text: "x"),
+    ]
     let bytes = memory.encoded()
     let again = try #require(RemoteMemory(decoding: bytes))
     #expect(again == memory)

@@ -28,6 +28,41 @@ struct ScheduleTests {
     #expect(schedule.next == start + .seconds(341))
   }
 
+  @Test func glancesEveryHalfMinuteWhileTheMountIsUsed() {
+    var schedule = synced()
+    schedule.used(at: start + .seconds(1))
+    #expect(schedule.next == start + .seconds(30))
+    #expect(schedule.task(at: start + .seconds(29)) == nil)
+    #expect(schedule.task(at: start + .seconds(30)) == .glance)
+    schedule.glanced(at: start + .seconds(30), hasNews: false)
+    #expect(schedule.next == start + .seconds(60))
+    schedule.glanced(at: start + .seconds(60), hasNews: true)
+    #expect(schedule.task(at: start + .seconds(60)) == .sync)
+  }
+
+  @Test func looksSeldomWhileNobodyUsesTheMountAndAtOnceWhenSomebodyDoesAgain() {
+    var schedule = synced()
+    schedule.used(at: start)
+    var glances = 0
+    while schedule.task(at: schedule.next) == .glance {
+      glances += 1
+      schedule.glanced(at: schedule.next, hasNews: false)
+    }
+    #expect(glances == 6)
+    #expect(schedule.next == start + .seconds(300))
+    schedule.used(at: start + .seconds(250))
+    #expect(schedule.task(at: start + .seconds(250)) == .glance)
+  }
+
+  @Test func doesNotGlanceAtARemoteThatDoesNotAnswer() {
+    var schedule = synced()
+    schedule.used(at: start)
+    schedule.begin()
+    schedule.end(at: start, isFailure: true)
+    #expect(schedule.task(at: start + .seconds(9)) == nil)
+    #expect(schedule.task(at: start + .seconds(10)) == .sync)
+  }
+
   @Test func whatHappensDuringASyncCausesAnother() {
     var schedule = synced()
     schedule.begin()

@@ -249,6 +249,8 @@ struct ConflictTests {
     try replicas[0].commit(note(visit.record, "written after it"))
     try replicas.everyoneMeets()
     try expectAgreement(replicas)
+    // It writes later times too now, and does not accuse itself.
+    #expect(Array(replicas[0].vault.clocksAhead().keys) == [replicas[1].vault.device])
     let text = try replicas[1].member.bytes(of: "record.md", in: visit.record)
     #expect(text == Array("written after it".utf8))
   }

@@ -16,8 +16,10 @@ struct HeadsState: Sendable {
   var broughtLate: [DeviceID: Set<ObjectName>] = [:]
   /// The fingerprints of the head files as they were when they were read.
   var seen: [DeviceID: UInt64] = [:]
+  /// What keeps heads of other devices from counting yet; these are not among those seen.
+  var waiting: [DeviceID: Obstacle] = [:]
   /// Devices whose head does not hold, with the statements that it was judged by: a program that copies file by file
-  /// may bring what it needs later.
+  /// may bring others later.
   var refused: [DeviceID: StatementMarks] = [:]
   var appliedSegments: Set<ObjectName> = []
   /// The deltas of this device's head, with what they hold.
@@ -60,7 +62,6 @@ extension Member {
 
   func catchUp(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
     var changed = try followEpoch(&heads)
-    var (hasLearned, isWaiting) = (false, false)
     let statements = heads.refused.isEmpty ? nil : try statementMarks()
     let removed = context.people.removedDevices
     if !removed.isEmpty { heads.loaded = heads.loaded.filter { !removed.contains($0.key) } }
@@ -69,6 +70,8 @@ extension Member {
       || heads.refused[device].map({ $0 != statements }) ?? false
     {
       let isOwn = device == context.device.id && mayWrite
+      let look = try look(at: device, fingerprint, heads.waiting[device])
+      if look.isInVain { continue }
       do throws(VaultError) {
         // After each commit of this process: it was verified, or written, before.
         if isOwn, let known = heads.loaded[device], try register.fileHash(of: device) == known.hash
@@ -83,32 +86,32 @@ extension Member {
         if heads.epoch != register.keys.currentEpoch {
           return changed.union(try followEpoch(&heads))
         }
-        let news = try adopt(head, &heads)
+        let news = try adopt(head, reading: !isOwn && !look.hasWaitedEnough, &heads)
         changed.formUnion(news)
         noteChanges(Set(news))
-        if !isOwn, !news.isEmpty { hasLearned = true }
         noteLateHeads(heads)
         heads.seen[device] = fingerprint
         heads.refused[device] = nil
+        heads.waiting[device] = nil
       } catch {
         // Another device's broken head hides only what that device alone has written.
         if isOwn { throw error }
-        // What it names may still be on its way here: then it is looked at again.
-        if case .missing = error {
-          isWaiting = true
-          continue
-        }
+        heads.waiting[device] = look.obstacle(after: error, of: id)
+        if heads.waiting[device] != nil { continue }
         heads.seen[device] = fingerprint
         heads.refused[device] = try statementMarks()
       }
     }
+    guard !changed.isEmpty else { return changed }
     // What a head lacks may be what another one has replaced.
-    if isWaiting, hasLearned { changed.formUnion(try catchUp(&heads)) }
-    if hasLearned || !changed.isEmpty && displaced.withLock({ !$0.isEmpty }) {
-      let moved = findDisplaced()
-      noteChanges(moved)
-      changed.formUnion(moved)
+    if !heads.waiting.isEmpty {
+      heads.waiting = [:]
+      changed.formUnion(try catchUp(&heads))
     }
+    // Also when another process of this device had joined everything: a mount shows what one shows that begins now.
+    let moved = findDisplaced()
+    noteChanges(moved)
+    changed.formUnion(moved)
     return changed
   }
 
@@ -147,9 +150,11 @@ extension Member {
 
   /// Learns what a head names, if it is news.
   ///
+  /// - Parameter reads: Whether another device's head counts only once the revisions that are news are whole; else it is
+  ///   enough that they are there.
   /// - Returns: The records whose entries changed.
   func adopt(
-    _ head: LoadedHead, _ heads: inout HeadsState
+    _ head: LoadedHead, reading reads: Bool = false, _ heads: inout HeadsState
   ) throws(VaultError) -> [RecordID] {
     let isOwn = head.device == context.device.id
     let path = register.path(of: head.device).string
@@ -169,7 +174,11 @@ extension Member {
     // A late head of this device is not gone on with: the next one begins anew.
     let isContinued = isOwn && head.late == nil
     let segments = try newSegments(of: head.head, isOwn: isContinued, heads)
-    if !isOwn { try requireRevisions(segments.flatMap(\.entries), from: head.late) }
+    if !isOwn {
+      let entries = segments.flatMap(\.entries)
+      try requireRevisions(entries, from: head.late)
+      if reads, try !isKnown(head) { try requireWholeRevisions(entries, from: head.late) }
+    }
     var deltas: [DeltaPlan.Delta] = []
     var changed: [RecordID] = []
     if heads.appliedSegments.isEmpty {

@@ -49,9 +49,11 @@ extension Vault {
 
   /// How far the writes of other devices are ahead of this machine's clock, where that is more than ten minutes:
   /// one of the two clocks is wrong. In milliseconds.
+  ///
+  /// This device's own writes are never earlier than what it has seen of others, so they say nothing of its clock.
   package func clocksAhead() -> [DeviceID: UInt64] {
     let now = context.clock.milliseconds()
-    return lastWrites().compactMapValues { time in
+    return lastWrites().filter { $0.key != device }.compactMapValues { time in
       context.clock.believes(time) ? nil : time.milliseconds - min(now, time.milliseconds)
     }
   }

@@ -52,6 +52,8 @@ final class MemberView: @unchecked Sendable {
   var inFlight: [RecordID: PendingRecord] = [:]
   /// The epoch whose objects what is shown names, but for what is pending.
   var epoch: EpochID
+  /// Records that changed and could not be read: what was shown of them before still is.
+  var unread: Set<RecordID> = []
   /// Files with changes that are not sealed.
   var unsealed: [FileID: FileNode] = [:]
 

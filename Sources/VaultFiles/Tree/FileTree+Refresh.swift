@@ -20,7 +20,12 @@ extension FileTree {
           _ = try view.member.joinConcurrent()
         }
         let epoch = view.member.epoch
-        apply(view.member.takeChanges(), to: view)
+        // What could not be read before may have been mended, or have come.
+        let unread = state.lock.withLock {
+          defer { view.unread = [] }
+          return view.unread
+        }
+        apply(view.member.takeChanges().union(unread), to: view)
         state.lock.withLock { view.epoch = epoch }
       } catch {
         vault.audit.note(.damage, member: view.member.id, detail: "heads")
@@ -120,7 +125,8 @@ extension FileTree {
         (items, xattrs) = try view.member.contents(of: entry)
       } catch {
         _ = view.objects.failure(error, reading: entry.revision)
-        return  // what is known stays shown
+        state.lock.withLock { _ = view.unread.insert(record) }
+        return
       }
       state.lock.lock()
       defer { state.lock.unlock() }

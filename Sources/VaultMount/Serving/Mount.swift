@@ -18,12 +18,16 @@ package final class Mount: Sendable {
   /// Absolute, without links.
   package var mountpoint: FilePath { point.path }
 
+  /// How many requests came; changes whenever somebody uses the mount.
+  package var requestCount: UInt64 { service.activity.requestCount }
+
   let point: Mountpoint
   let service: Service
   let session: FuseSession
   private let invalidator: Invalidator
   private let loop: MountThread
   private let registration: MountRegistry.Registration?
+  private let commitSocket: CommitSocket?
   private let ending = Mutex<Ending?>(nil)
 
   /// Mounts the tree and returns when it answers. Starts the tree, which `waitUntilEnded` stops again.
@@ -92,8 +96,12 @@ package final class Mount: Sendable {
       try? MountRegistry.register(entry, stateFolder: $0)
     }
     self.registration = registration
+    let tree = service.tree
+    commitSocket = registration.flatMap { registration in
+      try? CommitSocket(beside: registration.path) { () throws(FileError) in try tree.commitNow() }
+    }
     let reporting = Mutex(registration)
-    service.tree.setUnsavedHandler { [weak tree = service.tree] _ in
+    tree.setUnsavedHandler { [weak tree] _ in
       // What counts by now, so that of two reports at once the last is no older one.
       reporting.withLock { _ = $0?.write(MountReport(tree?.unsaved ?? [])) }
     }
@@ -140,6 +148,7 @@ package final class Mount: Sendable {
       session.unmount()
       point.cleanUp()
       closing(isWhole)
+      commitSocket?.end()
       registration?.remove()
     }
     try service.tree.stop()

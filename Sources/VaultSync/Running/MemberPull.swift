@@ -145,9 +145,9 @@ struct MemberPull {
     var change = MassChange(liveCount: known.recordCount)
     for entry in joined.entries { change.count(entry, over: known.entry(entry.record)) }
     guard change.needsConsent else { return true }
+    if session.options.acceptsMassChange { return true }
     let found = change
     session.change { $0.massChanges[member.id] = found }
-    if session.options.acceptsMassChange { return true }
     session.note(.massChange(change, of: member.id))
     return false
   }

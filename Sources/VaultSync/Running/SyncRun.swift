@@ -52,6 +52,8 @@ struct SyncRun: Sendable {
       session.remember { memory in
         memory.succeed(at: now)
         memory.pendingCommitCount = report.pendingCommitCount
+        // A sync that only puts has not looked at what is to be taken.
+        if options.direction != .push { memory.findings = report.findings }
         if session.looksEverywhere { memory.lastFullLook = now }
         if isToBeCompared {
           memory.lastComparison = 0
@@ -85,4 +87,16 @@ extension SyncSession {
     }
     if !report.pushed.isEmpty { try flush() }
   }
+}
+
+extension SyncReport {
+  /// What a person should know of, also one who did not see this report.
+  fileprivate var findings: [RemoteMemory.Finding] {
+    problems.filter { $0.severity > .note }.prefix(Self.findingLimit).map {
+      RemoteMemory.Finding(kind: $0.kind, text: "\($0.path): \($0.text)")
+    }
+  }
+
+  /// So many are kept.
+  private static let findingLimit = 8
 }

@@ -16,6 +16,7 @@ extension RemoteMemory {
     if let failures {
       lines.append("failed \(failures.count) \(failures.first) \(failures.last) \(failures.text)")
     }
+    for finding in findings { lines.append("found \(finding.kind.rawValue) \(finding.text)") }
     for (path, seen) in seen.sorted(by: { $0.key.string < $1.key.string }) {
       let mark = seen.fingerprint.map { String($0, radix: 16) } ?? "-"
       lines.append("seen \(mark) \(seen.state.counter) \(seen.state.hash.hex) \(path.string)")
@@ -50,6 +51,11 @@ extension RemoteMemory {
       guard let count = Int(words[1]), let first = UInt64(words[2]), let last = UInt64(words[3])
       else { return false }
       failures = Failures(count: count, first: first, last: last, text: String(words[4]))
+    case ("found", 3...):
+      // Of a kind that this program does not know nothing can be said.
+      guard let kind = SyncProblem.Kind(rawValue: String(words[1])) else { return true }
+      findings.append(
+        RemoteMemory.Finding(kind: kind, text: words[2...].joined(separator: " ")))
     case ("seen", 5):
       guard let counter = UInt64(words[2]), let hash = FileHash(hex: words[3]),
         let path = VaultPath(parsing: words[4])

@@ -33,6 +33,21 @@ package struct RemoteMemory: Hashable, Sendable {
     }
   }
 
+  /// Something that the last sync found and that a person should know of.
+  package struct Finding: Hashable, Sendable {
+    package var kind: SyncProblem.Kind
+    /// What is wrong and where; one line.
+    package var text: String
+
+    package init(kind: SyncProblem.Kind, text: String) {
+      self.kind = kind
+      self.text = text.oneLine
+    }
+
+    /// Nothing goes on with it before a person has decided.
+    package var needsDecision: Bool { kind == .massChange }
+  }
+
   /// The signed files that were verified, by path.
   package var seen: [VaultPath: Seen] = [:]
   /// When a sync last went through without an error; milliseconds since 1970.
@@ -42,6 +57,8 @@ package struct RemoteMemory: Hashable, Sendable {
   /// When the objects there were last compared with those here.
   package var lastComparison: UInt64?
   package var failures: Failures?
+  /// Of the last sync that came to its end, worst first.
+  package var findings: [Finding] = []
   /// As the last sync left it.
   package var pendingCommitCount: UInt64 = 0
 
@@ -55,7 +72,7 @@ package struct RemoteMemory: Hashable, Sendable {
   package mutating func fail(at now: UInt64, _ text: String) {
     failures = Failures(
       count: (failures?.count ?? 0) + 1, first: failures?.first ?? now, last: now,
-      text: text.split(whereSeparator: \.isNewline).joined(separator: " "))
+      text: text.oneLine)
   }
 
   /// The remote has held something of the vault.
@@ -63,4 +80,10 @@ package struct RemoteMemory: Hashable, Sendable {
 
   /// More than five in a row: no passing trouble.
   package var isInTrouble: Bool { (failures?.count ?? 0) > 5 }
+}
+
+extension String {
+  fileprivate var oneLine: String {
+    split(whereSeparator: \.isNewline).joined(separator: " ")
+  }
 }

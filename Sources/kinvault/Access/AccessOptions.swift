@@ -84,6 +84,7 @@ extension AccessOptions {
   ) throws -> Value {
     try withDeferredVault(use) { deferred in
       let vault = try deferred.opened()
+      try RemoteStatus.tellDecisions(of: vault.id)
       try joinWhatArrived(in: vault, use)
       try resumeEpochs(in: vault, use)
       return try body(vault, deferred.unlocked.key)
@@ -95,6 +96,7 @@ extension AccessOptions {
     _ use: VaultUse, _ body: (DeferredVault) throws -> Value
   ) throws -> Value {
     let folder = try folderOptions.folder()
+    try MountCommits.request(in: folder)
     let deferred = DeferredVault(
       folder: folder, unlocked: try unlockKey(folder: folder), access: self, use: use)
     let value: Value

@@ -81,6 +81,7 @@ struct MountCommand: ParsableCommand {
       else { throw error }
       try launch(["mount", "--accept-rollback"] + arguments.dropFirst(), key: unlocked.key)
     }
+    try RemoteStatus.tellDecisions(of: Vault.describe(folder: folder).vault)
     Terminal.note("Mounted at \(place). To unmount: kinvault unmount \(place)")
   }
 
@@ -165,7 +166,7 @@ struct MountCommand: ParsableCommand {
         options: options,
         ready: { mount in
           vault.audit.note(.mount)
-          sync?.start()
+          sync?.start { mount.requestCount }
           ready(mount)
         }, closing: close)
     }

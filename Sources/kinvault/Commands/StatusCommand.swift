@@ -21,7 +21,9 @@ struct StatusCommand: ParsableCommand {
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {
-    let report = try StatusReport(folder: folderOptions.folder())
+    let folder = try folderOptions.folder()
+    try MountCommits.request(in: folder)
+    let report = try StatusReport(folder: folder)
     if json { try JSONOutput.print(report) } else { report.print() }
   }
 }
@@ -73,6 +75,9 @@ private struct StatusReport: Encodable {
       try Vault.isUnlockKey(key, folder: folder, stateRoot: stateRoot)
     else {
       isUnlocked = false
+      let heads = try Vault.headCounters(
+        in: folder, device: Self.device(in: folder, stateRoot: stateRoot))
+      for position in remotes.indices { remotes[position].count(pendingAmong: heads) }
       return
     }
     isUnlocked = true
@@ -93,6 +98,13 @@ private struct StatusReport: Encodable {
       access: try AccessNotes(of: opened),
       contestedInvitations: try opened.contestedInvitations().map(\.text))
     for position in remotes.indices { remotes[position].count(pendingOf: opened) }
+  }
+
+  /// This machine's device; nil where it has none, or a slot of which unlocking says what is wrong with it.
+  private static func device(in folder: FilePath, stateRoot: FilePath) -> VaultModel.DeviceID? {
+    do { return try Vault.slotOwner(folder: folder, stateRoot: stateRoot).device } catch {
+      return nil
+    }
   }
 
   func print() {

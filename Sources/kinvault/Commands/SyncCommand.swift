@@ -99,6 +99,7 @@ struct SyncCommand: ParsableCommand {
 
   private func syncLocked() throws -> [SyncOutcome] {
     let folder = try access.folderOptions.folder()
+    try MountCommits.request(in: folder)
     let vault = try Vault.describe(folder: folder).vault
     return try KnownRemote.configurations(remotes, vault: vault).map { configuration in
       let known = try KnownRemote(locked: configuration)

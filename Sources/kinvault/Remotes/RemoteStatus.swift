@@ -10,6 +10,8 @@ struct RemoteStatus: Encodable {
     case never
     case synced
     case pending
+    /// The last sync went through but for something that a person has to look at.
+    case attention
     /// The last attempts failed.
     case error
   }
@@ -23,10 +25,12 @@ struct RemoteStatus: Encodable {
   var failures: Int
   var failingSince: String?
   var error: String?
+  /// What the last sync found and a person should know of.
+  var findings: [String]
   private let memory: RemoteMemory
 
   enum CodingKeys: String, CodingKey {
-    case name, address, state, pending, lastSync, failures, failingSince, error
+    case name, address, state, pending, lastSync, failures, failingSince, error, findings
   }
 
   /// Every remote of the vault on this machine.
@@ -35,6 +39,15 @@ struct RemoteStatus: Encodable {
     return try RemoteRegistry(state: state).all().map { configuration in
       RemoteStatus(
         configuration, try RemoteStateFile(state: state, remote: configuration.name).load())
+    }
+  }
+
+  /// Tells what syncs, also those of a mount, have left for a person to decide.
+  static func tellDecisions(of vault: VaultID) throws {
+    for remote in try all(of: vault) {
+      for line in remote.decisions {
+        Terminal.note("kinvault: The sync with \(remote.name) has stopped. \(line)")
+      }
     }
   }
 
@@ -47,6 +60,7 @@ struct RemoteStatus: Encodable {
     failures = memory.failures?.count ?? 0
     failingSince = memory.failures.map { DateText.utc(milliseconds: $0.first) }
     error = memory.failures?.text
+    findings = memory.findings.map(\.text)
     state = .never
     judge()
   }
@@ -56,9 +70,23 @@ struct RemoteStatus: Encodable {
       state = .error
     } else if memory.lastSuccess == nil {
       state = .never
+    } else if !findings.isEmpty {
+      state = .attention
     } else {
       state = pending > 0 ? .pending : .synced
     }
+  }
+
+  /// What goes on only when a person says so, each with how.
+  private var decisions: [String] {
+    memory.findings.filter(\.needsDecision).map {
+      "\(Terminal.visible($0.text)) To go on all the same: kinvault sync \(name) --accept-mass-change"
+    }
+  }
+
+  /// The findings, those first that need a decision.
+  private var findingLines: [String] {
+    decisions + memory.findings.filter { !$0.needsDecision }.map { Terminal.visible($0.text) }
   }
 
   /// Counts what was committed here since the remote was last put up to date.
@@ -72,6 +100,18 @@ struct RemoteStatus: Encodable {
     judge()
   }
 
+  /// Counts the same without the vault's keys: by the heads as the vault's folder shows them.
+  mutating func count(pendingAmong heads: [ShownHead]) {
+    let known = Set(memory.seen.keys.filter { if case .head = $0 { true } else { false } })
+    pending = heads.reduce(0) { sum, head in
+      // A head that was never carried anywhere counts if it is this device's own.
+      guard known.contains(head.path) || head.isOwn else { return sum }
+      let there = memory.seen[head.path]?.state.counter ?? 0
+      return sum + (head.counter > there ? head.counter - there : 0)
+    }
+    judge()
+  }
+
   var text: String {
     let last = memory.lastSuccess.map { "last sync \(DateText.local(milliseconds: $0))" }
     let waiting = pending > 0 ? "\(counted(Int(clamping: pending), "change")) pending" : nil
@@ -80,6 +120,9 @@ struct RemoteStatus: Encodable {
       return ([waiting, "never synced"] as [String?]).compactMap(\.self).joined(separator: ", ")
     case .synced: return "synced, \(last ?? "")"
     case .pending: return [waiting, last].compactMap(\.self).joined(separator: ", ")
+    case .attention:
+      let facts = [waiting, last].compactMap(\.self).joined(separator: ", ")
+      return ([facts] + findingLines).joined(separator: "; ")
     case .error:
       let since = memory.failures.map { DateText.local(milliseconds: $0.first) } ?? ""
       let count = failures == 1 ? "failed" : "failed \(failures) times in a row"

@@ -7,7 +7,7 @@ import VaultModel
 import VaultSync
 
 /// Keeps an open vault in sync with its remotes while a program runs: at once, after edits, when a remote that is a
-/// folder changes, when the network returns, and now and then.
+/// folder changes, when the network returns, and now and then; oftener while somebody uses the mount.
 ///
 /// A thread for each remote, and one that watches. What a sync brings shows in the mount by itself.
 final class SyncService: Sendable {
@@ -33,7 +33,9 @@ final class SyncService: Sendable {
   }
 
   /// Starts the threads.
-  func start() {
+  ///
+  /// - Parameter useCount: A number that changes whenever somebody uses what is synced.
+  func start(useCount: @escaping @Sendable () -> UInt64 = { 0 }) {
     let workers = workers
     if let folder = vault.folder {
       watcher.watchHeads(in: folder) { workers.forEach { $0.change { $0.localChanged(at: .now) } } }
@@ -44,7 +46,7 @@ final class SyncService: Sendable {
     }
     watcher.watchNetwork { workers.forEach { $0.change { $0.retryNow(at: .now) } } }
     watcher.start()
-    workers.forEach { $0.start() }
+    workers.forEach { $0.start(useCount: useCount) }
   }
 
   /// Sends what is still here, for as long as `partingTime` allows, and stops the threads.
@@ -91,9 +93,10 @@ private final class Worker: Sendable {
     wakeUp.signal()
   }
 
-  func start() {
+  func start(useCount: @escaping @Sendable () -> UInt64) {
     let isStarted = SystemThread.detach { [self] in
-      while let isLast = waitForNext() {
+      var glance: RemoteGlance?
+      while let isLast = waitForNext(useCount, &glance) {
         state.withLock { $0.schedule.begin() }
         let outcome = SyncOutcome(
           syncing: remote, vault, options, others: others, showsProgress: false)
@@ -107,16 +110,48 @@ private final class Worker: Sendable {
     precondition(isStarted, "no thread can be started")
   }
 
-  /// Waits for the next sync.
+  /// Waits for the next sync, and glances at the remote meanwhile.
   ///
   /// - Returns: Whether it is the last one.
-  private func waitForNext() -> Bool? {
+  private func waitForNext(
+    _ useCount: @Sendable () -> UInt64, _ glance: inout RemoteGlance?
+  ) -> Bool? {
+    var lastCount = useCount()
     while true {
-      let (next, isParting) = state.withLock { ($0.schedule.next, $0.isParting) }
-      if isParting { return true }
+      let count = useCount()
+      if count != lastCount { state.withLock { $0.schedule.used(at: .now) } }
+      lastCount = count
       let now = ContinuousClock.now
-      if next <= now { return false }
-      wakeUp.wait(atMost: next - now)
+      let (task, next, isParting) = state.withLock {
+        ($0.schedule.task(at: now), $0.schedule.next, $0.isParting)
+      }
+      if isParting { return true }
+      switch task {
+      case .sync: return false
+      case .glance:
+        let hasNews = look(&glance)
+        state.withLock { $0.schedule.glanced(at: .now, hasNews: hasNews) }
+      case nil: wakeUp.wait(atMost: min(next - now, Self.useStep))
+      }
+    }
+  }
+
+  /// How often it is seen whether somebody uses the mount.
+  private static let useStep = Duration.seconds(5)
+
+  /// Whether a sync is worth its cost; it also says what is wrong with a remote that does not answer.
+  private func look(_ glance: inout RemoteGlance?) -> Bool {
+    do {
+      var current: RemoteGlance
+      if let glance {
+        current = glance
+      } else {
+        current = RemoteGlance(state: vault.state, remote: try remote.open(), name: remote.name)
+      }
+      defer { glance = current }
+      return try current.hasNews()
+    } catch {
+      return true
     }
   }
 

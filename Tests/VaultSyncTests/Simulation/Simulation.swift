@@ -19,6 +19,8 @@ struct Simulation {
   private(set) var trace: [String] = []
   /// Pairs of a device and a remote that cannot reach each other.
   private var partitions: Set<[Int]> = []
+  /// A second process of each device that runs all the time and looks on, as a mount does; in some schedules.
+  private var onlookers: [Vault] = []
 
   init(seed: UInt64) throws {
     self.seed = seed
@@ -34,6 +36,7 @@ struct Simulation {
     remotes = (0..<(isLarge ? 2 : 1)).map {
       UnreliableStore(seed: seed &* 31 &+ UInt64($0))
     }
+    if seed % 8 == 3 { onlookers = try devices.map(Self.onlooker) }
   }
 
   mutating func log(_ text: String) { trace.append(text) }
@@ -72,6 +75,31 @@ struct Simulation {
     case 38...39: try rename(on: number)
     default: try sync(number)
     }
+    try compareOnlooker(of: number)
+  }
+
+  private static func onlooker(of device: Family.Device) throws -> Vault {
+    try device.open(on: device.store, OpenOptions(readOnly: true))
+  }
+
+  /// A process that has run all the time shows what one shows that begins now.
+  private func compareOnlooker(of number: Int) throws {
+    guard !onlookers.isEmpty else { return }
+    let device = devices[number]
+    for member in onlookers[number].members { _ = try member.refresh() }
+    let shown = try Family.Device.contents(of: onlookers[number])
+    let fresh = try Self.onlooker(of: device)
+    let expected = try Family.Device.contents(of: fresh)
+    try fresh.close()
+    let differing = Set(shown.keys).union(expected.keys).filter { shown[$0] != expected[$0] }
+    guard differing.isEmpty else {
+      throw Behind(number: number, paths: differing.sorted())
+    }
+  }
+
+  struct Behind: Error {
+    let number: Int
+    let paths: [String]
   }
 
   private mutating func togglePartition(_ number: Int) {
@@ -217,6 +245,7 @@ struct Simulation {
       device.stateStore = device.stateStore.imageAfterPowerCut(seed: seed &+ 1)
     }
     try device.reopen()
+    if !onlookers.isEmpty { onlookers[number] = try Self.onlooker(of: device) }
     _ = try device.emma.joinConcurrent()
   }
 

@@ -1,0 +1,31 @@
+import Glibc
+import SystemPackage
+import Vault
+import VaultMount
+
+/// What was changed in a mount of the vault and is in no commit yet.
+enum MountCommits {
+  /// How long a mount may take, in seconds.
+  private static let patience = 5
+
+  /// Has the mounts of the vault commit, so that a command finds what was saved before it. What they could not is told,
+  /// and the command goes on with what is there.
+  static func request(in folder: FilePath) throws {
+    let id = try Vault.describe(folder: folder).vault
+    let state = Environment.stateRoot.appending(id.hex)
+    for mount in MountRegistry.commitAll(stateFolder: state, within: patience) {
+      Terminal.note("kinvault: \(text(mount))")
+    }
+  }
+
+  private static func text(_ mount: UncommittedMount) -> String {
+    let place = Terminal.visible(mount.mountpoint.string)
+    guard let number = mount.errno else {
+      return "The mount at \(place) did not answer within \(patience) seconds, so what was saved "
+        + "there last may be left out. Wait until it is less busy and run this command again."
+    }
+    let reason = String(cString: strerror(number))
+    return "The mount at \(place) cannot save what was changed there (\(reason)), so that is "
+      + "left out. To see more: kinvault status"
+  }
+}
