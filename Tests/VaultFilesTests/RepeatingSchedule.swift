@@ -102,12 +102,24 @@ final class RepeatingSchedule {
   private func save(_ path: String, _ content: [UInt8]) throws(FileError) {
     note("save \(path) \(content.count)")
     let file = names[path] ?? File()
-    // What is there is cut off first, whatever becomes of the rest.
     names[path] = file
-    file.content = []
-    try tree.write(path, content)
+    let before = file.content
+    do throws(FileError) { try tree.write(path, content) } catch {
+      // Refused before anything was done, or after what was there was cut off.
+      guard try tree.list(folder(of: path)).contains(name(of: path)) else {
+        names[path] = nil
+        throw error
+      }
+      let left = try tree.read(path)
+      #expect(left == before || left.isEmpty, context)
+      file.content = left
+      throw error
+    }
     file.content = content
   }
+
+  private func folder(of path: String) -> String { String(path.prefix(6)) }
+  private func name(of path: String) -> String { String(path.dropFirst(7)) }
 
   private func replace(_ path: String, _ content: [UInt8]) throws(FileError) {
     note("replace \(path) \(content.count)")
@@ -119,9 +131,11 @@ final class RepeatingSchedule {
   }
 
   private func remove(_ path: String) throws(FileError) {
-    guard names[path] != nil else { return }
+    guard let file = names[path] else { return }
     note("remove \(path)")
+    let inode = try tree.find(path)
     try tree.unlink(path)
+    inodes.append((inode, file))
     names[path] = nil
   }
 
@@ -158,8 +172,8 @@ final class RepeatingSchedule {
   private func rewrite(_ content: [UInt8]) throws(FileError) {
     guard let (handle, file) = handles.randomElement(using: &random) else { return }
     note("rewrite \(content.count)")
-    file.content = []
     try handle.truncate(to: 0)
+    file.content = []
     if !content.isEmpty { try handle.put(content, at: 0) }
     try handle.flush()
     file.content = content

@@ -213,11 +213,14 @@ package final class ObjectStore: Sendable {
     switch object.place {
     case .memory(let sealed): try write(sealed, name, object.kind)
     case .folder, .link:
-      try storing { () throws(BlobStoreError) in
-        let path = staging.path(of: name)
+      let path = staging.path(of: name)
+      do throws(BlobStoreError) {
         try store.rename(path, to: final)
         // Renaming one link of a file over another does nothing and leaves both.
         if case .link = object.place { try store.remove(path) }
+      } catch {
+        if case .notFound = error { staged.withLock { $0.forget(name) } }
+        throw VaultError(error)
       }
     }
     staged.withLock { $0.markPublished(name) }

@@ -76,6 +76,12 @@ struct StagedObjects: Sendable {
     return nil
   }
 
+  /// An object turned out to be lost: whoever stages the same content next has it written anew.
+  mutating func forget(_ name: ObjectName) {
+    entries[name] = nil
+    unused.remove(name)
+  }
+
   /// Forgets the objects that nobody uses; returns those whose files are to be removed.
   mutating func takeUnused() -> [ObjectName] {
     let names = unused.filter { self[$0]?.userCount == 0 }

@@ -45,8 +45,35 @@ private struct StatusReport: Encodable {
   }
 
   struct MountPlace: Encodable {
+    /// What a mount shows and could not make part of the vault.
+    struct Unsaved: Encodable {
+      var reason: String
+      var since: String
+      var member: String
+      var record: String?
+    }
+
     var mountpoint: String
     var process: Int32
+    var unsaved: [Unsaved]
+
+    init(_ mount: RunningMount) {
+      mountpoint = mount.mountpoint.string
+      process = mount.process
+      unsaved = mount.report.unsaved.map {
+        Unsaved(
+          reason: CommandError.describe($0.errno), since: DateText.utc(milliseconds: $0.since),
+          member: $0.member.hex, record: $0.record?.hex)
+      }
+    }
+
+    /// Nil when all is saved.
+    var warning: String? {
+      guard let first = unsaved.first else { return nil }
+      return
+        "\(Terminal.visible(mountpoint)) has changes since \(first.since) that cannot be saved: "
+        + "\(first.reason). They are shown, and tried again every second; what was saved before is safe."
+    }
   }
 
   var folder: String
@@ -66,9 +93,8 @@ private struct StatusReport: Encodable {
     self.folder = folder.string
     vault = id.hex
     knowsThisMachine = access(stateRoot.appending(id.hex).appending("slot").string, F_OK) == 0
-    mounts = MountRegistry.runningMounts(stateFolder: stateRoot.appending(id.hex)).map {
-      MountPlace(mountpoint: $0.mountpoint.string, process: $0.process)
-    }
+    mounts = MountRegistry.runningMounts(stateFolder: stateRoot.appending(id.hex))
+      .map(MountPlace.init)
     (fileCount, byteCount) = FolderSize.measure(folder)
     remotes = try RemoteStatus.all(of: id)
     guard knowsThisMachine, let key = try SessionKeys.load(vault: id),
@@ -112,6 +138,7 @@ private struct StatusReport: Encodable {
     lines.append(("State", state))
     lines.append(
       ("Mounted at", mounts.isEmpty ? "nowhere" : mounts.map(\.mountpoint).joined(separator: ", ")))
+    lines += mounts.compactMap(\.warning).map { ("Not saved", $0) }
     if let contents {
       lines.append(
         ("You are", "\(Terminal.visible(contents.person)) on \(Terminal.visible(contents.device))"))
