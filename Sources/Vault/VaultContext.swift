@@ -21,7 +21,11 @@ final class VaultContext: Sendable {
   private let knownKeys: Mutex<PersonKeys>
   private let ownRemoval = Mutex<VaultError?>(nil)
   let person: PersonID
-  let device: ThisDevice
+  // Another one when this machine has become a device of its own.
+  private let knownDevice: Mutex<ThisDevice>
+  private let newName = Mutex<String?>(nil)
+  /// Seals what stands in this machine's slot.
+  let slotKey: SealingKey
   let isReadOnly: Bool
   let staging: Staging?
   /// What is known of chunks that are elsewhere; nil for a vault that is wholly here.
@@ -37,7 +41,8 @@ final class VaultContext: Sendable {
   init(
     store: any LocalStore, folder: FilePath?, state: StateFolder, clock: WallClock,
     binding: Binding,
-    people: People, person: PersonID, keys: PersonKeys, device: ThisDevice, isReadOnly: Bool,
+    people: People, person: PersonID, keys: PersonKeys, device: ThisDevice, slotKey: SealingKey,
+    isReadOnly: Bool,
     staging: Staging?,
     lazy: LazyChunks?, reading: ReadingMark
   ) {
@@ -50,7 +55,8 @@ final class VaultContext: Sendable {
     knownPeople = Mutex(people)
     knownKeys = Mutex(keys)
     self.person = person
-    self.device = device
+    knownDevice = Mutex(device)
+    self.slotKey = slotKey
     self.isReadOnly = isReadOnly
     self.staging = staging
     self.lazy = lazy
@@ -72,6 +78,16 @@ final class VaultContext: Sendable {
 
   /// This person's keys, as of the newest generation that was seen.
   var keys: PersonKeys { knownKeys.withLock { $0 } }
+
+  /// This machine's device.
+  var device: ThisDevice { knownDevice.withLock { $0 } }
+
+  func change(device: ThisDevice) { knownDevice.withLock { $0 = device } }
+
+  /// What this machine's device is called since this process made it one of its own; nil if it did not.
+  var parted: String? { newName.withLock { $0 } }
+
+  func noteParting(_ name: String) { newName.withLock { $0 = name } }
 
   /// `thisDeviceRemoved` once that was seen; nil while the device may go on.
   var removal: VaultError? { ownRemoval.withLock { $0 } }

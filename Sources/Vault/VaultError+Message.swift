@@ -51,6 +51,11 @@ extension VaultError {
       \(path) has the number \(counter), but a different file with that number was seen before: \
       two copies of this device’s state have written the vault.
       """
+    case .branched(let path, _):
+      """
+      \(path) was written by a machine that was put back to an earlier state, or by a copy of one: it does not go on \
+      from what is known here. Nothing of either is lost; sync that machine, which then goes on as a device of its own.
+      """
     case .noSpace(let path):
       """
       There is no space left on the disk for \(path). What was saved before is safe, and can be read. \

@@ -40,6 +40,9 @@ package enum VaultError: Error {
   case rolledBack(path: String, found: UInt64, seen: UInt64)
   /// Another register with the same counter was seen before: two copies of one device have written.
   case forked(path: String, counter: UInt64)
+  /// A head that does not go on from the one that is followed here, nor that one from it: a machine was put back to an
+  /// earlier state, or copied. Both go on from the head with the counter `above`.
+  case branched(path: String, above: UInt64)
   case noSpace(path: String)
   case readOnly
   case permission(path: String)

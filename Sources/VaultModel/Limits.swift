@@ -13,6 +13,7 @@ package enum Limits {
   package static let leafItems = 32
   package static let dateBytes = 32
   package static let checkpointSegmentEntries = 8_192
+  package static let segmentMarks = 65_536
 
   /// The largest content of an object of this kind.
   package static func contentBytes(of kind: ObjectKind) -> Int {

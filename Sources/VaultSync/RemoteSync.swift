@@ -47,6 +47,10 @@ package struct RemoteSync: Sendable {
         // Only this much: that it was removed is what it has to know.
         try exchange.requireNotRemoved()
         for member in members { try member.pull() }
+        if try part(session) {
+          (exchange, members) = try look(session)
+          for member in members { try member.pull() }
+        }
         try forgetIncoming(session)
       }
       try exchange.requireNotRemoved()
@@ -62,6 +66,20 @@ package struct RemoteSync: Sendable {
       }
       for member in members { member.countPending() }
     }
+  }
+
+  /// Goes on as a device of its own, if another machine has written under this machine's key.
+  ///
+  /// - Returns: Whether it does.
+  private func part(_ session: SyncSession) throws(SyncError) -> Bool {
+    let copies = session.takeCopies()
+    guard !copies.isEmpty, !options.isDryRun else { return false }
+    for (path, above) in copies {
+      guard case .head(let id, let device) = path, let member = vault.member(id) else { continue }
+      try keeping { () throws(VaultError) in try member.part(from: device, above: above) }
+      session.note(.parted(path, name: vault.name(of: vault.device)))
+    }
+    return true
   }
 
   private func look(

@@ -28,6 +28,23 @@ final class Family {
         options: OpenOptions(), clock: clock.wallClock)
     }
 
+    /// The disk of this machine as it is now: the vault and the state together.
+    func snapshot() -> Seed {
+      Seed(store: store.imageAfterKill(), state: stateStore.imageAfterKill(), key: key)
+    }
+
+    /// The machine goes back to an earlier moment, as one does whose disk is put back.
+    func putBack(_ snapshot: Seed) throws {
+      store = snapshot.store.imageAfterKill()
+      stateStore = snapshot.state.imageAfterKill()
+      vault = try open(on: store)
+    }
+
+    /// A second machine with a copy of this one's disk.
+    func clone() throws -> Device {
+      try Device(vault.id, snapshot(), start: clock.milliseconds() + 3)
+    }
+
     /// This machine knows remotes of these names, and so remembers what to remove there.
     func knowRemotes(_ names: [String]) throws {
       let registry = RemoteRegistry(state: StateFolder(store: stateStore))

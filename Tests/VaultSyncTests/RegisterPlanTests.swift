@@ -40,7 +40,7 @@ import VaultModel
       let (local, remote) = (situation.local?.counter ?? 0, situation.remote?.counter ?? 0)
       switch RegisterPlan(situation).action {
       case .take: #expect(remote > local)
-      case .put, .joinThenPut: #expect(local > remote)
+      case .put, .compare: #expect(local > remote)
       case .leave: break
       }
     }
@@ -75,15 +75,13 @@ import VaultModel
       let isForked = plan.findings.contains { if case .forked = $0 { true } else { false } }
       guard let local = situation.local, local.counter > situation.remote?.counter ?? 0, !isForked
       else { return }
-      #expect(plan.action == .put || plan.action == .joinThenPut)
-      if !situation.isOwn { #expect(plan.action == .put) }
+      #expect(plan.action == .put || plan.action == .compare)
     }
   }
 
-  @Test func onlyAnOwnRegisterIsJoined() {
+  @Test func whatIsNotKnownToBeGoneOnFromIsCompared() {
     Self.forEachSituation { situation in
-      guard RegisterPlan(situation).action == .joinThenPut else { return }
-      #expect(situation.isOwn)
+      guard RegisterPlan(situation).action == .compare else { return }
       #expect(situation.remote != situation.shown)
       #expect(situation.remote?.hash != situation.previous)
     }

@@ -11,9 +11,17 @@ extension CommitWriter {
 
   /// What the next head goes on from.
   var ownHead: Head {
-    guard let own = heads.loaded[context.device.id], own.late == nil else { return Head() }
-    return own.head
+    guard let own = heads.loaded[context.device.id] else { return Head() }
+    return own.late == nil ? own.head : Head(branches: own.head.branches)
   }
+
+  /// What the next head says of heads that are not followed here.
+  var openStrays: [Head.Stray] {
+    heads.openStrays(isOfOnePerson: context.areOfOnePerson)
+  }
+
+  /// The next head has something to say of the lines of devices that no edit brought.
+  var hasLinesToTell: Bool { heads.isToBeRewritten || openStrays != ownHead.strays }
 
   /// What the next head says it has seen of other devices: of late heads, only what it has taken over.
   var cover: [Head.Cover] {

@@ -8,6 +8,8 @@ struct DeltaPlan: Equatable {
     var name: ObjectName
     var byteCount: Int
     var records: Set<RecordID>
+    /// The heads before those that name it, as far as it says.
+    var marks: [HeadMark] = []
   }
 
   enum Action: Equatable {

@@ -15,6 +15,13 @@ struct LoadedHead: Sendable {
   let generation: UInt32
 }
 
+extension LoadedHead {
+  /// Whether this is the head of a device that has taken over another one's line.
+  func hasTakenOver(_ other: DeviceID, for device: DeviceID) -> Bool {
+    self.device == device && head.branches.contains { $0.device == other }
+  }
+}
+
 /// Reads and writes the heads of one member.
 struct HeadRegister: Sendable {
   let member: MemberID

@@ -44,7 +44,7 @@ extension Member {
     try requireWritable()
     return try heads.withLock { (heads) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
-        let changed = catchesUp ? try catchUp(&heads) : []
+        let changed = catchesUp ? try catchUpOrPart(&heads) : []
         // An epoch that has just come may have changed that.
         try requireWritable()
         var writer = CommitWriter(member: self, heads: heads)
@@ -122,6 +122,8 @@ struct CommitWriter {
   /// The redo records that the edits of this commit stand in.
   var folds: Head.Redone?
   private(set) var wroteHead = false
+  /// The head that this one goes on from, of the device that this machine was, and since when.
+  var former: (head: LoadedHead, above: UInt64)?
   /// Something of a late head of another device is not here, so it is not taken over yet.
   var isWaiting = false
   var context: VaultContext { member.context }
@@ -291,7 +293,7 @@ struct CommitWriter {
   ) throws(VaultError) -> Commit {
     let current = heads.last(of: context.device.id)?.counter ?? 0
     guard
-      !written.isEmpty || hasLateHeads || writesLearned && !heads.learned.isEmpty
+      !written.isEmpty || hasLateHeads || hasLinesToTell || writesLearned && !heads.learned.isEmpty
     else {
       return Commit(
         counter: current, changedByOthers: changedByOthers, failures: failures, heldBack: heldBack)
@@ -314,14 +316,20 @@ struct CommitWriter {
   }
 
   /// Writes a head with what was learned from other devices, and nothing else that is new.
-  mutating func writeLearned() throws(VaultError) { try writeHead(with: heads.learned) }
+  mutating func writeLearned(
+    _ change: (inout Head) -> Void = { _ in }
+  ) throws(VaultError) {
+    try writeHead(with: heads.learned, change)
+  }
 
-  private mutating func writeHead(with records: Set<RecordID>) throws(VaultError) {
+  private mutating func writeHead(
+    with records: Set<RecordID>, _ change: (inout Head) -> Void = { _ in }
+  ) throws(VaultError) {
     let changes = pendingEntries(records)
     let action = DeltaPlan.action(
       deltas: heads.ownDeltas, checkpointByteCount: heads.checkpointByteCount,
       newByteCount: changes.count * 160)
-    try writeHead(action, changes: changes)
+    try writeHead(action, changes: changes, change)
   }
 
   /// The entries of these records as this commit leaves them: several of a record that is still to be joined.
@@ -336,23 +344,29 @@ struct CommitWriter {
   }
 
   /// Writes segments as `action` says, then the head; durable when it returns.
+  ///
+  /// - Parameter change: What else is new in the head.
   mutating func writeHead(
-    _ action: DeltaPlan.Action, changes: [RecordEntry] = []
+    _ action: DeltaPlan.Action, changes: [RecordEntry] = [],
+    _ change: (inout Head) -> Void = { _ in }
   ) throws(VaultError) {
     var head = ownHead
     var deltas = heads.ownDeltas
     var checkpointByteCount = heads.checkpointByteCount
-    switch isOwnHeadLate ? .checkpoint : action {
+    let last = heads.last(of: context.device.id).map { [$0.mark] } ?? []
+    switch isOwnHeadLate || heads.isToBeRewritten ? .checkpoint : action {
     case .append:
-      deltas += try storeSegments(changes)
+      deltas += try storeSegments(changes, last)
     case .merge(let start):
       let records = deltas[start...].reduce(Set(changes.map(\.record))) { $0.union($1.records) }
+      let marks = deltas[start...].flatMap(\.marks)
       deltas.removeSubrange(start...)
-      deltas += try storeSegments(pendingEntries(records))
+      deltas += try storeSegments(pendingEntries(records), marks + last)
     case .checkpoint:
       let all = member.manifest.withLock { Set($0.entries.map(\.record)) }
         .union(changes.map(\.record))
-      let segments = try storeSegments(pendingEntries(all))
+      let segments = try storeSegments(
+        pendingEntries(all), heads.lines[context.device.id].marks + last)
       head.checkpoint = segments.map(\.name)
       checkpointByteCount = segments.reduce(0) { $0 + $1.byteCount }
       deltas = []
@@ -360,9 +374,15 @@ struct CommitWriter {
     head.deltas = deltas.map(\.name)
     head.time = time
     head.cover = cover
+    head.strays = openStrays
+    if let former {
+      head.branches.append(Head.Branch(device: former.head.device, above: former.above))
+    }
+    change(&head)
     try store(head)
     heads.ownDeltas = deltas
     heads.checkpointByteCount = checkpointByteCount
+    heads.isToBeRewritten = false
     heads.appliedSegments.formUnion(head.checkpoint + head.deltas)
     heads.learned = []
     heads.note(time, by: context.clock)
@@ -371,25 +391,35 @@ struct CommitWriter {
   /// Writes a head that announces the removal of these objects; an empty list ends an announcement.
   mutating func announce(_ names: [ObjectName]) throws(VaultError) {
     if hasLateHeads { return try writeHead(.checkpoint) }
-    var head = ownHead
-    head.announcement =
+    let name =
       names.isEmpty
       ? nil : try putAndPublish(.announcement, Announcement(names: names).encoded())
-    head.announcedAt = names.isEmpty ? 0 : counter
-    head.time = time
-    try store(head)
-    heads.note(time, by: context.clock)
+    let number = names.isEmpty ? 0 : counter
+    try writeLearned { head in
+      head.announcement = name
+      head.announcedAt = number
+    }
   }
 
-  private func storeSegments(_ entries: [RecordEntry]) throws(VaultError) -> [DeltaPlan.Delta] {
+  /// - Parameter marks: The heads of this device that come before the one that names them.
+  private mutating func storeSegments(
+    _ entries: [RecordEntry], _ marks: [HeadMark]
+  ) throws(VaultError) -> [DeltaPlan.Delta] {
     var deltas: [DeltaPlan.Delta] = []
-    for start in stride(from: 0, to: entries.count, by: Limits.checkpointSegmentEntries) {
-      let part = Array(entries[start..<min(start + Limits.checkpointSegmentEntries, entries.count)])
-      let bytes = Segment(entries: part).encoded()
+    let (step, markStep) = (Limits.checkpointSegmentEntries, Limits.segmentMarks)
+    let count = max(
+      (entries.count + step - 1) / step, (marks.count + markStep - 1) / markStep)
+    for number in 0..<count {
+      let part = Array(entries.dropFirst(number * step).prefix(step))
+      let listed = Array(marks.dropFirst(number * markStep).prefix(markStep))
+      let lineage =
+        listed.isEmpty ? nil : SegmentLineage(device: context.device.id, marks: listed)
+      let bytes = Segment(entries: part, lineage: lineage).encoded()
+      let name = try putAndPublish(.segment, bytes)
+      heads.lines.note(lineage, of: name)
       deltas.append(
         DeltaPlan.Delta(
-          name: try putAndPublish(.segment, bytes), byteCount: bytes.count,
-          records: Set(part.map(\.record))))
+          name: name, byteCount: bytes.count, records: Set(part.map(\.record)), marks: listed))
     }
     return deltas
   }
@@ -403,6 +433,9 @@ struct CommitWriter {
     let bytes = try member.register.encode(head, counter: counter, previous: previous)
     try member.register.store(bytes)
     wroteHead = true
+    if let last = heads.last(of: device) {
+      heads.lines.lineages[device, default: Lineage()].add(last.mark)
+    }
     member.replaced.withLock {
       $0.replace(replaced, by: head.checkpoint + head.deltas, counter: counter)
     }
@@ -421,11 +454,18 @@ struct CommitWriter {
     let known = heads.loaded.values.map { ($0.device, $0.counter, $0.hash) }
     let register = member.register
     let epoch = register.keys.currentEpoch
+    let (state, owner) = (heads, member)
     try context.state.updateWatermarks { marks in
-      marks.note(epoch, of: member.id)
+      marks.note(epoch, of: owner.id)
+      marks.forget { mark in
+        guard case .head(owner.id, let device) = mark.path else { return false }
+        let seen = HeadMark(counter: mark.counter, hash: mark.hash)
+        return owner.retelling(of: device, seen, state) != nil
+      }
       for (device, counter, hash) in known {
         marks.raise(register.path(of: device), counter: counter, hash: hash)
       }
     }
+    try context.state.keepHead(bytes, of: member.id)
   }
 }

@@ -19,6 +19,13 @@ extension Member {
   /// - Returns: The records whose entries changed; all of them, as a rule.
   func followEpoch(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
     guard let known = heads.epoch, known != register.keys.currentEpoch else { return [] }
+    return try readAnew(&heads)
+  }
+
+  /// Forgets what heads have said, and reads all that are here once more.
+  ///
+  /// - Returns: The records whose entries changed.
+  func readAnew(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
     let before = manifest.withLock { $0 }
     var fresh = HeadsState(lastTime: heads.lastTime, counterFloor: heads.counterFloor)
     manifest.withLock { $0 = Manifest() }
@@ -42,11 +49,13 @@ extension Member {
   /// Reads every head, those of the current epoch first, so that what they have taken over of others need not be
   /// here.
   ///
+  /// - Parameter kept: This device's newest head as this machine has kept it, which its file is compared with.
   /// - Returns: The heads that could not be taken, and why.
   func readHeads(
-    _ heads: inout HeadsState
+    _ heads: inout HeadsState, kept: LoadedHead? = nil
   ) throws(VaultError) -> [(path: VaultPath, error: VaultError)] {
     heads.epoch = register.keys.currentEpoch
+    heads.owner = context.device.id
     var failures: [(path: VaultPath, error: VaultError)] = []
     var found: [(head: LoadedHead, fingerprint: UInt64)] = []
     for (device, fingerprint) in try headFiles() {
@@ -56,6 +65,25 @@ extension Member {
         failures.append((register.path(of: device), error))
       }
     }
+    if let kept, !found.contains(where: { $0.head.hash == kept.hash }),
+      // Of the device that this machine was, what it has not written anew yet.
+      kept.device == context.device.id
+        ? found.contains(where: { $0.head.device == kept.device })
+        : !found.contains(where: { $0.head.hasTakenOver(kept.device, for: context.device.id) })
+    {
+      do throws(VaultError) {
+        try requireRevisions(try entries(of: kept.head), from: kept.late)
+        _ = try adopt(kept, &heads)
+      } catch {
+        switch error {
+        // Then the file is compared with what was seen.
+        case .missing, .damaged: break
+        default: throw error
+        }
+      }
+    }
+    // Those first that have taken over what others brought.
+    found.sort { !$0.head.head.branches.isEmpty && $1.head.head.branches.isEmpty }
     var waiting =
       found.filter { $0.head.late == nil } + found.filter { $0.head.late != nil }
     var missing: [(path: VaultPath, error: VaultError)] = []

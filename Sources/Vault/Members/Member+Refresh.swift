@@ -9,6 +9,8 @@ typealias StatementMarks = [BlobPath: UInt64]
 struct HeadsState: Sendable {
   /// The epoch of which this is so; nil before anything was read.
   var epoch: EpochID?
+  /// The device that this machine was when it was read; nil before.
+  var owner: DeviceID?
   var loaded: [DeviceID: LoadedHead] = [:]
   /// Late heads of other devices that a head of the current epoch has taken over: nothing of them is needed.
   var takenOver: [DeviceID: LoadedHead] = [:]
@@ -31,6 +33,11 @@ struct HeadsState: Sendable {
   var lastTime = HybridTime.zero
   /// No counter up to this one may be used by this device.
   var counterFloor: UInt64 = 0
+  var lines = KnownLines()
+  /// A device's line was taken over by another one after its head was read: all heads are to be read anew.
+  var isToBeRead = false
+  /// This device's head has records as written by a device whose line another one has taken over.
+  var isToBeRewritten = false
 
   /// Goes on from this time, unless it lies ahead of the clock: then only what was written at it does.
   mutating func note(_ time: HybridTime, by clock: WallClock) {
@@ -57,11 +64,26 @@ extension Member {
   /// - Returns: The records whose entries changed.
   /// - Throws: `rolledBack` when this device's head is older than it was; what reading throws.
   package func refresh() throws(VaultError) -> Set<RecordID> {
-    try heads.withLock { (heads) throws(VaultError) in try catchUp(&heads) }
+    do throws(VaultError) {
+      return try heads.withLock { (heads) throws(VaultError) in try catchUp(&heads) }
+    } catch {
+      guard mustPart(for: error) else { throw error }
+      return try withWriter { (_, changed) throws(VaultError) in changed }
+    }
+  }
+
+  /// Whether this machine, which was put back to an earlier state or copied, is to go on as a device of its own.
+  func mustPart(for error: VaultError) -> Bool {
+    guard case .branched(register.path(of: context.device.id).string, _) = error else {
+      return false
+    }
+    return mayWrite && !context.isReadOnly
   }
 
   func catchUp(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
     var changed = try followEpoch(&heads)
+    if let owner = heads.owner, owner != context.device.id { heads.isToBeRead = true }
+    if heads.isToBeRead { changed.formUnion(try readAnew(&heads)) }
     let statements = heads.refused.isEmpty ? nil : try statementMarks()
     let removed = context.people.removedDevices
     if !removed.isEmpty { heads.loaded = heads.loaded.filter { !removed.contains($0.key) } }
@@ -95,13 +117,14 @@ extension Member {
         heads.waiting[device] = nil
       } catch {
         // Another device's broken head hides only what that device alone has written.
-        if isOwn { throw error }
+        if isOwn || mustPart(for: error) { throw error }
         heads.waiting[device] = look.obstacle(after: error, of: id)
         if heads.waiting[device] != nil { continue }
         heads.seen[device] = fingerprint
         heads.refused[device] = try statementMarks()
       }
     }
+    if heads.isToBeRead { changed.formUnion(try readAnew(&heads)) }
     guard !changed.isEmpty else { return changed }
     // What a head lacks may be what another one has replaced.
     if !heads.waiting.isEmpty {
@@ -158,10 +181,16 @@ extension Member {
   ) throws(VaultError) -> [RecordID] {
     let isOwn = head.device == context.device.id
     let path = register.path(of: head.device).string
-    if let known = heads.loaded[head.device] ?? heads.takenOver[head.device] {
-      if known.counter == head.counter {
-        guard known.hash == head.hash else { throw .forked(path: path, counter: head.counter) }
-        return []
+    let known = heads.last(of: head.device)
+    if let known, known.mark == head.mark { return [] }
+    if retelling(of: head.device, head.mark, heads) != nil {
+      // Of a line that another device has taken over, whose head has it all.
+      return []
+    }
+    let isLate = head.late != nil || known?.late != nil
+    if let known, isLate {
+      guard head.counter != known.counter else {
+        throw .forked(path: path, counter: head.counter)
       }
       guard head.counter > known.counter else {
         throw .rolledBack(path: path, found: head.counter, seen: known.counter)
@@ -173,12 +202,16 @@ extension Member {
     }
     // A late head of this device is not gone on with: the next one begins anew.
     let isContinued = isOwn && head.late == nil
-    let segments = try newSegments(of: head.head, isOwn: isContinued, heads)
+    var segments = try newSegments(of: head.head, isOwn: isContinued, heads)
+    for segment in segments { heads.lines.note(segment.lineage, of: segment.name) }
+    try requireLines(head, comparesOwn: !isLate, &heads)
     if !isOwn {
       let entries = segments.flatMap(\.entries)
       try requireRevisions(entries, from: head.late)
       if reads, try !isKnown(head) { try requireWholeRevisions(entries, from: head.late) }
     }
+    let retold = try retell(&segments, of: head, heads)
+    if isOwn, !retold.isEmpty { heads.isToBeRewritten = true }
     var deltas: [DeltaPlan.Delta] = []
     var changed: [RecordID] = []
     if heads.appliedSegments.isEmpty {
@@ -192,16 +225,25 @@ extension Member {
       deltas.append(
         DeltaPlan.Delta(
           name: segment.name, byteCount: segment.byteCount,
-          records: Set(segment.entries.map(\.record))))
+          records: Set(segment.entries.map(\.record)), marks: segment.lineage?.marks ?? []))
     }
     if isContinued {
       heads.ownDeltas = deltas
       heads.checkpointByteCount = try checkpointByteCount(of: head.head)
+      for stray in head.head.strays where heads.lines.strays[stray.device] == nil {
+        heads.lines.strays[stray.device] = stray
+      }
     } else {
       heads.learned.formUnion(changed)
     }
     heads.loaded[head.device] = head
     heads.takenOver[head.device] = nil
+    heads.lines.lineages[head.device] = heads.lines.lineage(of: head.head, head.device)
+    for branch in head.head.branches {
+      guard let followed = heads.loaded[branch.device] else { continue }
+      heads.isToBeRead =
+        heads.isToBeRead || retelling(of: branch.device, followed.mark, heads) != nil
+    }
     heads.note(head.head.time, by: context.clock)
     if head.late == nil {
       for known in heads.loaded.values
@@ -230,11 +272,12 @@ extension Member {
     heads.note(head.head.time, by: context.clock)
   }
 
-  private struct LoadedSegment: Sendable {
+  struct LoadedSegment: Sendable {
     let name: ObjectName
     let isDelta: Bool
     let byteCount: Int
-    let entries: [RecordEntry]
+    var entries: [RecordEntry]
+    let lineage: SegmentLineage?
   }
 
   /// The segments that a head names and that are news; of this device's own also the deltas that are not.
@@ -249,9 +292,10 @@ extension Member {
     return try inParallel(needed) { (name, isDelta) throws(VaultError) in
       let bytes = try objects.content(name, kind: .segment)
       do throws(ModelError) {
+        let segment = try Segment(decoding: bytes)
         return LoadedSegment(
-          name: name, isDelta: isDelta, byteCount: bytes.count,
-          entries: try Segment(decoding: bytes).entries)
+          name: name, isDelta: isDelta, byteCount: bytes.count, entries: segment.entries,
+          lineage: segment.lineage)
       } catch {
         throw VaultError(error, path: objects.path(of: name).string)
       }
@@ -262,7 +306,7 @@ extension Member {
   /// bring it before them, and what this device's next head names must exist.
   ///
   /// - Throws: `missing`.
-  private func requireRevisions(
+  func requireRevisions(
     _ entries: [RecordEntry], from late: EpochID?
   ) throws(VaultError) {
     let news = manifest.withLock { manifest in entries.filter { manifest.isNews($0, from: late) } }
@@ -280,6 +324,18 @@ extension Member {
         })
       else { throw .missing(path: path.string) }
     }
+  }
+
+  /// All that the segments of a head hold.
+  func entries(of head: Head) throws(VaultError) -> [RecordEntry] {
+    var entries: [RecordEntry] = []
+    for name in head.checkpoint + head.deltas {
+      let bytes = try objects.content(name, kind: .segment)
+      do throws(ModelError) { entries += try Segment(decoding: bytes).entries } catch {
+        throw VaultError(error, path: objects.path(of: name).string)
+      }
+    }
+    return entries
   }
 
   private func checkpointByteCount(of head: Head) throws(VaultError) -> Int {
@@ -329,8 +385,20 @@ extension Member {
     var problems: [Problem] = []
     try heads.withLock { (heads) throws(VaultError) in
       problems += try foreignFiles()
-      for (path, error) in try readHeads(&heads) {
+      for mark in marks.marks {
+        guard case .head(id, let device) = mark.path, mark.counter > 0 else { continue }
+        heads.lines.before[device] = HeadMark(counter: mark.counter, hash: mark.hash)
+        if device == context.device.id { heads.counterFloor = max(mark.floor, mark.counter) }
+      }
+      if acceptsRollback { heads.lines.before[context.device.id] = nil }
+      let kept = try mayWrite ? keptHead(marks) : nil
+      for (path, error) in try readHeads(&heads, kept: kept?.head) {
         if try isOfFormerWriter(path) { continue }
+        if let kept, try isSettledByKept(error, at: path, kept, heads) { continue }
+        if mustPart(for: error), path != register.path(of: context.device.id) {
+          isApartFromFile.withLock { $0 = true }
+          continue
+        }
         problems.append(Problem(error, path: path.string))
         // A head of before, when this person could write, counts no more than anyone else's.
         if path == register.path(of: context.device.id), mayWrite {
@@ -341,6 +409,27 @@ extension Member {
     }
     findDisplaced()
     return problems
+  }
+
+  /// Whether what is wrong with the file of this device's head is set right by the one that this machine has kept: an
+  /// older one, or none, is replaced by it, since nobody else can have written it and all that it names is here.
+  private func isSettledByKept(
+    _ error: VaultError, at path: VaultPath, _ kept: (head: LoadedHead, bytes: [UInt8]),
+    _ heads: HeadsState
+  ) throws(VaultError) -> Bool {
+    guard path == register.path(of: kept.head.device),
+      heads.loaded[kept.head.device]?.hash == kept.head.hash
+    else { return false }
+    switch error {
+    case .branched:
+      isApartFromFile.withLock { $0 = true }
+      return true
+    case .rolledBack:
+      guard !context.isReadOnly, kept.head.device == context.device.id else { return false }
+      try context.state.withCommitLock { () throws(VaultError) in try register.store(kept.bytes) }
+      return true
+    default: return false
+    }
   }
 
   private func isOfFormerWriter(_ path: VaultPath) throws(VaultError) -> Bool {
@@ -364,9 +453,10 @@ extension Member {
   ) throws(VaultError) {
     for mark in marks.marks {
       guard case .head(id, let device) = mark.path else { continue }
+      let seen = HeadMark(counter: mark.counter, hash: mark.hash)
+      if retelling(of: device, seen, heads) != nil { continue }
       let path = mark.path.string
       let isOwn = device == context.device.id
-      if isOwn { heads.counterFloor = max(mark.floor, mark.counter) }
       guard let head = heads.loaded[device] ?? heads.takenOver[device] else {
         if damage.withLock({ $0 }) == nil, isOwn, mayWrite {
           let error = VaultError.missing(path: path)

@@ -24,6 +24,8 @@ package final class Member: Sendable {
   // Some head that counts is of another epoch than the current one.
   let lateHeads = Mutex(false)
   let lastLookForOldObjects = Mutex<OldObjectLook?>(nil)
+  // The file of this device's head, when it was first read, was of another line than this machine has written.
+  let isApartFromFile = Mutex(false)
   // What keeps this member from being written; set while opening.
   let damage = Mutex<VaultError?>(nil)
   let replaced = Mutex(ReplacedObjects())

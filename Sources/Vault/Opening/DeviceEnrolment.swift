@@ -74,6 +74,16 @@ struct DeviceEnrolment {
     _ device: ThisDevice, _ new: NewDevice, keys: PersonKeys,
     knowing acquaintances: [Acquaintance] = []
   ) throws(VaultError) {
+    try state.withCommitLock { () throws(VaultError) in
+      try storeRegister(device, new, keys: keys, knowing: acquaintances)
+    }
+  }
+
+  /// The same for who holds the commit lock.
+  func storeRegister(
+    _ device: ThisDevice, _ new: NewDevice, keys: PersonKeys,
+    knowing acquaintances: [Acquaintance] = []
+  ) throws(VaultError) {
     let time = clock.milliseconds()
     // What the person said on another device stays.
     let known = try personalProfile(keys)
@@ -93,10 +103,8 @@ struct DeviceEnrolment {
       sealed: sealed)
     let bytes = files.sign(body.encoded(), .device, path, with: device)
     try files.store(bytes, at: path, in: store)
-    try state.withCommitLock { () throws(VaultError) in
-      try state.updateWatermarks(durably: true) {
-        $0.raise(path, counter: counter, hash: Digest.sha256(bytes))
-      }
+    try state.updateWatermarks(durably: true) {
+      $0.raise(path, counter: counter, hash: Digest.sha256(bytes))
     }
   }
 }
@@ -194,11 +202,18 @@ extension SealingKey {
   func openDeviceKeys(
     of slot: PasswordSlot, path: String
   ) throws(VaultError) -> ThisDevice {
+    try openDeviceKeys(slot.deviceKeys, of: slot.device, path: path)
+  }
+
+  /// The same of keys that wait to come into the slot.
+  func openDeviceKeys(
+    _ keys: Sealed, of expected: DeviceID, path: String
+  ) throws(VaultError) -> ThisDevice {
     let failure = VaultError.damagedSlot(path: path, reason: "its device keys do not open")
     var plain: [UInt8]
     do {
       plain = try open(
-        SealedValue(slot.deviceKeys), label: .slot, path: "slot/\(slot.device.hex)", counter: 0)
+        SealedValue(keys), label: .slot, path: "slot/\(expected.hex)", counter: 0)
     } catch {
       throw failure
     }
@@ -213,7 +228,7 @@ extension SealingKey {
         throw failure
       }
     }
-    guard device.id == slot.device else {
+    guard device.id == expected else {
       throw .damagedSlot(path: path, reason: "its device keys are another's")
     }
     return device

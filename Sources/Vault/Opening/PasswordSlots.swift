@@ -34,7 +34,7 @@ enum PasswordSlots {
     do throws(CryptoError) {
       kek = try PasswordHash.derive(
         password: password, salt: slot.salt, cost: cost, person: slot.person,
-        device: slot.device, binding: binding)
+        device: slot.passwordDevice ?? slot.device, binding: binding)
     } catch {
       if case .costOutOfRange = error {
         throw .damagedSlot(path: path, reason: "\(error)")

@@ -40,7 +40,6 @@ extension Vault {
 
   /// What a device calls itself, for messages: its name, else the first digits of its id.
   package func name(of device: DeviceID) -> String {
-    if device == self.device, !profile.deviceName.isEmpty { return profile.deviceName }
     guard let certificate = context.people[person]?.certificates[device],
       let name = profile(of: device, certificate)?.deviceName, !name.isEmpty
     else { return device.shortHex }
@@ -71,29 +70,10 @@ extension Vault {
     of device: DeviceID, _ certificate: DeviceCertificateBody
   ) -> DeviceProfile? {
     do throws(VaultError) {
-      return try loadRegister(of: device, signingPublicKey: certificate.signingPublicKey).profile
+      return try context.loadRegister(of: device, signingPublicKey: certificate.signingPublicKey)
+        .profile
     } catch {
       return nil
-    }
-  }
-
-  private func loadRegister(
-    of device: DeviceID, signingPublicKey: [UInt8]
-  ) throws(VaultError) -> (profile: DeviceProfile, counter: UInt64, hash: FileHash) {
-    let path = VaultPath.device(person, device)
-    let file = try context.signedFiles.load(path)
-    let body = try file.decode(DeviceBody.init(decoding:))
-    guard body.device == device, body.person == person else {
-      throw .damaged(path: path.string, reason: "it belongs elsewhere")
-    }
-    try file.verify(.device, publicKey: signingPublicKey)
-    guard let key = context.keys.profileKey(generation: body.generation) else {
-      throw .damaged(path: path.string, reason: "it is sealed with an unknown key")
-    }
-    let plain = try context.signedFiles.open(
-      body.sealed, with: key, .device, path, counter: body.counter)
-    do { return (try DeviceProfile(decoding: plain), body.counter, file.hash) } catch {
-      throw VaultError(error, path: path.string)
     }
   }
 
@@ -114,7 +94,7 @@ extension Vault {
     try context.state.withCommitLock { () throws(VaultError) in
       let path = VaultPath.device(person, device)
       let key = context.device.signingKey.publicKey
-      var (profile, counter, hash) = try loadRegister(of: device, signingPublicKey: key)
+      var (profile, counter, hash) = try context.loadRegister(of: device, signingPublicKey: key)
       let marks = try context.state.loadWatermarks()
       counter = max(counter, marks[path].map { max($0.counter, $0.floor) } ?? 0) + 1
       change(&profile)
@@ -128,6 +108,31 @@ extension Vault {
       try context.state.updateWatermarks(durably: true) {
         $0.raise(path, counter: counter, hash: Digest.sha256(bytes))
       }
+    }
+  }
+}
+
+extension VaultContext {
+  /// What a device of this person says of itself.
+  ///
+  /// - Throws: `missing`, `damaged` of its register.
+  func loadRegister(
+    of device: DeviceID, signingPublicKey: [UInt8]
+  ) throws(VaultError) -> (profile: DeviceProfile, counter: UInt64, hash: FileHash) {
+    let path = VaultPath.device(person, device)
+    let file = try signedFiles.load(path)
+    let body = try file.decode(DeviceBody.init(decoding:))
+    guard body.device == device, body.person == person else {
+      throw .damaged(path: path.string, reason: "it belongs elsewhere")
+    }
+    try file.verify(.device, publicKey: signingPublicKey)
+    guard let key = keys.profileKey(generation: body.generation) else {
+      throw .damaged(path: path.string, reason: "it is sealed with an unknown key")
+    }
+    let plain = try signedFiles.open(
+      body.sealed, with: key, .device, path, counter: body.counter)
+    do { return (try DeviceProfile(decoding: plain), body.counter, file.hash) } catch {
+      throw VaultError(error, path: path.string)
     }
   }
 }

@@ -58,6 +58,7 @@ extension Vault {
       if !options.readOnly, let generation, generation < keys.generation {
         try vault.renewRegister()
       }
+      if !options.readOnly { try vault.partWhereNeeded() }
       try vault.redoWhatCrashesLeft()
     } catch {
       context.staging?.remove()
@@ -84,8 +85,8 @@ extension Vault {
     let people = try People.load(store: store, files: files).dismissingReplacedWords(
       seen: marks, except: options.acceptRollback ? slot.person : nil)
     let person = try ownPerson(slot, people: people, files: files)
-    let device = try key.sealingKey(binding: binding).openDeviceKeys(
-      of: slot, path: state.describe("slot"))
+    let slotKey = key.sealingKey(binding: binding)
+    let device = try slotKey.openDeviceKeys(of: slot, path: state.describe("slot"))
     let keys = try PersonKeys.open(person, device: device, files: files)
     var problems = people.problems
     problems += try compare(person, with: marks, options: options, state: state)
@@ -96,9 +97,8 @@ extension Vault {
     let lazy = try state.loadLazySettings().map(LazyChunks.init(settings:))
     let context = VaultContext(
       store: store, folder: folder, state: state, clock: clock, binding: binding, people: people,
-      person: slot.person, keys: keys, device: device, isReadOnly: options.readOnly,
-      staging: staging,
-      lazy: lazy, reading: reading)
+      person: slot.person, keys: keys, device: device, slotKey: slotKey,
+      isReadOnly: options.readOnly, staging: staging, lazy: lazy, reading: reading)
     return (context, marks, problems)
   }
 

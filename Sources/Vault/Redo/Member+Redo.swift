@@ -104,7 +104,7 @@ extension CommitWriter {
 
   /// What the next head says of redo files: of those that are there.
   func redone() throws(VaultError) -> [Head.Redone] {
-    var marks = heads.loaded[context.device.id]?.head.redone ?? []
+    var marks = (heads.loaded[context.device.id] ?? former?.head)?.head.redone ?? []
     if let folds {
       marks.removeAll { $0.writer == folds.writer }
       marks.append(folds)

@@ -209,6 +209,13 @@ extension Problem {
     case .forked(let path, let counter):
       self.init(
         .fork, .damage, path: path, reason: "another file with the counter \(counter) was seen")
+    case .branched(let path, _):
+      self.init(
+        .fork, .warning, path: path,
+        reason:
+          "its machine was put back to an earlier state, or copied, and it does not go on from what is known "
+          + "here; nothing of either is lost, and that machine's next sync makes it a device of its own"
+      )
     default:
       self.init(.damaged, .damage, path: path, reason: "it cannot be read: \(error.message)")
     }

@@ -24,6 +24,11 @@ extension Watermarks {
     marks[position].floor = max(marks[position].floor, counter)
   }
 
+  /// Forgets what was seen of some registers.
+  mutating func forget(where isForgotten: (Watermark) -> Bool) {
+    marks.removeAll(where: isForgotten)
+  }
+
   /// Goes back to an older state of a register, which its person confirmed to be meant.
   ///
   /// What was seen before stays as the floor, so that no counter is used twice.

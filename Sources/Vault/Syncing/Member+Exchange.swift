@@ -81,10 +81,9 @@ extension Member {
     let store = context.store
     try heads.withLock { (heads) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
-        _ = try catchUp(&heads)
+        _ = try mayWrite ? catchUpOrPart(&heads) : catchUp(&heads)
         let newer = new.filter { new in
-          let known = heads.loaded[new.head.device] ?? heads.takenOver[new.head.device]
-          return new.head.counter > known?.counter ?? 0
+          new.head.counter > heads.last(of: new.head.device)?.counter ?? 0
         }
         for grant in grants {
           try storing { () throws(BlobStoreError) in
@@ -118,17 +117,16 @@ extension Member {
     if !grants.isEmpty { try noteEpoch() }
   }
 
-  /// Joins entries of a head of this device that was lost here, and commits them: the objects that they name are in
-  /// place.
-  ///
-  /// - Returns: The records that changed.
-  package func regain(_ entries: [RecordEntry]) throws(VaultError) -> Set<RecordID> {
-    try withWriter { (writer, _) throws(VaultError) in
-      let changed = Set(apply(entries, &writer.heads))
-      guard !changed.isEmpty else { return [] }
-      writer.heads.learned.formUnion(changed)
-      try writer.writeHead(.checkpoint)
-      return changed
+  /// Goes on as a device of its own: a head of this device that was found elsewhere is of another line than the one here.
+  package func part(from device: DeviceID, above: UInt64) throws(VaultError) {
+    try requireWritable()
+    try heads.withLock { (heads) throws(VaultError) in
+      try context.state.withCommitLock { () throws(VaultError) in
+        _ = try catchUpOrPart(&heads)
+        try context.state.keepHeadDurably(of: id)
+        try context.part(from: device, in: id, above: above)
+        noteChanges(try catchUpOrPart(&heads))
+      }
     }
   }
 }

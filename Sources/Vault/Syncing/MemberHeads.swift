@@ -23,6 +23,32 @@ package struct MemberHeads: Sendable {
       try register.load(device, files: tree.holding(path, bytes), people: tree.people))
   }
 
+  /// Whether the head of a device here certainly goes on from one that stands elsewhere, as its own segments say: the
+  /// newest of them, as a rule.
+  package func goesOn(
+    _ head: OpenedHead, from counter: UInt64, _ hash: FileHash
+  ) throws(VaultError) -> Bool {
+    let mark = HeadMark(counter: counter, hash: hash)
+    for name in head.head.deltas.reversed() + head.head.checkpoint {
+      guard let lineage = try lineage(in: name), lineage.device == head.device else { continue }
+      if lineage.marks.contains(mark) { return true }
+    }
+    return false
+  }
+
+  /// What a segment says of the heads before it; nothing if it is not here or damaged, which the whole sync tells.
+  private func lineage(in segment: ObjectName) throws(VaultError) -> SegmentLineage? {
+    do throws(VaultError) {
+      let bytes = try objects.content(segment, kind: .segment)
+      do throws(ModelError) { return try Segment(decoding: bytes).lineage } catch { return nil }
+    } catch {
+      switch error {
+      case .missing, .damaged: return nil
+      default: throw error
+      }
+    }
+  }
+
   /// A revision, whole but for the pages of its item tree.
   ///
   /// - Throws: `missing`, `damaged`.

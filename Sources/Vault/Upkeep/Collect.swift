@@ -127,7 +127,7 @@ private struct MemberCollection {
 
   /// Everything that is named; nil when something cannot be read, so that it is not known.
   private func neededObjects(without forgotten: Set<RecordID>) -> Set<ObjectName>? {
-    guard member.damageReason == nil else { return nil }
+    guard member.damageReason == nil, !member.hasLinesApart else { return nil }
     var needed: Set<ObjectName> = []
     needed.formUnion(member.heads.withLock { $0.namedObjects })
     var isWhole = true

@@ -21,6 +21,8 @@ package struct Problem: Hashable, Sendable {
     case removedDevice
     /// This person could read a member until a date that has passed.
     case accessEnded
+    /// This machine was put back to an earlier state, or copied, and has become a device of its own.
+    case parted
     /// What an interrupted writer left behind; `collect` removes it.
     case leftover
     /// What was durable when a process died could not be made part of the vault yet; that is tried again.

@@ -17,6 +17,9 @@ package struct PasswordSlot: Hashable, Sendable {
   /// SHA-256 of `encodedWithoutChecksum()`; tells a damaged slot from a wrong password. Zeros
   /// until it is computed.
   package var checksum: FileHash
+  /// The device whose id the password KEK is bound to, where that is another than `device`: this machine was that one
+  /// before it became a device of its own.
+  package var passwordDevice: DeviceID?
   package var unknown: UnknownFields
 
   package init(
@@ -29,6 +32,7 @@ package struct PasswordSlot: Hashable, Sendable {
     wrappedUnlockKey: [UInt8],
     deviceKeys: Sealed,
     checksum: FileHash = .zero,
+    passwordDevice: DeviceID? = nil,
     unknown: UnknownFields = .none
   ) {
     self.vault = vault
@@ -40,6 +44,7 @@ package struct PasswordSlot: Hashable, Sendable {
     self.wrappedUnlockKey = wrappedUnlockKey
     self.deviceKeys = deviceKeys
     self.checksum = checksum
+    self.passwordDevice = passwordDevice
     self.unknown = unknown
   }
 
@@ -71,6 +76,7 @@ package struct PasswordSlot: Hashable, Sendable {
     wrappedUnlockKey = try message.wrappedUnlockKey.bytes(KeySize.wrappedKey, "wrapped unlock key")
     deviceKeys = try Sealed(message.deviceKeys)
     checksum = try message.checksum.id("checksum")
+    passwordDevice = try message.passwordDevice.optionalID("password device")
     unknown = message.unknown
   }
 
@@ -86,6 +92,7 @@ package struct PasswordSlot: Hashable, Sendable {
     message.wrappedUnlockKey = wrappedUnlockKey.data
     message.deviceKeys = deviceKeys.message
     message.checksum = checksum.data
+    message.passwordDevice = passwordDevice?.data ?? [].data
     message.unknown = unknown
     return message
   }

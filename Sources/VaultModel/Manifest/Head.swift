@@ -28,6 +28,34 @@ package struct Head: Hashable, Sendable {
     }
   }
 
+  /// What its device has taken over from a device that it was before: Docs/Format.md, "Lines".
+  package struct Branch: Hashable, Sendable {
+    package var device: DeviceID
+    /// What that one wrote in this line above this counter counts as written by the head's device.
+    package var above: UInt64
+
+    package init(device: DeviceID, above: UInt64) {
+      self.device = device
+      self.above = above
+    }
+  }
+
+  /// A head of another line of a device than the one that this head follows.
+  package struct Stray: Hashable, Sendable {
+    package var device: DeviceID
+    package var counter: UInt64
+    package var headHash: FileHash
+    /// The counter of the last head that both lines share.
+    package var above: UInt64
+
+    package init(device: DeviceID, counter: UInt64, headHash: FileHash, above: UInt64) {
+      self.device = device
+      self.counter = counter
+      self.headHash = headHash
+      self.above = above
+    }
+  }
+
   /// Segments that together hold every record.
   package var checkpoint: [ObjectName]
   /// Segments after it, oldest first.
@@ -41,12 +69,15 @@ package struct Head: Hashable, Sendable {
   package var announcedAt: UInt64
   /// Of each process of this device that has redo files.
   package var redone: [Redone]
+  package var branches: [Branch]
+  package var strays: [Stray]
   package var unknown: UnknownFields
 
   package init(
     checkpoint: [ObjectName] = [], deltas: [ObjectName] = [], cover: [Cover] = [],
     time: HybridTime = .zero, announcement: ObjectName? = nil, announcedAt: UInt64 = 0,
-    redone: [Redone] = [], unknown: UnknownFields = .none
+    redone: [Redone] = [], branches: [Branch] = [], strays: [Stray] = [],
+    unknown: UnknownFields = .none
   ) {
     self.checkpoint = checkpoint
     self.deltas = deltas
@@ -55,6 +86,8 @@ package struct Head: Hashable, Sendable {
     self.announcement = announcement
     self.announcedAt = announcedAt
     self.redone = redone
+    self.branches = branches
+    self.strays = strays
     self.unknown = unknown
   }
 
@@ -73,6 +106,8 @@ package struct Head: Hashable, Sendable {
       case .bytes(5): head.announcement = try reader.optionalID("announcement")
       case .varint(6): head.announcedAt = try reader.varint()
       case .bytes(7): head.redone.append(try .decode(reader.message("redone")))
+      case .bytes(8): head.branches.append(try .decode(reader.message("branch")))
+      case .bytes(9): head.strays.append(try .decode(reader.message("stray")))
       default: head.unknown.append(try reader.skip(tag))
       }
     }
@@ -88,6 +123,8 @@ package struct Head: Hashable, Sendable {
     writer.id(5, announcement)
     writer.varint(6, announcedAt)
     for redone in redone { writer.message(7, redone.encode) }
+    for branch in branches { writer.message(8, branch.encode) }
+    for stray in strays { writer.message(9, stray.encode) }
     writer.unknown(unknown)
     return writer.bytes
   }
@@ -141,5 +178,56 @@ extension Head.Redone {
   fileprivate func encode(to writer: inout WireWriter) {
     writer.id(1, self.writer)
     writer.varint(2, sequence)
+  }
+}
+
+extension Head.Branch {
+  fileprivate static func decode(_ reader: WireReader) throws(ModelError) -> Head.Branch {
+    var reader = reader
+    var device: DeviceID?
+    var above: UInt64 = 0
+    while let tag = try reader.next() {
+      switch tag {
+      case .bytes(1): device = try reader.id("device")
+      case .varint(2): above = try reader.varint()
+      default: _ = try reader.skip(tag)
+      }
+    }
+    guard let device else { throw reader.malformed("the device is missing") }
+    return Head.Branch(device: device, above: above)
+  }
+
+  fileprivate func encode(to writer: inout WireWriter) {
+    writer.id(1, device)
+    writer.varint(2, above)
+  }
+}
+
+extension Head.Stray {
+  fileprivate static func decode(_ reader: WireReader) throws(ModelError) -> Head.Stray {
+    var reader = reader
+    var device: DeviceID?
+    var hash: FileHash?
+    var (counter, above): (UInt64, UInt64) = (0, 0)
+    while let tag = try reader.next() {
+      switch tag {
+      case .bytes(1): device = try reader.id("device")
+      case .varint(2): counter = try reader.varint()
+      case .bytes(3): hash = try reader.id("head hash")
+      case .varint(4): above = try reader.varint()
+      default: _ = try reader.skip(tag)
+      }
+    }
+    guard let device, let hash else {
+      throw reader.malformed("the device or the hash is missing")
+    }
+    return Head.Stray(device: device, counter: counter, headHash: hash, above: above)
+  }
+
+  fileprivate func encode(to writer: inout WireWriter) {
+    writer.id(1, device)
+    writer.varint(2, counter)
+    writer.id(3, headHash)
+    writer.varint(4, above)
   }
 }

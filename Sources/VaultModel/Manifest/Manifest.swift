@@ -154,6 +154,13 @@ package struct Manifest: Sendable {
     nodes.set(entry)
   }
 
+  /// Puts these in the place of all that is known of their one record.
+  package mutating func replaceRivals(_ entries: [RecordEntry]) {
+    guard let first = entries.first else { return }
+    replace(first)
+    for entry in entries.dropFirst() { _ = apply(entry) }
+  }
+
   /// Forgets these records, as if they had never been known: for tombstones that nobody needs any more.
   package mutating func remove(_ records: Set<RecordID>) {
     for record in records {

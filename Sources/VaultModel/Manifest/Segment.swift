@@ -4,10 +4,15 @@
 /// through here whenever a vault is opened, so the messages are read by `WireReader`.
 package struct Segment: Hashable, Sendable {
   package var entries: [RecordEntry]
+  /// Heads that its writer wrote before the one that names it first; nil in a segment that says nothing of them.
+  package var lineage: SegmentLineage?
   package var unknown: UnknownFields
 
-  package init(entries: [RecordEntry], unknown: UnknownFields = .none) {
+  package init(
+    entries: [RecordEntry], lineage: SegmentLineage? = nil, unknown: UnknownFields = .none
+  ) {
     self.entries = entries
+    self.lineage = lineage
     self.unknown = unknown
   }
 
@@ -21,15 +26,23 @@ package struct Segment: Hashable, Sendable {
     let (devices, entryCount) = try devices(reader)
     var segment = Segment(entries: [])
     segment.entries.reserveCapacity(entryCount)
+    var (writer, marks): (DeviceID?, [HeadMark]) = (nil, [])
     while let tag = try reader.next() {
       switch tag {
       case .bytes(1): _ = try reader.skip(tag)
       case .bytes(2):
         segment.entries.append(
           try RecordEntry.decode(reader.message("record entry"), devices: devices))
+      case .bytes(3): writer = try reader.id("writer")
+      case .bytes(4):
+        guard let found = SegmentLineage.marks(try reader.bytesInPlace()) else {
+          throw reader.malformed("the lineage is cut short")
+        }
+        marks = found
       default: segment.unknown.append(try reader.skip(tag))
       }
     }
+    segment.lineage = writer.map { SegmentLineage(device: $0, marks: marks) }
     return segment
   }
 
@@ -58,6 +71,10 @@ package struct Segment: Hashable, Sendable {
     for device in table.devices { writer.elementID(1, device) }
     for entry in entries {
       writer.message(2) { entry.encode(to: &$0, devices: table) }
+    }
+    if let lineage {
+      writer.id(3, lineage.device)
+      writer.bytes(4, lineage.encodedMarks)
     }
     writer.unknown(unknown)
     return writer.bytes

@@ -726,6 +726,46 @@ package nonisolated struct Kinvault_V1_Head: Sendable {
   /// of each process of this device that has redo files
   package var redone: [Kinvault_V1_Redone] = []
 
+  /// what the device has taken over from devices that it was before
+  package var branches: [Kinvault_V1_Branch] = []
+
+  /// heads of other lines of devices than those that this head follows
+  package var strays: [Kinvault_V1_Stray] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Kinvault_V1_Branch: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var device: Data = Data()
+
+  /// what that one wrote in this line above this counter is this device's
+  package var above: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Kinvault_V1_Stray: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var device: Data = Data()
+
+  package var counter: UInt64 = 0
+
+  package var headHash: Data = Data()
+
+  /// the counter of the last head that both lines share
+  package var above: UInt64 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -786,6 +826,12 @@ package nonisolated struct Kinvault_V1_Segment: Sendable {
   package var devices: [Data] = []
 
   package var entries: [Kinvault_V1_RecordEntry] = []
+
+  /// the device whose heads `lineage` has; absent without one
+  package var writer: Data = Data()
+
+  /// 16 bytes for each: its counter, big-endian, and the first 8 of the file's hash
+  package var lineage: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1329,6 +1375,9 @@ package nonisolated struct Kinvault_V1_PasswordSlot: Sendable {
 
   /// SHA-256 of this message encoded without it
   package var checksum: Data = Data()
+
+  /// the device of the password KEK, if that is another: one that this machine was
+  package var passwordDevice: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2674,7 +2723,7 @@ nonisolated extension Kinvault_V1_HeadBody: SwiftProtobuf.Message, SwiftProtobuf
 
 nonisolated extension Kinvault_V1_Head: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Head"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}checkpoint\0\u{1}deltas\0\u{1}cover\0\u{1}time\0\u{1}announcement\0\u{3}announced_at\0\u{1}redone\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}checkpoint\0\u{1}deltas\0\u{1}cover\0\u{1}time\0\u{1}announcement\0\u{3}announced_at\0\u{1}redone\0\u{1}branches\0\u{1}strays\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2689,6 +2738,8 @@ nonisolated extension Kinvault_V1_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 5: try { try decoder.decodeSingularBytesField(value: &self.announcement) }()
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.announcedAt) }()
       case 7: try { try decoder.decodeRepeatedMessageField(value: &self.redone) }()
+      case 8: try { try decoder.decodeRepeatedMessageField(value: &self.branches) }()
+      case 9: try { try decoder.decodeRepeatedMessageField(value: &self.strays) }()
       default: break
       }
     }
@@ -2716,6 +2767,12 @@ nonisolated extension Kinvault_V1_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
     if !self.redone.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.redone, fieldNumber: 7)
     }
+    if !self.branches.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.branches, fieldNumber: 8)
+    }
+    if !self.strays.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.strays, fieldNumber: 9)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2727,6 +2784,88 @@ nonisolated extension Kinvault_V1_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.announcement != rhs.announcement {return false}
     if lhs.announcedAt != rhs.announcedAt {return false}
     if lhs.redone != rhs.redone {return false}
+    if lhs.branches != rhs.branches {return false}
+    if lhs.strays != rhs.strays {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V1_Branch: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".Branch"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}device\0\u{1}above\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.device) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.above) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.device.isEmpty {
+      try visitor.visitSingularBytesField(value: self.device, fieldNumber: 1)
+    }
+    if self.above != 0 {
+      try visitor.visitSingularUInt64Field(value: self.above, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V1_Branch, rhs: Kinvault_V1_Branch) -> Bool {
+    if lhs.device != rhs.device {return false}
+    if lhs.above != rhs.above {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V1_Stray: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".Stray"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}device\0\u{1}counter\0\u{3}head_hash\0\u{1}above\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.device) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.counter) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.headHash) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.above) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.device.isEmpty {
+      try visitor.visitSingularBytesField(value: self.device, fieldNumber: 1)
+    }
+    if self.counter != 0 {
+      try visitor.visitSingularUInt64Field(value: self.counter, fieldNumber: 2)
+    }
+    if !self.headHash.isEmpty {
+      try visitor.visitSingularBytesField(value: self.headHash, fieldNumber: 3)
+    }
+    if self.above != 0 {
+      try visitor.visitSingularUInt64Field(value: self.above, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V1_Stray, rhs: Kinvault_V1_Stray) -> Bool {
+    if lhs.device != rhs.device {return false}
+    if lhs.counter != rhs.counter {return false}
+    if lhs.headHash != rhs.headHash {return false}
+    if lhs.above != rhs.above {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2839,7 +2978,7 @@ nonisolated extension Kinvault_V1_Announcement: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension Kinvault_V1_Segment: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Segment"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}devices\0\u{1}entries\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}devices\0\u{1}entries\0\u{1}writer\0\u{1}lineage\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2849,6 +2988,8 @@ nonisolated extension Kinvault_V1_Segment: SwiftProtobuf.Message, SwiftProtobuf.
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedBytesField(value: &self.devices) }()
       case 2: try { try decoder.decodeRepeatedMessageField(value: &self.entries) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.writer) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.lineage) }()
       default: break
       }
     }
@@ -2861,12 +3002,20 @@ nonisolated extension Kinvault_V1_Segment: SwiftProtobuf.Message, SwiftProtobuf.
     if !self.entries.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.entries, fieldNumber: 2)
     }
+    if !self.writer.isEmpty {
+      try visitor.visitSingularBytesField(value: self.writer, fieldNumber: 3)
+    }
+    if !self.lineage.isEmpty {
+      try visitor.visitSingularBytesField(value: self.lineage, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Kinvault_V1_Segment, rhs: Kinvault_V1_Segment) -> Bool {
     if lhs.devices != rhs.devices {return false}
     if lhs.entries != rhs.entries {return false}
+    if lhs.writer != rhs.writer {return false}
+    if lhs.lineage != rhs.lineage {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3774,7 +3923,7 @@ nonisolated extension Kinvault_V1_DeviceKeys: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Kinvault_V1_PasswordSlot: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".PasswordSlot"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}vault\0\u{1}person\0\u{1}device\0\u{1}salt\0\u{1}passes\0\u{3}memory_kib\0\u{3}wrapped_unlock_key\0\u{3}device_keys\0\u{1}checksum\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}vault\0\u{1}person\0\u{1}device\0\u{1}salt\0\u{1}passes\0\u{3}memory_kib\0\u{3}wrapped_unlock_key\0\u{3}device_keys\0\u{1}checksum\0\u{3}password_device\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3792,6 +3941,7 @@ nonisolated extension Kinvault_V1_PasswordSlot: SwiftProtobuf.Message, SwiftProt
       case 8: try { try decoder.decodeSingularBytesField(value: &self.wrappedUnlockKey) }()
       case 9: try { try decoder.decodeSingularMessageField(value: &self._deviceKeys) }()
       case 10: try { try decoder.decodeSingularBytesField(value: &self.checksum) }()
+      case 11: try { try decoder.decodeSingularBytesField(value: &self.passwordDevice) }()
       default: break
       }
     }
@@ -3832,6 +3982,9 @@ nonisolated extension Kinvault_V1_PasswordSlot: SwiftProtobuf.Message, SwiftProt
     if !self.checksum.isEmpty {
       try visitor.visitSingularBytesField(value: self.checksum, fieldNumber: 10)
     }
+    if !self.passwordDevice.isEmpty {
+      try visitor.visitSingularBytesField(value: self.passwordDevice, fieldNumber: 11)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3846,6 +3999,7 @@ nonisolated extension Kinvault_V1_PasswordSlot: SwiftProtobuf.Message, SwiftProt
     if lhs.wrappedUnlockKey != rhs.wrappedUnlockKey {return false}
     if lhs._deviceKeys != rhs._deviceKeys {return false}
     if lhs.checksum != rhs.checksum {return false}
+    if lhs.passwordDevice != rhs.passwordDevice {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -107,6 +107,16 @@ package struct VersionVector: Hashable, Sendable {
     }
   }
 
+  /// The vector with what one device wrote above a counter as written by another one. Docs/Format.md, "Lines".
+  package func renaming(_ device: DeviceID, above: UInt64, to other: DeviceID) -> VersionVector {
+    let counter = self[device]
+    guard counter > above else { return self }
+    var result = self
+    result[device] = above
+    result[other] = max(result[other], counter)
+    return result
+  }
+
   /// The vector of what both know together: the greater counter of each device.
   package func joined(with other: VersionVector) -> VersionVector {
     var result: [Entry] = []

@@ -44,9 +44,7 @@ package struct LockedSync: Sendable {
       let statements = StatementSync(session: session, exchange: parts.exchange)
       try statements.pushPeople()
       for member in parts.members where parts.exchange.isWholeHere(member) {
-        let paths = parts.exchange.heads(of: member).filter {
-          parts.exchange.plan($0).action == .put
-        }
+        let paths = parts.exchange.heads(of: member).filter(parts.exchange.isPutWithoutKeys)
         try SealedCarry(session: session, exchange: parts.exchange, member: member).push(paths)
       }
       try session.finishPush(parts.exchange.look)
@@ -59,7 +57,12 @@ package struct LockedSync: Sendable {
   ) throws(SyncError) {
     let plans = paths.map { ($0, exchange.plan($0)) }
     for (path, plan) in plans { exchange.note(plan, path) }
-    let wanted = plans.filter { $0.1.action == .take || $0.1.action == .joinThenPut }.map(\.0)
+    let wanted = plans.filter { $0.1.action == .take }.map(\.0)
+    let own = VaultPath.head(member, home.device)
+    if wanted.contains(own) {
+      // Only who has the keys finds out whether it is of this machine's line.
+      session.remember { $0.seen[own] = nil }
+    }
     guard !wanted.isEmpty else { return }
     let incoming = IncomingFolder(state: home.state, remote: name)
     let here = try ObjectListing.loadHere(member, session: session)

@@ -37,9 +37,8 @@ package enum RegisterAction: Hashable, Sendable {
   case take
   /// The one here is newer, or the remote has none: it is put there, after everything that it names.
   case put
-  /// This device's own, written here from an older state than the remote holds: what the remote's names is
-  /// joined in, and a newer one than both is put there.
-  case joinThenPut
+  /// The one here has a higher counter, and it is not known to go on from the remote's: of heads their lineages tell.
+  case compare
 }
 
 /// What stands out about one register of a remote.
@@ -55,10 +54,25 @@ package enum RegisterFinding: Hashable, Sendable {
   case ownIsNewerThere(here: UInt64, there: UInt64)
 }
 
+extension RegisterFinding {
+  /// Whether lineages tell better, where there are such.
+  package var isOfLines: Bool {
+    switch self {
+    case .forked, .ownIsNewerThere: true
+    case .wentBack, .olderThanSeen: false
+    }
+  }
+}
+
 /// What is to be done about one register, and what is to be said about it. Docs/Sync.md, "Registers".
 package struct RegisterPlan: Hashable, Sendable {
   package var action: RegisterAction
   package var findings: [RegisterFinding]
+
+  /// Whether there are two files with one counter.
+  package var isForked: Bool {
+    findings.contains { if case .forked = $0 { true } else { false } }
+  }
 
   package init(_ action: RegisterAction, _ findings: [RegisterFinding] = []) {
     self.action = action
@@ -92,7 +106,7 @@ package struct RegisterPlan: Hashable, Sendable {
       return
     }
     if local.counter == remote.counter { return }
-    action = situation.isOwn && !situation.knowsRemote ? .joinThenPut : .put
+    action = situation.knowsRemote ? .put : .compare
   }
 }
 

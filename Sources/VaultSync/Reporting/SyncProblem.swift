@@ -30,6 +30,8 @@ package struct SyncProblem: Hashable, Sendable {
     case damagedHere
     /// What is here is from before: the remote had what this device itself wrote later.
     case ownIsNewer
+    /// This machine has become a device of its own.
+    case parted
     /// A join that would delete or conflict too much without being asked.
     case massChange
     /// Access that is to be taken away, and is not yet.
@@ -59,7 +61,7 @@ extension SyncProblem {
     case .wentBack(let shows, let showed):
       let now = shows == 0 ? "it is gone" : "it is at \(shows)"
       let done =
-        action == .put || action == .joinThenPut
+        action == .put || action == .compare
         ? "What is here was put there again."
         : "It was not followed. A device that has the newer state repairs the remote when it syncs."
       self.init(
@@ -150,6 +152,21 @@ extension SyncProblem {
       .epoch, .note, path: path.string,
       "Owners changed the keys at the same time, and this is sealed with one that you were not given. It was not "
         + "taken; an owner's next sync brings both together.")
+  }
+
+  static func stray(_ path: VaultPath) -> SyncProblem {
+    SyncProblem(
+      .fork, .warning, path: path.string,
+      "Its machine was put back to an earlier state, or copied: it does not go on from what is known here. Nothing of "
+        + "either is lost. Sync on that machine, with this remote: it then goes on as a device of its own, and both "
+        + "are joined.")
+  }
+
+  static func parted(_ path: VaultPath, name: String) -> SyncProblem {
+    SyncProblem(
+      .parted, .note, path: path.string,
+      "This machine was put back to an earlier state, or copied. It goes on as \(name): “kinvault device list” shows "
+        + "both. What either has written is kept.")
   }
 
   static func foreign(_ path: String) -> SyncProblem {

@@ -49,6 +49,14 @@ struct CommitPush {
     let heads = member.heads.filter { news.contains(.head(id, $0.device)) }
     // A late head that waits to be carried on has others to be compared with.
     guard heads.count == paths.count(where: news.contains) else { return nil }
+    // What is there may be of another line: the whole sync finds out.
+    for head in heads {
+      guard let there = exchange.there[.head(id, head.device)] else { continue }
+      let goesOn = try keeping { () throws(VaultError) in
+        try member.goesOn(head, from: there.counter, there.hash)
+      }
+      guard goesOn else { return nil }
+    }
     return Waiting(
       push: MemberPush(session: session, exchange: exchange, member: member, isRepair: false),
       heads: heads)

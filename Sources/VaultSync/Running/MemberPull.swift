@@ -14,8 +14,8 @@ struct MemberPull {
   struct Incoming {
     var head: OpenedHead
     var bytes: [UInt8]
-    /// Of this device, and older than the one here: its records are joined, the head itself is not put in place.
-    var isRegained: Bool
+    /// What its segments say of the heads before it.
+    var lineages: [ObjectName: SegmentLineage] = [:]
     /// The records that it knows and that are not known here.
     var entries: [RecordEntry] = []
   }
@@ -23,8 +23,8 @@ struct MemberPull {
   /// Follows the heads of these devices.
   ///
   /// - Returns: How many were put in place.
-  func run(_ plans: [(device: DeviceID, plan: RegisterPlan)]) throws(SyncError) -> Int {
-    var incoming = try open(plans)
+  func run(_ devices: [DeviceID]) throws(SyncError) -> Int {
+    var incoming = try open(devices)
     guard !incoming.isEmpty else { return 0 }
     let coverage = Coverage(
       Dictionary(
@@ -34,20 +34,22 @@ struct MemberPull {
     // What is here under the current keys says nothing about objects under others.
     let lateTransfer = PullTransfer(
       session: session, objects: member.objects, coverage: Coverage())
-    incoming = try loadEntries(withoutTakenOver(incoming)) { $0.isLate ? lateTransfer : transfer }
+    let transferOf = { (head: OpenedHead) in
+      head.isLate || member.mustRetell(head) ? lateTransfer : transfer
+    }
+    incoming = try followed(try loadEntries(withoutTakenOver(incoming), transferOf))
+    guard !incoming.isEmpty else { return 0 }
     guard mayJoin(incoming) else {
       session.change { $0.untakenHeadCount += incoming.count }
       return 0
     }
     return try place(
-      try bring(incoming) { $0.head.isLate ? lateTransfer : transfer })
+      try bring(incoming) { transferOf($0.head) })
   }
 
-  private func open(
-    _ plans: [(device: DeviceID, plan: RegisterPlan)]
-  ) throws(SyncError) -> [Incoming] {
+  private func open(_ devices: [DeviceID]) throws(SyncError) -> [Incoming] {
     var incoming: [Incoming] = []
-    for (device, plan) in plans where plan.action == .take || plan.action == .joinThenPut {
+    for device in devices {
       let path = VaultPath.head(member.id, device)
       guard let file = try exchange.fetched(path) else {
         session.change { $0.untakenHeadCount += 1 }
@@ -55,8 +57,7 @@ struct MemberPull {
       }
       do throws(VaultError) {
         let head = try member.openHead(device, bytes: file.bytes, in: exchange.tree)
-        incoming.append(
-          Incoming(head: head, bytes: file.bytes, isRegained: plan.action == .joinThenPut))
+        incoming.append(Incoming(head: head, bytes: file.bytes))
       } catch {
         if member.isClosed(path, file.bytes, in: exchange.tree) {
           session.note(.closed(path))
@@ -97,11 +98,14 @@ struct MemberPull {
       let transfer = transferOf(one.head)
       let path = VaultPath.head(member.id, one.head.device)
       var manifest = Manifest()
+      var lineages: [ObjectName: SegmentLineage] = [:]
       do throws(TransferFailure) {
         for name in one.head.segments where !member.hasApplied(name) {
           guard let bytes = try transfer.bring(name, kind: .segment) else { continue }
           do throws(ModelError) {
-            for entry in try Segment(decoding: bytes).entries { _ = manifest.apply(entry) }
+            let segment = try Segment(decoding: bytes)
+            lineages[name] = segment.lineage
+            for entry in segment.entries { _ = manifest.apply(entry) }
           } catch {
             throw .object(VaultError(error, path: member.objects.vaultPath(of: name).string))
           }
@@ -111,6 +115,7 @@ struct MemberPull {
         }
         var found = one
         found.entries = news(in: manifest)
+        found.lineages = lineages
         result.append(found)
       } catch {
         switch error {
@@ -120,6 +125,37 @@ struct MemberPull {
           session.change { $0.untakenHeadCount += 1 }
         case .fatal(let error): throw error
         }
+      }
+    }
+    return result
+  }
+
+  /// The heads that go on from what is followed here. Docs/Sync.md, "Put back or copied".
+  private func followed(_ incoming: [Incoming]) throws(SyncError) -> [Incoming] {
+    let known = vault.member(member.id) ?? member
+    var result: [Incoming] = []
+    for one in incoming {
+      let path = VaultPath.head(member.id, one.head.device)
+      let kinship = try keeping { () throws(VaultError) in
+        try known.kinship(of: one.head, segments: one.lineages)
+      }
+      switch kinship {
+      case .known: continue
+      case .followed:
+        let here = known.knownCounters[one.head.device]
+        if one.head.device == session.home.device, let here {
+          session.note(
+            SyncProblem(
+              .ownIsNewerThere(here: here, there: one.head.counter), path: path, action: .take))
+        }
+        result.append(one)
+      case .ownCopy(let device, let above):
+        session.noteCopy(.head(member.id, device), above: above)
+      case .stray:
+        session.note(.stray(path))
+        // It is met with every sync, until its machine has gone on as another device.
+        session.remember { $0.seen[path] = nil }
+        session.change { $0.untakenHeadCount += 1 }
       }
     }
     return result
@@ -202,7 +238,7 @@ struct MemberPull {
   }
 
   private func place(_ whole: [Incoming]) throws(SyncError) -> Int {
-    for one in whole where !one.isRegained {
+    for one in whole {
       session.tally(
         .pull, .head(member.id, one.head.device), byteCount: UInt64(one.bytes.count))
     }
@@ -214,14 +250,9 @@ struct MemberPull {
     let member = vault.member(member.id) ?? member
     return try keeping { () throws(VaultError) in
       try member.place(
-        heads: whole.filter { !$0.isRegained }.map { ($0.head, $0.bytes) },
+        heads: whole.map { ($0.head, $0.bytes) },
         grants: grants.map { ($0.path, $0.bytes) })
-      var changed = try member.refresh()
-      for one in whole where one.isRegained {
-        changed.formUnion(try member.regain(one.entries))
-        session.noteRegained(.head(member.id, one.head.device))
-      }
-      let count = changed.count
+      let count = try member.refresh().count
       session.change { $0.changedRecordCount += count }
       return whole.count
     }

@@ -14,6 +14,9 @@ struct MemberPush {
   /// Whether another version that is known here replaces the entry's.
   var isReplaced: @Sendable (RecordEntry) -> Bool = { _ in false }
 
+  /// Whether a head on the remote is of the line that is followed here: of another one its counter tells nothing.
+  var isOfOneLine: @Sendable (OpenedHead) -> Bool = { _ in true }
+
   private var objects: ObjectStore { member.objects }
 
   /// Brings everything that these heads, which are here, name.
@@ -21,7 +24,7 @@ struct MemberPush {
   /// - Returns: The heads that may be put on the remote now.
   func bringObjects(_ heads: [OpenedHead]) throws(SyncError) -> [OpenedHead] {
     // Only they say that objects under the current keys are there.
-    let there = try headsThere().filter { !$0.isLate }
+    let there = try headsThere().filter { !$0.isLate && isOfOneLine($0) }
     let coverage = Coverage(
       Dictionary(there.map { ($0.device, $0.counter) }, uniquingKeysWith: { first, _ in first }))
     if (isRepair || coverage.counters.isEmpty) && !objects.isLazy {

@@ -21,29 +21,53 @@ struct MemberSync {
 
   func pull() throws(SyncError) {
     let plans = plans()
-    for (path, plan) in plans { exchange.note(plan, path) }
-    let wanted = plans.filter { $0.plan.action == .take || $0.plan.action == .joinThenPut }
+    let wanted = plans.filter { $0.plan.action == .take || $0.plan.action == .compare }
+    guard plans.contains(where: { $0.plan != RegisterPlan(.leave) }) else { return }
+    let access = self.access()
+    guard case .open(let open) = access else {
+      for (path, plan) in plans { exchange.note(plan, path) }
+      return try pull(wanted, access)
+    }
+    var devices: [DeviceID] = []
+    for (path, plan) in plans {
+      guard case .head(_, let device) = path else { continue }
+      var told = plan
+      told.findings.removeAll { $0.isOfLines }
+      exchange.note(told, path)
+      if isFetched(plan, device, open) { devices.append(device) }
+    }
+    guard !devices.isEmpty else { return }
+    let count = try MemberPull(
+      session: session, exchange: exchange, vault: vault, member: open
+    ).run(devices)
+    if session.options.isDryRun { return }
+    try keeping { () throws(VaultError) in
+      if count > 0 { _ = try vault.refreshMembers() }
+      _ = try vault.member(member)?.joinConcurrent()
+    }
+  }
+
+  /// Whether the remote's head is news, or of a line that is not followed here.
+  private func isFetched(_ plan: RegisterPlan, _ device: DeviceID, _ open: Member) -> Bool {
+    guard let there = exchange.there[.head(member, device)] else { return false }
+    if plan.action == .take { return true }
+    let isApart = open.isApart(device, counter: there.counter, hash: there.hash)
+    return isApart ?? (plan.action == .compare || plan.isForked)
+  }
+
+  /// Of a member that is not open here.
+  private func pull(
+    _ wanted: [(path: VaultPath, plan: RegisterPlan)], _ access: Access
+  ) throws(SyncError) {
     guard !wanted.isEmpty else { return }
-    switch access() {
+    switch access {
+    case .open: return
     case .none:
       session.change { $0.untakenHeadCount += wanted.count }
     case .sealed:
       try SealedCarry(session: session, exchange: exchange, member: member).pull(
         wanted.filter { $0.plan.action == .take }.map(\.path), into: vault)
       try placeNewEpochs()
-    case .open(let member):
-      let devices = wanted.compactMap { path, plan -> (device: DeviceID, plan: RegisterPlan)? in
-        guard case .head(_, let device) = path else { return nil }
-        return (device, plan)
-      }
-      let count = try MemberPull(
-        session: session, exchange: exchange, vault: vault, member: member
-      ).run(devices)
-      if count == 0 || session.options.isDryRun { return }
-      try keeping { () throws(VaultError) in
-        _ = try vault.refreshMembers()
-        _ = try vault.member(member.id)?.joinConcurrent()
-      }
     }
   }
 
@@ -86,8 +110,10 @@ struct MemberSync {
     switch access() {
     case .none: return
     case .sealed:
-      let paths = plans().filter { $0.plan.action == .put && exchange.here[$0.path] != nil }
-      try SealedCarry(session: session, exchange: exchange, member: member).push(paths.map(\.path))
+      let paths = plans().map(\.path).filter {
+        exchange.isPutWithoutKeys($0) && exchange.here[$0] != nil
+      }
+      try SealedCarry(session: session, exchange: exchange, member: member).push(paths)
     case .open(let member): try push(member)
     }
   }
@@ -97,13 +123,14 @@ struct MemberSync {
     try keeping { () throws(VaultError) in _ = try member.refresh() }
     let statements = StatementSync(session: session, exchange: exchange)
     var wanted: [OpenedHead] = []
-    for head in member.openedHeads where try isPut(head) { wanted.append(head) }
+    for head in member.openedHeads where try isPut(head, member) { wanted.append(head) }
     let push = MemberPush(
       session: session, exchange: exchange, member: member.carried, isRepair: hasGoneBack,
       isReplaced: { entry in
         member.entry(entry.record).map { $0.version.compare(to: entry.version) == .dominates }
           ?? false
-      })
+      },
+      isOfOneLine: { member.isApart($0.device, counter: $0.counter, hash: $0.hash) == false })
     if wanted.isEmpty {
       try statements.push(member.id)
     } else {
@@ -119,15 +146,18 @@ struct MemberSync {
     try RemovalThere(session: session, exchange: exchange, member: member).run()
   }
 
-  private func isPut(_ head: OpenedHead) throws(SyncError) -> Bool {
+  private func isPut(_ head: OpenedHead, _ open: Member) throws(SyncError) -> Bool {
     let path = VaultPath.head(member, head.device)
     guard let file = try exchange.stored(path), file.facts.counter == head.counter else {
       return false
     }
-    switch exchange.plan(path, here: file.facts).action {
-    case .put: return true
-    // What is there was joined before; if it could not be, it must not be lost.
-    case .joinThenPut: return session.isRegained(path)
+    let action = exchange.plan(path, here: file.facts).action
+    guard let there = exchange.there[path] else { return action == .put }
+    if open.isRetold(head.device, counter: there.counter, hash: there.hash) { return true }
+    switch action {
+    case .put, .compare:
+      // What it does not go on from must not be lost.
+      return open.isApart(head.device, counter: there.counter, hash: there.hash) == false
     case .leave, .take: return false
     }
   }

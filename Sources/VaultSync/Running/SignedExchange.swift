@@ -170,7 +170,7 @@ final class SignedExchange: Sendable {
   /// What the remote shows counts as shown, but for what went back: of that the newest stays known.
   private func rememberShown() {
     session.remember { memory in
-      for (path, state) in there {
+      for (path, state) in there where plan(path).action != .compare {
         if let known = memory.seen[path], known.state.counter > state.counter { continue }
         if let known = memory.seen[path], known.state.counter == state.counter, state.counter > 0,
           known.state.hash != state.hash
@@ -202,6 +202,7 @@ final class SignedExchange: Sendable {
         previous: facts?.previous, isOwn: isOwn(path)))
     let didGoBack = plan.findings.contains { if case .wentBack = $0 { true } else { false } }
     if didGoBack, !session.options.repairsRemote { plan.action = .leave }
+    if plan.action == .compare, !path.isHead { plan.action = .put }
     return plan
   }
 
@@ -211,10 +212,19 @@ final class SignedExchange: Sendable {
     return plan(path) == RegisterPlan(.leave) && counter >= marks[path]?.counter ?? 0
   }
 
-  /// Whether the register here is to be put there, and there is nothing else to be said or done about it.
+  /// Whether the register here is newer by its counter, and there is nothing else to be said or done about it.
   func isNewerHere(_ path: VaultPath) -> Bool {
     guard let counter = here[path]?.counter else { return false }
-    return plan(path) == RegisterPlan(.put) && counter >= marks[path]?.counter ?? 0
+    let plan = plan(path)
+    return plan.findings.isEmpty && (plan.action == .put || plan.action == .compare)
+      && counter >= marks[path]?.counter ?? 0
+  }
+
+  /// Whether who cannot read a head puts the one here on the remote: the counters alone decide, but this device's own
+  /// replaces only what it is known to go on from.
+  func isPutWithoutKeys(_ path: VaultPath) -> Bool {
+    let action = plan(path).action
+    return action == .put || action == .compare && !isOwn(path)
   }
 
   private func isOwn(_ path: VaultPath) -> Bool {
@@ -297,6 +307,8 @@ extension Sequence<VaultPath> {
 }
 
 extension VaultPath {
+  fileprivate var isHead: Bool { if case .head = self { true } else { false } }
+
   fileprivate func isRegister(ofOneOf devices: Set<DeviceID>) -> Bool {
     switch self {
     case .head(_, let device), .device(_, let device): devices.contains(device)

@@ -8,16 +8,18 @@ struct SyncHome: Sendable {
   /// The vault's own folder.
   let store: any BlobStore
   let state: StateFolder
-  /// This machine's own.
-  let device: DeviceID
   let clock: WallClock
+  private let currentDevice: @Sendable () -> DeviceID
+
+  /// This machine's own, which may become another one.
+  var device: DeviceID { currentDevice() }
 }
 
 extension SyncHome {
   init(_ vault: Vault) {
     self.init(
-      id: vault.id, store: vault.store, state: vault.state, device: vault.device,
-      clock: vault.clock)
+      id: vault.id, store: vault.store, state: vault.state, clock: vault.clock,
+      currentDevice: { vault.device })
   }
 }
 
@@ -29,6 +31,7 @@ extension SyncHome {
     locked vault: VaultID, folder: any BlobStore, state: StateFolder, clock: WallClock
   ) throws(SyncError) {
     let device = try keeping { () throws(VaultError) in try state.device(in: vault) }
-    self.init(id: vault, store: folder, state: state, device: device, clock: clock)
+    self.init(
+      id: vault, store: folder, state: state, clock: clock, currentDevice: { device })
   }
 }

@@ -11,7 +11,7 @@ final class SyncSession: Sendable {
     var firstError: SyncError?
     var toldByteCount: UInt64 = 0
     var put: Set<VaultPath> = []
-    var regained: Set<VaultPath> = []
+    var copies: [VaultPath: UInt64] = [:]
     var isToBeCompared = false
   }
 
@@ -166,10 +166,17 @@ final class SyncSession: Sendable {
   /// Whether this sync has put the signed file on the remote.
   func wasPut(_ path: VaultPath) -> Bool { state.withLock { $0.put.contains(path) } }
 
-  /// What the remote's head of this device names is joined with what is here.
-  func noteRegained(_ path: VaultPath) { state.withLock { _ = $0.regained.insert(path) } }
+  /// The remote has a head of this machine's device that another machine has written; both go on from the head with
+  /// the counter `above`.
+  func noteCopy(_ path: VaultPath, above: UInt64) { state.withLock { $0.copies[path] = above } }
 
-  func isRegained(_ path: VaultPath) -> Bool { state.withLock { $0.regained.contains(path) } }
+  /// What was noted so since the last call.
+  func takeCopies() -> [VaultPath: UInt64] {
+    state.withLock { state in
+      defer { state.copies = [:] }
+      return state.copies
+    }
+  }
 
   func flush() throws(SyncError) {
     if options.isDryRun { return }

@@ -157,7 +157,9 @@ extension AccessOptions {
   static func notes(on vault: Vault) -> [String] {
     let serious = vault.problems.filter { $0.severity > .note }
     // A check would find no trace of what a view leaves aside: it brings it in.
-    var notes = serious.filter { $0.kind == .unfinished }.map(\.reason)
+    var notes =
+      serious.filter { $0.kind == .unfinished }.map(\.reason)
+      + vault.problems.filter { $0.kind == .parted }.map(\.reason)
     let others = serious.count { $0.kind != .unfinished }
     if others > 0 {
       let count = counted(others, "problem was", "problems were")

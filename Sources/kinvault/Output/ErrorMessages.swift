@@ -52,6 +52,9 @@ extension VaultError {
     case .forked(let path, let counter):
       "Two copies of this device have written to the vault (\(path), state \(counter)). Use one of "
         + "them only, and run: kinvault check"
+    case .branched(let path, _):
+      "\(path) was written by a machine that was put back to an earlier state, or by a copy of one, and does not go "
+        + "on from what is here. Nothing of either is lost. Sync on that machine: kinvault sync"
     case .noSpace:
       "There is no space left on the disk of the vault. What was saved before is safe, and can be read. To make room: "
         + "kinvault collect"

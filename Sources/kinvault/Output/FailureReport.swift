@@ -102,7 +102,7 @@ extension FailureReport {
       case .badInvitation: .usage
       case .unsupported: .unsupported
       case .wrongPassword, .wrongWords, .replacedWords: .wrongSecret
-      case .damagedSlot, .damaged, .missing, .forked, .signedByRemovedDevice: .damaged
+      case .damagedSlot, .damaged, .missing, .forked, .branched, .signedByRemovedDevice: .damaged
       case .noSpace: .noSpace
       case .readOnly, .permission, .noAccess, .viewersOnlyRead, .ownersOnly, .lastOwner,
         .accessEnded, .thisDeviceRemoved:

@@ -10,13 +10,15 @@ import VaultModel
 /// power; all of it follows from a seed. At the end everything works, all meet, and nothing may be lost.
 struct Simulation {
   let seed: UInt64
-  let devices: [Family.Device]
+  private(set) var devices: [Family.Device]
   let remotes: [UnreliableStore]
   private let isLarge: Bool
   var random: SplitMix64
   var ledger = Ledger()
   /// What happened, for who looks into a failure.
   private(set) var trace: [String] = []
+  /// The disk of a device at some moment, and the texts that were known then.
+  private var snapshots: [Int: (disk: Family.Seed, texts: Set<String>)] = [:]
   /// Pairs of a device and a remote that cannot reach each other.
   private var partitions: Set<[Int]> = []
   /// A second process of each device that runs all the time and looks on, as a mount does; in some schedules.
@@ -55,7 +57,7 @@ struct Simulation {
 
   private mutating func step() throws {
     let number = Int.random(in: devices.indices, using: &random)
-    switch Int.random(in: 0..<40, using: &random) {
+    switch Int.random(in: 0..<44, using: &random) {
     case 0...3: try create(on: number)
     case 4...11: try edit(on: number)
     case 12...13: try move(on: number)
@@ -73,6 +75,9 @@ struct Simulation {
     case 24...26: try syncQuickly(number)
     case 36...37: try link(on: number)
     case 38...39: try rename(on: number)
+    case 40...41: try takeSnapshot(number)
+    case 42: try putBack(number)
+    case 43: try copyMachine(number)
     default: try sync(number)
     }
     try compareOnlooker(of: number)
@@ -100,6 +105,38 @@ struct Simulation {
   struct Behind: Error {
     let number: Int
     let paths: [String]
+  }
+
+  // MARK: Disks
+
+  private mutating func takeSnapshot(_ number: Int) throws {
+    log("\(number): snapshot")
+    snapshots[number] = (devices[number].snapshot(), Set(ledger.fates.keys))
+  }
+
+  /// The disk is put back to an earlier moment: what was written since and nobody else has seen is gone with it.
+  private mutating func putBack(_ number: Int) throws {
+    guard let snapshot = snapshots[number] else { return }
+    log("\(number): is put back")
+    var seen: Set<String> = []
+    for (other, device) in devices.enumerated() where other != number {
+      seen.formUnion(try device.contents().values)
+    }
+    for text in ledger.fates.keys where !snapshot.texts.contains(text) && !seen.contains(text) {
+      ledger.note(text, .uncertain)
+    }
+    try devices[number].putBack(snapshot.disk)
+    _ = try devices[number].emma.joinConcurrent()
+    // No process outlives that.
+    if !onlookers.isEmpty { onlookers[number] = try Self.onlooker(of: devices[number]) }
+  }
+
+  /// The disk is copied, and both machines go on.
+  private mutating func copyMachine(_ number: Int) throws {
+    guard devices.count < 5 else { return }
+    log("\(number): is copied, as \(devices.count)")
+    devices.append(try devices[number].clone())
+    if !onlookers.isEmpty { onlookers.append(try Self.onlooker(of: devices[devices.count - 1])) }
   }
 
   private mutating func togglePartition(_ number: Int) {

@@ -1,0 +1,189 @@
+import VaultCrypto
+import VaultModel
+
+/// Which heads of a device go on from one another, and whose records are whose where a device was put back or copied.
+/// Docs/Format.md, "Lines".
+extension Member {
+  func retelling(
+    of device: DeviceID, _ mark: HeadMark, _ heads: HeadsState
+  ) -> (to: DeviceID, above: UInt64)? {
+    heads.retelling(of: device, mark, isOfOnePerson: context.areOfOnePerson)
+  }
+
+  /// - Throws: `branched` for a head that does not go on from the one of its device that is followed here, nor that one
+  ///   from it; `rolledBack` for an older one.
+  func requireOneLine(_ head: OpenedHead, _ heads: inout HeadsState) throws(VaultError) {
+    let path = register.path(of: head.device).string
+    switch heads.standing(of: head.mark, head.device, head.head) {
+    case nil, .same, .newer: return
+    case .older:
+      // What this machine has seen before is compared when all heads are read.
+      guard let known = heads.loaded[head.device] else { return }
+      throw .rolledBack(path: path, found: head.counter, seen: known.counter)
+    case .apart(let above):
+      if heads.loaded[head.device] != nil, head.device != context.device.id {
+        heads.lines.strays[head.device] = Head.Stray(
+          device: head.device, counter: head.counter, headHash: head.hash, above: above)
+      }
+      throw .branched(path: path, above: above)
+    }
+  }
+
+  /// - Throws: `branched` if the head's writer follows another line of some device than is followed here: of that one's
+  ///   records its version vectors tell nothing.
+  func requireSharedLines(
+    _ head: Head, of device: DeviceID, _ heads: HeadsState
+  ) throws(VaultError) {
+    for cover in head.cover where cover.device != device {
+      let mark = cover.mark
+      if retelling(of: cover.device, mark, heads) != nil { continue }
+      let isOwn = cover.device == context.device.id
+      let known = heads.loaded[cover.device]
+      if let known, mark.counter <= known.counter {
+        let lineage = heads.lines[cover.device]
+        if mark == known.mark || lineage.contains(mark) { continue }
+        if mark.counter < known.counter, !lineage.reaches(mark.counter) { continue }
+      } else {
+        // Of other devices it shows when the head itself comes.
+        guard isOwn, known != nil, mayWrite, mark.counter > heads.counterFloor else { continue }
+      }
+      if isOwn, context.areOfOnePerson(device, cover.device),
+        let stray = head.strays.first(where: { stray in
+          stray.device == cover.device
+            && (stray.mark == known?.mark || heads.lines[cover.device].contains(stray.mark))
+        })
+      {
+        throw .branched(path: register.path(of: cover.device).string, above: stray.above)
+      }
+      throw .branched(path: register.path(of: device).string, above: 0)
+    }
+  }
+
+  /// - Throws: `branched`, and then what the head names is not to be removed here.
+  func requireLines(
+    _ head: LoadedHead, comparesOwn: Bool, _ heads: inout HeadsState
+  ) throws(VaultError) {
+    do throws(VaultError) {
+      if comparesOwn { try requireOneLine(OpenedHead(head), &heads) }
+      try requireSharedLines(head.head, of: head.device, heads)
+      heads.lines.apart.remove(head.device)
+    } catch {
+      if case .branched = error { heads.lines.apart.insert(head.device) }
+      throw error
+    }
+  }
+
+  /// Whether there are heads here, or anywhere else, that are not followed though they hold: nobody knows what of this
+  /// member they need.
+  var hasLinesApart: Bool {
+    heads.withLock { heads in
+      !heads.lines.apart.isEmpty
+        || !heads.openStrays(isOfOnePerson: context.areOfOnePerson).isEmpty
+    }
+  }
+
+  /// Takes the entries of a head as written by those who have taken over what its writer knew of them before.
+  ///
+  /// - Returns: The records concerned.
+  func retell(
+    _ segments: inout [LoadedSegment], of head: LoadedHead, _ heads: HeadsState
+  ) throws(VaultError) -> Set<RecordID> {
+    var records: Set<RecordID> = []
+    for cover in head.head.cover {
+      guard let (other, above) = retelling(of: cover.device, cover.mark, heads),
+        other != head.device
+      else { continue }
+      let renaming = Renaming(member: self, device: cover.device, above: above, to: other)
+      for index in segments.indices {
+        for position in segments[index].entries.indices
+        where renaming.concerns(segments[index].entries[position]) {
+          let entry = try renaming.entry(segments[index].entries[position])
+          segments[index].entries[position] = entry
+          records.insert(entry.record)
+        }
+      }
+    }
+    return records
+  }
+
+  /// Whether the head of another device on a remote is of a line that is not followed here; nil for one whose place
+  /// its own segments must tell.
+  package func isApart(
+    _ device: DeviceID, counter: UInt64, hash: FileHash
+  ) -> Bool? {
+    heads.withLock { heads in
+      let mark = HeadMark(counter: counter, hash: hash)
+      guard let known = heads.loaded[device] else { return nil }
+      if known.mark == mark { return false }
+      guard mark.counter <= known.counter else { return nil }
+      return !heads.lines[device].contains(mark)
+        && (mark.counter == known.counter || heads.lines[device].reaches(mark.counter))
+    }
+  }
+
+  /// Whether the head's line was taken over by another device, whose head has all of it.
+  package func isRetold(_ device: DeviceID, counter: UInt64, hash: FileHash) -> Bool {
+    heads.withLock { heads in
+      retelling(of: device, HeadMark(counter: counter, hash: hash), heads) != nil
+    }
+  }
+
+  /// Whether the head's writer knew a line that another device has taken over: its entries say other things than those
+  /// of the heads here.
+  package func mustRetell(_ head: OpenedHead) -> Bool {
+    heads.withLock { heads in
+      head.head.cover.contains { retelling(of: $0.device, $0.mark, heads) != nil }
+    }
+  }
+
+  /// What a head from elsewhere is to what is here, its segments included.
+  package enum Kinship: Hashable, Sendable {
+    /// It can be joined.
+    case followed
+    /// It is of an older state, or of a line that a device has taken over: there is nothing to be done.
+    case known
+    /// Another machine has written under this machine's key: this one is to become a device of its own.
+    case ownCopy(of: DeviceID, above: UInt64)
+    /// It is of another line of its device than is followed here, or its writer follows one of some device.
+    case stray
+  }
+
+  /// Whether what is followed here of a device was written by this machine, before it became another one.
+  private func hasWritten(
+    _ device: DeviceID, _ heads: HeadsState
+  ) throws(VaultError) -> Bool {
+    guard mayWrite, let kept = try context.state.keptHead(of: id) else { return false }
+    return heads.loaded[device]?.hash == Digest.sha256(kept)
+  }
+
+  /// Decides about a head from elsewhere, and remembers it if it is a stray.
+  ///
+  /// - Parameter segments: Of those that it names and that were not read here before, what they say.
+  package func kinship(
+    of head: OpenedHead, segments: [ObjectName: SegmentLineage]
+  ) throws(VaultError) -> Kinship {
+    try heads.withLock { (heads) throws(VaultError) in
+      let mark = HeadMark(counter: head.counter, hash: head.hash)
+      if retelling(of: head.device, mark, heads) != nil { return .known }
+      for (name, lineage) in segments { heads.lines.note(lineage, of: name) }
+      do throws(VaultError) {
+        if !head.isLate, heads.last(of: head.device)?.late == nil {
+          try requireOneLine(head, &heads)
+        }
+        try requireSharedLines(head.head, of: head.device, heads)
+        return .followed
+      } catch {
+        switch error {
+        case .branched(register.path(of: context.device.id).string, let above):
+          return .ownCopy(of: context.device.id, above: above)
+        case .branched(let path, let above):
+          guard path == register.path(of: head.device).string, try hasWritten(head.device, heads)
+          else { return .stray }
+          return .ownCopy(of: head.device, above: above)
+        case .rolledBack: return .known
+        default: throw error
+        }
+      }
+    }
+  }
+}

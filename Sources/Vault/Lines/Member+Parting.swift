@@ -1,0 +1,141 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+/// How a member is gone on with by a machine that has become a device of its own. Docs/Format.md, "Lines".
+extension Member {
+  /// `catchUp` for who is going to write, with the commit lock: finds out whether this machine was put back to an
+  /// earlier state or copied, and then goes on as a device of its own.
+  func catchUpOrPart(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
+    try context.followSlot()
+    var changed = try finishParting(&heads)
+    let own = register.path(of: context.device.id).string
+    do throws(VaultError) { return changed.union(try catchUp(&heads)) } catch {
+      if case .rolledBack(own, _, _) = error, try putKeptBack(heads) {
+        return changed.union(try catchUp(&heads))
+      }
+      guard case .branched(own, let above) = error else { throw error }
+      try context.state.keepHeadDurably(of: id)
+      try context.part(from: context.device.id, in: id, above: above)
+    }
+    changed.formUnion(try finishParting(&heads))
+    return changed.union(try catchUp(&heads))
+  }
+
+  /// Writes anew, as the device that this machine is now, what it wrote as the one that it was, if that is still to be
+  /// done.
+  private func finishParting(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
+    guard let parting = try Parting.load(of: id, state: context.state) else { return [] }
+    if parting.from == context.device.id {
+      // It was cut short before the slot was changed.
+      try context.part(from: parting.from, in: id, above: parting.above)
+    }
+    let device = context.device.id
+    if heads.loaded[device]?.hasTakenOver(parting.from, for: device) ?? false {
+      try Parting.remove(of: id, state: context.state)
+      return []
+    }
+    guard let former = heads.last(of: parting.from) else {
+      // Nothing is here that it wrote.
+      try Parting.remove(of: id, state: context.state)
+      return []
+    }
+    let renamed = try rename(parting)
+    heads.loaded[parting.from] = nil
+    heads.takenOver[parting.from] = nil
+    heads.seen[parting.from] = nil
+    heads.refused[parting.from] = nil
+    heads.counterFloor = max(heads.counterFloor, former.counter)
+    var lineage = heads.lines[parting.from]
+    lineage.add(former.mark)
+    heads.lines.forget(parting.from)
+    heads.lines.lineages[context.device.id] = lineage
+    (heads.ownDeltas, heads.checkpointByteCount) = ([], 0)
+    var writer = CommitWriter(member: self, heads: heads)
+    writer.former = (former, parting.above)
+    try writer.writeHead(.checkpoint)
+    heads = writer.heads
+    heads.owner = context.device.id
+    try Parting.remove(of: id, state: context.state)
+    return renamed
+  }
+
+  /// Takes what is known as written by the device that this machine is now.
+  private func rename(_ parting: Parting) throws(VaultError) -> Set<RecordID> {
+    let renaming = Renaming(
+      member: self, device: parting.from, above: parting.above, to: context.device.id)
+    let all = manifest.withLock { manifest in
+      manifest.entries.map { manifest.rivals(of: $0.record) }
+    }
+    var renamed: [[RecordEntry]] = []
+    for rivals in all where rivals.contains(where: renaming.concerns) {
+      var new: [RecordEntry] = []
+      for entry in rivals { new.append(try renaming.entry(entry)) }
+      renamed.append(new)
+    }
+    let done = renamed
+    manifest.withLock { manifest in
+      for rivals in done { manifest.replaceRivals(rivals) }
+    }
+    return Set(done.compactMap(\.first?.record))
+  }
+
+  /// Puts this device's head back that an older one has replaced, if this machine has kept it: nobody else can have
+  /// written it, and all that it names was here a moment ago.
+  private func putKeptBack(_ heads: HeadsState) throws(VaultError) -> Bool {
+    guard let bytes = try context.state.keptHead(of: id),
+      heads.loaded[context.device.id]?.hash == Digest.sha256(bytes)
+    else { return false }
+    try register.store(bytes)
+    return true
+  }
+
+  /// This device's newest head as this machine kept it, if that is what it has written last and it holds; of the device
+  /// that it was, while there is something to be written anew.
+  func keptHead(_ marks: Watermarks) throws(VaultError) -> (head: LoadedHead, bytes: [UInt8])? {
+    guard let bytes = try context.state.keptHead(of: id) else { return nil }
+    let parting = try Parting.load(of: id, state: context.state)
+    let device = parting?.from ?? context.device.id
+    let path = register.path(of: device)
+    var store = OverlayStore(context.store)
+    store.add(BlobPath(path.string), bytes)
+    do throws(VaultError) {
+      let head = try register.load(
+        device, files: SignedFiles(store: store, binding: context.binding), people: context.people)
+      if parting != nil { return (head, bytes) }
+      guard let mark = marks[path], mark.counter == head.counter, mark.hash == head.hash else {
+        return nil
+      }
+      return (head, bytes)
+    } catch {
+      switch error {
+      // A power cut has torn it, or it is another device's.
+      case .damaged, .missing, .signedByRemovedDevice: return nil
+      default: throw error
+      }
+    }
+  }
+}
+
+extension Vault {
+  /// Goes on as a device of its own where what is here of this device was written by another machine.
+  func partWhereNeeded() throws(VaultError) {
+    for member in members where member.mayWrite && member.damageReason == nil {
+      guard try member.isToPart() else { continue }
+      _ = try member.joinConcurrent()
+    }
+    guard let name = context.parted else { return }
+    note(
+      Problem(
+        .parted, .note, path: VaultPath.device(person, device).string,
+        reason: "This machine was put back to an earlier state, or copied. It goes on as \(name); "
+          + "“kinvault device list” shows both, and what either has written is kept."))
+  }
+}
+
+extension Member {
+  func isToPart() throws(VaultError) -> Bool {
+    if isApartFromFile.withLock({ $0 }) { return true }
+    return try Parting.load(of: id, state: context.state) != nil
+  }
+}

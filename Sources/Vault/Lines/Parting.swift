@@ -1,0 +1,133 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+/// What this machine still has to write anew of one member, since it goes on as a device of its own: what it wrote as
+/// the one that it was before. Docs/Format.md, "Lines" and "This machine's state".
+struct Parting: Hashable, Sendable {
+  /// The device that it was.
+  var from: DeviceID
+  /// The counter of the last head that both lines of that device share.
+  var above: UInt64
+
+  private static let title = "kinvault parting 1"
+  private static let byteLimit = 4 << 10
+
+  private static func path(of member: MemberID) -> BlobPath {
+    BlobPath("partings").appending(member.hex)
+  }
+
+  static func load(of member: MemberID, state: StateFolder) throws(VaultError) -> Parting? {
+    let path = path(of: member)
+    guard let bytes = try state.readIfThere(path, limit: byteLimit) else { return nil }
+    guard let parting = Parting(decoding: bytes) else {
+      throw .damaged(path: state.describe(path), reason: "its checksum is wrong")
+    }
+    return parting
+  }
+
+  /// On disk when it returns.
+  func store(of member: MemberID, state: StateFolder) throws(VaultError) {
+    let bytes = ChecksummedLines.encode(
+      title: Self.title, ["from \(from.hex)", "above \(above)"])
+    try storing { () throws(BlobStoreError) in
+      try state.store.replace(Self.path(of: member), bytes, durably: true)
+    }
+  }
+
+  static func remove(of member: MemberID, state: StateFolder) throws(VaultError) {
+    try storing { () throws(BlobStoreError) in try state.store.remove(path(of: member)) }
+  }
+
+  private init?(decoding bytes: [UInt8]) {
+    let words = ChecksummedLines(decoding: bytes, title: Self.title)?.words(upTo: 2) ?? []
+    guard words.count == 2, words.allSatisfy({ $0.count == 2 }), words[0][0] == "from",
+      words[1][0] == "above", let from = DeviceID(hex: String(words[0][1])),
+      let above = UInt64(words[1][1])
+    else { return nil }
+    (self.from, self.above) = (from, above)
+  }
+
+  init(from: DeviceID, above: UInt64) { (self.from, self.above) = (from, above) }
+}
+
+/// The keys of the device that this machine is about to become: kept from before anything of it is written, so that
+/// whatever interrupts it, there is one such device.
+struct NextDevice: Sendable {
+  let device: DeviceID
+  /// Its `DeviceKeys` under the device unlock key, as they will stand in the slot.
+  let keys: Sealed
+
+  private static let title = "kinvault next device 1"
+  private static let path: BlobPath = "next-device"
+  private static let byteLimit = 4 << 10
+
+  static func load(state: StateFolder) throws(VaultError) -> NextDevice? {
+    guard let bytes = try state.readIfThere(path, limit: byteLimit) else { return nil }
+    // It is written at once and durably, so what does not hold was never used.
+    return NextDevice(decoding: bytes)
+  }
+
+  /// On disk when it returns.
+  func store(state: StateFolder) throws(VaultError) {
+    let bytes = ChecksummedLines.encode(
+      title: Self.title,
+      ["device \(device.hex)", "keys \(Hex.encode(keys.nonce)) \(Hex.encode(keys.ciphertext))"])
+    try storing { () throws(BlobStoreError) in
+      try state.store.replace(Self.path, bytes, durably: true)
+    }
+  }
+
+  static func remove(state: StateFolder) throws(VaultError) {
+    try storing { () throws(BlobStoreError) in try state.store.remove(path) }
+  }
+
+  init(device: DeviceID, keys: Sealed) { (self.device, self.keys) = (device, keys) }
+
+  private init?(decoding bytes: [UInt8]) {
+    let words = ChecksummedLines(decoding: bytes, title: Self.title)?.words(upTo: 3) ?? []
+    guard words.count == 2, words[0].count == 2, words[1].count == 3, words[0][0] == "device",
+      words[1][0] == "keys", let device = DeviceID(hex: String(words[0][1])),
+      let nonce = Hex.decode(String(words[1][1])),
+      let ciphertext = Hex.decode(String(words[1][2]))
+    else { return nil }
+    self.device = device
+    keys = Sealed(nonce: nonce, ciphertext: ciphertext)
+  }
+}
+
+extension StateFolder {
+  /// A file of the state; nil if it is not there.
+  func readIfThere(_ path: BlobPath, limit: Int) throws(VaultError) -> [UInt8]? {
+    do { return try store.read(path, limit: limit) } catch {
+      if case .notFound = error { return nil }
+      throw VaultError(error)
+    }
+  }
+
+  // MARK: The newest own head
+
+  private static func keptHeadPath(of member: MemberID) -> BlobPath {
+    BlobPath("heads").appending(member.hex)
+  }
+
+  /// Keeps the bytes of this device's newest head of a member. A commit does not wait for that.
+  func keepHead(_ bytes: [UInt8], of member: MemberID) throws(VaultError) {
+    try storing { () throws(BlobStoreError) in
+      try store.replace(Self.keptHeadPath(of: member), bytes, durably: false)
+    }
+  }
+
+  /// Makes sure that no power cut takes what `keepHead` kept.
+  func keepHeadDurably(of member: MemberID) throws(VaultError) {
+    guard let bytes = try keptHead(of: member) else { return }
+    try storing { () throws(BlobStoreError) in
+      try store.replace(Self.keptHeadPath(of: member), bytes, durably: true)
+    }
+  }
+
+  /// What `keepHead` kept, of which nothing is verified; nil if nothing was.
+  func keptHead(of member: MemberID) throws(VaultError) -> [UInt8]? {
+    try readIfThere(Self.keptHeadPath(of: member), limit: SignedFiles.sizeLimit)
+  }
+}

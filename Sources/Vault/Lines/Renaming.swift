@@ -1,0 +1,92 @@
+import Synchronization
+import VaultModel
+
+/// Writes anew what one device wrote of a member above a counter as written by another one, which its machine has
+/// become: the revisions with all that were replaced since then. Docs/Format.md, "Lines".
+///
+/// The same objects come of it whoever does it. Who may not write only reads the records so.
+final class Renaming: Sendable {
+  private let member: Member
+  private let device: DeviceID
+  private let above: UInt64
+  private let other: DeviceID
+  private let names = Mutex<[ObjectName: ObjectName]>([:])
+
+  init(member: Member, device: DeviceID, above: UInt64, to other: DeviceID) {
+    self.member = member
+    self.device = device
+    self.above = above
+    self.other = other
+  }
+
+  func concerns(_ entry: RecordEntry) -> Bool { entry.version[device] > above }
+
+  /// - Throws: `noSpace`, `io`.
+  func entry(_ entry: RecordEntry) throws(VaultError) -> RecordEntry {
+    guard concerns(entry) else { return entry }
+    var entry = entry
+    if member.objects.staging != nil { entry.revision = try revision(entry.revision) }
+    entry.version = entry.version.renaming(device, above: above, to: other)
+    if entry.device == device { entry.device = other }
+    return entry
+  }
+
+  /// A revision, those that it replaced before it. Iterative: a record may have been edited any number of times.
+  private func revision(_ first: ObjectName) throws(VaultError) -> ObjectName {
+    var waiting = [first]
+    var opened: Set<ObjectName> = []
+    while let name = waiting.last {
+      if self[name] != nil {
+        waiting.removeLast()
+        continue
+      }
+      let isFirstLook = opened.insert(name).inserted
+      guard let revision = try readable(name) else {
+        // What cannot be read here keeps its name.
+        note(name, as: name)
+        waiting.removeLast()
+        continue
+      }
+      guard revision.version[device] > above else {
+        note(name, as: name)
+        waiting.removeLast()
+        continue
+      }
+      let before = revision.previous.filter { self[$0] == nil }
+      if isFirstLook, !before.isEmpty {
+        waiting += before
+        continue
+      }
+      note(name, as: try store(revision))
+      waiting.removeLast()
+    }
+    return self[first] ?? first
+  }
+
+  private func store(_ old: RecordRevision) throws(VaultError) -> ObjectName {
+    var revision = old
+    revision.previous = old.previous.map { self[$0] ?? $0 }.sorted()
+    revision.version = old.version.renaming(device, above: above, to: other)
+    if revision.device == device { revision.device = other }
+    let keys = member.register.keys.current
+    let bytes = try pages(member.loadPage) { _ in
+      try revision.encode(storingPages: { page in
+        try self.member.objects.write(.page, page, under: keys)
+      })
+    }
+    return try member.objects.write(.record, bytes, under: keys)
+  }
+
+  private func readable(_ name: ObjectName) throws(VaultError) -> RecordRevision? {
+    do throws(VaultError) { return try member.revision(name) } catch {
+      switch error {
+      case .missing, .damaged: return nil
+      default: throw error
+      }
+    }
+  }
+
+  private subscript(name: ObjectName) -> ObjectName? { names.withLock { $0[name] } }
+
+  private func note(_ old: ObjectName, as new: ObjectName) { names.withLock { $0[old] = new } }
+}

@@ -1,0 +1,117 @@
+import VaultCrypto
+import VaultModel
+
+/// How this machine becomes a device of its own, when another one has written under its key. Docs/Format.md, "Lines".
+extension VaultContext {
+  /// Goes on as a device of its own, unless another process of this machine has begun so; what this machine wrote of
+  /// the member above a counter is to be written anew by it, and its next writer does so.
+  ///
+  /// Cut short anywhere, this machine is the device that it was, and does it again with the same new keys, or is the
+  /// new one and whole. The caller holds the commit lock.
+  ///
+  /// - Throws: `missing` when the person's certificate of this device has not come yet; `noSpace`, `io`.
+  func part(
+    from device: DeviceID, in member: MemberID, above: UInt64
+  ) throws(VaultError) {
+    guard !isReadOnly else { throw .readOnly }
+    if let removal { throw removal }
+    try Parting(from: device, above: above).store(of: member, state: state)
+    let old = self.device
+    // In another member, it has become one already.
+    guard old.id == device else { return }
+    try reloadPeople()
+    guard let own = people[person] else {
+      throw .missing(path: VaultPath.identity(person).string)
+    }
+    let master = try PersonKeys.openCurrentMaster(of: own, device: old, files: signedFiles)
+    let next = try nextDevice()
+    let new = try slotKey.openDeviceKeys(
+      next.keys, of: next.device, path: state.describe("next-device"))
+    let generation = own.identity.generation
+    let enrolment = DeviceEnrolment(
+      vault: binding.vault, store: store, files: signedFiles, state: state, person: person,
+      generation: generation, clock: clock)
+    if own.certificates[new.id] == nil {
+      try enrolment.certify(
+        PublicDevice(new), master: master,
+        identityKey: master.identitySigningKey(binding: binding, generation: generation))
+      try reloadPeople()
+    }
+    let name: String
+    if let known = profile(of: new.id) {
+      name = known.deviceName
+    } else {
+      let former = profile(of: old.id)
+      name = nextName(after: former?.deviceName ?? "")
+      try enrolment.storeRegister(
+        new,
+        NewDevice(
+          personName: "", deviceName: name, deviceKind: former?.deviceKind ?? "",
+          passwordCost: .floor, recoveryCost: .floor), keys: keys)
+    }
+    var slot = try state.loadSlot(vault: binding.vault)
+    slot.passwordDevice = slot.passwordDevice ?? slot.device
+    slot.device = new.id
+    slot.deviceKeys = next.keys
+    try state.storeSlot(slot)
+    try NextDevice.remove(state: state)
+    try goOn(as: new)
+    noteParting(name)
+  }
+
+  /// Becomes the device that another process of this machine has become. The caller holds the commit lock.
+  func followSlot() throws(VaultError) {
+    let slot = try state.loadSlot(vault: binding.vault)
+    guard slot.device != device.id else { return }
+    let new: ThisDevice
+    do throws(VaultError) {
+      new = try slotKey.openDeviceKeys(of: slot, path: state.describe("slot"))
+    } catch {
+      // Made with the 24 words since: that is another device's.
+      if case .damagedSlot = error { return }
+      throw error
+    }
+    try goOn(as: new)
+  }
+
+  private func goOn(as new: ThisDevice) throws(VaultError) {
+    change(device: new)
+    try reloadPeople()
+  }
+
+  private func nextDevice() throws(VaultError) -> NextDevice {
+    // One that it has become already may be left.
+    if let begun = try NextDevice.load(state: state), begun.device != device.id { return begun }
+    let signingSeed = SecretBytes(randomCount: 32)
+    let agreementPrivate = SecretBytes(randomCount: 32)
+    let device = ThisDevice(signingSeed: signingSeed, agreementPrivateKey: agreementPrivate)
+    let next = NextDevice(
+      device: device.id,
+      keys: slotKey.sealDeviceKeys(
+        signingSeed: signingSeed, agreementPrivateKey: agreementPrivate, device: device.id))
+    try next.store(state: state)
+    return next
+  }
+
+  /// The name with the next number that none of the person's devices has: desk, desk-2, desk-3.
+  private func nextName(after name: String) -> String {
+    var base = Substring(name)
+    if let hyphen = name.lastIndex(of: "-"), UInt32(name[hyphen...].dropFirst()) != nil {
+      base = name[..<hyphen]
+    }
+    let known = people[person]?.certificates.keys.compactMap { profile(of: $0)?.deviceName } ?? []
+    var number = 2
+    while known.contains("\(base)-\(number)") { number += 1 }
+    return "\(base)-\(number)"
+  }
+
+  private func profile(of device: DeviceID) -> DeviceProfile? {
+    guard let certificate = people[person]?.certificates[device] else { return nil }
+    do throws(VaultError) {
+      return try loadRegister(of: device, signingPublicKey: certificate.signingPublicKey).profile
+    } catch {
+      // Only its name is wanted, for another one.
+      return nil
+    }
+  }
+}

@@ -1,0 +1,318 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultModel
+
+@testable import Vault
+@testable import VaultSync
+
+/// A machine that was put back to an earlier state, or copied, writes beside what it or its copy has written before:
+/// both lines are joined as of two devices. Docs/Sync.md, "Put back or copied".
+@Suite struct LineTests {
+  private let remote = MemoryStore()
+
+  /// All of these meet at the remote until nothing moves.
+  private func meet(_ devices: [Family.Device], at remote: any BlobStore) throws {
+    for _ in 0..<8 {
+      let reports = try devices.map { try $0.sync(remote) }
+      if reports.allSatisfy({ $0.pulled.isEmpty && $0.pushed.isEmpty }) { return }
+    }
+    Issue.record("they do not come to rest")
+  }
+
+  private func expectAll(
+    _ notes: [String], on devices: [Family.Device], _ comment: Comment = "",
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    for (number, device) in devices.enumerated() {
+      let contents = Set(try device.contents().values)
+      for note in notes {
+        #expect(
+          contents.contains(note), "\(comment), on \(number)", sourceLocation: sourceLocation)
+      }
+      try device.expectWhole("\(comment), on \(number)", sourceLocation: sourceLocation)
+      try device.reopen()
+      #expect(
+        Set(try device.contents().values) == contents, "\(comment), on \(number)",
+        sourceLocation: sourceLocation)
+    }
+    let first = try devices[0].contents()
+    for device in devices {
+      #expect(try device.contents() == first, comment, sourceLocation: sourceLocation)
+    }
+  }
+
+  /// `lost` notes are written and seen by the others, then the machine goes back to before them and writes `new` ones.
+  @Test(arguments: [(3, 1), (2, 2), (1, 3), (2, 0), (1, 40)])
+  func aMachineThatWasPutBackLosesNothing(lost: Int, new: Int) throws {
+    let family = try Family(count: 2)
+    try family[0].write("Before", "before")
+    try family.meet(at: remote)
+    let snapshot = family[0].snapshot()
+    var notes: [String] = ["before"]
+    for number in 0..<lost {
+      notes.append("lost \(number)")
+      try family[0].write("Lost \(number)", "lost \(number)")
+    }
+    try family.meet(at: remote)
+    try family[0].putBack(snapshot)
+    for number in 0..<new {
+      notes.append("new \(number)")
+      try family[0].write("New \(number)", "new \(number)")
+    }
+    try meet(family.devices, at: remote)
+    try expectAll(notes, on: family.devices)
+    #expect(try family[1].vault.devices().count == (new == 0 ? 2 : 3))
+  }
+
+  @Test func bothLinesOfAnEditedNoteAreKept() throws {
+    let family = try Family(count: 2)
+    let record = try family[0].write("Note", "before")
+    try family.meet(at: remote)
+    let snapshot = family[0].snapshot()
+    try family[0].edit(record, "lost")
+    try family.meet(at: remote)
+    try family[0].putBack(snapshot)
+    try family[0].edit(record, "one")
+    try family[0].edit(record, "new")
+    try meet(family.devices, at: remote)
+    try expectAll(["lost", "new"], on: family.devices)
+  }
+
+  @Test func twoCopiesOfOneMachineAreTwoDevices() throws {
+    let family = try Family(count: 2)
+    let record = try family[0].write("Note", "before")
+    try family.meet(at: remote)
+    let copy = try family[0].clone()
+    try family[0].edit(record, "original")
+    try copy.edit(record, "first")
+    try copy.edit(record, "copy")
+    let devices = [family[0], copy, family[1]]
+    try meet(devices, at: remote)
+    try expectAll(["original", "copy"], on: devices)
+    #expect(copy.vault.device != family[0].vault.device)
+    let names = try family[0].vault.devices().compactMap { $0.profile?.deviceName }.sorted()
+    #expect(names.contains("desk-2"))
+    // And they go on as two.
+    try family[0].edit(record, "original 2")
+    try copy.write("Other", "copy 2")
+    try meet(devices, at: remote)
+    try expectAll(["original 2", "copy 2"], on: devices)
+  }
+
+  /// The two copies sync with remotes of their own, and a third machine with both.
+  @Test func twoCopiesMeetThroughAThirdMachine() throws {
+    let family = try Family(count: 2)
+    let (one, two) = (MemoryStore(), MemoryStore())
+    let record = try family[0].write("Note", "before")
+    try meet(family.devices, at: one)
+    try family[0].sync(two, as: "two")
+    let copy = try family[0].clone()
+    try family[0].edit(record, "original")
+    try family[0].write("Original", "only the original")
+    try copy.edit(record, "first")
+    try copy.edit(record, "copy")
+    try copy.write("Copy", "only the copy")
+    try family[0].sync(one)
+    try copy.sync(two, as: "two")
+    for _ in 0..<3 {
+      try family[1].sync(one)
+      let shown = try family[1].contents()
+      try family[1].sync(two, as: "two")
+      #expect(try family[1].contents() == shown, "one line at a time is shown")
+    }
+    #expect(Set(try family[1].contents().values).isSuperset(of: ["original", "only the original"]))
+    try copy.sync(two, as: "two")
+    #expect(copy.vault.device != family[0].vault.device)
+    for _ in 0..<3 {
+      try family[1].sync(two, as: "two")
+      try family[1].sync(one)
+      try copy.sync(two, as: "two")
+      try family[0].sync(one)
+    }
+    try expectAll(
+      ["original", "copy", "only the original", "only the copy"],
+      on: [family[0], family[1], copy])
+  }
+
+  /// Two machines follow a line each, and the one whose line it is goes on as another device.
+  @Test func whoFollowedALineFollowsItsMachine() throws {
+    let family = try Family(count: 3)
+    let (one, two) = (MemoryStore(), MemoryStore())
+    let record = try family[0].write("Note", "before")
+    try meet(family.devices, at: one)
+    for device in family.devices { try device.sync(two, as: "two") }
+    let copy = try family[0].clone()
+    try family[0].edit(record, "original")
+    try copy.edit(record, "first")
+    try copy.edit(record, "copy")
+    try copy.write("Copy", "only the copy")
+    try family[0].sync(one)
+    try copy.sync(two, as: "two")
+    try family[1].sync(one)
+    try family[2].sync(two, as: "two")
+    try family[2].edit(record, "on top of the copy")
+    try family[2].sync(two, as: "two")
+    // Everybody meets everybody.
+    let all = family.devices + [copy]
+    for _ in 0..<4 {
+      for device in all {
+        try device.sync(one)
+        try device.sync(two, as: "two")
+      }
+    }
+    try expectAll(["original", "on top of the copy", "only the copy"], on: all)
+  }
+
+  /// A copier like `rsync -a` puts one machine's files in the place of the other's, whichever is newer.
+  private func copyFiles(from one: Family.Device, to other: Family.Device) throws {
+    for (path, bytes) in one.store.blobs
+    where !path.string.hasPrefix("staging") && other.store.blobs[path] != bytes {
+      try other.store.replace(path, bytes, durably: true)
+    }
+  }
+
+  @Test func twoCopiesMeetThroughAFileCopier() throws {
+    let family = try Family(count: 2)
+    let record = try family[0].write("Note", "before")
+    try copyFiles(from: family[0], to: family[1])
+    try family[1].reopen()
+    let copy = try family[0].clone()
+    try family[0].edit(record, "original")
+    try copy.edit(record, "first")
+    try copy.edit(record, "copy")
+    let all = [family[0], copy, family[1]]
+    for _ in 0..<3 {
+      for (from, to) in [(0, 1), (1, 2), (2, 0), (0, 2), (2, 1), (1, 0)] {
+        try copyFiles(from: all[from], to: all[to])
+        try all[to].reopen()
+        _ = try all[to].emma.joinConcurrent()
+      }
+    }
+    try expectAll(["original", "copy"], on: all)
+    #expect(family[0].vault.device != copy.vault.device)
+  }
+
+  @Test func aRunningMachineNoticesACopiersHead() throws {
+    let family = try Family(count: 2)
+    let record = try family[0].write("Note", "before")
+    let copy = try family[0].clone()
+    try family[0].edit(record, "original")
+    try copy.edit(record, "copy")
+    try copyFiles(from: copy, to: family[0])
+    // Without being opened anew.
+    try family[0].write("Later", "later")
+    #expect(family[0].vault.device != copy.vault.device)
+    try expectAll(
+      ["original", "copy", "later", "before"].filter { $0 != "before" }, on: [family[0]])
+  }
+
+  /// A stick with an older copy is copied back over the machine's folder.
+  @Test func anOlderOwnHeadIsPutRightWithoutAQuestion() throws {
+    let family = try Family(count: 1)
+    let record = try family[0].write("Note", "before")
+    let stick = family[0].store.blobs
+    try family[0].edit(record, "after")
+    let newest = try #require(family[0].vault.members.first).knownCounters
+    for (path, bytes) in stick where !path.string.hasPrefix("staging") {
+      try family[0].store.replace(path, bytes, durably: true)
+    }
+    try family[0].reopen()
+    try expectAll(["after"], on: family.devices)
+    #expect(try family[0].emma.knownCounters == newest)
+    // The same while it runs.
+    for (path, bytes) in stick where !path.string.hasPrefix("staging") {
+      try family[0].store.replace(path, bytes, durably: true)
+    }
+    try family[0].write("Next", "next")
+    try expectAll(["after", "next"], on: family.devices)
+  }
+
+  @Test func twicePutBackAndACopyOfACopy() throws {
+    let family = try Family(count: 2)
+    let record = try family[0].write("Note", "before")
+    try family.meet(at: remote)
+    let snapshot = family[0].snapshot()
+    var notes: [String] = []
+    for round in 0..<2 {
+      try family[0].edit(record, "round \(round)")
+      try family[0].write("Round \(round)", "written \(round)")
+      try family.meet(at: remote)
+      notes.append("written \(round)")
+      try family[0].putBack(snapshot)
+    }
+    try family[0].edit(record, "third")
+    let copy = try family[0].clone()
+    let second = try copy.clone()
+    try copy.write("Copy", "copy")
+    try second.write("Second", "second")
+    let all = family.devices + [copy, second]
+    try meet(all, at: remote)
+    try expectAll(notes + ["third", "copy", "second"], on: all)
+    #expect(Set(all.map { $0.vault.device }).count == 4)
+  }
+
+  @Test(arguments: [true, false])
+  func cutAnywhereWhileItBecomesADevice(isState: Bool) throws {
+    for number in 1... {
+      let family = try Family(count: 2)
+      let remote = MemoryStore()
+      let record = try family[0].write("Note", "before")
+      try family.meet(at: remote)
+      let snapshot = family[0].snapshot()
+      try family[0].edit(record, "lost")
+      try family.meet(at: remote)
+      try family[0].putBack(snapshot)
+      try family[0].edit(record, "new")
+      try family[0].write("Other", "other")
+      let store = isState ? family[0].stateStore : family[0].store
+      store.cut(after: number)
+      var isWhole = true
+      do { try family[0].sync(remote) } catch is SyncError { isWhole = false }
+      if number.isMultiple(of: 2) {
+        family[0].store = family[0].store.imageAfterPowerCut(seed: UInt64(number))
+        family[0].stateStore = family[0].stateStore.imageAfterPowerCut(seed: UInt64(number))
+      }
+      try family[0].reopen()
+      try family.meet(at: remote)
+      try expectAll(["lost", "new", "other"], on: family.devices, "cut at \(number)")
+      #expect(try family[1].vault.devices().count == 3, "cut at \(number)")
+      if isWhole { return }
+    }
+  }
+
+  @Test func aLockedSyncReplacesNoHeadOfAnotherLine() throws {
+    let family = try Family(count: 2)
+    try family[0].write("Before", "before")
+    try family.meet(at: remote)
+    let snapshot = family[0].snapshot()
+    try family[0].write("Lost", "lost")
+    try family[0].sync(remote)
+    try family[0].putBack(snapshot)
+    for number in 0..<3 { try family[0].write("New \(number)", "new \(number)") }
+    for _ in 0..<2 {
+      _ = try LockedSync(
+        vault: family[0].vault.id, folder: family[0].store,
+        state: StateFolder(store: family[0].stateStore), remote: remote,
+        name: #require(RemoteName("usb"))
+      ).run()
+      #expect(try family[0].quickSync(remote) == nil)
+    }
+    try meet(family.devices, at: remote)
+    try expectAll(["lost", "new 0", "new 2"], on: family.devices)
+  }
+
+  @Test func aNewCopySeesBothLines() throws {
+    let family = try Family(count: 3)
+    let record = try family[0].write("Note", "before")
+    try meet([family[0], family[1]], at: remote)
+    let snapshot = family[0].snapshot()
+    try family[0].edit(record, "lost")
+    try meet([family[0], family[1]], at: remote)
+    try family[0].putBack(snapshot)
+    for number in 0..<4 { try family[0].edit(record, "new \(number)") }
+    try family[0].sync(remote)
+    try family[2].sync(remote)
+    try expectAll(["lost", "new 3"], on: [family[2]])
+  }
+}
