@@ -134,7 +134,8 @@ struct CommitWriter {
     self.heads = heads
     let current = heads.last(of: member.context.device.id)?.counter ?? 0
     counter = max(current, heads.counterFloor) + 1
-    time = heads.lastTime.next(now: member.context.clock.milliseconds())
+    self.heads.forgetTimeAhead(of: member.context.clock)
+    time = self.heads.lastTime.next(now: member.context.clock.milliseconds())
   }
 
   // MARK: Records

@@ -44,6 +44,11 @@ struct HeadsState: Sendable {
     if time > lastTime, clock.believes(time) { lastTime = time }
   }
 
+  /// A clock that was turned back since has shown that it was ahead before.
+  mutating func forgetTimeAhead(of clock: WallClock) {
+    if !clock.believes(lastTime) { lastTime = .zero }
+  }
+
   /// The newest head of a device, whether it counts or not.
   func last(of device: DeviceID) -> LoadedHead? { loaded[device] ?? takenOver[device] }
 
