@@ -26,6 +26,8 @@ final class RepeatingSchedule {
   private var handles: [(handle: FileHandle, file: File)] = []
   /// Files that the kernel knows, with or without a name.
   private var inodes: [(inode: Inode, file: File)] = []
+  /// Of every file that there was.
+  private var allInodes: Set<Inode> = []
   private var steps: [String] = []
 
   private static let contents: [[UInt8]] =
@@ -104,7 +106,7 @@ final class RepeatingSchedule {
     let file = names[path] ?? File()
     names[path] = file
     let before = file.content
-    do throws(FileError) { try tree.write(path, content) } catch {
+    do throws(FileError) { try write(path, content) } catch {
       // Refused before anything was done, or after what was there was cut off.
       guard try tree.list(folder(of: path)).contains(name(of: path)) else {
         names[path] = nil
@@ -118,12 +120,17 @@ final class RepeatingSchedule {
     file.content = content
   }
 
+  private func write(_ path: String, _ content: [UInt8]) throws(FileError) {
+    defer { if let inode = try? tree.find(path) { allInodes.insert(inode) } }
+    try tree.write(path, content)
+  }
+
   private func folder(of path: String) -> String { String(path.prefix(6)) }
   private func name(of path: String) -> String { String(path.dropFirst(7)) }
 
   private func replace(_ path: String, _ content: [UInt8]) throws(FileError) {
     note("replace \(path) \(content.count)")
-    try tree.write("Emma/new", content)
+    try write("Emma/new", content)
     try tree.rename("Emma/new", path)
     let file = File()
     file.content = content
@@ -175,8 +182,9 @@ final class RepeatingSchedule {
     try handle.truncate(to: 0)
     file.content = []
     if !content.isEmpty { try handle.put(content, at: 0) }
-    try handle.flush()
+    // It is what the file holds now, whether or not there is room for it yet.
     file.content = content
+    try handle.flush()
   }
 
   private func close() {
@@ -229,8 +237,7 @@ final class RepeatingSchedule {
     handles = []
     try compare()
     #expect(try vault.check(readsData: true).problems == [], context)
-    for (inode, _) in inodes { tree.forget(inode, 1_000_000) }
-    for path in names.keys { tree.forget(try tree.find(path), 1_000_000) }
+    for inode in allInodes { tree.forget(inode, 1_000_000) }
     for member in vault.members {
       member.objects.removeUnused()
       #expect(member.objects.stagedCount == 0, context)

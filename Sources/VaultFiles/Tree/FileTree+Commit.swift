@@ -277,7 +277,11 @@ extension FileTree {
           view.pending[edit.record]?.items[name] = item != nil
         }
         guard let item else { continue }
-        if let file = view.files[item.file], file.content == item.content { file.noteCommitted() }
+        if let file = view.files[item.file], file.content == item.content {
+          file.noteCommitted()
+          // An earlier attempt failed, of which nobody has heard yet: nothing of it is true any more.
+          if file.draftChanges == nil { file.pendingError = nil }
+        }
         if item.fileTime == nil {
           note(item, isCommittedAt: times[edit.record], in: edit.record, of: view)
         }
