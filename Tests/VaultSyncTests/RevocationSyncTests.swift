@@ -130,6 +130,22 @@ import VaultModel
     #expect(again.problems == [])
   }
 
+  /// What the one who is out had written and synced before goes as well: his list of records is among it.
+  @Test func nothingOfWhoIsOutStaysUnderTheOldKey() throws {
+    try ben.write("Before")
+    for adult in [ben, anna, carla, annasLaptop] { #expect(try adult.sync(usb).problems == []) }
+    try revokeBen()
+    for adult in [anna, carla, annasLaptop, ben, anna, carla] {
+      #expect(try adult.sync(usb).problems == [])
+    }
+    for adult in [anna, carla, annasLaptop] {
+      #expect(try adult.titles == ["Visit", "Scan", "Before"])
+      try adult.expectWhole()
+      #expect(keys(on: adult.store).count == 1)
+    }
+    #expect(keys(on: usb).count == 1)
+  }
+
   @Test func aDeviceThatWasAwayBringsWhatItWrote() throws {
     try carla.write("Offline")
     try ben.write("Late")
