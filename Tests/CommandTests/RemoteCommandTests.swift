@@ -76,9 +76,11 @@ import Testing
     try desk.run("remote", "add", "usb", usb, expecting: 0)
     let dry = try desk.run("sync", "--dry-run", expecting: 0).output
     #expect(dry.hasPrefix("usb: would put "))
-    #expect(dry.contains("→ vault.json") && dry.contains("/heads/"))
+    #expect(dry.contains("→ Emma/Notes/2025-01-20 Visit  (new)\n"), "\(dry)")
+    let moves = try desk.run("sync", "--dry-run", "--json", expecting: 0).output
+    #expect(moves.contains("\"vault.json\"") && moves.contains("/heads/"), "\(moves)")
     #expect(access(usb + "/vault.json", F_OK) != 0)
-    let planned = dry.split(separator: "\n").filter { $0.contains("→") }.count
+    let planned = moves.split(separator: "\n").filter { $0.contains("\"bytes\"") }.count
     let json = try desk.run("sync", "--json", expecting: 0).output
     #expect(json.contains("\"pushedFiles\" : \(planned)"), "\(json)")
     #expect(json.contains("\"state\" : \"synced\"") && json.contains("\"remote\" : \"usb\""))

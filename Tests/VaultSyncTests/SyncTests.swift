@@ -123,6 +123,40 @@ import VaultModel
     let pulled = try family[1].sync(usb)
     #expect(plannedPull.pulled == pulled.pulled)
     #expect(pulled.moves.isEmpty)
+    #expect(pulled.records.isEmpty)
+  }
+
+  @Test func aDryRunNamesTheRecords() throws {
+    let family = try Family()
+    let usb = MemoryStore()
+    func named(_ number: Int) throws -> Set<String> {
+      let report = try family[number].sync(usb) { $0.isDryRun = true }
+      return Set(
+        report.records.map {
+          "\($0.direction) \($0.path.map(\.string).joined(separator: "/")) \($0.change)"
+        })
+    }
+    let visits = try family[0].write("Visits", "")
+    let below = RecordEdit.newRecord("Eyes", in: visits, note: "all well")
+    try family[0].commit(below)
+    try family[0].write("Old", "x")
+    #expect(
+      try named(0) == [
+        "push Emma new", "push Emma/Visits new", "push Emma/Visits/Eyes new", "push Emma/Old new",
+      ])
+    try family.meet(at: usb)
+    #expect(try named(0) == [])
+    #expect(try named(1) == [])
+    try family[0].edit(below.record, "glasses")
+    let old = try #require(family[0].emma.children(of: .root).first { $0.title.string == "Old" })
+    try family[0].delete(old.record)
+    let made = try family[0].write("Made", "x")
+    try family[0].delete(made)
+    #expect(
+      try named(0) == ["push Emma/Visits/Eyes changed", "push Emma/Old deleted"])
+    try family[0].sync(usb)
+    #expect(
+      try named(1) == ["pull Emma/Visits/Eyes changed", "pull Emma/Old deleted"])
   }
 
   @Test func auditLogsComeTogetherWhenEverythingIsLookedAt() throws {

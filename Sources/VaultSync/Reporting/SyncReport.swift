@@ -56,6 +56,9 @@ package struct SyncReport: Sendable {
   package var pushed = SyncTally()
   /// Every file of both, in no particular order; only of a dry run.
   package var moves: [SyncMove] = []
+  /// The records that are news to the other side, in no particular order; only of a dry run, and none of members whose
+  /// keys are not here.
+  package var records: [SyncedRecord] = []
   /// Requests to the remote, those that only looked included.
   package var traffic = SyncTraffic()
   /// Records that changed here.

@@ -43,8 +43,22 @@ struct MemberPull {
       session.change { $0.untakenHeadCount += incoming.count }
       return 0
     }
-    return try place(
-      try bring(incoming) { transferOf($0.head) })
+    let whole = try bring(incoming) { transferOf($0.head) }
+    if session.options.isDryRun { noteRecords(of: whole) }
+    return try place(whole)
+  }
+
+  private func noteRecords(of incoming: [Incoming]) {
+    let joined = Manifest(incoming.flatMap(\.entries))
+    let titles = RecordTitles { joined[$0] ?? member.entry($0) }
+    let records = joined.entries.compactMap { entry -> SyncedRecord? in
+      let known = member.entry(entry.record)
+      if known == nil, entry.isDeleted { return nil }
+      return SyncedRecord(
+        .pull, of: member.id, path: titles.path(of: entry),
+        entry.isDeleted ? .deleted : known == nil ? .new : .changed)
+    }
+    session.change { $0.records += records }
   }
 
   private func open(_ devices: [DeviceID]) throws(SyncError) -> [Incoming] {

@@ -27,6 +27,7 @@ struct MemberPush {
     let there = try headsThere().filter { !$0.isLate && isOfOneLine($0) }
     let coverage = Coverage(
       Dictionary(there.map { ($0.device, $0.counter) }, uniquingKeysWith: { first, _ in first }))
+    if session.options.isDryRun { noteRecords(of: heads, newTo: coverage) }
     if (isRepair || coverage.counters.isEmpty) && !objects.isLazy {
       return try bringEverything(heads)
     }
@@ -35,6 +36,43 @@ struct MemberPush {
     return try bring(
       heads.filter { !$0.isLate }, transfer, coverage, known: Set(there.flatMap(\.segments)))
       + bring(heads.filter(\.isLate), lateTransfer, Coverage(), known: [])
+  }
+
+  /// What a dry run says of records: which of these heads' are news to a remote that holds so much.
+  private func noteRecords(of heads: [OpenedHead], newTo coverage: Coverage) {
+    var joined = Manifest()
+    for name in Set(heads.flatMap(\.segments)) {
+      // One that cannot be read was told when it was to be sent.
+      guard let bytes = try? objects.content(name, kind: .segment),
+        let segment = try? Segment(decoding: bytes)
+      else { continue }
+      for entry in segment.entries { _ = joined.apply(entry) }
+    }
+    let titles = RecordTitles { joined[$0] }
+    let records = joined.entries.compactMap { entry -> SyncedRecord? in
+      guard isNews(entry, coverage) else { return nil }
+      let isNew = !isAnyVersionThere(of: entry, coverage)
+      // What was made and deleted since nobody there needs to hear of.
+      if isNew, entry.isDeleted { return nil }
+      return SyncedRecord(
+        .push, of: member.id, path: titles.path(of: entry),
+        entry.isDeleted ? .deleted : isNew ? .new : .changed)
+    }
+    session.change { $0.records += records }
+  }
+
+  /// Whether the remote has some version of the record; as far back as its past can be read.
+  private func isAnyVersionThere(of entry: RecordEntry, _ coverage: Coverage) -> Bool {
+    var waiting = [entry.revision]
+    var passed: Set<ObjectName> = []
+    while let name = waiting.popLast() {
+      guard passed.insert(name).inserted, let revision = try? member.revision(name) else {
+        continue
+      }
+      if coverage.holds(revision) { return true }
+      waiting += revision.previous
+    }
+    return false
   }
 
   // MARK: Only what is new

@@ -19,6 +19,13 @@ struct SyncOutcome: Encodable {
     var bytes: UInt64
   }
 
+  struct RecordRow: Encodable {
+    var direction: String
+    /// Names, the member's first.
+    var path: [String]
+    var change: String
+  }
+
   var remote: String
   var state: String
   var isDryRun: Bool
@@ -32,6 +39,7 @@ struct SyncOutcome: Encodable {
   var pendingCommits: UInt64 = 0
   var problems: [ProblemRow] = []
   var moves: [MoveRow] = []
+  var records: [RecordRow] = []
   /// Access that was taken away because it was due, in words.
   var revocations: [String] = []
   var error: String?
@@ -41,7 +49,8 @@ struct SyncOutcome: Encodable {
 
   enum CodingKeys: String, CodingKey {
     case remote, state, isDryRun, pulledFiles, pulledBytes, pushedFiles, pushedBytes,
-      removedFiles, requests, changedRecords, pendingCommits, problems, moves, revocations, error
+      removedFiles, requests, changedRecords, pendingCommits, problems, moves, records,
+      revocations, error
   }
 
   /// Syncs an open vault.
@@ -168,6 +177,11 @@ struct SyncOutcome: Encodable {
     moves = report.moves.sorted { $0.path.string < $1.path.string }.map {
       MoveRow(direction: $0.direction.rawValue, path: $0.path.string, bytes: $0.byteCount)
     }
+    records = report.records.sorted { $0.path.lexicographicallyPrecedes($1.path) }.map { record in
+      RecordRow(
+        direction: record.direction.rawValue, path: record.path.map(\.string),
+        change: record.change.rawValue)
+    }
   }
 
   /// Something was found that a person should look at.
@@ -175,9 +189,10 @@ struct SyncOutcome: Encodable {
 
   func print() {
     Terminal.writeLine("\(remote): \(summary)")
-    for move in moves {
-      let arrow = move.direction == "pull" ? "\u{2190}" : "\u{2192}"
-      Terminal.writeLine("  \(arrow) \(move.path)  \(ByteCount.text(move.bytes))")
+    for record in records {
+      let arrow = record.direction == "pull" ? "\u{2190}" : "\u{2192}"
+      let path = Terminal.visible(record.path.joined(separator: "/"))
+      Terminal.writeLine("  \(arrow) \(path)  (\(record.change))")
     }
     for line in revocations { Terminal.writeLine("  \(Terminal.visible(line))") }
     for problem in problems {
