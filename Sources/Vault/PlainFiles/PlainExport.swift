@@ -2,7 +2,8 @@ import Glibc
 import VaultModel
 
 /// Writes a record, with all that stands in it, into a plain folder: readable by everyone who can read
-/// the folder. Keeps modes, times, links and extended attributes; never overwrites anything.
+/// the folder. Keeps permissions, times, links and extended attributes; never overwrites anything. Gives nothing the
+/// right to run as somebody else: whoever may write a record could have set that.
 package struct PlainExport {
   /// What was written, and what could not be read from the vault.
   package struct Report: Sendable {
@@ -13,6 +14,8 @@ package struct PlainExport {
     package var failures: [(path: String, error: VaultError)] = []
     /// Plain paths of folders of which not all files can be listed, and why.
     package var cutFolders: [(path: String, error: VaultError)] = []
+    /// How many files and folders had set-user-ID, set-group-ID or sticky bits, which are left out.
+    package var unprivilegedCount = 0
     /// True if the folder's file system has no extended attributes, and some were left out.
     package var lacksXattrs = false
   }
@@ -156,7 +159,8 @@ extension PlainExport {
       return
     }
     guard item.mode & S_IFMT == S_IFREG else {
-      try file.check("mknod") { mknodat($0, $1, item.mode, 0) }
+      let mode = item.mode & S_IFMT | permissions(item.mode)
+      try file.check("mknod") { mknodat($0, $1, mode, 0) }
       return
     }
     let opened = try OpenFile(
@@ -228,12 +232,17 @@ extension PlainExport {
     progress(UInt64(bytes.count))
   }
 
+  private mutating func permissions(_ mode: UInt32) -> UInt32 {
+    if mode & 0o7000 != 0 { report.unprivilegedCount += 1 }
+    return mode & 0o777
+  }
+
   /// Attributes last: a mode without the right to write would be in the way before.
   private mutating func finish(
     _ descriptor: Int32, _ path: String, mode: UInt32, modified: FileTimestamp, xattrs: [Xattr]
   ) throws(PlainFileError) {
     if try !PlainXattrs.store(xattrs, to: descriptor, path: path) { report.lacksXattrs = true }
-    guard fchmod(descriptor, mode & 0o7777) == 0 else {
+    guard fchmod(descriptor, permissions(mode)) == 0 else {
       throw .system(call: "chmod", path: path, errno: errno)
     }
     let times = [modified.systemTime, modified.systemTime]

@@ -7,8 +7,8 @@ struct ExportCommand: ParsableCommand {
     commandName: "export",
     abstract: "Write a record or a whole member to a plain, unencrypted folder.",
     discussion: """
-      Keeps times, permissions, links and extended attributes, and never overwrites anything. Every export \
-      is noted in the audit log.
+      Keeps times, permissions, links and extended attributes, but for set-user-ID and its like, and never \
+      overwrites anything. Every export is noted in the audit log.
 
       Examples:
         kinvault export "Emma/Vaccines/2025-01-20 COVID-19" ~/for-school
@@ -34,10 +34,18 @@ struct ExportCommand: ParsableCommand {
       return try export(found)
     }
     for failure in report.failures {
-      Terminal.note("kinvault: \(failure.path) was left out. \(failure.error.message)")
+      Terminal.note(
+        "kinvault: \(Terminal.visible(failure.path)) was left out. \(failure.error.message)")
     }
     for folder in report.cutFolders {
-      Terminal.note("kinvault: \(folder.path) lacks files. \(folder.error.message)")
+      Terminal.note(
+        "kinvault: \(Terminal.visible(folder.path)) lacks files. \(folder.error.message)")
+    }
+    if report.unprivilegedCount > 0 {
+      Terminal.note(
+        "kinvault: \(counted(report.unprivilegedCount, "file or folder", "files or folders")) had bits "
+          + "that let a program run as somebody else (set-user-ID, set-group-ID, sticky); they are left out."
+      )
     }
     if report.lacksXattrs {
       Terminal.note(

@@ -1,0 +1,35 @@
+import Glibc
+import Testing
+import VaultModel
+
+@testable import Vault
+
+/// What leaves the vault as plain files.
+struct PlainExportTests {
+  /// Whoever may write a record may set these bits, and the one who exports may be root.
+  @Test func nothingIsMadeThatRunsAsSomebodyElse() throws {
+    let vault = try MemoryVault().open()
+    let emma = try vault.addMember(named: #require(FileName("Emma")))
+    var edit = RecordEdit.newRecord("Visit", note: "all well")
+    edit.attributes = RecordAttributes(mode: 0o3775)
+    var tool = try Item.file("tool", Array("#!/bin/sh".utf8), in: emma)
+    tool.mode = 0o106755
+    var pipe = Item(name: try #require(FileName("pipe")), file: .random(), size: 0, time: .zero)
+    pipe.mode = S_IFIFO | 0o4600
+    for item in [tool, pipe] { edit.items[item.name] = item }
+    let commit = try emma.commit([edit])
+    try #require(commit.failures.isEmpty)
+
+    let folder = "/tmp/kinvault-export-\(UInt64.random(in: 0 ... .max))"
+    defer { for name in ["/record.md", "/tool", "/pipe"] { unlink(folder + name) }; rmdir(folder) }
+    var export = PlainExport(of: emma)
+    let report = try export.run(edit.record, to: Array(folder.utf8))
+    #expect(report.failures.isEmpty)
+    #expect(report.unprivilegedCount == 3)
+    for (name, mode) in [("", 0o775), ("/tool", 0o755), ("/pipe", 0o600)] as [(String, mode_t)] {
+      var status = stat()
+      try #require(lstat(folder + name, &status) == 0)
+      #expect(status.st_mode & 0o7777 == mode, "\(name)")
+    }
+  }
+}
