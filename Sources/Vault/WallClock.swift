@@ -3,12 +3,13 @@ import VaultModel
 
 /// Where the vault takes the time from; a test gives its own.
 package struct WallClock: Sendable {
-  /// Milliseconds since 1970. The vault never relies on it being right, only on `HybridTime`.
-  package let milliseconds: @Sendable () -> UInt64
+  private let read: @Sendable () -> UInt64
 
-  package init(milliseconds: @escaping @Sendable () -> UInt64) {
-    self.milliseconds = milliseconds
-  }
+  package init(milliseconds: @escaping @Sendable () -> UInt64) { read = milliseconds }
+
+  /// Milliseconds since 1970, no later than what the format can say. The vault never relies on it being right, only on
+  /// `HybridTime`.
+  package func milliseconds() -> UInt64 { min(read(), Limits.time) }
 
   /// This machine's clock; 0 while it stands before 1970.
   package static let system = WallClock {

@@ -15,6 +15,14 @@ package enum Limits {
   package static let checkpointSegmentEntries = 8_192
   package static let segmentMarks = 65_536
 
+  /// The greatest number that counts anything: adding to it overflows nothing.
+  package static let number: UInt64 = 1 << 62 - 1
+  /// The end of the year 9999, in milliseconds since 1970.
+  package static let time: UInt64 = 253_402_300_799_999
+
+  /// The next time after one that was read.
+  package static func time(after time: UInt64) -> UInt64 { min(time, Self.time - 1) + 1 }
+
   /// The largest content of an object of this kind.
   package static func contentBytes(of kind: ObjectKind) -> Int {
     switch kind {

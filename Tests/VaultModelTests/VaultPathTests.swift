@@ -12,7 +12,7 @@ import VaultModel
       .leaving(random.id(), random.id(), EpochID(number: 9, owner: random.id())),
       .introduction(random.id()), .memberRoot(random.id()),
       .grant(random.id(), epoch, random.id()), .head(random.id(), random.id()),
-      .object(random.id(), random.id()), .auditSegment(random.id(), first: .max),
+      .object(random.id(), random.id()), .auditSegment(random.id(), first: Limits.number),
     ]
   }
 

@@ -189,7 +189,7 @@ import VaultTrust
       emma, by: family.annaDesk, as: family.annasPlace, to: family.carlDesk,
       follows: [family.carlIn])
     let file = try #require(family.world.files[handOver])
-    let link = try Link(decoding: Envelope(decoding: file.bytes).body)
+    let link = try Link(decoding: SignedFile(decoding: file.bytes).body)
     let elsewhere = family.world.link(
       emma, by: family.annaDesk, as: family.annasPlace, follows: [family.benIn], link.changes)
     let trust = family.world.trust()

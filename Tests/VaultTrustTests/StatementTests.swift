@@ -2,30 +2,12 @@ import Testing
 import VaultModel
 import VaultTrust
 
-/// The bytes of statements: one spelling of the envelope, bodies as they stand, bounded numbers.
+/// The bytes of statements: bodies as they stand, bounded numbers.
 @Suite struct StatementTests {
-  private let envelope = Envelope(body: [1, 2, 3], signature: Array(repeating: 9, count: 64))
-
-  @Test func envelopeHasOneSpelling() throws {
-    let file = envelope.encoded()
-    #expect(try Envelope(decoding: file) == envelope)
-    let others: [[UInt8]] = [
-      [], Array(file.dropLast()), file + [0x18, 1], file + file, file + [0x12, 0],
-      Array(file.dropFirst(5)) + Array(file.prefix(5)),
-      [file[0], 0x83, 0x00] + file.dropFirst(2), [0x0a, 0x00] + file,
-    ]
-    for other in others {
-      #expect(throws: TrustError.self) { try Envelope(decoding: other) }
-    }
-    #expect(throws: TrustError.self) {
-      try Envelope(decoding: Envelope(body: [1], signature: [1]).encoded())
-    }
-  }
-
   @Test func everyBodyComesBack() throws {
     let family = Family()
     for file in family.world.files.values {
-      let body = try Envelope(decoding: file.bytes).body
+      let body = try SignedFile(decoding: file.bytes).body
       let again: [UInt8]? =
         switch file.label {
         case .closing: try Closing(decoding: body).encoded()
@@ -154,7 +136,7 @@ import VaultTrust
     let family = Family()
     var random = SeededRandom(seed: 14)
     for file in family.world.files.values {
-      let body = try Envelope(decoding: file.bytes).body
+      let body = try SignedFile(decoding: file.bytes).body
       for _ in 0..<60 {
         var bytes = body
         for _ in 0...random.number(below: 3) {

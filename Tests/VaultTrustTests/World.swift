@@ -50,7 +50,7 @@ struct World {
     let message = vault.signedMessage(label, body)
     let id = vault.statementID(label, body: body)
     files[id] = StatementFile(
-      label, Envelope(body: body, signature: key.sign(message)).encoded())
+      label, SignedFile(body: body, signature: key.sign(message)).encoded())
     return id
   }
 
@@ -149,7 +149,7 @@ struct World {
       device: device.id, counter: counter, epoch: epoch, follows: follows, sealed: [1])
     let body = head.encoded()
     let message = vault.signedMessage(.head, body)
-    return Envelope(body: body, signature: device.key.sign(message)).encoded()
+    return SignedFile(body: body, signature: device.key.sign(message)).encoded()
   }
 
   // MARK: Judging

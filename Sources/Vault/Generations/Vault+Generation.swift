@@ -79,22 +79,27 @@ extension Vault {
     try changePersonalProfile { profile in
       for open in profile.invitations where open.secret != nil && open.created <= began {
         var withdrawn = open
-        (withdrawn.secret, withdrawn.time) = (nil, max(began, open.time + 1))
+        (withdrawn.secret, withdrawn.time) = (nil, max(began, Limits.time(after: open.time)))
         profile.note(withdrawn)
       }
     }
   }
 
-  /// A number above that of every generation of which anything is there, an interrupted attempt among them.
+  /// The next number of which nothing is there, not even of an interrupted attempt. What stands far above was put there
+  /// by somebody else, and changes nothing.
   private func nextGeneration(after identity: IdentityBody) throws(VaultError) -> UInt32 {
     let folder = BlobPath("people/\(person.hex)/generations")
     let entries = try storing { () throws(BlobStoreError) in try context.store.list(folder) }
-    let greatest = max(identity.generation, entries.compactMap { UInt32($0.name) }.max() ?? 0)
-    guard greatest < .max else {
-      throw .limit(
-        what: "the number of generations", found: Int(greatest) + 1, limit: Int(greatest))
-    }
-    return greatest + 1
+    let taken = Set(entries.compactMap { UInt32($0.name) })
+    var next = identity.generation
+    repeat {
+      let (following, overflow) = next.addingReportingOverflow(1)
+      guard !overflow else {
+        throw .limit(what: "the number of generations", found: Int(next) + 1, limit: Int(next))
+      }
+      next = following
+    } while taken.contains(next)
+    return next
   }
 
   /// Makes the identity the one after `own`, of the generation whose master key this is.

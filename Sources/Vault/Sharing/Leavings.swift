@@ -52,7 +52,8 @@ struct Leavings: Sendable {
 
   /// A time for a new grant to the person which no leaving of before is about.
   func grantTime(for person: PersonID, now: UInt64) -> UInt64 {
-    all.filter { $0.person == person }.reduce(now) { max($0, $1.grantTime + 1) }
+    all.filter { $0.person == person }
+      .reduce(now) { max($0, Limits.time(after: $1.grantTime)) }
   }
 
   /// Reads and verifies what people have written about a member.

@@ -68,7 +68,8 @@ extension Vault {
       throw .alreadyExists(what: "access of the person \(taker.shortHex)")
     }
     let time = chain.leavings.grantTime(
-      for: taker, now: max(context.clock.milliseconds(), known.map { $0.time + 1 } ?? 0))
+      for: taker,
+      now: max(context.clock.milliseconds(), known.map { Limits.time(after: $0.time) } ?? 0))
     try give(member, to: other, as: role, until: until ?? 0, time: time)
     audit.note(.share, member: member.id, detail: "\(role) \(taker.shortHex)")
   }

@@ -118,17 +118,25 @@ package final class AuditLog: Sendable {
 
   /// The number of the next event, and the hash of the newest segment.
   ///
-  /// After a segment that cannot be read the log goes on above every number it can have held; `read`
-  /// reports both.
+  /// After a segment that cannot be read the log goes on above every number it can have held; `read` reports both. One
+  /// that stands elsewhere than where the log goes on was put there by somebody else, and changes nothing.
   private func end() throws(VaultError) -> (next: UInt64, previous: FileHash?) {
-    guard let newest = try segments(of: context.device.id).max() else { return (1, nil) }
-    do throws(VaultError) {
-      let (body, events, hash) = try load(newest, device: context.device.id)
-      return (body.first + UInt64(events.count), hash)
-    } catch {
-      guard case .damaged = error else { throw error }
-      return (newest + UInt64(Self.segmentEventLimit), nil)
+    let segments = try segments(of: context.device.id)
+    var (next, previous): (UInt64, FileHash?) = (1, nil)
+    for first in segments.reversed() {
+      do throws(VaultError) {
+        let (body, events, hash) = try load(first, device: context.device.id)
+        (next, previous) = (body.first + UInt64(events.count), hash)
+        break
+      } catch {
+        guard case .damaged = error else { throw error }
+      }
     }
+    let longest = UInt64(Self.segmentEventLimit)
+    for first in segments where first >= next && first - next < longest {
+      (next, previous) = (first + longest, nil)
+    }
+    return (next, previous)
   }
 
   // MARK: Reading

@@ -26,7 +26,7 @@ package struct Acquaintance: Hashable, Sendable {
     person = try message.person.id("person")
     name = message.name
     verification = Verification(message.verification)
-    time = message.time
+    time = try message.time.time("time")
     unknown = message.unknown
   }
 

@@ -67,7 +67,7 @@ package struct AuditEvent: Hashable, Sendable {
   }
 
   init(_ message: Kinvault_V1_AuditEvent) throws(ModelError) {
-    time = message.time
+    time = try message.time.time("time")
     action = message.action
     member = try message.member.optionalID("member")
     record = try message.record.optionalID("record")

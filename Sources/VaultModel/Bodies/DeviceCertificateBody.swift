@@ -59,7 +59,7 @@ package struct DeviceCertificateBody: Hashable, Sendable {
     ephemeralPublicKey = try message.ephemeralPublicKey.bytes(
       KeySize.publicKey, "ephemeral public key")
     wrappedMasterKey = try message.wrappedMasterKey.bytes(KeySize.wrappedKey, "wrapped master key")
-    time = message.time
+    time = try message.time.time("time")
     approval = message.hasApproval ? try Sealed(message.approval) : nil
     unknown = message.unknown
   }

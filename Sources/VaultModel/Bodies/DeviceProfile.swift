@@ -32,7 +32,7 @@ package struct DeviceProfile: Hashable, Sendable {
     deviceName = message.deviceName
     deviceKind = message.deviceKind
     profile = try PersonalProfile(message.profile)
-    created = message.created
+    created = try message.created.time("creation")
     unknown = message.unknown
   }
 

@@ -42,7 +42,7 @@ package struct DeviceRequestBody: Hashable, Sendable {
     signingPublicKey = try message.signingPublicKey.bytes(KeySize.publicKey, "signing public key")
     agreementPublicKey = try message.agreementPublicKey.bytes(
       KeySize.publicKey, "agreement public key")
-    time = message.time
+    time = try message.time.time("time")
     sealed = try Sealed(message.sealed)
     unknown = message.unknown
   }

@@ -70,8 +70,8 @@ package struct GrantBody: Hashable, Sendable {
     giverGeneration = try message.giverGeneration.fromOne("giver generation")
     role = try Role(message.role)
     wrappedKey = try message.wrappedKey.bytes(KeySize.wrappedKey, "wrapped key")
-    time = message.time
-    until = message.until
+    time = try message.time.time("time")
+    until = try message.until.time("until")
     follows = try message.follows.map { (epoch) throws(ModelError) in
       EpochID(
         number: try epoch.number.fromOne("epoch number"), owner: try epoch.owner.id("epoch owner"))

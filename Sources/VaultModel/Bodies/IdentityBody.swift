@@ -74,7 +74,7 @@ package struct IdentityBody: Hashable, Sendable {
     agreementPublicKey = try message.agreementPublicKey.bytes(
       KeySize.publicKey, "agreement public key")
     recovery = try RecoverySlot(message.recovery)
-    time = message.time
+    time = try message.time.time("time")
     past = try message.past.map { (past) throws(ModelError) in try PastGeneration(past) }
     successors = try message.successors.map { (key) throws(ModelError) in try RootSuccessor(key) }
     removed = try message.removed.map { (device) throws(ModelError) in try RemovedDevice(device) }

@@ -37,7 +37,7 @@ package struct IntroductionBody: Hashable, Sendable {
     person = try message.person.id("person")
     generation = try message.generation.fromOne("generation")
     invitation = try message.invitation.id("invitation")
-    time = message.time
+    time = try message.time.time("time")
     sealed = try Sealed(message.sealed)
     unknown = message.unknown
   }

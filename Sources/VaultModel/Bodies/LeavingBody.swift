@@ -56,11 +56,14 @@ package struct LeavingBody: Hashable, Sendable {
       number: try message.epochNumber.fromOne("epoch number"),
       owner: try message.epochOwner.id("epoch owner"))
     generation = try message.generation.fromOne("generation")
-    grantTime = message.grantTime
+    grantTime = try message.grantTime.time("grant time")
     keeps = message.keeps == .unspecified ? nil : try Role(message.keeps)
     device = try message.device.id("device")
     headCounter = message.headCounter
-    time = message.time
+    guard headCounter <= Limits.number else {
+      throw .malformed(what: "head counter", reason: "it is too large")
+    }
+    time = try message.time.time("time")
     unknown = message.unknown
   }
 

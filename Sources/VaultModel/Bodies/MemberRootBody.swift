@@ -33,7 +33,7 @@ package struct MemberRootBody: Hashable, Sendable {
     creator = try message.creator.id("creator")
     generation = try message.generation.fromOne("generation")
     random = try message.random.bytes(KeySize.secret, "random")
-    time = message.time
+    time = try message.time.time("time")
     unknown = message.unknown
   }
 

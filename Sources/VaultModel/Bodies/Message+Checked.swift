@@ -81,6 +81,19 @@ extension FixedWidthInteger {
   /// The number; throws when it is zero, where counting starts at one.
   func fromOne(_ field: StaticString) throws(ModelError) -> Self {
     guard self >= 1 else { throw .malformed(what: "\(field)", reason: "it is zero or missing") }
+    guard self <= Limits.number else {
+      throw .malformed(what: "\(field)", reason: "it is too large")
+    }
+    return self
+  }
+}
+
+extension UInt64 {
+  /// The time; throws when it is later than the year 9999.
+  func time(_ field: StaticString) throws(ModelError) -> UInt64 {
+    guard self <= Limits.time else {
+      throw .malformed(what: "\(field)", reason: "it is later than the year 9999")
+    }
     return self
   }
 }

@@ -38,10 +38,10 @@ package struct OpenInvitation: Hashable, Sendable {
     secret =
       message.secret.isEmpty
       ? nil : try message.secret.bytes(Self.secretByteCount, "secret of an invitation")
-    created = message.created
-    until = message.until
+    created = try message.created.time("creation")
+    until = try message.until.time("until")
     answeredBy = try message.answeredBy.optionalID("who answered an invitation")
-    time = message.time
+    time = try message.time.time("time")
     unknown = message.unknown
   }
 

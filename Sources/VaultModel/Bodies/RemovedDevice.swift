@@ -13,7 +13,7 @@ package struct RemovedDevice: Hashable, Sendable {
 
   init(_ message: Kinvault_V1_RemovedDevice) throws(ModelError) {
     device = try message.device.id("device")
-    time = message.time
+    time = try message.time.time("time")
     unknown = message.unknown
   }
 

@@ -23,7 +23,7 @@ package struct RootSuccessor: Hashable, Sendable {
   init(_ message: Kinvault_V1_RootSuccessor) throws(ModelError) {
     rootPublicKey = try message.rootPublicKey.bytes(KeySize.publicKey, "root public key")
     signature = try message.signature.bytes(KeySize.signature, "signature of a root key")
-    time = message.time
+    time = try message.time.time("time")
     unknown = message.unknown
   }
 

@@ -1,40 +1,40 @@
-/// A statement, register or audit segment as it stands in the vault.
+/// A statement, register or audit segment as it stands in the vault: a body and a signature, and nothing else.
 ///
-/// Decoding checks sizes only; who signed what is for the caller to verify. What is signed is
-/// `body` as it was stored, never a re-encoding.
+/// Decoding checks the spelling only, of which there is one; who signed what is for the caller to verify. What is
+/// signed is `body` as it was stored, never a re-encoding.
 package struct SignedFile: Hashable, Sendable {
-  package var body: [UInt8]
-  /// Ed25519.
-  package var signature: [UInt8]
-  package var unknown: UnknownFields
+  package let body: [UInt8]
+  /// 64 bytes, of Ed25519.
+  package let signature: [UInt8]
 
-  package init(
-    body: [UInt8],
-    signature: [UInt8],
-    unknown: UnknownFields = .none
-  ) {
+  package static let signatureSize = KeySize.signature
+
+  package init(body: [UInt8], signature: [UInt8]) {
     self.body = body
     self.signature = signature
-    self.unknown = unknown
   }
 
+  /// - Throws: `malformed`, `limit` for anything but the bytes that `encoded` gives. Whoever could spell the same
+  ///   statement in a second way, without any key, could show two files where one was written.
   package init(decoding bytes: [UInt8]) throws(ModelError) {
-    try self.init(.decode(bytes, what: "signed file"))
+    self = try WireReader.read(bytes, what: "signed file", limit: Limits.signedFileBytes) {
+      reader throws(ModelError) in
+      guard case .bytes(1) = try reader.next() else { throw reader.malformed("no body") }
+      let body = try reader.byteArray()
+      guard case .bytes(2) = try reader.next() else { throw reader.malformed("no signature") }
+      let file = SignedFile(body: body, signature: try reader.byteArray())
+      guard file.signature.count == Self.signatureSize, file.encoded() == bytes else {
+        throw reader.malformed(
+          "it has more than a body and a signature, or another spelling of them")
+      }
+      return file
+    }
   }
 
-  package func encoded() -> [UInt8] { message.canonicalBytes }
-
-  init(_ message: Kinvault_V1_SignedFile) throws(ModelError) {
-    body = message.body.array
-    signature = try message.signature.bytes(KeySize.signature, "signature")
-    unknown = message.unknown
-  }
-
-  var message: Kinvault_V1_SignedFile {
-    var message = Kinvault_V1_SignedFile()
-    message.body = body.data
-    message.signature = signature.data
-    message.unknown = unknown
-    return message
+  package func encoded() -> [UInt8] {
+    var writer = WireWriter(capacity: body.count + Self.signatureSize + 8)
+    writer.element(1, body)
+    writer.element(2, signature)
+    return writer.bytes
   }
 }

@@ -113,7 +113,8 @@ package enum VaultPath: Hashable, Sendable {
   }
 
   private init?(audit device: String, _ first: String) {
-    guard let device = DeviceID(hex: device), let first = UInt64(decimal: first)
+    guard let device = DeviceID(hex: device), let first = UInt64(decimal: first),
+      first <= Limits.number
     else { return nil }
     self = .auditSegment(device, first: first)
   }

@@ -60,7 +60,7 @@ extension Certificate {
         certificate.agreementKey = try reader.byteArray(
           limit: StatementLimits.agreementKeyBytes, "agreement public key")
       case .bytes(5):
-        certificate.consent = try reader.byteArray(limit: Envelope.signatureSize, "consent")
+        certificate.consent = try reader.byteArray(limit: SignedFile.signatureSize, "consent")
       case .bytes(6): certificate.approver = try reader.id("approver")
       case .varint(7): certificate.time = try reader.time()
       case .bytes(8):

@@ -22,7 +22,7 @@ extension Change {
       case .varint(3): role = try reader.number()
       case .varint(4): until = try reader.time()
       case .bytes(5): certificate = try reader.id("certificate")
-      case .bytes(6): consent = try reader.byteArray(limit: Envelope.signatureSize, "consent")
+      case .bytes(6): consent = try reader.byteArray(limit: SignedFile.signatureSize, "consent")
       default: _ = try reader.skip(tag)
       }
     }

@@ -76,7 +76,7 @@ extension Closing.Endorsement {
       switch tag {
       case .bytes(1): rootKey = try reader.id("root public key")
       case .bytes(2):
-        signature = try reader.byteArray(limit: Envelope.signatureSize, "signature")
+        signature = try reader.byteArray(limit: SignedFile.signatureSize, "signature")
       default: _ = try reader.skip(tag)
       }
     }

@@ -24,8 +24,4 @@ enum StatementLimits {
   static let recoveryBytes = 512
   static let approvalBytes = 512
   static let nameBytes = 2_048
-
-  /// The last millisecond of the year 9999.
-  static let time: UInt64 = 253_402_300_799_999
-  static let number: UInt64 = 1 << 62 - 1
 }

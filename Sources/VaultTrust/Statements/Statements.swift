@@ -71,11 +71,11 @@ package struct Statements: Sendable {
   }
 
   func open(_ bytes: [UInt8], _ label: SignedLabel) throws(TrustError) -> Signed {
-    let envelope = try Envelope(decoding: bytes)
-    let message = vault.signedMessage(label, envelope.body)
+    let file = try decoding(bytes, SignedFile.init(decoding:))
+    let message = vault.signedMessage(label, file.body)
     return Signed(
-      id: StatementID(signedMessage: message), body: envelope.body, message: message,
-      signature: envelope.signature)
+      id: StatementID(signedMessage: message), body: file.body, message: message,
+      signature: file.signature)
   }
 
   /// Throws unless the key has signed it, or that was found out before.
@@ -98,7 +98,7 @@ package struct Statements: Sendable {
   }
 }
 
-/// The value that `decode` gives, or why the body is none.
+/// The value that `decode` gives, or why the bytes are none.
 func decoding<Value>(
   _ body: [UInt8], _ decode: ([UInt8]) throws(ModelError) -> Value
 ) throws(TrustError) -> Value {

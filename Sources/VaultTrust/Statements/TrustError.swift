@@ -2,9 +2,7 @@ import VaultModel
 
 /// Why a signed file is none, whoever wrote it.
 package enum TrustError: Error, Hashable, Sendable {
-  /// The file is not a body and a signature in their one spelling.
-  case envelope(String)
-  /// The body breaks the format or its limits.
+  /// The file is not a body and a signature in their one spelling, or the body breaks the format or its limits.
   case body(ModelError)
   /// The signature is not that of the key that has to have made it.
   case signature
@@ -17,7 +15,6 @@ package enum TrustError: Error, Hashable, Sendable {
 extension TrustError: CustomStringConvertible {
   package var description: String {
     switch self {
-    case .envelope(let reason): "it is not a signed file: \(reason)"
     case .body(let error): "\(error)"
     case .signature: "its signature is wrong"
     case .consent: "a key that it speaks of has not agreed to it"

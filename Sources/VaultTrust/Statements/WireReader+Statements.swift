@@ -3,11 +3,11 @@ import VaultModel
 extension WireReader {
   /// A time in milliseconds since 1970, within the year 9999.
   mutating func time() throws(ModelError) -> UInt64 {
-    try number(limit: StatementLimits.time, "a time is later than the year 9999")
+    try number(limit: Limits.time, "a time is later than the year 9999")
   }
 
   mutating func number(
-    limit: UInt64 = StatementLimits.number, _ reason: String = "a number is too large"
+    limit: UInt64 = Limits.number, _ reason: String = "a number is too large"
   ) throws(ModelError) -> UInt64 {
     let value = try varint()
     guard value <= limit else { throw malformed(reason) }

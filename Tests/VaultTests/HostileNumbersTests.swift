@@ -1,0 +1,85 @@
+import BlobStore
+import Testing
+import VaultCrypto
+import VaultModel
+
+@testable import Vault
+
+/// Numbers at the end of what a number can be, from whoever can write to the folder: no command ends with a signal, and
+/// nothing is in the way of what this device writes.
+struct HostileNumbersTests {
+  private let family: MemoryVault
+  private let vault: Vault
+
+  init() throws {
+    family = try MemoryVault()
+    vault = try family.open()
+  }
+
+  private func put(_ path: String, _ bytes: [UInt8] = [1]) throws {
+    try family.store.replace(BlobPath(path), bytes, durably: true)
+  }
+
+  private func log(_ detail: String) throws {
+    vault.audit.note(.read, detail: detail)
+    try vault.audit.flush()
+  }
+
+  @Test(arguments: ["18446744073709551615", "4611686018427387903", "4611686018427387904", "5000"])
+  func aFileAmongTheAuditSegmentsMovesNoNumber(name: String) throws {
+    try log("before")
+    let path = "audit/\(vault.device.hex)/\(name)"
+    try put(path)
+    try log("after")
+    try log("later")
+    let (events, problems) = try vault.audit.read()
+    #expect(events.map(\.event.detail).suffix(3) == ["before", "after", "later"])
+    // What is no number of the format is no segment.
+    #expect(problems.map(\.path) == (try #require(UInt64(name)) <= Limits.number ? [path] : []))
+  }
+
+  @Test func theLogGoesOnAboveASegmentThatIsBroken() throws {
+    try log("before")
+    let segments = try vault.audit.segments(of: vault.device)
+    let newest = try #require(segments.last)
+    try put(VaultPath.auditSegment(vault.device, first: newest).string)
+    try log("after")
+    try log("later")
+    let now = try vault.audit.segments(of: vault.device)
+    #expect(now.count == segments.count + 2)
+    #expect(now[segments.count] >= newest + 1024)
+    let (events, problems) = try vault.audit.read()
+    #expect(events.map(\.event.detail).suffix(2) == ["after", "later"])
+    #expect(!problems.isEmpty)
+  }
+
+  @Test func aFolderAmongTheGenerationsIsNotInTheWay() throws {
+    try put("people/\(vault.person.hex)/generations/4294967295/\(vault.device.hex)")
+    try put("people/\(vault.person.hex)/generations/2/\(vault.device.hex)")
+    try vault.beginGeneration(removing: [], words: family.created.words)
+    #expect(vault.context.people[vault.person]?.identity.generation == 3)
+    #expect(try family.open().context.people[vault.person]?.identity.generation == 3)
+  }
+
+  @Test(arguments: [UInt64.max, Limits.time + 1, Limits.time])
+  func aLeavingOfAGrantAtTheEndOfTime(time: UInt64) throws {
+    let adults = try Adults()
+    try adults.share(with: adults.ben, .editor)
+    let emma = try #require(adults.ben.emma)
+    let vault = adults.ben.vault
+    let generation = try #require(vault.context.people[vault.person]?.identity.generation)
+    let key = try #require(vault.identities.signingKey(generation: generation))
+    let body = LeavingBody(
+      person: vault.person, member: emma.id, epoch: emma.epoch, generation: generation,
+      grantTime: time, keeps: nil, device: vault.device, headCounter: time, time: time)
+    let path = VaultPath.leaving(vault.person, emma.id, emma.epoch)
+    let bytes = vault.context.signedFiles.sign(body.encoded(), .leaving, path, with: key.key)
+    try adults.anna.store.replace(BlobPath(path.string), bytes, durably: true)
+    try adults.anna.reopen()
+    let member = try #require(adults.anna.emma)
+    #expect(try member.accesses().count == 2)
+    // She can still give more, and what she gives can be read.
+    try adults.anna.vault.share(member, with: vault.person, role: .owner)
+    #expect(try member.accesses().first { $0.person == vault.person }?.role == .owner)
+  }
+}
