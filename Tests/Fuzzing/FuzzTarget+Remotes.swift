@@ -1,10 +1,22 @@
 import BlobStore
 import RemoteStores
+import VaultModel
+import VaultSync
 
 /// What people type and what servers answer.
 extension FuzzTarget {
   static func remotes() -> [FuzzTarget] {
-    [
+    var random = SeededRandom(seed: 11)
+    let pack = ObjectPack([
+      .init(name: random.id(), file: random.bytes(520)),
+      .init(name: random.id(), file: random.bytes(1)),
+    ])
+    return [
+      FuzzTarget(name: "pack", seeds: [pack.encoded()]) { bytes in
+        do {
+          if try ObjectPack(decoding: bytes).encoded() != bytes { throw Unstable() }
+        } catch is ModelError {}
+      },
       FuzzTarget(
         name: "remote-address",
         seeds: [

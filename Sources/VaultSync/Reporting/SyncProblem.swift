@@ -169,6 +169,13 @@ extension SyncProblem {
         + "both. What either has written is kept.")
   }
 
+  static func unusablePack(_ path: String, _ reason: String) -> SyncProblem {
+    SyncProblem(
+      .damagedThere, .warning, path: path,
+      "\(reason) What it should hold was taken one by one, which only takes longer; nothing is missing for it. "
+        + "The pack may be deleted there.")
+  }
+
   static func foreign(_ path: String) -> SyncProblem {
     SyncProblem(
       .foreignFile, .note, path: path, "It is no part of a vault, and is ignored.")

@@ -43,6 +43,12 @@ struct MemberPull {
       session.change { $0.untakenHeadCount += incoming.count }
       return 0
     }
+    if coverage.counters.isEmpty {
+      try PackPull(
+        session: session, member: member.id, objects: member.objects,
+        recordCount: incoming.reduce(0) { $0 + $1.entries.count }
+      ).run()
+    }
     let whole = try bring(incoming) { transferOf($0.head) }
     if session.options.isDryRun { noteRecords(of: whole) }
     return try place(whole)

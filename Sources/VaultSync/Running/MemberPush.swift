@@ -28,14 +28,21 @@ struct MemberPush {
     let coverage = Coverage(
       Dictionary(there.map { ($0.device, $0.counter) }, uniquingKeysWith: { first, _ in first }))
     if session.options.isDryRun { noteRecords(of: heads, newTo: coverage) }
+    let packs = PackWriter(session: session, member: member.id)
+    let whole: [OpenedHead]
     if (isRepair || coverage.counters.isEmpty) && !objects.isLazy {
-      return try bringEverything(heads)
+      whole = try bringEverything(heads, packs)
+    } else {
+      let transfer = PushTransfer(
+        session: session, objects: objects, coverage: coverage, packs: packs)
+      let lateTransfer = PushTransfer(session: session, objects: objects, coverage: Coverage())
+      whole =
+        try bring(
+          heads.filter { !$0.isLate }, transfer, coverage, known: Set(there.flatMap(\.segments)))
+        + bring(heads.filter(\.isLate), lateTransfer, Coverage(), known: [])
     }
-    let transfer = PushTransfer(session: session, objects: objects, coverage: coverage)
-    let lateTransfer = PushTransfer(session: session, objects: objects, coverage: Coverage())
-    return try bring(
-      heads.filter { !$0.isLate }, transfer, coverage, known: Set(there.flatMap(\.segments)))
-      + bring(heads.filter(\.isLate), lateTransfer, Coverage(), known: [])
+    try packs.finish()
+    return whole
   }
 
   /// What a dry run says of records: which of these heads' are news to a remote that holds so much.
@@ -179,13 +186,15 @@ struct MemberPush {
   // MARK: Everything
 
   /// Brings every object that is here and the remote does not list.
-  private func bringEverything(_ heads: [OpenedHead]) throws(SyncError) -> [OpenedHead] {
+  private func bringEverything(
+    _ heads: [OpenedHead], _ packs: PackWriter
+  ) throws(SyncError) -> [OpenedHead] {
     let listed = try keeping { () throws(VaultError) in try objects.listed() }
     let there = try ObjectListing.load(member.id, session: session)
     let missing = listed.filter { there[$0.name] != $0.byteCount }.map(\.name)
     let transfer = PushTransfer(
       session: session, objects: objects, coverage: Coverage(),
-      listed: Set(listed.map(\.name)).subtracting(missing))
+      listed: Set(listed.map(\.name)).subtracting(missing), packs: packs)
     let damaged = Gathered<VaultError>()
     try session.forEach(missing) { (name) throws(SyncError) in
       do throws(TransferFailure) { try transfer.send(name, kind: nil) } catch {

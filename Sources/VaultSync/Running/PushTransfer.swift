@@ -9,16 +9,20 @@ final class PushTransfer: ObjectTransfer {
   private let objects: ObjectStore
   /// What the heads that stand on the remote name.
   private let coverage: Coverage
+  /// Where what is sent is put together as well; nil for nowhere.
+  private let packs: PackWriter?
   // What is there by now.
   private let sent: Mutex<Set<ObjectName>>
 
   /// - Parameter listed: Objects that were seen on the remote, with the size that they have here.
   init(
-    session: SyncSession, objects: ObjectStore, coverage: Coverage, listed: Set<ObjectName> = []
+    session: SyncSession, objects: ObjectStore, coverage: Coverage,
+    listed: Set<ObjectName> = [], packs: PackWriter? = nil
   ) {
     self.session = session
     self.objects = objects
     self.coverage = coverage
+    self.packs = packs
     sent = Mutex(listed)
   }
 
@@ -58,7 +62,12 @@ final class PushTransfer: ObjectTransfer {
     }
     guard !isThere else { return object.content }
     let path = objects.vaultPath(of: name)
-    do throws(SyncError) { try session.put(path, object.file) } catch { throw .fatal(error) }
+    do throws(SyncError) {
+      try session.put(path, object.file)
+      try packs?.add(name, object.file)
+    } catch {
+      throw .fatal(error)
+    }
     sent.withLock { _ = $0.insert(name) }
     return object.content
   }

@@ -22,6 +22,7 @@ struct RemovalThere {
     // What was put or came again since is named by something.
     guard !names.isEmpty, isWholeThere, let gone = member.unneeded(names) else { return }
     try forget(Set(names).subtracting(gone).sorted(), list)
+    if !gone.isEmpty { try removePacks() }
     for start in stride(from: 0, to: gone.count, by: Self.batchSize) {
       // Someone may put a head there at this moment that names one of them again.
       guard try areHeadsAsSeen() else { return }
@@ -31,6 +32,17 @@ struct RemovalThere {
         try asking { () throws(BlobStoreError) in try session.remote.remove(path) }
       }
       try forget(batch, list)
+    }
+  }
+
+  /// A pack may hold what is removed, and nothing needs one.
+  private func removePacks() throws(SyncError) {
+    let folder = PackWriter.folder(of: member.id)
+    let entries = try asking { () throws(BlobStoreError) in try session.remote.list(folder) }
+    for entry in entries where entry.kind == .blob && FileHash(hex: entry.name) != nil {
+      let path = folder.appending(entry.name)
+      if session.hasPutPack(path) { continue }
+      try asking { () throws(BlobStoreError) in try session.remote.remove(path) }
     }
   }
 

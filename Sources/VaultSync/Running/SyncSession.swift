@@ -12,6 +12,7 @@ final class SyncSession: Sendable {
     var toldByteCount: UInt64 = 0
     var put: Set<VaultPath> = []
     var copies: [VaultPath: UInt64] = [:]
+    var packs: Set<BlobPath> = []
     var isToBeCompared = false
   }
 
@@ -165,6 +166,11 @@ final class SyncSession: Sendable {
 
   /// Whether this sync has put the signed file on the remote.
   func wasPut(_ path: VaultPath) -> Bool { state.withLock { $0.put.contains(path) } }
+
+  /// This sync has put a pack there: of what heads name by now.
+  func notePack(_ path: BlobPath) { state.withLock { _ = $0.packs.insert(path) } }
+
+  func hasPutPack(_ path: BlobPath) -> Bool { state.withLock { $0.packs.contains(path) } }
 
   /// The remote has a head of this machine's device that another machine has written; both go on from the head with
   /// the counter `above`.

@@ -1,0 +1,76 @@
+import BlobStore
+import Vault
+import VaultModel
+
+/// Takes what packs on a remote hold of a member of which nothing is here yet, so that not each small object is asked
+/// for. What they lack, or hold damaged, is taken one by one afterwards. Docs/Format.md, "Packs".
+struct PackPull {
+  let session: SyncSession
+  let member: MemberID
+  let objects: ObjectStore
+  /// How many records are needed.
+  let recordCount: Int
+
+  /// Costs one listing, and one request for each pack.
+  func run() throws(SyncError) {
+    if session.options.isDryRun || recordCount < PackWriter.leastCount { return }
+    let folder = PackWriter.folder(of: member)
+    let entries: [BlobEntry]
+    do throws(BlobStoreError) { entries = try session.remote.list(folder) } catch {
+      guard error.concernsOneFile else { throw .remote(error) }
+      session.note(.endlessListing(folder.string))
+      return
+    }
+    var left = byteLimit
+    var wanted: [BlobPath] = []
+    for entry in entries where entry.kind == .blob && FileHash(hex: entry.name) != nil {
+      guard entry.size <= left else { break }
+      left -= entry.size
+      wanted.append(folder.appending(entry.name))
+    }
+    try session.forEach(wanted) { (path) throws(SyncError) in try take(path) }
+  }
+
+  /// More than the records and their history need is not fetched, whatever a remote lists.
+  private var byteLimit: UInt64 { UInt64(max(64 << 20, recordCount * (64 << 10))) }
+
+  private func take(_ path: BlobPath) throws(SyncError) {
+    let pack: ObjectPack
+    do throws(BlobStoreError) {
+      let bytes = try session.remote.read(path, limit: ObjectPack.byteLimit)
+      do throws(ModelError) { pack = try ObjectPack(decoding: bytes) } catch {
+        session.note(.unusablePack(path.string, "\(error)."))
+        return
+      }
+    } catch {
+      guard error.concernsOneFile else { throw .remote(error) }
+      session.note(.unusablePack(path.string, VaultError(error).message))
+      return
+    }
+    var refused = 0
+    for object in pack.objects where try !take(object) { refused += 1 }
+    if refused > 0 {
+      session.note(.unusablePack(path.string, "\(refused) of the objects in it cannot be opened."))
+    }
+  }
+
+  /// - Returns: False when the object does not open.
+  private func take(_ object: ObjectPack.Object) throws(SyncError) -> Bool {
+    let sealed: SealedObject
+    do throws(VaultError) {
+      if try objects.isPresent(object.name) { return true }
+      sealed = try objects.authenticate(object.name, kind: nil, file: object.file)
+    } catch {
+      guard case .damaged = error else { throw .vault(error) }
+      return false
+    }
+    // A lazy vault leaves chunks on the remote until they are read.
+    if sealed.kind == .chunk, objects.isLazy { return true }
+    do throws(VaultError) { try objects.place(object.name, file: object.file) } catch {
+      throw .vault(error)
+    }
+    session.tally(
+      .pull, objects.vaultPath(of: object.name), byteCount: UInt64(object.file.count))
+    return true
+  }
+}
