@@ -114,6 +114,28 @@ struct HostileServerTests {
     }
   }
 
+  @Test func endsAnUploadThatNobodyReads() throws {
+    let deaf = CannedServer { _, _ in .silence }
+    let bytes = [UInt8](repeating: 1, count: 64 << 20)
+    let store = try s3(deaf) { $0.timeouts.total = .seconds(600) }
+    #expect(throws: BlobStoreError.timedOut(path: "a")) { try store.put("a", bytes) }
+  }
+
+  @Test func asksOnceMoreWhereTheConnectionBreaksOff() throws {
+    let reads = CannedServer { _, number in
+      number == 1 ? .bytes(Self.reply("404 Not Found", "")) : .hangUp
+    }
+    #expect(throws: BlobStoreError.notFound(path: "a")) { try webDAV(reads).read("a", limit: 9) }
+    #expect(reads.requests.map { String($0.prefix(4)) } == ["GET ", "GET "])
+    // Whether the first one has made the blob is for the caller to find out.
+    let conditional = CannedServer { request, _ in
+      request.hasPrefix("HEAD") ? .bytes(Self.reply("404 Not Found", "")) : .hangUp
+    }
+    let broken = try #require(error { try s3(conditional).put("a", [1], .ifAbsent) })
+    #expect(broken.isTransient, "\(broken)")
+    #expect(conditional.requests.map { String($0.prefix(4)) } == ["HEAD", "PUT "])
+  }
+
   @Test func saysThatNobodyAnswers() throws {
     let port = ServerPrograms.freePorts(1)[0]
     let endpoint = try #require(Endpoint("http://127.0.0.1:\(port)"))

@@ -14,6 +14,7 @@ final class BodyCollector: HTTPClientResponseDelegate {
   private struct State {
     var reply: HTTPReply?
     var limit: Int
+    var lastProgress = NIODeadline.now()
   }
 
   private let state: Mutex<State>
@@ -24,11 +25,26 @@ final class BodyCollector: HTTPClientResponseDelegate {
     hasBody = call.method != .HEAD
   }
 
+  /// Whether any of an answer has come.
+  var hasBegun: Bool { state.withLock { $0.reply != nil } }
+
+  /// When bytes last went in either direction.
+  var lastProgress: NIODeadline { state.withLock { $0.lastProgress } }
+
+  private func noteProgress() { state.withLock { $0.lastProgress = .now() } }
+
+  func didSendRequestHead(task: HTTPClient.Task<HTTPReply>, _ head: HTTPRequestHead) {
+    noteProgress()
+  }
+
+  func didSendRequestPart(task: HTTPClient.Task<HTTPReply>, _ part: IOData) { noteProgress() }
+
   func didReceiveHead(
     task: HTTPClient.Task<HTTPReply>, _ head: HTTPResponseHead
   ) -> EventLoopFuture<Void> {
     let reply = HTTPReply(status: Int(head.status.code), headers: head.headers, body: [])
     let error = state.withLock { state -> TooLarge? in
+      state.lastProgress = .now()
       state.reply = reply
       guard hasBody, reply.isSuccess, let length = reply.contentLength else { return nil }
       if length > UInt64(state.limit) { return TooLarge(size: length) }
@@ -42,6 +58,7 @@ final class BodyCollector: HTTPClientResponseDelegate {
     task: HTTPClient.Task<HTTPReply>, _ buffer: ByteBuffer
   ) -> EventLoopFuture<Void> {
     let error = state.withLock { state -> TooLarge? in
+      state.lastProgress = .now()
       guard let known = state.reply?.body.count, state.reply?.isSuccess == true else {
         let room = HTTPReply.errorTextLimit - (state.reply?.body.count ?? 0)
         state.reply?.body.append(contentsOf: buffer.readableBytesView.prefix(max(room, 0)))

@@ -13,6 +13,13 @@ struct HTTPCall {
   var path: BlobPath
   /// A successful answer with more bytes than this is cut off.
   var limit = 1 << 20
+
+  /// Whether it does the same when it is done twice, and is answered so that whoever asked can tell: not so with a
+  /// condition that the first of the two has changed, nor where the first takes away what the second asks for.
+  var isRepeatable: Bool {
+    let hasCondition = headers.contains { $0.name == "If-None-Match" || $0.name == "If-Match" }
+    return [.GET, .HEAD, .PROPFIND, .PUT, .DELETE, .MKCOL].contains(method) && !hasCondition
+  }
 }
 
 /// What a server answered.

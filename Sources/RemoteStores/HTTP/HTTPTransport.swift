@@ -48,17 +48,21 @@ final class HTTPTransport: Sendable {
     }
     var configuration = HTTPClient.Configuration(
       tlsConfiguration: tls, redirectConfiguration: .disallow,
-      timeout: HTTPClient.Configuration.Timeout(
-        connect: TimeAmount(timeouts.connect), read: TimeAmount(timeouts.idle),
-        write: TimeAmount(timeouts.idle)))
+      timeout: HTTPClient.Configuration.Timeout(connect: TimeAmount(timeouts.connect)))
     configuration.proxy = proxy.map { HTTPClient.Configuration.Proxy($0) }
     configuration.httpVersion = .http1Only
+    // Servers close what is kept, Apache and lighttpd after 5 seconds: better to be the first.
     configuration.connectionPool = HTTPClient.Configuration.ConnectionPool(
-      idleTimeout: .seconds(20), concurrentHTTP1ConnectionsPerHostSoftLimit: connectionCount)
+      idleTimeout: .seconds(4), concurrentHTTP1ConnectionsPerHostSoftLimit: connectionCount)
     // Whoever calls decides about trying again.
     configuration.connectionPool.retryConnectionEstablishment = false
+    // One loop for the client and all its connections. On more than one, a server that answers before it has read
+    // everything, and hangs up, ends the whole program: word that a request was sent goes from the connection's loop to
+    // the request's and back, and gives back a connection that is struck off the list by then ("A connection that we
+    // don't know was released?"; async-http-client 1.37). On one loop that word has no way to go, and a whole request is
+    // handed to its connection before any answer can come.
     client = HTTPClient(
-      eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
+      eventLoopGroup: MultiThreadedEventLoopGroup.singleton.next(), configuration: configuration)
     self.timeouts = timeouts
     self.authorities = authorities
     usesProxy = proxy != nil
@@ -77,15 +81,11 @@ final class HTTPTransport: Sendable {
     do {
       var headers = HTTPHeaders(call.headers.map { ($0.name, $0.value) })
       headers.add(name: "User-Agent", value: "kinvault")
-      let body = call.body.map { HTTPClient.Body.byteBuffer(ByteBuffer(bytes: $0)) }
+      let body = call.body.map { Self.inPieces(ByteBuffer(bytes: $0)) }
       let request = try HTTPClient.Request(
         url: call.url, method: call.method, headers: headers, body: body)
       server = (request.host, request.port)
-      let byteCount = (call.body?.count ?? 0) + (call.method == .GET ? call.limit : 0)
-      let deadline = NIODeadline.now() + TimeAmount(timeouts.whole(byteCount: byteCount))
-      return try client.execute(
-        request: request, delegate: BodyCollector(call), deadline: deadline
-      ).wait()
+      return try answer(to: request, for: call)
     } catch let error as BodyCollector.TooLarge {
       throw .tooLarge(path: path, size: error.size, limit: call.limit)
     } catch {
@@ -93,6 +93,62 @@ final class HTTPTransport: Sendable {
         throw .untrusted(reason: reason)
       }
       throw BlobStoreError(transport: error, path: path, usesProxy: usesProxy)
+    }
+  }
+
+  /// A body in pieces, each of which shows how far it has come. All are handed over at once: a wait for the connection
+  /// to take more would never end where a server refuses a body of which it has read only a part.
+  private static func inPieces(_ bytes: ByteBuffer) -> HTTPClient.Body {
+    let size = 256 << 10
+    guard bytes.readableBytes > size else { return .byteBuffer(bytes) }
+    return .stream(contentLength: Int64(bytes.readableBytes)) { writer in
+      var rest = bytes
+      var pieces: [ByteBuffer] = []
+      while let piece = rest.readSlice(length: min(size, rest.readableBytes)),
+        piece.readableBytes > 0
+      {
+        pieces.append(piece)
+      }
+      return pieces.map { writer.write(.byteBuffer($0)) }[0]
+    }
+  }
+
+  /// Asks once more where a connection broke off before anything of an answer came: a server may close one that was kept
+  /// just as it is used again (RFC 9110 section 9.2.2).
+  private func answer(to request: HTTPClient.Request, for call: HTTPCall) throws -> HTTPReply {
+    let collector = BodyCollector(call)
+    do {
+      return try answer(to: request, for: call, collector)
+    } catch {
+      guard call.isRepeatable, !collector.hasBegun, Self.isBroken(error) else { throw error }
+      return try answer(to: request, for: call, BodyCollector(call))
+    }
+  }
+
+  private func answer(
+    to request: HTTPClient.Request, for call: HTTPCall, _ collector: BodyCollector
+  ) throws -> HTTPReply {
+    let byteCount = (call.body?.count ?? 0) + (call.method == .GET ? call.limit : 0)
+    let deadline = NIODeadline.now() + TimeAmount(timeouts.whole(byteCount: byteCount))
+    let task = client.execute(request: request, delegate: collector, deadline: deadline)
+    // The client's own `read` and `write` timeouts do not bear with such servers either.
+    let idle = TimeAmount(timeouts.idle)
+    let watch = task.eventLoop.scheduleRepeatedTask(
+      initialDelay: idle, delay: .nanoseconds(idle.nanoseconds / 8)
+    ) { _ in
+      if collector.lastProgress + idle <= .now() { task.fail(reason: HTTPClientError.readTimeout) }
+    }
+    defer { watch.cancel() }
+    return try task.wait()
+  }
+
+  /// Whether the other side ended the connection.
+  private static func isBroken(_ error: any Error) -> Bool {
+    switch error {
+    case let error as HTTPClientError: error == .remoteConnectionClosed
+    case let error as IOError: [ECONNRESET, EPIPE].contains(error.errnoCode)
+    case ChannelError.ioOnClosedChannel, ChannelError.eof, HTTPParserError.invalidEOFState: true
+    default: false
     }
   }
 

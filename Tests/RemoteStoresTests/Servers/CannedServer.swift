@@ -13,6 +13,8 @@ final class CannedServer: Sendable {
     /// Says nothing and keeps the connection.
     case silence
     case hangUp
+    /// Sends these bytes before it has read the request's body, and closes the connection as soon as some of that comes.
+    case early(String)
   }
 
   let port: UInt16
@@ -87,6 +89,9 @@ final class CannedServer: Sendable {
         usleep(10_000)
       }
     case .hangUp: return
+    case .early(let text):
+      Self.send(text, to: connection)
+      if request.hasSuffix("\r\n\r\n") { _ = recv(connection, &buffer, 1, 0) }
     }
   }
 
