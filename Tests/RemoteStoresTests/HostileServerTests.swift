@@ -261,6 +261,37 @@ struct HostileServerTests {
     }
   }
 
+  /// What was asked for is "34" of "0123456789".
+  @Test(arguments: [
+    ("206 Part", "bytes 3-4/10", "34", "34"), ("206 Part", "bytes 3-4/*", "34", "34"),
+    ("200 OK", "bytes 3-4/10", "34", "34"), ("200 OK", nil, "0123456789", "34"),
+    ("206 Part", "bytes 0-9/10", "0123456789", "34"), ("206 Part", "bytes 3-3/4", "3", "3"),
+    ("200 OK", nil, "0123", "3"), ("200 OK", nil, "012", ""), ("416 No", "bytes */3", "", ""),
+    ("416 No", nil, "", ""),
+    ("206 Part", nil, "34", nil), ("206 Part", "bytes 4-5/10", "45", nil),
+    ("206 Part", "bytes 3-3/10", "3", nil), ("206 Part", "bytes 3-3/*", "3", nil),
+    ("206 Part", "bytes 3-5/10", "34", nil), ("206 Part", "bytes 3-4/4", "34", nil),
+    ("206 Part", "bytes 0-1/10", "01", nil), ("206 Part", "3-4", "34", nil),
+    ("206 Part", "bytes 3-18446744073709551615/*", "34", nil),
+    ("206 Part", "lines 3-4/10", "34", nil),
+    ("416 No", "bytes */10", "", nil),
+  ])
+  func takesNoOtherPartForTheRightOne(
+    status: String, range: String?, body: String, part: String?
+  ) throws {
+    let header = range.map { "Content-Range: \($0)\r\n" } ?? ""
+    let server = CannedServer(always: Self.reply(status, body, header))
+    let store = try webDAV(server)
+    if let part {
+      #expect(try store.read("a", at: 3, count: 2) == Array(part.utf8))
+    } else if case .unexpectedReply("a", _, _) = error({ _ = try store.read("a", at: 3, count: 2) })
+    {
+      #expect(server.requests.count == 1)
+    } else {
+      Issue.record("it was taken")
+    }
+  }
+
   @Test(arguments: [
     ("403 Forbidden", "AccessDenied", false), ("503 Slow", "SlowDown", true),
     ("500 Oops", "InternalError", true), ("404 Gone", "NoSuchBucket", false),

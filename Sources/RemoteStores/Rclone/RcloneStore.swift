@@ -97,7 +97,7 @@ package final class RcloneStore: BlobStore {
       path, fs: fs, headers: [(name: "Range", value: ByteRange.header(offset, present))],
       limit: present)
     guard reply.isSuccess else { throw try failure(reply, path) }
-    return try ByteRange.body(of: reply, from: offset, count: present) {
+    return try ByteRange.body(of: reply, about: path, from: offset, count: present) {
       program.failure($0, path)
     }
   }

@@ -84,7 +84,7 @@ package final class S3Store: BlobStore {
     }
     var request = S3Request(.GET, path, limit: count)
     request.headers.append((name: "Range", value: ByteRange.header(offset, count)))
-    return try ByteRange.body(of: try send(request), from: offset, count: count) {
+    return try ByteRange.body(of: try send(request), about: path, from: offset, count: count) {
       failure($0, path)
     }
   }

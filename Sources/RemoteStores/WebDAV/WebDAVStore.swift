@@ -69,7 +69,9 @@ package final class WebDAVStore: BlobStore {
     let reply = try send(
       .GET, path, headers: [(name: "Range", value: ByteRange.header(offset, count))],
       limit: max(count, Self.wholeBlobLimit))
-    return try ByteRange.body(of: reply, from: offset, count: count) { $0.failure(path) }
+    return try ByteRange.body(of: reply, about: path, from: offset, count: count) {
+      $0.failure(path)
+    }
   }
 
   package func size(of path: BlobPath) throws(BlobStoreError) -> UInt64? {
