@@ -86,6 +86,25 @@ enum ContractTests {
     }
   }
 
+  @Suite(ServerTrait<NginxServer>())
+  struct Nginx {
+    @Test(arguments: BlobStoreContract.allCases)
+    func keeps(_ promise: BlobStoreContract) throws {
+      // Its module leaves names that begin with a dot out of every listing.
+      try promise.check(
+        RunningServer.get(NginxServer.self).store(),
+        lacks: [.folders, .name("..."), .name("..a"), .name(".hidden")])
+    }
+  }
+
+  @Suite(ServerTrait<SabreServer>())
+  struct Sabre {
+    @Test(arguments: BlobStoreContract.allCases)
+    func keeps(_ promise: BlobStoreContract) throws {
+      try promise.check(RunningServer.get(SabreServer.self).store(), lacks: [.folders])
+    }
+  }
+
   @Suite struct Rclone {
     /// Rclone on a folder, with no configuration.
     private func with(_ body: (RcloneStore) throws -> Void) throws {

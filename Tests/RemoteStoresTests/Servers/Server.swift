@@ -23,6 +23,9 @@ enum ServerPrograms {
     try existing(".build-python/bin/\(name)")
   }
 
+  /// What stands in a Debian package that is only unpacked, since installing it would start it.
+  static func unpacked(_ path: String) throws -> String { try existing(".build-debian/\(path)") }
+
   private static func existing(_ path: String) throws -> String {
     let root = FilePath(#filePath).removingLastComponent().removingLastComponent()
       .removingLastComponent().removingLastComponent()
