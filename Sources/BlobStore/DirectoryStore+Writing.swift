@@ -62,11 +62,11 @@ extension DirectoryStore {
 
   /// Waits until a file that was just renamed is on disk under its name; -errno if it does not get there.
   ///
-  /// A journal keeps names and files together, so the folder is enough. FAT keeps a file's size and place beside its name,
-  /// and a rename leaves them to be written with the file: until then the name stands for an empty file, or for the one
-  /// that was replaced. So the file comes first, which writes name, size and place at once.
+  /// Mostly the folder is enough. FAT keeps a file's size and place beside its name, and a rename leaves them to be
+  /// written with the file: until then the name stands for an empty file, or for the one that was replaced. So there the
+  /// file comes first, which writes name, size and place at once.
   private func settle(_ name: UnsafePointer<CChar>, in folder: Int32) -> Int32 {
-    if ordered == nil {
+    if fileSystem == .unknown {
       let file = retryingInterrupted {
         kv_open_beneath(folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0)
       }

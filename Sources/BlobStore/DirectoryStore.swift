@@ -29,6 +29,7 @@ package final class DirectoryStore: LocalStore {
   let root: Descriptor
   /// Nil where `barrier` has to be `syncfs`.
   let ordered: OrderedFiles?
+  let fileSystem: FileSystemKind
   /// Set once this file system was seen to need `put` with `ifAbsent` in two steps.
   let looksFirst = Atomic(false)
 
@@ -42,6 +43,7 @@ package final class DirectoryStore: LocalStore {
         return returned < 0 ? -errno : returned
       }, path: path)
     ordered = OrderedFiles.make(for: root.number)
+    fileSystem = ordered == nil ? FileSystemKind(of: root.number) : .journaled
   }
 
   /// Makes the folder (and those above it) if it is missing, and opens it.
@@ -143,7 +145,7 @@ package final class DirectoryStore: LocalStore {
   private func syncFileSystem() throws(BlobStoreError) {
     try check(retryingInterrupted { kv_syncfs(root.number) }, .root)
     // FAT's syncfs hands everything to the disk and leaves it in the disk's cache, which an fsync empties.
-    if ordered == nil { try root.sync(path: "") }
+    if fileSystem != .journaled { try root.sync(path: "") }
   }
 }
 

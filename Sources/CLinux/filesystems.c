@@ -21,3 +21,15 @@ int kv_is_ext(int fd, unsigned int *major_number, unsigned int *minor_number) {
     *minor_number = minor(status.st_dev);
     return system.f_type == EXT4_SUPER_MAGIC;
 }
+
+enum kv_file_system kv_file_system(int fd) {
+    struct statfs system;
+    if (fstatfs(fd, &system) < 0) return KV_OTHER_FS;
+    switch (system.f_type) {
+    case EXT4_SUPER_MAGIC: return KV_EXT_FS;
+    case XFS_SUPER_MAGIC: return KV_XFS;
+    case BTRFS_SUPER_MAGIC: return KV_BTRFS;
+    case TMPFS_MAGIC: case RAMFS_MAGIC: return KV_MEMORY_FS;
+    default: return KV_OTHER_FS;
+    }
+}

@@ -39,6 +39,15 @@ struct DirectoryStoreTests {
     }
   }
 
+  @Test(arguments: [
+    ("/dev/shm", FileSystemKind.journaled), ("/proc", .unknown), ("/no/such", .unknown),
+  ])
+  func waitsForTheFileItselfWhereNothingIsKnown(_ folder: String, _ kind: FileSystemKind) {
+    let number = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    defer { close(number) }
+    #expect(FileSystemKind(of: number) == kind)
+  }
+
   @Test func followsNoLinkOutOfTheFolder() throws {
     let outside = try DirectoryStore(making: folder.appending("outside"))
     try outside.create("secret", [1])

@@ -7,4 +7,10 @@ int kv_is_in_memory(const char *path);
 /* 1 if `fd` lies on ext2, ext3 or ext4, 0 if not, -errno when it fails. Sets the numbers of its block device. */
 int kv_is_ext(int fd, unsigned int *major_number, unsigned int *minor_number);
 
+/* What is known of the file system that `fd` lies on. */
+enum kv_file_system { KV_OTHER_FS, KV_EXT_FS, KV_XFS, KV_BTRFS, KV_MEMORY_FS };
+
+/* KV_OTHER_FS also when it cannot be asked. */
+enum kv_file_system kv_file_system(int fd);
+
 #endif

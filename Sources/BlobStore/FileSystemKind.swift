@@ -1,0 +1,24 @@
+import CLinux
+
+/// What it takes on a file system that a file which was written, synced and then renamed is on disk under its new name.
+/// A copy of the disk that was taken right after such a rename has shown it for each that is named here.
+package enum FileSystemKind: Hashable, Sendable {
+  /// A sync leaves nothing behind in the disk's cache, and the folder's is enough: journaled ext4, xfs, btrfs, and what is
+  /// in memory only.
+  case journaled
+  /// ext2, and ext4 without a journal: the folder's is enough, but `syncfs` may leave its last writes in the disk's cache.
+  case inodes
+  /// FAT, which keeps a file's size and place beside its name, and all that nothing is known of (FUSE, networks): the file's
+  /// own, then the folder's.
+  case unknown
+
+  package init(of folder: Int32) {
+    self =
+      switch kv_file_system(folder) {
+      case KV_XFS, KV_BTRFS, KV_MEMORY_FS: .journaled
+      // A journal of ext4's is found by its thread: `OrderedFiles`.
+      case KV_EXT_FS: .inodes
+      default: .unknown
+      }
+  }
+}
