@@ -182,6 +182,27 @@ import Testing
     #expect(access(words, F_OK) != 0)
   }
 
+  @Test(arguments: ["s3://bucket?endpoint=http://127.0.0.1:9", "rclone::local:/tmp/somewhere"])
+  func anInvitationsAddressUsesNothingOfThisMachine(_ remote: String) throws {
+    let anna = try Program.withVault()
+    let words = anna.folder.appending("w").string
+    let invitation = try anna.run("invite", "--remote", remote, expecting: 0).output
+    var environment = anna.environment
+    environment["XDG_STATE_HOME"] = anna.folder.appending("ben's state").string
+    environment["AWS_ACCESS_KEY_ID"] = "mine"
+    environment["AWS_SECRET_ACCESS_KEY"] = "secret"
+    let refused = try CommandRunner.run(
+      "setsid",
+      [
+        "-w", Program.executable, "join", "--vault", anna.folder.appending("new").string,
+        "--invitation-file", "-", "--password-file", anna.passwordFile, "--words-out", words,
+        "--yes",
+      ], environment: environment, input: Array(invitation.utf8), folder: nil)
+    #expect(refused.status == 2, "\(refused.errors)")
+    #expect(refused.errors.contains("this machine"), "\(refused.errors)")
+    #expect(access(words, F_OK) != 0)
+  }
+
   @Test(
     .enabled(
       if: access("/usr/bin/qrencode", X_OK) == 0,

@@ -75,4 +75,26 @@ struct SharedAWSFilesTests {
     #expect(sections["default"]?["max_concurrent_requests"] == nil)
     #expect(sections["profile nas"] == ["region": "eu-north-1"])
   }
+
+  @Test(arguments: [
+    "rclone::webdav,url=\"http://h\",bearer_token_command=\"touch /tmp/x\":x",
+    "rclone::sftp:path", "rclone:mine,ssh=\"touch /tmp/x\":path", "rclone::local:/etc",
+    "s3://bucket?endpoint=https://s3.example.org", "s3://bucket?profile=work",
+  ])
+  func fromSomebodyElseItMayNotUseThisMachine(_ text: String) throws {
+    let address = try RemoteAddress.parse(text).address
+    let error = #expect(throws: RemoteAddressError.self) {
+      try address.requireHarmless(hasLogin: false)
+    }
+    #expect(error?.message.contains("touch") == false)
+  }
+
+  @Test(arguments: [
+    "rclone:mine:path,with/a:colon", "s3://bucket/prefix", "https://h/path", "/media/stick",
+  ])
+  func fromSomebodyElseItMayNameAPlace(_ text: String) throws {
+    try RemoteAddress.parse(text).address.requireHarmless(hasLogin: false)
+    try RemoteAddress.parse("s3://bucket?endpoint=https://s3.example.org").address
+      .requireHarmless(hasLogin: true)
+  }
 }

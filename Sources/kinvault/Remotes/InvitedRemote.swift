@@ -13,8 +13,8 @@ struct InvitedRemote {
 
   /// Asks for what proves who this person is there, if that is needed and was not said.
   ///
-  /// - Throws: `usage` for an address that is none, or a folder that is not a whole path; `refused` when it is the vault's
-  ///   own folder.
+  /// - Throws: `usage` for an address that is none, or that nobody else may name, or a folder that is not a whole path;
+  ///   `refused` when it is the vault's own folder.
   init(
     _ invitation: Invitation, name: RemoteName, place: RemotePlace, folder: FilePath
   ) throws {
@@ -22,6 +22,7 @@ struct InvitedRemote {
     let (address, password) = try place.parse(invitation.remote)
     // Before anything is asked: whose secret it is that is asked for depends on it.
     Terminal.note("The invitation names a copy of the vault at \(Terminal.visible(address.text)).")
+    try address.requireHarmless(hasLogin: place.user != nil)
     if case .directory(let place) = address { try RemotePlace.requireApart(place, from: folder) }
     known = try KnownRemote(
       RemoteConfiguration(
