@@ -19,6 +19,8 @@ struct Simulation {
   private(set) var trace: [String] = []
   /// The disk of a device at some moment, and the texts that were known then.
   private var snapshots: [Int: (disk: Family.Seed, texts: Set<String>)] = [:]
+  /// What was on a remote at some moment.
+  private var backups: [Int: [BlobPath: [UInt8]]] = [:]
   /// Pairs of a device and a remote that cannot reach each other.
   private var partitions: Set<[Int]> = []
   /// A second process of each device that runs all the time and looks on, as a mount does; in some schedules.
@@ -57,7 +59,7 @@ struct Simulation {
 
   private mutating func step() throws {
     let number = Int.random(in: devices.indices, using: &random)
-    switch Int.random(in: 0..<44, using: &random) {
+    switch Int.random(in: 0..<47, using: &random) {
     case 0...3: try create(on: number)
     case 4...11: try edit(on: number)
     case 12...13: try move(on: number)
@@ -78,6 +80,8 @@ struct Simulation {
     case 40...41: try takeSnapshot(number)
     case 42: try putBack(number)
     case 43: try copyMachine(number)
+    case 44...45: keepCarrier()
+    case 46: try rollBackCarrier()
     default: try sync(number)
     }
     try compareOnlooker(of: number)
@@ -137,6 +141,26 @@ struct Simulation {
     log("\(number): is copied, as \(devices.count)")
     devices.append(try devices[number].clone())
     if !onlookers.isEmpty { onlookers.append(try Self.onlooker(of: devices[devices.count - 1])) }
+  }
+
+  private mutating func keepCarrier() {
+    let remote = Int.random(in: remotes.indices, using: &random)
+    let blobs = remotes[remote].memory.blobs
+    // One from before the vault was put there is an empty disk, which no sync fills by itself.
+    guard blobs["vault.json"] != nil else { return }
+    log("\(remote): backup")
+    backups[remote] = blobs
+  }
+
+  /// All files of a remote return to an earlier state, as a stick's do that are restored from a backup. What is on no
+  /// device was given up when the last one that had it was put back.
+  private mutating func rollBackCarrier() throws {
+    let remote = Int.random(in: remotes.indices, using: &random)
+    guard let backup = backups[remote] else { return }
+    log("\(remote): goes back")
+    let memory = remotes[remote].memory
+    for path in memory.blobs.keys where backup[path] == nil { try memory.remove(path) }
+    for (path, bytes) in backup { try memory.put(path, bytes) }
   }
 
   private mutating func togglePartition(_ number: Int) {
