@@ -315,4 +315,81 @@ import VaultModel
     try family[2].sync(remote)
     try expectAll(["lost", "new 3"], on: [family[2]])
   }
+
+  // MARK: An older folder
+
+  /// Puts an older copy of the folder in the place of the one that is there; the machine remembers the newer one.
+  private func putBack(
+    _ backup: [BlobPath: [UInt8]], on device: Family.Device,
+    keeping: (BlobPath) -> Bool = { _ in false }
+  ) throws {
+    let store = MemoryStore()
+    for (path, bytes) in device.store.blobs where keeping(path) {
+      try store.replace(path, bytes, durably: true)
+    }
+    for (path, bytes) in backup where !path.string.hasPrefix("staging") {
+      try store.replace(path, bytes, durably: true)
+    }
+    device.store = store
+    #expect(throws: VaultError.self) { try device.reopen() }
+    try device.reopen(OpenOptions(acceptRollback: true))
+  }
+
+  @Test(arguments: [false, true])
+  func whoGoesBackToAnOlderFolderGetsWhatOthersHave(writesMore: Bool) throws {
+    let family = try Family(count: 2)
+    let record = try family[0].write("Note", "before")
+    let backup = family[0].store.blobs
+    try family[0].edit(record, "sent")
+    try family[0].write("Sent", "only sent")
+    try family[0].sync(remote)
+    try family[1].sync(remote)
+    try family[0].write("Not sent", "not sent")
+    try putBack(backup, on: family[0])
+    if writesMore {
+      for number in 0..<4 { try family[0].edit(record, "after \(number)") }
+    }
+    try meet(family.devices, at: remote)
+    try expectAll(
+      ["sent", "only sent"] + (writesMore ? ["after 3"] : []), on: family.devices)
+    #expect(try family[0].vault.devices().count == (writesMore ? 3 : 2))
+  }
+
+  /// Nobody joins anything, whose head would bring what was sent.
+  @Test func whoGoesBackToAnOlderFolderTakesItsOwnOldLineFromARemote() throws {
+    let family = try Family(count: 2)
+    try family[0].write("Note", "before")
+    try family.meet(at: remote)
+    let backup = family[0].store.blobs
+    try family[0].write("Sent", "sent")
+    try family[0].sync(remote)
+    try family[0].write("Not sent", "not sent")
+    try putBack(backup, on: family[0])
+    try family[0].write("After", "after")
+    try family[0].sync(remote)
+    try expectAll(["before", "sent", "after"], on: [family[0]])
+  }
+
+  /// Only one thing of what was written since is gone from the folder.
+  @Test(arguments: [false, true])
+  func whatIsStillInTheFolderStays(knowsRemote: Bool) throws {
+    let family = try Family(count: 2)
+    let record = try family[0].write("Note", "before")
+    if knowsRemote { try family.meet(at: remote) }
+    let backup = family[0].store.blobs
+    try family[0].edit(record, "edited")
+    let gone = try family[0].write("Gone", "gone")
+    let revision = try #require(family[0].emma.entry(gone)).revision
+    try family[0].write("Still here", "still here")
+    if knowsRemote { try family[0].sync(remote) }
+    let lost = BlobPath(VaultPath.object(try family[0].emma.id, revision).string)
+    try putBack(backup, on: family[0]) { path in
+      path != lost && path.string.contains("/objects/")
+    }
+    try expectAll(["edited", "still here"], on: [family[0]])
+    try family[0].write("After", "after")
+    try meet(family.devices, at: remote)
+    try expectAll(
+      ["edited", "still here", "after"] + (knowsRemote ? ["gone"] : []), on: family.devices)
+  }
 }

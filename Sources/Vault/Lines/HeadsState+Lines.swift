@@ -16,6 +16,10 @@ extension Head.Stray {
   var mark: HeadMark { HeadMark(counter: counter, hash: headHash) }
 }
 
+extension HeadMark {
+  init(_ mark: Watermark) { self.init(counter: mark.counter, hash: mark.hash) }
+}
+
 /// What is known of the lines of devices: which head goes on from which. Docs/Format.md, "Lines".
 struct KnownLines: Sendable {
   /// What segments say of the heads before those that name them.

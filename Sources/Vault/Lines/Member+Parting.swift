@@ -103,9 +103,9 @@ extension Member {
       let head = try register.load(
         device, files: SignedFiles(store: store, binding: context.binding), people: context.people)
       if parting != nil { return (head, bytes) }
-      guard let mark = marks[path], mark.counter == head.counter, mark.hash == head.hash else {
-        return nil
-      }
+      guard let mark = marks[path] else { return nil }
+      // Newer than what was seen: its person went back to an older folder.
+      guard head.counter > mark.counter || head.mark == HeadMark(mark) else { return nil }
       return (head, bytes)
     } catch {
       switch error {

@@ -460,7 +460,7 @@ struct CommitWriter {
       marks.note(epoch, of: owner.id)
       marks.forget { mark in
         guard case .head(owner.id, let device) = mark.path else { return false }
-        let seen = HeadMark(counter: mark.counter, hash: mark.hash)
+        let seen = HeadMark(mark)
         return owner.retelling(of: device, seen, state) != nil
       }
       for (device, counter, hash) in known {

@@ -334,13 +334,15 @@ extension Member {
   /// All that the segments of a head hold.
   func entries(of head: Head) throws(VaultError) -> [RecordEntry] {
     var entries: [RecordEntry] = []
-    for name in head.checkpoint + head.deltas {
-      let bytes = try objects.content(name, kind: .segment)
-      do throws(ModelError) { entries += try Segment(decoding: bytes).entries } catch {
-        throw VaultError(error, path: objects.path(of: name).string)
-      }
-    }
+    for name in head.checkpoint + head.deltas { entries += try self.entries(in: name) }
     return entries
+  }
+
+  func entries(in segment: ObjectName) throws(VaultError) -> [RecordEntry] {
+    let bytes = try objects.content(segment, kind: .segment)
+    do throws(ModelError) { return try Segment(decoding: bytes).entries } catch {
+      throw VaultError(error, path: objects.path(of: segment).string)
+    }
   }
 
   private func checkpointByteCount(of head: Head) throws(VaultError) -> Int {
@@ -392,7 +394,7 @@ extension Member {
       problems += try foreignFiles()
       for mark in marks.marks {
         guard case .head(id, let device) = mark.path, mark.counter > 0 else { continue }
-        heads.lines.before[device] = HeadMark(counter: mark.counter, hash: mark.hash)
+        heads.lines.before[device] = HeadMark(mark)
         if device == context.device.id { heads.counterFloor = max(mark.floor, mark.counter) }
       }
       if acceptsRollback { heads.lines.before[context.device.id] = nil }
@@ -411,6 +413,7 @@ extension Member {
         }
       }
       try compareWithWatermarks(marks, acceptsRollback, &heads, &problems)
+      if let kept { try learnRest(of: kept.head, &heads) }
     }
     findDisplaced()
     return problems
@@ -458,7 +461,7 @@ extension Member {
   ) throws(VaultError) {
     for mark in marks.marks {
       guard case .head(id, let device) = mark.path else { continue }
-      let seen = HeadMark(counter: mark.counter, hash: mark.hash)
+      let seen = HeadMark(mark)
       if retelling(of: device, seen, heads) != nil { continue }
       let path = mark.path.string
       let isOwn = device == context.device.id

@@ -59,6 +59,7 @@ extension Vault {
         try vault.renewRegister()
       }
       if !options.readOnly { try vault.partWhereNeeded() }
+      if options.acceptRollback, !options.readOnly { try vault.keepRest() }
       try vault.redoWhatCrashesLeft()
     } catch {
       context.staging?.remove()

@@ -49,8 +49,15 @@ struct MemberSync {
 
   /// Whether the remote's head is news, or of a line that is not followed here.
   private func isFetched(_ plan: RegisterPlan, _ device: DeviceID, _ open: Member) -> Bool {
-    guard let there = exchange.there[.head(member, device)] else { return false }
+    let path = VaultPath.head(member, device)
+    guard let there = exchange.there[path] else { return false }
     if plan.action == .take { return true }
+    // Of a line that another device has taken over: whatever is there stands for the device, whose counters begin anew.
+    if let here = exchange.here[path], here.hash != there.hash,
+      open.isRetold(device, counter: here.counter, hash: here.hash)
+    {
+      return !open.isRetold(device, counter: there.counter, hash: there.hash)
+    }
     let isApart = open.isApart(device, counter: there.counter, hash: there.hash)
     return isApart ?? (plan.action == .compare || plan.isForked)
   }

@@ -264,9 +264,10 @@ extension AccessOptions {
       """
       This vault's folder is older than this machine remembers it.
         \(path): state \(found); this machine has seen state \(seen).
-      If you put an older backup back on purpose, Kinvault can go on from here: what was written after
-      the backup is missing, nothing else is lost. If you did not, somebody or something exchanged files;
-      answer no and look for the newer folder first.
+      If you put an older backup back on purpose, Kinvault can go on from here. What was written after the
+      backup comes back where it still is: in this folder, on a remote, or on another device, with the next
+      “kinvault sync”; this machine then goes on as a device of its own. If you did not, somebody or
+      something exchanged files; answer no and look for the newer folder first.
 
       """)
     try Confirmation.require("Go on with the older state?", isGiven: false)
