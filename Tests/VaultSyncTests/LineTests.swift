@@ -316,6 +316,40 @@ import VaultModel
     try expectAll(["lost", "new 3"], on: [family[2]])
   }
 
+  /// Both lines have written segments of the log under one name.
+  @Test func theLogsOfBothLinesAreKeptAndChain() throws {
+    func note(_ text: String, _ device: Family.Device) throws {
+      device.vault.audit.note(.read, detail: text)
+      try device.vault.audit.flush()
+    }
+    func syncFully(_ device: Family.Device) throws {
+      try device.sync(remote) { $0.looksEverywhere = true }
+    }
+    let family = try Family(count: 2)
+    try family[0].write("Before", "before")
+    try note("before", family[0])
+    for device in family.devices { try syncFully(device) }
+    let snapshot = family[0].snapshot()
+    for number in 0..<3 {
+      try note("lost \(number)", family[0])
+      try family[0].write("Lost \(number)", "lost \(number)")
+    }
+    try syncFully(family[0])
+    try family[0].putBack(snapshot)
+    try note("new", family[0])
+    try family[0].write("New", "new")
+    for _ in 0..<2 { for device in family.devices { try syncFully(device) } }
+    try note("after", family[0])
+    for device in family.devices {
+      try syncFully(device)
+      let (events, problems) = try device.vault.audit.read()
+      #expect(problems == [])
+      #expect(
+        events.map(\.event.detail).sorted()
+          == ["after", "before", "desk-2", "lost 0", "lost 1", "lost 2", "new"])
+    }
+  }
+
   // MARK: An older folder
 
   /// Puts an older copy of the folder in the place of the one that is there; the machine remembers the newer one.

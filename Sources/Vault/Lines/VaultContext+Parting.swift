@@ -49,6 +49,7 @@ extension VaultContext {
           personName: "", deviceName: name, deviceKind: former?.deviceKind ?? "",
           passwordCost: .floor, recoveryCost: .floor), keys: keys)
     }
+    try AuditLog(context: self).handOver(to: new, called: name)
     var slot = try state.loadSlot(vault: binding.vault)
     slot.passwordDevice = slot.passwordDevice ?? slot.device
     slot.device = new.id

@@ -25,6 +25,8 @@ package enum AuditAction: String, Sendable, CaseIterable {
   case share
   /// Access was taken away: a new epoch was begun.
   case revoke
+  /// This machine was put back to an earlier state, or copied, and goes on as a device of its own.
+  case part
 }
 
 /// Every access by this device, sealed for its person. Docs/Format.md, "Audit".
@@ -43,7 +45,7 @@ package final class AuditLog: Sendable {
   static let flushIntervalMilliseconds: UInt64 = 60_000
   private static let segmentLimit = SignedFiles.sizeLimit
 
-  private let context: VaultContext
+  let context: VaultContext
   private let pending = Mutex(Pending())
 
   init(context: VaultContext) { self.context = context }
@@ -89,25 +91,28 @@ package final class AuditLog: Sendable {
     }
     guard !events.isEmpty else { return }
     do throws(VaultError) {
-      try context.state.withLock("audit-lock") { () throws(VaultError) in try append(events) }
+      try context.state.withLock("audit-lock") { () throws(VaultError) in
+        try append(events, by: context.device)
+      }
     } catch {
       pending.withLock { $0.events.insert(contentsOf: events, at: 0) }
       throw error
     }
   }
 
-  private func append(_ events: [AuditEvent]) throws(VaultError) {
-    var (next, previous) = try end()
+  /// Writes the events behind those of a device of this machine. The caller holds the lock.
+  func append(_ events: [AuditEvent], by device: ThisDevice) throws(VaultError) {
+    var (next, previous) = try end(of: device.id)
     let keys = context.keys
     for start in stride(from: 0, to: events.count, by: Self.segmentEventLimit) {
       let part = Array(events[start..<min(start + Self.segmentEventLimit, events.count)])
-      let path = VaultPath.auditSegment(context.device.id, first: next)
+      let path = VaultPath.auditSegment(device.id, first: next)
       let sealed = context.signedFiles.seal(
         AuditEvents(events: part).encoded(), with: keys.auditKey, .audit, path, counter: next)
       let body = AuditSegmentBody(
-        person: context.person, device: context.device.id, first: next, previous: previous,
+        person: context.person, device: device.id, first: next, previous: previous,
         generation: keys.generation, sealed: sealed)
-      let bytes = context.signedFiles.sign(body.encoded(), .audit, path, with: context.device)
+      let bytes = context.signedFiles.sign(body.encoded(), .audit, path, with: device)
       try storing { () throws(BlobStoreError) in
         try context.store.replace(BlobPath(path.string), bytes, durably: true)
       }
@@ -120,12 +125,14 @@ package final class AuditLog: Sendable {
   ///
   /// After a segment that cannot be read the log goes on above every number it can have held; `read` reports both. One
   /// that stands elsewhere than where the log goes on was put there by somebody else, and changes nothing.
-  private func end() throws(VaultError) -> (next: UInt64, previous: FileHash?) {
-    let segments = try segments(of: context.device.id)
+  private func end(
+    of device: DeviceID
+  ) throws(VaultError) -> (next: UInt64, previous: FileHash?) {
+    let segments = try segments(of: device)
     var (next, previous): (UInt64, FileHash?) = (1, nil)
     for first in segments.reversed() {
       do throws(VaultError) {
-        let (body, events, hash) = try load(first, device: context.device.id)
+        let (body, events, hash) = try load(first, device: device)
         (next, previous) = (body.first + UInt64(events.count), hash)
         break
       } catch {
@@ -172,7 +179,7 @@ package final class AuditLog: Sendable {
   }
 
   /// Every event of this person's devices, oldest first, and what is wrong with the log: a segment
-  /// that is missing or does not chain, named by its path.
+  /// that is missing or does not chain, named by its path. An event that stands in several logs is given once.
   package func read() throws(VaultError) -> (events: [LoggedEvent], problems: [Problem]) {
     var events: [LoggedEvent] = []
     var problems: [Problem] = []
@@ -199,7 +206,9 @@ package final class AuditLog: Sendable {
         }
       }
     }
-    return (events.sorted { $0.event.time < $1.event.time }, problems)
+    var seen: Set<AuditEvent> = []
+    let once = events.filter { seen.insert($0.event).inserted }
+    return (once.sorted { $0.event.time < $1.event.time }, problems)
   }
 }
 
