@@ -18,8 +18,25 @@ extension IdentityBody {
     }
   }
 
-  /// Whether the root keys of `known` are the beginning of these: only then may this identity take its place.
-  func succeeds(_ known: IdentityBody) -> Bool { rootKeys.starts(with: known.rootKeys) }
+  /// Whether this identity may take the place of `known`: the root keys of that one are the beginning of these, and if
+  /// they are the same, it goes on from the generation of that one.
+  func succeeds(_ known: IdentityBody) -> Bool {
+    rootKeys.starts(with: known.rootKeys)
+      && (rootKeys.count > known.rootKeys.count || goesOn(from: known))
+  }
+
+  /// Whether neither was written with knowing the other.
+  func isDivided(from known: IdentityBody) -> Bool {
+    !goesOn(from: known) && !known.goesOn(from: self)
+  }
+
+  /// Whether it has the generation that is current in `known`: whoever wrote it knew that one.
+  func goesOn(from known: IdentityBody) -> Bool {
+    generation == known.generation && signingPublicKey == known.signingPublicKey
+      || past.contains {
+        $0.generation == known.generation && $0.signingPublicKey == known.signingPublicKey
+      }
+  }
 
   /// - Throws: `wrongWords` unless the key, that of some words, is among the root keys; `replacedWords` unless it is the
   ///   newest.

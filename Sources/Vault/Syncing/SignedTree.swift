@@ -61,6 +61,21 @@ package struct SignedTree: Sendable {
     people.persons.values.first { $0.former[device] != nil }?.removal(of: device)
   }
 
+  /// Whether these bytes are an identity of the device's person beside the one here: one person has changed keys on two
+  /// machines that had not met. Docs/Format.md, "Two changes of keys".
+  package func isDivided(_ path: VaultPath, _ bytes: [UInt8], of device: DeviceID) -> Bool {
+    guard case .identity(let person) = path, let known = people[person],
+      known.certificates[device] != nil || known.former[device] != nil
+    else { return false }
+    do throws(VaultError) {
+      let (identity, _) = try People.loadIdentity(person, files: holding(path, bytes))
+      return identity.isDivided(from: known.identity)
+    } catch {
+      // What does not hold is none.
+      return false
+    }
+  }
+
   /// The tree with these files, which may be anything: what does not verify changes nothing.
   ///
   /// A statement that is here already stays, unless the new one outranks it; an identity is taken when it is valid, its counter is higher and its root

@@ -53,6 +53,10 @@ final class SignedExchange: Sendable {
     }.keys.sortedByText
     bytes = try Self.read(changed, session)
     let read = bytes
+    // Whatever one of the two wraps for its new keys the other could not open.
+    for (path, bytes) in read where ownTree.isDivided(path, bytes, of: home.device) {
+      throw .vault(.keysDivided(path: path.string))
+    }
     let tree = try keeping { () throws(VaultError) in
       read.isEmpty ? ownTree : try ownTree.adding(read)
     }

@@ -44,7 +44,7 @@ struct SyncRun: Sendable {
         // What a thread met that could not throw.
         try session.throwFailure()
       } catch {
-        session.remember { $0.fail(at: now, error.message) }
+        session.remember { $0.fail(at: now, error) }
         if !options.isDryRun { try file.store(session.memory) }
         throw error
       }

@@ -1,3 +1,4 @@
+import Vault
 import VaultModel
 
 /// What this machine remembers of one remote, so that a sync need not read again what did not change.
@@ -45,7 +46,7 @@ package struct RemoteMemory: Hashable, Sendable {
     }
 
     /// Nothing goes on with it before a person has decided.
-    package var needsDecision: Bool { kind == .massChange }
+    package var needsDecision: Bool { kind == .massChange || kind == .keys }
   }
 
   /// The signed files that were verified, by path.
@@ -73,6 +74,13 @@ package struct RemoteMemory: Hashable, Sendable {
     failures = Failures(
       count: (failures?.count ?? 0) + 1, first: failures?.first ?? now, last: now,
       text: text.oneLine)
+  }
+
+  package mutating func fail(at now: UInt64, _ error: SyncError) {
+    fail(at: now, error.message)
+    if case .vault(.keysDivided) = error {
+      findings = [Finding(kind: .keys, text: error.message)]
+    }
   }
 
   /// The remote has held something of the vault.

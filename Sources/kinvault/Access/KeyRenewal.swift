@@ -1,8 +1,29 @@
 import Vault
 
-/// What follows new keys of a person: everything of the members that they own is encrypted anew.
+/// What stands around new keys of a person: the remotes are asked for what other machines have done, and afterwards
+/// everything of the members that they own is encrypted anew.
 struct KeyRenewal {
   let vault: Vault
+
+  /// What to do where two machines have changed the keys without having met.
+  static let whenDivided = """
+    Decide whose keys are to count. On the other machine save what only it has (kinvault export MEMBER FOLDER), move the \
+    vault's folder away and the folder named after its id in ~/.local/state/kinvault ($XDG_STATE_HOME/kinvault), and take \
+    the vault anew, with the words that count: kinvault clone ADDRESS FOLDER
+    """
+
+  /// Takes in what other machines have put on the remotes, before the keys are changed.
+  ///
+  /// - Parameter loss: What may come of it where a remote cannot be reached.
+  func meet(_ remotes: [KnownRemote], loss: String) {
+    let failures = remotes.syncAll(vault, showsProgress: true)
+    failures.forEach { Terminal.note("kinvault: \($0)") }
+    if !failures.isEmpty {
+      Terminal.note(
+        "kinvault: \(loss) If another machine of yours has changed your keys and synced only there, the two will not "
+          + "meet any more. To be sure, see that all remotes can be reached, and begin again.")
+    }
+  }
 
   /// - Throws: What beginning an epoch throws; what was begun goes on with the next sync.
   func run() throws {

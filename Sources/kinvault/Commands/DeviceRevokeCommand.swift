@@ -34,15 +34,13 @@ struct DeviceRevokeCommand: ParsableCommand {
     try access.withVaultAndKey(.writing) { vault, key in
       let remotes = try access.remotes(of: vault, key: key)
       // What it has pushed until now stays; what nobody fetched before it was removed would not.
-      let failures = remotes.syncAll(vault, showsProgress: true)
+      KeyRenewal(vault: vault).meet(
+        remotes,
+        loss:
+          "What that device alone has sent to a remote that could not be synced now is left out."
+      )
       let lost = try find(in: vault)
       let name = Terminal.visible(vault.name(of: lost.id))
-      failures.forEach { Terminal.note("kinvault: \($0)") }
-      if !failures.isEmpty {
-        Terminal.note(
-          "kinvault: What \(name) alone has sent to a remote that cannot be reached now would be left out."
-        )
-      }
       try Confirmation.require(
         "Remove \(name), written last \(lost.lastWrite.map(DateText.local(milliseconds:)) ?? "never")?",
         isGiven: yes)

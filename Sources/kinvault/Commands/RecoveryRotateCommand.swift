@@ -37,6 +37,9 @@ struct RecoveryRotateCommand: ParsableCommand {
 
   func run() throws {
     try access.withVaultAndKey(.writing) { vault, key in
+      let remotes = try access.remotes(of: vault, key: key)
+      KeyRenewal(vault: vault).meet(
+        remotes, loss: "What stands only on a remote that could not be synced now is not here yet.")
       let old = try WordsInput.read(wordsFile: wordsFile, called: "the old 24 words")
       Terminal.note("Trying the old words; this takes a moment.")
       try vault.testWords(old)
@@ -63,9 +66,7 @@ struct RecoveryRotateCommand: ParsableCommand {
           "They are in \(wordsOut). Print them or copy them to paper, then delete the file.")
       }
       try KeyRenewal(vault: vault).run()
-      try access.remotes(of: vault, key: key).syncAll(vault, showsProgress: true).forEach {
-        Terminal.note("kinvault: \($0)")
-      }
+      remotes.syncAll(vault, showsProgress: true).forEach { Terminal.note("kinvault: \($0)") }
     }
   }
 }

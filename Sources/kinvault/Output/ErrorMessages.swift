@@ -55,6 +55,11 @@ extension VaultError {
     case .branched(let path, _):
       "\(path) was written by a machine that was put back to an earlier state, or by a copy of one, and does not go "
         + "on from what is here. Nothing of either is lost. Sync on that machine: kinvault sync"
+    case .keysDivided:
+      "Your keys were changed on two machines that had not met, by removing a device or replacing the 24 words: on this "
+        + "one, and on another one that has synced with this remote. Neither takes the place of the other, and nothing "
+        + "was moved. If you did not do that, somebody has your words, or had your old ones. "
+        + KeyRenewal.whenDivided
     case .noSpace:
       "There is no space left on the disk of the vault. What was saved before is safe, and can be read. To make room: "
         + "kinvault collect"

@@ -102,7 +102,9 @@ extension FailureReport {
       case .badInvitation: .usage
       case .unsupported: .unsupported
       case .wrongPassword, .wrongWords, .replacedWords: .wrongSecret
-      case .damagedSlot, .damaged, .missing, .forked, .branched, .signedByRemovedDevice: .damaged
+      case .damagedSlot, .damaged, .missing, .forked, .branched, .keysDivided,
+        .signedByRemovedDevice:
+        .damaged
       case .noSpace: .noSpace
       case .readOnly, .permission, .noAccess, .viewersOnlyRead, .ownersOnly, .lastOwner,
         .accessEnded, .thisDeviceRemoved:
