@@ -139,6 +139,24 @@ final class Family {
       ).run()
     }
 
+    /// What a mount does of itself: takes versions of these records away that nobody else has seen.
+    ///
+    /// - Parameters:
+    ///   - records: All of them by default.
+    ///   - inUse: Objects that a program has open.
+    func thin(
+      _ records: Set<RecordID>? = nil, to policy: KeepPolicy = .standard,
+      except inUse: Set<ObjectName> = []
+    ) throws {
+      let emma = try emma
+      let seen = vault.counterSeenByRemotes(of: emma.id)
+      let all = Set(emma.allEntries().map(\.record))
+      _ = try emma.thin(records ?? all, to: policy, seenElsewhere: seen)
+      // What cannot be told now, because something cannot be read, goes another time.
+      guard let names = emma.unneededReplaced(seenElsewhere: seen) else { return }
+      try emma.removeReplaced(names, except: inUse)
+    }
+
     /// Everything that shows: paths and contents of all members.
     func contents() throws -> [String: String] { try Self.contents(of: vault) }
 

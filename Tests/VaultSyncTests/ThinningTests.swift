@@ -22,19 +22,6 @@ import VaultModel
     try device.commit(edit)
   }
 
-  /// What a mount does of itself.
-  private func thin(
-    _ device: Family.Device, _ records: Set<RecordID>? = nil, to policy: KeepPolicy = .standard,
-    except inUse: Set<ObjectName> = []
-  ) throws {
-    let emma = try device.emma
-    let seen = device.vault.counterSeenByRemotes(of: emma.id)
-    let all = Set(emma.allEntries().map(\.record))
-    _ = try emma.thin(records ?? all, to: policy, seenElsewhere: seen)
-    let names = try #require(emma.unneededReplaced(seenElsewhere: seen))
-    try emma.removeReplaced(names, except: inUse)
-  }
-
   private func objectBytes(_ store: MemoryStore) -> Int {
     store.blobs.filter { $0.key.string.contains("/objects/") }.reduce(0) { $0 + $1.value.count }
   }
@@ -65,14 +52,14 @@ import VaultModel
     for number in 0..<300 {
       try save(record, on: device, number: UInt64(number))
       device.clock.turn(bySeconds: 1)
-      if number % 20 == 0 { try thin(device) }
+      if number % 20 == 0 { try device.thin() }
     }
     let before = try device.contents()
-    try thin(device)
+    try device.thin()
     try expectHistoryIsWhole(of: record, on: device, count: 5...8)
     #expect(objectBytes(device.store) < 1_000_000)
     device.clock.turn(bySeconds: 3700)
-    try thin(device)
+    try device.thin()
     try expectHistoryIsWhole(of: record, on: device, count: 1...3)
     #expect(objectBytes(device.store) < 400_000)
     #expect(try device.contents() == before)
@@ -90,7 +77,7 @@ import VaultModel
     let device = try Family(count: 1)[0]
     let record = try device.write("Base", "v")
     for number in UInt64(0)..<10 { try save(record, on: device, number: number) }
-    try thin(device, to: .everything)
+    try device.thin(to: .everything)
     try expectHistoryIsWhole(of: record, on: device, count: 11...11)
   }
 
@@ -101,12 +88,12 @@ import VaultModel
     let record = try desk.write("Base", "v")
     try save(record, on: desk, number: 1)
     // Nothing is known of the remote yet, so it may have seen everything.
-    try thin(desk)
+    try desk.thin()
     try expectHistoryIsWhole(of: record, on: desk, count: 2...2)
     try desk.sync(usb)
     try save(record, on: desk, number: 2)
     try save(record, on: desk, number: 3)
-    try thin(desk)
+    try desk.thin()
     // What was written first, what was seen last, and what is current.
     try expectHistoryIsWhole(of: record, on: desk, count: 3...3)
     #expect(try desk.quickSync(usb) != nil)
@@ -127,7 +114,7 @@ import VaultModel
     try family[0].sync(usb)
     try save(record, on: family[0], number: 2)
     try save(record, on: family[0], number: 3)
-    try thin(family[0])
+    try family[0].thin()
     try expectHistoryIsWhole(of: record, on: family[0], count: 3...3)
   }
 
@@ -141,7 +128,7 @@ import VaultModel
     try family.meet(at: usb)
     try save(record, on: family[1], number: 20)
     for number in UInt64(2)...3 { try save(record, on: family[0], number: number) }
-    if isThinned { try thin(family[0]) }
+    if isThinned { try family[0].thin() }
     try family.meet(at: usb)
     try family.expectAgreement()
     let emma = try family[0].emma
@@ -151,7 +138,7 @@ import VaultModel
       let items = try emma.items(of: emma.revision(copy.revision))
       #expect(items.map(\.name) == [name])
     }
-    if isThinned { try thin(family[0]) }
+    if isThinned { try family[0].thin() }
     try family.expectAgreement()
   }
 
@@ -168,7 +155,7 @@ import VaultModel
     let seen = try #require(items.first { $0.name == name })
     try save(record, on: family[1], number: 2)
     try family[1].edit(record, "and the note")
-    try thin(family[1])
+    try family[1].thin()
     try expectHistoryIsWhole(of: record, on: family[1], count: 3...3)
     try family.meet(at: usb)
     try family[0].edit(record, "another note")
@@ -188,12 +175,12 @@ import VaultModel
     try save(first, on: device, number: 1)
     try save(second, on: device, number: 1)
     try save(first, on: device, number: 2)
-    try thin(device)
+    try device.thin()
     try expectHistoryIsWhole(of: first, on: device, count: 1...2)
     try expectHistoryIsWhole(of: second, on: device, count: 1...2)
     // Once nothing names it any more it goes, though it stayed the first time.
     try save(second, on: device, number: 3)
-    try thin(device)
+    try device.thin()
     #expect(objectBytes(device.store) < 250_000)
     try device.expectWhole()
   }
@@ -224,10 +211,10 @@ import VaultModel
     let chunks = try emma.chunks(of: file.content)
     let chunk = try #require(chunks.first ?? nil)
     try save(record, on: device, number: 2)
-    try thin(device, except: [chunk])
+    try device.thin(except: [chunk])
     try emma.objects.verify(chunk, kind: .chunk)
     // And goes when it is closed.
-    try thin(device, [])
+    try device.thin([])
     #expect(throws: VaultError.self) { try emma.objects.verify(chunk, kind: .chunk) }
     try device.expectWhole()
   }
@@ -244,12 +231,12 @@ import VaultModel
     edit.items.updateValue(nil, forKey: name)
     try device.commit(edit)
     try device.edit(record, "goes on")
-    try thin(device)
+    try device.thin()
     let emma = try device.emma
     let kept = try emma.history(of: record).map { try emma.items(of: $0.revision) }
     #expect(kept.contains { $0.contains { $0.name == name } })
     try device.delete(record)
-    try thin(device)
+    try device.thin()
     try device.expectWhole()
     let before = try RecordRestore(emma).revisionBeforeDeletion(of: record)
     #expect(!before.revision.place.isDeleted)

@@ -59,7 +59,7 @@ struct Simulation {
 
   private mutating func step() throws {
     let number = Int.random(in: devices.indices, using: &random)
-    switch Int.random(in: 0..<47, using: &random) {
+    switch Int.random(in: 0..<49, using: &random) {
     case 0...3: try create(on: number)
     case 4...11: try edit(on: number)
     case 12...13: try move(on: number)
@@ -82,6 +82,9 @@ struct Simulation {
     case 43: try copyMachine(number)
     case 44...45: keepCarrier()
     case 46: try rollBackCarrier()
+    case 47...48:
+      log("\(number): thins")
+      try devices[number].thin()
     default: try sync(number)
     }
     try compareOnlooker(of: number)
