@@ -68,7 +68,8 @@ struct ApartDevices {
   /// in another order, and as it is exported.
   func files(sourceLocation: SourceLocation = #_sourceLocation) throws -> [String: String] {
     let shown = try Self.files(here.tree)
-    #expect(try Self.files(there) == shown, sourceLocation: sourceLocation)
+    let others = try Self.files(there)
+    #expect(others == shown, sourceLocation: sourceLocation)
     for vault in [try here.openAgain(readOnly: true), vaultThere] {
       let fresh = FileTree(vault: vault, options: here.options)
       var texts: [String: String] = [:]

@@ -55,11 +55,9 @@ final class MountedVault {
 
   /// Opens the vault once more, as another process of this device does.
   func openAgain(readOnly: Bool = false, in copy: FilePath? = nil) throws -> Vault {
-    let folder = copy ?? folder
-    let password = SecretBytes(copying: Self.password)
-    let key = try Vault.unlock(folder: folder, stateRoot: stateRoot, password: password)
-    return try Vault.open(
-      folder: folder, stateRoot: stateRoot, key: key, options: OpenOptions(readOnly: readOnly))
+    try Vault.open(
+      folder: copy ?? folder, stateRoot: stateRoot, key: created.unlockKey,
+      options: OpenOptions(readOnly: readOnly))
   }
 
   /// Opens the vault as another device of the same person, which shares the folder unless it has a copy.
@@ -68,15 +66,20 @@ final class MountedVault {
   }
 
   /// Another device of the same person.
-  struct OtherDevice {
+  final class OtherDevice {
     let folder: FilePath
-    fileprivate let stateRoot: FilePath
+    private let stateRoot: FilePath
+    private let key: DeviceUnlockKey
+
+    fileprivate init(folder: FilePath, stateRoot: FilePath, key: consuming DeviceUnlockKey) {
+      self.folder = folder
+      self.stateRoot = stateRoot
+      self.key = key
+    }
 
     /// Opens the vault there, as each of its processes does.
     func open() throws -> Vault {
-      let password = SecretBytes(copying: MountedVault.password)
-      let key = try Vault.unlock(folder: folder, stateRoot: stateRoot, password: password)
-      return try Vault.open(folder: folder, stateRoot: stateRoot, key: key)
+      try Vault.open(folder: folder, stateRoot: stateRoot, key: key)
     }
   }
 
@@ -87,10 +90,10 @@ final class MountedVault {
     let device = NewDevice(
       personName: "Adult A", deviceName: "desk", deviceKind: "desktop", passwordCost: .floor,
       recoveryCost: .floor)
-    _ = try Vault.recover(
+    let key = try Vault.recover(
       folder: folder, stateRoot: otherState, words: created.words, device: device,
       password: SecretBytes(copying: Self.password))
-    return OtherDevice(folder: folder, stateRoot: otherState)
+    return OtherDevice(folder: folder, stateRoot: otherState, key: key)
   }
 
   /// Opens the vault as another person, whom the first one invites, and who shares the folder.

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import VaultModel
 
@@ -8,9 +9,9 @@ import VaultModel
 @Suite struct RandomLinksTests {
   private static let folders = ["Emma/a", "Emma/b", "Emma/c"]
 
-  @Test(arguments: Array(1...16) as [UInt64])
+  @Test(arguments: Seeds.first(16))
   func namesAgreeAndNothingIsLost(seed: UInt64) throws {
-    var random = SplitMix(state: seed)
+    var random = SplitMix64(seed: seed)
     let devices = try ApartDevices { tree in
       try tree.mkdir("Emma")
       for folder in Self.folders { try tree.mkdir(folder) }
@@ -39,7 +40,7 @@ import VaultModel
 
   /// One thing that a person does with a file; a text that they saw and replaced or removed is not wanted any more.
   private func change(
-    _ tree: FileTree, _ text: String, _ wanted: inout Set<String>, _ random: inout SplitMix
+    _ tree: FileTree, _ text: String, _ wanted: inout Set<String>, _ random: inout SplitMix64
   ) throws -> String {
     var paths: [String] = []
     for folder in Self.folders { paths += try tree.list(folder).map { "\(folder)/\($0)" } }
@@ -70,16 +71,8 @@ import VaultModel
       return "removes \(path): \(old)"
     }
   }
+}
 
-  private struct SplitMix {
-    var state: UInt64
-
-    mutating func below(_ bound: Int) -> Int {
-      state &+= 0x9e37_79b9_7f4a_7c15
-      var mixed = state
-      mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
-      mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
-      return Int((mixed ^ mixed >> 31) % UInt64(bound))
-    }
-  }
+extension SplitMix64 {
+  fileprivate mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
 }

@@ -38,7 +38,7 @@ extension CommitWriter {
     }
   }
 
-  /// The live items of these files, found by what each of them says of the others.
+  /// The live items of these files, found by what each of them says of the others, and tombstones of where they went.
   private func names(of met: [FileID: MetFile]) throws(VaultError) -> [FileID: [Name]] {
     var names: [FileID: [Name]] = [:]
     var waiting = Array(met.values.reduce(into: Set<RecordID>()) { $0.formUnion($1.records) })
@@ -47,7 +47,7 @@ extension CommitWriter {
       guard let entry = entry(record), !entry.isDeleted else { continue }
       let items: [Item]
       do throws(VaultError) {
-        items = try member.items(of: member.revision(entry.revision))
+        items = try itemsAndTombstones(of: member.revision(entry.revision))
       } catch {
         switch error {
         // What cannot be read cannot be changed either; who can read it settles it.
@@ -56,11 +56,21 @@ extension CommitWriter {
         }
       }
       for item in items where met[item.file] != nil {
-        names[item.file, default: []].append(Name(record: record, item: item))
+        if !item.isDeleted {
+          names[item.file, default: []].append(Name(record: record, item: item))
+        }
         waiting += item.linkRecords.filter { seen.insert($0).inserted }
       }
     }
     return names.mapValues { $0.sorted { ($0.record, $0.item.name) < ($1.record, $1.item.name) } }
+  }
+
+  private func itemsAndTombstones(of revision: RecordRevision) throws(VaultError) -> [Item] {
+    let items = try pages(member.loadPage) { load in
+      var tree = revision.items
+      return try tree.all(load: load)
+    }
+    return items + [revision.document].compactMap(\.self)
   }
 
   /// Keeps the content that a name had, unless whoever wrote the later state had seen it, or it is kept already.
@@ -87,6 +97,7 @@ extension CommitWriter {
     var revision = base
     for item in items {
       try pages(member.loadPage) { load in try revision.set(item, load: load) }
+      if self.items[record]?[item.name] != nil { self.items[record]?[item.name] = item }
     }
     revision.version[context.device.id] = counter
     revision.previous = [entry.revision]
@@ -106,20 +117,67 @@ extension CommitWriter {
     }
   }
 
-  /// Other names of the files that an edit changes, whose author knows only the names in it.
+  /// Other names of the files that an edit gives, leaves or takes a name, as far as its author did not know them: those
+  /// that the items there speak of, and for an edit that does not have all names those that its own items speak of.
   mutating func noteOtherNames(
-    of edit: RecordEdit, base: RecordRevision?
+    of edit: RecordEdit, base: RecordRevision?, _ names: Names
   ) throws(VaultError) {
-    for case let item? in edit.items.values where !item.linkRecords.isEmpty {
-      let old = try pages(member.loadPage) { load in
-        var base = base
-        return try base?.item(named: item.name, load: load)
+    for (name, item) in edit.items {
+      let old = try itemBefore(edit, name, in: base)
+      if let old, let known = names.links[old.file] {
+        let unknown = Set(old.linkRecords).subtracting(known)
+        if !unknown.isEmpty { note(old.file, in: unknown, old, of: edit) }
       }
-      var met = MetFile()
-      met.records = Set(item.linkRecords).union([edit.record])
-      if let old { met.known.append(old) }
-      if edit.unchangedFiles[item.name] != nil { met.known.append(item) }
-      metFiles[item.file, default: MetFile()].join(met)
+      guard let item, !edit.hasAllNames, !item.linkRecords.isEmpty else { continue }
+      note(item.file, in: Set(item.linkRecords), old, of: edit)
+    }
+  }
+
+  /// - Parameter old: What stands under a name that the edit has.
+  private mutating func note(
+    _ file: FileID, in records: Set<RecordID>, _ old: Item?, of edit: RecordEdit
+  ) {
+    var met = MetFile()
+    met.records = records.union([edit.record])
+    // What the author has looked at, or replaces without a look.
+    if let old, old.file == file, !old.isDeleted, edit.seen[old.name] ?? old.changed == old.changed
+    {
+      met.known.append(old)
+    }
+    metFiles[file, default: MetFile()].join(met)
+  }
+
+  /// What the authors of edits gave a name without changing it, they have not written.
+  mutating func noteUnchanged(in edits: [RecordEdit]) {
+    for edit in edits {
+      for case let item? in edit.items.values where edit.unchangedFiles[item.name] != nil {
+        metFiles[item.file]?.known.append(item)
+      }
+    }
+  }
+
+  private func itemBefore(
+    _ edit: RecordEdit, _ name: FileName, in base: RecordRevision?
+  ) throws(VaultError) -> Item? {
+    do throws(VaultError) {
+      return try pages(member.loadPage) { load in
+        var base = base
+        return try base?.item(named: name, load: load)
+      }
+    } catch {
+      guard edit.leavesOutUnreadable, error.isDamage else { throw error }
+      return nil
+    }
+  }
+
+  /// Remembers what stands in a revision under the names that an edit has files for.
+  mutating func noteItems(
+    of edit: RecordEdit, in revision: inout RecordRevision
+  ) throws(VaultError) {
+    for case let item? in edit.items.values {
+      items[edit.record, default: [:]][item.name] = try pages(member.loadPage) { load in
+        try revision.item(named: item.name, load: load)
+      }
     }
   }
 
@@ -127,6 +185,8 @@ extension CommitWriter {
   struct Names {
     /// The records that have names of a file after the commit, as far as its edits know.
     var records: [FileID: Set<RecordID>] = [:]
+    /// The records of which its edits say that they may have some.
+    var links: [FileID: Set<RecordID>] = [:]
     /// When they were changed: later than all that stood under one of the names.
     var time = HybridTime.zero
   }
@@ -136,6 +196,7 @@ extension CommitWriter {
     for edit in edits {
       for case let item? in edit.items.values {
         names.records[item.file, default: []].insert(edit.record)
+        names.links[item.file, default: [edit.record]].formUnion(item.linkRecords)
         guard !item.linkRecords.isEmpty, let entry = entry(edit.record) else { continue }
         names.time = max(names.time, entry.time.next(now: 0))
       }

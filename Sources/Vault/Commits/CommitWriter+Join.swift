@@ -116,31 +116,36 @@ extension CommitWriter {
 
 extension CommitWriter {
   /// Keeps what another device made of an item since the author of the edit looked at it.
-  ///
-  /// - Parameter names: The records that have names of a file after the commit.
   mutating func keepUnseen(
-    by edit: RecordEdit, in base: RevisionJoin.Named, names: [FileID: Set<RecordID>]
+    by edit: RecordEdit, in base: RevisionJoin.Named, _ names: Names
   ) throws(VaultError) {
+    let join = RevisionJoin(member: member)
     for (name, seen) in edit.seen {
       let old = try pages(member.loadPage) { load in
         var revision = base.revision
         return try revision.item(named: name, load: load)
       }
-      guard let old, !old.isDeleted, old.changed != seen else { continue }
+      guard let old, old.changed != seen, !old.isDeleted || seen != .zero else { continue }
+      // What comes of the edit is not what its author shows.
+      member.noteChanges([edit.record])
+      var met = MetFile()
+      met.add(old.knowing(names.records[old.file] ?? []), in: edit.record)
+      if let known = try join.item(named: name, changedAt: seen, before: base) {
+        met.known.append(known)
+      }
+      metFiles[old.file, default: MetFile()].join(met)
+      if old.isDeleted { continue }
       if let new = edit.items[name] ?? nil {
         if new.content == old.content { continue }
         if new.file == old.file, edit.unchangedFiles[name] != nil { continue }
       }
-      let author = try RevisionJoin(member: member).author(of: .item(old), in: base)
+      let author = try join.author(of: .item(old), in: base)
       // Of two programs on one machine the later one wins, as on any disk.
       guard author != context.device.id else { continue }
       lost.append(
         ConflictCopy(
           mark: ConflictMark(record: edit.record, device: author, time: old.time),
           title: base.revision.place.title, items: [old]))
-      let records = names[old.file, default: []].union(old.linkRecords)
-      guard !records.isEmpty else { continue }
-      metFiles[old.file, default: MetFile()].add(old.knowing(records), in: edit.record)
     }
   }
 }

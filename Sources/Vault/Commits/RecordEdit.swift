@@ -47,6 +47,8 @@ package struct Commit: Sendable {
   package var counter: UInt64
   /// The entries of the records that were written.
   package var entries: [RecordEntry] = []
+  /// What stands under the names that its edits gave a file.
+  package var items: [RecordID: [FileName: Item]] = [:]
   /// Records that others had changed since this process last looked.
   package var changedByOthers: Set<RecordID> = []
   /// Records of which concurrent versions were joined, and the copies of what lost, new ones included.
@@ -128,17 +130,19 @@ extension RecordEdit {
   /// What takes the place of `old`; nil when nothing changes.
   private func replacement(of old: Item?, by new: Item, time: HybridTime) -> Item? {
     var new = new
-    let seen = unchangedFiles[new.name]
-    if let old, !old.isDeleted, old.file == new.file {
-      if seen != nil {
-        // Where the file's other names are has changed, at most: that is no change of this one.
+    let unchanged = unchangedFiles[new.name]
+    if let old, old.file == new.file {
+      if unchanged != nil, !old.isDeleted || seen[new.name] ?? .zero != .zero {
+        // Where the file's other names are has changed, at most: that is no change of this one, and brings no name back.
         let known = old.knowing(new.linkRecords)
         return known == old ? nil : known
       }
-      (new.time, new.fileTime) = (old.time, old.fileTime)
-      if old == new { return nil }
+      if !old.isDeleted {
+        (new.time, new.fileTime) = (old.time, old.fileTime)
+        if old == new { return nil }
+      }
     }
-    (new.time, new.fileTime) = (time, seen)
+    (new.time, new.fileTime) = (time, unchanged)
     return new
   }
 

@@ -156,6 +156,31 @@ struct RevisionJoin {
     return oldest.revision.device
   }
 
+  /// The item of a name as somebody has seen it, when its file had last changed at `time`: from one of the newest
+  /// revisions before `start` that are kept; nil if none of them has it.
+  func item(
+    named name: FileName, changedAt time: HybridTime, before start: Named
+  ) throws(VaultError) -> Item? {
+    if time == .zero { return nil }
+    var waiting = start.revision.previous
+    var seen = Set(waiting)
+    while !waiting.isEmpty, seen.count < Self.depthLimit {
+      let revision = waiting.removeFirst()
+      do throws(VaultError) {
+        guard let parent = try revisionIfKept(revision) else { continue }
+        let item = try member.item(named: name, of: parent.revision)
+        if let item, item.changed == time { return item }
+        waiting += parent.revision.previous.filter { seen.insert($0).inserted }
+      } catch {
+        switch error {
+        case .damaged, .missing: continue
+        default: throw error
+        }
+      }
+    }
+    return nil
+  }
+
   private func stands(
     _ part: Join.Loser.Part, of side: RecordRevision, in revision: RecordRevision
   ) throws(VaultError) -> Bool {

@@ -109,6 +109,8 @@ struct CommitWriter {
   let time: HybridTime
   /// What this commit has made of each record so far.
   var written: [RecordID: RecordEntry] = [:]
+  /// What stands under the names that its edits gave a file.
+  var items: [RecordID: [FileName: Item]] = [:]
   /// Records that were joined, and the copies of what lost.
   var joined: Set<RecordID> = []
   /// What lost in joins and edits so far, to be kept unless another name of its file has it.
@@ -160,6 +162,7 @@ struct CommitWriter {
         objects.restage(from: position)
       }
     }
+    noteUnchanged(in: edits)
     try settleFiles()
   }
 
@@ -172,14 +175,14 @@ struct CommitWriter {
     if let entry { base = (entry.revision, try member.revision(entry.revision)) }
     let named = base.map { RevisionJoin.Named(name: $0.name, revision: $0.revision) }
     let edit = try published(edit, over: named)
-    if let named, !edit.seen.isEmpty { try keepUnseen(by: edit, in: named, names: names.records) }
-    guard
-      var revision = try edit.applied(
-        to: base, time: time(of: edit, over: base?.revision, names),
-        device: context.device.id, counter: counter,
-        keepsTombstones: context.keepsTombstones, names: names.records, load: member.loadPage)
-    else { return }
-    if !edit.hasAllNames { try noteOtherNames(of: edit, base: base?.revision) }
+    if let named { try keepUnseen(by: edit, in: named, names) }
+    try noteOtherNames(of: edit, base: base?.revision, names)
+    let applied = try edit.applied(
+      to: base, time: time(of: edit, over: base?.revision, names),
+      device: context.device.id, counter: counter,
+      keepsTombstones: context.keepsTombstones, names: names.records, load: member.loadPage)
+    if var revision = applied ?? base?.revision { try noteItems(of: edit, in: &revision) }
+    guard var revision = applied else { return }
     try write(&revision, base: base?.revision, entry: entry)
   }
 
@@ -297,7 +300,8 @@ struct CommitWriter {
       !written.isEmpty || hasLateHeads || hasLinesToTell || writesLearned && !heads.learned.isEmpty
     else {
       return Commit(
-        counter: current, changedByOthers: changedByOthers, failures: failures, heldBack: heldBack)
+        counter: current, items: items, changedByOthers: changedByOthers, failures: failures,
+        heldBack: heldBack)
     }
     let entries = Array(written.values)
     // The head must be complete by itself, so it also takes what was learned from other devices.
@@ -308,10 +312,10 @@ struct CommitWriter {
       for entry in entries { _ = manifest.apply(entry) }
     }
     member.noteTouched(written.keys)
-    let replaced = member.findDisplaced(afterJoining: joined)
+    let replaced = member.findDisplaced(afterWriting: entries)
     member.noteChanges(joined.union(replaced))
     return Commit(
-      counter: counter, entries: entries,
+      counter: counter, entries: entries, items: items,
       changedByOthers: changedByOthers.union(joined).union(replaced), joined: joined,
       failures: failures, heldBack: heldBack)
   }

@@ -14,10 +14,13 @@ extension Member {
     }
   }
 
-  /// `findDisplaced` after a commit of this device, which displaces nothing by itself.
-  func findDisplaced(afterJoining joined: Set<RecordID>) -> Set<RecordID> {
-    guard !joined.isEmpty || displaced.withLock({ !$0.isEmpty }) else { return [] }
-    return findDisplaced()
+  /// `findDisplaced` after a commit of this device wrote these records, if one of them can have displaced something: its
+  /// author need not have known what others had put there.
+  func findDisplaced(afterWriting written: [RecordEntry]) -> Set<RecordID> {
+    let mayDiffer =
+      displaced.withLock { !$0.isEmpty }
+      || manifest.withLock { manifest in written.contains { manifest.mayDisplace($0) } }
+    return mayDiffer ? findDisplaced() : []
   }
 
   /// The entry as it shows: a displaced record's parent is the root.

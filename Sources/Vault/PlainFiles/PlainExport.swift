@@ -24,10 +24,17 @@ package struct PlainExport {
   private let progress: @Sendable (UInt64) -> Void
   private var report = Report()
   /// The first plain file that was written for one that has several names.
-  private var linkedFiles: [FileID: (place: PlainFile, state: Item)] = [:]
+  private var linkedFiles: [FileID: WrittenName] = [:]
+
+  private struct WrittenName {
+    let place: PlainFile
+    let item: Item
+    let record: RecordID
+  }
 
   /// A folder that is being written.
   private struct Folder {
+    let record: RecordID
     let descriptor: Int32
     /// As it can be named from the current folder.
     let path: [UInt8]
@@ -79,7 +86,7 @@ package struct PlainExport {
   ) throws(PlainFileError) {
     try directory.check("mkdir") { mkdirat($0, $1, 0o700) }
     let opened = try OpenFile(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
-    let folder = Folder(descriptor: opened.descriptor, path: path)
+    let folder = Folder(record: entry.record, descriptor: opened.descriptor, path: path)
     var attributes = RecordAttributes(mode: entry.mode, modified: entry.modified)
     var items: [Item] = []
     do throws(VaultError) {
@@ -122,10 +129,11 @@ extension PlainExport {
   ) throws(PlainFileError) {
     let file = folder.file(item.name)
     do throws(PlainFileError) {
-      if try !link(item, to: file) { try create(item, as: file) }
+      if try !link(item, of: folder.record, to: file) { try create(item, as: file) }
       report.fileCount += 1
       if !item.linkRecords.isEmpty, linkedFiles[item.file] == nil {
-        linkedFiles[item.file] = (PlainFile(path: folder.path(of: item.name)), item)
+        linkedFiles[item.file] = WrittenName(
+          place: PlainFile(path: folder.path(of: item.name)), item: item, record: folder.record)
       }
     } catch {
       guard case .vault(let cause) = error else { throw error }
@@ -137,12 +145,14 @@ extension PlainExport {
   /// Gives a file that is written already this name as well.
   ///
   /// - Returns: False if there is none, or the file system has no links or no more of them.
-  private func link(_ item: Item, to file: PlainFile) throws(PlainFileError) -> Bool {
-    guard let (first, state) = linkedFiles[item.file], item.hasState(of: state) else {
-      return false
-    }
+  private func link(
+    _ item: Item, of record: RecordID, to file: PlainFile
+  ) throws(PlainFileError) -> Bool {
+    guard let first = linkedFiles[item.file],
+      item.isName(of: first.item, in: first.record, standingIn: record)
+    else { return false }
     do throws(PlainFileError) {
-      try file.link(to: first)
+      try file.link(to: first.place)
       return true
     } catch {
       guard case .system = error else { throw error }

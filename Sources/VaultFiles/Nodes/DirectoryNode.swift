@@ -49,6 +49,8 @@ final class DirectoryNode: Node, @unchecked Sendable {
   var isRemoved = false
   /// The live records in it by the names they show under; nil until needed.
   var records: [FileName: RecordID]?
+  /// Whether one of them shows under another name than its title.
+  var hasRenamedRecords = false
   /// The files in it by name; nil until loaded. Then `xattrs` is loaded too.
   var files: [FileName: FileSlot]?
   /// What can be looked at while `files` cannot be loaded; nil until somebody does.

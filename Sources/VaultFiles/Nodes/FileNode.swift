@@ -31,7 +31,9 @@ final class FileNode: Node, @unchecked Sendable {
   var isPublished: Bool
   /// Whether `content` is newer than the last commit.
   var hasUncommittedContent = false
-  /// Records that may hold more names of this file, not looked at yet.
+  /// The records of which the items of its names say that they may hold names of it.
+  private(set) var linkRecords: Set<RecordID>
+  /// Those of them that were not looked at yet.
   var unseenLinkRecords: Set<RecordID>
   /// The content in use; there while it is open, and for as long as anything can open it when it has no name.
   var draft: Draft?
@@ -57,7 +59,8 @@ final class FileNode: Node, @unchecked Sendable {
     time = item.time
     fileTime = item.changed
     isPublished = true
-    unseenLinkRecords = Set(item.linkRecords)
+    linkRecords = Set(item.linkRecords)
+    unseenLinkRecords = linkRecords
     super.init(inode: inode, owner: item.owner, modified: item.modified, xattrs: item.xattrs)
   }
 
@@ -76,10 +79,54 @@ final class FileNode: Node, @unchecked Sendable {
       unknown: unknown, fileTime: hasOwnState ? nil : fileTime)
   }
 
-  /// Whether an item of this file's id shows the file as it is here: a well-formed lie, or names that nobody has
-  /// settled yet, may not.
-  func stands(for item: Item) -> Bool {
-    hasOwnState || view.hasOwnChanges(self) || item.hasState(of: self.item(named: item.name))
+  /// Whether an item of this file's id is a name of this file: `Item.isName`, for all names that are known here.
+  func hasName(_ item: Item, in record: RecordID) -> Bool {
+    if links.contains(Link(record: record, name: item.name)) { return true }
+    let isSame =
+      hasOwnState || view.hasOwnChanges(self)
+      || item.hasState(of: self.item(named: item.name))
+    return isSame && isLinked(to: item, in: record)
+  }
+
+  /// The same, whatever the item shows.
+  func isLinked(to item: Item, in record: RecordID) -> Bool {
+    if links.isEmpty || links.contains(Link(record: record, name: item.name)) { return true }
+    return (linkRecords.contains(record) || links.contains { $0.record == record })
+      && links.contains { item.linkRecords.contains($0.record) }
+  }
+
+  /// Adds a name that an item gives it.
+  func add(_ link: Link, knowing records: [RecordID]) {
+    if links.isEmpty { comeBack() }
+    if !links.contains(link) { links.append(link) }
+    learn(records)
+  }
+
+  /// What was written before its last name went is no more than what others read of it before: what is committed counts.
+  private func comeBack() {
+    guard view.unsealed[file] == nil else { return }
+    if openCount == 0 { draft = nil }
+    hasOwnState = false
+    isPublished = true
+    noteCommitted()
+  }
+
+  /// These records may hold names of it.
+  ///
+  /// - Returns: Those of which that was not known.
+  @discardableResult
+  func learn(_ records: [RecordID]) -> Set<RecordID> {
+    let new = Set(records).subtracting(linkRecords)
+    linkRecords.formUnion(new)
+    unseenLinkRecords.formUnion(new.subtracting(links.map(\.record)))
+    return new
+  }
+
+  /// A record changed of which nothing is loaded: which names of this file it holds has to be seen again.
+  func lookAgain(in record: RecordID) {
+    guard linkRecords.contains(record) else { return }
+    if links.contains(where: { $0.record != record }) { links.removeAll { $0.record == record } }
+    unseenLinkRecords.insert(record)
   }
 
   /// Takes over what another process or device committed, except the content in use.
@@ -102,6 +149,13 @@ final class FileNode: Node, @unchecked Sendable {
     size = item.size
     dataByteCount = item.dataByteCount
     noteCommitted()
+  }
+
+  /// Takes over all that was committed, unless it is in use or changed here.
+  func catchUp(with item: Item) {
+    guard draft == nil, !hasOwnState, !view.hasOwnChanges(self) else { return }
+    adopt(item)
+    adoptContent(of: item)
   }
 
   /// A commit has `content`.

@@ -145,12 +145,12 @@ final class MemberView: @unchecked Sendable {
     return RecordPlace(parent: entry.parent, title: entry.title, isDeleted: entry.isDeleted)
   }
 
-  /// The live records in a directory by the names they show under.
+  /// The live records in a directory by the names they show under, and whether one of these is not its title.
   ///
   /// - Parameter isFile: Whether the directory has a file of this name.
   func recordNames(
     in parent: RecordID, isFile: (FileName) -> Bool
-  ) -> [FileName: RecordID] {
+  ) -> (names: [FileName: RecordID], areRenamed: Bool) {
     var names: [FileName: RecordID] = [:]
     names.reserveCapacity(member.childCount(of: parent))
     var count = 0
@@ -162,12 +162,12 @@ final class MemberView: @unchecked Sendable {
     let placed = pendingEntries(in: parent)
     placed.forEach(add)
     let hasClash = names.count < count || names.keys.contains(where: isFile)
-    guard hasClash else { return names }
+    guard hasClash else { return (names, false) }
     let entries = member.children(of: parent).filter { !isPlacePending($0.record) } + placed
     let exceptions = VisibleNames.exceptions(among: entries, isFile: isFile)
     names = [:]
     for entry in entries { names[exceptions[entry.record] ?? entry.title] = entry.record }
-    return names
+    return (names, true)
   }
 
   /// The records that stand in a directory as far as no commit has it.

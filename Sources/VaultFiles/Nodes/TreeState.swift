@@ -94,9 +94,12 @@ final class TreeState: @unchecked Sendable {
   /// The records in a directory by the names they show under.
   func records(in directory: DirectoryNode) -> [FileName: RecordID] {
     if let records = directory.records { return records }
-    let records = directory.view.recordNames(in: directory.record) { directory.slot($0) != nil }
-    directory.records = records
-    return records
+    let (names, areRenamed) = directory.view.recordNames(in: directory.record) {
+      directory.slot($0) != nil
+    }
+    directory.records = names
+    directory.hasRenamedRecords = areRenamed
+    return names
   }
 
   /// Puts the files of a directory in their place as they are stored.
@@ -119,13 +122,22 @@ final class TreeState: @unchecked Sendable {
     let item = shown(item, in: directory)
     guard let node = directory.view.files[item.file] else { return .stored(item) }
     let link = Link(record: directory.record, name: item.name)
-    if !node.links.contains(link) { node.links.append(link) }
+    // While its directory was forgotten, nobody has told it of changes.
+    if node.links.isEmpty || node.links == [link] { node.catchUp(with: item) }
+    node.add(link, knowing: item.linkRecords)
     return .node(node)
   }
 
-  /// The item, as a file by itself where another name of its file shows that one in another state.
+  /// The item, as a file by itself where the file that is here under its id has no such name.
   private func shown(_ item: Item, in directory: DirectoryNode) -> Item {
-    guard let node = directory.view.files[item.file], !node.stands(for: item) else { return item }
+    guard let node = directory.view.files[item.file],
+      !node.hasName(item, in: directory.record)
+    else { return item }
+    return parted(item, in: directory)
+  }
+
+  /// The item as a file by itself.
+  func parted(_ item: Item, in directory: DirectoryNode) -> Item {
     var item = item
     item.file = .parted(item.file, in: directory.record, item.name)
     item.linkRecords = []
@@ -135,6 +147,7 @@ final class TreeState: @unchecked Sendable {
   func setSlot(_ slot: FileSlot?, _ name: FileName, in directory: DirectoryNode) {
     let hadOne = directory.files?[name] != nil
     directory.files?[name] = slot
+    if hadOne != (slot != nil), directory.hasRenamedRecords { directory.records = nil }
     loadedItemCount += (slot == nil ? 0 : 1) - (hadOne ? 1 : 0)
   }
 
@@ -153,8 +166,7 @@ final class TreeState: @unchecked Sendable {
       let node: FileNode
       if let present = directory.view.files[item.file] {
         node = present
-        let link = Link(record: directory.record, name: name)
-        if !node.links.contains(link) { node.links.append(link) }
+        node.add(Link(record: directory.record, name: name), knowing: item.linkRecords)
       } else {
         node = FileNode(
           inode: freeInode(directory.view, item.file), view: directory.view, item: item,
@@ -168,12 +180,12 @@ final class TreeState: @unchecked Sendable {
 
   /// Adds the names of a hard-linked file in a directory that was loaded.
   func gatherLinks(of node: FileNode, in directory: DirectoryNode) {
-    node.unseenLinkRecords.remove(directory.record)
     for case (let name, .stored(let item)) in directory.files ?? [:]
-    where item.file == node.file && node.stands(for: item) {
-      node.links.append(Link(record: directory.record, name: name))
+    where item.file == node.file && node.hasName(item, in: directory.record) {
+      node.add(Link(record: directory.record, name: name), knowing: item.linkRecords)
       directory.files?[name] = .node(node)
     }
+    node.unseenLinkRecords.remove(directory.record)
   }
 
   // MARK: Letting go
@@ -194,7 +206,7 @@ final class TreeState: @unchecked Sendable {
       return remove(file)
     }
     // The objects of what is not committed are held by the node.
-    guard file.draft == nil, file.isPublished, !file.hasUncommittedContent,
+    guard file.draft == nil, file.isPublished, !file.hasUncommittedContent, !file.hasOwnState,
       file.links.count == 1 || !isPending(file)
     else { return }
     for link in file.links {
@@ -216,9 +228,9 @@ final class TreeState: @unchecked Sendable {
   }
 
   /// Forgets loaded directories that are whole on disk, the least recently used first, until at most
-  /// three quarters of `limit` files are loaded; does nothing up to `limit`. The one used last stays, however large.
-  /// The kernel keeps what it knows of them.
-  func evict(limit: Int) {
+  /// three quarters of `limit` files are loaded; does nothing up to `limit`. The one used last and those in `kept` stay,
+  /// however large. The kernel keeps what it knows of them.
+  func evict(limit: Int, keeping kept: [DirectoryNode] = []) {
     guard loadedItemCount > limit else { return }
     let loaded = views.values.flatMap { view in
       view.directories.values.filter {
@@ -228,13 +240,36 @@ final class TreeState: @unchecked Sendable {
     for directory in loaded.sorted(by: { $0.lastUse < $1.lastUse }) where directory.lastUse < clock
     {
       if loadedItemCount <= limit / 4 * 3 { return }
+      if kept.contains(where: { $0 === directory }) { continue }
       if directory.files?.values.contains(where: \.isUnsaved) ?? false { continue }
       loadedItemCount -= directory.loadedCost
+      let files = directory.files?.values.compactMap(\.node) ?? []
       directory.files = nil
+      files.forEach(forget)
       directory.sequence = FolderSequence()
       directory.wasEvicted = true
       drop(directory)
     }
+  }
+
+  /// Lets go of a file that nobody refers to when none of its names is loaded.
+  private func forget(_ file: FileNode) {
+    let isLoaded = file.links.contains { file.view.directories[$0.record]?.files != nil }
+    if !file.isInUse, !isLoaded { remove(file) }
+  }
+
+  /// Whether somebody may see files of a record: they are loaded, or the kernel was told of them.
+  func showsFiles(of record: RecordID, in view: MemberView) -> Bool {
+    guard let node = view.directories[record] else { return false }
+    return node.files != nil || node.wasEvicted && node.isInUse
+  }
+
+  /// Has files that may have names in these records look for them again, as far as the records are not shown.
+  func lookAgain(in records: Set<RecordID>, of view: MemberView) {
+    let unseen = records.filter { !showsFiles(of: $0, in: view) }
+    guard !unseen.isEmpty else { return }
+    for file in view.files.values { unseen.forEach(file.lookAgain) }
+    for record in unseen { view.directories[record]?.records = nil }
   }
 
   /// The files that the kernel was told of in those directories that were forgotten here meanwhile.
@@ -261,6 +296,17 @@ final class TreeState: @unchecked Sendable {
 }
 
 extension FileSlot {
+  var node: FileNode? {
+    if case .node(let node) = self { node } else { nil }
+  }
+
+  var file: FileID {
+    switch self {
+    case .stored(let item): item.file
+    case .node(let node): node.file
+    }
+  }
+
   /// A file that no commit has, which only the directory's table leads to.
   var isUnsaved: Bool {
     guard case .node(let node) = self else { return false }

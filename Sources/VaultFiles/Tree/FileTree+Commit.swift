@@ -184,10 +184,10 @@ extension FileTree {
     do throws(VaultError) {
       let commit = try view.member.commit(pending.edits, foldsRedo: true)
       let failures = failures(of: commit)
-      settle(pending.edits, commit, of: view)
+      let news = settle(pending.edits, commit, of: view)
       giveBack(pending.edits, failures, of: view)
       view.thinning.note(pending.edits.lazy.map(\.record))
-      apply(view.member.takeChanges(), to: view)
+      apply(view.member.takeChanges().union(news), to: view)
       view.mustCommit = !failures.isEmpty
       note(failures, of: view)
     } catch {
@@ -264,26 +264,32 @@ extension FileTree {
   }
 
   /// The edits are part of the vault now, but for what of them failed or was held back.
-  private func settle(_ edits: [RecordEdit], _ commit: Commit, of view: MemberView) {
+  ///
+  /// - Returns: Records of which was not known before that they may have names of files that were written.
+  private func settle(
+    _ edits: [RecordEdit], _ commit: Commit, of view: MemberView
+  ) -> Set<RecordID> {
     state.lock.lock()
     defer { state.lock.unlock() }
-    let times = Dictionary(commit.entries.map { ($0.record, $0.time) }) { first, _ in first }
+    var news: Set<RecordID> = []
     let done = edits.filter { commit.failures[$0.record] == nil }
     for edit in done {
       let heldBack = commit.heldBack[edit.record] ?? [:]
       view.inFlight[edit.record] = view.inFlight[edit.record]?.only { heldBack[$0] != nil }
       for (name, item) in edit.items where heldBack[name] == nil {
+        let stored = commit.items[edit.record]?[name]
         if view.pending[edit.record]?.items[name] != nil {
           view.pending[edit.record]?.items[name] = item != nil
+          view.pending[edit.record]?.seen[name] = stored?.changed ?? .zero
         }
-        guard let item else { continue }
-        if let file = view.files[item.file], file.content == item.content {
-          file.noteCommitted()
-          // An earlier attempt failed, of which nobody has heard yet: nothing of it is true any more.
-          if file.draftChanges == nil { file.pendingError = nil }
-        }
-        if item.fileTime == nil {
-          note(item, isCommittedAt: times[edit.record], in: edit.record, of: view)
+        guard let item, let stored else { continue }
+        if let file = view.files[item.file] {
+          if file.content == item.content {
+            file.noteCommitted()
+            // An earlier attempt failed, of which nobody has heard yet: nothing of it is true any more.
+            if file.draftChanges == nil { file.pendingError = nil }
+          }
+          news.formUnion(note(item, isStoredAs: stored, under: file))
         }
       }
     }
@@ -294,24 +300,18 @@ extension FileTree {
       if let node = view.directories[edit.record], node.isRemoved { state.collapse(node) }
     }
     state.evict(limit: options.loadedItemLimit)
+    return news
   }
 
-  /// Remembers when the file changed, unless it has changed again.
-  ///
-  /// - Parameter time: Nil where nothing differed from what was committed before.
+  /// Remembers when a file changed, unless it has changed again, and where the commit found names of it.
   private func note(
-    _ item: Item, isCommittedAt time: HybridTime?, in record: RecordID, of view: MemberView
-  ) {
-    if let file = view.files[item.file] {
-      guard file.item(named: item.name).hasState(of: item) else { return }
-      file.hasOwnState = false
-      file.fileTime = time ?? file.fileTime
-    } else if let directory = view.directories[record],
-      case .stored(var stored)? = directory.files?[item.name], stored == item
-    {
-      stored.fileTime = time ?? stored.time
-      state.setSlot(.stored(stored), item.name, in: directory)
+    _ item: Item, isStoredAs stored: Item, under file: FileNode
+  ) -> Set<RecordID> {
+    if file.item(named: item.name).hasState(of: item) {
+      if item.fileTime == nil { file.hasOwnState = false }
+      if stored.hasState(of: item) { file.fileTime = stored.changed }
     }
+    return file.learn(stored.linkRecords)
   }
 
   /// What was not committed is pending again; open files keep the error for whoever asks.

@@ -59,7 +59,7 @@ extension FileTree {
         // To know whether it is empty.
         state.lock.unlock()
         defer { state.lock.lock() }
-        try load(node)
+        try load(node, keeping: [directory])
         continue
       }
       try checkCanChange(directory)

@@ -19,15 +19,15 @@ extension FileTree {
     try sealBeforeRename(parent, name, as: newName)
     if mode == .exchange { try sealBeforeRename(newParent, newName, as: name) }
     while true {
-      let missing: DirectoryNode
+      let (from, to) = try lockForFiles(parent, name, newParent, newName)
+      let move = Move(from: from, name: name, to: to, newName: newName, mode: mode)
+      let missing: DirectoryNode?
       do {
-        let (from, to) = try lockForFiles(parent, name, newParent, newName)
         defer { state.lock.unlock() }
-        let move = Move(from: from, name: name, to: to, newName: newName, mode: mode)
-        guard let unloaded = try run(move) else { return }
-        missing = unloaded
+        missing = try run(move)
       }
-      try load(missing)
+      guard let missing else { return }
+      try load(missing, keeping: [from, to])
     }
   }
 

@@ -70,8 +70,9 @@ package final class FileTree: Sendable {
     while true {
       state.lock.lock()
       let missing: DirectoryNode
+      let nodes: (DirectoryNode, DirectoryNode)
       do throws(FileError) {
-        let nodes = (try directory(first), try directory(second))
+        nodes = (try directory(first), try directory(second))
         if nodes.0.files == nil {
           missing = nodes.0
         } else if nodes.1.files == nil {
@@ -86,7 +87,7 @@ package final class FileTree: Sendable {
         throw error
       }
       state.lock.unlock()
-      try load(missing)
+      try load(missing, keeping: [nodes.0, nodes.1])
     }
   }
 
@@ -143,26 +144,31 @@ package final class FileTree: Sendable {
     while true {
       state.lock.lock()
       let records = file.links.map(\.record) + file.unseenLinkRecords
+      var needed: [DirectoryNode] = []
       var missing: DirectoryNode?
       for record in records {
-        guard let directory = state.directory(record, of: file.view) else {
+        guard let directory = state.directory(record, of: file.view), !directory.isRemoved else {
           file.unseenLinkRecords.remove(record)
           continue
         }
+        needed.append(directory)
         if directory.files == nil {
           missing = directory
-          break
+          continue
         }
         if file.unseenLinkRecords.contains(record) { state.gatherLinks(of: file, in: directory) }
       }
       guard let missing else { return }
       state.lock.unlock()
-      try load(missing)
+      try load(missing, keeping: needed)
     }
   }
 
   /// Loads a directory's files. The tree lock must not be held.
-  func load(_ directory: DirectoryNode) throws(FileError) {
+  ///
+  /// - Parameter kept: Directories that the caller needs at the same time, and that stay loaded therefore: where each
+  ///   forgot the others for its own sake, nobody would ever have all.
+  func load(_ directory: DirectoryNode, keeping kept: [DirectoryNode] = []) throws(FileError) {
     while true {
       let view = directory.view
       guard let entry = view.member.entry(directory.record) else { throw .notFound }
@@ -177,8 +183,9 @@ package final class FileTree: Sendable {
       defer { state.lock.unlock() }
       if directory.files != nil { return }
       guard view.member.entry(directory.record)?.revision == entry.revision else { continue }
-      state.install(items, xattrs: xattrs, in: directory)
-      state.evict(limit: options.loadedItemLimit)
+      // What a removed record still holds shows nowhere.
+      state.install(directory.isRemoved ? [] : items, xattrs: xattrs, in: directory)
+      state.evict(limit: options.loadedItemLimit, keeping: kept)
       return
     }
   }

@@ -16,6 +16,15 @@ extension Item {
       && owner == other.owner && xattrs == other.xattrs
   }
 
+  /// Whether an item that stands in `record` and another one, in a record of its own, are names of one file: each knows
+  /// of the other, and both show the same. `Docs/Format.md` section 8.
+  package func isName(
+    of other: Item, in otherRecord: RecordID, standingIn record: RecordID
+  ) -> Bool {
+    file == other.file && linkRecords.contains(otherRecord)
+      && other.linkRecords.contains(record) && hasState(of: other)
+  }
+
   /// The item with content and attributes of another name of its file.
   package func taking(stateOf other: Item) -> Item {
     var item = self
@@ -47,7 +56,7 @@ extension Item {
   }
 
   /// Whether the other one has the later state of one file; of two of one time that of the greater bytes.
-  func isStaler(than other: Item) -> Bool {
+  package func isStaler(than other: Item) -> Bool {
     if changed != other.changed { return changed < other.changed }
     return stateBytes.lexicographicallyPrecedes(other.stateBytes)
   }

@@ -60,6 +60,20 @@ package struct Manifest: Sendable {
   ///   which does not change when one of them is edited. Sorted. O(records).
   package var displaced: [RecordID] { nodes.displaced }
 
+  /// Whether a record or what is in it may be among `displaced`. O(depth).
+  package func mayDisplace(_ entry: RecordEntry) -> Bool {
+    if entry.isDeleted { return childCount(of: entry.record) > 0 }
+    var seen: Set<RecordID> = [entry.record]
+    var next = entry.parent
+    while let record = next {
+      guard seen.insert(record).inserted, let above = self[record], !above.isDeleted else {
+        return true
+      }
+      next = above.parent
+    }
+    return false
+  }
+
   /// Makes room for this many records in all.
   package mutating func reserveCapacity(_ capacity: Int) { nodes.reserveCapacity(capacity) }
 

@@ -1,0 +1,254 @@
+import Vault
+import VaultModel
+
+/// The files of a record as somebody else has left them.
+struct RecordNews {
+  let record: RecordID
+  let revision: ObjectName
+  let items: [Item]
+  /// Nil of a record that is removed.
+  let xattrs: [Xattr]?
+}
+
+/// What follows when news are shown.
+struct ShownChanges {
+  /// What a cache above has to drop.
+  var invalidations: [Invalidation] = []
+  /// Open files, and the content that their drafts are to take.
+  var contents: [(FileNode, Draft, Item)] = []
+  /// Files that have lost a name, and may be let go of.
+  fileprivate var detached: [FileNode] = []
+  /// Records in which other names are taken by files than were, and how the records in them showed before.
+  fileprivate var renamed: [RecordID: [FileName: RecordID]] = [:]
+  /// Records that were read, as far as they are shown.
+  var read: Set<RecordID> = []
+
+  fileprivate mutating func noteNames(in directory: DirectoryNode) {
+    if renamed[directory.record] == nil { renamed[directory.record] = directory.records ?? [:] }
+  }
+}
+
+/// What others have made of files. One file may have names in several records, so all of them are read before anything
+/// is shown.
+extension FileTree {
+  /// Reads those of the records of which files are shown. No lock may be held.
+  func news(of records: Set<RecordID>, in view: MemberView) -> [RecordNews] {
+    let shown = state.lock.withLock { records.filter { state.showsFiles(of: $0, in: view) } }
+    return shown.compactMap { record in
+      guard let entry = view.member.entry(record) else { return nil }
+      if entry.isDeleted {
+        return RecordNews(record: record, revision: entry.revision, items: [], xattrs: nil)
+      }
+      do throws(VaultError) {
+        let (items, xattrs) = try view.member.contents(of: entry)
+        return RecordNews(record: record, revision: entry.revision, items: items, xattrs: xattrs)
+      } catch {
+        _ = view.objects.failure(error, reading: entry.revision)
+        state.lock.withLock { _ = view.unread.insert(record) }
+        return nil
+      }
+    }
+  }
+
+  /// The tree lock has to be held.
+  ///
+  /// - Returns: Records to be read again: those that have changed meanwhile, or that may have names of a file as is
+  ///   known only now.
+  func show(
+    _ news: [RecordNews], in view: MemberView, _ changes: inout ShownChanges
+  ) -> Set<RecordID> {
+    var again: Set<RecordID> = []
+    var current: [(news: RecordNews, directory: DirectoryNode)] = []
+    let evicted = state.evictedFiles(Set(news.map(\.record)), of: view)
+    for news in news {
+      guard view.member.entry(news.record)?.revision == news.revision else {
+        again.insert(news.record)
+        continue
+      }
+      guard let directory = view.directories[news.record] else { continue }
+      if let evicted = evicted[news.record] { recall(evicted, in: directory, &changes) }
+      // One that was moved here meanwhile is there again with the next commit.
+      guard directory.files != nil, news.xattrs != nil || directory.isRemoved else { continue }
+      if let xattrs = news.xattrs, view.pending[news.record]?.attributes != true {
+        directory.xattrs = xattrs
+      }
+      current.append((news, directory))
+    }
+    for (news, directory) in current { again.formUnion(learn(news.items, in: directory)) }
+    again.subtract(current.map(\.news.record))
+    // A file that has moved is taken away where it was before it is put where it is.
+    for (news, directory) in current { takeAway(beside: news.items, from: directory, &changes) }
+    var shared: [Inode: [SharedName]] = [:]
+    for (news, directory) in current { put(news.items, in: directory, &shared, &changes) }
+    for names in shared.values { again.formUnion(update(names, &changes)) }
+    for (_, directory) in current { nameAnew(directory, &changes) }
+    changes.detached.forEach(state.collapse)
+    changes.detached = []
+    return again
+  }
+
+  /// Takes up a directory that was forgotten here, but not by the kernel.
+  private func recall(
+    _ files: [FileName: FileNode], in directory: DirectoryNode, _ changes: inout ShownChanges
+  ) {
+    directory.wasEvicted = false
+    changes.noteNames(in: directory)
+    guard directory.files != nil else { return state.recall(files, in: directory) }
+    // Somebody has read it again since. The kernel forgets what it may know of it beside what is there now: files that
+    // are gone, and names that were not there.
+    for (name, file) in files {
+      if case .node(let present)? = directory.files?[name], present === file { continue }
+      detach(.node(file), name, from: directory, &changes)
+      changes.invalidations.append(.entry(parent: directory.inode, name: name))
+    }
+    for name in (directory.files ?? [:]).keys where files[name] == nil {
+      changes.invalidations.append(.entry(parent: directory.inode, name: name))
+    }
+  }
+
+  /// Lets the files here know where they may have other names.
+  ///
+  /// - Returns: The records of which that was not known.
+  private func learn(_ items: [Item], in directory: DirectoryNode) -> Set<RecordID> {
+    var news: Set<RecordID> = []
+    for item in items where !item.linkRecords.isEmpty {
+      let link = Link(record: directory.record, name: item.name)
+      guard let file = directory.view.files[item.file], file.links.contains(link) else { continue }
+      news.formUnion(file.learn(item.linkRecords))
+    }
+    return news
+  }
+
+  /// Takes away what does not stand under its name any more.
+  private func takeAway(
+    beside items: [Item], from directory: DirectoryNode, _ changes: inout ShownChanges
+  ) {
+    let view = directory.view
+    let files = Dictionary(items.map { ($0.name, $0.file) }) { first, _ in first }
+    for (name, old) in directory.files ?? [:] where files[name] != old.file {
+      if view.isItemPending(name, of: directory.record) { continue }
+      if case .node(let file) = old, view.hasOwnChanges(file) {
+        // Another device removed the file that is being written here, or put another one in its place: ours stays, and
+        // the commit keeps theirs as a conflict.
+        view.willChange(item: name, of: directory.record, exists: files[name] != nil)
+        continue
+      }
+      changes.noteNames(in: directory)
+      state.setSlot(nil, name, in: directory)
+      detach(old, name, from: directory, &changes)
+      changes.invalidations.append(.entry(parent: directory.inode, name: name))
+    }
+  }
+
+  /// Puts items in their places, as far as nothing else stands there.
+  private func put(
+    _ items: [Item], in directory: DirectoryNode, _ shared: inout [Inode: [SharedName]],
+    _ changes: inout ShownChanges
+  ) {
+    let view = directory.view
+    for item in items where !view.isItemPending(item.name, of: directory.record) {
+      let old = directory.files?[item.name]
+      if case .stored(let old)? = old, old == item { continue }
+      guard old == nil || old?.file == item.file else { continue }
+      if old == nil {
+        changes.noteNames(in: directory)
+        changes.invalidations.append(.entry(parent: directory.inode, name: item.name))
+      }
+      guard let file = view.files[item.file], file.isLinked(to: item, in: directory.record) else {
+        state.setSlot(state.slot(for: item, in: directory), item.name, in: directory)
+        continue
+      }
+      let name = SharedName(directory: directory, item: item)
+      file.add(name.link, knowing: item.linkRecords)
+      state.setSlot(.node(file), item.name, in: directory)
+      shared[file.inode, default: []].append(name)
+    }
+  }
+
+  /// Records give way to files of their names, and take them again when the files are gone.
+  private func nameAnew(_ directory: DirectoryNode, _ changes: inout ShownChanges) {
+    guard let before = changes.renamed.removeValue(forKey: directory.record), !before.isEmpty
+    else { return }
+    directory.records = nil
+    let after = state.records(in: directory)
+    for name in Set(before.keys).union(after.keys) where before[name] != after[name] {
+      changes.invalidations.append(.entry(parent: directory.inode, name: name))
+    }
+  }
+
+  private func detach(
+    _ slot: FileSlot, _ name: FileName, from directory: DirectoryNode,
+    _ changes: inout ShownChanges
+  ) {
+    guard case .node(let file) = slot else { return }
+    file.links.removeAll { $0 == Link(record: directory.record, name: name) }
+    file.changed = .now()
+    changes.detached.append(file)
+  }
+}
+
+// MARK: Names that show one file
+
+/// A name of a file that is here, and what stands under it now.
+private struct SharedName {
+  let directory: DirectoryNode
+  let item: Item
+
+  var link: Link { Link(record: directory.record, name: item.name) }
+}
+
+extension FileTree {
+  /// Updates a file by what stands under names of it. What shows something else than the newest of all its names is a
+  /// file by itself from now on.
+  ///
+  /// - Returns: Records to be read first, if what stands under all its names has to be known.
+  private func update(_ names: [SharedName], _ changes: inout ShownChanges) -> Set<RecordID> {
+    guard let first = names.first,
+      let newest = names.map(\.item).max(by: { $0.isStaler(than: $1) }),
+      case .node(let file)? = first.directory.files?[first.item.name],
+      !file.hasOwnState, !file.view.hasOwnChanges(file)
+    else { return [] }
+    let links = names.map(\.link)
+    let others = file.links.filter { link in
+      !links.contains(link) && !changes.read.contains(link.record)
+        && !file.view.isItemPending(link.name, of: link.record)
+    }
+    if !others.isEmpty, !newest.hasState(of: file.item(named: newest.name)) {
+      return Set(file.links.map(\.record))
+    }
+    update(file, newest, &changes)
+    for name in names {
+      let knowsAnother = file.links.contains {
+        $0 != name.link && name.item.linkRecords.contains($0.record)
+      }
+      if knowsAnother && name.item.hasState(of: newest) { continue }
+      part(name.item, name.link, from: file, &changes)
+    }
+    return []
+  }
+
+  private func part(
+    _ item: Item, _ link: Link, from file: FileNode, _ changes: inout ShownChanges
+  ) {
+    guard file.links.count > 1, let directory = file.view.directories[link.record] else { return }
+    file.links.removeAll { $0 == link }
+    state.setSlot(.stored(state.parted(item, in: directory)), link.name, in: directory)
+    changes.invalidations.append(.entry(parent: directory.inode, name: link.name))
+  }
+
+  private func update(_ file: FileNode, _ item: Item, _ changes: inout ShownChanges) {
+    let isNewContent = item.content != file.content || item.size != file.contentSize
+    let before = file.item(named: item.name)
+    file.adopt(item)
+    if isNewContent {
+      if let draft = file.draft {
+        changes.contents.append((file, draft, item))
+      } else {
+        file.adoptContent(of: item)
+        changes.invalidations.append(.content(file.inode))
+      }
+    } else if before != item {
+      changes.invalidations.append(.attributes(file.inode))
+    }
+  }
+}
