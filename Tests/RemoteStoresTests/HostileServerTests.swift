@@ -253,6 +253,26 @@ struct HostileServerTests {
     #expect(impossible == 5)
   }
 
+  /// lighttpd and WsgiDAV answer so when two move to one place at once.
+  @Test(arguments: [PutCondition.always, .ifAbsent], [false, true])
+  func aMoveThatMeetsAnotherOne(_ condition: PutCondition, hasWinner: Bool) throws {
+    let found =
+      "<?xml version=\"1.0\"?><D:multistatus xmlns:D=\"DAV:\"><D:response><D:href>/dav/a</D:href>"
+      + "<D:propstat><D:prop><D:getcontentlength>3</D:getcontentlength></D:prop>"
+      + "<D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response></D:multistatus>"
+    let server = CannedServer { request, _ in
+      switch request.prefix { $0 != " " } {
+      case "MOVE": .bytes(Self.reply("409 Conflict", ""))
+      case "PROPFIND" where hasWinner: .bytes(Self.reply("207 Multi-Status", found))
+      case "PROPFIND": .bytes(Self.reply("404 Not Found", ""))
+      default: .bytes(Self.reply("201 Created", ""))
+      }
+    }
+    let expected: BlobStoreError =
+      condition == .ifAbsent && hasWinner ? .alreadyExists(path: "a") : .throttled(path: "a")
+    #expect(error { try webDAV(server).put("a", [1, 2, 3], condition) } == expected)
+  }
+
   @Test func aListingThatIsTooLongEnds() throws {
     let server = CannedServer(
       always: Self.reply("207 Multi-Status", String(repeating: " ", count: 200_000)))

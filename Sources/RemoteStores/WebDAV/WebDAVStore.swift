@@ -111,7 +111,13 @@ package final class WebDAVStore: BlobStore {
         (name: "Overwrite", value: condition == .always ? "T" : "F"),
       ])
     if reply.isSuccess { return }
-    if reply.status == 412 && condition == .ifAbsent { throw .alreadyExists(path: path.string) }
+    if condition == .ifAbsent {
+      if reply.status == 412 { throw .alreadyExists(path: path.string) }
+      // A server that meets the winner of a race on the way has other words for it.
+      if try size(of: path) != nil { throw .alreadyExists(path: path.string) }
+    }
+    // Two at once were in each other's way: a moment later it goes.
+    if reply.status == 409 { throw .throttled(path: path.string) }
     throw reply.failure(path)
   }
 
