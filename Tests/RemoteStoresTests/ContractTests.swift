@@ -97,6 +97,37 @@ enum ContractTests {
     }
   }
 
+  @Suite(ServerTrait<ApacheServer>())
+  struct Apache {
+    @Test(arguments: BlobStoreContract.allCases)
+    func keeps(_ promise: BlobStoreContract) throws {
+      // It breaks off connections while it is busy.
+      let store = RetryingStore(try RunningServer.get(ApacheServer.self).store())
+      try promise.check(store, lacks: [.folders])
+    }
+  }
+
+  @Suite(ServerTrait<LighttpdServer>())
+  struct Lighttpd {
+    @Test(arguments: BlobStoreContract.allCases)
+    func keeps(_ promise: BlobStoreContract) throws {
+      // Of two moves to one place it refuses one for the moment.
+      let store = RetryingStore(try RunningServer.get(LighttpdServer.self).store())
+      try promise.check(store, lacks: [.folders])
+    }
+  }
+
+  @Suite(ServerTrait<WsgiDAVServer>())
+  struct WsgiDAV {
+    @Test(arguments: BlobStoreContract.allCases)
+    func keeps(_ promise: BlobStoreContract) throws {
+      // It decodes where a blob shall be moved to before it looks for the query in it.
+      // Of two moves to one place it refuses one for the moment.
+      let store = RetryingStore(try RunningServer.get(WsgiDAVServer.self).store())
+      try promise.check(store, lacks: [.folders, .name("a?b"), .name("a;b")])
+    }
+  }
+
   @Suite(ServerTrait<SabreServer>())
   struct Sabre {
     @Test(arguments: BlobStoreContract.allCases)
