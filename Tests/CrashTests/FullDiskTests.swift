@@ -31,7 +31,10 @@ struct FullDiskTests {
       #expect(result.errors.contains("still mounted"), "\(result.errors)")
       #expect(!result.output.contains("Unmounted"), "\(result.output)")
     }
-    let reports = try run("sh", ["-c", "cat '\(disk.root)/state/kinvault'/*/mounts/*"])
+    let reports = try run(
+      "find",
+      ["\(disk.root)/state/kinvault", "-path", "*/mounts/*", "-type", "f"]
+        + ["-exec", "cat", "{}", "+"])
     #expect(reports.contains("unsaved \(ENOSPC) "), "\(reports)")
     let shown = try run("ls", [vault.emma.string]).split(separator: "\n").map(String.init)
     #expect(Set(shown) == Set(taken + ["before"]))
