@@ -79,6 +79,9 @@ extension VaultError {
     case .alreadyExists(let what): "“\(what)” exists already."
     case .limit(let what, let found, let limit):
       "\(what) would be \(found); at most \(limit) is possible."
+    case .io(let path, EIO):
+      "\(path): The disk cannot be read there, or its file system is damaged. Unmount that disk, have it repaired (a "
+        + "stick: fsck.vfat -a DEVICE), and try again."
     case .io(let path, let errno): "\(path): \(String(cString: strerror(errno)))."
     case .crypto(let error): "A cryptographic operation failed: \(error)."
     }

@@ -261,7 +261,7 @@ struct HostileServerTests {
       + "<D:propstat><D:prop><D:getcontentlength>3</D:getcontentlength></D:prop>"
       + "<D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response></D:multistatus>"
     let server = CannedServer { request, _ in
-      switch request.prefix { $0 != " " } {
+      switch request.prefix(while: { $0 != " " }) {
       case "MOVE": .bytes(Self.reply("409 Conflict", ""))
       case "PROPFIND" where hasWinner: .bytes(Self.reply("207 Multi-Status", found))
       case "PROPFIND": .bytes(Self.reply("404 Not Found", ""))
@@ -270,7 +270,7 @@ struct HostileServerTests {
     }
     let expected: BlobStoreError =
       condition == .ifAbsent && hasWinner ? .alreadyExists(path: "a") : .throttled(path: "a")
-    #expect(error { try webDAV(server).put("a", [1, 2, 3], condition) } == expected)
+    #expect(error({ try webDAV(server).put("a", [1, 2, 3], condition) }) == expected)
   }
 
   @Test func aListingThatIsTooLongEnds() throws {
