@@ -91,7 +91,7 @@ package final class WebDAVStore: BlobStore {
       try makeFolder(folder)
       reply = try send(.PUT, temporary, body: bytes)
     }
-    guard reply.isSuccess else { throw reply.failure(path) }
+    guard reply.isSuccess else { throw refusal(reply, path) }
     do throws(BlobStoreError) {
       try move(temporary, to: path, condition)
     } catch {
@@ -116,9 +116,12 @@ package final class WebDAVStore: BlobStore {
       // A server that meets the winner of a race on the way has other words for it.
       if try size(of: path) != nil { throw .alreadyExists(path: path.string) }
     }
-    // Two at once were in each other's way: a moment later it goes.
-    if reply.status == 409 { throw .throttled(path: path.string) }
-    throw reply.failure(path)
+    throw refusal(reply, path)
+  }
+
+  /// Why nothing was written. With 409 two at once were in each other's way: a moment later it goes.
+  private func refusal(_ reply: HTTPReply, _ path: BlobPath) -> BlobStoreError {
+    reply.status == 409 ? .throttled(path: path.string) : reply.failure(path)
   }
 
   /// `MOVE` with `Overwrite: F` had one winner on each server that was tried.
