@@ -5,7 +5,7 @@ import SystemPackage
 /// A folder on a WebDAV server (RFC 4918), such as Nextcloud's.
 ///
 /// **Putting.** Several servers leave a cut-short file under its name when an upload breaks off, and few decide a race of
-/// `PUT`s with a condition, but all of them seen so far move atomically. So a blob is put under a temporary name
+/// `PUT`s with a condition, but all of them seen so far move a whole file at once. So a blob is put under a temporary name
 /// that readers ignore (`.<name>.tmp-…`), then moved; `ifAbsent` is `Overwrite: F`. That is two requests a blob.
 ///
 /// **Listing** asks one folder at a time (`Depth: 1`), since servers refuse or choke on more. What a reply says about
