@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import Vault
 import VaultModel
@@ -39,12 +40,8 @@ struct ApartDevices {
   }
 
   private static func copy(_ source: FilePath, _ target: FilePath) throws {
-    let program = Process()
-    program.executableURL = URL(filePath: "/bin/cp")
-    program.arguments = ["-a", "-u", "\(source.string)/.", target.string]
-    try program.run()
-    program.waitUntilExit()
-    try #require(program.terminationStatus == 0)
+    let copy = try CommandRunner.run("cp", ["-a", "-u", "\(source.string)/.", target.string])
+    try #require(copy.status == 0, "\(copy.errors)")
   }
 
   /// Every file of a tree by its path, with its text.
