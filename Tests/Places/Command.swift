@@ -111,7 +111,7 @@ package struct Command: Sendable {
     try Errno.check(px_open_nameless("/tmp"))
   }
 
-  private static func text(of descriptor: Int32) -> String {
+  static func text(of descriptor: Int32) -> String {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 65536)
     while case let count = pread(descriptor, &buffer, buffer.count, off_t(bytes.count)), count > 0 {

@@ -89,13 +89,19 @@ package final class MountedVault: Sendable {
   }
 
   /// Mounts in the foreground, as a child of this process, and returns when the mount table shows it.
+  ///
+  /// What it says goes to a file: with the outputs of this process, it would keep whoever reads these waiting after a
+  /// crash of the tests.
   package func mount() throws {
     let null = try Errno.check(Glibc.open("/dev/null", O_RDWR | O_CLOEXEC))
     defer { close(null) }
+    let words = try Errno.check(
+      Glibc.open(log.string, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600))
+    defer { close(words) }
     let child = try Command(
       [Self.binary.string, "mount", mountpoint.string, "--vault", vault.string, "--foreground"],
       environment: environment
-    ).spawn(input: null, output: 2, errors: 2)
+    ).spawn(input: null, output: words, errors: words)
     for _ in 0..<600 {
       if isMounted {
         process.withLock { $0 = child }
@@ -103,13 +109,14 @@ package final class MountedVault: Sendable {
       }
       var status: Int32 = 0
       if waitpid(child, &status, WNOHANG) == child {
-        throw Unavailable(description: "`kinvault mount` ended with status \((status >> 8) & 0xff)")
+        throw Unavailable(
+          description: "`kinvault mount` ended with status \((status >> 8) & 0xff): \(said)")
       }
       usleep(50_000)
     }
     kill(child, SIGKILL)
     _ = try Command.wait(for: child)
-    throw Unavailable(description: "`kinvault mount` did not mount within 30 seconds")
+    throw Unavailable(description: "`kinvault mount` did not mount within 30 seconds: \(said)")
   }
 
   /// Unmounts, waits for the process, and returns its exit status; 0 when nothing is mounted.
@@ -120,7 +127,7 @@ package final class MountedVault: Sendable {
       [Self.binary.string, "unmount", mountpoint.string], environment: environment
     ).run()
     if !outcome.isSuccess {
-      print("UNMOUNTING FAILED, ending the mount by force: \(outcome)")
+      print("UNMOUNTING FAILED, ending the mount by force: \(outcome)\n\(said)")
       kill(child, SIGTERM)
     }
     return try reap(child)
@@ -133,6 +140,14 @@ package final class MountedVault: Sendable {
     return try reap(child)
   }
 
+  private var log: FilePath { vault.removingLastComponent().appending("mount-log") }
+  /// All that mounts of this vault have said so far.
+  private var said: String {
+    let file = Glibc.open(log.string, O_RDONLY | O_CLOEXEC)
+    defer { close(file) }
+    return file < 0 ? "\(log): \(Errno.current)" : Command.text(of: file)
+  }
+
   private func reap(_ child: pid_t) throws -> Int32 {
     for _ in 0..<600 {
       var status: Int32 = 0
@@ -141,7 +156,7 @@ package final class MountedVault: Sendable {
       }
       usleep(50_000)
     }
-    print("THE MOUNT DID NOT END, killing it: \(mountpoint)")
+    print("THE MOUNT DID NOT END, killing it: \(mountpoint)\n\(said)")
     kill(child, SIGKILL)
     _ = try? Command(["umount", "-l", mountpoint.string]).run()
     return try Command.wait(for: child)
