@@ -57,7 +57,7 @@ let package = Package(
     .target(
       name: "VaultMount",
       dependencies: [
-        "VaultModel", "VaultFiles", "CFuse", "CLinux",
+        "BlobStore", "VaultModel", "VaultFiles", "CFuse", "CLinux",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(

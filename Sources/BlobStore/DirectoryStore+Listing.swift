@@ -38,7 +38,7 @@ extension DirectoryStore {
     }
     let error = withNames(in: folder) { descriptor, child in
       // unlink removes everything but a folder, links as themselves; Linux answers EISDIR for one.
-      let error = errorOf { unlinkat(descriptor, child, 0) }
+      let error = take(child, from: descriptor) { errorOf { unlinkat(descriptor, child, 0) } }
       switch error {
       case -ENOENT: return 0
       case -EISDIR, -EPERM:
@@ -48,7 +48,7 @@ extension DirectoryStore {
       }
     }
     if error < 0 { return error }
-    return errorOf { unlinkat(parent, name, AT_REMOVEDIR) }
+    return take(name, from: parent) { errorOf { unlinkat(parent, name, AT_REMOVEDIR) } }
   }
 
   /// Takes over a folder's descriptor, or -errno, and calls `body` for each name in it but `.` and `..`, until one

@@ -19,7 +19,7 @@ extension DirectoryStore {
     }
   }
 
-  /// Calls `body` with a descriptor of the folder that holds `path`, for *at calls only unless it is `readable`, and
+  /// Calls `body` with a descriptor of the folder that holds `path`, for *at calls only unless it is `readable` or on FAT, and
   /// with the path's last part; both are good only during the call. Returns what `body` returns.
   func inParent(
     of path: BlobPath, missing: MissingFolders = .fail, readable: Bool = false,
@@ -28,8 +28,9 @@ extension DirectoryStore {
     if path.isRoot { return -EISDIR }
     return path.string.withCString { text in
       var name: UnsafePointer<CChar>? = nil
+      let flag: Int32 = readable || fileSystem == .fat ? 1 : 0
       func openFolder() -> Int32 {
-        retryingInterrupted { kv_open_parent_beneath(root.number, text, readable ? 1 : 0, &name) }
+        retryingInterrupted { kv_open_parent_beneath(root.number, text, flag, &name) }
       }
       var folder = openFolder()
       if folder == -ENOENT && missing != .fail {

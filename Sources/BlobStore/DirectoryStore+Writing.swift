@@ -43,11 +43,20 @@ extension DirectoryStore {
   }
 
   package func rename(_ from: BlobPath, to: BlobPath) throws(BlobStoreError) {
+    try rename(from, to: to, durably: false)
+  }
+
+  private func rename(
+    _ from: BlobPath, to: BlobPath, durably: Bool
+  ) throws(BlobStoreError) {
     var failed = to
     let error = inParent(of: from) { oldFolder, oldName in
-      inParent(of: to, missing: .make) { newFolder, newName in
-        let error = errorOf { renameat(oldFolder, oldName, newFolder, newName) }
+      inParent(of: to, missing: .make, readable: durably) { newFolder, newName in
+        let error = give(newName, in: newFolder, durably: durably) {
+          errorOf { renameat(oldFolder, oldName, newFolder, newName) }
+        }
         if error == -ENOENT { failed = from }
+        if error == 0 { noteLeft(from) }
         return error
       }
     }
@@ -56,27 +65,7 @@ extension DirectoryStore {
   }
 
   package func renameDurably(_ from: BlobPath, to: BlobPath) throws(BlobStoreError) {
-    try rename(from, to: to)
-    try check(inParent(of: to, readable: true) { folder, name in settle(name, in: folder) }, to)
-  }
-
-  /// Waits until a file that was just renamed is on disk under its name; -errno if it does not get there.
-  ///
-  /// Mostly the folder is enough. FAT keeps a file's size and place beside its name, and a rename leaves them to be
-  /// written with the file: until then the name stands for an empty file, or for the one that was replaced. So there the
-  /// file comes first, which writes name, size and place at once.
-  private func settle(_ name: UnsafePointer<CChar>, in folder: Int32) -> Int32 {
-    if fileSystem == .unknown {
-      let file = retryingInterrupted {
-        kv_open_beneath(folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0)
-      }
-      // What somebody else has removed by now needs to be nowhere.
-      guard file >= 0 else { return file == -ENOENT ? errorOf { fsync(folder) } : file }
-      defer { close(file) }
-      let error = errorOf { fsync(file) }
-      guard error == 0 else { return error }
-    }
-    return errorOf { fsync(folder) }
+    try rename(from, to: to, durably: true)
   }
 
   package func link(_ from: BlobPath, to: BlobPath) throws(BlobStoreError) {
@@ -214,16 +203,15 @@ extension DirectoryStore {
         failure = error
         return 0
       }
-      let error =
+      let error = give(name, in: folder, durably: durably) {
         switch condition {
         case .always: errorOf { renameat(folder, temporary, folder, name) }
         case .ifAbsent: renameIfAbsent(temporary, to: name, in: folder)
         }
-      if error < 0 {
-        _ = unlinkat(folder, temporary, 0)
-        return error
       }
-      return durably ? settle(name, in: folder) : 0
+      // After a sync that failed there is none of this name.
+      if error < 0 { _ = unlink(temporary, in: folder) }
+      return error
     }
     if let failure { throw failure }
     try check(error, path)
@@ -265,7 +253,7 @@ extension DirectoryStore {
       }
       try finish(file, path)
     } catch {
-      _ = unlinkat(folder, temporary, 0)
+      _ = unlink(temporary, in: folder)
       throw error
     }
   }
@@ -283,6 +271,10 @@ extension DirectoryStore {
   }
 
   private func unlink(_ path: BlobPath) -> Int32 {
-    inParent(of: path) { folder, name in errorOf { unlinkat(folder, name, 0) } }
+    inParent(of: path) { folder, name in unlink(name, in: folder) }
+  }
+
+  private func unlink(_ name: UnsafePointer<CChar>, in folder: Int32) -> Int32 {
+    take(name, from: folder) { errorOf { unlinkat(folder, name, 0) } }
   }
 }

@@ -15,7 +15,7 @@ import SystemPackage
 /// **Barriers.** On a journaled ext4 a barrier waits for the data of the files made since the last one, and the journal
 /// keeps the order (`OrderedFiles`); after many files, and elsewhere, it is `syncfs`.
 ///
-/// **Renames** are made durable in one place, `settle`, since file systems differ in what it takes.
+/// **Names** are given and taken in one place (`DirectoryStore+Names.swift`), since file systems differ in what it takes.
 ///
 /// **Races.** On local file systems and most others `put` with `ifAbsent` is one step for the file system; on the few that
 /// can neither rename on a condition nor link, it looks first; `decidesRaces` is true until that was met.
@@ -32,6 +32,8 @@ package final class DirectoryStore: LocalStore {
   let fileSystem: FileSystemKind
   /// Set once this file system was seen to need `put` with `ifAbsent` in two steps.
   let looksFirst = Atomic(false)
+  /// On FAT, the folders that files were renamed out of since the last barrier.
+  let leftFolders = Mutex<Set<BlobPath>>([])
 
   /// Opens an existing folder. Throws `notFound` when there is none and `notABlob` when something else is there.
   package init(opening folder: FilePath) throws(BlobStoreError) {
@@ -143,6 +145,7 @@ package final class DirectoryStore: LocalStore {
   }
 
   private func syncFileSystem() throws(BlobStoreError) {
+    try syncLeftFolders()
     try check(retryingInterrupted { kv_syncfs(root.number) }, .root)
     // FAT's syncfs hands everything to the disk and leaves it in the disk's cache, which an fsync empties.
     if fileSystem != .journaled { try root.sync(path: "") }

@@ -8,8 +8,10 @@ package enum FileSystemKind: Hashable, Sendable {
   case journaled
   /// ext2, and ext4 without a journal: the folder's is enough, but `syncfs` may leave its last writes in the disk's cache.
   case inodes
-  /// FAT, which keeps a file's size and place beside its name, and all that nothing is known of (FUSE, networks): the file's
-  /// own, then the folder's.
+  /// FAT and exFAT, which keep a file's size and place beside its name: the folder's, then the file's own. And no name may
+  /// be taken from a file before the disk knows: `DirectoryStore.take`.
+  case fat
+  /// All that nothing is known of (FUSE, networks): the folder's, then the file's own.
   case unknown
 
   package init(of folder: Int32) {
@@ -18,6 +20,7 @@ package enum FileSystemKind: Hashable, Sendable {
       case KV_XFS, KV_BTRFS, KV_MEMORY_FS: .journaled
       // A journal of ext4's is found by its thread: `OrderedFiles`.
       case KV_EXT_FS: .inodes
+      case KV_FAT_FS: .fat
       default: .unknown
       }
   }

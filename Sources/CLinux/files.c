@@ -82,6 +82,10 @@ int kv_open_parent_beneath(int root, const char *path, int readable, const char 
   return kv_open_beneath(root, parent, flags, 0);
 }
 
+int kv_hold(int folder, const char *name) {
+  return (int)result(openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+}
+
 int kv_renameat2(int old_folder, const char *old_name, int new_folder, const char *new_name, unsigned flags) {
   return (int)result(renameat2(old_folder, old_name, new_folder, new_name, flags));
 }

@@ -7,6 +7,10 @@
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
+#ifndef EXFAT_SUPER_MAGIC
+#define EXFAT_SUPER_MAGIC 0x2011BAB0UL
+#endif
+
 int kv_is_in_memory(const char *path) {
     struct statfs status;
     if (statfs(path, &status) < 0) return -errno;
@@ -30,6 +34,7 @@ enum kv_file_system kv_file_system(int fd) {
     case XFS_SUPER_MAGIC: return KV_XFS;
     case BTRFS_SUPER_MAGIC: return KV_BTRFS;
     case TMPFS_MAGIC: case RAMFS_MAGIC: return KV_MEMORY_FS;
+    case MSDOS_SUPER_MAGIC: case EXFAT_SUPER_MAGIC: return KV_FAT_FS;
     default: return KV_OTHER_FS;
     }
 }

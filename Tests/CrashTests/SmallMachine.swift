@@ -22,6 +22,20 @@ final class SmallMachine {
   /// A path that the script sees as well, and that survives the machine.
   func outside(_ name: String) -> FilePath { folder.appending(name) }
 
+  /// Names on a disk with FAT that stand for what is free or another name's too, as `fsck.vfat` says it; it repairs
+  /// nothing. A machine that goes on with such a disk may take the content of one file with the name of another.
+  func namesOfWhatIsNotTheirs() throws -> [String] {
+    let found = try CommandRunner.run("/usr/sbin/fsck.vfat", ["-n", image.string])
+    guard found.output.contains(" clusters") else {
+      throw CommandFailure(description: "fsck.vfat: \(found.end)\n\(found.output)\(found.errors)")
+    }
+    let lines = found.output.split(separator: "\n")
+    return zip(lines, lines.dropFirst()).compactMap { path, flaw in
+      ["ontains a free cluster", "hare clusters", "hares clusters"].contains { flaw.contains($0) }
+        ? "\(path): \(flaw)" : nil
+    }
+  }
+
   /// Starts the machine, runs a shell script, and takes the power away in the instant in which it ends.
   ///
   /// - Returns: What the script printed.

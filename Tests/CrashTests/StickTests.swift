@@ -21,6 +21,7 @@ struct StickTests {
     export XDG_STATE_HOME=/mnt/disk/state KINVAULT_VAULT=/mnt/disk/Family
     export KINVAULT_PASSWORD_FILE='\(outside.appending("password"))'
     kinvault() { '\(CrashVault.binary)' "$@"; }
+    oracle() { python3 '\(CrashVault.oracle)' "$@"; }
     """
   }
 
@@ -65,6 +66,50 @@ struct StickTests {
       cd /mnt/mounted/Emma
       sha256sum -c '\(sums)'
       """)
+  }
+
+  @Test func noNameStandsForWhatIsFreeWhenAStickIsPulled() throws {
+    try machine.runUntilPowerCut(making)
+    #expect(try machine.namesOfWhatIsNotTheirs() == [])
+    for file in 0..<3 {
+      try machine.runUntilPowerCut(
+        """
+        \(beginning)
+        kinvault mount /mnt/mounted
+        head -c 300000 /dev/urandom >/mnt/mounted/Emma/scan
+        echo \(file) >/mnt/mounted/Emma/\(file)
+        kinvault unmount /mnt/mounted
+        kinvault collect --keep-days 0 --yes
+        """)
+      #expect(try machine.namesOfWhatIsNotTheirs() == [])
+    }
+  }
+
+  @Test func aStickThatIsPulledWhileItIsWrittenHoldsWhatWasSynced() throws {
+    try machine.runUntilPowerCut(making)
+    let log = machine.outside("log")
+    for round in 0..<2 {
+      try machine.runUntilPowerCut(
+        """
+        \(beginning)
+        kinvault mount /mnt/mounted
+        mkdir /mnt/mounted/Emma/\(round)
+        touch '\(log)'
+        oracle write /mnt/mounted/Emma/\(round) '\(log)' \(round) &
+        until [ "$(grep -c done '\(log)')" -ge \(20 + 10 * round) ]; do sleep 0.1; done
+        """)
+      #expect(try machine.namesOfWhatIsNotTheirs() == [])
+      let found = try machine.runUntilPowerCut(
+        """
+        \(beginning)
+        kinvault mount /mnt/mounted
+        oracle verify /mnt/mounted/Emma/\(round) '\(log)'
+        kinvault unmount /mnt/mounted
+        kinvault check --read-data
+        rm '\(log)'
+        """)
+      #expect(found.contains("synced paths are as they must be"), "\(found)")
+    }
   }
 
   @Test func aRemoteOnAStickThatIsPulledAfterASyncIsWhole() throws {

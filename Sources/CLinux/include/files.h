@@ -26,6 +26,9 @@ int kv_open_parent_beneath(int root, const char *path, int readable, const char 
 
 /* renameat2(2) and its flags; EINVAL where the file system does not know the flag. */
 enum { KV_RENAME_NOREPLACE = 1, KV_RENAME_EXCHANGE = 2 };
+/* A descriptor that keeps what `name` stands for from being freed, and serves nothing else; -errno. */
+int kv_hold(int folder, const char *name);
+
 int kv_renameat2(int old_folder, const char *old_name, int new_folder, const char *new_name, unsigned flags);
 
 /* A new file without a name, on the file system of this folder, open for writing; gone with its descriptor. */

@@ -8,7 +8,7 @@ int kv_is_in_memory(const char *path);
 int kv_is_ext(int fd, unsigned int *major_number, unsigned int *minor_number);
 
 /* What is known of the file system that `fd` lies on. */
-enum kv_file_system { KV_OTHER_FS, KV_EXT_FS, KV_XFS, KV_BTRFS, KV_MEMORY_FS };
+enum kv_file_system { KV_OTHER_FS, KV_EXT_FS, KV_XFS, KV_BTRFS, KV_MEMORY_FS, KV_FAT_FS };
 
 /* KV_OTHER_FS also when it cannot be asked. */
 enum kv_file_system kv_file_system(int fd);

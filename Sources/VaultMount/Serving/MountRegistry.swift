@@ -1,3 +1,4 @@
+import BlobStore
 import Glibc
 import SystemPackage
 
@@ -24,7 +25,7 @@ package enum MountRegistry {
       guard descriptor >= 0 else { return nil }
       defer { close(descriptor) }
       if flock(descriptor, LOCK_SH | LOCK_NB) == 0 {
-        _ = path.withPlatformString { unlink($0) }
+        remove(path)
         return nil
       }
       return (try? SmallFile.load(from: descriptor, path: path)).flatMap(parse)
@@ -52,7 +53,7 @@ package enum MountRegistry {
         continue
       }
       let registration = Registration(path: path, descriptor: descriptor, mount: mount)
-      guard ftruncate(descriptor, 0) == 0, registration.write(mount.report) else {
+      guard registration.write(mount.report) else {
         let reason = errno
         close(descriptor)
         throw .system(call: "write", path: path, errno: reason)
@@ -126,11 +127,14 @@ package enum MountRegistry {
         bytes += Array(line.utf8) + [UInt8(ascii: "\n")]
       }
       bytes += repeatElement(UInt8(ascii: "\n"), count: max(0, Self.byteCount - bytes.count))
+      // A process of that number before may have left its own, and a file that is cut to nothing first is none that a
+      // power cut on FAT leaves whole.
       return pwrite(descriptor, bytes, bytes.count, 0) == bytes.count
+        && ftruncate(descriptor, off_t(bytes.count)) == 0
     }
 
     func remove() {
-      _ = path.withPlatformString { unlink($0) }
+      MountRegistry.remove(path)
       close(descriptor)
     }
   }
@@ -155,6 +159,13 @@ package enum MountRegistry {
     return RunningMount(
       process: process, mountpoint: FilePath(bytes: OctalEscapes.decode(fields[1])),
       vault: FilePath(bytes: OctalEscapes.decode(fields[2])), report: MountReport(lines: report))
+  }
+
+  /// As the store removes its files, which a stick may need. What cannot be removed is passed over by the next reader.
+  private static func remove(_ path: FilePath) {
+    guard let name = path.lastComponent else { return }
+    let folder = path.removingLastComponent()
+    try? DirectoryStore(opening: folder).remove(BlobPath(parsing: name.string))
   }
 
   private static func entries(in folder: FilePath) -> [FilePath.Component] {
