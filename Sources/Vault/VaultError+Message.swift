@@ -67,7 +67,11 @@ extension VaultError {
       There is no space left on the disk for \(path). What was saved before is safe, and can be read. \
       To make room: kinvault collect
       """
-    case .readOnly: "The vault is open for reading only, or its folder cannot be written."
+    case .readOnly:
+      """
+      The vault is open for reading only, or its folder cannot be written. A disk whose file system is damaged becomes \
+      read-only by itself: unmount it, have it repaired (a stick: fsck.vfat -a DEVICE), and try again.
+      """
     case .permission(let path): "\(path) may not be read or written by this user."
     case .noAccess(let member): "You have no key for the member \(member.shortHex)."
     case .viewersOnlyRead(let member):

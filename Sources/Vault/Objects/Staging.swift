@@ -10,6 +10,8 @@ final class Staging: Sendable {
   private static let folder: BlobPath = "staging"
 
   let path: BlobPath
+  /// What a damaged disk keeps there, if it does; it is in nobody's way.
+  let problem: Problem?
   private let store: any LocalStore
   // Held while the process lives: a token whose lock is free belongs to a dead process.
   private let lock: Mutex<FileLock?>
@@ -24,6 +26,9 @@ final class Staging: Sendable {
   /// Makes the staging folder of this process, and removes those that dead processes of this device
   /// left behind.
   ///
+  /// Nothing durable is in any of them. So what cannot be read there stays, and where no new one can be made beside it,
+  /// all of it is put aside.
+  ///
   /// - Parameter root: The vault folder on disk; nil for a store that has none, which then takes no lock.
   init(
     store: any LocalStore, root: FilePath?, device: DeviceID, processID: Int32, random: [UInt8]
@@ -31,11 +36,21 @@ final class Staging: Sendable {
     self.store = store
     let owner = Self.ownerPrefix(device)
     path = Self.folder.appending("\(owner)\(processID)-\(Hex.encode(random))")
-    try Self.removeLeftovers(store: store, root: root, device: device)
-    let lockPath = path.appending("lock")
-    try storing { () throws(BlobStoreError) in
-      try store.replace(lockPath, [], durably: false)
+    var damage: VaultError?
+    do throws(VaultError) {
+      try Self.removeLeftovers(store: store, root: root, device: device)
+    } catch {
+      guard case .io = error else { throw error }
+      damage = error
     }
+    let lockPath = path.appending("lock")
+    do throws(VaultError) { try Self.makeFile(lockPath, in: store) } catch {
+      guard case .io = error else { throw error }
+      try Self.putAside(in: store, as: Hex.encode(random), after: error)
+      try Self.makeFile(lockPath, in: store)
+      damage = error
+    }
+    problem = damage.map(Self.problem)
     guard let root else {
       lock = Mutex(nil)
       return
@@ -44,6 +59,26 @@ final class Staging: Sendable {
       try FileLock(at: root.appending(lockPath.string))
     }
     lock = Mutex(held)
+  }
+
+  private static func makeFile(_ path: BlobPath, in store: any LocalStore) throws(VaultError) {
+    try storing { () throws(BlobStoreError) in try store.replace(path, [], durably: false) }
+  }
+
+  /// - Throws: `cause` if that cannot be done either.
+  private static func putAside(
+    in store: any LocalStore, as suffix: String, after cause: VaultError
+  ) throws(VaultError) {
+    do throws(BlobStoreError) {
+      try store.rename(folder, to: BlobPath("\(folder).damaged-\(suffix)"))
+    } catch { throw cause }
+  }
+
+  private static func problem(_ error: VaultError) -> Problem {
+    Problem(
+      .damaged, .warning, path: folder.string,
+      reason: "\(error.message) Only unfinished work of programs that have ended is in this "
+        + "folder, nothing that was saved.")
   }
 
   /// Removes the folder; staged objects that no commit took are gone.

@@ -95,6 +95,7 @@ extension Vault {
     let staging =
       try options.readOnly
       ? nil : makeStaging(store: store, folder: folder, state: state, device: device.id)
+    if let problem = staging?.problem { problems.append(problem) }
     let lazy = try state.loadLazySettings().map(LazyChunks.init(settings:))
     let context = VaultContext(
       store: store, folder: folder, state: state, clock: clock, binding: binding, people: people,
