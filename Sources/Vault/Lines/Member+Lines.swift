@@ -39,6 +39,8 @@ extension Member {
       if retelling(of: cover.device, mark, heads) != nil { continue }
       let isOwn = cover.device == context.device.id
       let known = heads.loaded[cover.device]
+      // It is this head that tells whose the line is that was followed here: all heads are read anew after it.
+      if let known, !isOwn, takesOver(known, head, of: device, heads) { continue }
       if let known, mark.counter <= known.counter {
         let lineage = heads.lines[cover.device]
         if mark == known.mark || lineage.contains(mark) { continue }
@@ -57,6 +59,15 @@ extension Member {
       }
       throw .branched(path: register.path(of: device).string, above: 0)
     }
+  }
+
+  /// Whether a head of another device takes over the line of one that is followed here.
+  private func takesOver(
+    _ followed: LoadedHead, _ head: Head, of device: DeviceID, _ heads: HeadsState
+  ) -> Bool {
+    head.branches.contains { $0.device == followed.device && followed.counter > $0.above }
+      && heads.lines.lineage(of: head, device).contains(followed.mark)
+      && context.areOfOnePerson(device, followed.device)
   }
 
   /// - Throws: `branched`, and then what the head names is not to be removed here.

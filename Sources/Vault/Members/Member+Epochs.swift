@@ -86,28 +86,29 @@ extension Member {
     found.sort { !$0.head.head.branches.isEmpty && $1.head.head.branches.isEmpty }
     var waiting =
       found.filter { $0.head.late == nil } + found.filter { $0.head.late != nil }
-    var missing: [(path: VaultPath, error: VaultError)] = []
-    // What a head names and another one has replaced may be gone: then the other one is read first.
+    var failed: [(path: VaultPath, error: VaultError)] = []
+    // What a head names and another one has replaced may be gone, and which line it is of may be what another one tells:
+    // then the other one is read first.
     repeat {
       let round = waiting
-      (waiting, missing) = ([], [])
+      (waiting, failed) = ([], [])
       for (head, fingerprint) in round {
         do throws(VaultError) {
           _ = try adopt(head, &heads)
           heads.seen[head.device] = fingerprint
         } catch {
           let path = register.path(of: head.device)
-          guard case .missing = error else {
-            failures.append((path, error))
-            continue
+          switch error {
+          case .missing, .branched:
+            waiting.append((head, fingerprint))
+            failed.append((path, error))
+          default: failures.append((path, error))
           }
-          waiting.append((head, fingerprint))
-          missing.append((path, error))
         }
       }
       if waiting.count == round.count { break }
     } while !waiting.isEmpty
     noteLateHeads(heads)
-    return failures + missing
+    return failures + failed
   }
 }

@@ -92,6 +92,7 @@ extension Member {
     let statements = heads.refused.isEmpty ? nil : try statementMarks()
     let removed = context.people.removedDevices
     if !removed.isEmpty { heads.loaded = heads.loaded.filter { !removed.contains($0.key) } }
+    var hasNews = !changed.isEmpty
     for (device, fingerprint) in try headFiles()
     where heads.seen[device] != fingerprint
       || heads.refused[device].map({ $0 != statements }) ?? false
@@ -113,7 +114,9 @@ extension Member {
         if heads.epoch != register.keys.currentEpoch {
           return changed.union(try followEpoch(&heads))
         }
+        let before = heads.last(of: device)?.mark
         let news = try adopt(head, reading: !isOwn && !look.hasWaitedEnough, &heads)
+        hasNews = hasNews || heads.last(of: device)?.mark != before
         changed.formUnion(news)
         noteChanges(Set(news))
         noteLateHeads(heads)
@@ -130,12 +133,13 @@ extension Member {
       }
     }
     if heads.isToBeRead { changed.formUnion(try readAnew(&heads)) }
-    guard !changed.isEmpty else { return changed }
-    // What a head lacks may be what another one has replaced.
-    if !heads.waiting.isEmpty {
+    // What a head lacks may be what another one has replaced, and which line it is of may be what another one tells.
+    if hasNews, !heads.waiting.isEmpty || !heads.lines.apart.isEmpty {
       heads.waiting = [:]
+      for device in heads.lines.apart { heads.seen[device] = nil }
       changed.formUnion(try catchUp(&heads))
     }
+    guard !changed.isEmpty else { return changed }
     // Also when another process of this device had joined everything: a mount shows what one shows that begins now.
     let moved = findDisplaced()
     noteChanges(moved)
@@ -190,6 +194,7 @@ extension Member {
     if let known, known.mark == head.mark { return [] }
     if retelling(of: head.device, head.mark, heads) != nil {
       // Of a line that another device has taken over, whose head has it all.
+      heads.lines.apart.remove(head.device)
       return []
     }
     let isLate = head.late != nil || known?.late != nil
