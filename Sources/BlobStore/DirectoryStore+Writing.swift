@@ -135,7 +135,7 @@ extension DirectoryStore {
   }
 
   /// Has the next barrier wait for a file that somebody else may have made.
-  private func finishExisting(_ path: BlobPath) throws(BlobStoreError) {
+  func finishExisting(_ path: BlobPath) throws(BlobStoreError) {
     if ordered != nil { try finish(try openFile(path), path) }
   }
 

@@ -99,6 +99,24 @@ package final class DirectoryStore: LocalStore {
   }
 
   package func size(of path: BlobPath) throws(BlobStoreError) -> UInt64? {
+    try status(of: path).map { UInt64($0.st_size) }
+  }
+
+  package func takeOver(_ path: BlobPath) throws(BlobStoreError) -> Bool {
+    guard let status = try status(of: path) else { return false }
+    // What has stood there for longer has been written back by the kernel. A changed clock costs a second look.
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    guard abs(now.tv_sec - status.st_ctim.tv_sec) < Self.writebackSeconds else { return true }
+    do throws(BlobStoreError) { try finishExisting(path) } catch .notFound { return false }
+    return true
+  }
+
+  /// Four times what vm.dirty_expire_centisecs is by default.
+  private static let writebackSeconds = 120
+
+  /// Nil where there is nothing.
+  private func status(of path: BlobPath) throws(BlobStoreError) -> stat? {
     var status = stat()
     let error = inParent(of: path) { folder, name in
       errorOf { fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) }
@@ -106,7 +124,7 @@ package final class DirectoryStore: LocalStore {
     if error == -ENOENT { return nil }
     try check(error, path)
     guard status.st_mode & S_IFMT == S_IFREG else { throw .notABlob(path: path.string) }
-    return UInt64(status.st_size)
+    return status
   }
 
   /// Does not wait for the other end of a pipe; the caller checks that it is a regular file.

@@ -61,8 +61,18 @@ package protocol LocalStore: BlobStore {
   /// succeeds proves nothing about it.
   func barrier() throws(BlobStoreError)
 
+  /// Whether there is such a blob; has the next barrier wait for it where somebody else, another program or a process of
+  /// ours, may have put it there a moment ago.
+  func takeOver(_ path: BlobPath) throws(BlobStoreError) -> Bool
+
   /// How much room there is.
   func space() throws(BlobStoreError) -> BlobSpace
+}
+
+extension LocalStore {
+  package func takeOver(_ path: BlobPath) throws(BlobStoreError) -> Bool {
+    try size(of: path) != nil
+  }
 }
 
 /// Reads parts of one blob. Any number of threads may use one reader; the descriptor or connection behind it is let go

@@ -20,6 +20,7 @@ package final class ObjectStore: Sendable {
   /// What no commit of this process has taken yet.
   let staged = Mutex(StagedObjects())
   let readers = Mutex(ReaderCache(capacity: openReaderLimit))
+  private let announced = Mutex(AnnouncedObjects())
 
   init(
     member: MemberID, keys: MemberKeys, store: any LocalStore, staging: Staging?,
@@ -199,11 +200,24 @@ package final class ObjectStore: Sendable {
   /// Moves a staged object to its place; does nothing when it is there already. Only a commit does that, which ends with
   /// `settle` or `restage`.
   ///
+  /// What another device means to remove is written anew, though it is there: a program that copies files and deletions
+  /// tells by the file itself whether it is still the one that was deleted elsewhere.
+  ///
   /// - Throws: `missing` if it is neither staged nor in its place.
   func publish(_ name: ObjectName) throws(VaultError) {
+    try bring(name)
+    if announced.withLock({ $0.names.contains(name) }) { try renew(path(of: name)) }
+  }
+
+  private func bring(_ name: ObjectName) throws(VaultError) {
     let final = path(of: name)
-    guard let staging, let object = staged.withLock({ $0[name] }) else {
-      guard try storing({ () throws(BlobStoreError) in try store.size(of: final) }) != nil else {
+    let (object, isOwn) = staged.withLock { ($0[name], $0.settled.contains(name)) }
+    guard let staging, let object else {
+      let isThere = try storing { () throws(BlobStoreError) in
+        // What another program or process has put there a moment ago may be on no disk yet.
+        try isOwn ? store.size(of: final) != nil : store.takeOver(final)
+      }
+      guard isThere else {
         // What a lazy vault keeps elsewhere is in its place there.
         if lazy != nil { return }
         throw .missing(path: final.string)
@@ -253,6 +267,34 @@ package final class ObjectStore: Sendable {
     for byteCount in freed { letGo(byteCount) }
   }
 
+  /// Gives an object's file another inode and time; does nothing where there is none.
+  private func renew(_ path: BlobPath) throws(VaultError) {
+    do throws(BlobStoreError) {
+      let bytes = try store.read(path, limit: Self.fileSizeLimit(of: .announcement))
+      try store.put(path, bytes, .always)
+    } catch {
+      if case .notFound = error { return }
+      throw VaultError(error)
+    }
+  }
+
+  /// Takes note of what other devices mean to remove; `announcements` are the objects that say it.
+  ///
+  /// One that cannot be read yet is read when it is here: a program that copies files brings the head before it.
+  func noteAnnounced(_ announcements: Set<ObjectName>) {
+    announced.withLock { announced in
+      guard announcements != announced.read else { return }
+      announced = AnnouncedObjects()
+      for name in announcements {
+        guard let bytes = try? content(name, kind: .announcement),
+          let announcement = try? Announcement(decoding: bytes)
+        else { continue }
+        announced.read.insert(name)
+        announced.names.formUnion(announcement.names)
+      }
+    }
+  }
+
   private func write(
     _ held: [UInt8], _ name: ObjectName, _ kind: ObjectKind
   ) throws(VaultError) {
@@ -275,4 +317,11 @@ package final class ObjectStore: Sendable {
       return false
     }
   }
+}
+
+/// What other devices have announced that they will remove.
+private struct AnnouncedObjects {
+  /// The announcements that were read.
+  var read: Set<ObjectName> = []
+  var names: Set<ObjectName> = []
 }

@@ -30,6 +30,9 @@ struct StagedObjects: Sendable {
   private var lastNumber: UInt64 = 0
   /// What the commit under way has brought to its place, in order.
   private(set) var published: [ObjectName] = []
+  /// What commits of this process have made durable, as far back as it remembers.
+  private(set) var settled: Set<ObjectName> = []
+  private static let settledLimit = 1 << 16
   /// Objects in the staging folder that had no user when they were looked at last.
   private var unused: Set<ObjectName> = []
 
@@ -101,6 +104,8 @@ struct StagedObjects: Sendable {
   /// The commit is done, and with it what it has brought to its place; returns the sizes of what was in memory.
   mutating func settle() -> [Int] {
     defer { published = [] }
+    if settled.count > Self.settledLimit { settled = [] }
+    settled.formUnion(published)
     return published.compactMap { name in
       guard let entry = entries[name], entry.isPublished else { return nil }
       entries[name] = nil

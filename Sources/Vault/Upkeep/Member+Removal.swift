@@ -75,6 +75,11 @@ extension HeadsState {
       if let announcement = head.head.announcement { names.insert(announcement) }
     }
   }
+
+  /// What says which objects devices mean to remove, besides this one.
+  func announcements(besides device: DeviceID) -> Set<ObjectName> {
+    Set(loaded.values.filter { $0.device != device }.compactMap(\.head.announcement))
+  }
 }
 
 extension ObjectStore {
