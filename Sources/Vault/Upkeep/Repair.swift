@@ -14,6 +14,8 @@ package struct RepairReport: Sendable {
   package var lost: [String] = []
   /// Records that have only the files that can still be listed.
   package var cut: [CutRecord] = []
+  /// What lies in the folder and was left there, since nothing says that it was written by someone who may.
+  package var unvouched: [UnvouchedRevision] = []
 
   /// A record that lost a part of its list of files.
   package struct CutRecord: Sendable {
@@ -29,14 +31,19 @@ extension Vault {
   /// is lost back to the newest one that can be read, and gives records that lost a part of their list of files a new
   /// revision with what is left of it.
   ///
+  /// Takes what verified heads lead to; in a member that was shared nothing else, unless it is asked for.
+  ///
   /// Only adds: nothing is removed, and a member that is whole is left alone.
+  ///
+  /// - Parameter taken: The names, in hex, of revisions that nothing vouches for and that this person wants; or how they
+  ///   begin.
   package func repair(
-    progress: (WorkProgress) -> Void = { _ in }
+    taking taken: [String] = [], progress: (WorkProgress) -> Void = { _ in }
   ) throws(VaultError) -> [RepairReport] {
     guard !isReadOnly else { throw .readOnly }
     var reports: [RepairReport] = []
     for member in members {
-      if let report = try member.repair(progress: progress) {
+      if let report = try member.repair(taking: taken, progress: progress) {
         audit.note(.repair, member: member.id)
         reports.append(report)
       }
@@ -47,8 +54,10 @@ extension Vault {
 
 extension Member {
   /// - Returns: What was done; nil when the member needs no repair.
-  func repair(progress: (WorkProgress) -> Void) throws(VaultError) -> RepairReport? {
-    let rebuilt = try repairRecords(progress: progress)
+  func repair(
+    taking taken: [String], progress: (WorkProgress) -> Void
+  ) throws(VaultError) -> RepairReport? {
+    let rebuilt = try repairRecords(taking: taken, progress: progress)
     let cut = try repairFileLists()
     guard rebuilt != nil || !cut.isEmpty else { return nil }
     var report = rebuilt ?? RepairReport(member: name.string, recordCount: recordCount)
@@ -86,24 +95,25 @@ extension Member {
   }
 
   private func repairRecords(
-    progress: (WorkProgress) -> Void
+    taking taken: [String], progress: (WorkProgress) -> Void
   ) throws(VaultError) -> RepairReport? {
     let unreadable = unreadableRecords()
-    guard damageReason != nil || !unreadable.isEmpty || entry(.root) == nil else { return nil }
-    let found = try revisionsInObjects(progress: progress)
-    var report = RepairReport(member: name.string)
-    report.revisionCount = found.count
-    let own = context.device.id
-    try heads.withLock { (heads) throws(VaultError) in
-      for (name, revision) in found {
-        heads.counterFloor = max(heads.counterFloor, revision.version[own])
-        heads.note(revision.time, by: context.clock)
-        let entry = try rebuiltEntry(revision, named: name)
-        manifest.withLock { _ = $0.apply(entry) }
-      }
+    guard damageReason != nil || !unreadable.isEmpty || entry(.root) == nil || !taken.isEmpty
+    else { return nil }
+    let all = try revisionsInObjects(progress: progress)
+    let isOwn = wasNeverShared
+    let found = FoundRevisions(all, named: try namedRevisions()) { name in
+      isOwn || taken.contains { name.hex.hasPrefix($0) }
     }
+    var report = RepairReport(member: name.string)
+    report.revisionCount = found.vouched.count
+    report.unvouched = found.unvouched
+    // Without a root there is nothing to go on from: writing that down would hide what is left.
+    guard entry(.root) != nil || found.vouched.contains(where: { $0.revision.record == .root })
+    else { return report }
+    try adopt(found.vouched)
     for record in unreadable {
-      let candidates = found.filter { $0.revision.record == record }
+      let candidates = found.vouched.filter { $0.revision.record == record }
       guard let best = candidates.max(by: { $0.revision.time < $1.revision.time }) else {
         report.lost.append(displayPath(of: record))
         continue
@@ -116,6 +126,18 @@ extension Member {
     try commitCheckpoint(catchesUp: false)
     damage.withLock { $0 = nil }
     return report
+  }
+
+  private func adopt(_ found: [FoundRevisions.Found]) throws(VaultError) {
+    let own = context.device.id
+    try heads.withLock { (heads) throws(VaultError) in
+      for one in found {
+        heads.counterFloor = max(heads.counterFloor, one.revision.version[own])
+        heads.note(one.revision.time, by: context.clock)
+        let entry = try rebuiltEntry(one.revision, named: one.name)
+        manifest.withLock { _ = $0.apply(entry) }
+      }
+    }
   }
 
   private func unreadableRecords() -> [RecordID] {
@@ -154,9 +176,9 @@ extension Member {
   /// most of the bytes, are not read.
   private func revisionsInObjects(
     progress: (WorkProgress) -> Void
-  ) throws(VaultError) -> [(name: ObjectName, revision: RecordRevision)] {
+  ) throws(VaultError) -> [FoundRevisions.Found] {
     let all = try objects.list()
-    var found: [(name: ObjectName, revision: RecordRevision)] = []
+    var found: [FoundRevisions.Found] = []
     for (position, object) in all.enumerated() {
       if position % 1024 == 0 {
         progress(
@@ -164,7 +186,9 @@ extension Member {
       }
       do throws(VaultError) {
         guard try objects.kind(of: object.0) == .record else { continue }
-        found.append((object.0, try revision(object.0)))
+        found.append(
+          FoundRevisions.Found(
+            name: object.0, byteCount: object.1, revision: try revision(object.0)))
       } catch {
         switch error {
         case .damaged, .missing: continue

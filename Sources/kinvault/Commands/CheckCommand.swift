@@ -35,6 +35,15 @@ struct CheckCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "With --repair: take also this revision, which nothing vouches for (the first digits of its id).",
+      discussion:
+        "In a member that was ever shared, whoever had its keys can have put files there. Such a revision is listed, "
+        + "with its time and size, and taken only if you name it.",
+      valueName: "id"))
+  var take: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
       "Check the copy on this remote; with --repair, mend it and the one here from each other.",
       valueName: "name")
   )
@@ -43,13 +52,22 @@ struct CheckCommand: ParsableCommand {
   @Flag(help: "Print JSON.") var json = false
   @OptionGroup var access: AccessOptions
 
+  func validate() throws {
+    guard take.isEmpty || repair else { throw ValidationError("--take goes with --repair.") }
+    guard take.allSatisfy({ $0.count >= 8 && $0.allSatisfy(\.isHexDigit) }) else {
+      throw ValidationError("--take needs at least eight digits of a revision's id.")
+    }
+  }
+
   func run() throws {
     if let remote, !repair { return try check(remote) }
     if let remote { try mend(from: remote) }
     let bar = ProgressBar(readData ? .bytes : .items)
     let (repairs, report) = try access.withVault(repair ? .writing : .reading) { vault in
       defer { bar.finish() }
-      let repairs = repair ? try vault.repair(progress: { bar.update($0) }) : []
+      let repairs =
+        repair
+        ? try vault.repair(taking: take.map { $0.lowercased() }, progress: { bar.update($0) }) : []
       let report = try vault.check(readsData: readData, progress: { bar.update($0) })
       return (repairs, report)
     }

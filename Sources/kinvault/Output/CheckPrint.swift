@@ -19,6 +19,16 @@ struct CheckPrint: Encodable {
     var wentBack: [String]
     var lost: [String]
     var cut: [CutRow]
+    /// What nothing vouches for, and was not taken.
+    var unvouched: [UnvouchedRow]
+  }
+
+  struct UnvouchedRow: Encodable {
+    var id: String
+    var title: String
+    var record: String
+    var time: String
+    var bytes: UInt64
   }
 
   struct CutRow: Encodable {
@@ -68,6 +78,11 @@ struct CheckPrint: Encodable {
         member: $0.member, records: $0.recordCount, wentBack: $0.wentBack, lost: $0.lost,
         cut: $0.cut.map {
           CutRow(path: $0.path, files: $0.keptCount, filesOfOlderRevisions: $0.takenBackCount)
+        },
+        unvouched: $0.unvouched.map {
+          UnvouchedRow(
+            id: $0.name.hex, title: $0.title.string, record: $0.record.hex,
+            time: DateText.utc(milliseconds: $0.time), bytes: $0.byteCount)
         })
     }
   }
@@ -117,6 +132,25 @@ struct CheckPrint: Encodable {
         "  \(Terminal.visible(row.path)) lost a part of its list of files: \(counted(row.files, "file")) stayed, "
           + "\(counted(row.filesOfOlderRevisions, "file")) came from older revisions.")
     }
+    print(repair.unvouched)
+  }
+
+  private func print(_ unvouched: [UnvouchedRow]) {
+    guard let first = unvouched.first else { return }
+    Terminal.writeLine(
+      "  \(counted(unvouched.count, "revision")) lie in the folder that nothing vouches for, and were left there: whoever "
+        + "once could read this member may have put them there.")
+    var table = Table("TITLE", "WRITTEN", "SIZE", "ID")
+    for row in unvouched {
+      table.add([row.title, row.time, ByteCount.text(row.bytes), String(row.id.prefix(16))])
+    }
+    table.print(orElse: "")
+    Terminal.writeLine(
+      """
+        If you know one to be right: kinvault check --repair --take \(first.id.prefix(16))
+        A copy of the folder, a remote or another device that is whole brings back by itself what was really written.
+        kinvault collect removes what is not taken.
+      """)
   }
 
   private func print(_ rows: [ProblemRow], heading: String) {
