@@ -64,6 +64,13 @@ extension RemoteAddress {
       guard rest.contains(":"), !rest.hasPrefix("//") else {
         throw fail("after rclone: comes one of its remotes and a path: rclone:REMOTE:PATH")
       }
+      // Settings behind a name, or in place of one: `:webdav,bearer_token_command=…:`, `:sftp,host=…,pass=…:`.
+      guard !rest.dropFirst(rest.hasPrefix(":") ? 1 : 0).prefix(while: { $0 != ":" }).contains(",")
+      else {
+        throw fail(
+          "settings for rclone do not belong into an address: they can run programs and hold "
+            + "passwords. Make a remote with rclone config, and name it: rclone:REMOTE:PATH")
+      }
       return Parsed(address: .rclone(String(rest)))
     }
     if let rest = text.dropping("file:") {
@@ -191,19 +198,9 @@ extension RemoteAddress {
 }
 
 extension RemoteAddress: CustomStringConvertible {
-  /// For people, and to be parsed again but for one case: what an rclone remote is given in the address itself
-  /// (`:sftp,host=…,pass=…:path`) may be a password and is left out here.
-  package var description: String {
-    if case .rclone(let remote) = self, remote.hasPrefix(":"),
-      let comma = remote.firstIndex(of: ","),
-      let colon = remote.lastIndex(of: ":"), comma < colon
-    {
-      return "rclone:\(remote[..<comma]),…\(remote[colon...])"
-    }
-    return text
-  }
+  package var description: String { text }
 
-  /// To be stored and parsed again; gives the same address. An rclone address may hold what should not be shown.
+  /// To be shown, stored and parsed again; gives the same address.
   package var text: String {
     switch self {
     case .directory(let path):

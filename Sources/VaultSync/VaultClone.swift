@@ -36,7 +36,7 @@ package enum VaultClone {
   static func begin(
     from remote: any BlobStore, into store: any LocalStore, called name: String
   ) throws(SyncError) -> Beginning {
-    let description = try describe(remote)
+    let description = try Self.description(of: remote)
     try requireFree(store, for: description, called: name)
     var problems: [SyncProblem] = []
     let files = try readPeople(remote, &problems)
@@ -60,7 +60,12 @@ package enum VaultClone {
     return Beginning(vault: description.vault, personCount: personCount, problems: problems)
   }
 
-  private static func describe(_ remote: any BlobStore) throws(SyncError) -> VaultDescription {
+  /// What a remote says it holds.
+  ///
+  /// - Throws: `noVault` when it holds none, `notThisVault` when it is of a kind that is not known.
+  package static func description(
+    of remote: any BlobStore
+  ) throws(SyncError) -> VaultDescription {
     let bytes: [UInt8]
     do throws(BlobStoreError) {
       bytes = try remote.read(

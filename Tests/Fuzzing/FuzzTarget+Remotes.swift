@@ -22,7 +22,7 @@ extension FuzzTarget {
         seeds: [
           "s3://bucket/a/b?endpoint=https://[::1]:9000&region=eu-1&style=path&ca=/x",
           "https://anna:secret@cloud.example.org:8443/remote.php/dav/a%20b?ca=/x",
-          "rclone::sftp,host=a,pass=b:c", "file:///media/usb", "./https://x",
+          "rclone::sftp,host=a,pass=b:c", "rclone:a,b:c", "file:///media/usb", "./https://x",
         ].map { Array($0.utf8) }
       ) { bytes in
         do {

@@ -56,19 +56,28 @@ struct InviteCommand: ParsableCommand {
     let known = try RemoteRegistry.here(vault: vault).all().first { $0.name.string == text }
     let place = RemotePlace(user: nil, secretFile: nil)
     let (address, password) = try place.parse(known?.address ?? text)
-    guard password == nil, address.description == address.text else {
+    guard password == nil else {
       throw CommandError.usage(
         "A password does not belong into an invitation: the other one is asked for their own.")
     }
+    var invited = address
     switch address {
     case .webDAV(var server):
       server.user = nil
-      return RemoteAddress.webDAV(server).text
+      server.authorities = nil
+      invited = .webDAV(server)
     case .s3(var bucket):
       // In files of this machine.
       bucket.profile = nil
-      return RemoteAddress.s3(bucket).text
-    case .directory, .rclone: return address.text
+      bucket.authorities = nil
+      invited = .s3(bucket)
+    case .directory, .rclone: break
     }
+    do throws(RemoteAddressError) { try invited.requireHarmless(hasLogin: true) } catch {
+      throw CommandError.usage(
+        "An invitation cannot name this remote: \(error.message). Invite without it, and tell the other one the address "
+          + "yourself: kinvault invite")
+    }
+    return invited.text
   }
 }

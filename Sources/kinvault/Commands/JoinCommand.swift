@@ -10,7 +10,7 @@ struct JoinCommand: ParsableCommand {
     abstract: "Join a vault that someone invited you to.",
     discussion: """
       Makes keys of your own, with a password for this machine and 24 words on paper. Where the invitation names a \
-      remote, the vault is fetched from there into a new folder, your answer is put there, and the remote is added as one \
+      remote, you are shown its address and asked; then the vault is fetched from there into a new folder, your answer is put there, and the remote is added as one \
       of yours. Otherwise name a copy of the vault's folder, or an empty folder that you then exchange with the other \
       one's. You see nothing until someone shares a member with you.
 
@@ -67,7 +67,9 @@ struct JoinCommand: ParsableCommand {
   @Flag(help: "Do without the invitation's remote: the folder is exchanged by other means.")
   var noRemote = false
 
-  @Flag(help: "Do not ask to type some of the words back.")
+  @Flag(
+    help: "Do not ask whether the invitation's address is the right one, nor for some of the words."
+  )
   var yes = false
 
   func run() throws {
@@ -109,8 +111,9 @@ struct JoinCommand: ParsableCommand {
       throw CommandError.usage("A remote's name is 1 to 64 of a-z, 0-9, - and _.")
     }
     let remote = try InvitedRemote(
-      invitation, name: name, place: RemotePlace(user: user, secretFile: secretFile), folder: folder
-    )
+      invitation, name: name, place: RemotePlace(user: user, secretFile: secretFile),
+      folder: folder,
+      isConfirmed: yes)
     try remote.fetchPeople(into: folder)
     return remote
   }

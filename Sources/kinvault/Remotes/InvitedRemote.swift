@@ -11,54 +11,67 @@ struct InvitedRemote {
   private let invitation: Invitation
   private let known: KnownRemote
 
-  /// Asks for what proves who this person is there, if that is needed and was not said.
+  /// Shows the address, and asks whether to go there; then for what proves who this person is there, if that is needed and
+  /// was not said.
   ///
-  /// - Throws: `usage` for an address that is none, or that nobody else may name, or a folder that is not a whole path;
-  ///   `refused` when it is the vault's own folder.
+  /// - Parameter isConfirmed: Whether the person has said yes to the address beforehand.
+  /// - Throws: `usage` for an address that is none, or that nobody else may name; `refused` when it is the vault's own
+  ///   folder, or the person says no.
   init(
-    _ invitation: Invitation, name: RemoteName, place: RemotePlace, folder: FilePath
+    _ invitation: Invitation, name: RemoteName, place: RemotePlace, folder: FilePath,
+    isConfirmed: Bool
   ) throws {
     self.invitation = invitation
     let (address, password) = try place.parse(invitation.remote)
-    // Before anything is asked: whose secret it is that is asked for depends on it.
     Terminal.note("The invitation names a copy of the vault at \(Terminal.visible(address.text)).")
-    try address.requireHarmless(hasLogin: place.user != nil)
+    do throws(RemoteAddressError) {
+      try address.requireHarmless(hasLogin: place.user != nil)
+    } catch {
+      throw CommandError.usage(
+        "That address is not taken from somebody else: \(error.message). If you know the place and want to use it, join "
+          + "without it (--no-remote), and add it yourself: kinvault remote add NAME ADDRESS")
+    }
     if case .directory(let place) = address { try RemotePlace.requireApart(place, from: folder) }
+    // Before anything is asked for or opened: whoever wrote the invitation chose the place.
+    try Confirmation.require(
+      "Is that where you expect it, and shall it be opened?", isGiven: isConfirmed)
     known = try KnownRemote(
       RemoteConfiguration(
         name: name, address: address.text, created: FileTimestamp.now.milliseconds),
       login: place.login(for: address, password: password))
   }
 
-  /// Fetches the vault's people into a folder that is empty or missing.
+  /// Fetches the vault's people into a folder that is empty or missing; one that holds the vault by other means stays as
+  /// it is. Nothing is written, here or there, before the remote was found to hold the vault of the invitation.
   ///
   /// - Throws: `notFound` where there is no vault yet; `refused` where it is another one.
   func fetchPeople(into folder: FilePath) throws {
+    let store = try store()
+    guard try vault(at: store) == invitation.vault else {
+      throw CommandError.refused(
+        "At \(Terminal.visible(invitation.remote)) is another vault than the one that you are invited to. Nothing was "
+          + "fetched. Ask the one who invited you.")
+    }
     do throws(VaultError) {
-      // A copy of the vault came by other means. Joining says if it is another one.
+      // Joining says if it is another one.
       _ = try Vault.describe(folder: folder)
       return
     } catch {
       guard case .notAVault = error else { throw error }
     }
-    let beginning: VaultClone.Beginning
-    do throws(SyncError) {
-      beginning = try VaultClone.begin(from: store(), into: folder)
-    } catch {
+    let beginning = try VaultClone.begin(from: store, into: folder)
+    for problem in beginning.problems {
+      Terminal.note(
+        "kinvault: \(Terminal.visible(problem.path)): \(Terminal.visible(problem.text))")
+    }
+  }
+
+  private func vault(at store: any BlobStore) throws -> VaultID {
+    do throws(SyncError) { return try VaultClone.description(of: store).vault } catch {
       guard case .noVault = error else { throw error }
       throw CommandError.notFound(
         "There is no vault at \(Terminal.visible(invitation.remote)) yet: the one who invited you has to sync with it "
           + "first. Or do without it: --no-remote")
-    }
-    guard beginning.vault == invitation.vault else {
-      throw CommandError.refused(
-        "At \(Terminal.visible(invitation.remote)) is another vault than the one that you are invited to. What was fetched "
-          + "is in \(Terminal.visible(folder.string)), and can be deleted. Ask the one who invited you."
-      )
-    }
-    for problem in beginning.problems {
-      Terminal.note(
-        "kinvault: \(Terminal.visible(problem.path)): \(Terminal.visible(problem.text))")
     }
   }
 
