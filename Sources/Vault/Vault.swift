@@ -11,7 +11,11 @@ package final class Vault: Sendable {
   let context: VaultContext
   var identities: IdentityKeys { context.keys.identities }
   private let openMembers: Mutex<[MemberID: Member]>
+  /// Those of them that wait for this person's yes.
+  private let offered = Mutex<Set<MemberID>>([])
   private let found: Mutex<[Problem]>
+  /// Under which names this machine shows the members.
+  package let memberNames: ShownNames
   let oldObjectUser = Mutex<(@Sendable (Member) -> Bool)?>(nil)
   /// Every access, as this device notes it.
   package let audit: AuditLog
@@ -31,23 +35,36 @@ package final class Vault: Sendable {
     self.context = context
     self.profile = profile
     audit = AuditLog(context: context)
+    memberNames = ShownNames(state: context.state, key: context.slotKey)
     openMembers = Mutex([:])
     found = Mutex(problems)
   }
 
   /// What was found wrong while opening, and can be lived with.
-  package var problems: [Problem] { found.withLock { $0 } }
+  package var problems: [Problem] {
+    found.withLock { $0 } + (memberNames.failure.map { [Problem($0, path: "shown")] } ?? [])
+  }
 
   // MARK: Members
 
-  /// The members whose keys this person has, by name.
+  /// The members whose keys this person has, by name; not those that are only offered.
   package var members: [Member] {
+    let offered = offered.withLock { $0 }
+    return openedMembers.filter { !offered.contains($0.id) }
+  }
+
+  /// All members whose keys this person has, by name.
+  var openedMembers: [Member] {
     openMembers.withLock { Array($0.values) }.sorted { ($0.name, $0.id) < ($1.name, $1.id) }
   }
 
+  func isOffered(_ id: MemberID) -> Bool { offered.withLock { $0.contains(id) } }
+  func offer(_ members: Set<MemberID>) { offered.withLock { $0 = members } }
+  func withdrawOffer(_ id: MemberID) { offered.withLock { _ = $0.remove(id) } }
+
   package func member(_ id: MemberID) -> Member? { openMembers.withLock { $0[id] } }
 
-  /// The member of this name; of two with one name the first by id.
+  /// The member that shows under this name.
   package func member(named name: FileName) -> Member? {
     let names = shownNames
     return members.first { names[$0.id] == name }
@@ -55,8 +72,10 @@ package final class Vault: Sendable {
 
   /// What the members show as, here and in the mounted view: several of one name are told apart.
   package var shownNames: [MemberID: FileName] {
-    VisibleNames.ofMembers(
-      Dictionary(members.map { ($0.id, $0.name) }) { first, _ in first })
+    let members = members
+    return memberNames.names(
+      of: Dictionary(members.map { ($0.id, $0.name) }) { first, _ in first },
+      own: Set(members.filter(\.isOwn).map(\.id)))
   }
 
   /// The paths of a member's records, by which `member(named:)` finds it.
@@ -69,7 +88,7 @@ package final class Vault: Sendable {
   /// - Returns: True if there are new ones.
   package func refreshMembers() throws(VaultError) -> Bool {
     let marks = try context.state.loadWatermarks()
-    for member in members where member.role == nil {
+    for member in openedMembers where member.role == nil {
       // An owner has taken this person's access away, it has ended, or they have given it up.
       openMembers.withLock { _ = $0.removeValue(forKey: member.id) }
     }
@@ -128,6 +147,9 @@ package final class Vault: Sendable {
         }
       }
     }
+    try sortOutOffers()
+    // From now on nobody else's member takes the name of one of these.
+    _ = shownNames
     return isNew
   }
 
@@ -252,6 +274,8 @@ package final class Vault: Sendable {
         owner: .mounter, xattrs: []))
     _ = try member.commit([root])
     openMembers.withLock { $0[id] = member }
+    memberNames.free(name, for: id, present: Set(members.map(\.id)))
+    _ = shownNames
     audit.note(.create, member: id, detail: "member")
     return member
   }

@@ -56,7 +56,8 @@ struct Kinvault: ParsableCommand {
         name: "Several people",
         subcommands: [
           InviteCommand.self, JoinCommand.self, PeopleCommand.self, VerifyCommand.self,
-          ShareCommand.self, UnshareCommand.self, AccessCommand.self, HandOverCommand.self,
+          ShareCommand.self, UnshareCommand.self, AcceptCommand.self, AccessCommand.self,
+          HandOverCommand.self,
           LeaveCommand.self,
         ]),
       CommandGroup(

@@ -2,6 +2,8 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Vault
+
 /// Two adults on one folder, each with a state directory of their own, as scripts use the program.
 @Suite struct PeopleCommandTests {
   private struct Two {
@@ -30,7 +32,7 @@ import Testing
       #expect(try run(["lock"], state: state).status == 0)
     }
 
-    private func run(
+    func run(
       _ arguments: [String], input: String = "", state: [String: String?]
     ) throws -> CommandResult {
       try CommandRunner.run(
@@ -94,6 +96,88 @@ import Testing
     }
     let paths = try two.anna.run("record", "list", expecting: 0).output
     #expect(paths.contains("Emma/") && paths.contains("Emma ("))
+  }
+
+  /// A stranger computes ids until one comes before that of the real member, and calls the member by its name.
+  @Test func aNewcomerNeverTakesTheNameOfAMemberThatShows() throws {
+    let two = try Two()
+    func ids(_ output: String) throws -> [String: String] {
+      let lines = output.split { "{}".contains($0) }
+      return Dictionary(
+        lines.compactMap { line -> (String, String)? in
+          guard let id = Self.value("id", in: line), let name = Self.value("shownName", in: line)
+          else {
+            return nil
+          }
+          return (name, id)
+        }
+      ) { first, _ in first }
+    }
+    let emma = try #require(
+      ids(two.anna.run("member", "list", "--json", expecting: 0).output)["Emma"])
+    for attempt in 0..<64 {
+      try two.ben("member", "add", "Draft \(attempt)", expecting: 0)
+      let made = try ids(two.ben("member", "list", "--json", expecting: 0).output)
+      let lowest = try #require(made.min { $0.value < $1.value })
+      guard lowest.value < emma else { continue }
+      try two.ben("member", "rename", lowest.key, "Emma", expecting: 0)
+      break
+    }
+    try two.ben("share", "Emma", "--with", "Adult A", "--role", "owner", expecting: 0)
+    let shown = try ids(two.anna.run("member", "list", "--json", expecting: 0).output)
+    #expect(shown["Emma"] == emma)
+    #expect(shown.count == 2)
+    // She moves her own away, and somebody else's does not slip into its place.
+    try two.anna.run("member", "rename", emma, "Anna's Emma", expecting: 0)
+    let moved = try ids(two.anna.run("member", "list", "--json", expecting: 0).output)
+    #expect(moved["Anna's Emma"] == emma)
+    #expect(moved.keys.contains { $0.hasPrefix("Emma (") })
+  }
+
+  /// Whoever keeps the store makes up a person with an invitation of their own making.
+  @Test func aMemberFromAStrangerWaitsForAYes() throws {
+    let two = try Two()
+    let real = try Invitation(parsing: two.anna.run("invite", expecting: 0).output)
+    let forged = Invitation(
+      vault: real.vault, inviter: real.inviter, inviterName: "Adult A", remote: "",
+      secret: [UInt8](repeating: 7, count: 16))
+    let file = two.anna.folder.appending("forged").string
+    try two.anna.write(forged.text, to: file)
+    let state: [String: String?] = [
+      "XDG_STATE_HOME": two.anna.folder.appending("a stranger's state").string
+    ]
+    try two.join(file, state: state, words: "a stranger's words")
+    for arguments in [
+      ["member", "add", "Emma"], ["share", "Emma", "--with", "Adult A", "--role", "owner"],
+    ] {
+      let result = try two.run(arguments, state: state)
+      #expect(result.status == 0, "\(result.errors)")
+    }
+
+    let listed = try two.anna.run("member", "list", expecting: 0)
+    #expect(listed.output.split(separator: "\n").count == 2, "\(listed.output)")
+    #expect(listed.errors.contains("kinvault accept"))
+    // Hers is still named by its name alone.
+    try two.anna.run(
+      "record", "add", "--member", "Emma", "--type", "note", "--title", "x", expecting: 0)
+    let offers = try two.anna.run("accept", expecting: 0).output
+    #expect(offers.contains("Emma") && offers.contains("trusted on first use"))
+    try two.anna.run("accept", "Nobody", "--yes", expecting: 6)
+    try two.anna.run("accept", "Emma", expecting: 10)
+    let accepted = try two.anna.run("accept", "Emma", "--yes", expecting: 0).output
+    #expect(accepted.contains("Emma ("))
+    let after = try two.anna.run("member", "list", expecting: 0)
+    #expect(after.output.split(separator: "\n").count == 3)
+    #expect(after.errors.isEmpty)
+    #expect(
+      try two.anna.run("accept", expecting: 0).output.contains("There is nothing to accept."))
+  }
+
+  private static func value(_ key: String, in text: Substring) -> String? {
+    guard let start = text.range(of: "\"\(key)\" : \"") ?? text.range(of: "\"\(key)\":\"") else {
+      return nil
+    }
+    return text[start.upperBound...].split(separator: "\"", maxSplits: 1).first.map(String.init)
   }
 
   @Test func fromTheInvitationToASharedMember() throws {
@@ -174,7 +258,7 @@ import Testing
       "join", "--invitation-file", "-", "--words-out", words, "--yes", input: "KIN-ABCDEF")
     #expect(wrong.status == 2)
     #expect(access(words, F_OK) != 0)
-    let invitation = try two.anna.run("invite", "--remote", "/media/stick", expecting: 0).output
+    let invitation = try two.anna.run("invite", expecting: 0).output
     // This machine of Ben's is in the vault already.
     try two.ben(
       "join", "--invitation-file", "-", "--words-out", words, "--yes", input: invitation,
@@ -182,25 +266,48 @@ import Testing
     #expect(access(words, F_OK) != 0)
   }
 
-  @Test(arguments: ["s3://bucket?endpoint=http://127.0.0.1:9", "rclone::local:/tmp/somewhere"])
+  @Test(arguments: [
+    "s3://bucket?endpoint=http://127.0.0.1:9", "s3://bucket", "rclone::local:/tmp/somewhere",
+    "rclone::webdav,url=\"http://h\",bearer_token_command=\"touch /tmp/x\":x",
+    "http://127.0.0.1:9/family", "https://127.0.0.1:9/family?ca=/etc/mine",
+  ])
   func anInvitationsAddressUsesNothingOfThisMachine(_ remote: String) throws {
-    let anna = try Program.withVault()
-    let words = anna.folder.appending("w").string
-    let invitation = try anna.run("invite", "--remote", remote, expecting: 0).output
-    var environment = anna.environment
-    environment["XDG_STATE_HOME"] = anna.folder.appending("ben's state").string
-    environment["AWS_ACCESS_KEY_ID"] = "mine"
-    environment["AWS_SECRET_ACCESS_KEY"] = "secret"
-    let refused = try CommandRunner.run(
-      "setsid",
-      [
-        "-w", Program.executable, "join", "--vault", anna.folder.appending("new").string,
-        "--invitation-file", "-", "--password-file", anna.passwordFile, "--words-out", words,
-        "--yes",
-      ], environment: environment, input: Array(invitation.utf8), folder: nil)
+    let joiner = try Joiner(naming: remote)
+    let refused = try joiner.join("--yes")
     #expect(refused.status == 2, "\(refused.errors)")
-    #expect(refused.errors.contains("this machine"), "\(refused.errors)")
-    #expect(access(words, F_OK) != 0)
+    #expect(
+      refused.errors.contains("not taken from") || refused.errors.contains("settings for rclone"))
+    #expect(access(joiner.words, F_OK) != 0)
+    #expect(access(joiner.folder, F_OK) != 0)
+  }
+
+  @Test func anInvitationsAddressIsShownAndAskedForBeforeItIsOpened() throws {
+    let store = try TemporaryFolder()
+    let joiner = try Joiner(naming: store.path.string)
+    let asked = try joiner.join()
+    #expect(asked.status == 10, "\(asked.errors)")
+    #expect(asked.errors.contains("names a copy of the vault at \(store.path.string)"))
+    #expect(asked.errors.contains("--yes"))
+    // It is empty, and stays so: the vault of the invitation is not there.
+    let empty = try joiner.join("--yes")
+    #expect(empty.errors.contains("There is no vault at"), "\(empty.errors)")
+    #expect(try CommandRunner.run("ls", ["-A", store.path.string]).output == "")
+    #expect(access(joiner.folder, F_OK) != 0)
+  }
+
+  @Test func anotherVaultThanTheInvitationsIsNeitherFetchedNorWritten() throws {
+    let other = try Program.withVault()
+    let joiner = try Joiner(naming: other.vault)
+    let refused = try joiner.join("--yes")
+    #expect(refused.errors.contains("another vault"), "\(refused.errors)")
+    #expect(access(joiner.folder, F_OK) != 0)
+  }
+
+  @Test(arguments: ["rclone:nas:family", "http://127.0.0.1:9/family"])
+  func anInvitationThatNobodyCouldUseIsNotMade(_ remote: String) throws {
+    let anna = try Program.withVault()
+    let refused = try anna.run("invite", "--remote", remote, expecting: 2)
+    #expect(refused.errors.contains("An invitation cannot name this remote"))
   }
 
   @Test(
@@ -216,5 +323,37 @@ import Testing
     var status = stat()
     #expect(lstat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
     try two.anna.run("invite", "--png", path, expecting: 11)
+  }
+}
+
+/// Someone who answers an invitation whose address an adversary chose, on a machine with keys for other stores.
+private struct Joiner {
+  let anna: Program
+  let invitation: String
+  var words: String { anna.folder.appending("words of the joiner").string }
+  var folder: String { anna.folder.appending("new").string }
+
+  init(naming remote: String) throws {
+    anna = try Program.withVault()
+    let made = try Invitation(parsing: anna.run("invite", expecting: 0).output)
+    invitation =
+      Invitation(
+        vault: made.vault, inviter: made.inviter, inviterName: made.inviterName, remote: remote,
+        secret: made.secret
+      ).text
+  }
+
+  /// Joins without a terminal.
+  func join(_ options: String...) throws -> CommandResult {
+    var environment = anna.environment
+    environment["XDG_STATE_HOME"] = anna.folder.appending("state of the joiner").string
+    environment["AWS_ACCESS_KEY_ID"] = "mine"
+    environment["AWS_SECRET_ACCESS_KEY"] = "secret"
+    return try CommandRunner.run(
+      "setsid",
+      [
+        "-w", Program.executable, "join", "--vault", folder, "--invitation-file", "-",
+        "--password-file", anna.passwordFile, "--words-out", words,
+      ] + options, environment: environment, input: Array(invitation.utf8))
   }
 }

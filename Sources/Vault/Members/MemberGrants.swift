@@ -13,6 +13,9 @@ final class MemberGrants: Sendable {
 }
 
 extension Member {
+  /// Whether this person made the member.
+  package var isOwn: Bool { register.grants.creator == context.person }
+
   /// Whether this person's changes count. Everyone ignores what others write, so it is never written.
   package var mayWrite: Bool {
     guard context.removal == nil else { return false }

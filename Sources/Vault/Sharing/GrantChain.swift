@@ -9,6 +9,7 @@ struct GrantChain: Sendable {
   private(set) var valid: [EpochID: [PersonID: GrantBody]] = [:]
   private(set) var epochs = EpochTree()
   private(set) var outcome: EpochTree.Outcome?
+  private(set) var creator: PersonID?
   /// What people give up of their access.
   private(set) var leavings = Leavings()
   private(set) var problems: [Problem] = []
@@ -50,6 +51,7 @@ struct GrantChain: Sendable {
     people: People
   ) throws(VaultError) -> GrantChain {
     var chain = GrantChain()
+    chain.creator = creator
     let folder = BlobPath("members/\(member.hex)/grants")
     var candidates: [GrantBody] = []
     for epoch in try storing({ () throws(BlobStoreError) in try store.list(folder) }) {

@@ -107,6 +107,16 @@ extension Vault {
     return contested
   }
 
+  /// Those who alone have answered an invitation of this person's that is still open.
+  func answeringPeople() throws(VaultError) -> [PersonID] {
+    var people: [PersonID] = []
+    for invitation in try openInvitations(now: context.clock.milliseconds()) {
+      let answers = try answers(to: invitation)
+      if answers.count == 1 { people += answers.map(\.person) }
+    }
+    return people
+  }
+
   private func openInvitations(now: UInt64) throws(VaultError) -> [OpenInvitation] {
     try personalProfile().invitations.filter { $0.secret != nil && $0.until > now }
   }

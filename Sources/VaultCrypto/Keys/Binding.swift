@@ -51,6 +51,8 @@ package enum FileLabel: String, Sendable, CaseIterable {
   case epoch
   /// A redo record, in this machine's state.
   case redo
+  /// The names under which members show, in this machine's state.
+  case shown
 }
 
 /// The bytes of a number, the most significant first.

@@ -16,7 +16,12 @@ final class TreeState: @unchecked Sendable {
   private(set) var loadedItemCount = 0
   private var clock: UInt64 = 0
 
-  init() { topChanged = .now() }
+  private let memberNames: ShownNames
+
+  init(memberNames: ShownNames) {
+    self.memberNames = memberNames
+    topChanged = .now()
+  }
 
   /// What could not be saved so far, of all members.
   var unsaved: [Unsaved] { views.values.flatMap(\.unsaved) }
@@ -38,10 +43,16 @@ final class TreeState: @unchecked Sendable {
 
   /// Builds the names of the top directory anew.
   func nameMembers() {
-    let names = VisibleNames.ofMembers(
-      views.mapValues { $0.place(of: .root)?.title ?? $0.member.name })
+    let names = memberNames.names(
+      of: views.mapValues { $0.place(of: .root)?.title ?? $0.member.name },
+      own: Set(views.filter { $0.value.member.isOwn }.keys))
     members = [:]
     for (id, view) in views { if let name = names[id] { members[name] = view } }
+  }
+
+  /// Its person has given a member this name.
+  func noteName(_ name: FileName, of view: MemberView) {
+    memberNames.free(name, for: view.member.id, present: Set(views.keys))
   }
 
   // MARK: Nodes

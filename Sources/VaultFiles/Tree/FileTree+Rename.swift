@@ -223,7 +223,11 @@ extension FileTree {
     default: break
     }
     retitle(source, newName)
-    if let target { retitle(target, name) }
+    if let target {
+      retitle(target, name)
+    } else {
+      state.noteName(newName, of: source)
+    }
     state.nameMembers()
     state.topChanged = .now()
   }

@@ -16,7 +16,7 @@ package final class FileTree: Sendable {
   let options: FileTreeOptions
   /// Held by whoever makes members.
   let topLock = Monitor()
-  let state = TreeState()
+  let state: TreeState
   let resources: Draft.Resources
   let budget: DirtyBudget
   let committer: Committer
@@ -28,6 +28,7 @@ package final class FileTree: Sendable {
   package init(vault: Vault, options: FileTreeOptions) {
     self.vault = vault
     self.options = options
+    state = TreeState(memberNames: vault.memberNames)
     let pool = BufferPool(chunkSize: ChunkLayout.format.chunkSize)
     resources = Draft.Resources(pool: pool, sealing: SealingPool())
     budget = DirtyBudget(pool: pool, limit: options.dirtyByteLimit)

@@ -3,19 +3,6 @@
 /// Titles need not differ: two devices may each make a record of one title, or one a record and the
 /// other a file. A directory's names must, so all but one get a part of the record's id.
 package enum VisibleNames {
-  /// What members show as at the top, by their ids and titles: of several of one title all but the one of the lowest id
-  /// have the beginning of theirs behind it.
-  package static func ofMembers(_ titles: [MemberID: FileName]) -> [MemberID: FileName] {
-    var taken: Set<FileName> = []
-    var names: [MemberID: FileName] = [:]
-    for (id, title) in titles.sorted(by: { $0.key < $1.key }) {
-      let name = taken.contains(title) ? title.appending(" (\(id.shortHex))") : title
-      taken.insert(name)
-      names[id] = name
-    }
-    return names
-  }
-
   /// The name under which each record shows, where that is not its title.
   ///
   /// Of the records of one title the one with the smallest id keeps it, unless a file has it; the
@@ -37,7 +24,7 @@ package enum VisibleNames {
     var given: Set<FileName> = []
     var result: [RecordID: FileName] = [:]
     for record in others.sorted(by: { $0.record < $1.record }) {
-      let name = candidates(for: record).first {
+      let name = candidates(record.title, record.record).first {
         keepers[$0] == nil && !isFile($0) && !given.contains($0)
       }
       guard let name else { preconditionFailure("the candidates have no end") }
@@ -48,17 +35,17 @@ package enum VisibleNames {
   }
 
   /// `Title (<8 digits>)`, then with all digits of the id, then with a number after them: someone may have
-  /// given a record just that title.
-  private static func candidates(for record: RecordEntry) -> some Sequence<FileName> {
+  /// given another one just that title.
+  static func candidates(_ title: FileName, _ id: some FixedBytes) -> some Sequence<FileName> {
     sequence(state: 0) { (attempt: inout Int) -> FileName? in
       defer { attempt += 1 }
       let tag =
         switch attempt {
-        case 0: record.record.shortHex
-        case 1: record.record.hex
-        default: "\(record.record.hex)-\(attempt)"
+        case 0: id.shortHex
+        case 1: id.hex
+        default: "\(id.hex)-\(attempt)"
         }
-      return record.title.appending(" (\(tag))")
+      return title.appending(" (\(tag))")
     }
   }
 }

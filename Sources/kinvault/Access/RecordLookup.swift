@@ -41,6 +41,9 @@ struct RecordLookup {
           + "kinvault member rename ID NAME")
     }
     guard let name, let member = vault.member(named: name) else {
+      if let offer = try Offer.all(in: vault).first(where: { $0.isMeant(by: text) }) {
+        throw CommandError.notFound("\(offer.line).")
+      }
       throw CommandError.notFound(
         "There is no family member \u{201C}\(Terminal.visible(text))\u{201D}. "
           + "To see all: kinvault member list")

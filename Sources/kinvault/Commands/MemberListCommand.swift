@@ -18,23 +18,29 @@ struct MemberListCommand: ParsableCommand {
     var id: String
     var name: String
     var nameBytes: String?
+    /// As the mounted view shows it.
+    var shownName: String
     var records: Int
     var role: String
     var changed: String?
   }
 
   func run() throws {
-    let members = try access.withVault(.reading) { vault in
+    let (members, offers) = try access.withVault(.reading) { vault in
       let names = vault.shownNames
-      return vault.members.map { Summary($0, shownAs: names[$0.id] ?? $0.name) }
+      return (
+        vault.members.map { Summary($0, shownAs: names[$0.id] ?? $0.name) },
+        try Offer.all(in: vault)
+      )
     }
+    for offer in offers { Terminal.note("kinvault: \(offer.line)") }
     if json {
       try JSONOutput.print(
         members.map { member in
           Row(
             id: member.id.hex, name: member.name,
-            nameBytes: JSONOutput.hexUnlessText(member.nameBytes), records: member.recordCount,
-            role: member.role,
+            nameBytes: JSONOutput.hexUnlessText(member.nameBytes), shownName: member.shownName,
+            records: member.recordCount, role: member.role,
             changed: member.changed.map(DateText.utc(milliseconds:)))
         })
       return

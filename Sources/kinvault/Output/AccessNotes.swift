@@ -1,8 +1,8 @@
 import Vault
 import VaultModel
 
-/// What is to be told of who can read what, besides who can: access that ends, and new keys whose making was
-/// interrupted.
+/// What is to be told of who can read what, besides who can: access that ends, new keys whose making was interrupted,
+/// members that wait for a yes.
 struct AccessNotes: Encodable {
   struct Unfinished: Encodable {
     var member: String
@@ -27,10 +27,21 @@ struct AccessNotes: Encodable {
     var keeps: String
   }
 
+  /// A member from someone unverified, which does not show.
+  struct Offered: Encodable {
+    var id: String
+    var member: String
+    var from: String
+    fileprivate var line: String
+
+    enum CodingKeys: String, CodingKey { case id, member, from }
+  }
+
   private(set) var unfinished: [Unfinished] = []
   /// Within a month.
   private(set) var ending: [Ending] = []
   private(set) var givenUp: [GivenUp] = []
+  private(set) var offered: [Offered] = []
 
   init(of vault: Vault) throws {
     let people = try PersonLookup(vault: vault)
@@ -51,6 +62,9 @@ struct AccessNotes: Encodable {
               member: name, person: person, keeps: givenUp.keeps.map { "\($0)" } ?? "nothing"))
         }
       }
+    }
+    offered = try Offer.all(in: vault).map { offer in
+      Offered(id: offer.id.hex, member: offer.rawName, from: offer.givers, line: offer.line)
     }
     for epoch in try vault.interruptedEpochs() {
       unfinished.append(
@@ -83,6 +97,7 @@ struct AccessNotes: Encodable {
           ? "\(one.person) is leaving \(member); the next sync of an owner takes the access away."
           : "\(one.person) has handed \(member) over, and stays as \(one.keeps) with the next sync of an owner."
       }
+      + offered.map(\.line)
   }
 }
 

@@ -1,0 +1,108 @@
+import BlobStore
+import Synchronization
+import VaultCrypto
+import VaultModel
+
+/// The names under which this machine shows the members, remembered sealed in its state.
+///
+/// Processes that name new members at the same moment come to the same names, since these stand in the order of ids; the
+/// file is read again before anything is added to it.
+package final class ShownNames: Sendable {
+  private struct Memory {
+    var pins: PinnedNames?
+    var failure: VaultError?
+  }
+
+  private static let path: BlobPath = "shown"
+  private static let nonceSize = 12
+  private let state: StateFolder
+  private let key: SealingKey
+  private let memory = Mutex(Memory())
+
+  init(state: StateFolder, key: SealingKey) {
+    (self.state, self.key) = (state, key)
+  }
+
+  /// What members of these titles show as; `own` are those that this person made.
+  package func names(
+    of titles: [MemberID: FileName], own: Set<MemberID>
+  ) -> [MemberID: FileName] {
+    memory.withLock { memory in
+      var pins = memory.pins ?? load(&memory)
+      var names = pins.names(of: titles, own: own)
+      if pins != memory.pins {
+        // Something is new here; another process may have named it.
+        pins = load(&memory)
+        let before = pins
+        names = pins.names(of: titles, own: own)
+        if pins != before { save(pins, &memory) }
+        memory.pins = pins
+      }
+      return names
+    }
+  }
+
+  func contains(_ member: MemberID) -> Bool {
+    memory.withLock { memory in
+      let pins = memory.pins ?? load(&memory)
+      memory.pins = pins
+      return pins.contains(member)
+    }
+  }
+
+  /// Takes in what other processes have named since.
+  func readAgain() {
+    memory.withLock { $0.pins = load(&$0) }
+  }
+
+  /// This person has given the member this name: one that is not among `present` does not keep it from having it.
+  package func free(_ name: FileName, for member: MemberID, present: Set<MemberID>) {
+    memory.withLock { memory in
+      let before = load(&memory)
+      var pins = before
+      pins.free(name, for: member, present: present)
+      if pins != before { save(pins, &memory) }
+      memory.pins = pins
+    }
+  }
+
+  /// Why names could not be read or kept; they are told apart by ids then, as on a new machine.
+  var failure: VaultError? { memory.withLock { $0.failure } }
+
+  private func load(_ memory: inout Memory) -> PinnedNames {
+    do throws(VaultError) { return try read() } catch {
+      if case .notFound = error { return memory.pins ?? PinnedNames() }
+      memory.failure = error
+      return memory.pins ?? PinnedNames()
+    }
+  }
+
+  private func read() throws(VaultError) -> PinnedNames {
+    let bytes: [UInt8]
+    do throws(BlobStoreError) {
+      bytes = try state.store.read(Self.path, limit: PinnedNames.byteLimit)
+    } catch {
+      if case .notFound = error { throw .notFound(what: Self.path.string) }
+      throw VaultError(error)
+    }
+    let sealed = SealedValue(
+      nonce: Array(bytes.prefix(Self.nonceSize)), ciphertext: Array(bytes.dropFirst(Self.nonceSize))
+    )
+    let place = state.describe(Self.path)
+    let plain: [UInt8]
+    do throws(CryptoError) {
+      plain = try key.open(sealed, label: .shown, path: Self.path.string, counter: 0)
+    } catch { throw VaultError(error, path: place) }
+    do throws(ModelError) { return try PinnedNames(decoding: plain) } catch {
+      throw VaultError(error, path: place)
+    }
+  }
+
+  private func save(_ pins: PinnedNames, _ memory: inout Memory) {
+    let sealed = key.seal(pins.encoded(), label: .shown, path: Self.path.string, counter: 0)
+    do throws(BlobStoreError) {
+      try state.store.replace(Self.path, sealed.nonce + sealed.ciphertext, durably: true)
+      memory.failure = nil
+    } catch { memory.failure = VaultError(error) }
+  }
+}

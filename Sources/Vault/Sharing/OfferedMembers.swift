@@ -1,0 +1,67 @@
+import VaultModel
+
+/// A member that somebody has given this person whom nothing but the folder vouches for. It stays out of sight, in lists
+/// and in the mount, until this person has verified the giver or says that they want it.
+package struct OfferedMember: Sendable {
+  package struct Gift: Hashable, Sendable {
+    package var giver: PersonID
+    /// Milliseconds since 1970, by the giver's clock.
+    package var time: UInt64
+  }
+
+  package let member: Member
+  /// The first of each giver, by time.
+  package let gifts: [Gift]
+}
+
+extension Vault {
+  /// The members that wait for this person's yes, by name.
+  package var offeredMembers: [OfferedMember] {
+    openedMembers.filter { isOffered($0.id) }.map { OfferedMember(member: $0, gifts: $0.gifts) }
+  }
+
+  /// Shows a member from now on, on this machine, whoever gave it.
+  ///
+  /// - Throws: `notFound` when none is offered under this id.
+  package func accept(_ id: MemberID) throws(VaultError) {
+    guard isOffered(id) else { throw .notFound(what: "an offered member \(id.shortHex)") }
+    withdrawOffer(id)
+    _ = shownNames
+    audit.note(.share, member: id, detail: "accepted")
+  }
+
+  /// Which of the opened members wait for a yes: those that never showed here, that this person did not make, and whose
+  /// givers are all unverified.
+  func sortOutOffers() throws(VaultError) {
+    let new = openedMembers.filter { !$0.isOwn && !memberNames.contains($0.id) }
+    if new.isEmpty {
+      offer([])
+      return
+    }
+    // Another process may have accepted one.
+    memberNames.readAgain()
+    let verified = try verifiedPeople()
+    offer(
+      Set(
+        new.filter { member in
+          !memberNames.contains(member.id)
+            && member.gifts.allSatisfy { !verified.contains($0.giver) }
+        }.map(\.id)))
+  }
+
+  /// This person, whom they have verified, and whoever alone has answered an invitation of theirs.
+  private func verifiedPeople() throws(VaultError) -> Set<PersonID> {
+    let known = try personalProfile().people.filter { $0.verification != .trustedOnFirstUse }
+    return Set(known.map(\.person)).union(try answeringPeople()).union([person])
+  }
+}
+
+extension Member {
+  /// Who gave this person the member's keys, in whichever epoch, and when first.
+  var gifts: [OfferedMember.Gift] {
+    let mine = register.grants.valid.values.compactMap { $0[context.person] }
+    return Dictionary(mine.map { ($0.giver, $0.time) }, uniquingKeysWith: min)
+      .map { OfferedMember.Gift(giver: $0.key, time: $0.value) }
+      .sorted { ($0.time, $0.giver) < ($1.time, $1.giver) }
+  }
+}

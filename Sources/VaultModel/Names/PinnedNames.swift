@@ -1,0 +1,96 @@
+/// The names under which members show on a machine: once a member shows under a name, no other one takes that name from it.
+///
+/// Members of one title are told apart by a part of the id. Which of them has the bare title must not depend on ids alone:
+/// whoever shares a member chooses its title, and as many ids as they care to compute.
+/// Docs/Format.md, "This machine's state", `shown`.
+package struct PinnedNames: Hashable, Sendable {
+  private struct Pin: Hashable {
+    /// What the member was called when it got the name.
+    var title: FileName
+    var name: FileName
+  }
+
+  private var pins: [MemberID: Pin] = [:]
+
+  package static let byteLimit = 16 << 20
+
+  package init() {}
+
+  package func contains(_ member: MemberID) -> Bool { pins[member] != nil }
+
+  /// What the members of these titles show as. One that is new, or has another title than before, gets the title unless
+  /// a member has that name, here or not; then the beginning of its id stands behind it. Of several new ones those come
+  /// first that this person made, then all by ids.
+  package mutating func names(
+    of titles: [MemberID: FileName], own: Set<MemberID>
+  ) -> [MemberID: FileName] {
+    for (id, title) in titles where pins[id]?.title != title { pins[id] = nil }
+    var taken = Set(pins.values.map(\.name))
+    let fresh = titles.filter { pins[$0.key] == nil }.sorted { left, right in
+      own.contains(left.key) == own.contains(right.key)
+        ? left.key < right.key : own.contains(left.key)
+    }
+    for (id, title) in fresh {
+      let others = VisibleNames.candidates(title, id)
+      let name = taken.contains(title) ? others.first { !taken.contains($0) } : title
+      guard let name else { preconditionFailure("the candidates have no end") }
+      taken.insert(name)
+      pins[id] = Pin(title: title, name: name)
+    }
+    return pins.filter { titles[$0.key] != nil }.mapValues(\.name)
+  }
+
+  /// This person has given the member this name, by making it or by moving it there: whichever is not among `present` and
+  /// had it has to do without.
+  package mutating func free(_ name: FileName, for member: MemberID, present: Set<MemberID>) {
+    pins[member] = nil
+    for (id, pin) in pins where pin.name == name && !present.contains(id) { pins[id] = nil }
+  }
+
+  // MARK: Bytes
+
+  package func encoded() -> [UInt8] {
+    var writer = WireWriter()
+    for (id, pin) in pins.sorted(by: { $0.key < $1.key }) {
+      writer.message(1) { writer in
+        writer.id(1, id)
+        writer.fileName(2, pin.title)
+        writer.fileName(3, pin.name)
+      }
+    }
+    return writer.bytes
+  }
+
+  package init(decoding bytes: [UInt8]) throws(ModelError) {
+    pins = try WireReader.read(bytes, what: "names of members", limit: Self.byteLimit) {
+      (reader) throws(ModelError) in
+      var pins: [MemberID: Pin] = [:]
+      while let tag = try reader.next() {
+        guard case .bytes(1) = tag else {
+          _ = try reader.skip(tag)
+          continue
+        }
+        var message = try reader.message("name of a member")
+        let (id, pin) = try Self.pin(&message)
+        pins[id] = pin
+      }
+      return pins
+    }
+  }
+
+  private static func pin(_ reader: inout WireReader) throws(ModelError) -> (MemberID, Pin) {
+    var id: MemberID?
+    var title: FileName?
+    var name: FileName?
+    while let tag = try reader.next() {
+      switch tag {
+      case .bytes(1): id = try reader.id("member")
+      case .bytes(2): title = try reader.fileName("title")
+      case .bytes(3): name = try reader.fileName("name")
+      default: _ = try reader.skip(tag)
+      }
+    }
+    guard let id, let title, let name else { throw reader.malformed("a field is missing") }
+    return (id, Pin(title: title, name: name))
+  }
+}
