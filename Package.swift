@@ -39,7 +39,7 @@ let package = Package(
     .target(
       name: "Vault",
       dependencies: [
-        "VaultModel", "VaultCrypto", "BlobStore", "CLinux",
+        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "CLinux",
         .product(name: "SystemPackage", package: "swift-system"),
         .product(name: "Yams", package: "Yams"),
       ]),
@@ -124,13 +124,13 @@ let package = Package(
     .testTarget(
       name: "VaultTests",
       dependencies: [
-        "VaultModel", "VaultCrypto", "BlobStore", "Vault", "TestSupport",
+        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "Vault", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
       name: "VaultSyncTests",
       dependencies: [
-        "VaultModel", "VaultCrypto", "BlobStore", "Vault", "VaultSync", "TestSupport",
+        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "Vault", "VaultSync", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // Stories of devices and people, told in text files.

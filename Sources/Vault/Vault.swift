@@ -259,12 +259,8 @@ package final class Vault: Sendable {
   package func addMember(named name: FileName) throws(VaultError) -> Member {
     guard !isReadOnly else { throw .readOnly }
     guard member(named: name) == nil else { throw .alreadyExists(what: name.string) }
-    guard let identity = context.people[person]?.identity,
-      let agreementKey = identities[identity.generation],
-      let signingKey = identities.signingKey(generation: identity.generation)
-    else { throw .notFound(what: "this person's identity") }
-    let creation = MemberCreation(
-      context: context, identity: identity, agreementKey: agreementKey, signingKey: signingKey)
+    let issuer = try grantIssuer()
+    let creation = MemberCreation(context: context, issuer: issuer)
     let id = try creation.run()
     let member = try open(opening(of: id, seen: nil))
     let root = RecordEdit(

@@ -92,17 +92,46 @@ final class VaultContext: Sendable {
   /// `thisDeviceRemoved` once that was seen; nil while the device may go on.
   var removal: VaultError? { ownRemoval.withLock { $0 } }
 
-  /// Reads everyone again: a new device or person may have come, or a generation of keys.
-  func reloadPeople() throws(VaultError) {
-    let read = try People.load(store: store, files: signedFiles)
-    let people = knownPeople.withLock { people in
-      people = read.keepingSuccessions(of: people)
-      return people
+  /// This person as they were last read.
+  ///
+  /// - Throws: `missing` when nothing of them holds.
+  func ownPerson() throws(VaultError) -> Person {
+    guard let own = people[person] else {
+      throw .missing(path: BlobPath("people/\(person.hex)/closings").string)
     }
-    guard let own = people[person], own.identity.generation > keys.generation else { return }
+    return own
+  }
+
+  /// The certificate that this device goes by.
+  ///
+  /// - Throws: `removal`; `keysDivided` while it waits for the words to join two generations.
+  func ownCertificate() throws(VaultError) -> CertifiedDevice {
+    if let removal { throw removal }
+    let own = try ownPerson()
+    if let certificate = own.devices[device.id] { return certificate }
+    throw own.generation == nil
+      ? .keysDivided(person: person) : .noDeviceHere(vault: binding.vault)
+  }
+
+  /// Reads everyone again: a new device or person may have come, or a generation of keys. What counts is remembered, and
+  /// what the folder lacks of it put back.
+  func reloadPeople() throws(VaultError) {
+    let memory = try state.loadPeopleMemory()
+    let read = try People.load(store: store, files: signedFiles, memory: memory)
+    knownPeople.withLock { $0 = read }
+    if let own = read[person], !keys.isCurrent(for: own) || own.former[device.id] != nil {
+      try renewKeys(of: own, memory)
+    }
+    if !isReadOnly {
+      try read.putBack(into: store)
+      try state.remember(read, own: person, wraps: keys.wraps)
+    }
+  }
+
+  private func renewKeys(of own: Person, _ memory: PeopleMemory) throws(VaultError) {
     do throws(VaultError) {
-      let keys = try PersonKeys.open(own, device: device, files: signedFiles)
-      knownKeys.withLock { if keys.generation > $0.generation { $0 = keys } }
+      let keys = try PersonKeys.open(own, device: device, files: signedFiles, memory: memory)
+      knownKeys.withLock { $0 = keys }
     } catch {
       guard case .thisDeviceRemoved = error else { throw error }
       ownRemoval.withLock { $0 = error }

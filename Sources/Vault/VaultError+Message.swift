@@ -56,11 +56,10 @@ extension VaultError {
       \(path) was written by a machine that was put back to an earlier state, or by a copy of one: it does not go on \
       from what is known here. Nothing of either is lost; sync that machine, which then goes on as a device of its own.
       """
-    case .keysDivided(let path):
+    case .keysDivided(let person):
       """
-      Your keys were changed on two machines that had not met (\(path)), by removing a device or by replacing the 24 \
-      words: here, and by another machine of yours that has synced with this remote. Neither takes the place of the \
-      other, and nothing was moved in either direction.
+      The keys of the person \(person.shortHex) were changed on two machines that had not met, by removing a device or \
+      by replacing the 24 words. Nobody can give them keys until their 24 words join the two: kinvault recovery join
       """
     case .noSpace(let path):
       """

@@ -43,8 +43,9 @@ package enum VaultError: Error {
   /// A head that does not go on from the one that is followed here, nor that one from it: a machine was put back to an
   /// earlier state, or copied. Both go on from the head with the counter `above`.
   case branched(path: String, above: UInt64)
-  /// The person's keys were changed on two machines, neither of which knew of the other's change.
-  case keysDivided(path: String)
+  /// The person's keys were changed on two machines, neither of which knew of the other's change: nobody gives them keys
+  /// until their words have joined the two.
+  case keysDivided(person: PersonID)
   case noSpace(path: String)
   case readOnly
   case permission(path: String)

@@ -69,6 +69,12 @@ package struct FileHash: FixedBytes {
   package init(storage: Bytes32) { self.storage = storage }
 }
 
+/// Names a statement: the SHA-256 of what is signed, so that its envelope is no part of it.
+package struct StatementID: FixedBytes {
+  package let storage: Bytes32
+  package init(storage: Bytes32) { self.storage = storage }
+}
+
 /// An epoch of a member's key: a number, and the owner who began it.
 ///
 /// Of two epochs the one with the higher number is current, then the one with the higher owner.

@@ -43,7 +43,7 @@ package enum VaultClone {
     let tree = try keeping { () throws(VaultError) in
       try SignedTree(vault: description.vault, store: store).adding(files)
     }
-    var personCount = 0
+    let personCount = tree.personCount
     for (path, bytes) in files.sorted(by: { $0.key.cloneRank < $1.key.cloneRank }) {
       do throws(VaultError) { _ = try tree.verify(path, bytes) } catch {
         // Of no use to anyone, and of no harm.
@@ -51,7 +51,6 @@ package enum VaultClone {
         problems.append(SyncProblem(error, there: path.string))
         continue
       }
-      if case .identity = path { personCount += 1 }
       try write(path, bytes, into: store)
     }
     // A folder without people is no vault that could be opened.
@@ -133,9 +132,12 @@ package enum VaultClone {
 }
 
 extension VaultPath {
-  /// Identities first: the rest is verified against them.
+  /// Closings first, then certificates: the rest is verified against them.
   fileprivate var cloneRank: String {
-    if case .identity = self { return "0" + string }
-    return "1" + string
+    switch self {
+    case .closing: "0" + string
+    case .certificate: "1" + string
+    default: "2" + string
+    }
   }
 }

@@ -36,6 +36,13 @@ package struct Trust: Sendable {
     return people[person]?.verdict(on: certificate) ?? .waiting
   }
 
+  /// Whether what the device with this certificate signed or agreed to counts: the device does, or a closing of its
+  /// person lists the statement.
+  package func stands(_ statement: StatementID, by certificate: StatementID) -> Bool {
+    guard let person = statements.certificates[certificate]?.person else { return false }
+    return people[person]?.stands(statement, by: certificate) ?? false
+  }
+
   /// Who has access to the member; nil if it is not here, or its creator's device does not count.
   package func access(to member: MemberID) -> Access? { members[member]?.access }
 

@@ -31,7 +31,7 @@ package struct FuzzTarget: Sendable {
     return [
       FuzzTarget(
         name: "vault-path",
-        seeds: ["vault.json", "people/\(person)/identity", "audit/\(person)/17"].map {
+        seeds: ["vault.json", "people/\(person)/closings/\(person)", "audit/\(person)/17"].map {
           Array($0.utf8)
         }
       ) { bytes in

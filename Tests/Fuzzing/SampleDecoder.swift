@@ -96,9 +96,6 @@ package struct SampleDecoder: Sendable {
   private static func people(
     _ random: inout SeededRandom, _ sealed: Sealed
   ) -> [SampleDecoder] {
-    let past = PastGeneration(
-      generation: 1, signingPublicKey: random.bytes(32), agreementPublicKey: random.bytes(32),
-      wrappedMasterKey: random.bytes(40))
     let recovery = RecoverySlot(
       salt: random.bytes(16), passes: 3, memoryKiB: 65_536, wrappedMasterKey: random.bytes(40))
     return [
@@ -106,38 +103,20 @@ package struct SampleDecoder: Sendable {
         "signed file", SignedFile(body: random.bytes(50), signature: random.bytes(64)),
         SignedFile.init(decoding:)
       ) { $0.encoded() },
-      .init(
-        "identity",
-        IdentityBody(
-          person: random.id(), counter: 2, previous: random.id(), rootPublicKey: random.bytes(32),
-          generation: 2, signingPublicKey: random.bytes(32), agreementPublicKey: random.bytes(32),
-          recovery: recovery, time: 5, past: [past],
-          successors: [
-            RootSuccessor(rootPublicKey: random.bytes(32), signature: random.bytes(64), time: 6)
-          ],
-          removed: [RemovedDevice(device: random.id(), time: 7)]),
-        IdentityBody.init(decoding:)
-      ) { $0.encoded() },
-      .init(
-        "certificate",
-        DeviceCertificateBody(
-          person: random.id(), generation: 1, device: random.id(),
-          signingPublicKey: random.bytes(32), agreementPublicKey: random.bytes(32),
-          ephemeralPublicKey: random.bytes(32), wrappedMasterKey: random.bytes(40), time: 5),
-        DeviceCertificateBody.init(decoding:)
-      ) { $0.encoded() },
+      .init("recovery slot", recovery, RecoverySlot.init(decoding:)) { $0.encoded() },
       .init(
         "device request",
         DeviceRequestBody(
           person: random.id(), device: random.id(), signingPublicKey: random.bytes(32),
-          agreementPublicKey: random.bytes(32), time: 5,
+          agreementPublicKey: random.bytes(32), consent: random.bytes(64), time: 5,
           sealed: Sealed(nonce: random.bytes(12), ciphertext: random.bytes(40))),
         DeviceRequestBody.init(decoding:)
       ) { $0.encoded() },
       .init(
         "device",
         DeviceBody(
-          person: random.id(), device: random.id(), counter: 1, generation: 1, sealed: sealed),
+          person: random.id(), device: random.id(), counter: 1, generation: random.id(),
+          sealed: sealed),
         DeviceBody.init(decoding:)
       ) { $0.encoded() },
       .init(
@@ -162,7 +141,8 @@ package struct SampleDecoder: Sendable {
       .init(
         "introduction",
         IntroductionBody(
-          person: random.id(), generation: 1, invitation: random.id(), time: 5, sealed: sealed),
+          person: random.id(), certificate: random.id(), invitation: random.id(), time: 5,
+          sealed: sealed),
         IntroductionBody.init(decoding:)
       ) { $0.encoded() },
       .init("sealed introduction", Introduction(name: "Adult B"), Introduction.init(decoding:)) {
@@ -176,15 +156,11 @@ package struct SampleDecoder: Sendable {
   ) -> [SampleDecoder] {
     [
       .init(
-        "member root",
-        MemberRootBody(creator: random.id(), generation: 1, random: random.bytes(32), time: 5),
-        MemberRootBody.init(decoding:)
-      ) { $0.encoded() },
-      .init(
         "grant",
         GrantBody(
           member: random.id(), epoch: EpochID(number: 2, owner: random.id()), person: random.id(),
-          personGeneration: 1, giver: random.id(), giverGeneration: 3, role: .editor,
+          personGeneration: random.id(), giver: random.id(), giverGeneration: random.id(),
+          certificate: random.id(), role: .editor,
           wrappedKey: random.bytes(40), time: 5, until: 6),
         GrantBody.init(decoding:)
       ) { $0.encoded() },
@@ -192,14 +168,16 @@ package struct SampleDecoder: Sendable {
         "leaving",
         LeavingBody(
           person: random.id(), member: random.id(), epoch: EpochID(number: 2, owner: random.id()),
-          generation: 1, grantTime: 5, keeps: .viewer, device: random.id(), headCounter: 3, time: 6),
+          certificate: random.id(), grantTime: 5, keeps: .viewer, device: random.id(),
+          headCounter: 3, time: 6),
         LeavingBody.init(decoding:)
       ) { $0.encoded() },
       .init(
         "head register",
         HeadBody(
           member: random.id(), device: random.id(), counter: 4, previous: random.id(),
-          person: random.id(), generation: 1, keyID: random.id(), sealed: sealed),
+          person: random.id(), certificate: random.id(), generation: random.id(),
+          keyID: random.id(), sealed: sealed),
         HeadBody.init(decoding:)
       ) { $0.encoded() },
     ]
@@ -212,7 +190,8 @@ package struct SampleDecoder: Sendable {
       .init(
         "audit segment",
         AuditSegmentBody(
-          person: random.id(), device: random.id(), first: 1, generation: 1, sealed: sealed),
+          person: random.id(), device: random.id(), first: 1, generation: random.id(),
+          sealed: sealed),
         AuditSegmentBody.init(decoding:)
       ) { $0.encoded() },
       .init(

@@ -27,8 +27,9 @@ struct Access {
       for person in try vault.names(in: "members/\(member)/grants/\(epoch)") {
         let path = "members/\(member)/grants/\(epoch)/\(person)"
         let grant = try vault.primitives.verified(try vault.file(path), "grant", path: path) {
-          guard let giver = people[try $0.bytes(6)] else { throw Refused("a stranger's grant") }
-          return try giver.signingPublicKey(generation: try $0.number(7))
+          body, id in
+          guard let giver = people[try body.bytes(6)] else { throw Refused("a stranger's grant") }
+          return try giver.signer(try body.bytes(14), of: id)
         }
         try Refused.unless(
           try grant.bytes(1).hex == member && Self.epoch(of: grant).name == epoch
@@ -68,16 +69,17 @@ struct Access {
     (self.member, self.vault, self.people) = (member, vault, people)
   }
 
-  /// The member root's body: the member is named after its file.
+  /// The member root's body: the member is named after its id.
   static func root(
     _ member: String, in vault: FrozenVault, people: [[UInt8]: PublicPerson]
   ) throws -> WireMessage {
     let file = try vault.file("members/\(member)/root")
-    try Refused.unless(file.sha256.hex == member, "the member's name")
-    return try vault.primitives.verified(file, "root", path: "members/root") { body in
+    let (id, body) = try vault.primitives.statement(file, "root") { body in
       guard let creator = people[try body.bytes(1)] else { throw Refused("a stranger's member") }
-      return try creator.signingPublicKey(generation: try body.number(2))
+      return try creator.signer(try body.bytes(2), of: try Array(hex: member))
     }
+    try Refused.unless(id.hex == member, "the member's name")
+    return body
   }
 
   private static func epoch(of grant: WireMessage) throws -> Epoch {
@@ -104,8 +106,8 @@ struct Access {
     guard let giver = people[try grant.bytes(6)] else { return nil }
     let id = try Array(hex: member)
     let wrapKey = try vault.primitives.wrapKey(
-      try person.agreementKey(generation: try grant.number(5)),
-      try giver.agreementPublicKey(generation: try grant.number(7)), "grant-wrap", salt: id,
+      try person.agreementKey(generation: try grant.bytes(5)),
+      try giver.agreementPublicKey(generation: try grant.bytes(7)), "grant-wrap", salt: id,
       context: UInt32(truncatingIfNeeded: epoch.number).bigEndianBytes + epoch.owner + giver.id
         + person.id)
     return ObjectReader(
@@ -123,8 +125,8 @@ struct Access {
       let path = "members/\(member)/heads/\(name)"
       let device = try Array(hex: name)
       guard let certificate = try certificate(of: device) else { continue }
-      let body = try vault.primitives.verified(try vault.file(path), "head", path: path) { _ in
-        try certificate.bytes(4)
+      let body = try vault.primitives.verified(try vault.file(path), "head", path: path) { _, _ in
+        try certificate.bytes(3)
       }
       let person = try certificate.bytes(1)
       try Refused.unless(

@@ -22,8 +22,10 @@ struct DeviceSlot {
 
   var device: [UInt8] { get throws { try slot.bytes(4) } }
 
-  /// The person's master key: password, device unlock key, device keys, certificate.
-  func masterKey(certificate: WireMessage) throws -> [UInt8] {
+  /// The master key of one of the person's generations: password, device unlock key, device keys, wrap.
+  func masterKey(
+    generation: [UInt8], certificate: WireMessage, in vault: FrozenVault
+  ) throws -> [UInt8] {
     let person = try slot.bytes(3)
     let device = try slot.bytes(4)
     let stretched = try argon2id(
@@ -36,12 +38,13 @@ struct DeviceSlot {
 
     let signing = try Curve25519.Signing.PrivateKey(rawRepresentation: try keys.bytes(1))
     try Refused.unless(
-      try Array(signing.publicKey.rawRepresentation) == certificate.bytes(4), "the signing key")
-    let ephemeral = try certificate.bytes(6)
-    let generation = UInt32(truncatingIfNeeded: try certificate.number(2))
+      try Array(signing.publicKey.rawRepresentation) == certificate.bytes(3), "the signing key")
+    let wrap = try vault.file("people/\(person.hex)/wraps/\(generation.hex)/\(device.hex)")
+    try Refused.unless(wrap.count == 72, "a wrap's size")
+    let ephemeral = Array(wrap.prefix(32))
     let wrapKey = try primitives.wrapKey(
-      try keys.bytes(2), ephemeral, "device-wrap", salt: ephemeral + certificate.bytes(5),
-      context: person + generation.bigEndianBytes + device)
-    return try unwrap(try certificate.bytes(7), with: wrapKey)
+      try keys.bytes(2), ephemeral, "device-wrap", salt: ephemeral + certificate.bytes(4),
+      context: person + generation + device)
+    return try unwrap(Array(wrap.dropFirst(32)), with: wrapKey)
   }
 }

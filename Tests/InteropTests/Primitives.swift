@@ -16,15 +16,18 @@ struct Primitives {
   }
 
   /// The body of a `SignedFile`, after its signature has been checked (section 5).
+  ///
+  /// - Parameter signer: Gives the key for a body, and for the statement's id.
   func verified(
-    _ file: [UInt8], _ label: String, path: String, signer: (WireMessage) throws -> [UInt8]
+    _ file: [UInt8], _ label: String, path: String,
+    signer: (WireMessage, _ statement: [UInt8]) throws -> [UInt8]
   ) throws -> WireMessage {
     let envelope = try WireMessage(file)
     let bytes = try envelope.bytes(1)
     let body = try WireMessage(bytes)
-    let key = try Curve25519.Signing.PublicKey(rawRepresentation: try signer(body))
     let message =
       Array("kinvault/1/\(label)".utf8) + [0] + vault + Array(path.utf8).sha256 + bytes
+    let key = try Curve25519.Signing.PublicKey(rawRepresentation: try signer(body, message.sha256))
     try Refused.unless(
       key.isValidSignature(try envelope.bytes(2), for: message), "the signature of \(path)")
     return body

@@ -7,7 +7,8 @@ import VaultModel
     var random = SeededRandom(seed: 5)
     let epoch = EpochID(number: 4_294_967_295, owner: random.id())
     return [
-      .vault, .identity(random.id()), .certificate(random.id(), generation: 1, random.id()),
+      .vault, .closing(random.id(), random.id()), .certificate(random.id(), random.id()),
+      .wrap(random.id(), random.id(), random.id()),
       .device(random.id(), random.id()), .deviceRequest(random.id(), random.id()),
       .leaving(random.id(), random.id(), EpochID(number: 9, owner: random.id())),
       .introduction(random.id()), .memberRoot(random.id()),
@@ -25,10 +26,8 @@ import VaultModel
       let text = path.string
       let others = [
         text.uppercased(), "/" + text, text + "/", text + "0", text + "x", "x" + text,
-        text.replacing("/", with: "//"), text.replacing("generations/1", with: "generations/01"),
+        text.replacing("/", with: "//"), text.replacing("closings/", with: "closings/0"),
         text.replacing("4294967295-", with: "4294967296-"), "./" + text, text + "\u{301}",
-        text.replacing("generations/1", with: "generations/0"),
-        text.replacing("generations/1", with: "generations/+1"),
       ]
       for other in others where other != text { #expect(VaultPath(parsing: other) == nil) }
     }

@@ -94,19 +94,23 @@ import VaultModel
   private func forgeApproval(
     of device: DeviceID, by vault: Vault, with key: SealingKey?
   ) throws {
-    let own = try #require(vault.context.people[vault.person])
-    let certificate = try #require(own.certificates[vault.device])
+    let own = try vault.context.ownPerson()
+    let generation = try #require(own.generation)
     let files = SignedFiles(store: store, binding: vault.context.binding)
+    let signer = vault.context.device
+    let wrap = try files.loadWrap(.wrap(vault.person, generation, signer.id), PeopleMemory())
     let master = try PersonKeys.openMaster(
-      certificate, device: vault.context.device, files: files)
+      generation, of: own, device: signer, wrap: wrap, binding: vault.context.binding)
     let request = try DeviceRequestBody.load(device, person: vault.person, files: files)
     let enrolment = DeviceEnrolment(
       vault: vault.id, store: store, files: files, state: state, person: vault.person,
-      generation: own.identity.generation, clock: .system)
-    let identityKey = master.identitySigningKey(
-      binding: vault.context.binding, generation: own.identity.generation)
+      clock: .system)
     try enrolment.certify(
-      PublicDevice(request), master: master, identityKey: identityKey, approvedWith: key)
+      PublicDevice(request), master: master, generation: generation,
+      approval: DeviceEnrolment.Approval(
+        approver: vault.context.ownCertificate().id,
+        shown: key.map { files.sealApproval(with: $0, vault.person, device) })
+    ) { signer.signingKey.sign($0) }
   }
 
   @Test func aCertificateOfSomeoneWhoDoesNotKnowTheWordsIsNotTaken() throws {

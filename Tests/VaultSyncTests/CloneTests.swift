@@ -84,11 +84,11 @@ import VaultModel
     }
   }
 
-  @Test func anIdentityThatIsNotItsPersonsIsNotTaken() throws {
-    let identity = try #require(usb.blobs.keys.first { $0.name == "identity" })
-    var bytes = try #require(usb.blobs[identity])
+  @Test func aClosingThatIsNotItsPersonsIsNotTaken() throws {
+    let closing = try #require(usb.blobs.keys.first { $0.parent?.name == "closings" })
+    var bytes = try #require(usb.blobs[closing])
     bytes[bytes.count / 2] ^= 1
-    try usb.put(identity, bytes)
+    try usb.put(closing, bytes)
     #expect(throws: SyncError.self) {
       try VaultClone.begin(from: usb, into: MemoryStore(), called: "Family")
     }

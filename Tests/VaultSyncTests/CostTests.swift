@@ -26,9 +26,10 @@ import VaultModel
     _ = try family[0].vault.addMember(named: #require(FileName("Liam")))
     try settle()
     let report = try family[0].sync(usb)
-    // vault.json; people: the folder, the person, generations, generation 1, devices; members; heads of two.
+    // vault.json; people: the folder, the person, closings, certificates, wraps, those of the
+    // generation, devices; members; heads of two.
     #expect(report.traffic.readCount == 1)
-    #expect(report.traffic.listCount == 5 + 1 + 2)
+    #expect(report.traffic.listCount == 7 + 1 + 2)
     #expect(report.traffic.sizeCount + report.traffic.putCount == 0)
     #expect(report.pulled.isEmpty && report.pushed.isEmpty)
   }
@@ -93,14 +94,14 @@ import VaultModel
     device.vault = vault
     recording.forgetCalls()
     let still = try device.sync(usb)
-    #expect(still.traffic.requestCount == 8)
+    #expect(still.traffic.requestCount == 10)
     #expect(recording.calls.filter { $0.path.string.contains("/objects/") }.isEmpty)
 
     try device.edit(try #require(edits.last).record, "edited")
     recording.forgetCalls()
     let edited = try device.sync(usb)
     #expect(edited.traffic.putCount == 3)
-    #expect(edited.traffic.requestCount <= 13)
+    #expect(edited.traffic.requestCount <= 15)
     let opened = recording.calls.filter { $0.path.string.contains("/objects/") }
     #expect(opened.count <= 6)
   }

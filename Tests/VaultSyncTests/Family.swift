@@ -242,7 +242,7 @@ final class Family {
       var devices = [
         Seed(store: store, state: state, key: try Self.unlock(id, state, password: "pw"))
       ]
-      for _ in 0..<2 {
+      for _ in 0..<3 {
         // Who joins has the people's files at first, and nothing else.
         let (store, state) = (MemoryStore(), MemoryStore())
         for (path, bytes) in people { try store.replace(path, bytes, durably: true) }

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import VaultCrypto
 import VaultModel
+import VaultTrust
 
 @testable import Vault
 @testable import VaultSync
@@ -204,56 +205,52 @@ import VaultModel
     }
   }
 
-  /// An identity as someone makes it who found the old paper: with keys of their own.
-  private func forged(over family: Family) throws -> [UInt8] {
+  /// A closing as someone makes it who found the old paper: with keys of their own, and without any device.
+  private func forged(over family: Family) throws -> (path: VaultPath, bytes: [UInt8]) {
     let vault = family[0].vault
-    let own = try #require(vault.context.people[vault.person])
-    let master = MasterKey.random()
+    let own = try vault.context.ownPerson()
     let binding = vault.context.binding
-    var identity = own.identity
-    identity.successors = []
-    identity.counter += 10
-    identity.previous = own.hash
-    identity.signingPublicKey =
-      master.identitySigningKey(binding: binding, generation: identity.generation).publicKey
-    identity.agreementPublicKey =
-      master.identityAgreementKey(binding: binding, generation: identity.generation).publicKey
-    return vault.context.signedFiles.sign(
-      identity.encoded(), .identity, .identity(vault.person),
-      with: try Family.words.words.rootSigningKey(binding: binding))
+    let key = try Family.words.words.rootSigningKey(binding: binding)
+    let first = try #require(own.history.valid.first { $0.value.follows.isEmpty })
+    let closing = Closing(
+      person: own.id, follows: [first.key], rootKey: try #require(VerifyingKey(key.publicKey)),
+      agreementKey: MasterKey.random().agreementKey(binding: binding).publicKey,
+      recovery: first.value.recovery, past: [[UInt8](repeating: 0, count: 40)], time: 9)
+    let body = closing.encoded()
+    return (
+      .closing(own.id, binding.vault.statementID(.closing, body: body)),
+      vault.context.signedFiles.statement(.closing, body) { key.sign($0) }
+    )
   }
 
-  @Test func anIdentityThatTheOldWordsSignIsRefusedFromARemote() throws {
+  private func expectShadowed(_ path: VaultPath, on device: Family.Device) throws {
+    try device.reopen()
+    let own = try device.vault.context.ownPerson()
+    #expect(own.generation != nil && own.devices.count == 3)
+    guard case .closing(_, let id) = path else { return }
+    #expect(own.history.shadowed == [id])
+    #expect(
+      device.vault.problems.contains { $0.path == path.string && $0.severity == .warning })
+    try device.write("Goes on", "g")
+  }
+
+  @Test func aClosingThatTheOldWordsSignDoesNotCountFromARemote() throws {
     let family = try prepared()
     try family[0].vault.replaceWords(Family.words.words, with: .random())
     try family[0].sync(usb)
     try family[1].sync(usb)
-    let path = VaultPath.identity(family[0].vault.person)
-    let here = family[1].store.blobs[BlobPath(path.string)]
-    try usb.put(BlobPath(path.string), forged(over: family))
-    do {
-      try family[1].sync(usb)
-      Issue.record("it syncs")
-    } catch SyncError.vault(.keysDivided(let named)) {
-      #expect(named == path.string)
-    }
-    #expect(family[1].store.blobs[BlobPath(path.string)] == here)
-    try family[1].reopen()
-    try family[1].expectWhole()
+    let (path, bytes) = try forged(over: family)
+    try usb.put(BlobPath(path.string), bytes)
+    try family[1].sync(usb)
+    try expectShadowed(path, on: family[1])
   }
 
-  @Test func anIdentityThatTheOldWordsSignIsRefusedInTheFolder() throws {
+  @Test func aClosingThatTheOldWordsSignDoesNotCountInTheFolder() throws {
     let family = try prepared()
     try family[0].vault.replaceWords(Family.words.words, with: .random())
-    let path = BlobPath(VaultPath.identity(family[0].vault.person).string)
-    try family[0].store.replace(path, forged(over: family), durably: true)
-    do {
-      try family[0].reopen()
-      Issue.record("it opens")
-    } catch VaultError.damaged(let damaged, let reason) {
-      #expect(damaged == path.string)
-      #expect(reason.contains("has replaced"))
-    }
+    let (path, bytes) = try forged(over: family)
+    try family[0].store.replace(BlobPath(path.string), bytes, durably: true)
+    try expectShadowed(path, on: family[0])
   }
 
   // MARK: Bad days

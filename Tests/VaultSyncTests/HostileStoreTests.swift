@@ -81,11 +81,12 @@ import VaultModel
     try expect(.wentBack, at: try head(of: 0))
   }
 
-  @Test func anIdentityRolledBackToNothing() throws {
-    let identity = try #require(usb.blobs.keys.first { $0.name == "identity" })
-    try usb.remove(identity)
-    try expect(.wentBack, at: identity)
-    #expect(usb.blobs[identity] != nil)
+  @Test func aClosingThatIsGoneIsPutThereAgain() throws {
+    let closing = try #require(usb.blobs.keys.first { $0.parent?.name == "closings" })
+    let bytes = try bytes(closing)
+    try usb.remove(closing)
+    #expect(try family[1].sync(usb).problems == [])
+    #expect(try self.bytes(closing) == bytes)
   }
 
   @Test func aForkedHead() throws {
@@ -162,7 +163,7 @@ import VaultModel
     let files = SignedFiles(store: usb, binding: Binding(vault: family[0].vault.id))
     let body = HeadBody(
       member: try emma, device: device.id, counter: 1_000, person: family[0].vault.person,
-      generation: 1, keyID: .zero,
+      certificate: .random(), generation: family[0].vault.context.keys.generation, keyID: .zero,
       sealed: Sealed(
         nonce: [UInt8](repeating: 0, count: 12), ciphertext: [UInt8](repeating: 0, count: 32)))
     try usb.put(BlobPath(path.string), files.sign(body.encoded(), .head, path, with: device))
@@ -172,10 +173,8 @@ import VaultModel
 
   @Test func aCertificateThatNobodySigned() throws {
     let certificate = try #require(
-      usb.blobs.keys.first { $0.string.contains("/generations/1/") })
-    let device = DeviceID.random()
-    let path = BlobPath(
-      VaultPath.certificate(family[0].vault.person, generation: 1, device).string)
+      usb.blobs.keys.first { $0.string.contains("/certificates/") })
+    let path = BlobPath(VaultPath.certificate(family[0].vault.person, .random()).string)
     try usb.put(path, bytes(certificate))
     try expect(.damagedThere, at: path)
     #expect(family[1].store.blobs[path] == nil)

@@ -84,7 +84,7 @@ import VaultModel
     var memory = RemoteMemory()
     memory.lastSuccess = 12
     memory.pendingCommitCount = 3
-    memory.seen[.identity(.random())] = RemoteMemory.Seen(
+    memory.seen[.device(.random(), .random())] = RemoteMemory.Seen(
       fingerprint: 77, state: RegisterState(counter: 4, hash: .random()))
     memory.seen[.head(.random(), devices[0])] = RemoteMemory.Seen(
       fingerprint: nil, state: RegisterState(counter: 9, hash: .random()))

@@ -37,7 +37,7 @@ import VaultModel
     #expect(report.isComplete)
     #expect(report.problems == [])
     #expect(report.pulled.isEmpty && report.pushed.isEmpty)
-    #expect(report.traffic.requestCount <= 8)
+    #expect(report.traffic.requestCount <= 10)
     #expect(family[0].store.blobs == before)
   }
 

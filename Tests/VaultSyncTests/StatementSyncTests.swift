@@ -74,13 +74,13 @@ import VaultModel
     try meet()
   }
 
-  @Test(arguments: ["grant", "certificate", "identity", "introduction"], [0, 9, 60])
+  @Test(arguments: ["grant", "certificate", "closing", "introduction"], [0, 9, 60])
   func aStatementThatWasCutOnTheRemoteIsReplacedByTheWholeOne(of kind: String, by missing: Int)
     throws
   {
     let certificate = try #require(
       anna.store.blobs.keys.first {
-        if case .certificate(ben.vault.person, _, _) = VaultPath(parsing: $0.string) {
+        if case .certificate(ben.vault.person, _) = VaultPath(parsing: $0.string) {
           true
         } else {
           false
@@ -90,7 +90,9 @@ import VaultModel
       switch kind {
       case "grant": BlobPath(try grant(of: ben.vault.person).string)
       case "certificate": certificate
-      case "identity": BlobPath(VaultPath.identity(ben.vault.person).string)
+      case "closing":
+        BlobPath(
+          VaultPath.closing(ben.vault.person, ben.vault.context.keys.generation).string)
       default: BlobPath(VaultPath.introduction(ben.vault.person).string)
       }
     let whole = try #require(anna.store.blobs[path])

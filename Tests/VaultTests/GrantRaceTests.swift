@@ -121,12 +121,13 @@ struct GrantRaceTests {
     let context = giver.vault.context
     let emma = try #require(giver.emma)
     let grant = GrantBody(
-      member: emma.id, epoch: epoch, person: taker.id, personGeneration: 1, giver: giver.id,
-      giverGeneration: 1, role: role, wrappedKey: [UInt8](repeating: 1, count: 40),
+      member: emma.id, epoch: epoch, person: taker.id,
+      personGeneration: try #require(context.people[taker.id]?.generation), giver: giver.id,
+      giverGeneration: context.keys.generation, certificate: try context.ownCertificate().id,
+      role: role, wrappedKey: [UInt8](repeating: 1, count: 40),
       time: 9_999_999_999_999)
     let path = VaultPath.grant(emma.id, epoch, taker.id)
-    let key = try #require(giver.vault.identities.signingKey(generation: 1))
-    return (path, context.signedFiles.sign(grant.encoded(), .grant, path, with: key.key))
+    return (path, context.signedFiles.sign(grant.encoded(), .grant, path, with: context.device))
   }
 
   @Test func nobodyLowersARoleNorPutsThemselfBeforeAnOwner() throws {

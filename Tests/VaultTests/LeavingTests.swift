@@ -135,13 +135,13 @@ struct LeavingTests {
     let grants = member.register.grants
     let time = try #require(grants.valid[member.epoch]?[adults.ben.id]).time
     let forged = LeavingBody(
-      person: adults.ben.id, member: member.id, epoch: member.epoch, generation: 1,
-      grantTime: time, keeps: nil, device: adults.carla.vault.device, headCounter: 0, time: 1)
+      person: adults.ben.id, member: member.id, epoch: member.epoch,
+      certificate: try adults.carla.vault.context.ownCertificate().id, grantTime: time, keeps: nil,
+      device: adults.carla.vault.device, headCounter: 0, time: 1)
     let context = adults.carla.vault.context
     let path = VaultPath.leaving(adults.ben.id, member.id, member.epoch)
-    let key = try #require(adults.carla.vault.identities.signingKey(generation: 1))
     // Signed by Carla, for Ben.
-    let bytes = context.signedFiles.sign(forged.encoded(), .leaving, path, with: key.key)
+    let bytes = context.signedFiles.sign(forged.encoded(), .leaving, path, with: context.device)
     for adult in adults.everyone {
       try adult.store.replace(BlobPath(path.string), bytes, durably: true)
       try adult.reopen()
@@ -154,7 +154,7 @@ struct LeavingTests {
     var own = forged
     own.person = adults.carla.id
     let mine = VaultPath.leaving(adults.carla.id, member.id, member.epoch)
-    let moved = context.signedFiles.sign(own.encoded(), .leaving, mine, with: key.key)
+    let moved = context.signedFiles.sign(own.encoded(), .leaving, mine, with: context.device)
     try adults.anna.store.replace(BlobPath(path.string), moved, durably: true)
     try adults.anna.reopen()
     #expect(try adults.anna.vault.tendEpochs().isEmpty)

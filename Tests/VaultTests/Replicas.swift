@@ -154,7 +154,7 @@ final class Replicas {
       guard let path, !entry.isFolder, let parsed = VaultPath(parsing: path.string)
       else { return .goOn }
       switch parsed {
-      case .identity, .device, .head: registers.append(path)
+      case .device, .head: registers.append(path)
       default:
         guard try target.size(of: path) == nil else {
           if try target.read(path, limit: 64 << 20) != source.read(path, limit: 64 << 20) {
@@ -190,7 +190,6 @@ final class Replicas {
   private static func counter(of bytes: [UInt8], at path: BlobPath) throws -> UInt64 {
     let body = try SignedFile(decoding: bytes).body
     return switch VaultPath(parsing: path.string) {
-    case .identity: try IdentityBody(decoding: body).counter
     case .device: try DeviceBody(decoding: body).counter
     default: try HeadBody(decoding: body).counter
     }

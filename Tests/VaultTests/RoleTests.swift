@@ -86,7 +86,8 @@ struct RoleTests {
     )
     let body = HeadBody(
       member: emma.id, device: adults.ben.vault.device, counter: 1_000, previous: nil,
-      person: adults.ben.id, generation: 1, keyID: .random(),
+      person: adults.ben.id, certificate: try context.ownCertificate().id,
+      generation: context.keys.generation, keyID: .random(),
       sealed: Sealed(nonce: randomBytes(12), ciphertext: randomBytes(64)))
     try context.signedFiles.store(
       context.signedFiles.sign(body.encoded(), .head, path, with: context.device), at: path,
@@ -142,25 +143,27 @@ struct RoleTests {
     let (emma, vault) = (try #require(adults.ben.emma), adults.ben.vault)
     let epoch = try #require(emma.register.grants.current)
     let mine = try #require(emma.register.grants.valid[epoch]?[adults.ben.id])
-    let taker = try #require(vault.context.people[adults.carla.id]?.identity)
+    let taker = try #require(vault.context.people[adults.carla.id])
+    let theirs = try #require(taker.generation)
+    let own = vault.context.keys.generation
     let opening = MemberOpening(
       member: emma.id, store: adults.ben.store, files: vault.context.signedFiles,
       people: vault.context.people, person: adults.ben.id, now: 0, seen: nil)
     let key = try opening.unwrapKey(mine, vault.identities)
-    let agreement = try #require(vault.identities[1])
+    let agreement = try #require(vault.identities[own])
     let forged = GrantBody(
-      member: emma.id, epoch: epoch, person: taker.person, personGeneration: 1,
-      giver: adults.ben.id, giverGeneration: 1, role: .owner,
+      member: emma.id, epoch: epoch, person: taker.id, personGeneration: theirs,
+      giver: adults.ben.id, giverGeneration: own,
+      certificate: try vault.context.ownCertificate().id, role: .owner,
       wrappedKey: try key.wrap(
-        giver: agreement.key, taker: taker.agreementPublicKey,
+        giver: agreement.key, taker: #require(taker.agreementPublicKey(generation: theirs)),
         grant: GrantContext(
-          member: emma.id, epoch: epoch, giver: adults.ben.id, taker: taker.person),
+          member: emma.id, epoch: epoch, giver: adults.ben.id, taker: taker.id),
         binding: vault.context.binding), time: 1)
-    let path = VaultPath.grant(emma.id, epoch, taker.person)
-    let signing = try #require(vault.identities.signingKey(generation: 1))
+    let path = VaultPath.grant(emma.id, epoch, taker.id)
     try vault.context.signedFiles.store(
-      vault.context.signedFiles.sign(forged.encoded(), .grant, path, with: signing.key), at: path,
-      in: adults.ben.store)
+      vault.context.signedFiles.sign(forged.encoded(), .grant, path, with: vault.context.device),
+      at: path, in: adults.ben.store)
     try adults.meet()
     for adult in adults.everyone { try adult.reopen() }
     #expect(adults.carla.emma == nil)
@@ -171,41 +174,45 @@ struct RoleTests {
     #expect(try #require(adults.anna.emma).accesses().count == 3)
   }
 
-  @Test func aSwappedIdentityIsRefused() throws {
-    let adults = try Adults()
-    // The store puts another person's identity in the place of Ben's.
-    let other = try adults.anna.store.read(
-      .init(VaultPath.identity(adults.carla.id).string), limit: 1 << 20)
-    let path = VaultPath.identity(adults.ben.id)
-    try adults.anna.store.replace(.init(path.string), other, durably: true)
-    do {
-      try adults.anna.vault.share(
-        #require(adults.anna.emma), with: adults.ben.id, role: .viewer)
-      Issue.record("a swapped key was used")
-    } catch let error as VaultError {
-      guard case .notFound = error else { throw error }
-    }
-    try adults.anna.reopen()
-    #expect(adults.anna.problems(at: path).map(\.severity) == [.damage])
+  /// The only closing of someone who has never changed their keys.
+  private func closing(of adult: Adults.Adult) throws -> VaultPath {
+    .closing(adult.id, try #require(adult.vault.context.ownPerson().generation))
   }
 
-  @Test func anIdentityThatGoesBackOrGoesAwayIsTold() throws {
+  @Test func aSwappedClosingIsRefused() throws {
     let adults = try Adults()
-    let path = VaultPath.identity(adults.ben.id)
-    let seen = adults.anna.vault.context.state
-    let hash = try #require(adults.anna.vault.context.people[adults.ben.id]).hash
-    try seen.updateWatermarks(durably: true) { $0.raise(path, counter: 1, hash: hash) }
+    // The store puts another person's closing in the place of Ben's.
+    let other = try adults.anna.store.read(
+      .init(closing(of: adults.carla).string), limit: 1 << 20)
+    let path = try closing(of: adults.ben)
+    try adults.anna.store.replace(.init(path.string), other, durably: true)
+    // Whoever has seen the right one goes on with it, and finds out.
+    try adults.anna.reopen()
+    try adults.anna.vault.share(#require(adults.anna.emma), with: adults.ben.id, role: .viewer)
+    let emma = try #require(adults.anna.emma)
+    let grant = try #require(emma.register.grants.valid[emma.epoch]?[adults.ben.id])
+    #expect(VaultPath.closing(adults.ben.id, grant.personGeneration) == path)
+    let check = try adults.anna.vault.check(readsData: false)
+    #expect(
+      check.problems.filter { $0.path == path.string }.map(\.severity).contains(.damage))
+    // To whoever has not, Ben is not there.
+    let people = try People.load(
+      store: adults.anna.store, files: adults.anna.vault.context.signedFiles,
+      memory: PeopleMemory())
+    #expect(people[adults.ben.id] == nil)
+    #expect(people.problems.map(\.path).contains(path.string))
+  }
+
+  @Test func aClosingThatGoesAwayIsPutBackAndTold() throws {
+    let adults = try Adults()
+    let path = try closing(of: adults.ben)
     try adults.anna.reopen()
     #expect(adults.anna.problems(at: path) == [])
-    // This machine has seen a newer one.
-    try adults.anna.vault.context.state.updateWatermarks(durably: true) {
-      $0.raise(path, counter: 2, hash: hash)
-    }
-    try adults.anna.reopen()
-    #expect(adults.anna.problems(at: path).map(\.kind) == [.rollback])
+    let bytes = adults.anna.store.blobs[.init(path.string)]
     try adults.anna.store.remove(.init(path.string))
     try adults.anna.reopen()
-    #expect(adults.anna.problems(at: path).map(\.kind) == [.missing])
+    #expect(adults.anna.problems(at: path).map(\.kind) == [.rollback])
+    #expect(adults.anna.store.blobs[.init(path.string)] == bytes)
   }
 
   @Test func sharingIsWholeOrCanBeDoneAgainWhereverItIsCut() throws {

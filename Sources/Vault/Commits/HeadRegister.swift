@@ -11,8 +11,10 @@ struct LoadedHead: Sendable {
   let late: EpochID?
   let head: Head
   let person: PersonID
-  /// Of the person's keys, as the device knew them.
-  let generation: UInt32
+  /// That vouches for the device.
+  let certificate: StatementID
+  /// The newest that the device knew of its person.
+  let generation: StatementID
 }
 
 extension LoadedHead {
@@ -44,8 +46,7 @@ struct HeadRegister: Sendable {
   ///   person may not write this member.
   func load(_ device: DeviceID) throws(VaultError) -> LoadedHead {
     let head = try load(device, files: context.signedFiles, people: context.people)
-    guard let known = context.people[head.person]?.identity, head.generation > known.generation
-    else { return head }
+    guard context.people.trust.statements.closings[head.generation] == nil else { return head }
     // Its person has begun a generation, and may have removed devices, this one or another.
     try context.reloadPeople()
     return try load(device, files: context.signedFiles, people: context.people)
@@ -68,7 +69,8 @@ struct HeadRegister: Sendable {
     do {
       return LoadedHead(
         device: device, counter: body.counter, hash: hash, late: keys.otherEpoch(body.keyID),
-        head: try Head(decoding: plain), person: body.person, generation: body.generation)
+        head: try Head(decoding: plain), person: body.person,
+        certificate: body.certificate, generation: body.generation)
     } catch {
       throw VaultError(error, path: path.string)
     }
@@ -80,6 +82,8 @@ struct HeadRegister: Sendable {
   }
 
   /// The bytes of this device's next head.
+  ///
+  /// - Throws: `thisDeviceRemoved`; `keysDivided` while this device waits for the words.
   func encode(_ head: Head, counter: UInt64, previous: FileHash?) throws(VaultError) -> [UInt8] {
     let path = path(of: context.device.id)
     let epoch = keys.current
@@ -87,7 +91,8 @@ struct HeadRegister: Sendable {
       head.encoded(), with: epoch.registerKey, .head, path, counter: counter)
     let body = HeadBody(
       member: member, device: context.device.id, counter: counter, previous: previous,
-      person: context.person, generation: context.keys.generation, keyID: epoch.keyID,
+      person: context.person, certificate: try context.ownCertificate().id,
+      generation: context.keys.generation, keyID: epoch.keyID,
       sealed: sealed)
     return context.signedFiles.sign(body.encoded(), .head, path, with: context.device)
   }
@@ -141,8 +146,8 @@ extension HeadBody {
       throw .damaged(path: path.string, reason: "it belongs elsewhere")
     }
     let certificate = try people.certificate(
-      of: device, person: body.person, path: path)
-    try file.verify(.head, publicKey: certificate.signingPublicKey)
+      body.certificate, of: device, person: body.person, path: path)
+    try file.verify(.head, publicKey: certificate.signingKey.bytes)
     return (body, file.hash)
   }
 }

@@ -1,6 +1,7 @@
 import BlobStore
 import VaultCrypto
 import VaultModel
+import VaultTrust
 
 extension DeviceRequestBody {
   /// A machine's request to become a device of the person, as far as it can be verified without the words.
@@ -18,6 +19,12 @@ extension DeviceRequestBody {
       throw .damaged(path: path.string, reason: "it is not this device's")
     }
     try file.verify(.request, publicKey: body.signingPublicKey)
+    let consents = verifySignature(
+      of: files.binding.vault.signedMessage(.device, person.bytes + device.bytes),
+      signature: body.consent, publicKey: body.signingPublicKey)
+    guard consents else {
+      throw .damaged(path: path.string, reason: "the device does not agree to be this person's")
+    }
     return body
   }
 }
@@ -52,8 +59,7 @@ extension Vault {
     let known = context.people[person]
     var requests: [RequestingDevice] = []
     for entry in entries {
-      guard let device = DeviceID(hex: entry.name), known?.certificates[device] == nil,
-        known?.former[device] == nil
+      guard let device = DeviceID(hex: entry.name), known?.anyCertificate(of: device) == nil
       else { continue }
       do throws(VaultError) {
         let files = context.signedFiles
@@ -76,27 +82,31 @@ extension Vault {
 
   /// Makes the machine a device of this person. Durable when it returns.
   ///
-  /// - Throws: `readOnly`, `thisDeviceRemoved`; `missing` when this device has no key of the current generation yet;
-  ///   `noSpace`, `io`.
+  /// - Throws: `readOnly`, `thisDeviceRemoved`, `keysDivided`; `missing` when this device has no key of the open generation
+  ///   yet; `noSpace`, `io`.
   package func approve(
     _ request: RequestingDevice, with key: SealingKey
   ) throws(VaultError) {
     guard !isReadOnly else { throw .readOnly }
     try context.reloadPeople()
-    if let removal = context.removal { throw removal }
-    guard let own = context.people[person] else {
-      throw .missing(path: VaultPath.identity(person).string)
-    }
-    let generation = own.identity.generation
-    let master = try PersonKeys.openCurrentMaster(
-      of: own, device: context.device, files: context.signedFiles)
+    let approver = try context.ownCertificate()
+    let own = try context.ownPerson()
+    guard let generation = own.generation else { throw .keysDivided(person: person) }
+    let files = context.signedFiles
+    let master = try PersonKeys.openMaster(
+      generation, of: own, device: context.device,
+      wrap: try files.loadWrap(
+        .wrap(person, generation, device), context.state.loadPeopleMemory()),
+      binding: context.binding)
     let enrolment = DeviceEnrolment(
-      vault: id, store: context.store, files: context.signedFiles, state: context.state,
-      person: person, generation: generation, clock: context.clock)
+      vault: id, store: context.store, files: files, state: context.state, person: person,
+      clock: context.clock)
+    let signer = context.device
     try enrolment.certify(
-      PublicDevice(request.body), master: master,
-      identityKey: master.identitySigningKey(binding: context.binding, generation: generation),
-      approvedWith: key)
+      PublicDevice(request.body), master: master, generation: generation,
+      approval: DeviceEnrolment.Approval(
+        approver: approver.id, shown: files.sealApproval(with: key, person, request.id))
+    ) { signer.signingKey.sign($0) }
     try context.reloadPeople()
     audit.note(.share, detail: "device \(request.id.shortHex) approved")
   }

@@ -1,6 +1,7 @@
 import BlobStore
 import VaultCrypto
 import VaultModel
+import VaultTrust
 
 import struct SystemPackage.FilePath
 
@@ -42,11 +43,11 @@ package struct PendingDevice: ~Copyable {
   ) throws(VaultError) {
     let binding = Binding(vault: id)
     let files = SignedFiles(store: store, binding: binding)
-    let people = try People.load(store: store, files: files)
+    let people = try People.load(store: store, files: files, memory: state.loadPeopleMemory())
     if try state.hasSlot() {
       let slot = try state.loadSlot(vault: id)
       // One that was never approved is replaced.
-      guard people[slot.person]?.certificates[slot.device] == nil else {
+      guard people[slot.person]?.anyCertificate(of: slot.device) == nil else {
         throw .alreadyExists(what: "a device of this machine")
       }
     }
@@ -58,15 +59,16 @@ package struct PendingDevice: ~Copyable {
       throw .crypto(error)
     }
     let enrolment = DeviceEnrolment(
-      vault: id, store: store, files: files, state: state, person: person, generation: 1,
-      clock: clock)
+      vault: id, store: store, files: files, state: state, person: person, clock: clock)
     let prepared = try enrolment.prepare(new, password: password)
     let device = prepared.device
     let path = VaultPath.deviceRequest(person, device.id)
     let said = DeviceRequest(deviceName: new.deviceName, deviceKind: new.deviceKind)
     let body = DeviceRequestBody(
       person: person, device: device.id, signingPublicKey: device.signingKey.publicKey,
-      agreementPublicKey: device.agreementKey.publicKey, time: clock.milliseconds(),
+      agreementPublicKey: device.agreementKey.publicKey,
+      consent: PublicDevice(device, of: person, binding: binding).consent,
+      time: clock.milliseconds(),
       sealed: files.seal(said.encoded(), with: key, .request, path, counter: 0))
     let bytes = files.sign(body.encoded(), .request, path, with: device)
     try files.store(bytes, at: path, in: store)
@@ -89,27 +91,60 @@ package struct PendingDevice: ~Copyable {
   /// - Returns: False as long as it was not.
   /// - Throws: `damaged` when a certificate is there that the one who knows the words has not given.
   package func finish() throws(VaultError) -> Bool {
-    guard let own = try People.load(store: store, files: files)[person],
-      let certificate = own.certificates[id]
-    else { return false }
-    let path = VaultPath.certificate(person, generation: certificate.generation, id)
-    guard let approval = certificate.approval else {
-      throw .damaged(path: path.string, reason: "whoever gave it does not know the eight words")
-    }
-    _ = try files.open(approval, with: key, .certificate, path, counter: 0)
+    let memory = try state.loadPeopleMemory()
+    let people = try People.load(store: store, files: files, memory: memory)
+    guard let own = people[person], own.devices[id] != nil else { return false }
+    try requireApproval(people)
     let device = prepared.device
-    let master = try PersonKeys.openMaster(certificate, device: device, files: files)
+    let keys: PersonKeys
+    do throws(VaultError) {
+      keys = try PersonKeys.open(own, device: device, files: files, memory: memory)
+    } catch {
+      // The wrap may come after the certificate.
+      if case .missing = error { return false }
+      throw error
+    }
     let enrolment = DeviceEnrolment(
       vault: files.binding.vault, store: store, files: files, state: state, person: person,
-      generation: certificate.generation, clock: clock)
-    try enrolment.writeRegister(
-      device, new,
-      keys: PersonKeys(
-        master: master, identity: own.identity, generation: certificate.generation,
-        binding: files.binding))
+      clock: clock)
+    try enrolment.writeRegister(device, new, keys: keys, beside: own)
     return true
+  }
+
+  /// - Throws: `damaged` unless whoever gave one of the device's certificates knows the words.
+  private func requireApproval(_ people: People) throws(VaultError) {
+    var failure: VaultError?
+    for (statement, certificate) in people.trust.statements.certificates
+    where certificate.person == person && certificate.device == id {
+      guard people.trust.device(statement) == .counts else { continue }
+      let path = VaultPath.certificate(person, statement).string
+      let approval: Sealed
+      do throws(ModelError) { approval = try Sealed(decoding: certificate.approval) } catch {
+        failure = .damaged(path: path, reason: "whoever gave it does not know the eight words")
+        continue
+      }
+      do throws(VaultError) { return try files.openApproval(approval, with: key, person, id) } catch
+      {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
   }
 
   /// What unlocks the device, once it is one.
   package consuming func takeUnlockKey() -> DeviceUnlockKey { prepared.takeUnlockKey() }
+}
+
+extension SignedFiles {
+  /// What shows a new device that its approver knows the eight words. Docs/Format.md, "Adding a device without the words".
+  func sealApproval(with key: SealingKey, _ person: PersonID, _ device: DeviceID) -> Sealed {
+    seal([], with: key, .certificate, .deviceRequest(person, device), counter: 0)
+  }
+
+  /// - Throws: `damaged` when it was not sealed with this key.
+  func openApproval(
+    _ approval: Sealed, with key: SealingKey, _ person: PersonID, _ device: DeviceID
+  ) throws(VaultError) {
+    _ = try open(approval, with: key, .certificate, .deviceRequest(person, device), counter: 0)
+  }
 }

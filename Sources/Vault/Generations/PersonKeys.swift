@@ -1,109 +1,156 @@
+import BlobStore
 import VaultCrypto
 import VaultModel
+import VaultTrust
 
-/// What this person's master keys give, of the current generation and of all before it.
+/// What this person's master keys give, of all generations that could be had.
 struct PersonKeys: Sendable {
-  /// The current one.
-  let generation: UInt32
-  /// What gives and takes keys of members, and signs.
+  /// The closing that opened the one which is written under: the person's open generation, as far as its key is here.
+  let generation: StatementID
+  /// What gives and takes keys of members.
   private(set) var identities = IdentityKeys()
-  private var profileKeys: [UInt32: SealingKey] = [:]
-  private var auditKeys: [UInt32: SealingKey] = [:]
-  /// Seals what this person's devices say of themselves.
-  let profileKey: SealingKey
-  /// Seals the audit log.
-  let auditKey: SealingKey
+  private var profileKeys: [StatementID: SealingKey] = [:]
+  private var auditKeys: [StatementID: SealingKey] = [:]
+  /// The wraps that were opened on the way, for this machine to remember.
+  private(set) var wraps: [VaultPath: [UInt8]] = [:]
 
-  /// The keys of the master key of a generation, the identity's own if none is named. A generation before it whose
-  /// master key can not be had ends the chain.
+  /// Seals what this person's devices say of themselves.
+  var profileKey: SealingKey { key(of: profileKeys) }
+  /// Seals the audit log.
+  var auditKey: SealingKey { key(of: auditKeys) }
+
+  /// The keys of one generation, and of those before it that its history opens.
   init(
-    master: borrowing MasterKey, identity: IdentityBody, generation: UInt32? = nil,
-    binding: Binding
+    master: borrowing MasterKey, generation: StatementID,
+    in closings: [StatementID: Closing], binding: Binding
   ) {
-    let generation = generation ?? identity.generation
     self.generation = generation
-    profileKey = master.profileKey(binding: binding)
-    auditKey = master.auditKey(binding: binding)
-    let past = identity.past.filter { $0.generation < generation }
-      .sorted { $0.generation > $1.generation }
-    add(master, generation: generation, before: past[...], binding)
+    add(master, generation, closings, binding)
+  }
+
+  private init(generation: StatementID) { self.generation = generation }
+
+  private func key(of keys: [StatementID: SealingKey]) -> SealingKey {
+    guard let key = keys[generation] else {
+      preconditionFailure("keys are made with those of their generation")
+    }
+    return key
   }
 
   private mutating func add(
-    _ master: borrowing MasterKey, generation: UInt32, before past: ArraySlice<PastGeneration>,
+    _ master: borrowing MasterKey, _ generation: StatementID, _ closings: [StatementID: Closing],
     _ binding: Binding
   ) {
-    identities.add(master, generation: generation, binding: binding)
+    guard let closing = closings[generation], identities[generation] == nil else { return }
+    let agreementKey = master.agreementKey(binding: binding)
+    // Of another key than the closing's, which nobody could have meant.
+    guard agreementKey.publicKey == closing.agreementKey else { return }
+    identities.add(agreementKey, generation: generation)
     profileKeys[generation] = master.profileKey(binding: binding)
     auditKeys[generation] = master.auditKey(binding: binding)
-    guard let previous = past.first else { return }
-    do {
-      let older = try master.unwrapPrevious(previous.wrappedMasterKey, binding: binding)
-      add(older, generation: previous.generation, before: past.dropFirst(), binding)
-    } catch {
-      // What only that generation opens stays closed, and is named where it is met.
-      return
+    for (followed, wrapped) in zip(closing.follows, closing.past) {
+      do {
+        let older = try master.unwrapPrevious(wrapped, binding: binding)
+        add(older, followed, closings, binding)
+      } catch {
+        // What only that generation opens stays closed, and is named where it is met.
+        continue
+      }
     }
   }
 
   /// What a device register of the generation is sealed with; nil for one that this person never had.
-  func profileKey(generation: UInt32) -> SealingKey? { profileKeys[generation] }
+  func profileKey(generation: StatementID) -> SealingKey? { profileKeys[generation] }
 
   /// What an audit segment of the generation is sealed with; nil for one that this person never had.
-  func auditKey(generation: UInt32) -> SealingKey? { auditKeys[generation] }
+  func auditKey(generation: StatementID) -> SealingKey? { auditKeys[generation] }
 
-  /// The keys of the newest generation whose certificate of this device is here: that of the current one may still be
-  /// on its way.
+  /// Whether these are all that the person's closings promise: nothing newer is to be looked for.
+  func isCurrent(for person: Person) -> Bool {
+    person.history.tips.allSatisfy { identities[$0] != nil }
+      && generation == (person.generation ?? person.history.tips.first ?? generation)
+  }
+
+  /// The keys of every generation that is wrapped for this device: the wrap of the newest may still be on its way.
   ///
-  /// - Throws: `thisDeviceRemoved`; `missing`, `damaged` when there is no certificate that holds.
+  /// - Throws: `thisDeviceRemoved`; `noDeviceHere` when nobody of the person's has certified it; `missing`, `damaged`
+  ///   when there is no wrap that holds.
   static func open(
-    _ person: Person, device: ThisDevice, files: SignedFiles
+    _ person: Person, device: ThisDevice, files: SignedFiles, memory: PeopleMemory
   ) throws(VaultError) -> PersonKeys {
-    if let removal = person.removal(of: device.id) { throw .thisDeviceRemoved(time: removal.time) }
-    guard let certificate = person.certificates[device.id] else {
-      // Says what is wrong with it.
-      _ = try People.loadCertificate(device.id, identity: person.identity, files: files)
+    if let time = person.removal(of: device.id) { throw .thisDeviceRemoved(time: time) }
+    guard person.anyCertificate(of: device.id) != nil else {
       throw .noDeviceHere(vault: files.binding.vault)
     }
-    return PersonKeys(
-      master: try openMaster(certificate, device: device, files: files),
-      identity: person.identity, generation: certificate.generation, binding: files.binding)
-  }
-
-  /// The master key of the person's current generation.
-  ///
-  /// - Throws: `missing` when this device's certificate of that generation is still on its way; `damaged`.
-  static func openCurrentMaster(
-    of person: Person, device: ThisDevice, files: SignedFiles
-  ) throws(VaultError) -> MasterKey {
-    let generation = person.identity.generation
-    guard let certificate = person.certificates[device.id], certificate.generation == generation
-    else {
-      let path = VaultPath.certificate(
-        person.identity.person, generation: generation, device.id)
-      throw .missing(path: path.string)
+    let history = person.history
+    // The tips first, then what they follow: what a newer generation's history opens needs no wrap.
+    var open = history.tips
+    var seen = Set(open)
+    var keys: PersonKeys?
+    var failure: VaultError?
+    while !open.isEmpty {
+      var next: [StatementID] = []
+      for generation in open {
+        guard keys?.identities[generation] == nil else { continue }
+        do throws(VaultError) {
+          let path = VaultPath.wrap(person.id, generation, device.id)
+          let wrap = try files.loadWrap(path, memory)
+          let master = try openMaster(
+            generation, of: person, device: device, wrap: wrap, binding: files.binding)
+          var opened = keys ?? PersonKeys(generation: generation)
+          opened.add(master, generation, history.valid, files.binding)
+          opened.wraps[path] = wrap
+          keys = opened
+        } catch {
+          switch error {
+          case .missing, .damaged: failure = failure ?? error
+          default: throw error
+          }
+          next += (history.valid[generation]?.follows ?? []).filter { seen.insert($0).inserted }
+        }
+      }
+      open = next
     }
-    return try openMaster(certificate, device: device, files: files)
+    guard let keys else {
+      throw failure ?? .noDeviceHere(vault: files.binding.vault)
+    }
+    return keys
   }
 
-  /// The master key that a certificate of this device wraps.
+  /// The master key of a generation, as it is wrapped for this device.
   ///
   /// - Throws: `damaged`.
   static func openMaster(
-    _ certificate: DeviceCertificateBody, device: ThisDevice, files: SignedFiles
+    _ generation: StatementID, of person: Person, device: ThisDevice, wrap: [UInt8],
+    binding: Binding
   ) throws(VaultError) -> MasterKey {
-    do {
-      return try MasterKey.unwrap(
-        WrappedMasterKey(
-          ephemeralPublicKey: certificate.ephemeralPublicKey,
-          wrapped: certificate.wrappedMasterKey),
-        for: DeviceWrapContext(
-          person: certificate.person, generation: certificate.generation, device: device.id),
-        agreementKey: device.agreementKey, binding: files.binding)
+    let path = VaultPath.wrap(person.id, generation, device.id).string
+    guard let wrapped = WrappedMasterKey(file: wrap) else {
+      throw .damaged(path: path, reason: "it has \(wrap.count) bytes")
+    }
+    let master: MasterKey
+    do throws(CryptoError) {
+      master = try MasterKey.unwrap(
+        wrapped,
+        for: DeviceWrapContext(person: person.id, generation: generation, device: device.id),
+        agreementKey: device.agreementKey, binding: binding)
     } catch {
-      let path = VaultPath.certificate(
-        certificate.person, generation: certificate.generation, device.id)
-      throw VaultError(error, path: path.string)
+      throw VaultError(error, path: path)
+    }
+    let publicKey = master.agreementKey(binding: binding).publicKey
+    guard publicKey == person.history.valid[generation]?.agreementKey else {
+      throw .damaged(path: path, reason: "it is another generation's key")
+    }
+    return master
+  }
+}
+
+extension SignedFiles {
+  /// The bytes of a wrap, which has no signature: whether it is right shows when it is opened.
+  func loadWrap(_ path: VaultPath, _ memory: PeopleMemory) throws(VaultError) -> [UInt8] {
+    if let known = memory.files[path] { return known }
+    return try storing { () throws(BlobStoreError) in
+      try store.read(BlobPath(path.string), limit: WrappedMasterKey.byteCount)
     }
   }
 }

@@ -1,14 +1,15 @@
 import BlobStore
 import VaultCrypto
 import VaultModel
+import VaultTrust
 
 /// New generations of this person's keys. Docs/Format.md, "Generations".
 extension Vault {
   /// Removes devices of this person: what is written or re-encrypted from here on is not for them.
   ///
-  /// What they have written stands in this device's heads before they are removed. Durable when it returns; a crash
-  /// before that leaves the generation that was, and its devices. The members' keys are another step: their owners
-  /// begin new epochs.
+  /// What they have written stands in this device's heads before they are removed, and what they signed that counts is
+  /// listed. Durable when it returns; a crash before that leaves the generation that was, and its devices. The members'
+  /// keys are another step: their owners begin new epochs.
   ///
   /// - Parameter words: This person's.
   /// - Throws: `wrongWords`, `replacedWords`; `notFound` for a device that is none of this person's; `readOnly`, `noSpace`,
@@ -17,7 +18,7 @@ extension Vault {
     removing devices: Set<DeviceID>, words: borrowing RecoveryWords
   ) throws(VaultError) {
     precondition(!devices.contains(device), "a device does not remove itself")
-    try beginGeneration(removing: devices, rootKey: words, words: words, isNew: false)
+    try beginGeneration(removing: devices, signedWith: words, words: words)
   }
 
   /// Replaces this person's words: the old ones open nothing that is written or re-encrypted from here on, and sign
@@ -27,46 +28,43 @@ extension Vault {
   package func replaceWords(
     _ old: borrowing RecoveryWords, with new: borrowing RecoveryWords
   ) throws(VaultError) {
-    try beginGeneration(removing: [], rootKey: old, words: new, isNew: true)
+    try beginGeneration(removing: [], signedWith: old, words: new)
   }
 
-  /// - Parameters:
-  ///   - old: The words whose root key is the newest now.
-  ///   - words: The words of the generation.
-  ///   - isNew: Whether they are others.
+  /// Whether this person's keys were changed on two machines that had not met, and wait for the words.
+  package func areKeysDivided() throws(VaultError) -> Bool {
+    try context.reloadPeople()
+    return context.people[person].map { $0.generation == nil } ?? false
+  }
+
   private func beginGeneration(
-    removing devices: Set<DeviceID>, rootKey old: borrowing RecoveryWords,
-    words: borrowing RecoveryWords, isNew: Bool
+    removing devices: Set<DeviceID>, signedWith old: borrowing RecoveryWords,
+    words: borrowing RecoveryWords
   ) throws(VaultError) {
     guard !isReadOnly else { throw .readOnly }
     try context.reloadPeople()
     if let removal = context.removal { throw removal }
-    guard let own = context.people[person] else {
-      throw .missing(path: VaultPath.identity(person).string)
-    }
-    let oldKey = old.rootSigningKey(binding: context.binding)
-    try own.identity.requireNewest(oldKey.publicKey)
-    guard devices.isSubset(of: own.certificates.keys) else {
+    let own = try context.ownPerson()
+    try own.requireLast(old.rootSigningKey(binding: context.binding).publicKey)
+    guard devices.isSubset(of: Set(own.devices.keys).union(own.waiting.keys)) else {
       throw .notFound(what: "a device of yours among those to remove")
     }
     try keepWhatWasLearned()
-    let master = MasterKey.random()
-    let generation = try nextGeneration(after: own.identity)
-    let enrolment = DeviceEnrolment(
-      vault: id, store: context.store, files: context.signedFiles, state: context.state,
-      person: person, generation: generation, clock: context.clock)
-    let identityKey = master.identitySigningKey(binding: context.binding, generation: generation)
-    for (device, certificate) in own.certificates where !devices.contains(device) {
-      try enrolment.certify(
-        PublicDevice(certificate), master: master, identityKey: identityKey)
+    let writer = ClosingWriter(
+      store: context.store, files: context.signedFiles, clock: context.clock, person: own,
+      device: context.device, memory: try context.state.loadPeopleMemory())
+    let content = ClosingWriter.Content(
+      removing: devices, counted: try countedStatements(of: devices))
+    _ = try writer.run(content, signedWith: old, openedBy: words) {
+      (path, bytes) throws(VaultError) in
+      try context.state.withCommitLock { () throws(VaultError) in
+        try context.reloadPeople()
+        guard try context.ownPerson().history.tips == own.history.tips else {
+          throw .alreadyExists(what: "a newer generation of your keys")
+        }
+        try context.signedFiles.store(bytes, at: path, in: context.store)
+      }
     }
-    var identity = own.identity
-    try advance(&identity, from: own, to: generation, master: master, words: words)
-    let now = context.clock.milliseconds()
-    identity.removed += devices.sorted().map { RemovedDevice(device: $0, time: now) }
-    let newKey = words.rootSigningKey(binding: context.binding)
-    if isNew { identity.append(newKey.publicKey, signedWith: oldKey, context.binding, time: now) }
-    try put(identity, replacing: own, signedWith: newKey)
     try context.reloadPeople()
     try renewRegister()
   }
@@ -75,7 +73,8 @@ extension Vault {
   ///
   /// Invitations of before are withdrawn: whoever was removed knows their secrets.
   func renewRegister() throws(VaultError) {
-    let began = context.people[person]?.identity.time ?? 0
+    let began =
+      context.people[person].flatMap { $0.history.valid[context.keys.generation]?.time } ?? 0
     try changePersonalProfile { profile in
       for open in profile.invitations where open.secret != nil && open.created <= began {
         var withdrawn = open
@@ -85,83 +84,42 @@ extension Vault {
     }
   }
 
-  /// The next number of which nothing is there, not even of an interrupted attempt. What stands far above was put there
-  /// by somebody else, and changes nothing.
-  private func nextGeneration(after identity: IdentityBody) throws(VaultError) -> UInt32 {
-    let folder = BlobPath("people/\(person.hex)/generations")
-    let entries = try storing { () throws(BlobStoreError) in try context.store.list(folder) }
-    let taken = Set(entries.compactMap { UInt32($0.name) })
-    var next = identity.generation
-    repeat {
-      let (following, overflow) = next.addingReportingOverflow(1)
-      guard !overflow else {
-        throw .limit(what: "the number of generations", found: Int(next) + 1, limit: Int(next))
-      }
-      next = following
-    } while taken.contains(next)
-    return next
-  }
-
-  /// Makes the identity the one after `own`, of the generation whose master key this is.
-  private func advance(
-    _ identity: inout IdentityBody, from own: Person, to generation: UInt32,
-    master: borrowing MasterKey, words: borrowing RecoveryWords
-  ) throws(VaultError) {
-    let binding = context.binding
-    let ending = try PersonKeys.openCurrentMaster(
-      of: own, device: context.device, files: context.signedFiles)
-    identity.past.append(
-      PastGeneration(
-        generation: own.identity.generation, signingPublicKey: own.identity.signingPublicKey,
-        agreementPublicKey: own.identity.agreementPublicKey,
-        wrappedMasterKey: master.wrapPrevious(ending, binding: binding)))
-    let mark = try context.state.loadWatermarks()[.identity(person)]
-    identity.counter = max(identity.counter, mark.map { max($0.counter, $0.floor) } ?? 0) + 1
-    identity.previous = own.hash
-    identity.generation = generation
-    identity.signingPublicKey =
-      master.identitySigningKey(binding: binding, generation: generation).publicKey
-    identity.agreementPublicKey =
-      master.identityAgreementKey(binding: binding, generation: generation).publicKey
-    let slot = identity.recovery
-    identity.recovery = try RecoverySlot(
-      of: master, words: words,
-      cost: Argon2Cost(passes: slot.passes, memoryKiB: slot.memoryKiB), binding: binding)
-    identity.time = context.clock.milliseconds()
-  }
-
-  /// Puts the identity in place, from where on the generation counts.
-  ///
-  /// - Throws: `alreadyExists` when another process has begun one meanwhile.
-  private func put(
-    _ identity: IdentityBody, replacing own: Person, signedWith key: borrowing SigningKey
-  ) throws(VaultError) {
-    let path = VaultPath.identity(person)
-    let files = context.signedFiles
-    let bytes = files.sign(identity.encoded(), .identity, path, with: key)
-    try context.state.withCommitLock { () throws(VaultError) in
-      guard try files.load(path).hash == own.hash else {
-        throw .alreadyExists(what: "a newer generation of your keys")
-      }
-      try files.store(bytes, at: path, in: context.store)
-      try context.state.updateWatermarks(durably: true) {
-        $0.raise(
-          path, counter: identity.counter, hash: Digest.sha256(bytes),
-          rootCount: identity.rootKeys.count)
+  /// What these devices of this person have signed that counts, and goes on counting when they are left out: members,
+  /// grants, leavings, and the answer to an invitation.
+  private func countedStatements(
+    of devices: Set<DeviceID>
+  ) throws(VaultError) -> Set<StatementID> {
+    let people = context.people
+    let departing = Set(
+      people.trust.statements.certificates.filter {
+        $0.value.person == person && devices.contains($0.value.device)
+      }.keys)
+    var counted: Set<StatementID> = []
+    if departing.isEmpty { return counted }
+    for entry in try storing({ () throws(BlobStoreError) in try context.store.list("members") }) {
+      guard let id = MemberID(hex: entry.name) else { continue }
+      do throws(VaultError) {
+        let root = try MemberRoot.load(id, files: context.signedFiles, people: people)
+        if departing.contains(root.certificate) { counted.insert(id.root) }
+        let chain = try opening(of: id, seen: nil).loadGrants()
+        counted.formUnion(chain.statements(signedBy: departing))
+      } catch {
+        switch error {
+        // Of what does not hold nothing counts.
+        case .damaged, .missing, .signedByRemovedDevice: continue
+        default: throw error
+        }
       }
     }
-  }
-}
-
-extension IdentityBody {
-  /// Appends a root key, which takes the place of the one that signs for it.
-  fileprivate mutating func append(
-    _ publicKey: [UInt8], signedWith key: borrowing SigningKey, _ binding: Binding, time: UInt64
-  ) {
-    let body = RootSuccessor.signedBody(number: successors.count + 1, publicKey)
-    let signature = key.sign(
-      label: .successor, binding: binding, path: VaultPath.identity(person).string, body: body)
-    successors.append(
-      RootSuccessor(rootPublicKey: publicKey, signature: signature, time: time))
+    do throws(VaultError) {
+      let answer = try IntroductionBody.load(person, files: context.signedFiles, people: people)
+      if departing.contains(answer.body.certificate) { counted.insert(answer.id) }
+    } catch {
+      switch error {
+      case .missing, .damaged, .signedByRemovedDevice: break
+      default: throw error
+      }
+    }
+    return counted
   }
 }

@@ -100,7 +100,7 @@ extension VaultContext {
   /// Whether both devices were certified by one person.
   func areOfOnePerson(_ one: DeviceID, _ other: DeviceID) -> Bool {
     people.persons.values.contains {
-      $0.certificates[one] != nil && $0.certificates[other] != nil
+      $0.devices[one] != nil && $0.devices[other] != nil
     }
   }
 }

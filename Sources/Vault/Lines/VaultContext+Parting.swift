@@ -9,7 +9,8 @@ extension VaultContext {
   /// Cut short anywhere, this machine is the device that it was, and does it again with the same new keys, or is the
   /// new one and whole. The caller holds the commit lock.
   ///
-  /// - Throws: `missing` when the person's certificate of this device has not come yet; `noSpace`, `io`.
+  /// - Throws: `missing` when the wrap of the open generation has not come yet; `keysDivided` while there is none;
+  ///   `noSpace`, `io`.
   func part(
     from device: DeviceID, in member: MemberID, above: UInt64
   ) throws(VaultError) {
@@ -20,21 +21,24 @@ extension VaultContext {
     // In another member, it has become one already.
     guard old.id == device else { return }
     try reloadPeople()
-    guard let own = people[person] else {
-      throw .missing(path: VaultPath.identity(person).string)
-    }
-    let master = try PersonKeys.openCurrentMaster(of: own, device: old, files: signedFiles)
+    let approver = try ownCertificate()
+    let own = try ownPerson()
+    guard let generation = own.generation else { throw .keysDivided(person: person) }
+    let master = try PersonKeys.openMaster(
+      generation, of: own, device: old,
+      wrap: try signedFiles.loadWrap(
+        .wrap(person, generation, old.id), state.loadPeopleMemory()), binding: binding)
     let next = try nextDevice()
     let new = try slotKey.openDeviceKeys(
       next.keys, of: next.device, path: state.describe("next-device"))
-    let generation = own.identity.generation
     let enrolment = DeviceEnrolment(
       vault: binding.vault, store: store, files: signedFiles, state: state, person: person,
-      generation: generation, clock: clock)
-    if own.certificates[new.id] == nil {
+      clock: clock)
+    if own.anyCertificate(of: new.id) == nil {
       try enrolment.certify(
-        PublicDevice(new), master: master,
-        identityKey: master.identitySigningKey(binding: binding, generation: generation))
+        PublicDevice(new, of: person, binding: binding), master: master, generation: generation,
+        approval: DeviceEnrolment.Approval(approver: approver.id)
+      ) { old.signingKey.sign($0) }
       try reloadPeople()
     }
     let name: String
@@ -47,7 +51,7 @@ extension VaultContext {
         new,
         NewDevice(
           personName: "", deviceName: name, deviceKind: former?.deviceKind ?? "",
-          passwordCost: .floor, recoveryCost: .floor), keys: keys)
+          passwordCost: .floor, recoveryCost: .floor), keys: keys, beside: own)
     }
     try AuditLog(context: self).handOver(to: new, called: name)
     var slot = try state.loadSlot(vault: binding.vault)
@@ -100,16 +104,18 @@ extension VaultContext {
     if let hyphen = name.lastIndex(of: "-"), UInt32(name[hyphen...].dropFirst()) != nil {
       base = name[..<hyphen]
     }
-    let known = people[person]?.certificates.keys.compactMap { profile(of: $0)?.deviceName } ?? []
+    let known = people[person]?.devices.keys.compactMap { profile(of: $0)?.deviceName } ?? []
     var number = 2
     while known.contains("\(base)-\(number)") { number += 1 }
     return "\(base)-\(number)"
   }
 
   private func profile(of device: DeviceID) -> DeviceProfile? {
-    guard let certificate = people[person]?.certificates[device] else { return nil }
+    guard let certified = people[person]?.devices[device] else { return nil }
     do throws(VaultError) {
-      return try loadRegister(of: device, signingPublicKey: certificate.signingPublicKey).profile
+      return try loadRegister(
+        of: device, signingPublicKey: certified.certificate.signingKey.bytes
+      ).profile
     } catch {
       // Only its name is wanted, for another one.
       return nil

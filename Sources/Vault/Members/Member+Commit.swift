@@ -448,7 +448,7 @@ struct CommitWriter {
     let hash = Digest.sha256(bytes)
     heads.loaded[device] = LoadedHead(
       device: device, counter: counter, hash: hash, late: nil, head: head, person: context.person,
-      generation: context.keys.generation)
+      certificate: try context.ownCertificate().id, generation: context.keys.generation)
     heads.takenOver[device] = nil
     for known in heads.loaded.values where known.late != nil && !isWaiting {
       heads.loaded[known.device] = nil

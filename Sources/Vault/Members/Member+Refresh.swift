@@ -2,7 +2,7 @@ import BlobStore
 import VaultCrypto
 import VaultModel
 
-/// The fingerprints of the files that heads are judged by: certificates, identities, grants.
+/// The fingerprints of the files that heads are judged by: closings, certificates, grants.
 typealias StatementMarks = [BlobPath: UInt64]
 
 /// What a process knows of the heads of one member.
@@ -90,8 +90,8 @@ extension Member {
     if let owner = heads.owner, owner != context.device.id { heads.isToBeRead = true }
     if heads.isToBeRead { changed.formUnion(try readAnew(&heads)) }
     let statements = heads.refused.isEmpty ? nil : try statementMarks()
-    let removed = context.people.removedDevices
-    if !removed.isEmpty { heads.loaded = heads.loaded.filter { !removed.contains($0.key) } }
+    let trust = context.people.trust
+    heads.loaded = heads.loaded.filter { trust.device($0.value.certificate) != .former }
     var hasNews = !changed.isEmpty
     for (device, fingerprint) in try headFiles()
     where heads.seen[device] != fingerprint

@@ -1,6 +1,7 @@
 import BlobStore
 import VaultCrypto
 import VaultModel
+import VaultTrust
 
 /// What opening a member's keys gives.
 struct OpenedKeys: Sendable {
@@ -53,10 +54,10 @@ struct MemberOpening {
   /// - Throws: `damaged`, `missing` of the member's root; `rolledBack` when someone takes back, or hides, the epoch that
   ///   was current here; `io` and the like.
   func loadGrants() throws(VaultError) -> GrantChain {
-    let root = try MemberRootBody.load(member, files: files, people: people)
+    let root = try MemberRoot.load(member, files: files, people: people)
     let chain = try GrantChain.load(
-      member: member, creator: root.creator, seen: seen, store: store, files: files, people: people)
-    if let seen, chain.valid[seen] == nil {
+      member: member, creator: root.person, seen: seen, store: store, files: files, people: people)
+    if let seen, chain.valid[seen] == nil, !chain.departed.contains(seen) {
       throw .rolledBack(
         path: VaultPath.grant(member, seen, seen.owner).string,
         found: UInt64(chain.current?.number ?? 0), seen: UInt64(seen.number))
@@ -106,53 +107,39 @@ extension GrantBody {
   func hasEnded(by now: UInt64) -> Bool { role != .owner && until > 0 && until <= now }
 }
 
-extension MemberRootBody {
+extension MemberRoot {
   /// A member's root, verified.
   ///
-  /// - Throws: `missing`; `damaged` when it is another member's or its creator is not known.
+  /// - Throws: `missing`; `damaged` when it is another member's, or its creator's device is not known or does not count.
   static func load(
     _ member: MemberID, files: SignedFiles, people: People
-  ) throws(VaultError) -> MemberRootBody {
+  ) throws(VaultError) -> MemberRoot {
     let path = VaultPath.memberRoot(member)
-    let file = try files.load(path)
-    guard file.hash.bytes == member.bytes else {
-      throw .damaged(path: path.string, reason: "its hash is not the member's name")
+    let bytes = try storing { () throws(BlobStoreError) in
+      try files.store.read(BlobPath(path.string), limit: SignedFiles.sizeLimit)
     }
-    let root = try file.decode(MemberRootBody.init(decoding:))
-    guard let key = people[root.creator]?.signingPublicKey(generation: root.generation) else {
-      throw .damaged(path: path.string, reason: "its creator is not in this vault")
+    do throws(TrustError) {
+      if let root = try people.trust.root(of: member, decoding: bytes) { return root }
+    } catch {
+      throw .damaged(path: path.string, reason: "\(error)")
     }
-    try file.verify(.root, publicKey: key)
-    return root
+    throw .damaged(path: path.string, reason: "its creator is not in this vault")
   }
 }
 
-/// This person's identity keys of every generation whose master key could be had.
+/// This person's agreement keys of every generation whose master key could be had, by the closing that opened it.
 struct IdentityKeys: Sendable {
-  /// An agreement key shared between copies of this value.
+  /// A key shared between copies of this value.
   final class Shared: Sendable {
     let key: AgreementKey
     init(_ key: consuming AgreementKey) { self.key = key }
   }
 
-  /// A signing key shared between copies of this value.
-  final class SharedSigning: Sendable {
-    let key: SigningKey
-    init(_ key: consuming SigningKey) { self.key = key }
+  private var keys: [StatementID: Shared] = [:]
+
+  mutating func add(_ key: consuming AgreementKey, generation: StatementID) {
+    keys[generation] = Shared(key)
   }
 
-  private var agreementKeys: [UInt32: Shared] = [:]
-  private var signingKeys: [UInt32: SharedSigning] = [:]
-
-  /// Adds the keys that the generation's master key gives.
-  mutating func add(_ master: borrowing MasterKey, generation: UInt32, binding: Binding) {
-    agreementKeys[generation] = Shared(
-      master.identityAgreementKey(binding: binding, generation: generation))
-    signingKeys[generation] = SharedSigning(
-      master.identitySigningKey(binding: binding, generation: generation))
-  }
-
-  subscript(generation: UInt32) -> Shared? { agreementKeys[generation] }
-
-  func signingKey(generation: UInt32) -> SharedSigning? { signingKeys[generation] }
+  subscript(generation: StatementID) -> Shared? { keys[generation] }
 }

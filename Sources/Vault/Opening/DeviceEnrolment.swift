@@ -1,6 +1,7 @@
 import BlobStore
 import VaultCrypto
 import VaultModel
+import VaultTrust
 
 /// Makes this machine a device of a person: its slot here, its certificate and register in the vault.
 struct DeviceEnrolment {
@@ -9,7 +10,6 @@ struct DeviceEnrolment {
   let files: SignedFiles
   let state: StateFolder
   let person: PersonID
-  let generation: UInt32
   let clock: WallClock
 
   /// New device keys, and the key that unlocks them.
@@ -43,50 +43,63 @@ struct DeviceEnrolment {
     return Prepared(device: device, unlockKey: unlockKey)
   }
 
-  /// Writes the certificate by which the person vouches for the device.
+  /// Writes the wrap of the generation's master key, then the certificate by which the person vouches for the device.
   ///
-  /// - Parameter approvalKey: Of the words that the device was approved by.
+  /// - Parameters:
+  ///   - generation: The person's open one, whose master key this is.
+  ///   - approval: Who approves, and how they show that they know the eight words; nil: the 24 words do.
+  ///   - sign: Signs for who approves.
+  /// - Returns: The certificate's id.
+  @discardableResult
   func certify(
-    _ device: PublicDevice, master: borrowing MasterKey, identityKey: borrowing SigningKey,
-    approvedWith approvalKey: SealingKey? = nil
-  ) throws(VaultError) {
-    let path = VaultPath.certificate(person, generation: generation, device.id)
-    let wrapped: WrappedMasterKey
-    do throws(CryptoError) {
-      wrapped = try master.wrap(
-        for: DeviceWrapContext(person: person, generation: generation, device: device.id),
-        agreementPublicKey: device.agreementPublicKey, binding: files.binding)
-    } catch {
-      throw .crypto(error)
+    _ device: PublicDevice, master: borrowing MasterKey, generation: StatementID,
+    approval: Approval?, sign: ([UInt8]) -> [UInt8]
+  ) throws(VaultError) -> StatementID {
+    guard let signingKey = VerifyingKey(device.signingPublicKey) else {
+      preconditionFailure("a public key has 32 bytes")
     }
-    let body = DeviceCertificateBody(
-      person: person, generation: generation, device: device.id,
-      signingPublicKey: device.signingPublicKey, agreementPublicKey: device.agreementPublicKey,
-      ephemeralPublicKey: wrapped.ephemeralPublicKey, wrappedMasterKey: wrapped.wrapped,
-      time: clock.milliseconds(),
-      approval: approvalKey.map { files.seal([], with: $0, .certificate, path, counter: 0) })
+    let certificate = Certificate(
+      person: person, generation: generation, signingKey: signingKey,
+      agreementKey: device.agreementPublicKey, consent: device.consent,
+      approver: approval?.approver, time: clock.milliseconds(),
+      approval: approval?.shown?.encoded() ?? [])
+    let body = certificate.encoded()
+    let id = files.binding.vault.statementID(.certificate, body: body)
+    try files.storeWrap(
+      of: master, generation: generation, person: person, for: certificate, in: store)
     try files.store(
-      files.sign(body.encoded(), .certificate, path, with: identityKey), at: path, in: store)
+      files.statement(.certificate, body, sign: sign), at: .certificate(person, id), in: store)
+    return id
+  }
+
+  /// How a device approves another one.
+  struct Approval {
+    /// The approving device's certificate.
+    let approver: StatementID
+    /// What shows the new machine that its approver knows the words that it was shown.
+    var shown: Sealed?
   }
 
   /// Writes the device's own register, with its sealed name.
+  ///
+  /// - Parameter others: The person, of whose other devices what they know is taken over.
   func writeRegister(
-    _ device: ThisDevice, _ new: NewDevice, keys: PersonKeys,
+    _ device: ThisDevice, _ new: NewDevice, keys: PersonKeys, beside others: Person? = nil,
     knowing acquaintances: [Acquaintance] = []
   ) throws(VaultError) {
     try state.withCommitLock { () throws(VaultError) in
-      try storeRegister(device, new, keys: keys, knowing: acquaintances)
+      try storeRegister(device, new, keys: keys, beside: others, knowing: acquaintances)
     }
   }
 
   /// The same for who holds the commit lock.
   func storeRegister(
-    _ device: ThisDevice, _ new: NewDevice, keys: PersonKeys,
+    _ device: ThisDevice, _ new: NewDevice, keys: PersonKeys, beside others: Person? = nil,
     knowing acquaintances: [Acquaintance] = []
   ) throws(VaultError) {
     let time = clock.milliseconds()
     // What the person said on another device stays.
-    let known = try personalProfile(keys)
+    let known = try personalProfile(of: others, keys)
     let profile = DeviceProfile(
       deviceName: new.deviceName, deviceKind: new.deviceKind,
       profile: known
@@ -99,7 +112,8 @@ struct DeviceEnrolment {
     let sealed = files.seal(
       profile.encoded(), with: keys.profileKey, .device, path, counter: counter)
     let body = DeviceBody(
-      person: person, device: device.id, counter: counter, previous: nil, generation: generation,
+      person: person, device: device.id, counter: counter, previous: nil,
+      generation: keys.generation,
       sealed: sealed)
     let bytes = files.sign(body.encoded(), .device, path, with: device)
     try files.store(bytes, at: path, in: store)
@@ -110,58 +124,52 @@ struct DeviceEnrolment {
 }
 
 extension DeviceEnrolment {
-  /// What the person's devices know together; nil when there is none that can be read.
-  private func personalProfile(_ keys: PersonKeys) throws(VaultError) -> PersonalProfile? {
-    let folder = BlobPath("people/\(person.hex)/devices")
-    let entries = try storing { () throws(BlobStoreError) in try store.list(folder) }
+  /// What the person's devices that count know together; nil when there is none that can be read.
+  private func personalProfile(
+    of person: Person?, _ keys: PersonKeys
+  ) throws(VaultError) -> PersonalProfile? {
     var joined: PersonalProfile?
-    for entry in entries {
-      guard let other = DeviceID(hex: entry.name) else { continue }
-      let path = VaultPath.device(person, other)
+    for (device, certified) in (person?.devices ?? [:]).sorted(by: { $0.key < $1.key }) {
       do throws(VaultError) {
-        let body = try files.load(path).decode(DeviceBody.init(decoding:))
-        guard let key = keys.profileKey(generation: body.generation) else { continue }
-        // Sealed with a key that only this person has, so it is theirs whoever signed the file.
-        let plain = try files.open(body.sealed, with: key, .device, path, counter: body.counter)
-        do {
-          let profile = try DeviceProfile(decoding: plain).profile
-          var both = joined ?? profile
-          both.join(profile)
-          joined = both
-        } catch {
-          continue
-        }
+        let register = try files.loadRegister(
+          of: device, person: self.person,
+          signingPublicKey: certified.certificate.signingKey.bytes, keys: keys)
+        var both = joined ?? register.profile.profile
+        both.join(register.profile.profile)
+        joined = both
       } catch {
+        switch error {
         // A broken register hides what that device says, no more.
-        continue
+        case .missing, .damaged: continue
+        default: throw error
+        }
       }
     }
     return joined
   }
 }
 
-/// What is known to everyone of a device's keys.
+/// What is known to everyone of a device's keys, and that it agrees to be one of a person's.
 struct PublicDevice: Sendable {
   let id: DeviceID
   let signingPublicKey: [UInt8]
   let agreementPublicKey: [UInt8]
+  /// The device's signature: "I am a device of this person."
+  let consent: [UInt8]
 
-  init(_ device: ThisDevice) {
+  init(_ device: ThisDevice, of person: PersonID, binding: Binding) {
     id = device.id
     signingPublicKey = device.signingKey.publicKey
     agreementPublicKey = device.agreementKey.publicKey
+    consent = device.signingKey.sign(
+      binding.vault.signedMessage(.device, person.bytes + device.id.bytes))
   }
 
   init(_ request: DeviceRequestBody) {
     id = request.device
     signingPublicKey = request.signingPublicKey
     agreementPublicKey = request.agreementPublicKey
-  }
-
-  init(_ certificate: DeviceCertificateBody) {
-    id = certificate.device
-    signingPublicKey = certificate.signingPublicKey
-    agreementPublicKey = certificate.agreementPublicKey
+    consent = request.consent
   }
 }
 

@@ -2,7 +2,7 @@ import BlobStore
 import VaultCrypto
 import VaultModel
 
-/// A device that the vault's people have certified.
+/// A device of the vault's people that counts.
 package struct KnownDevice: Sendable {
   package var id: DeviceID
   package var person: PersonID
@@ -23,11 +23,11 @@ extension Vault {
     let writes = lastWrites()
     var devices: [KnownDevice] = []
     for (person, known) in context.people.persons {
-      for (device, certificate) in known.certificates {
+      for (device, certified) in known.devices {
         devices.append(
           KnownDevice(
             id: device, person: person,
-            profile: person == self.person ? profile(of: device, certificate) : nil,
+            profile: person == self.person ? profile(of: device, certified) : nil,
             lastWrite: writes[device]?.milliseconds, isThisOne: device == self.device))
       }
     }
@@ -40,8 +40,8 @@ extension Vault {
 
   /// What a device calls itself, for messages: its name, else the first digits of its id.
   package func name(of device: DeviceID) -> String {
-    guard let certificate = context.people[person]?.certificates[device],
-      let name = profile(of: device, certificate)?.deviceName, !name.isEmpty
+    guard let certified = context.people[person]?.devices[device],
+      let name = profile(of: device, certified)?.deviceName, !name.isEmpty
     else { return device.shortHex }
     return name
   }
@@ -67,11 +67,12 @@ extension Vault {
 
   /// Nil when the register is missing or does not hold; `check` says which.
   func profile(
-    of device: DeviceID, _ certificate: DeviceCertificateBody
+    of device: DeviceID, _ certified: CertifiedDevice
   ) -> DeviceProfile? {
     do throws(VaultError) {
-      return try context.loadRegister(of: device, signingPublicKey: certificate.signingPublicKey)
-        .profile
+      return try context.loadRegister(
+        of: device, signingPublicKey: certified.certificate.signingKey.bytes
+      ).profile
     } catch {
       return nil
     }
@@ -119,8 +120,20 @@ extension VaultContext {
   func loadRegister(
     of device: DeviceID, signingPublicKey: [UInt8]
   ) throws(VaultError) -> (profile: DeviceProfile, counter: UInt64, hash: FileHash) {
+    try signedFiles.loadRegister(
+      of: device, person: person, signingPublicKey: signingPublicKey, keys: keys)
+  }
+}
+
+extension SignedFiles {
+  /// The register of a device of the person whose keys these are.
+  ///
+  /// - Throws: `missing`, `damaged`.
+  func loadRegister(
+    of device: DeviceID, person: PersonID, signingPublicKey: [UInt8], keys: PersonKeys
+  ) throws(VaultError) -> (profile: DeviceProfile, counter: UInt64, hash: FileHash) {
     let path = VaultPath.device(person, device)
-    let file = try signedFiles.load(path)
+    let file = try load(path)
     let body = try file.decode(DeviceBody.init(decoding:))
     guard body.device == device, body.person == person else {
       throw .damaged(path: path.string, reason: "it belongs elsewhere")
@@ -129,8 +142,7 @@ extension VaultContext {
     guard let key = keys.profileKey(generation: body.generation) else {
       throw .damaged(path: path.string, reason: "it is sealed with an unknown key")
     }
-    let plain = try signedFiles.open(
-      body.sealed, with: key, .device, path, counter: body.counter)
+    let plain = try open(body.sealed, with: key, .device, path, counter: body.counter)
     do { return (try DeviceProfile(decoding: plain), body.counter, file.hash) } catch {
       throw VaultError(error, path: path.string)
     }

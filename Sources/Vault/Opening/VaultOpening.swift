@@ -26,7 +26,7 @@ extension Vault {
   ///
   /// - Throws: `notAVault`, `unsupported`, `noDeviceHere`, `damagedSlot`; `rolledBack` when the folder
   ///   is older than this machine has seen it, unless the options accept it; `damaged` or `missing`
-  ///   when this person's own identity or certificate is.
+  ///   when this person's own closings or certificates are.
   package static func open(
     folder: FilePath, stateRoot: FilePath, key: borrowing DeviceUnlockKey,
     options: OpenOptions = OpenOptions(), clock: WallClock = .system
@@ -55,7 +55,7 @@ extension Vault {
     let vault = Vault(id: id, context: context, profile: profile, problems: problems)
     do throws(VaultError) {
       try vault.openNewMembers(marks: marks, acceptsRollback: options.acceptRollback)
-      if !options.readOnly, let generation, generation < keys.generation {
+      if !options.readOnly, let generation, generation != keys.generation {
         try vault.renewRegister()
       }
       if !options.readOnly { try vault.partWhereNeeded() }
@@ -83,15 +83,13 @@ extension Vault {
     let reading = try ReadingMark.take(in: state)
     // Before any register is read: one that is written meanwhile must not look like a rollback.
     let marks = try state.loadWatermarks()
-    let people = try People.load(store: store, files: files).dismissingReplacedWords(
-      seen: marks, except: options.acceptRollback ? slot.person : nil)
-    let person = try ownPerson(slot, people: people, files: files)
+    let memory = try state.loadPeopleMemory()
+    let people = try People.load(store: store, files: files, memory: memory)
+    let person = try ownPerson(slot.person, people)
     let slotKey = key.sealingKey(binding: binding)
     let device = try slotKey.openDeviceKeys(of: slot, path: state.describe("slot"))
-    let keys = try PersonKeys.open(person, device: device, files: files)
-    var problems = people.problems
-    problems += try compare(person, with: marks, options: options, state: state)
-    problems += compareOthers(people, than: slot.person, with: marks)
+    let keys = try PersonKeys.open(person, device: device, files: files, memory: memory)
+    var problems = people.problems + (try keep(people, keys, options, slot.person, store, state))
     let staging =
       try options.readOnly
       ? nil : makeStaging(store: store, folder: folder, state: state, device: device.id)
@@ -114,68 +112,39 @@ extension Vault {
   }
 
   private static func ownPerson(
-    _ slot: PasswordSlot, people: People, files: SignedFiles
+    _ id: PersonID, _ people: People
   ) throws(VaultError) -> Person {
-    if let person = people[slot.person] { return person }
-    // Says what is wrong with it.
-    let (identity, _) = try People.loadIdentity(slot.person, files: files)
-    if people.problems.contains(where: { $0.path == VaultPath.identity(slot.person).string }) {
-      throw identity.replacedWords()
+    if let person = people[id] { return person }
+    let folder = BlobPath("people/\(id.hex)/closings").string
+    if let broken = people.problems.first(where: { $0.path.hasPrefix(folder) }) {
+      throw .damaged(path: broken.path, reason: broken.reason)
     }
-    throw .missing(path: VaultPath.identity(slot.person).string)
+    throw .missing(path: folder)
   }
 
-  private static func compare(
-    _ person: Person, with marks: Watermarks, options: OpenOptions, state: StateFolder
+  /// Remembers what counts of people, and puts back what the folder lacks of it.
+  private static func keep(
+    _ people: People, _ keys: PersonKeys, _ options: OpenOptions, _ own: PersonID,
+    _ store: any LocalStore, _ state: StateFolder
   ) throws(VaultError) -> [Problem] {
-    let register = VaultPath.identity(person.identity.person)
-    let path = register.string
-    guard let mark = marks[register] else { return [] }
-    let counter = person.identity.counter
-    if counter < mark.counter {
-      let error = VaultError.rolledBack(path: path, found: counter, seen: mark.counter)
-      if options.acceptRollback {
-        try state.withCommitLock { () throws(VaultError) in
-          try state.updateWatermarks(durably: true) {
-            $0.accept(
-              register, counter: counter, hash: person.hash,
-              rootCount: person.identity.rootKeys.count)
-          }
-        }
-        return []
-      }
-      guard options.readOnly else { throw error }
-      return [Problem(error, path: path)]
+    if !options.readOnly {
+      try people.putBack(into: store)
+      try state.remember(people, own: own, wraps: keys.wraps)
     }
-    if counter == mark.counter, person.hash != mark.hash {
-      return [Problem(.forked(path: path, counter: counter), path: path)]
-    }
-    return []
-  }
-
-  /// Identities of other people that are older than this machine has seen them, or not the ones that it has seen.
-  private static func compareOthers(
-    _ people: People, than own: PersonID, with marks: Watermarks
-  ) -> [Problem] {
-    marks.marks.compactMap { mark in
-      guard case .identity(let id) = mark.path, id != own else { return nil }
-      let path = mark.path.string
-      guard let person = people[id] else {
-        let isTold = people.problems.contains { $0.path == path }
-        return isTold ? nil : Problem(.missing(path: path), path: path)
-      }
-      let counter = person.identity.counter
-      if counter < mark.counter {
-        return Problem(.rolledBack(path: path, found: counter, seen: mark.counter), path: path)
-      }
-      guard counter == mark.counter, person.hash != mark.hash else { return nil }
-      return Problem(.forked(path: path, counter: counter), path: path)
+    return people.lost.keys.map(\.string).sorted().map { path in
+      Problem(
+        .rollback, .warning, path: path,
+        reason: options.readOnly
+          ? "it was here before, and is gone: an older copy of the folder was put back, or somebody hides it; what "
+            + "this machine remembers of it counts"
+          : "it was gone, as in an older copy of the folder, and has been put back from what this machine remembers"
+      )
     }
   }
 
   private static func loadProfile(
     of device: ThisDevice, person: PersonID, keys: PersonKeys, files: SignedFiles
-  ) throws(VaultError) -> (DeviceProfile, generation: UInt32?) {
+  ) throws(VaultError) -> (DeviceProfile, generation: StatementID?) {
     let path = VaultPath.device(person, device.id)
     let file: LoadedSignedFile
     do throws(VaultError) { file = try files.load(path) } catch {

@@ -1,6 +1,7 @@
 import BlobStore
 import VaultCrypto
 import VaultModel
+import VaultTrust
 
 import struct SystemPackage.FilePath
 
@@ -34,82 +35,80 @@ extension Vault {
   ) throws(VaultError) -> DeviceUnlockKey {
     let binding = Binding(vault: id)
     let files = SignedFiles(store: store, binding: binding)
-    let identity = try findIdentity(of: words, store: store, files: files)
-    let master = try openRecoverySlot(identity, words: words, binding: binding)
+    let memory = try state.loadPeopleMemory()
+    let found = try findPerson(
+      of: words, in: try People.load(store: store, files: files, memory: memory), binding: binding)
+    let person = try joinKeys(of: found, words: words, store: store, files: files, memory, clock)
+    guard let generation = person.generation else { throw .keysDivided(person: person.id) }
+    let master = try person.openRecoverySlot(of: generation, words: words, binding: binding)
     let enrolment = DeviceEnrolment(
-      vault: id, store: store, files: files, state: state, person: identity.person,
-      generation: identity.generation, clock: clock)
+      vault: id, store: store, files: files, state: state, person: person.id, clock: clock)
     let prepared = try enrolment.prepare(new, password: password)
-    let identityKey = master.identitySigningKey(binding: binding, generation: identity.generation)
+    let key = words.rootSigningKey(binding: binding)
     try enrolment.certify(
-      PublicDevice(prepared.device), master: master, identityKey: identityKey)
+      PublicDevice(prepared.device, of: person.id, binding: binding), master: master,
+      generation: generation, approval: nil
+    ) { key.sign($0) }
     try enrolment.writeRegister(
       prepared.device, new,
-      keys: PersonKeys(master: master, identity: identity, binding: binding))
+      keys: PersonKeys(
+        master: master, generation: generation, in: person.history.valid, binding: binding),
+      beside: person)
     return prepared.takeUnlockKey()
   }
 
-  /// The identity of the person whose words these are.
+  /// The person whose words these are.
   ///
-  /// - Throws: `wrongWords`; `replacedWords` when they were someone's, and are no more; `damaged` when the identity of
-  ///   the person that the first words name is.
-  private static func findIdentity(
-    of words: borrowing RecoveryWords, store: any LocalStore, files: SignedFiles
-  ) throws(VaultError) -> IdentityBody {
-    let rootKey = words.rootSigningKey(binding: files.binding).publicKey
-    do throws(VaultError) {
-      let (identity, _) = try People.loadIdentity(PersonID(rootPublicKey: rootKey), files: files)
-      try identity.requireNewest(rootKey)
-      return identity
-    } catch {
-      guard case .missing = error else { throw error }
-    }
+  /// - Throws: `wrongWords`; `replacedWords` when they were someone's, and are no more; `damaged` when the closings of
+  ///   the person that the words name are.
+  private static func findPerson(
+    of words: borrowing RecoveryWords, in people: People, binding: Binding
+  ) throws(VaultError) -> Person {
+    let key = words.rootSigningKey(binding: binding).publicKey
     // The person is the hash of the words that they had first.
-    let folders = try storing { () throws(BlobStoreError) in try store.list("people") }
-    for folder in folders {
-      guard let person = PersonID(hex: folder.name) else { continue }
-      let identity: IdentityBody
-      do throws(VaultError) { (identity, _) = try People.loadIdentity(person, files: files) } catch
-      {
-        continue
-      }
-      guard identity.rootKeys.contains(rootKey) else { continue }
-      try identity.requireNewest(rootKey)
-      return identity
+    let first = PersonID(rootPublicKey: key)
+    let signed = people.persons.values.filter { person in
+      person.history.valid.values.contains { $0.rootKey.bytes == key }
+    }
+    if let person = people[first] ?? signed.min(by: { $0.id < $1.id }) {
+      try person.requireLast(key)
+      return person
+    }
+    let folder = "people/\(first.hex)/"
+    if let broken = people.problems.first(where: {
+      $0.severity == .damage && $0.path.hasPrefix(folder)
+    }) {
+      throw .damaged(path: broken.path, reason: broken.reason)
     }
     throw .wrongWords
   }
 
-  /// Sees whether these are this person's words and open their recovery slot. Takes as long as a recovery, changes nothing.
-  ///
-  /// - Throws: `wrongWords` when they are not, `replacedWords` when they were; `damaged` when the identity is.
-  package func testWords(_ words: borrowing RecoveryWords) throws(VaultError) {
-    let (identity, _) = try People.loadIdentity(person, files: context.signedFiles)
-    try identity.requireNewest(words.rootSigningKey(binding: context.binding).publicKey)
-    _ = try Self.openRecoverySlot(identity, words: words, binding: context.binding)
+  /// The person with one open generation: what two machines have closed beside each other is joined, nobody left out.
+  private static func joinKeys(
+    of person: Person, words: borrowing RecoveryWords, store: any LocalStore, files: SignedFiles,
+    _ memory: PeopleMemory, _ clock: WallClock
+  ) throws(VaultError) -> Person {
+    guard person.generation == nil else { return person }
+    let writer = ClosingWriter(
+      store: store, files: files, clock: clock, person: person, device: nil, memory: memory)
+    _ = try writer.run(ClosingWriter.Content(), signedWith: words, openedBy: words) {
+      (path, bytes) throws(VaultError) in try files.store(bytes, at: path, in: store)
+    }
+    let people = try People.load(store: store, files: files, memory: memory)
+    guard let joined = people[person.id] else { throw .keysDivided(person: person.id) }
+    return joined
   }
 
-  private static func openRecoverySlot(
-    _ identity: IdentityBody, words: borrowing RecoveryWords, binding: Binding
-  ) throws(VaultError) -> MasterKey {
-    let slot = identity.recovery
-    let path = VaultPath.identity(identity.person).string
-    let cost = Argon2Cost(passes: slot.passes, memoryKiB: slot.memoryKiB)
-    let master: MasterKey
-    do {
-      let seed = try words.seed(salt: slot.salt, cost: cost)
-      master = try MasterKey.unwrap(slot.wrappedMasterKey, seed: seed, binding: binding)
-    } catch {
-      switch error {
-      case .costOutOfRange: throw VaultError(error, path: path)
-      default: throw .wrongWords
-      }
+  /// Sees whether these are this person's words and open their recovery slots. Takes as long as a recovery, changes
+  /// nothing.
+  ///
+  /// - Throws: `wrongWords` when they are not, `replacedWords` when they were; `damaged` when a slot is.
+  package func testWords(_ words: borrowing RecoveryWords) throws(VaultError) {
+    try context.reloadPeople()
+    let own = try context.ownPerson()
+    try own.requireLast(words.rootSigningKey(binding: context.binding).publicKey)
+    for tip in own.history.tips {
+      _ = try own.openRecoverySlot(of: tip, words: words, binding: context.binding)
     }
-    // The slot is signed, so this only fails for a vault made by broken software.
-    let signing = master.identitySigningKey(binding: binding, generation: identity.generation)
-    guard signing.publicKey == identity.signingPublicKey else {
-      throw .damaged(path: path, reason: "its recovery slot holds another key")
-    }
-    return master
   }
 }

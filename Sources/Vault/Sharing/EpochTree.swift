@@ -11,10 +11,6 @@ struct EpochTree: Sendable {
     /// How many gave on the way from the one who began the epoch, by person with access.
     var distances: [PersonID: Int] = [:]
     var owners: Set<PersonID> = []
-    /// Of the identity that signed the first grant.
-    var generation: UInt32
-    /// Of the identities that the key was wrapped for.
-    var generations: [PersonID: UInt32] = [:]
   }
 
   private(set) var epochs: [EpochID: Epoch] = [:]
@@ -32,31 +28,18 @@ struct EpochTree: Sendable {
 
   subscript(id: EpochID) -> Epoch? { epochs[id] }
 
-  /// - Parameter generation: Of the identity that signed the first grant.
-  mutating func begin(_ id: EpochID, following follows: [EpochID], generation: UInt32) {
-    epochs[id] = Epoch(follows: follows, generation: generation)
+  mutating func begin(_ id: EpochID, following follows: [EpochID]) {
+    epochs[id] = Epoch(follows: follows)
   }
 
   mutating func add(_ grant: GrantBody) {
     let distance = grant.person == grant.giver ? 0 : distance(of: grant.giver, in: grant.epoch) + 1
     epochs[grant.epoch]?.distances[grant.person] = distance
-    epochs[grant.epoch]?.generations[grant.person] = grant.personGeneration
     if grant.role == .owner { epochs[grant.epoch]?.owners.insert(grant.person) }
   }
 
   func isOwner(_ person: PersonID, in epoch: EpochID) -> Bool {
     epochs[epoch]?.owners.contains(person) ?? false
-  }
-
-  /// Whether the person is an owner in the epoch, and what is signed by that generation of theirs says so: a device that
-  /// they removed before the epoch began has older keys only.
-  func isOwner(_ person: PersonID, signing generation: UInt32, in epoch: EpochID) -> Bool {
-    isOwner(person, in: epoch) && epochs[epoch]?.generations[person] ?? 0 <= generation
-  }
-
-  /// The same of whoever began another epoch.
-  private func isBegun(_ id: EpochID, byOwnerIn epoch: EpochID) -> Bool {
-    isOwner(id.owner, signing: epochs[id]?.generation ?? 0, in: epoch)
   }
 
   /// How many gave on the way from the one who began the epoch to this person.
@@ -143,7 +126,7 @@ struct EpochTree: Sendable {
     _ id: EpochID, from seen: EpochID, _ reach: [EpochID: Set<EpochID>]
   ) -> Bool {
     if reach[id]?.contains(seen) == true { return true }
-    return beyond(id, seen, reach).allSatisfy { isBegun($0, byOwnerIn: seen) }
+    return beyond(id, seen, reach).allSatisfy { isOwner($0.owner, in: seen) }
   }
 
   /// What one epoch follows, itself included, and the other does not.
@@ -159,7 +142,7 @@ struct EpochTree: Sendable {
     _ tip: EpochID, by other: EpochID, _ reach: [EpochID: Set<EpochID>]
   ) -> Bool {
     func takenOut(of side: EpochID, by judge: EpochID) -> Set<PersonID> {
-      Set(beyond(side, judge, reach).filter { !isBegun($0, byOwnerIn: judge) }.map(\.owner))
+      Set(beyond(side, judge, reach).filter { !isOwner($0.owner, in: judge) }.map(\.owner))
     }
     let (here, there) = (takenOut(of: tip, by: other), takenOut(of: other, by: tip))
     guard !here.isEmpty else { return false }

@@ -13,6 +13,11 @@ struct GrantChain: Sendable {
   /// What people give up of their access.
   private(set) var leavings = Leavings()
   private(set) var problems: [Problem] = []
+  /// Epochs whose first grant is of a device that was left out, and that no closing lists: they are no more.
+  private(set) var departed: Set<EpochID> = []
+  // The statement that each grant and leaving is.
+  private var ids: [GrantBody: StatementID] = [:]
+  private var leavingIDs: [StatementID: StatementID] = [:]
   /// Files beside the grants that may count before them.
   private(set) var copies: [GrantCopy] = []
 
@@ -68,37 +73,43 @@ struct GrantChain: Sendable {
           continue
         }
         do throws(VaultError) {
-          candidates.append(
-            try load(.grant(member, id, person), member, id, person, files: files, people: people))
+          let (grant, statement) = try load(
+            .grant(member, id, person), member, id, person, files: files, people: people)
+          candidates.append(grant)
+          chain.ids[grant] = statement
         } catch {
+          if case .signedByRemovedDevice = error, person == id.owner { chain.departed.insert(id) }
           chain.problems.append(Problem(error, path: path))
         }
       }
     }
     chain.admit(candidates, creator: creator, seen: seen)
-    let (leavings, problems) = try Leavings.load(
+    let found = try Leavings.load(
       member: member, chain: chain, store: store, files: files, people: people)
-    chain.leavings = leavings
-    chain.problems += problems
+    chain.leavings = found.leavings
+    chain.leavingIDs = found.ids
+    chain.problems += found.problems
     return chain
   }
 
   private static func load(
     _ path: VaultPath, _ member: MemberID, _ epoch: EpochID, _ person: PersonID,
     files: SignedFiles, people: People
-  ) throws(VaultError) -> GrantBody {
+  ) throws(VaultError) -> (GrantBody, StatementID) {
     let file = try files.load(path)
     let grant = try file.decode(GrantBody.init(decoding:))
     guard grant.member == member, grant.epoch == epoch, grant.person == person else {
       throw .damaged(path: path.string, reason: "it belongs elsewhere")
     }
-    guard
-      let key = people[grant.giver]?.signingPublicKey(generation: grant.giverGeneration)
-    else {
-      throw .damaged(path: path.string, reason: "its giver is not in this vault")
-    }
-    try file.verify(.grant, publicKey: key)
-    return grant
+    let id = try people.verify(file, .grant, by: grant.certificate, of: grant.giver)
+    return (grant, id)
+  }
+
+  /// The grants that count and the leavings which devices with these certificates have signed.
+  func statements(signedBy certificates: Set<StatementID>) -> Set<StatementID> {
+    let grants = valid.values.flatMap(\.values).filter { certificates.contains($0.certificate) }
+    let leavings = leavingIDs.filter { certificates.contains($0.value) }.keys
+    return Set(grants.compactMap { ids[$0] }).union(leavings)
   }
 
   /// Admits the candidates that chain back to the creator. The order of candidates does not matter.
@@ -111,8 +122,7 @@ struct GrantChain: Sendable {
       for grant in waiting {
         if isVouchedFor(grant, creator: creator) {
           if grant.isFirst {
-            epochs.begin(
-              grant.epoch, following: grant.follows, generation: grant.giverGeneration)
+            epochs.begin(grant.epoch, following: grant.follows)
           }
           valid[grant.epoch, default: [:]][grant.person] = grant
           epochs.add(grant)
@@ -194,7 +204,7 @@ struct GrantChain: Sendable {
   private func isVouchedFor(_ grant: GrantBody, creator: PersonID) -> Bool {
     let epoch = grant.epoch
     guard grant.isFirst else {
-      return epochs.isOwner(grant.giver, signing: grant.giverGeneration, in: epoch)
+      return epochs.isOwner(grant.giver, in: epoch)
     }
     guard grant.role == .owner, grant.personGeneration == grant.giverGeneration else {
       return false
@@ -203,9 +213,7 @@ struct GrantChain: Sendable {
       return epoch.number == 1 && epoch.owner == creator
     }
     return epoch.number > latest && epoch.number - latest <= EpochTree.stepLimit
-      && grant.follows.allSatisfy {
-        epochs.isOwner(epoch.owner, signing: grant.giverGeneration, in: $0)
-      }
+      && grant.follows.allSatisfy { epochs.isOwner(epoch.owner, in: $0) }
   }
 }
 

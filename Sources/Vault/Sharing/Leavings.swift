@@ -41,12 +41,12 @@ struct Leavings: Sendable {
   ///
   /// - Parameters:
   ///   - counters: Of the heads that are known, by device.
-  ///   - removed: Devices whose heads do not count any more.
+  ///   - isFormer: Whether heads of a device do not count any more.
   func due(
-    known counters: [DeviceID: UInt64], removed: Set<DeviceID>
+    known counters: [DeviceID: UInt64], isFormer: (DeviceID) -> Bool
   ) -> [PersonID: LeavingBody] {
     counting.filter { _, leaving in
-      leaving.headCounter <= counters[leaving.device] ?? 0 || removed.contains(leaving.device)
+      leaving.headCounter <= counters[leaving.device] ?? 0 || isFormer(leaving.device)
     }
   }
 
@@ -59,8 +59,9 @@ struct Leavings: Sendable {
   /// Reads and verifies what people have written about a member.
   static func load(
     member: MemberID, chain: GrantChain, store: any BlobStore, files: SignedFiles, people: People
-  ) throws(VaultError) -> (leavings: Leavings, problems: [Problem]) {
+  ) throws(VaultError) -> Loaded {
     var found: [LeavingBody] = []
+    var ids: [StatementID: StatementID] = [:]
     var problems: [Problem] = []
     for person in people.persons.keys.sorted() {
       let folder = BlobPath("people/\(person.hex)/leavings/\(member.hex)")
@@ -71,23 +72,31 @@ struct Leavings: Sendable {
           continue
         }
         do throws(VaultError) {
-          found.append(
-            try LeavingBody.load(person, member, epoch, files: files, people: people))
+          let (body, id) = try LeavingBody.load(
+            person, member, epoch, files: files, people: people)
+          found.append(body)
+          ids[id] = body.certificate
         } catch {
           problems.append(Problem(error, path: path))
         }
       }
     }
-    return (Leavings(found, in: chain), problems)
+    return Loaded(leavings: Leavings(found, in: chain), ids: ids, problems: problems)
+  }
+
+  /// What reading them gives.
+  struct Loaded {
+    let leavings: Leavings
+    /// The statements that they are, each with the certificate that it names.
+    let ids: [StatementID: StatementID]
+    let problems: [Problem]
   }
 }
 
 extension LeavingBody {
   /// Whether it is about this grant, and not about one that was given before or after.
   fileprivate func isOf(_ grant: GrantBody) -> Bool {
-    // A device that was removed has the keys of older generations only.
-    grantTime == grant.time && generation >= grant.personGeneration
-      && (keeps.map { $0 < grant.role } ?? true)
+    grantTime == grant.time && (keeps.map { $0 < grant.role } ?? true)
   }
 
   /// The less is kept, the lower.
@@ -98,14 +107,13 @@ extension LeavingBody {
   /// - Throws: `missing`; `damaged` when it is another's or its signature does not hold.
   static func load(
     _ person: PersonID, _ member: MemberID, _ epoch: EpochID, files: SignedFiles, people: People
-  ) throws(VaultError) -> LeavingBody {
+  ) throws(VaultError) -> (body: LeavingBody, id: StatementID) {
     let path = VaultPath.leaving(person, member, epoch)
     let file = try files.load(path)
     let body = try file.decode(LeavingBody.init(decoding:))
-    guard body.person == person, body.member == member, body.epoch == epoch,
-      let key = people[person]?.signingPublicKey(generation: body.generation)
-    else { throw .damaged(path: path.string, reason: "it belongs elsewhere") }
-    try file.verify(.leaving, publicKey: key)
-    return body
+    guard body.person == person, body.member == member, body.epoch == epoch else {
+      throw .damaged(path: path.string, reason: "it belongs elsewhere")
+    }
+    return (body, try people.verify(file, .leaving, by: body.certificate, of: person))
   }
 }

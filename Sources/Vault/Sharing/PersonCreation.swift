@@ -1,6 +1,7 @@
 import BlobStore
 import VaultCrypto
 import VaultModel
+import VaultTrust
 
 /// Makes a person with keys of their own, and this machine their first device.
 struct PersonCreation {
@@ -13,15 +14,15 @@ struct PersonCreation {
   /// What making a person gives.
   struct Made: ~Copyable {
     let person: PersonID
-    let generation: UInt32
-    /// Signs as the person.
-    let identityKey: SigningKey
+    let device: ThisDevice
+    /// Of the device.
+    let certificate: StatementID
     /// Unlocks this machine's device.
     let unlockKey: DeviceUnlockKey
   }
 
-  /// Writes identity, certificate and device register, in this order, and this machine's slot before them: a person
-  /// must never be there without a way in. Durable when it returns.
+  /// Writes the first closing, wrap, certificate and device register, in this order, and this machine's slot before
+  /// them: a person must never be there without a way in. Durable when it returns.
   ///
   /// - Parameter acquaintances: Whom the person knows already.
   func run(
@@ -29,38 +30,35 @@ struct PersonCreation {
     knowing acquaintances: [Acquaintance] = []
   ) throws(VaultError) -> Made {
     let binding = files.binding
-    let rootKey = words.rootSigningKey(binding: binding)
-    let person = PersonID(rootPublicKey: rootKey.publicKey)
-    let master = MasterKey.random()
-    let generation: UInt32 = 1
-    let identityKey = master.identitySigningKey(binding: binding, generation: generation)
-    let identity = IdentityBody(
-      person: person, counter: 1, previous: nil, rootPublicKey: rootKey.publicKey,
-      generation: generation, signingPublicKey: identityKey.publicKey,
-      agreementPublicKey: master.identityAgreementKey(binding: binding, generation: generation)
-        .publicKey,
-      recovery: try RecoverySlot(
-        of: master, words: words, cost: new.recoveryCost, binding: binding),
-      time: clock.milliseconds(), past: [])
-    let path = VaultPath.identity(person)
-    let bytes = files.sign(identity.encoded(), .identity, path, with: rootKey)
-
-    let enrolment = DeviceEnrolment(
-      vault: vault, store: store, files: files, state: state, person: person,
-      generation: generation, clock: clock)
-    let prepared = try enrolment.prepare(new, password: password)
-    try files.store(bytes, at: path, in: store)
-    let keys = PersonKeys(master: master, identity: identity, binding: binding)
-    try enrolment.certify(
-      PublicDevice(prepared.device), master: master, identityKey: identityKey)
-    try enrolment.writeRegister(prepared.device, new, keys: keys, knowing: acquaintances)
-    try state.withCommitLock { () throws(VaultError) in
-      try state.updateWatermarks(durably: true) {
-        $0.raise(path, counter: 1, hash: Digest.sha256(bytes), rootCount: 1)
-      }
+    let key = words.rootSigningKey(binding: binding)
+    guard let rootKey = VerifyingKey(key.publicKey) else {
+      preconditionFailure("a public key has 32 bytes")
     }
+    let person = PersonID(rootPublicKey: key.publicKey)
+    let master = MasterKey.random()
+    let closing = Closing(
+      person: person, rootKey: rootKey,
+      agreementKey: master.agreementKey(binding: binding).publicKey,
+      recovery: try RecoverySlot(
+        of: master, words: words, cost: new.recoveryCost, binding: binding
+      ).encoded(), time: clock.milliseconds())
+    let body = closing.encoded()
+    let generation = vault.statementID(.closing, body: body)
+    let enrolment = DeviceEnrolment(
+      vault: vault, store: store, files: files, state: state, person: person, clock: clock)
+    let prepared = try enrolment.prepare(new, password: password)
+    try files.store(
+      files.statement(.closing, body) { key.sign($0) }, at: .closing(person, generation), in: store)
+    let certificate = try enrolment.certify(
+      PublicDevice(prepared.device, of: person, binding: binding), master: master,
+      generation: generation, approval: nil
+    ) { key.sign($0) }
+    let keys = PersonKeys(
+      master: master, generation: generation, in: [generation: closing], binding: binding)
+    try enrolment.writeRegister(prepared.device, new, keys: keys, knowing: acquaintances)
+    let device = prepared.device
     return Made(
-      person: person, generation: generation, identityKey: identityKey,
+      person: person, device: device, certificate: certificate,
       unlockKey: prepared.takeUnlockKey())
   }
 }

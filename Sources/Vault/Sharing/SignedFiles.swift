@@ -88,6 +88,12 @@ struct LoadedSignedFile: Sendable {
     do { return try decode(file.body) } catch { throw VaultError(error, path: path.string) }
   }
 
+  /// Names the statement: SHA-256 of what is signed.
+  func statementID(_ label: FileLabel) -> StatementID {
+    let message = binding.signedMessage(label, path: path.string, body: file.body)
+    return StatementID(storage: Digest.sha256(message).storage)
+  }
+
   /// - Throws: `damaged` unless the signature is that of the key.
   func verify(_ label: FileLabel, publicKey: [UInt8]) throws(VaultError) {
     let isValid = verifySignature(

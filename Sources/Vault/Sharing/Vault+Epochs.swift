@@ -28,6 +28,7 @@ extension Vault {
       guard member.role == .owner, let current = member.register.grants.current,
         isOwner(in: current, member.register.grants)
       else { throw .ownersOnly(member: member.id) }
+      try requireOpenGenerations(member.register.grants, without: people)
       let beginning = try EpochBeginning(
         vault: self, member: member, without: people, keepsHistory: keepsHistory)
       try beginning.run(progress)
@@ -38,7 +39,6 @@ extension Vault {
     if people.isEmpty { audit.note(.revoke, member: member.id, detail: "new keys") }
   }
 
-  /// Begins the epochs that are due, in members that this person owns: access that was given until a date which has
   /// Begins the epochs that are due, in members that this person owns: access that was given until a date which has
   /// passed, or that its person gave up, ends; what two owners did at once is brought together; and people whose
   /// devices changed get keys that a device which was removed does not have. And gives again what somebody who began an
@@ -59,9 +59,7 @@ extension Vault {
       let expired = Set(grants.filter { $0.hasEnded(by: now) }.map(\.person))
       let missed = chain.epochs.missed(by: outcome).subtracting([person])
       let people = context.people
-      let isOutdated = grants.contains { grant in
-        people[grant.person].map { $0.identity.generation > grant.personGeneration } ?? false
-      }
+      let isOutdated = grants.contains { people.hasNewKeys(since: $0) }
       // Only who is an owner in both can say that neither is missed any more.
       let isMissed = outcome.besides.allSatisfy { isOwner(in: $0, chain) }
       let gone = expired.union(isMissed ? missed : [])
@@ -81,10 +79,20 @@ extension Vault {
     return done
   }
 
+  /// - Throws: `keysDivided` when somebody who keeps access has no open generation: nobody wraps a key for them.
+  private func requireOpenGenerations(
+    _ chain: GrantChain, without people: Set<PersonID>
+  ) throws(VaultError) {
+    for grant in chain.currentGrants where !people.contains(grant.person) {
+      if let known = context.people[grant.person], known.generation == nil {
+        throw .keysDivided(person: grant.person)
+      }
+    }
+  }
+
   /// Whether an epoch that this person begins now may follow this one.
   fileprivate func isOwner(in epoch: EpochID, _ chain: GrantChain) -> Bool {
-    chain.epochs.isOwner(
-      person, signing: context.people[person]?.identity.generation ?? 0, in: epoch)
+    chain.epochs.isOwner(person, in: epoch)
   }
 
   /// Goes on with epochs whose beginning was interrupted on this machine.
@@ -234,7 +242,7 @@ private struct EpochBeginning {
   ///
   /// - Parameter leavings: What people give up; the new epoch carries it out.
   private func giveGrants(leavings: [PersonID: LeavingBody]) throws(VaultError) {
-    let issuer = try vault.grantIssuer(of: member.id)
+    let issuer = try vault.grantIssuer()(member.id)
     let current = member.register.grants.currentGrants
     var given: [PersonID] = [vault.person]
     for grant in current where !pending.without.contains(grant.person) {
@@ -242,7 +250,7 @@ private struct EpochBeginning {
       guard grant.person != vault.person, let role = leaving.map(\.keeps) ?? grant.role else {
         continue
       }
-      guard let other = context.people[grant.person]?.identity else {
+      guard let other = context.people[grant.person] else {
         throw .notFound(what: "the person \(grant.person.shortHex)")
       }
       try issuer.give(
@@ -250,9 +258,7 @@ private struct EpochBeginning {
         until: grant.role == .owner ? 0 : grant.until, time: grant.time)
       given.append(grant.person)
     }
-    guard let own = context.people[vault.person]?.identity else {
-      throw .notFound(what: "this person's identity")
-    }
+    let own = try context.ownPerson()
     try issuer.give(
       key.key, of: pending.id, to: own, as: .owner, until: 0,
       time: current.first { $0.person == vault.person }?.time, following: pending.follows,
@@ -267,7 +273,7 @@ extension Member {
   fileprivate func leavings(due heads: HeadsState) -> [PersonID: LeavingBody] {
     let known = heads.loaded.merging(heads.takenOver) { head, _ in head }
     return register.grants.leavings.due(
-      known: known.mapValues(\.counter), removed: context.people.removedDevices)
+      known: known.mapValues(\.counter), isFormer: context.people.isFormer)
   }
 
   /// The entries of all records, and of those that wait to be joined every version.

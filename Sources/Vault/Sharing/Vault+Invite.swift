@@ -141,7 +141,9 @@ extension Vault {
     var answers: [ContestedInvitation.Answer] = []
     for other in people.persons.keys.sorted() where other != person {
       do throws(VaultError) {
-        let body = try IntroductionBody.load(other, files: context.signedFiles, people: people)
+        let body = try IntroductionBody.load(
+          other, files: context.signedFiles, people: people
+        ).body
         guard body.invitation == invitation.id else { continue }
         let path = VaultPath.introduction(other)
         let plain = try context.signedFiles.open(
@@ -155,7 +157,7 @@ extension Vault {
       } catch {
         switch error {
         // Nobody's answer, or a forged one.
-        case .missing, .damaged: continue
+        case .missing, .damaged, .signedByRemovedDevice: continue
         default: throw error
         }
       }

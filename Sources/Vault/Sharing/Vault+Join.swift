@@ -63,12 +63,12 @@ extension Vault {
     let secret = InvitationSecret(invitation.secret)
     let key = secret.sealingKey(inviter: invitation.inviter, binding: files.binding)
     let body = IntroductionBody(
-      person: made.person, generation: made.generation,
+      person: made.person, certificate: made.certificate,
       invitation: secret.id(binding: files.binding), time: clock.milliseconds(),
       sealed: files.seal(
         Introduction(name: name).encoded(), with: key, .introduction, path, counter: 0))
     try files.store(
-      files.sign(body.encoded(), .introduction, path, with: made.identityKey), at: path, in: store)
+      files.sign(body.encoded(), .introduction, path, with: made.device), at: path, in: store)
   }
 }
 
@@ -78,14 +78,13 @@ extension IntroductionBody {
   /// - Throws: `missing`; `damaged` when it is another's or its signature does not hold.
   static func load(
     _ person: PersonID, files: SignedFiles, people: People
-  ) throws(VaultError) -> IntroductionBody {
+  ) throws(VaultError) -> (body: IntroductionBody, id: StatementID) {
     let path = VaultPath.introduction(person)
     let file = try files.load(path)
     let body = try file.decode(IntroductionBody.init(decoding:))
-    guard body.person == person,
-      let key = people[person]?.signingPublicKey(generation: body.generation)
-    else { throw .damaged(path: path.string, reason: "it is not this person's") }
-    try file.verify(.introduction, publicKey: key)
-    return body
+    guard body.person == person else {
+      throw .damaged(path: path.string, reason: "it is not this person's")
+    }
+    return (body, try people.verify(file, .introduction, by: body.certificate, of: person))
   }
 }

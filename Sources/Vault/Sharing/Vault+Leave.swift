@@ -22,7 +22,7 @@ extension Vault {
   /// Durable when it returns. After an interruption it can be done again.
   ///
   /// - Parameter role: What this person keeps, editor or viewer; nil: nothing.
-  /// - Throws: `readOnly`; `ownersOnly`; `notFound` for someone who is not in the vault, or whose identity does not hold.
+  /// - Throws: `readOnly`; `ownersOnly`; `notFound` for someone who is not in the vault, or whose closings do not hold.
   package func handOver(
     _ member: Member, to taker: PersonID, keeping role: Role?
   ) throws(VaultError) {
@@ -60,17 +60,16 @@ extension Vault {
     guard !member.isOwnedOnly(by: person) else { throw .lastOwner(member: member.id) }
     // What is known only here goes with this device's head, which an owner waits for.
     if member.mayWrite { try member.commitNothing() }
-    guard let generation = context.people[person]?.identity.generation,
-      let key = identities.signingKey(generation: generation)
-    else { throw .notFound(what: "this person's identity") }
     let leaving = LeavingBody(
-      person: person, member: member.id, epoch: current, generation: generation,
-      grantTime: grant.time, keeps: role, device: device,
-      headCounter: member.knownCounters[device] ?? 0, time: context.clock.milliseconds())
+      person: person, member: member.id, epoch: current,
+      certificate: try context.ownCertificate().id, grantTime: grant.time, keeps: role,
+      device: device, headCounter: member.knownCounters[device] ?? 0,
+      time: context.clock.milliseconds())
     let path = VaultPath.leaving(person, member.id, current)
     let files = context.signedFiles
     try files.store(
-      files.sign(leaving.encoded(), .leaving, path, with: key.key), at: path, in: context.store)
+      files.sign(leaving.encoded(), .leaving, path, with: context.device), at: path,
+      in: context.store)
     try member.reloadGrants()
   }
 

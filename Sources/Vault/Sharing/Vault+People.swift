@@ -17,7 +17,7 @@ package struct KnownPerson: Sendable {
 extension Vault {
   /// Everyone in the vault, this person first, then by name.
   ///
-  /// - Throws: What reading the vault folder throws. Someone whose identity does not hold is not among them.
+  /// - Throws: What reading the vault folder throws. Someone whose closings do not hold is not among them.
   package func knownPeople() throws(VaultError) -> [KnownPerson] {
     try context.reloadPeople()
     let profile = try personalProfile()
@@ -26,7 +26,7 @@ extension Vault {
       return KnownPerson(
         id: id, name: id == self.person ? profile.name : known?.name ?? "",
         verification: known?.verification ?? .trustedOnFirstUse,
-        since: known?.time ?? person.identity.time, isSelf: id == self.person)
+        since: known?.time ?? person.since, isSelf: id == self.person)
     }.sorted { left, right in
       if left.isSelf != right.isSelf { return left.isSelf }
       return (left.name, left.id) < (right.name, right.id)
@@ -35,7 +35,7 @@ extension Vault {
 
   /// The six words that this person and the other one compare. Takes about a second.
   ///
-  /// - Throws: `notFound` for someone whose identity is not in the vault or does not hold.
+  /// - Throws: `notFound` for someone whose closings are not in the vault or do not hold.
   package func comparisonWords(with other: PersonID) throws(VaultError) -> [String] {
     guard other != person, context.people[other] != nil else {
       throw .notFound(what: "the person \(other.shortHex)")
@@ -68,8 +68,8 @@ extension Vault {
   /// What this person's devices know together.
   func personalProfile() throws(VaultError) -> PersonalProfile {
     var joined = profile.profile
-    for (device, certificate) in context.people[person]?.certificates ?? [:] {
-      if let known = self.profile(of: device, certificate) { joined.join(known.profile) }
+    for (device, certified) in context.people[person]?.devices ?? [:] {
+      if let known = self.profile(of: device, certified) { joined.join(known.profile) }
     }
     return joined
   }

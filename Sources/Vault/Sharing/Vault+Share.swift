@@ -49,7 +49,7 @@ extension Vault {
   /// - Parameters:
   ///   - role: What they may do. An owner's access has no end.
   ///   - until: Milliseconds since 1970; nil: no end.
-  /// - Throws: `readOnly`; `ownersOnly`; `notFound` for someone who is not in the vault, or whose identity does not hold;
+  /// - Throws: `readOnly`; `ownersOnly`; `notFound` for someone who is not in the vault, or whose closings do not hold;
   ///   `alreadyExists` for someone who has that access or more.
   package func share(
     _ member: Member, with taker: PersonID, role: Role, until: UInt64? = nil
@@ -60,7 +60,7 @@ extension Vault {
     try member.reloadGrants()
     let chain = member.register.grants
     guard member.role == .owner else { throw .ownersOnly(member: member.id) }
-    guard let other = context.people[taker]?.identity else {
+    guard let other = context.people[taker] else {
       throw .notFound(what: "the person \(taker.shortHex)")
     }
     let known = chain.current.flatMap { chain.valid[$0]?[taker] }
@@ -81,7 +81,7 @@ extension Vault {
     let overlooked = member.register.grants.overlooked(by: context.clock.milliseconds())
     var given: [PersonID] = []
     for grant in overlooked where grant.giver == person {
-      guard let other = context.people[grant.person]?.identity else { continue }
+      guard let other = context.people[grant.person], other.generation != nil else { continue }
       try give(member, to: other, as: grant.role, until: grant.until, time: grant.time)
       audit.note(.share, member: member.id, detail: "\(grant.role) \(grant.person.shortHex)")
       given.append(grant.person)
@@ -91,13 +91,13 @@ extension Vault {
 
   /// Writes grants of all epochs that this person owns: of those of before only where the other one has none.
   private func give(
-    _ member: Member, to other: IdentityBody, as role: Role, until: UInt64, time: UInt64
+    _ member: Member, to other: Person, as role: Role, until: UInt64, time: UInt64
   ) throws(VaultError) {
     let chain = member.register.grants
-    let issuer = try grantIssuer(of: member.id)
+    let issuer = try grantIssuer()(member.id)
     for (epoch, grants) in chain.valid.sorted(by: { $0.key < $1.key }) {
       guard let mine = grants[person], mine.role == .owner,
-        grants[other.person] == nil || epoch == chain.current
+        grants[other.id] == nil || epoch == chain.current
       else { continue }
       let key = try opening(of: member.id, seen: nil).unwrapKey(mine, identities)
       try issuer.give(key, of: epoch, to: other, as: role, until: until, time: time)
@@ -106,17 +106,23 @@ extension Vault {
     try member.commitNothing()
   }
 
-  /// Gives grants of a member in this person's name.
+  /// Gives grants of members in this person's name.
   ///
-  /// - Throws: `notFound` when the keys of this person's identity are not here.
-  func grantIssuer(of member: MemberID) throws(VaultError) -> GrantIssuer {
-    guard let generation = context.people[person]?.identity.generation,
-      let agreementKey = identities[generation],
-      let signingKey = identities.signingKey(generation: generation)
-    else { throw .notFound(what: "this person's identity") }
-    return GrantIssuer(
-      member: member, context: context, generation: generation, agreementKey: agreementKey,
-      signingKey: signingKey)
+  /// - Throws: `keysDivided` while the person has no open generation; `notFound` when its key is not here.
+  func grantIssuer() throws(VaultError) -> (MemberID) -> GrantIssuer {
+    let certificate = try context.ownCertificate().id
+    guard let generation = try context.ownPerson().generation else {
+      throw .keysDivided(person: person)
+    }
+    guard let agreementKey = identities[generation] else {
+      throw .notFound(what: "key of your open generation on this machine")
+    }
+    let context = context
+    return { member in
+      GrantIssuer(
+        member: member, context: context, generation: generation, agreementKey: agreementKey,
+        certificate: certificate)
+    }
   }
 }
 
@@ -132,38 +138,44 @@ extension GrantBody {
 struct GrantIssuer {
   let member: MemberID
   let context: VaultContext
-  let generation: UInt32
+  /// The giver's open one.
+  let generation: StatementID
   let agreementKey: IdentityKeys.Shared
-  let signingKey: IdentityKeys.SharedSigning
+  /// Of the giver's device, which signs.
+  let certificate: StatementID
 
   /// Writes one grant; durable when it returns.
   ///
+  /// - Throws: `keysDivided` for someone who has no open generation.
   /// - Parameters:
   ///   - time: When access was given, if not now.
   ///   - follows: Only in the grant that begins an epoch, as `without`.
   func give(
-    _ key: borrowing FamilyMemberKey, of epoch: EpochID, to other: IdentityBody, as role: Role,
+    _ key: borrowing FamilyMemberKey, of epoch: EpochID, to other: Person, as role: Role,
     until: UInt64, time: UInt64? = nil, following follows: [EpochID] = [],
     without: [PersonID] = []
   ) throws(VaultError) {
     let giver = context.person
+    guard let theirs = other.generation,
+      let publicKey = other.agreementPublicKey(generation: theirs)
+    else { throw .keysDivided(person: other.id) }
     let wrapped: [UInt8]
     do {
       wrapped = try key.wrap(
-        giver: agreementKey.key, taker: other.agreementPublicKey,
-        grant: GrantContext(member: member, epoch: epoch, giver: giver, taker: other.person),
+        giver: agreementKey.key, taker: publicKey,
+        grant: GrantContext(member: member, epoch: epoch, giver: giver, taker: other.id),
         binding: context.binding)
     } catch {
       throw .crypto(error)
     }
     let grant = GrantBody(
-      member: member, epoch: epoch, person: other.person, personGeneration: other.generation,
-      giver: giver, giverGeneration: generation, role: role, wrappedKey: wrapped,
+      member: member, epoch: epoch, person: other.id, personGeneration: theirs, giver: giver,
+      giverGeneration: generation, certificate: certificate, role: role, wrappedKey: wrapped,
       time: time ?? context.clock.milliseconds(), until: until, follows: follows,
       without: without)
-    let path = VaultPath.grant(member, epoch, other.person)
+    let path = VaultPath.grant(member, epoch, other.id)
     try context.signedFiles.store(
-      context.signedFiles.sign(grant.encoded(), .grant, path, with: signingKey.key), at: path,
+      context.signedFiles.sign(grant.encoded(), .grant, path, with: context.device), at: path,
       in: context.store)
   }
 }

@@ -8,16 +8,12 @@ extension Watermarks {
   ///
   /// After a rollback that its person confirmed, the newer state seen before stays as the `floor` below
   /// which no counter is used again.
-  ///
-  /// - Parameter rootCount: Of an identity, how many root keys its person has had.
-  mutating func raise(_ path: VaultPath, counter: UInt64, hash: FileHash, rootCount: Int = 0) {
-    let rootCount = UInt32(clamping: rootCount)
+  mutating func raise(_ path: VaultPath, counter: UInt64, hash: FileHash) {
     guard let position = marks.firstIndex(where: { $0.path == path }) else {
       marks.append(
-        Watermark(path: path, counter: counter, hash: hash, floor: counter, rootCount: rootCount))
+        Watermark(path: path, counter: counter, hash: hash, floor: counter))
       return
     }
-    marks[position].rootCount = max(marks[position].rootCount, rootCount)
     guard counter >= marks[position].counter else { return }
     marks[position].counter = counter
     marks[position].hash = hash
@@ -32,12 +28,11 @@ extension Watermarks {
   /// Goes back to an older state of a register, which its person confirmed to be meant.
   ///
   /// What was seen before stays as the floor, so that no counter is used twice.
-  mutating func accept(_ path: VaultPath, counter: UInt64, hash: FileHash, rootCount: Int = 0) {
+  mutating func accept(_ path: VaultPath, counter: UInt64, hash: FileHash) {
     guard let position = marks.firstIndex(where: { $0.path == path }) else { return }
     marks[position].floor = max(marks[position].floor, marks[position].counter)
     marks[position].counter = counter
     marks[position].hash = hash
-    marks[position].rootCount = UInt32(clamping: rootCount)
   }
 
   // MARK: Epochs

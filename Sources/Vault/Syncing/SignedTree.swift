@@ -2,17 +2,16 @@ import BlobStore
 import Synchronization
 import VaultCrypto
 import VaultModel
+import VaultTrust
 
 /// What a signed file says of itself, once it is verified.
 package struct SignedFacts: Hashable, Sendable {
   /// Of a register; 0 for a statement.
   package var counter: UInt64
-  /// Of the whole file.
+  /// Of the whole file; of a closing or certificate its id, which is the same in every envelope.
   package var hash: FileHash
   /// Of the register that this one replaced.
   package var previous: FileHash?
-  /// Of an identity: how many root keys its person has had.
-  package var rootCount = 0
   /// Of a statement of which two may hold: the greater one counts.
   package var rank: StatementRank?
 }
@@ -34,70 +33,55 @@ package struct SignedTree: Sendable {
   let store: OverlayStore
   let files: SignedFiles
   let people: People
-  // Which epoch of each member was current on this machine before.
+  // Which epoch of each member was current on this machine before, and what counted of people.
   private let seen: Watermarks
+  private let memory: PeopleMemory
   private let chains = GrantChains()
 
-  /// - Parameter seen: What this machine has seen; without it, the epochs alone decide which one is current.
+  /// - Parameters:
+  ///   - seen: What this machine has seen; without it, the epochs alone decide which one is current.
+  ///   - memory: What counted of people on this machine before.
   /// - Throws: `io` and the like when the people cannot be listed; a broken file of one hides only that one.
   package init(
-    vault: VaultID, store: any BlobStore, seen: Watermarks = Watermarks()
+    vault: VaultID, store: any BlobStore, seen: Watermarks = Watermarks(),
+    memory: PeopleMemory = PeopleMemory()
   ) throws(VaultError) {
-    try self.init(store: OverlayStore(store), binding: Binding(vault: vault), seen: seen)
+    try self.init(
+      store: OverlayStore(store), binding: Binding(vault: vault), seen: seen, memory: memory)
   }
 
-  private init(store: OverlayStore, binding: Binding, seen: Watermarks) throws(VaultError) {
+  private init(
+    store: OverlayStore, binding: Binding, seen: Watermarks, memory: PeopleMemory
+  ) throws(VaultError) {
     self.store = store
     self.seen = seen
+    self.memory = memory
     files = SignedFiles(store: store, binding: binding)
-    people = try People.load(store: store, files: files)
+    people = try People.load(store: store, files: files, memory: memory)
   }
 
-  /// The devices that their persons removed.
-  package var removedDevices: Set<DeviceID> { people.removedDevices }
+  /// Whether the device was left out by whoever certified it: what it signs counts no more.
+  package func isFormer(_ device: DeviceID) -> Bool { people.isFormer(device) }
 
-  /// When the device was removed by its person; nil if it was not.
-  package func removal(of device: DeviceID) -> RemovedDevice? {
-    people.persons.values.first { $0.former[device] != nil }?.removal(of: device)
+  /// When the person removed the device, in milliseconds since 1970; nil if they did not.
+  package func removal(of device: DeviceID, from person: PersonID) -> UInt64? {
+    people[person]?.removal(of: device)
   }
 
-  /// Whether these bytes are an identity of the device's person beside the one here: one person has changed keys on two
-  /// machines that had not met. Docs/Format.md, "Two changes of keys".
-  package func isDivided(_ path: VaultPath, _ bytes: [UInt8], of device: DeviceID) -> Bool {
-    guard case .identity(let person) = path, let known = people[person],
-      known.certificates[device] != nil || known.former[device] != nil
-    else { return false }
-    do throws(VaultError) {
-      let (identity, _) = try People.loadIdentity(person, files: holding(path, bytes))
-      return identity.isDivided(from: known.identity)
-    } catch {
-      // What does not hold is none.
-      return false
-    }
-  }
+  /// How many people have keys that count.
+  package var personCount: Int { people.persons.count }
 
   /// The tree with these files, which may be anything: what does not verify changes nothing.
   ///
-  /// A statement that is here already stays, unless the new one outranks it; an identity is taken when it is valid, its counter is higher and its root
-  /// keys go on from those that are known.
+  /// A statement that is here already stays, unless the new one outranks it.
   package func adding(_ new: [VaultPath: [UInt8]]) throws(VaultError) -> SignedTree {
     var store = store
     var rivals: [VaultPath: [UInt8]] = [:]
     for (path, bytes) in new {
       let blobPath = BlobPath(path.string)
       switch path {
-      case .identity(let person):
-        do throws(VaultError) {
-          let (identity, _) = try People.loadIdentity(person, files: holding(path, bytes))
-          if let known = people[person]?.identity {
-            guard identity.counter > known.counter, identity.succeeds(known) else { continue }
-          }
-          store.add(blobPath, bytes)
-        } catch {
-          // `verify` says what is wrong with it.
-          continue
-        }
-      case .certificate, .introduction, .memberRoot, .grant, .leaving, .deviceRequest:
+      case .closing, .certificate, .wrap, .introduction, .memberRoot, .grant, .leaving,
+        .deviceRequest:
         guard try storing({ () throws(BlobStoreError) in try store.size(of: blobPath) }) == nil
         else {
           rivals[path] = bytes
@@ -107,13 +91,15 @@ package struct SignedTree: Sendable {
       case .vault, .device, .head, .object, .auditSegment: continue
       }
     }
-    let tree = try SignedTree(store: store, binding: files.binding, seen: seen)
+    let tree = try SignedTree(
+      store: store, binding: files.binding, seen: seen, memory: memory)
     var hasGreater = false
     for (path, bytes) in rivals where try tree.isOutranked(path, by: bytes) {
       store.add(BlobPath(path.string), bytes)
       hasGreater = true
     }
-    return hasGreater ? try SignedTree(store: store, binding: files.binding, seen: seen) : tree
+    guard hasGreater else { return tree }
+    return try SignedTree(store: store, binding: files.binding, seen: seen, memory: memory)
   }
 
   /// Whether these bytes hold at the path of a statement, and count before what stands there, which may be broken.
@@ -142,19 +128,11 @@ package struct SignedTree: Sendable {
     let files = holding(path, bytes)
     let hash = Digest.sha256(bytes)
     switch path {
-    case .identity(let person):
-      let (identity, _) = try People.loadIdentity(person, files: files)
-      if let known = people[person]?.identity, !identity.succeeds(known),
-        // Otherwise it is one of before, which the plan tells.
-        !known.succeeds(identity) || identity.counter > known.counter
-      {
-        throw identity.replacedWords()
-      }
-      return SignedFacts(
-        counter: identity.counter, hash: hash, previous: identity.previous,
-        rootCount: identity.rootKeys.count)
-    case .certificate(let person, let generation, let device):
-      try verifyCertificate(device, person: person, generation: generation, files: files)
+    case .closing, .certificate:
+      let id = try verifyStatement(path, bytes)
+      return SignedFacts(counter: 0, hash: FileHash(storage: id.storage))
+    case .wrap(let person, let closing, let device):
+      try verifyWrap(path, bytes, of: person, closing, for: device)
     case .introduction(let person):
       _ = try IntroductionBody.load(person, files: files, people: people)
     case .deviceRequest(let person, let device):
@@ -166,7 +144,7 @@ package struct SignedTree: Sendable {
       let body = try verifyDevice(device, person: person, files: files)
       return SignedFacts(counter: body.counter, hash: hash, previous: body.previous)
     case .memberRoot(let member):
-      _ = try MemberRootBody.load(member, files: files, people: people)
+      _ = try MemberRoot.load(member, files: files, people: people)
     case .grant(let member, let epoch, let person):
       let chain =
         try isStored(path, hash) ? grants(of: member) : loadGrants(of: member, files: files)
@@ -177,7 +155,9 @@ package struct SignedTree: Sendable {
       return SignedFacts(
         counter: 0, hash: hash, previous: nil, rank: StatementRank(grant, in: chain.epochs))
     case .leaving(let person, let member, let epoch):
-      let leaving = try LeavingBody.load(person, member, epoch, files: files, people: people)
+      let leaving = try LeavingBody.load(
+        person, member, epoch, files: files, people: people
+      ).body
       return SignedFacts(counter: 0, hash: hash, previous: nil, rank: StatementRank(leaving))
     case .head(let member, let device):
       let chain = try grants(of: member)
@@ -226,9 +206,9 @@ package struct SignedTree: Sendable {
   private func loadGrants(
     of member: MemberID, files: SignedFiles
   ) throws(VaultError) -> GrantChain {
-    let root = try MemberRootBody.load(member, files: files, people: people)
+    let root = try MemberRoot.load(member, files: files, people: people)
     return try GrantChain.load(
-      member: member, creator: root.creator, seen: seen.epoch(of: member), store: files.store,
+      member: member, creator: root.person, seen: seen.epoch(of: member), store: files.store,
       files: files, people: people)
   }
 
@@ -248,8 +228,7 @@ package struct SignedTree: Sendable {
     return !outcome.besides.isEmpty || !chain.leavings.counting.isEmpty
       || !chain.overlooked(by: now).isEmpty
       || chain.currentGrants.contains { grant in
-        grant.hasEnded(by: now)
-          || people[grant.person].map { $0.identity.generation > grant.personGeneration } ?? false
+        grant.hasEnded(by: now) || people.hasNewKeys(since: grant)
       }
   }
 
@@ -279,14 +258,37 @@ package struct SignedTree: Sendable {
     }
   }
 
-  private func verifyCertificate(
-    _ device: DeviceID, person: PersonID, generation: UInt32, files: SignedFiles
+  /// The id of a closing or certificate that is sound and stands where it belongs.
+  private func verifyStatement(
+    _ path: VaultPath, _ bytes: [UInt8]
+  ) throws(VaultError) -> StatementID {
+    guard let label = path.statementLabel else {
+      preconditionFailure("only statements of people are verified as such")
+    }
+    do throws(TrustError) {
+      let (id, person) = try people.trust.statements.verify(StatementFile(label, bytes))
+      switch path {
+      case .closing(person, id), .certificate(person, id): return id
+      default: throw .contradiction("its name is not that of what it says")
+      }
+    } catch {
+      throw .damaged(path: path.string, reason: "\(error)")
+    }
+  }
+
+  /// A wrap has no signature: only that it is for a device and a generation which are known can be seen.
+  private func verifyWrap(
+    _ path: VaultPath, _ bytes: [UInt8], of person: PersonID, _ closing: StatementID,
+    for device: DeviceID
   ) throws(VaultError) {
-    let path = VaultPath.certificate(person, generation: generation, device)
-    guard let known = people[person], let key = known.signingPublicKey(generation: generation)
-    else { throw .damaged(path: path.string, reason: "its person is not in this vault") }
-    _ = try People.loadCertificate(
-      device, person: person, generation: generation, signingKey: key, files: files)
+    guard let known = people[person], known.history.valid[closing] != nil,
+      known.anyCertificate(of: device) != nil
+    else {
+      throw .damaged(path: path.string, reason: "its generation or its device is not known here")
+    }
+    guard WrappedMasterKey(file: bytes) != nil else {
+      throw .damaged(path: path.string, reason: "it has \(bytes.count) bytes")
+    }
   }
 
   private func verifyDevice(
@@ -300,7 +302,7 @@ package struct SignedTree: Sendable {
     }
     let certificate = try people.certificate(
       of: device, person: person, path: path)
-    try file.verify(.device, publicKey: certificate.signingPublicKey)
+    try file.verify(.device, publicKey: certificate.signingKey.bytes)
     return body
   }
 }

@@ -1,6 +1,7 @@
 import BlobStore
 import VaultCrypto
 import VaultModel
+import VaultTrust
 
 /// What a sync asks of a vault and does to it, besides its members.
 extension Vault {
@@ -30,8 +31,7 @@ extension Vault {
       try context.state.updateWatermarks(durably: true) { marks in
         for file in files where file.facts.counter > 0 {
           marks.raise(
-            file.path, counter: file.facts.counter, hash: file.facts.hash,
-            rootCount: file.facts.rootCount)
+            file.path, counter: file.facts.counter, hash: file.facts.hash)
         }
       }
     }
@@ -39,20 +39,25 @@ extension Vault {
     for id in Set(files.compactMap(\.path.memberOfAccess)) { try member(id)?.reloadGrants() }
   }
 
-  /// Whether an identity among the files takes out other devices than are known to be out.
+  /// Whether a closing among the files leaves out other devices than are known to be out.
   private func removesDevices(
     _ files: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)]
   ) throws(VaultError) -> Bool {
-    let known = context.people.removedDevices.union([device])
+    let people = context.people
     for file in files {
-      guard case .identity = file.path else { continue }
-      let identity: IdentityBody
+      guard case .closing(let person, let id) = file.path, let known = people[person],
+        known.history.valid[id] == nil
+      else { continue }
+      let closing: Closing
       do throws(ModelError) {
-        identity = try IdentityBody(decoding: SignedFile(decoding: file.bytes).body)
+        closing = try Closing(decoding: SignedFile(decoding: file.bytes).body)
       } catch {
         throw VaultError(error, path: file.path.string)
       }
-      if identity.removed.contains(where: { !known.contains($0.device) }) { return true }
+      let stay = Set(closing.stay)
+      if known.devices.contains(where: { $0.key != device && !stay.contains($0.value.id) }) {
+        return true
+      }
     }
     return false
   }

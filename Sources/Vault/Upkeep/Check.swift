@@ -58,11 +58,32 @@ extension Vault {
       try check.run(into: &report)
     }
     report.problems += try foreignFiles()
+    report.problems += try damagedStatements()
     report.problems += try audit.read().problems
     var seen: Set<Problem> = []
     report.problems = report.problems.filter { seen.insert($0).inserted }
       .sorted { ($0.severity, $1.path) > ($1.severity, $0.path) }
     return report
+  }
+
+  /// Closings and certificates whose files in the folder do not hold, though this machine remembers what they say; and
+  /// wraps of this device that are not what it has opened.
+  private func damagedStatements() throws(VaultError) -> [Problem] {
+    let files = context.signedFiles
+    let shown = try People.load(store: context.store, files: files, memory: PeopleMemory())
+    var problems = shown.problems
+    for (path, bytes) in try context.state.loadPeopleMemory().files {
+      guard case .wrap = path else { continue }
+      do throws(VaultError) {
+        if try files.loadWrap(path, PeopleMemory()) == bytes { continue }
+        problems.append(
+          Problem(
+            .damaged, .damage, path: path.string, reason: "it is not what this device has opened"))
+      } catch {
+        problems.append(Problem(error, path: path.string))
+      }
+    }
+    return problems
   }
 
   /// Files in the vault folder that are no part of a vault, and what crashes left.

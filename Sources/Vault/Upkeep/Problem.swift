@@ -17,6 +17,8 @@ package struct Problem: Hashable, Sendable {
     case unreadableFrontMatter
     /// A file that is no part of a vault: a sync tool's copy, a temporary name.
     case foreignFile
+    /// A person's keys were changed in two places that did not know of each other; nobody gives them keys.
+    case dividedKeys
     /// A file of a device that its person removed; it counts no more.
     case removedDevice
     /// This person could read a member until a date that has passed.

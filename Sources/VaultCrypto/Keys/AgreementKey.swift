@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// A private key of X25519 (RFC 7748), of a device or an identity.
+/// A private key of X25519 (RFC 7748), of a device or a generation.
 package struct AgreementKey: ~Copyable, Sendable {
   package static let size = 32
 

@@ -15,7 +15,6 @@ package struct Binding: Hashable, Sendable {
   /// What is signed for a file: its label and path are part of it, so that it is valid nowhere
   /// else.
   package func signedMessage(_ label: FileLabel, path: String, body: [UInt8]) -> [UInt8] {
-    let path = label == .root ? "members/root" : path
     return prefix(label.rawValue) + Digest.sha256(Array(path.utf8)).bytes + body
   }
 
@@ -31,15 +30,12 @@ package struct Binding: Hashable, Sendable {
 
 /// Which kind of signed or sealed file a signature or a sealed value is for.
 package enum FileLabel: String, Sendable, CaseIterable {
-  case identity
-  /// A root key of a person, signed by the one before it: not a file, but part of `identity`.
-  case successor
+  /// The approval in a certificate: not a file.
   case certificate
   case request
   case device
   case introduction
   case leaving
-  case root
   case grant
   case head
   case audit

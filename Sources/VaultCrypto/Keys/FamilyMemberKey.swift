@@ -54,7 +54,7 @@ package struct FamilyMemberKey: ~Copyable, Sendable {
 
   /// Wraps this key for the taker of a grant; gives 40 bytes.
   ///
-  /// `giver` is the agreement key of the giver's identity, `taker` the public one of the taker's.
+  /// `giver` is the agreement key of the giver's generation, `taker` the public one of the taker's.
   /// Throws `invalidKey` or `weakPublicKey` for a public key that must not be used.
   package func wrap(
     giver: borrowing AgreementKey, taker: [UInt8], grant: GrantContext, binding: Binding

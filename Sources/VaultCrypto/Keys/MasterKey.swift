@@ -1,6 +1,6 @@
 import VaultModel
 
-/// A person's key of one generation: 32 random bytes, of which the identity's keys are derived.
+/// A person's key of one generation: 32 random bytes, of which the generation's keys are derived.
 package struct MasterKey: ~Copyable, Sendable {
   private let secret: SecretBytes
 
@@ -17,14 +17,9 @@ package struct MasterKey: ~Copyable, Sendable {
 
   // MARK: Derived keys
 
-  /// Signs as the identity of this generation: certificates, roots and grants.
-  package func identitySigningKey(binding: Binding, generation: UInt32) -> SigningKey {
-    SigningKey(seed: derive("identity-signing", binding, bigEndianBytes(generation)))
-  }
-
-  /// Gives and takes family member keys as the identity of this generation.
-  package func identityAgreementKey(binding: Binding, generation: UInt32) -> AgreementKey {
-    AgreementKey(privateKey: derive("identity-agreement", binding, bigEndianBytes(generation)))
+  /// Gives and takes family member keys in this generation: the closing that opened it has the public key.
+  package func agreementKey(binding: Binding) -> AgreementKey {
+    AgreementKey(privateKey: derive("identity-agreement", binding))
   }
 
   /// Seals the device registers of this generation.
@@ -37,8 +32,8 @@ package struct MasterKey: ~Copyable, Sendable {
     SealingKey(derive("audit", binding), binding: binding)
   }
 
-  private func derive(_ label: String, _ binding: Binding, _ context: [UInt8] = []) -> SecretBytes {
-    HKDF.derive(secret, info: binding.info(label: label, context: context))
+  private func derive(_ label: String, _ binding: Binding) -> SecretBytes {
+    HKDF.derive(secret, info: binding.info(label: label))
   }
 
   // MARK: The generation before
@@ -104,26 +99,41 @@ package struct MasterKey: ~Copyable, Sendable {
   }
 }
 
-/// A master key as it stands in a device certificate.
+/// A master key as it stands in a wrap for a device.
 package struct WrappedMasterKey: Hashable, Sendable {
   /// X25519, 32 bytes.
   package var ephemeralPublicKey: [UInt8]
   /// 40 bytes.
   package var wrapped: [UInt8]
 
+  /// Of a wrap's file.
+  package static let byteCount = AgreementKey.size + KeyWrap.wrappedSize
+
   package init(ephemeralPublicKey: [UInt8], wrapped: [UInt8]) {
     self.ephemeralPublicKey = ephemeralPublicKey
     self.wrapped = wrapped
   }
+
+  /// The file's bytes: the public key, then the wrapped one.
+  package var bytes: [UInt8] { ephemeralPublicKey + wrapped }
+
+  /// What a file of this content wraps; nil if it has another size.
+  package init?(file: [UInt8]) {
+    guard file.count == Self.byteCount else { return nil }
+    self.init(
+      ephemeralPublicKey: Array(file.prefix(AgreementKey.size)),
+      wrapped: Array(file.dropFirst(AgreementKey.size)))
+  }
 }
 
-/// Which device certificate a wrapped master key belongs to; it does not unwrap in another.
+/// Which generation and device a wrapped master key is for; it does not unwrap for another.
 package struct DeviceWrapContext: Hashable, Sendable {
   package var person: PersonID
-  package var generation: UInt32
+  /// The closing that opened it.
+  package var generation: StatementID
   package var device: DeviceID
 
-  package init(person: PersonID, generation: UInt32, device: DeviceID) {
+  package init(person: PersonID, generation: StatementID, device: DeviceID) {
     self.person = person
     self.generation = generation
     self.device = device
@@ -137,6 +147,6 @@ package struct DeviceWrapContext: Hashable, Sendable {
       shared, salt: ephemeral + publicKey,
       info: binding.info(
         label: "device-wrap",
-        context: person.bytes + bigEndianBytes(generation) + device.bytes))
+        context: person.bytes + generation.bytes + device.bytes))
   }
 }

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// A private key of Ed25519 (RFC 8032), of a device, an identity or a person's root.
+/// A private key of Ed25519 (RFC 8032), of a device, or of a person's words.
 package struct SigningKey: ~Copyable, Sendable {
   package static let size = 32
   package static let signatureSize = 64

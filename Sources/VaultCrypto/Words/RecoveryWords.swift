@@ -53,7 +53,7 @@ package struct RecoveryWords: ~Copyable, Sendable {
 
   // MARK: Keys
 
-  /// The key that names the person and signs their identity; exists only while the words are there.
+  /// The key that names the person and signs their closings; exists only while the words are there.
   package func rootSigningKey(binding: Binding) -> SigningKey {
     SigningKey(seed: HKDF.derive(entropy, info: binding.info(label: "root-signing")))
   }
@@ -81,7 +81,7 @@ package enum WordsError: Error, Hashable, Sendable {
   case badChecksum
 }
 
-/// The stretched recovery words: they wrap the master key in the person's identity.
+/// The stretched recovery words: they wrap the master key in a closing of the person.
 package struct RecoverySeed: ~Copyable, Sendable {
   private let secret: SecretBytes
 

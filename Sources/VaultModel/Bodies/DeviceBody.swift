@@ -6,8 +6,8 @@ package struct DeviceBody: Hashable, Sendable {
   package var counter: UInt64
   /// The SHA-256 of the file that this one replaced; nil in the first.
   package var previous: FileHash?
-  /// Of the master key whose profile key seals `sealed`.
-  package var generation: UInt32
+  /// The closing that opened the generation of the master key whose profile key seals `sealed`.
+  package var generation: StatementID
   /// A `DeviceProfile`.
   package var sealed: Sealed
   package var unknown: UnknownFields
@@ -17,7 +17,7 @@ package struct DeviceBody: Hashable, Sendable {
     device: DeviceID,
     counter: UInt64,
     previous: FileHash? = nil,
-    generation: UInt32,
+    generation: StatementID,
     sealed: Sealed,
     unknown: UnknownFields = .none
   ) {
@@ -41,7 +41,7 @@ package struct DeviceBody: Hashable, Sendable {
     device = try message.device.id("device")
     counter = try message.counter.fromOne("counter")
     previous = try message.previous.optionalID("previous")
-    generation = try message.generation.fromOne("generation")
+    generation = try message.generation.id("generation")
     sealed = try Sealed(message.sealed)
     unknown = message.unknown
   }
@@ -52,7 +52,7 @@ package struct DeviceBody: Hashable, Sendable {
     message.device = device.data
     message.counter = counter
     message.previous = previous?.data ?? [].data
-    message.generation = generation
+    message.generation = generation.data
     message.sealed = sealed.message
     message.unknown = unknown
     return message

@@ -6,6 +6,8 @@ package struct DeviceRequestBody: Hashable, Sendable {
   package var signingPublicKey: [UInt8]
   /// X25519, of the device.
   package var agreementPublicKey: [UInt8]
+  /// The device's signature: "I am a device of this person."
+  package var consent: [UInt8]
   /// Milliseconds since 1970.
   package var time: UInt64
   /// A `DeviceRequest`, under the key that the eight words give.
@@ -17,6 +19,7 @@ package struct DeviceRequestBody: Hashable, Sendable {
     device: DeviceID,
     signingPublicKey: [UInt8],
     agreementPublicKey: [UInt8],
+    consent: [UInt8],
     time: UInt64,
     sealed: Sealed,
     unknown: UnknownFields = .none
@@ -25,6 +28,7 @@ package struct DeviceRequestBody: Hashable, Sendable {
     self.device = device
     self.signingPublicKey = signingPublicKey
     self.agreementPublicKey = agreementPublicKey
+    self.consent = consent
     self.time = time
     self.sealed = sealed
     self.unknown = unknown
@@ -42,6 +46,7 @@ package struct DeviceRequestBody: Hashable, Sendable {
     signingPublicKey = try message.signingPublicKey.bytes(KeySize.publicKey, "signing public key")
     agreementPublicKey = try message.agreementPublicKey.bytes(
       KeySize.publicKey, "agreement public key")
+    consent = try message.consent.bytes(KeySize.signature, "consent")
     time = try message.time.time("time")
     sealed = try Sealed(message.sealed)
     unknown = message.unknown
@@ -53,6 +58,7 @@ package struct DeviceRequestBody: Hashable, Sendable {
     message.device = device.data
     message.signingPublicKey = signingPublicKey.data
     message.agreementPublicKey = agreementPublicKey.data
+    message.consent = consent.data
     message.time = time
     message.sealed = sealed.message
     message.unknown = unknown

@@ -5,11 +5,13 @@ package struct GrantBody: Hashable, Sendable {
   package var epoch: EpochID
   /// Who is given access.
   package var person: PersonID
-  /// The identity that the key is wrapped for.
-  package var personGeneration: UInt32
+  /// The closing that opened the generation which the key is wrapped for.
+  package var personGeneration: StatementID
   package var giver: PersonID
-  /// The identity that wraps and signs.
-  package var giverGeneration: UInt32
+  /// The closing that opened the generation whose key wraps.
+  package var giverGeneration: StatementID
+  /// Of the giver's device, which signs.
+  package var certificate: StatementID
   package var role: Role
   /// The key of this epoch.
   package var wrappedKey: [UInt8]
@@ -27,9 +29,10 @@ package struct GrantBody: Hashable, Sendable {
     member: MemberID,
     epoch: EpochID,
     person: PersonID,
-    personGeneration: UInt32,
+    personGeneration: StatementID,
     giver: PersonID,
-    giverGeneration: UInt32,
+    giverGeneration: StatementID,
+    certificate: StatementID,
     role: Role,
     wrappedKey: [UInt8],
     time: UInt64,
@@ -44,6 +47,7 @@ package struct GrantBody: Hashable, Sendable {
     self.personGeneration = personGeneration
     self.giver = giver
     self.giverGeneration = giverGeneration
+    self.certificate = certificate
     self.role = role
     self.wrappedKey = wrappedKey
     self.time = time
@@ -65,9 +69,10 @@ package struct GrantBody: Hashable, Sendable {
       number: try message.epochNumber.fromOne("epoch number"),
       owner: try message.epochOwner.id("epoch owner"))
     person = try message.person.id("person")
-    personGeneration = try message.personGeneration.fromOne("person generation")
+    personGeneration = try message.personGeneration.id("person generation")
     giver = try message.giver.id("giver")
-    giverGeneration = try message.giverGeneration.fromOne("giver generation")
+    giverGeneration = try message.giverGeneration.id("giver generation")
+    certificate = try message.certificate.id("certificate")
     role = try Role(message.role)
     wrappedKey = try message.wrappedKey.bytes(KeySize.wrappedKey, "wrapped key")
     time = try message.time.time("time")
@@ -86,9 +91,10 @@ package struct GrantBody: Hashable, Sendable {
     message.epochNumber = epoch.number
     message.epochOwner = epoch.owner.data
     message.person = person.data
-    message.personGeneration = personGeneration
+    message.personGeneration = personGeneration.data
     message.giver = giver.data
-    message.giverGeneration = giverGeneration
+    message.giverGeneration = giverGeneration.data
+    message.certificate = certificate.data
     message.role = role.message
     message.wrappedKey = wrappedKey.data
     message.time = time

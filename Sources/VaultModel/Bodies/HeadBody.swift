@@ -8,8 +8,10 @@ package struct HeadBody: Hashable, Sendable {
   package var previous: FileHash?
   /// Whose device it is.
   package var person: PersonID
-  /// Of the certificate that vouches for the device.
-  package var generation: UInt32
+  /// That vouches for the device.
+  package var certificate: StatementID
+  /// The closing of the newest generation that the writer knew of its person: a hint at what may be missing here.
+  package var generation: StatementID
   /// Tells which epoch's register key seals `sealed`.
   package var keyID: KeyID
   /// A `Head`.
@@ -22,7 +24,8 @@ package struct HeadBody: Hashable, Sendable {
     counter: UInt64,
     previous: FileHash? = nil,
     person: PersonID,
-    generation: UInt32,
+    certificate: StatementID,
+    generation: StatementID,
     keyID: KeyID,
     sealed: Sealed,
     unknown: UnknownFields = .none
@@ -32,6 +35,7 @@ package struct HeadBody: Hashable, Sendable {
     self.counter = counter
     self.previous = previous
     self.person = person
+    self.certificate = certificate
     self.generation = generation
     self.keyID = keyID
     self.sealed = sealed
@@ -50,7 +54,8 @@ package struct HeadBody: Hashable, Sendable {
     counter = try message.counter.fromOne("counter")
     previous = try message.previous.optionalID("previous")
     person = try message.person.id("person")
-    generation = try message.generation.fromOne("generation")
+    certificate = try message.certificate.id("certificate")
+    generation = try message.generation.id("generation")
     keyID = try message.keyID.id("key id")
     sealed = try Sealed(message.sealed)
     unknown = message.unknown
@@ -63,7 +68,8 @@ package struct HeadBody: Hashable, Sendable {
     message.counter = counter
     message.previous = previous?.data ?? [].data
     message.person = person.data
-    message.generation = generation
+    message.certificate = certificate.data
+    message.generation = generation.data
     message.keyID = keyID.data
     message.sealed = sealed.message
     message.unknown = unknown

@@ -1,8 +1,8 @@
 /// The body of `people/<person>/introduction`: a person answers an invitation.
 package struct IntroductionBody: Hashable, Sendable {
   package var person: PersonID
-  /// Of the identity that signs.
-  package var generation: UInt32
+  /// Of the device that signs.
+  package var certificate: StatementID
   /// The invitation that is answered.
   package var invitation: InvitationID
   /// Milliseconds since 1970.
@@ -13,14 +13,14 @@ package struct IntroductionBody: Hashable, Sendable {
 
   package init(
     person: PersonID,
-    generation: UInt32,
+    certificate: StatementID,
     invitation: InvitationID,
     time: UInt64,
     sealed: Sealed,
     unknown: UnknownFields = .none
   ) {
     self.person = person
-    self.generation = generation
+    self.certificate = certificate
     self.invitation = invitation
     self.time = time
     self.sealed = sealed
@@ -35,7 +35,7 @@ package struct IntroductionBody: Hashable, Sendable {
 
   init(_ message: Kinvault_V1_IntroductionBody) throws(ModelError) {
     person = try message.person.id("person")
-    generation = try message.generation.fromOne("generation")
+    certificate = try message.certificate.id("certificate")
     invitation = try message.invitation.id("invitation")
     time = try message.time.time("time")
     sealed = try Sealed(message.sealed)
@@ -45,7 +45,7 @@ package struct IntroductionBody: Hashable, Sendable {
   var message: Kinvault_V1_IntroductionBody {
     var message = Kinvault_V1_IntroductionBody()
     message.person = person.data
-    message.generation = generation
+    message.certificate = certificate.data
     message.invitation = invitation.data
     message.time = time
     message.sealed = sealed.message

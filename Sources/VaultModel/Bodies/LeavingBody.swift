@@ -5,8 +5,8 @@ package struct LeavingBody: Hashable, Sendable {
   package var member: MemberID
   /// The epoch that was current.
   package var epoch: EpochID
-  /// Of the identity that signs.
-  package var generation: UInt32
+  /// Of the device that signs.
+  package var certificate: StatementID
   /// When the grant that is given up was given: `time` in it.
   package var grantTime: UInt64
   /// The role that is kept; nil: no access at all.
@@ -23,7 +23,7 @@ package struct LeavingBody: Hashable, Sendable {
     person: PersonID,
     member: MemberID,
     epoch: EpochID,
-    generation: UInt32,
+    certificate: StatementID,
     grantTime: UInt64,
     keeps: Role?,
     device: DeviceID,
@@ -34,7 +34,7 @@ package struct LeavingBody: Hashable, Sendable {
     self.person = person
     self.member = member
     self.epoch = epoch
-    self.generation = generation
+    self.certificate = certificate
     self.grantTime = grantTime
     self.keeps = keeps
     self.device = device
@@ -55,7 +55,7 @@ package struct LeavingBody: Hashable, Sendable {
     epoch = EpochID(
       number: try message.epochNumber.fromOne("epoch number"),
       owner: try message.epochOwner.id("epoch owner"))
-    generation = try message.generation.fromOne("generation")
+    certificate = try message.certificate.id("certificate")
     grantTime = try message.grantTime.time("grant time")
     keeps = message.keeps == .unspecified ? nil : try Role(message.keeps)
     device = try message.device.id("device")
@@ -73,7 +73,7 @@ package struct LeavingBody: Hashable, Sendable {
     message.member = member.data
     message.epochNumber = epoch.number
     message.epochOwner = epoch.owner.data
-    message.generation = generation
+    message.certificate = certificate.data
     message.grantTime = grantTime
     message.keeps = keeps?.message ?? .unspecified
     message.device = device.data

@@ -20,6 +20,12 @@ package struct RecoverySlot: Hashable, Sendable {
     self.unknown = unknown
   }
 
+  package init(decoding bytes: [UInt8]) throws(ModelError) {
+    try self.init(.decode(bytes, what: "recovery slot"))
+  }
+
+  package func encoded() -> [UInt8] { message.canonicalBytes }
+
   init(_ message: Kinvault_V1_RecoverySlot) throws(ModelError) {
     salt = try message.salt.bytes(KeySize.salt, "salt")
     passes = message.passes

@@ -38,8 +38,6 @@ package struct Watermark: Hashable, Sendable {
   package var hash: FileHash
   /// Own registers: no counter up to this one may be used again.
   package var floor: UInt64
-  /// Identities: how many root keys the person had had by then.
-  package var rootCount: UInt32
   package var unknown: UnknownFields
 
   package init(
@@ -47,14 +45,12 @@ package struct Watermark: Hashable, Sendable {
     counter: UInt64,
     hash: FileHash,
     floor: UInt64 = 0,
-    rootCount: UInt32 = 0,
     unknown: UnknownFields = .none
   ) {
     self.path = path
     self.counter = counter
     self.hash = hash
     self.floor = floor
-    self.rootCount = rootCount
     self.unknown = unknown
   }
 
@@ -63,7 +59,6 @@ package struct Watermark: Hashable, Sendable {
     counter = message.counter
     hash = try message.hash.id("hash")
     floor = message.floor
-    rootCount = message.rootCount
     unknown = message.unknown
   }
 
@@ -73,7 +68,6 @@ package struct Watermark: Hashable, Sendable {
     message.counter = counter
     message.hash = hash.data
     message.floor = floor
-    message.rootCount = rootCount
     message.unknown = unknown
     return message
   }

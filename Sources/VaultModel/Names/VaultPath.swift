@@ -2,10 +2,12 @@
 package enum VaultPath: Hashable, Sendable {
   /// `vault.json`
   case vault
-  /// `people/<person>/identity`
-  case identity(PersonID)
-  /// `people/<person>/generations/<n>/<device>`
-  case certificate(PersonID, generation: UInt32, DeviceID)
+  /// `people/<person>/closings/<id>`
+  case closing(PersonID, StatementID)
+  /// `people/<person>/certificates/<id>`
+  case certificate(PersonID, StatementID)
+  /// `people/<person>/wraps/<closing>/<device>`
+  case wrap(PersonID, StatementID, DeviceID)
   /// `people/<person>/introduction`
   case introduction(PersonID)
   /// `people/<person>/requests/<device>`
@@ -29,9 +31,11 @@ package enum VaultPath: Hashable, Sendable {
   package var string: String {
     switch self {
     case .vault: return "vault.json"
-    case .identity(let person): return "people/\(person.hex)/identity"
-    case .certificate(let person, let generation, let device):
-      return "people/\(person.hex)/generations/\(generation)/\(device.hex)"
+    case .closing(let person, let id): return "people/\(person.hex)/closings/\(id.hex)"
+    case .certificate(let person, let id):
+      return "people/\(person.hex)/certificates/\(id.hex)"
+    case .wrap(let person, let closing, let device):
+      return "people/\(person.hex)/wraps/\(closing.hex)/\(device.hex)"
     case .introduction(let person): return "people/\(person.hex)/introduction"
     case .deviceRequest(let person, let device):
       return "people/\(person.hex)/requests/\(device.hex)"
@@ -72,7 +76,12 @@ package enum VaultPath: Hashable, Sendable {
     let parts = Array(parts)
     guard parts.count >= 2, let person = PersonID(hex: parts[0]) else { return nil }
     switch (parts[1], parts.count) {
-    case ("identity", 2): self = .identity(person)
+    case ("closings", 3):
+      guard let id = StatementID(hex: parts[2]) else { return nil }
+      self = .closing(person, id)
+    case ("certificates", 3):
+      guard let id = StatementID(hex: parts[2]) else { return nil }
+      self = .certificate(person, id)
     case ("introduction", 2): self = .introduction(person)
     case ("devices", 3):
       guard let device = DeviceID(hex: parts[2]) else { return nil }
@@ -84,10 +93,10 @@ package enum VaultPath: Hashable, Sendable {
       guard let member = MemberID(hex: parts[2]), let epoch = EpochID(pathComponent: parts[3])
       else { return nil }
       self = .leaving(person, member, epoch)
-    case ("generations", 4):
-      guard let generation = UInt32(decimal: parts[2]), let device = DeviceID(hex: parts[3])
+    case ("wraps", 4):
+      guard let closing = StatementID(hex: parts[2]), let device = DeviceID(hex: parts[3])
       else { return nil }
-      self = .certificate(person, generation: generation, device)
+      self = .wrap(person, closing, device)
     default: return nil
     }
   }
@@ -136,7 +145,7 @@ extension EpochID {
 
 extension FixedWidthInteger {
   /// The number that ASCII digits spell, without a sign, a leading zero, or anything else; from 1,
-  /// as generations, epochs and events are counted.
+  /// as epochs and events are counted.
   fileprivate init?(decimal text: some StringProtocol) {
     guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
       text.utf8.first != UInt8(ascii: "0"), let value = Self(text)

@@ -140,112 +140,7 @@ package nonisolated struct Kinvault_V1_Sealed: Sendable {
   package init() {}
 }
 
-/// people/<person>/identity
-package nonisolated struct Kinvault_V1_IdentityBody: Sendable {
-  // SwiftProtobuf.Message conformance is added in an extension below. See the
-  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
-  // methods supported on all messages.
-
-  package var person: Data = Data()
-
-  package var counter: UInt64 = 0
-
-  /// SHA-256 of the file this one replaced; empty in the first
-  package var previous: Data = Data()
-
-  /// Ed25519; the first one, of which the person is the hash
-  package var rootPublicKey: Data = Data()
-
-  /// the current generation, from 1
-  package var generation: UInt32 = 0
-
-  /// Ed25519, identity of this generation
-  package var signingPublicKey: Data = Data()
-
-  /// X25519, identity of this generation
-  package var agreementPublicKey: Data = Data()
-
-  package var recovery: Kinvault_V1_RecoverySlot {
-    get {_recovery ?? Kinvault_V1_RecoverySlot()}
-    set {_recovery = newValue}
-  }
-  /// Returns true if `recovery` has been explicitly set.
-  package var hasRecovery: Bool {self._recovery != nil}
-  /// Clears the value of `recovery`. Subsequent reads from it will return its default value.
-  package mutating func clearRecovery() {self._recovery = nil}
-
-  /// milliseconds since 1970
-  package var time: UInt64 = 0
-
-  package var past: [Kinvault_V1_PastGeneration] = []
-
-  /// of the root key, oldest first; the last one signs
-  package var successors: [Kinvault_V1_RootSuccessor] = []
-
-  package var removed: [Kinvault_V1_RemovedDevice] = []
-
-  package var unknownFields = SwiftProtobuf.UnknownStorage()
-
-  package init() {}
-
-  fileprivate var _recovery: Kinvault_V1_RecoverySlot? = nil
-}
-
-/// A root key that took the place of the one before it.
-package nonisolated struct Kinvault_V1_RootSuccessor: Sendable {
-  // SwiftProtobuf.Message conformance is added in an extension below. See the
-  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
-  // methods supported on all messages.
-
-  /// Ed25519
-  package var rootPublicKey: Data = Data()
-
-  /// by the root key before
-  package var signature: Data = Data()
-
-  /// milliseconds since 1970
-  package var time: UInt64 = 0
-
-  package var unknownFields = SwiftProtobuf.UnknownStorage()
-
-  package init() {}
-}
-
-/// A device that the person removed.
-package nonisolated struct Kinvault_V1_RemovedDevice: Sendable {
-  // SwiftProtobuf.Message conformance is added in an extension below. See the
-  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
-  // methods supported on all messages.
-
-  package var device: Data = Data()
-
-  /// milliseconds since 1970
-  package var time: UInt64 = 0
-
-  package var unknownFields = SwiftProtobuf.UnknownStorage()
-
-  package init() {}
-}
-
-package nonisolated struct Kinvault_V1_PastGeneration: Sendable {
-  // SwiftProtobuf.Message conformance is added in an extension below. See the
-  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
-  // methods supported on all messages.
-
-  package var generation: UInt32 = 0
-
-  package var signingPublicKey: Data = Data()
-
-  package var agreementPublicKey: Data = Data()
-
-  /// that generation's master key under the next one's history key
-  package var wrappedMasterKey: Data = Data()
-
-  package var unknownFields = SwiftProtobuf.UnknownStorage()
-
-  package init() {}
-}
-
+/// The recovery slot of a closing: its master key under the 24 words.
 package nonisolated struct Kinvault_V1_RecoverySlot: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -264,49 +159,6 @@ package nonisolated struct Kinvault_V1_RecoverySlot: Sendable {
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
-}
-
-/// people/<person>/generations/<n>/<device>
-package nonisolated struct Kinvault_V1_DeviceCertificateBody: Sendable {
-  // SwiftProtobuf.Message conformance is added in an extension below. See the
-  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
-  // methods supported on all messages.
-
-  package var person: Data = Data()
-
-  package var generation: UInt32 = 0
-
-  package var device: Data = Data()
-
-  /// Ed25519 of the device
-  package var signingPublicKey: Data = Data()
-
-  /// X25519 of the device
-  package var agreementPublicKey: Data = Data()
-
-  /// X25519, used for this one wrap
-  package var ephemeralPublicKey: Data = Data()
-
-  /// 40 bytes
-  package var wrappedMasterKey: Data = Data()
-
-  package var time: UInt64 = 0
-
-  /// of a device that was approved by words: nothing, under the approval key
-  package var approval: Kinvault_V1_Sealed {
-    get {_approval ?? Kinvault_V1_Sealed()}
-    set {_approval = newValue}
-  }
-  /// Returns true if `approval` has been explicitly set.
-  package var hasApproval: Bool {self._approval != nil}
-  /// Clears the value of `approval`. Subsequent reads from it will return its default value.
-  package mutating func clearApproval() {self._approval = nil}
-
-  package var unknownFields = SwiftProtobuf.UnknownStorage()
-
-  package init() {}
-
-  fileprivate var _approval: Kinvault_V1_Sealed? = nil
 }
 
 /// people/<person>/requests/<device>
@@ -337,6 +189,9 @@ package nonisolated struct Kinvault_V1_DeviceRequestBody: Sendable {
   package var hasSealed: Bool {self._sealed != nil}
   /// Clears the value of `sealed`. Subsequent reads from it will return its default value.
   package mutating func clearSealed() {self._sealed = nil}
+
+  /// Ed25519: the device says that it is one of this person
+  package var consent: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -373,8 +228,8 @@ package nonisolated struct Kinvault_V1_DeviceBody: Sendable {
 
   package var previous: Data = Data()
 
-  /// of the master key that seals `sealed`
-  package var generation: UInt32 = 0
+  /// the closing that opened the generation whose key seals `sealed`
+  package var generation: Data = Data()
 
   /// a DeviceProfile
   package var sealed: Kinvault_V1_Sealed {
@@ -500,8 +355,8 @@ package nonisolated struct Kinvault_V1_IntroductionBody: Sendable {
 
   package var person: Data = Data()
 
-  /// of the identity that signs
-  package var generation: UInt32 = 0
+  /// of the device that signs
+  package var certificate: Data = Data()
 
   /// 8 bytes: the id of the invitation that is answered
   package var invitation: Data = Data()
@@ -554,8 +409,8 @@ package nonisolated struct Kinvault_V1_LeavingBody: Sendable {
 
   package var epochOwner: Data = Data()
 
-  /// of the identity that signs
-  package var generation: UInt32 = 0
+  /// of the device that signs
+  package var certificate: Data = Data()
 
   /// `time` of the grant that is given up
   package var grantTime: UInt64 = 0
@@ -570,28 +425,6 @@ package nonisolated struct Kinvault_V1_LeavingBody: Sendable {
   package var headCounter: UInt64 = 0
 
   /// milliseconds since 1970
-  package var time: UInt64 = 0
-
-  package var unknownFields = SwiftProtobuf.UnknownStorage()
-
-  package init() {}
-}
-
-/// members/<member>/root
-package nonisolated struct Kinvault_V1_MemberRootBody: Sendable {
-  // SwiftProtobuf.Message conformance is added in an extension below. See the
-  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
-  // methods supported on all messages.
-
-  /// person
-  package var creator: Data = Data()
-
-  /// of the creator's identity that signs
-  package var generation: UInt32 = 0
-
-  /// 32 bytes, so that every member differs
-  package var random: Data = Data()
-
   package var time: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -616,13 +449,13 @@ package nonisolated struct Kinvault_V1_GrantBody: Sendable {
   /// who is given access
   package var person: Data = Data()
 
-  /// the identity the key is wrapped for
-  package var personGeneration: UInt32 = 0
+  /// the closing of the generation that the key is wrapped for
+  package var personGeneration: Data = Data()
 
   package var giver: Data = Data()
 
-  /// the identity that wraps and signs
-  package var giverGeneration: UInt32 = 0
+  /// the closing of the generation whose key wraps
+  package var giverGeneration: Data = Data()
 
   package var role: Kinvault_V1_Role = .unspecified
 
@@ -636,6 +469,9 @@ package nonisolated struct Kinvault_V1_GrantBody: Sendable {
 
   /// only in an epoch's first grant: the epochs that it follows
   package var follows: [Kinvault_V1_Epoch] = []
+
+  /// of the giver's device, which signs
+  package var certificate: Data = Data()
 
   /// only there: people with access in one of those who have none in this one
   package var without: [Data] = []
@@ -678,8 +514,11 @@ package nonisolated struct Kinvault_V1_HeadBody: Sendable {
   /// whose device this is
   package var person: Data = Data()
 
-  /// of the certificate that vouches for the device
-  package var generation: UInt32 = 0
+  /// that vouches for the device
+  package var certificate: Data = Data()
+
+  /// the closing of the newest generation that the writer knew of its person: a hint
+  package var generation: Data = Data()
 
   /// 8 bytes: which epoch's key seals `sealed`
   package var keyID: Data = Data()
@@ -1262,8 +1101,8 @@ package nonisolated struct Kinvault_V1_AuditSegmentBody: Sendable {
   /// SHA-256 of the segment file before
   package var previous: Data = Data()
 
-  /// of the master key that seals `sealed`
-  package var generation: UInt32 = 0
+  /// the closing that opened the generation whose key seals `sealed`
+  package var generation: Data = Data()
 
   /// an AuditEvents
   package var sealed: Kinvault_V1_Sealed {
@@ -1414,9 +1253,6 @@ package nonisolated struct Kinvault_V1_Watermark: Sendable {
 
   /// own registers: no counter up to this one may be used again
   package var floor: UInt64 = 0
-
-  /// identities: how many root keys the person had had by then
-  package var rootCount: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1648,215 +1484,6 @@ nonisolated extension Kinvault_V1_Sealed: SwiftProtobuf.Message, SwiftProtobuf._
   }
 }
 
-nonisolated extension Kinvault_V1_IdentityBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".IdentityBody"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}counter\0\u{1}previous\0\u{3}root_public_key\0\u{1}generation\0\u{3}signing_public_key\0\u{3}agreement_public_key\0\u{1}recovery\0\u{1}time\0\u{1}past\0\u{1}successors\0\u{1}removed\0")
-
-  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularBytesField(value: &self.person) }()
-      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.counter) }()
-      case 3: try { try decoder.decodeSingularBytesField(value: &self.previous) }()
-      case 4: try { try decoder.decodeSingularBytesField(value: &self.rootPublicKey) }()
-      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.generation) }()
-      case 6: try { try decoder.decodeSingularBytesField(value: &self.signingPublicKey) }()
-      case 7: try { try decoder.decodeSingularBytesField(value: &self.agreementPublicKey) }()
-      case 8: try { try decoder.decodeSingularMessageField(value: &self._recovery) }()
-      case 9: try { try decoder.decodeSingularUInt64Field(value: &self.time) }()
-      case 10: try { try decoder.decodeRepeatedMessageField(value: &self.past) }()
-      case 11: try { try decoder.decodeRepeatedMessageField(value: &self.successors) }()
-      case 12: try { try decoder.decodeRepeatedMessageField(value: &self.removed) }()
-      default: break
-      }
-    }
-  }
-
-  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if !self.person.isEmpty {
-      try visitor.visitSingularBytesField(value: self.person, fieldNumber: 1)
-    }
-    if self.counter != 0 {
-      try visitor.visitSingularUInt64Field(value: self.counter, fieldNumber: 2)
-    }
-    if !self.previous.isEmpty {
-      try visitor.visitSingularBytesField(value: self.previous, fieldNumber: 3)
-    }
-    if !self.rootPublicKey.isEmpty {
-      try visitor.visitSingularBytesField(value: self.rootPublicKey, fieldNumber: 4)
-    }
-    if self.generation != 0 {
-      try visitor.visitSingularUInt32Field(value: self.generation, fieldNumber: 5)
-    }
-    if !self.signingPublicKey.isEmpty {
-      try visitor.visitSingularBytesField(value: self.signingPublicKey, fieldNumber: 6)
-    }
-    if !self.agreementPublicKey.isEmpty {
-      try visitor.visitSingularBytesField(value: self.agreementPublicKey, fieldNumber: 7)
-    }
-    try { if let v = self._recovery {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
-    } }()
-    if self.time != 0 {
-      try visitor.visitSingularUInt64Field(value: self.time, fieldNumber: 9)
-    }
-    if !self.past.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.past, fieldNumber: 10)
-    }
-    if !self.successors.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.successors, fieldNumber: 11)
-    }
-    if !self.removed.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.removed, fieldNumber: 12)
-    }
-    try unknownFields.traverse(visitor: &visitor)
-  }
-
-  package static func ==(lhs: Kinvault_V1_IdentityBody, rhs: Kinvault_V1_IdentityBody) -> Bool {
-    if lhs.person != rhs.person {return false}
-    if lhs.counter != rhs.counter {return false}
-    if lhs.previous != rhs.previous {return false}
-    if lhs.rootPublicKey != rhs.rootPublicKey {return false}
-    if lhs.generation != rhs.generation {return false}
-    if lhs.signingPublicKey != rhs.signingPublicKey {return false}
-    if lhs.agreementPublicKey != rhs.agreementPublicKey {return false}
-    if lhs._recovery != rhs._recovery {return false}
-    if lhs.time != rhs.time {return false}
-    if lhs.past != rhs.past {return false}
-    if lhs.successors != rhs.successors {return false}
-    if lhs.removed != rhs.removed {return false}
-    if lhs.unknownFields != rhs.unknownFields {return false}
-    return true
-  }
-}
-
-nonisolated extension Kinvault_V1_RootSuccessor: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".RootSuccessor"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}root_public_key\0\u{1}signature\0\u{1}time\0")
-
-  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularBytesField(value: &self.rootPublicKey) }()
-      case 2: try { try decoder.decodeSingularBytesField(value: &self.signature) }()
-      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.time) }()
-      default: break
-      }
-    }
-  }
-
-  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if !self.rootPublicKey.isEmpty {
-      try visitor.visitSingularBytesField(value: self.rootPublicKey, fieldNumber: 1)
-    }
-    if !self.signature.isEmpty {
-      try visitor.visitSingularBytesField(value: self.signature, fieldNumber: 2)
-    }
-    if self.time != 0 {
-      try visitor.visitSingularUInt64Field(value: self.time, fieldNumber: 3)
-    }
-    try unknownFields.traverse(visitor: &visitor)
-  }
-
-  package static func ==(lhs: Kinvault_V1_RootSuccessor, rhs: Kinvault_V1_RootSuccessor) -> Bool {
-    if lhs.rootPublicKey != rhs.rootPublicKey {return false}
-    if lhs.signature != rhs.signature {return false}
-    if lhs.time != rhs.time {return false}
-    if lhs.unknownFields != rhs.unknownFields {return false}
-    return true
-  }
-}
-
-nonisolated extension Kinvault_V1_RemovedDevice: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".RemovedDevice"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}device\0\u{1}time\0")
-
-  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularBytesField(value: &self.device) }()
-      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.time) }()
-      default: break
-      }
-    }
-  }
-
-  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if !self.device.isEmpty {
-      try visitor.visitSingularBytesField(value: self.device, fieldNumber: 1)
-    }
-    if self.time != 0 {
-      try visitor.visitSingularUInt64Field(value: self.time, fieldNumber: 2)
-    }
-    try unknownFields.traverse(visitor: &visitor)
-  }
-
-  package static func ==(lhs: Kinvault_V1_RemovedDevice, rhs: Kinvault_V1_RemovedDevice) -> Bool {
-    if lhs.device != rhs.device {return false}
-    if lhs.time != rhs.time {return false}
-    if lhs.unknownFields != rhs.unknownFields {return false}
-    return true
-  }
-}
-
-nonisolated extension Kinvault_V1_PastGeneration: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".PastGeneration"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}generation\0\u{3}signing_public_key\0\u{3}agreement_public_key\0\u{3}wrapped_master_key\0")
-
-  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.generation) }()
-      case 2: try { try decoder.decodeSingularBytesField(value: &self.signingPublicKey) }()
-      case 3: try { try decoder.decodeSingularBytesField(value: &self.agreementPublicKey) }()
-      case 4: try { try decoder.decodeSingularBytesField(value: &self.wrappedMasterKey) }()
-      default: break
-      }
-    }
-  }
-
-  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if self.generation != 0 {
-      try visitor.visitSingularUInt32Field(value: self.generation, fieldNumber: 1)
-    }
-    if !self.signingPublicKey.isEmpty {
-      try visitor.visitSingularBytesField(value: self.signingPublicKey, fieldNumber: 2)
-    }
-    if !self.agreementPublicKey.isEmpty {
-      try visitor.visitSingularBytesField(value: self.agreementPublicKey, fieldNumber: 3)
-    }
-    if !self.wrappedMasterKey.isEmpty {
-      try visitor.visitSingularBytesField(value: self.wrappedMasterKey, fieldNumber: 4)
-    }
-    try unknownFields.traverse(visitor: &visitor)
-  }
-
-  package static func ==(lhs: Kinvault_V1_PastGeneration, rhs: Kinvault_V1_PastGeneration) -> Bool {
-    if lhs.generation != rhs.generation {return false}
-    if lhs.signingPublicKey != rhs.signingPublicKey {return false}
-    if lhs.agreementPublicKey != rhs.agreementPublicKey {return false}
-    if lhs.wrappedMasterKey != rhs.wrappedMasterKey {return false}
-    if lhs.unknownFields != rhs.unknownFields {return false}
-    return true
-  }
-}
-
 nonisolated extension Kinvault_V1_RecoverySlot: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".RecoverySlot"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}salt\0\u{1}passes\0\u{3}memory_kib\0\u{3}wrapped_master_key\0")
@@ -1902,83 +1529,9 @@ nonisolated extension Kinvault_V1_RecoverySlot: SwiftProtobuf.Message, SwiftProt
   }
 }
 
-nonisolated extension Kinvault_V1_DeviceCertificateBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".DeviceCertificateBody"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}generation\0\u{1}device\0\u{3}signing_public_key\0\u{3}agreement_public_key\0\u{3}ephemeral_public_key\0\u{3}wrapped_master_key\0\u{1}time\0\u{1}approval\0")
-
-  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularBytesField(value: &self.person) }()
-      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.generation) }()
-      case 3: try { try decoder.decodeSingularBytesField(value: &self.device) }()
-      case 4: try { try decoder.decodeSingularBytesField(value: &self.signingPublicKey) }()
-      case 5: try { try decoder.decodeSingularBytesField(value: &self.agreementPublicKey) }()
-      case 6: try { try decoder.decodeSingularBytesField(value: &self.ephemeralPublicKey) }()
-      case 7: try { try decoder.decodeSingularBytesField(value: &self.wrappedMasterKey) }()
-      case 8: try { try decoder.decodeSingularUInt64Field(value: &self.time) }()
-      case 9: try { try decoder.decodeSingularMessageField(value: &self._approval) }()
-      default: break
-      }
-    }
-  }
-
-  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if !self.person.isEmpty {
-      try visitor.visitSingularBytesField(value: self.person, fieldNumber: 1)
-    }
-    if self.generation != 0 {
-      try visitor.visitSingularUInt32Field(value: self.generation, fieldNumber: 2)
-    }
-    if !self.device.isEmpty {
-      try visitor.visitSingularBytesField(value: self.device, fieldNumber: 3)
-    }
-    if !self.signingPublicKey.isEmpty {
-      try visitor.visitSingularBytesField(value: self.signingPublicKey, fieldNumber: 4)
-    }
-    if !self.agreementPublicKey.isEmpty {
-      try visitor.visitSingularBytesField(value: self.agreementPublicKey, fieldNumber: 5)
-    }
-    if !self.ephemeralPublicKey.isEmpty {
-      try visitor.visitSingularBytesField(value: self.ephemeralPublicKey, fieldNumber: 6)
-    }
-    if !self.wrappedMasterKey.isEmpty {
-      try visitor.visitSingularBytesField(value: self.wrappedMasterKey, fieldNumber: 7)
-    }
-    if self.time != 0 {
-      try visitor.visitSingularUInt64Field(value: self.time, fieldNumber: 8)
-    }
-    try { if let v = self._approval {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
-    } }()
-    try unknownFields.traverse(visitor: &visitor)
-  }
-
-  package static func ==(lhs: Kinvault_V1_DeviceCertificateBody, rhs: Kinvault_V1_DeviceCertificateBody) -> Bool {
-    if lhs.person != rhs.person {return false}
-    if lhs.generation != rhs.generation {return false}
-    if lhs.device != rhs.device {return false}
-    if lhs.signingPublicKey != rhs.signingPublicKey {return false}
-    if lhs.agreementPublicKey != rhs.agreementPublicKey {return false}
-    if lhs.ephemeralPublicKey != rhs.ephemeralPublicKey {return false}
-    if lhs.wrappedMasterKey != rhs.wrappedMasterKey {return false}
-    if lhs.time != rhs.time {return false}
-    if lhs._approval != rhs._approval {return false}
-    if lhs.unknownFields != rhs.unknownFields {return false}
-    return true
-  }
-}
-
 nonisolated extension Kinvault_V1_DeviceRequestBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".DeviceRequestBody"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}device\0\u{3}signing_public_key\0\u{3}agreement_public_key\0\u{1}time\0\u{1}sealed\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}device\0\u{3}signing_public_key\0\u{3}agreement_public_key\0\u{1}time\0\u{1}sealed\0\u{1}consent\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1992,6 +1545,7 @@ nonisolated extension Kinvault_V1_DeviceRequestBody: SwiftProtobuf.Message, Swif
       case 4: try { try decoder.decodeSingularBytesField(value: &self.agreementPublicKey) }()
       case 5: try { try decoder.decodeSingularUInt64Field(value: &self.time) }()
       case 6: try { try decoder.decodeSingularMessageField(value: &self._sealed) }()
+      case 7: try { try decoder.decodeSingularBytesField(value: &self.consent) }()
       default: break
       }
     }
@@ -2020,6 +1574,9 @@ nonisolated extension Kinvault_V1_DeviceRequestBody: SwiftProtobuf.Message, Swif
     try { if let v = self._sealed {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
     } }()
+    if !self.consent.isEmpty {
+      try visitor.visitSingularBytesField(value: self.consent, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2030,6 +1587,7 @@ nonisolated extension Kinvault_V1_DeviceRequestBody: SwiftProtobuf.Message, Swif
     if lhs.agreementPublicKey != rhs.agreementPublicKey {return false}
     if lhs.time != rhs.time {return false}
     if lhs._sealed != rhs._sealed {return false}
+    if lhs.consent != rhs.consent {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2084,7 +1642,7 @@ nonisolated extension Kinvault_V1_DeviceBody: SwiftProtobuf.Message, SwiftProtob
       case 2: try { try decoder.decodeSingularBytesField(value: &self.device) }()
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.counter) }()
       case 4: try { try decoder.decodeSingularBytesField(value: &self.previous) }()
-      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.generation) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.generation) }()
       case 6: try { try decoder.decodeSingularMessageField(value: &self._sealed) }()
       default: break
       }
@@ -2108,8 +1666,8 @@ nonisolated extension Kinvault_V1_DeviceBody: SwiftProtobuf.Message, SwiftProtob
     if !self.previous.isEmpty {
       try visitor.visitSingularBytesField(value: self.previous, fieldNumber: 4)
     }
-    if self.generation != 0 {
-      try visitor.visitSingularUInt32Field(value: self.generation, fieldNumber: 5)
+    if !self.generation.isEmpty {
+      try visitor.visitSingularBytesField(value: self.generation, fieldNumber: 5)
     }
     try { if let v = self._sealed {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
@@ -2325,7 +1883,7 @@ nonisolated extension Kinvault_V1_OpenInvitation: SwiftProtobuf.Message, SwiftPr
 
 nonisolated extension Kinvault_V1_IntroductionBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".IntroductionBody"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}generation\0\u{1}invitation\0\u{1}time\0\u{1}sealed\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}certificate\0\u{1}invitation\0\u{1}time\0\u{1}sealed\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2334,7 +1892,7 @@ nonisolated extension Kinvault_V1_IntroductionBody: SwiftProtobuf.Message, Swift
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularBytesField(value: &self.person) }()
-      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.generation) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.certificate) }()
       case 3: try { try decoder.decodeSingularBytesField(value: &self.invitation) }()
       case 4: try { try decoder.decodeSingularUInt64Field(value: &self.time) }()
       case 5: try { try decoder.decodeSingularMessageField(value: &self._sealed) }()
@@ -2351,8 +1909,8 @@ nonisolated extension Kinvault_V1_IntroductionBody: SwiftProtobuf.Message, Swift
     if !self.person.isEmpty {
       try visitor.visitSingularBytesField(value: self.person, fieldNumber: 1)
     }
-    if self.generation != 0 {
-      try visitor.visitSingularUInt32Field(value: self.generation, fieldNumber: 2)
+    if !self.certificate.isEmpty {
+      try visitor.visitSingularBytesField(value: self.certificate, fieldNumber: 2)
     }
     if !self.invitation.isEmpty {
       try visitor.visitSingularBytesField(value: self.invitation, fieldNumber: 3)
@@ -2368,7 +1926,7 @@ nonisolated extension Kinvault_V1_IntroductionBody: SwiftProtobuf.Message, Swift
 
   package static func ==(lhs: Kinvault_V1_IntroductionBody, rhs: Kinvault_V1_IntroductionBody) -> Bool {
     if lhs.person != rhs.person {return false}
-    if lhs.generation != rhs.generation {return false}
+    if lhs.certificate != rhs.certificate {return false}
     if lhs.invitation != rhs.invitation {return false}
     if lhs.time != rhs.time {return false}
     if lhs._sealed != rhs._sealed {return false}
@@ -2409,7 +1967,7 @@ nonisolated extension Kinvault_V1_Introduction: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension Kinvault_V1_LeavingBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".LeavingBody"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}member\0\u{3}epoch_number\0\u{3}epoch_owner\0\u{1}generation\0\u{3}grant_time\0\u{1}keeps\0\u{1}device\0\u{3}head_counter\0\u{1}time\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}member\0\u{3}epoch_number\0\u{3}epoch_owner\0\u{1}certificate\0\u{3}grant_time\0\u{1}keeps\0\u{1}device\0\u{3}head_counter\0\u{1}time\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2421,7 +1979,7 @@ nonisolated extension Kinvault_V1_LeavingBody: SwiftProtobuf.Message, SwiftProto
       case 2: try { try decoder.decodeSingularBytesField(value: &self.member) }()
       case 3: try { try decoder.decodeSingularUInt32Field(value: &self.epochNumber) }()
       case 4: try { try decoder.decodeSingularBytesField(value: &self.epochOwner) }()
-      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.generation) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.certificate) }()
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.grantTime) }()
       case 7: try { try decoder.decodeSingularEnumField(value: &self.keeps) }()
       case 8: try { try decoder.decodeSingularBytesField(value: &self.device) }()
@@ -2445,8 +2003,8 @@ nonisolated extension Kinvault_V1_LeavingBody: SwiftProtobuf.Message, SwiftProto
     if !self.epochOwner.isEmpty {
       try visitor.visitSingularBytesField(value: self.epochOwner, fieldNumber: 4)
     }
-    if self.generation != 0 {
-      try visitor.visitSingularUInt32Field(value: self.generation, fieldNumber: 5)
+    if !self.certificate.isEmpty {
+      try visitor.visitSingularBytesField(value: self.certificate, fieldNumber: 5)
     }
     if self.grantTime != 0 {
       try visitor.visitSingularUInt64Field(value: self.grantTime, fieldNumber: 6)
@@ -2471,7 +2029,7 @@ nonisolated extension Kinvault_V1_LeavingBody: SwiftProtobuf.Message, SwiftProto
     if lhs.member != rhs.member {return false}
     if lhs.epochNumber != rhs.epochNumber {return false}
     if lhs.epochOwner != rhs.epochOwner {return false}
-    if lhs.generation != rhs.generation {return false}
+    if lhs.certificate != rhs.certificate {return false}
     if lhs.grantTime != rhs.grantTime {return false}
     if lhs.keeps != rhs.keeps {return false}
     if lhs.device != rhs.device {return false}
@@ -2482,54 +2040,9 @@ nonisolated extension Kinvault_V1_LeavingBody: SwiftProtobuf.Message, SwiftProto
   }
 }
 
-nonisolated extension Kinvault_V1_MemberRootBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".MemberRootBody"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}creator\0\u{1}generation\0\u{1}random\0\u{1}time\0")
-
-  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularBytesField(value: &self.creator) }()
-      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.generation) }()
-      case 3: try { try decoder.decodeSingularBytesField(value: &self.random) }()
-      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.time) }()
-      default: break
-      }
-    }
-  }
-
-  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if !self.creator.isEmpty {
-      try visitor.visitSingularBytesField(value: self.creator, fieldNumber: 1)
-    }
-    if self.generation != 0 {
-      try visitor.visitSingularUInt32Field(value: self.generation, fieldNumber: 2)
-    }
-    if !self.random.isEmpty {
-      try visitor.visitSingularBytesField(value: self.random, fieldNumber: 3)
-    }
-    if self.time != 0 {
-      try visitor.visitSingularUInt64Field(value: self.time, fieldNumber: 4)
-    }
-    try unknownFields.traverse(visitor: &visitor)
-  }
-
-  package static func ==(lhs: Kinvault_V1_MemberRootBody, rhs: Kinvault_V1_MemberRootBody) -> Bool {
-    if lhs.creator != rhs.creator {return false}
-    if lhs.generation != rhs.generation {return false}
-    if lhs.random != rhs.random {return false}
-    if lhs.time != rhs.time {return false}
-    if lhs.unknownFields != rhs.unknownFields {return false}
-    return true
-  }
-}
-
 nonisolated extension Kinvault_V1_GrantBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".GrantBody"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}member\0\u{3}epoch_number\0\u{3}epoch_owner\0\u{1}person\0\u{3}person_generation\0\u{1}giver\0\u{3}giver_generation\0\u{1}role\0\u{3}wrapped_key\0\u{1}time\0\u{1}until\0\u{1}follows\0\u{1}without\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}member\0\u{3}epoch_number\0\u{3}epoch_owner\0\u{1}person\0\u{3}person_generation\0\u{1}giver\0\u{3}giver_generation\0\u{1}role\0\u{3}wrapped_key\0\u{1}time\0\u{1}until\0\u{1}follows\0\u{1}without\0\u{1}certificate\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2541,15 +2054,16 @@ nonisolated extension Kinvault_V1_GrantBody: SwiftProtobuf.Message, SwiftProtobu
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.epochNumber) }()
       case 3: try { try decoder.decodeSingularBytesField(value: &self.epochOwner) }()
       case 4: try { try decoder.decodeSingularBytesField(value: &self.person) }()
-      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.personGeneration) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.personGeneration) }()
       case 6: try { try decoder.decodeSingularBytesField(value: &self.giver) }()
-      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.giverGeneration) }()
+      case 7: try { try decoder.decodeSingularBytesField(value: &self.giverGeneration) }()
       case 8: try { try decoder.decodeSingularEnumField(value: &self.role) }()
       case 9: try { try decoder.decodeSingularBytesField(value: &self.wrappedKey) }()
       case 10: try { try decoder.decodeSingularUInt64Field(value: &self.time) }()
       case 11: try { try decoder.decodeSingularUInt64Field(value: &self.until) }()
       case 12: try { try decoder.decodeRepeatedMessageField(value: &self.follows) }()
       case 13: try { try decoder.decodeRepeatedBytesField(value: &self.without) }()
+      case 14: try { try decoder.decodeSingularBytesField(value: &self.certificate) }()
       default: break
       }
     }
@@ -2568,14 +2082,14 @@ nonisolated extension Kinvault_V1_GrantBody: SwiftProtobuf.Message, SwiftProtobu
     if !self.person.isEmpty {
       try visitor.visitSingularBytesField(value: self.person, fieldNumber: 4)
     }
-    if self.personGeneration != 0 {
-      try visitor.visitSingularUInt32Field(value: self.personGeneration, fieldNumber: 5)
+    if !self.personGeneration.isEmpty {
+      try visitor.visitSingularBytesField(value: self.personGeneration, fieldNumber: 5)
     }
     if !self.giver.isEmpty {
       try visitor.visitSingularBytesField(value: self.giver, fieldNumber: 6)
     }
-    if self.giverGeneration != 0 {
-      try visitor.visitSingularUInt32Field(value: self.giverGeneration, fieldNumber: 7)
+    if !self.giverGeneration.isEmpty {
+      try visitor.visitSingularBytesField(value: self.giverGeneration, fieldNumber: 7)
     }
     if self.role != .unspecified {
       try visitor.visitSingularEnumField(value: self.role, fieldNumber: 8)
@@ -2595,6 +2109,9 @@ nonisolated extension Kinvault_V1_GrantBody: SwiftProtobuf.Message, SwiftProtobu
     if !self.without.isEmpty {
       try visitor.visitRepeatedBytesField(value: self.without, fieldNumber: 13)
     }
+    if !self.certificate.isEmpty {
+      try visitor.visitSingularBytesField(value: self.certificate, fieldNumber: 14)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2611,6 +2128,7 @@ nonisolated extension Kinvault_V1_GrantBody: SwiftProtobuf.Message, SwiftProtobu
     if lhs.time != rhs.time {return false}
     if lhs.until != rhs.until {return false}
     if lhs.follows != rhs.follows {return false}
+    if lhs.certificate != rhs.certificate {return false}
     if lhs.without != rhs.without {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
@@ -2654,7 +2172,7 @@ nonisolated extension Kinvault_V1_Epoch: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension Kinvault_V1_HeadBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".HeadBody"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}member\0\u{1}device\0\u{1}counter\0\u{1}previous\0\u{1}person\0\u{1}generation\0\u{3}key_id\0\u{1}sealed\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}member\0\u{1}device\0\u{1}counter\0\u{1}previous\0\u{1}person\0\u{1}certificate\0\u{3}key_id\0\u{1}sealed\0\u{1}generation\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2667,9 +2185,10 @@ nonisolated extension Kinvault_V1_HeadBody: SwiftProtobuf.Message, SwiftProtobuf
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.counter) }()
       case 4: try { try decoder.decodeSingularBytesField(value: &self.previous) }()
       case 5: try { try decoder.decodeSingularBytesField(value: &self.person) }()
-      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.generation) }()
+      case 6: try { try decoder.decodeSingularBytesField(value: &self.certificate) }()
       case 7: try { try decoder.decodeSingularBytesField(value: &self.keyID) }()
       case 8: try { try decoder.decodeSingularMessageField(value: &self._sealed) }()
+      case 9: try { try decoder.decodeSingularBytesField(value: &self.generation) }()
       default: break
       }
     }
@@ -2695,8 +2214,8 @@ nonisolated extension Kinvault_V1_HeadBody: SwiftProtobuf.Message, SwiftProtobuf
     if !self.person.isEmpty {
       try visitor.visitSingularBytesField(value: self.person, fieldNumber: 5)
     }
-    if self.generation != 0 {
-      try visitor.visitSingularUInt32Field(value: self.generation, fieldNumber: 6)
+    if !self.certificate.isEmpty {
+      try visitor.visitSingularBytesField(value: self.certificate, fieldNumber: 6)
     }
     if !self.keyID.isEmpty {
       try visitor.visitSingularBytesField(value: self.keyID, fieldNumber: 7)
@@ -2704,6 +2223,9 @@ nonisolated extension Kinvault_V1_HeadBody: SwiftProtobuf.Message, SwiftProtobuf
     try { if let v = self._sealed {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
     } }()
+    if !self.generation.isEmpty {
+      try visitor.visitSingularBytesField(value: self.generation, fieldNumber: 9)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2713,6 +2235,7 @@ nonisolated extension Kinvault_V1_HeadBody: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.counter != rhs.counter {return false}
     if lhs.previous != rhs.previous {return false}
     if lhs.person != rhs.person {return false}
+    if lhs.certificate != rhs.certificate {return false}
     if lhs.generation != rhs.generation {return false}
     if lhs.keyID != rhs.keyID {return false}
     if lhs._sealed != rhs._sealed {return false}
@@ -3751,7 +3274,7 @@ nonisolated extension Kinvault_V1_AuditSegmentBody: SwiftProtobuf.Message, Swift
       case 2: try { try decoder.decodeSingularBytesField(value: &self.device) }()
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.first) }()
       case 4: try { try decoder.decodeSingularBytesField(value: &self.previous) }()
-      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.generation) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.generation) }()
       case 6: try { try decoder.decodeSingularMessageField(value: &self._sealed) }()
       default: break
       }
@@ -3775,8 +3298,8 @@ nonisolated extension Kinvault_V1_AuditSegmentBody: SwiftProtobuf.Message, Swift
     if !self.previous.isEmpty {
       try visitor.visitSingularBytesField(value: self.previous, fieldNumber: 4)
     }
-    if self.generation != 0 {
-      try visitor.visitSingularUInt32Field(value: self.generation, fieldNumber: 5)
+    if !self.generation.isEmpty {
+      try visitor.visitSingularBytesField(value: self.generation, fieldNumber: 5)
     }
     try { if let v = self._sealed {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
@@ -4037,7 +3560,7 @@ nonisolated extension Kinvault_V1_Watermarks: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Kinvault_V1_Watermark: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Watermark"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}path\0\u{1}counter\0\u{1}hash\0\u{1}floor\0\u{3}root_count\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}path\0\u{1}counter\0\u{1}hash\0\u{1}floor\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4049,7 +3572,6 @@ nonisolated extension Kinvault_V1_Watermark: SwiftProtobuf.Message, SwiftProtobu
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.counter) }()
       case 3: try { try decoder.decodeSingularBytesField(value: &self.hash) }()
       case 4: try { try decoder.decodeSingularUInt64Field(value: &self.floor) }()
-      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.rootCount) }()
       default: break
       }
     }
@@ -4068,9 +3590,6 @@ nonisolated extension Kinvault_V1_Watermark: SwiftProtobuf.Message, SwiftProtobu
     if self.floor != 0 {
       try visitor.visitSingularUInt64Field(value: self.floor, fieldNumber: 4)
     }
-    if self.rootCount != 0 {
-      try visitor.visitSingularUInt32Field(value: self.rootCount, fieldNumber: 5)
-    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4079,7 +3598,6 @@ nonisolated extension Kinvault_V1_Watermark: SwiftProtobuf.Message, SwiftProtobu
     if lhs.counter != rhs.counter {return false}
     if lhs.hash != rhs.hash {return false}
     if lhs.floor != rhs.floor {return false}
-    if lhs.rootCount != rhs.rootCount {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -36,8 +36,6 @@ package struct SyncProblem: Hashable, Sendable {
     case massChange
     /// Access that is to be taken away, and is not yet.
     case epoch
-    /// This person's keys were changed on two machines that had not met.
-    case keys
   }
 
   package var kind: Kind

@@ -38,11 +38,11 @@ package struct SyncTally: Hashable, Sendable {
     case .object:
       objectCount += 1
       objectByteCount += byteCount
-    case .identity, .device, .head:
+    case .device, .head:
       registerCount += 1
       signedByteCount += byteCount
-    case .vault, .certificate, .introduction, .leaving, .deviceRequest, .memberRoot, .grant,
-      .auditSegment:
+    case .vault, .closing, .certificate, .wrap, .introduction, .leaving, .deviceRequest,
+      .memberRoot, .grant, .auditSegment:
       statementCount += 1
       signedByteCount += byteCount
     }

@@ -103,7 +103,7 @@ struct RemoteLooking {
   /// Without `vault.json`, only what an interrupted first push of this very vault left may be there.
   private func requireOwnLeftovers(_ look: RemoteLook) throws(SyncError) {
     for path in look.files.keys where !local.contains(path) {
-      if case .identity = path { throw .notEmpty(example: path.string) }
+      if case .closing = path { throw .notEmpty(example: path.string) }
     }
   }
 

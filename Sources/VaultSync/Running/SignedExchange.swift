@@ -21,8 +21,6 @@ final class SignedExchange: Sendable {
   let broken: Set<VaultPath>
   /// Files here that do not hold.
   let brokenHere: Set<VaultPath>
-  /// Registers of devices that were removed: they are left as they are, on both sides.
-  private let removedDevices: Set<DeviceID>
   /// Heads of people whose access was taken away: they count for nothing, and stand where they stand.
   let former: Set<VaultPath>
   private let facts: [VaultPath: SignedFacts]
@@ -36,13 +34,13 @@ final class SignedExchange: Sendable {
     let home = session.home
     let marks = try keeping { () throws(VaultError) in try home.state.watermarks() }
     let ownTree = try keeping { () throws(VaultError) in
-      try SignedTree(vault: home.id, store: home.store, seen: marks)
+      try SignedTree(
+        vault: home.id, store: home.store, seen: marks, memory: home.state.loadPeopleMemory())
     }
     let memory = session.memory
     shownBefore = memory.seen.mapValues(\.state)
-    let known = ownTree.removedDevices
     let stored = try Self.verify(
-      local.files.filter { !$0.isRegister(ofOneOf: known) }, in: ownTree, session)
+      local.files.filter { !ownTree.isRetired($0) }, in: ownTree, session)
     let changed = look.files.filter { path, entry in
       // What is not here is read in any case: the rest may build on it.
       if memory.seen[path]?.fingerprint != entry.fingerprint || !local.files.contains(path) {
@@ -53,19 +51,13 @@ final class SignedExchange: Sendable {
     }.keys.sortedByText
     bytes = try Self.read(changed, session)
     let read = bytes
-    // Whatever one of the two wraps for its new keys the other could not open.
-    for (path, bytes) in read where ownTree.isDivided(path, bytes, of: home.device) {
-      throw .vault(.keysDivided(path: path.string))
-    }
     let tree = try keeping { () throws(VaultError) in
       read.isEmpty ? ownTree : try ownTree.adding(read)
     }
     self.tree = tree
-    let removed = tree.removedDevices
-    removedDevices = removed
-    brokenHere = stored.broken.filter { !$0.isRegister(ofOneOf: removed) }
-    var here = stored.facts.filter { !$0.key.isRegister(ofOneOf: removed) }
-    var former = stored.former.filter { !$0.isRegister(ofOneOf: removed) }
+    brokenHere = stored.broken.filter { !tree.isRetired($0) }
+    var here = stored.facts.filter { !tree.isRetired($0.key) }
+    var former = stored.former.filter { !tree.isRetired($0) }
     if read.keys.contains(where: { if case .grant = $0 { true } else { false } }) {
       // A new epoch may have taken access away from someone whose heads are here.
       for path in here.keys where try Self.isOfFormerWriter(path, in: tree, session) {
@@ -78,7 +70,7 @@ final class SignedExchange: Sendable {
     var there: [VaultPath: RegisterState] = [:]
     var broken = Set(changed)
     for (path, entry) in look.files where !former.contains(path) || read[path] != nil {
-      if path.isRegister(ofOneOf: removed) {
+      if tree.isRetired(path) {
         broken.remove(path)
         guard read[path] != nil else { continue }
         session.note(.removedDevice(path))
@@ -261,16 +253,16 @@ final class SignedExchange: Sendable {
       .filter { if case .head(member, _) = $0 { !isRetired($0) } else { false } }.sortedByText
   }
 
-  /// What either side shows of the removal of this machine's device.
-  var removal: RemovedDevice? { tree.removal(of: session.home.device) }
+  /// When this machine's device was removed, as either side shows; nil if it was not.
+  var removal: UInt64? { tree.removal(of: session.home.device, from: session.home.person) }
 
   /// - Throws: `thisDeviceRemoved` in `vault` when this machine's device was, as either side shows.
   func requireNotRemoved() throws(SyncError) {
-    if let removal { throw .vault(.thisDeviceRemoved(time: removal.time)) }
+    if let removal { throw .vault(.thisDeviceRemoved(time: removal)) }
   }
 
   /// Whether a file is the register of a device that was removed.
-  func isRetired(_ path: VaultPath) -> Bool { path.isRegister(ofOneOf: removedDevices) }
+  func isRetired(_ path: VaultPath) -> Bool { tree.isRetired(path) }
 
   /// Whether all signed files of a member that are here hold: what is broken is not carried on.
   func isWholeHere(_ member: MemberID) -> Bool {
@@ -312,10 +304,13 @@ extension Sequence<VaultPath> {
 
 extension VaultPath {
   fileprivate var isHead: Bool { if case .head = self { true } else { false } }
+}
 
-  fileprivate func isRegister(ofOneOf devices: Set<DeviceID>) -> Bool {
-    switch self {
-    case .head(_, let device), .device(_, let device): devices.contains(device)
+extension SignedTree {
+  /// Whether a file is the register of a device that was removed: it is left as it is, on both sides.
+  fileprivate func isRetired(_ path: VaultPath) -> Bool {
+    switch path {
+    case .head(_, let device), .device(_, let device): isFormer(device)
     default: false
     }
   }

@@ -8,33 +8,29 @@ struct StatementSync {
   let exchange: SignedExchange
 
   /// The files of people, in the order in which a crash may stop their writing.
-  private func peoplePaths(in known: Set<VaultPath>) -> [VaultPath] {
-    sorted({ if case .person = $0.owner { !exchange.isRetired($0) } else { false } }, in: known)
+  private var peoplePaths: [VaultPath] {
+    sorted { if case .person = $0.owner { !exchange.isRetired($0) } else { false } }
   }
 
-  /// - Parameter known: The files that are where they are to be written.
-  private func sorted(
-    _ isWanted: (VaultPath) -> Bool, in known: Set<VaultPath>
-  ) -> [VaultPath] {
+  private func sorted(_ isWanted: (VaultPath) -> Bool) -> [VaultPath] {
     exchange.local.files.union(exchange.look.files.keys).filter(isWanted)
-      .map { (path: $0, rank: $0.writeRank(in: known), text: $0.string) }
+      .map { (path: $0, rank: $0.writeRank, text: $0.string) }
       .sorted { ($0.rank, $0.text) < ($1.rank, $1.text) }
       .map(\.path)
   }
 
   /// Statements of members whose grants were looked for, or which the remote does not have at all.
   private var memberPaths: [VaultPath] {
-    sorted(
-      { path in
-        guard case .member(let member) = path.owner, path.isStatement else { return false }
-        if exchange.look.givenUp.contains(member) { return false }
-        return exchange.look.searched.contains(member) || !exchange.look.members.contains(member)
-      }, in: [])
+    sorted { path in
+      guard case .member(let member) = path.owner, path.isStatement else { return false }
+      if exchange.look.givenUp.contains(member) { return false }
+      return exchange.look.searched.contains(member) || !exchange.look.members.contains(member)
+    }
   }
 
   /// Whether there is nothing to move, in either direction.
   var isSettled: Bool {
-    (peoplePaths(in: []) + memberPaths).allSatisfy { path in
+    (peoplePaths + memberPaths).allSatisfy { path in
       if path.isStatement { return exchange.plan(statement: path) == .leave }
       return exchange.isSettled(path)
     }
@@ -42,10 +38,10 @@ struct StatementSync {
 
   // MARK: Pull
 
-  /// Puts in place here what the remote has and holds: identities, certificates, device registers, roots, grants.
+  /// Puts in place here what the remote has and holds: closings, certificates, wraps, device registers, roots, grants.
   func pull(into vault: Vault) throws(SyncError) {
     var taken: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] = []
-    for path in peoplePaths(in: exchange.local.files) + memberPaths where !isOfNewEpoch(path) {
+    for path in peoplePaths + memberPaths where !isOfNewEpoch(path) {
       guard isTaken(path), let file = try exchange.fetched(path) else { continue }
       taken.append((path, file.bytes, file.facts))
       session.tally(.pull, path, byteCount: UInt64(file.bytes.count))
@@ -93,7 +89,7 @@ struct StatementSync {
   // MARK: Push
 
   /// Puts on the remote what is here of people and it lacks.
-  func pushPeople() throws(SyncError) { try push(peoplePaths(in: Set(exchange.look.files.keys))) }
+  func pushPeople() throws(SyncError) { try push(peoplePaths) }
 
   /// The same for one member's root and grants.
   func push(_ member: MemberID) throws(SyncError) {
@@ -121,8 +117,9 @@ extension VaultPath {
   /// Whose folder it stands in.
   var owner: Owner {
     switch self {
-    case .identity(let person), .certificate(let person, _, _), .device(let person, _),
-      .introduction(let person), .leaving(let person, _, _), .deviceRequest(let person, _):
+    case .closing(let person, _), .certificate(let person, _), .wrap(let person, _, _),
+      .device(let person, _), .introduction(let person), .leaving(let person, _, _),
+      .deviceRequest(let person, _):
       .person(person)
     case .memberRoot(let member), .grant(let member, _, _), .head(let member, _),
       .object(let member, _):
@@ -134,17 +131,20 @@ extension VaultPath {
   /// Written once, and never replaced.
   var isStatement: Bool {
     switch self {
-    case .certificate, .introduction, .leaving, .memberRoot, .grant, .deviceRequest: true
+    case .closing, .certificate, .wrap, .introduction, .leaving, .memberRoot, .grant,
+      .deviceRequest:
+      true
     default: false
     }
   }
 
-  /// Docs/Format.md, "Write order" and "Generations": new people are identity, certificate, device, introduction, and
-  /// the certificates of a new generation come before the identity that begins it; new members are root, then grant.
-  fileprivate func writeRank(in known: Set<VaultPath>) -> Int {
+  /// Docs/Format.md, "Write order" and "Generations": the wraps of a generation come before the closing that opens it,
+  /// then certificates, devices, introductions; new members are root, then grant.
+  fileprivate var writeRank: Int {
     switch self {
-    case .identity: 1
-    case .certificate(let person, _, _): known.contains(.identity(person)) ? 0 : 2
+    case .wrap: 0
+    case .closing: 1
+    case .certificate: 2
     case .device: 3
     case .introduction, .leaving, .deviceRequest: 4
     case .memberRoot: 5

@@ -9,6 +9,8 @@ struct SyncHome: Sendable {
   let store: any BlobStore
   let state: StateFolder
   let clock: WallClock
+  /// Whose this machine's device is.
+  let person: PersonID
   private let currentDevice: @Sendable () -> DeviceID
 
   /// This machine's own, which may become another one.
@@ -19,7 +21,7 @@ extension SyncHome {
   init(_ vault: Vault) {
     self.init(
       id: vault.id, store: vault.store, state: vault.state, clock: vault.clock,
-      currentDevice: { vault.device })
+      person: vault.person, currentDevice: { vault.device })
   }
 }
 
@@ -30,8 +32,9 @@ extension SyncHome {
   init(
     locked vault: VaultID, folder: any BlobStore, state: StateFolder, clock: WallClock
   ) throws(SyncError) {
-    let device = try keeping { () throws(VaultError) in try state.device(in: vault) }
+    let owner = try keeping { () throws(VaultError) in try state.owner(in: vault) }
     self.init(
-      id: vault, store: folder, state: state, clock: clock, currentDevice: { device })
+      id: vault, store: folder, state: state, clock: clock, person: owner.person,
+      currentDevice: { owner.device })
   }
 }

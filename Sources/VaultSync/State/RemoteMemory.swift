@@ -46,7 +46,7 @@ package struct RemoteMemory: Hashable, Sendable {
     }
 
     /// Nothing goes on with it before a person has decided.
-    package var needsDecision: Bool { kind == .massChange || kind == .keys }
+    package var needsDecision: Bool { kind == .massChange }
   }
 
   /// The signed files that were verified, by path.
@@ -78,9 +78,6 @@ package struct RemoteMemory: Hashable, Sendable {
 
   package mutating func fail(at now: UInt64, _ error: SyncError) {
     fail(at: now, error.message)
-    if case .vault(.keysDivided) = error {
-      findings = [Finding(kind: .keys, text: error.message)]
-    }
   }
 
   /// The remote has held something of the vault.

@@ -9,6 +9,10 @@ package struct PersonHistory: Sendable {
   package let counting: Set<StatementID>
   /// Those of them that none follows which counts, in order.
   package let tips: [StatementID]
+  /// Every valid closing, those included that do not count.
+  package let valid: [StatementID: Closing]
+  /// The key that signs for the person now; nil while they are contested.
+  package let lastKey: VerifyingKey?
   /// Several keys claim to be the person's, and nothing seen before tells which is.
   package let isContested: Bool
   /// Valid closings that do not count: signed with words that had been replaced.
@@ -26,6 +30,8 @@ package struct PersonHistory: Sendable {
     self.person = person
     let graph = ClosingGraph(person: person, closings: closings, in: statements)
     let keys = RootKeys(graph: graph, memory: memory)
+    valid = graph.valid
+    lastKey = keys.last
     isContested = keys.last == nil && !graph.valid.isEmpty
     let counting = keys.counting(in: graph, memory: memory)
     self.counting = counting
@@ -47,6 +53,24 @@ package struct PersonHistory: Sendable {
   /// The device with this certificate; a certificate that is not here is unknown.
   package func verdict(on certificate: StatementID) -> DeviceVerdict {
     devices.verdicts[certificate] ?? .unknown
+  }
+
+  /// The first, by its time, of the counting closings that left the certificate out; nil if none did.
+  package func closing(leavingOut certificate: Certificate, _ id: StatementID) -> Closing? {
+    let later = counting.compactMap { valid[$0] }.filter { closing in
+      !closing.stay.contains(id) && comes(closing, after: certificate.generation)
+    }
+    return later.min { $0.time < $1.time }
+  }
+
+  private func comes(_ closing: Closing, after generation: StatementID) -> Bool {
+    var open = closing.follows
+    var seen = Set(open)
+    while let id = open.popLast() {
+      if id == generation { return true }
+      open += (valid[id]?.follows ?? []).filter { seen.insert($0).inserted }
+    }
+    return false
   }
 
   /// Whether what the device with this certificate signed or agreed to counts.

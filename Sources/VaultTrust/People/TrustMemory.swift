@@ -1,3 +1,5 @@
+import VaultModel
+
 /// What counted here before, and decides where files alone cannot: Docs/Format-2.md, section 3.
 ///
 /// It only grows. Its statements themselves are kept with it, and judged together with the folder.

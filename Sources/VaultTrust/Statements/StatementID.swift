@@ -3,11 +3,7 @@ import VaultModel
 
 // Docs/Format-2.md, "1. Statements".
 
-/// Names a statement: the SHA-256 of what is signed, so that its envelope is no part of it.
-package struct StatementID: FixedBytes {
-  package let storage: Bytes32
-  package init(storage: Bytes32) { self.storage = storage }
-
+extension StatementID {
   init(signedMessage: [UInt8]) { self.init(storage: Digest.sha256(signedMessage).storage) }
 }
 

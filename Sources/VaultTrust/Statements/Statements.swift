@@ -52,6 +52,44 @@ package struct Statements: Sendable {
     }
   }
 
+  /// What a closing's or certificate's file says, if all that its signature builds on is here.
+  ///
+  /// The file itself is verified, also when its statement was before: another copy of it may be damaged.
+  /// - Throws: What is wrong with it; `unknownSigner` when that cannot be told yet.
+  package func verify(_ file: StatementFile) throws(TrustError) -> (
+    id: StatementID, person: PersonID
+  ) {
+    let signed = try open(file.bytes, file.label)
+    let (person, key) = try signer(of: signed.body, file.label)
+    guard check.isRight(signed.message, signed.signature, key) else { throw .signature }
+    return (signed.id, person)
+  }
+
+  private func signer(
+    of body: [UInt8], _ label: SignedLabel
+  ) throws(TrustError) -> (PersonID, VerifyingKey) {
+    guard label == .certificate else {
+      let closing = try decoding(body, Closing.init(decoding:))
+      return (closing.person, closing.rootKey)
+    }
+    let certificate = try decoding(body, Certificate.init(decoding:))
+    guard
+      isSigned(.device, certificate.consentBody, certificate.consent, by: certificate.signingKey)
+    else { throw .consent }
+    guard let approver = certificate.approver else {
+      guard let closing = closings[certificate.generation] else { throw .unknownSigner }
+      guard closing.person == certificate.person else {
+        throw .contradiction("another person's key gave this certificate")
+      }
+      return (certificate.person, closing.rootKey)
+    }
+    guard let known = certificates[approver] else { throw .unknownSigner }
+    guard known.person == certificate.person else {
+      throw .contradiction("another person's key gave this certificate")
+    }
+    return (certificate.person, known.signingKey)
+  }
+
   /// The ids of all that is here and sound: what the next reading need not verify again.
   package var sound: Set<StatementID> {
     var all = Set(closings.keys)
@@ -103,4 +141,17 @@ func decoding<Value>(
   _ body: [UInt8], _ decode: ([UInt8]) throws(ModelError) -> Value
 ) throws(TrustError) -> Value {
   do throws(ModelError) { return try decode(body) } catch { throw .body(error) }
+}
+
+extension StatementFile {
+  /// What a closing's or certificate's file says of its own place: under which id it stands, and with whom. Nothing is
+  /// verified.
+  package func place(in vault: VaultID) throws(TrustError) -> (id: StatementID, person: PersonID) {
+    let file = try decoding(bytes, SignedFile.init(decoding:))
+    let person =
+      label == .certificate
+      ? try decoding(file.body, Certificate.init(decoding:)).person
+      : try decoding(file.body, Closing.init(decoding:)).person
+    return (vault.statementID(label, body: file.body), person)
+  }
 }

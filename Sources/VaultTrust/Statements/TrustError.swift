@@ -8,6 +8,8 @@ package enum TrustError: Error, Hashable, Sendable {
   case signature
   /// A key that the statement speaks of has not agreed to it.
   case consent
+  /// Whose signature it has to have is not known here yet.
+  case unknownSigner
   /// A field says otherwise than the certificate, the path or the rules for it.
   case contradiction(String)
 }
@@ -18,6 +20,7 @@ extension TrustError: CustomStringConvertible {
     case .body(let error): "\(error)"
     case .signature: "its signature is wrong"
     case .consent: "a key that it speaks of has not agreed to it"
+    case .unknownSigner: "the statement that names its signer is not here"
     case .contradiction(let what): "it contradicts itself: \(what)"
     }
   }

@@ -156,11 +156,18 @@ extension AccessOptions {
   /// What the person is to know of what was found wrong when the vault was opened, a line each.
   static func notes(on vault: Vault) -> [String] {
     let serious = vault.problems.filter { $0.severity > .note }
-    // A check would find no trace of what a view leaves aside: it brings it in.
+    // A check would find no trace of what a view leaves aside, which it brings in, nor of what opening has put back.
+    let toldNow = serious.filter { problem in
+      switch problem.kind {
+      case .unfinished, .dividedKeys: true
+      case .rollback: problem.path.hasPrefix("people/")
+      default: false
+      }
+    }
     var notes =
-      serious.filter { $0.kind == .unfinished }.map(\.reason)
+      toldNow.map { $0.kind == .rollback ? "\($0.path): \($0.reason)" : $0.reason }
       + vault.problems.filter { $0.kind == .parted }.map(\.reason)
-    let others = serious.count { $0.kind != .unfinished }
+    let others = serious.count - toldNow.count
     if others > 0 {
       let count = counted(others, "problem was", "problems were")
       notes.append("\(count) found in this vault. To see what: kinvault check")

@@ -5,13 +5,6 @@ import Vault
 struct KeyRenewal {
   let vault: Vault
 
-  /// What to do where two machines have changed the keys without having met.
-  static let whenDivided = """
-    Decide whose keys are to count. On the other machine save what only it has (kinvault export MEMBER FOLDER), move the \
-    vault's folder away and the folder named after its id in ~/.local/state/kinvault ($XDG_STATE_HOME/kinvault), and take \
-    the vault anew, with the words that count: kinvault clone ADDRESS FOLDER
-    """
-
   /// Takes in what other machines have put on the remotes, before the keys are changed.
   ///
   /// - Parameter loss: What may come of it where a remote cannot be reached.
@@ -20,8 +13,8 @@ struct KeyRenewal {
     failures.forEach { Terminal.note("kinvault: \($0)") }
     if !failures.isEmpty {
       Terminal.note(
-        "kinvault: \(loss) If another machine of yours has changed your keys and synced only there, the two will not "
-          + "meet any more. To be sure, see that all remotes can be reached, and begin again.")
+        "kinvault: \(loss) If another machine of yours has changed your keys and synced only there, your 24 words "
+          + "will have to join the two: kinvault recovery join")
     }
   }
 

@@ -4,8 +4,11 @@ import Vault
 struct RecoveryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "recovery",
-    abstract: "See that the 24 words on paper still work, or replace them.",
-    subcommands: [RecoveryTestCommand.self, RecoveryRotateCommand.self])
+    abstract:
+      "See that the 24 words on paper still work, replace them, or join two changes of keys.",
+    subcommands: [
+      RecoveryTestCommand.self, RecoveryRotateCommand.self, RecoveryJoinCommand.self,
+    ])
 }
 
 struct RecoveryTestCommand: ParsableCommand {

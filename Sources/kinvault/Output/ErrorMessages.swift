@@ -55,11 +55,11 @@ extension VaultError {
     case .branched(let path, _):
       "\(path) was written by a machine that was put back to an earlier state, or by a copy of one, and does not go "
         + "on from what is here. Nothing of either is lost. Sync on that machine: kinvault sync"
-    case .keysDivided:
-      "Your keys were changed on two machines that had not met, by removing a device or replacing the 24 words: on this "
-        + "one, and on another one that has synced with this remote. Neither takes the place of the other, and nothing "
-        + "was moved. If you did not do that, somebody has your words, or had your old ones. "
-        + KeyRenewal.whenDivided
+    case .keysDivided(let person):
+      "The keys of the person \(person.hex.prefix(8)) were changed on two machines that had not met, by removing a device "
+        + "or replacing the 24 words. What both removed is removed; but nobody can give them keys until their 24 words "
+        + "join the two. Who it is: kinvault people list. If it is you: kinvault recovery join. If you did not do that, "
+        + "somebody has your words, or had your old ones."
     case .noSpace:
       "There is no space left on the disk of the vault. What was saved before is safe, and can be read. To make room: "
         + "kinvault collect"

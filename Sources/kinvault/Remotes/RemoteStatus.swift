@@ -80,11 +80,7 @@ struct RemoteStatus: Encodable {
   /// What goes on only when a person says so, each with how.
   private var decisions: [String] {
     memory.findings.filter(\.needsDecision).map {
-      let answer =
-        $0.kind == .keys
-        ? KeyRenewal.whenDivided
-        : "To go on all the same: kinvault sync \(name) --accept-mass-change"
-      return "\(Terminal.visible($0.text)) \(answer)"
+      "\(Terminal.visible($0.text)) To go on all the same: kinvault sync \(name) --accept-mass-change"
     }
   }
 

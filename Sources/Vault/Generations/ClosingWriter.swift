@@ -1,0 +1,189 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+import VaultTrust
+
+/// Closes what is open of a person's keys, with their words, and opens a new generation. Docs/Format.md, "Generations".
+///
+/// The closing follows all that count and that none follows, so it joins what two machines have closed beside each other.
+struct ClosingWriter {
+  let store: any LocalStore
+  let files: SignedFiles
+  let clock: WallClock
+  let person: Person
+  /// What opens the wraps of the generations that end; nil where only the words do.
+  let device: ThisDevice?
+  let memory: PeopleMemory
+
+  /// What a closing says besides who signs it.
+  struct Content {
+    /// Devices that are left out.
+    var removing: Set<DeviceID> = []
+    /// Statements of those devices that go on counting.
+    var counted: Set<StatementID> = []
+  }
+
+  /// Writes the wraps for the devices that stay, then the closing, from where on it counts. Durable when it returns.
+  ///
+  /// - Parameters:
+  ///   - old: The words whose key is the person's last one.
+  ///   - words: Those of the generation that begins; the same, or new ones.
+  ///   - commit: Puts the file in place, unless another process has closed meanwhile.
+  /// - Throws: `wrongWords`, `replacedWords`; `keysDivided` when two keys claim to be the last one; `limit`.
+  func run(
+    _ content: Content, signedWith old: borrowing RecoveryWords,
+    openedBy words: borrowing RecoveryWords,
+    commit: (VaultPath, [UInt8]) throws(VaultError) -> Void
+  ) throws(VaultError) -> StatementID {
+    let binding = files.binding
+    let oldKey = old.rootSigningKey(binding: binding)
+    try person.requireLast(oldKey.publicKey)
+    let key = words.rootSigningKey(binding: binding)
+    guard let rootKey = VerifyingKey(key.publicKey), let oldRootKey = VerifyingKey(oldKey.publicKey)
+    else { preconditionFailure("a public key has 32 bytes") }
+    let tips = person.history.tips
+    let master = MasterKey.random()
+    var closing = Closing(
+      person: person.id, follows: tips, rootKey: rootKey,
+      agreementKey: master.agreementKey(binding: binding).publicKey,
+      recovery: try RecoverySlot(of: master, words: words, cost: try cost(), binding: binding)
+        .encoded(),
+      stay: staying(without: content.removing).map(\.id), counted: Array(content.counted),
+      past: try past(under: master, words: old), time: clock.milliseconds())
+    if rootKey != oldRootKey {
+      let body = Closing.endorsementBody(person: person.id, from: oldRootKey, to: rootKey)
+      closing.endorsements = [
+        Closing.Endorsement(
+          rootKey: oldRootKey,
+          signature: oldKey.sign(binding.vault.signedMessage(.successor, body)))
+      ]
+    }
+    guard closing.stay.count <= Self.listLimit, closing.counted.count <= Self.countedLimit else {
+      throw .limit(
+        what: "what a change of keys lists", found: max(closing.stay.count, closing.counted.count),
+        limit: Self.countedLimit)
+    }
+    let body = closing.encoded()
+    let id = binding.vault.statementID(.closing, body: body)
+    for device in staying(without: content.removing) {
+      try files.storeWrap(
+        of: master, generation: id, person: person.id, for: device.certificate, in: store)
+    }
+    try commit(.closing(person.id, id), files.statement(.closing, body) { key.sign($0) })
+    return id
+  }
+
+  private static let listLimit = 1_024
+  private static let countedLimit = 16_384
+
+  /// The certificates of the devices that stay: those that count, and those that wait for this closing.
+  private func staying(without removed: Set<DeviceID>) -> [CertifiedDevice] {
+    let tips = Set(person.history.tips)
+    let waiting = person.waiting.values.filter { tips.contains($0.certificate.generation) }
+    return (Array(person.devices.values) + waiting)
+      .filter { !removed.contains($0.certificate.device) }
+      .sorted { $0.id < $1.id }
+  }
+
+  private func cost() throws(VaultError) -> Argon2Cost {
+    guard let tip = person.history.tips.first else {
+      throw .missing(path: BlobPath("people/\(person.id.hex)/closings").string)
+    }
+    let slot = try person.recoverySlot(of: tip)
+    return Argon2Cost(passes: slot.passes, memoryKiB: slot.memoryKiB)
+  }
+
+  /// The master keys of the generations that end, under the new one.
+  private func past(
+    under master: borrowing MasterKey, words: borrowing RecoveryWords
+  ) throws(VaultError) -> [[UInt8]] {
+    var past: [[UInt8]] = []
+    for tip in person.history.tips {
+      let ending = try openMaster(tip, words: words)
+      past.append(master.wrapPrevious(ending, binding: files.binding))
+    }
+    return past
+  }
+
+  private func openMaster(
+    _ tip: StatementID, words: borrowing RecoveryWords
+  ) throws(VaultError) -> MasterKey {
+    if let device {
+      do throws(VaultError) {
+        let path = VaultPath.wrap(person.id, tip, device.id)
+        let wrap = try files.loadWrap(path, memory)
+        return try PersonKeys.openMaster(
+          tip, of: person, device: device, wrap: wrap, binding: files.binding)
+      } catch {
+        switch error {
+        // Closed on a machine that does not know this device: the words open it as well.
+        case .missing, .damaged: break
+        default: throw error
+        }
+      }
+    }
+    return try person.openRecoverySlot(of: tip, words: words, binding: files.binding)
+  }
+}
+
+extension Person {
+  /// The slot that the words open, of a closing that counts.
+  func recoverySlot(of closing: StatementID) throws(VaultError) -> RecoverySlot {
+    let path = VaultPath.closing(id, closing).string
+    guard let body = history.valid[closing] else { throw .missing(path: path) }
+    do { return try RecoverySlot(decoding: body.recovery) } catch {
+      throw VaultError(error, path: path)
+    }
+  }
+
+  /// The master key that a closing's slot holds under the words. Takes as long as the slot's cost says.
+  ///
+  /// - Throws: `wrongWords`; `damaged` when it is not the generation's, or its cost is out of range.
+  func openRecoverySlot(
+    of closing: StatementID, words: borrowing RecoveryWords, binding: Binding
+  ) throws(VaultError) -> MasterKey {
+    let path = VaultPath.closing(id, closing).string
+    let slot = try recoverySlot(of: closing)
+    let cost = Argon2Cost(passes: slot.passes, memoryKiB: slot.memoryKiB)
+    let master: MasterKey
+    do throws(CryptoError) {
+      let seed = try words.seed(salt: slot.salt, cost: cost)
+      master = try MasterKey.unwrap(slot.wrappedMasterKey, seed: seed, binding: binding)
+    } catch {
+      switch error {
+      case .costOutOfRange: throw VaultError(error, path: path)
+      default: throw .wrongWords
+      }
+    }
+    // The slot is signed, so this only fails for a vault made by broken software.
+    guard master.agreementKey(binding: binding).publicKey == history.valid[closing]?.agreementKey
+    else { throw .damaged(path: path, reason: "its recovery slot holds another key") }
+    return master
+  }
+}
+
+extension SignedFiles {
+  /// The file of a statement with this body. Docs/Format.md, "Statements".
+  func statement(
+    _ label: SignedLabel, _ body: [UInt8], sign: ([UInt8]) -> [UInt8]
+  ) -> [UInt8] {
+    SignedFile(body: body, signature: sign(binding.vault.signedMessage(label, body))).encoded()
+  }
+
+  /// Writes a generation's master key for a device; on disk when this returns.
+  func storeWrap(
+    of master: borrowing MasterKey, generation: StatementID, person: PersonID,
+    for certificate: Certificate, in folder: any LocalStore
+  ) throws(VaultError) {
+    let device = certificate.device
+    let wrapped: WrappedMasterKey
+    do throws(CryptoError) {
+      wrapped = try master.wrap(
+        for: DeviceWrapContext(person: person, generation: generation, device: device),
+        agreementPublicKey: certificate.agreementKey, binding: binding)
+    } catch {
+      throw .crypto(error)
+    }
+    try store(wrapped.bytes, at: .wrap(person, generation, device), in: folder)
+  }
+}

@@ -1,0 +1,160 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+import VaultTrust
+
+/// Everyone in the vault, judged: who they are, and which devices are theirs.
+struct People: Sendable {
+  let trust: Trust
+  let persons: [PersonID: Person]
+  /// Files of people that do not hold or do not count, and people who cannot be given keys.
+  let problems: [Problem]
+  /// The files of all statements that are sound.
+  let files: [VaultPath: [UInt8]]
+  /// Statements that this machine remembers and the folder lacks.
+  let lost: [VaultPath: [UInt8]]
+
+  subscript(id: PersonID) -> Person? { persons[id] }
+
+  /// How many devices count now, of all persons.
+  var deviceCount: Int { persons.values.reduce(0) { $0 + $1.devices.count } }
+
+  /// Whether the person has opened another generation since the grant: a device may have been removed.
+  func hasNewKeys(since grant: GrantBody) -> Bool {
+    self[grant.person]?.generation.map { $0 != grant.personGeneration } ?? false
+  }
+
+  /// Whether a device was left out by whoever certified it, and nobody's certificate of it counts or waits.
+  func isFormer(_ device: DeviceID) -> Bool {
+    let certificates = trust.statements.certificates.filter { $0.value.device == device }
+    return !certificates.isEmpty && certificates.keys.allSatisfy { trust.device($0) == .former }
+  }
+
+  /// Reads and judges everyone. A broken file is as if it were not there, and is told.
+  ///
+  /// - Parameter memory: What this machine has seen count, which stands whether the folder has it or not.
+  static func load(
+    store: any BlobStore, files: SignedFiles, memory: PeopleMemory
+  ) throws(VaultError) -> People {
+    var reading = PeopleReading(store: store, vault: files.binding.vault, memory: memory)
+    try reading.run()
+    return People(reading)
+  }
+
+  init(_ reading: PeopleReading) {
+    let memory = reading.memory
+    let statements = Statements(
+      vault: reading.vault, files: reading.paths.keys.map { $0 }, verified: memory.verified)
+    let trust = Trust(statements, memory: TrustMemory(closings: memory.closings))
+    var certificates: [PersonID: [StatementID: Certificate]] = [:]
+    for (id, certificate) in statements.certificates {
+      certificates[certificate.person, default: [:]][id] = certificate
+    }
+    var persons: [PersonID: Person] = [:]
+    for (id, history) in trust.people where !history.counting.isEmpty {
+      persons[id] = Person(id: id, history: history, certificates: certificates[id] ?? [:])
+    }
+    self.trust = trust
+    self.persons = persons
+    files = Dictionary(
+      reading.paths.filter { statements.broken[$0.key] == nil }.map { ($0.value, $0.key.bytes) },
+      uniquingKeysWith: { first, _ in first })
+    lost = reading.lost
+    problems =
+      reading.problems
+      + statements.broken.compactMap { file, error in
+        reading.paths[file].map { path in
+          Problem(.damaged, .damage, path: path.string, reason: "\(error)")
+        }
+      }.sorted { $0.path < $1.path }
+      + persons.values.sorted { $0.id < $1.id }.flatMap(\.problems)
+  }
+
+  /// Puts what this machine remembers into the folder that lacks it; durable when it returns.
+  func putBack(into store: any LocalStore) throws(VaultError) {
+    for (path, bytes) in lost {
+      try storing { () throws(BlobStoreError) in
+        try store.replace(BlobPath(path.string), bytes, durably: true)
+      }
+    }
+  }
+
+  /// The certificate that vouches for what a device signed at `path`.
+  ///
+  /// - Throws: `damaged`, naming `path`, when nobody vouches for it; `signedByRemovedDevice`.
+  func certificate(
+    of device: DeviceID, person: PersonID, path: VaultPath
+  ) throws(VaultError) -> Certificate {
+    let known = try anyCertificate(of: device, person: person, path: path)
+    switch trust.device(known.id) {
+    case .counts: return known.certificate
+    case .former: throw .signedByRemovedDevice(path: path.string)
+    case .waiting, .unknown:
+      throw .damaged(
+        path: path.string, reason: "its device waits for a closing of its person's keys")
+    }
+  }
+
+  /// The same for what a device wrote before it may have been removed, and only its person reads.
+  ///
+  /// - Throws: As `certificate`, but for `signedByRemovedDevice`.
+  func anyCertificate(
+    of device: DeviceID, person: PersonID, path: VaultPath
+  ) throws(VaultError) -> CertifiedDevice {
+    guard let known = persons[person] else {
+      throw .damaged(path: path.string, reason: "its person is not in this vault")
+    }
+    guard let certificate = known.anyCertificate(of: device) else {
+      throw .damaged(path: path.string, reason: "its device is not certified")
+    }
+    return certificate
+  }
+
+  /// The certificate with this id, if it is this device's.
+  ///
+  /// - Throws: As `certificate(of:person:path:)`.
+  func certificate(
+    _ id: StatementID, of device: DeviceID, person: PersonID, path: VaultPath
+  ) throws(VaultError) -> Certificate {
+    guard persons[person] != nil else {
+      throw .damaged(path: path.string, reason: "its person is not in this vault")
+    }
+    guard let certificate = trust.statements.certificates[id], certificate.person == person,
+      certificate.device == device
+    else { throw .damaged(path: path.string, reason: "its device is not certified") }
+    switch trust.device(id) {
+    case .counts: return certificate
+    case .former: throw .signedByRemovedDevice(path: path.string)
+    case .waiting, .unknown:
+      throw .damaged(
+        path: path.string, reason: "its device waits for a closing of its person's keys")
+    }
+  }
+
+  /// Verifies a statement that a device of the person signed, and that counts.
+  ///
+  /// - Returns: The statement's id.
+  /// - Throws: `damaged`; `signedByRemovedDevice` when the device was left out and no closing lists the statement.
+  @discardableResult
+  func verify(
+    _ file: LoadedSignedFile, _ label: FileLabel, by certificate: StatementID, of person: PersonID
+  ) throws(VaultError) -> StatementID {
+    let path = file.path
+    guard persons[person] != nil else {
+      throw .damaged(path: path.string, reason: "its person is not in this vault")
+    }
+    guard let signer = trust.statements.certificates[certificate], signer.person == person else {
+      throw .damaged(path: path.string, reason: "its device is not certified")
+    }
+    try file.verify(label, publicKey: signer.signingKey.bytes)
+    let id = file.statementID(label)
+    guard trust.stands(id, by: certificate) else {
+      guard trust.device(certificate) == .former else {
+        throw .damaged(
+          path: path.string, reason: "its device waits for a closing of its person's keys")
+      }
+      throw .signedByRemovedDevice(path: path.string)
+    }
+    return id
+  }
+}

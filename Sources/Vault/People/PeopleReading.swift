@@ -1,0 +1,148 @@
+import BlobStore
+import VaultModel
+import VaultTrust
+
+/// Reads the closings and certificates of everyone: those of a folder, and those that this machine remembers.
+///
+/// A statement's name is its hash, so what is remembered is not read again. Docs/Format.md, section 17.
+struct PeopleReading {
+  let store: any BlobStore
+  let vault: VaultID
+  let memory: PeopleMemory
+  private(set) var paths: [StatementFile: VaultPath] = [:]
+  private(set) var lost: [VaultPath: [UInt8]] = [:]
+  private(set) var problems: [Problem] = []
+
+  init(store: any BlobStore, vault: VaultID, memory: PeopleMemory) {
+    self.store = store
+    self.vault = vault
+    self.memory = memory
+  }
+
+  mutating func run() throws(VaultError) {
+    var found: Set<VaultPath> = []
+    for folder in try list("people") where folder.isFolder {
+      guard let person = PersonID(hex: folder.name) else {
+        problems.append(.foreign("people/\(folder.name)"))
+        continue
+      }
+      for kind in ["closings", "certificates"] {
+        let inside = BlobPath("people/\(person.hex)/\(kind)")
+        for entry in try list(inside) {
+          guard let path = VaultPath(parsing: inside.appending(entry.name).string) else {
+            problems.append(.foreign(inside.appending(entry.name).string))
+            continue
+          }
+          if memory.files[path] == nil { try read(path) }
+          found.insert(path)
+        }
+      }
+    }
+    for (path, bytes) in memory.files {
+      if case .wrap = path {
+        if try isAbsent(path) { lost[path] = bytes }
+        continue
+      }
+      add(path, bytes)
+      if !found.contains(path) { lost[path] = bytes }
+    }
+  }
+
+  private func list(_ folder: BlobPath) throws(VaultError) -> [BlobEntry] {
+    try storing { () throws(BlobStoreError) in try store.list(folder) }
+  }
+
+  private func isAbsent(_ path: VaultPath) throws(VaultError) -> Bool {
+    try storing { () throws(BlobStoreError) in try store.size(of: BlobPath(path.string)) } == nil
+  }
+
+  private mutating func read(_ path: VaultPath) throws(VaultError) {
+    do throws(BlobStoreError) {
+      let bytes = try store.read(BlobPath(path.string), limit: SignedFiles.sizeLimit)
+      do throws(TrustError) { try checkPlace(of: bytes, at: path) } catch {
+        problems.append(Problem(.damaged, .damage, path: path.string, reason: "\(error)"))
+        return
+      }
+      add(path, bytes)
+    } catch {
+      problems.append(Problem(VaultError(error), path: path.string))
+    }
+  }
+
+  private mutating func add(_ path: VaultPath, _ bytes: [UInt8]) {
+    guard let label = path.statementLabel else { return }
+    paths[StatementFile(label, bytes)] = path
+  }
+
+  /// A statement under another one's name, or another person's, is no part of the vault.
+  private func checkPlace(of bytes: [UInt8], at path: VaultPath) throws(TrustError) {
+    guard let label = path.statementLabel else { return }
+    let place = try StatementFile(label, bytes).place(in: vault)
+    switch path {
+    case .closing(let person, let id), .certificate(let person, let id):
+      guard place.person == person, place.id == id else {
+        throw .contradiction("its name is not that of what it says")
+      }
+    default: break
+    }
+  }
+}
+
+extension VaultPath {
+  /// Of which kind the statement is that stands there; nil for any other file.
+  var statementLabel: SignedLabel? {
+    switch self {
+    case .closing: .closing
+    case .certificate: .certificate
+    default: nil
+    }
+  }
+}
+
+extension Person {
+  /// What keeps the person from being given keys, or does not count of what they are said to have signed.
+  var problems: [Problem] {
+    let folder = BlobPath("people/\(id.hex)/closings")
+    var found: [Problem] = []
+    if history.isContested {
+      found.append(
+        Problem(
+          .dividedKeys, .warning, path: folder.string,
+          reason:
+            "the 24 words of the person \(id.shortHex) were replaced twice, by machines that did not know of each "
+            + "other, and nothing says which words count; until that is settled nobody gives them keys"
+        ))
+    } else if history.tips.count > 1 {
+      found.append(
+        Problem(
+          .dividedKeys, .warning, path: folder.string,
+          reason:
+            "the keys of the person \(id.shortHex) were changed on two machines that had not met; what both removed is "
+            + "removed, and nobody gives them keys until their 24 words join the two: kinvault recovery join"
+        ))
+    }
+    for id in history.shadowed.sorted() {
+      found.append(
+        Problem(
+          .untrusted, .warning, path: folder.appending(id.hex).string,
+          reason:
+            "it was signed with 24 words that had been replaced, and does not count. If it was this person, on a machine "
+            + "that did not know of the new words, they go on there: kinvault recovery join. If not, somebody has "
+            + "the old words"))
+    }
+    for id in history.unplaced.sorted() {
+      found.append(
+        Problem(
+          .untrusted, .note, path: folder.appending(id.hex).string,
+          reason: "what it follows is not here, or it breaks the rules; it does not count"))
+    }
+    return found
+  }
+}
+
+extension Problem {
+  /// A file that is no part of a vault.
+  static func foreign(_ path: String) -> Problem {
+    Problem(.foreignFile, .note, path: path, reason: "it is no part of a vault, and is ignored")
+  }
+}

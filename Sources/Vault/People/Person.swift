@@ -1,0 +1,80 @@
+import VaultModel
+import VaultTrust
+
+/// A device with the certificate that it goes by.
+struct CertifiedDevice: Hashable, Sendable {
+  /// Of the certificate.
+  let id: StatementID
+  let certificate: Certificate
+}
+
+/// A person as their closings and certificates show them. What counts is `VaultTrust`'s to say.
+struct Person: Sendable {
+  let id: PersonID
+  let history: PersonHistory
+  /// The devices that count, each with the least of its certificates that do.
+  private(set) var devices: [DeviceID: CertifiedDevice] = [:]
+  /// Devices that wait: for a closing that has not come, or for the words to join two.
+  private(set) var waiting: [DeviceID: CertifiedDevice] = [:]
+  /// Devices that were left out, and have no other certificate.
+  private(set) var former: [DeviceID: CertifiedDevice] = [:]
+
+  init(id: PersonID, history: PersonHistory, certificates: [StatementID: Certificate]) {
+    self.id = id
+    self.history = history
+    for (statement, certificate) in certificates.sorted(by: { $0.key < $1.key }) {
+      let device = certificate.device
+      let certified = CertifiedDevice(id: statement, certificate: certificate)
+      switch history.verdict(on: statement) {
+      case .counts: devices[device] = devices[device] ?? certified
+      case .waiting: waiting[device] = waiting[device] ?? certified
+      case .former: former[device] = former[device] ?? certified
+      case .unknown: break
+      }
+    }
+    for device in devices.keys { waiting[device] = nil }
+    for device in devices.keys { former[device] = nil }
+    for device in waiting.keys { former[device] = nil }
+  }
+
+  /// The closing whose generation keys are wrapped for; nil while there are several.
+  var generation: StatementID? { history.openGeneration }
+
+  /// When the person made their first keys; milliseconds since 1970.
+  var since: UInt64 {
+    history.counting.compactMap { history.valid[$0] }.first { $0.follows.isEmpty }?.time ?? 0
+  }
+
+  /// The key that keys were wrapped for in the generation; nil if none of theirs that counts was opened by it.
+  func agreementPublicKey(generation: StatementID) -> [UInt8]? {
+    history.counting.contains(generation) ? history.valid[generation]?.agreementKey : nil
+  }
+
+  /// The device as it is known here, whether it counts or not.
+  func anyCertificate(of device: DeviceID) -> CertifiedDevice? {
+    devices[device] ?? waiting[device] ?? former[device]
+  }
+
+  /// When the person left the device out, in milliseconds since 1970; nil if they did not.
+  func removal(of device: DeviceID) -> UInt64? {
+    guard let left = former[device] else { return nil }
+    return history.closing(leavingOut: left.certificate, left.id)?.time ?? 0
+  }
+
+  /// - Throws: `wrongWords` unless the key, that of some words, has signed for this person; `replacedWords` unless it is
+  ///   the last one; `keysDivided` when nothing says which is the last one.
+  func requireLast(_ key: [UInt8]) throws(VaultError) {
+    if history.lastKey?.bytes == key { return }
+    guard history.valid.values.contains(where: { $0.rootKey.bytes == key }) else {
+      throw .wrongWords
+    }
+    let replacing = history.valid.values.filter { closing in
+      history.counting.contains { history.valid[$0] == closing }
+        && closing.endorsements.contains { $0.rootKey.bytes == key }
+    }
+    guard history.lastKey != nil, let time = replacing.map(\.time).min() else {
+      throw .keysDivided(person: id)
+    }
+    throw .replacedWords(time: time)
+  }
+}

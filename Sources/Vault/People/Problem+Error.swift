@@ -1,0 +1,33 @@
+import VaultModel
+
+extension Problem {
+  /// What an error says of a file.
+  init(_ error: VaultError, path: String) {
+    switch error {
+    case .missing(let path):
+      self.init(.missing, .damage, path: path, reason: "it is not there")
+    case .damaged(let path, let reason):
+      self.init(.damaged, .damage, path: path, reason: reason)
+    case .rolledBack(let path, let found, let seen):
+      self.init(
+        .rollback, .warning, path: path,
+        reason: "it is at \(found), but \(seen) was seen before: an older copy was put back")
+    case .signedByRemovedDevice(let path):
+      self.init(
+        .removedDevice, .note, path: path,
+        reason: "its device has been removed, so it counts no more")
+    case .forked(let path, let counter):
+      self.init(
+        .fork, .damage, path: path, reason: "another file with the counter \(counter) was seen")
+    case .branched(let path, _):
+      self.init(
+        .fork, .warning, path: path,
+        reason:
+          "its machine was put back to an earlier state, or copied, and it does not go on from what is known "
+          + "here; nothing of either is lost, and that machine's next sync makes it a device of its own"
+      )
+    default:
+      self.init(.damaged, .damage, path: path, reason: "it cannot be read: \(error.message)")
+    }
+  }
+}

@@ -1,0 +1,157 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+/// The closings and certificates that this machine has seen count, and the wraps of its own person's keys.
+///
+/// It only grows. What it holds stands whether the vault's folder has it or not, and is put back into a folder that
+/// lacks it: so a backup that is put back takes back no removal. Docs/Format.md, "This machine's state".
+package struct PeopleMemory: Hashable, Sendable {
+  private(set) var files: [VaultPath: [UInt8]] = [:]
+
+  /// What strangers write is remembered up to so many bytes; what is this person's own always is.
+  static let limit = 16 << 20
+  private static let encodedLimit = 64 << 20
+
+  /// The closings that counted.
+  var closings: Set<StatementID> {
+    Set(
+      files.keys.compactMap { path in
+        if case .closing(_, let id) = path { id } else { nil }
+      })
+  }
+
+  /// Statements whose signatures were verified before.
+  var verified: Set<StatementID> {
+    Set(
+      files.keys.compactMap { path in
+        switch path {
+        case .closing(_, let id), .certificate(_, let id): id
+        default: nil
+        }
+      })
+  }
+
+  package init() {}
+
+  /// Takes what counts now of people. The files themselves are of `people`, verified.
+  mutating func note(_ people: People, own: PersonID) {
+    var byteCount = files.values.reduce(0) { $0 + $1.count }
+    for (path, bytes) in people.files where files[path] == nil {
+      guard let person = people.personOfLasting(path) else { continue }
+      guard person == own || byteCount + bytes.count <= Self.limit else { continue }
+      byteCount += bytes.count
+      files[path] = bytes
+    }
+  }
+
+  /// Takes a wrap that was found to be right.
+  mutating func note(_ wraps: [VaultPath: [UInt8]]) {
+    files.merge(wraps) { _, new in new }
+  }
+
+  // MARK: Encoding
+
+  /// The file's bytes: SHA-256 of the rest, then each path and file.
+  func encoded() -> [UInt8] {
+    var writer = WireWriter()
+    for (path, bytes) in files.map({ ($0.key.string, $0.value) }).sorted(by: { $0.0 < $1.0 }) {
+      writer.message(1) { writer in
+        writer.element(1, Array(path.utf8))
+        writer.element(2, bytes)
+      }
+    }
+    return Digest.sha256(writer.bytes).bytes + writer.bytes
+  }
+
+  init(decoding file: [UInt8]) throws(ModelError) {
+    let message = Array(file.dropFirst(FileHash.byteCount))
+    guard Array(file.prefix(FileHash.byteCount)) == Digest.sha256(message).bytes else {
+      throw .malformed(what: "memory of people", reason: "its checksum is wrong")
+    }
+    files = try WireReader.read(message, what: "memory of people", limit: Self.encodedLimit) {
+      reader throws(ModelError) in
+      var files: [VaultPath: [UInt8]] = [:]
+      while let tag = try reader.next() {
+        guard case .bytes(1) = tag else {
+          _ = try reader.skip(tag)
+          continue
+        }
+        var inner = try reader.message("file")
+        let (path, bytes) = try Self.decodeFile(&inner)
+        files[path] = bytes
+      }
+      return files
+    }
+  }
+
+  private static func decodeFile(
+    _ reader: inout WireReader
+  ) throws(ModelError) -> (VaultPath, [UInt8]) {
+    var path: VaultPath?
+    var bytes: [UInt8] = []
+    while let tag = try reader.next() {
+      switch tag {
+      case .bytes(1):
+        path = VaultPath(parsing: String(decoding: try reader.bytesInPlace(), as: UTF8.self))
+      case .bytes(2): bytes = [UInt8](try reader.bytesInPlace())
+      default: _ = try reader.skip(tag)
+      }
+    }
+    guard let path else { throw reader.malformed("a path is not one of the vault's") }
+    return (path, bytes)
+  }
+}
+
+extension People {
+  /// Whose statement it is, if it counts, or is of a device that was left out: that will not change. Else nil.
+  fileprivate func personOfLasting(_ path: VaultPath) -> PersonID? {
+    switch path {
+    case .closing(let person, let id):
+      guard let history = self[person]?.history, !history.isContested,
+        history.counting.contains(id)
+      else { return nil }
+      return person
+    case .certificate(let person, let id):
+      guard let history = self[person]?.history, !history.isContested else { return nil }
+      switch trust.device(id) {
+      case .counts, .former: return person
+      case .waiting, .unknown: return nil
+      }
+    default: return nil
+    }
+  }
+}
+
+extension StateFolder {
+  private static let peoplePath: BlobPath = "people"
+
+  /// What this machine has seen count of everyone; empty on a new one.
+  ///
+  /// - Throws: `damaged` when it is not as it was written; without it a removal could be taken back.
+  package func loadPeopleMemory() throws(VaultError) -> PeopleMemory {
+    let file: [UInt8]
+    do throws(BlobStoreError) { file = try store.read(Self.peoplePath, limit: 64 << 20) } catch {
+      if case .notFound = error { return PeopleMemory() }
+      throw VaultError(error)
+    }
+    do { return try PeopleMemory(decoding: file) } catch {
+      throw VaultError(error, path: describe(Self.peoplePath))
+    }
+  }
+
+  /// Adds to it, on disk when this returns.
+  func remember(_ people: People, own: PersonID, wraps: [VaultPath: [UInt8]]) throws(VaultError) {
+    try withLock("people-lock") { () throws(VaultError) in
+      let known = try loadPeopleMemory()
+      var memory = known
+      memory.note(people, own: own)
+      memory.note(wraps)
+      guard memory != known else { return }
+      let bytes = memory.encoded()
+      try storing { () throws(BlobStoreError) in
+        try store.replace(Self.peoplePath, bytes, durably: true)
+      }
+    }
+  }
+}
