@@ -30,8 +30,8 @@ extension Vault {
     audit.note(.share, member: id, detail: "accepted")
   }
 
-  /// Which of the opened members wait for a yes: those that never showed here, that this person did not make, and whose
-  /// givers are all unverified.
+  /// Which of the opened members wait for a yes: those that never showed here, and whose maker and givers are all
+  /// unverified. Where the maker is verified, so is whoever they let share it on.
   func sortOutOffers() throws(VaultError) {
     let new = openedMembers.filter { !$0.isOwn && !memberNames.contains($0.id) }
     if new.isEmpty {
@@ -45,7 +45,7 @@ extension Vault {
       Set(
         new.filter { member in
           !memberNames.contains(member.id)
-            && member.gifts.allSatisfy { !verified.contains($0.giver) }
+            && !verified.contains(where: member.comesFrom)
         }.map(\.id)))
   }
 
@@ -57,6 +57,11 @@ extension Vault {
 }
 
 extension Member {
+  /// Whether the person made the member, or gave its keys to this one.
+  func comesFrom(_ person: PersonID) -> Bool {
+    register.grants.creator == person || gifts.contains { $0.giver == person }
+  }
+
   /// Who gave this person the member's keys, in whichever epoch, and when first.
   var gifts: [OfferedMember.Gift] {
     let mine = register.grants.valid.values.compactMap { $0[context.person] }
