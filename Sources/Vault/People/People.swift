@@ -13,6 +13,7 @@ struct People: Sendable {
   let files: [VaultPath: [UInt8]]
   /// Statements that this machine remembers and the folder lacks.
   let lost: [VaultPath: [UInt8]]
+  private let formerDevices: Set<DeviceID>
 
   subscript(id: PersonID) -> Person? { persons[id] }
 
@@ -25,10 +26,7 @@ struct People: Sendable {
   }
 
   /// Whether a device was left out by whoever certified it, and nobody's certificate of it counts or waits.
-  func isFormer(_ device: DeviceID) -> Bool {
-    let certificates = trust.statements.certificates.filter { $0.value.device == device }
-    return !certificates.isEmpty && certificates.keys.allSatisfy { trust.device($0) == .former }
-  }
+  func isFormer(_ device: DeviceID) -> Bool { formerDevices.contains(device) }
 
   /// Reads and judges everyone. A broken file is as if it were not there, and is told.
   ///
@@ -56,6 +54,8 @@ struct People: Sendable {
     }
     self.trust = trust
     self.persons = persons
+    formerDevices = persons.values.reduce(into: Set()) { $0.formUnion($1.former.keys) }
+      .subtracting(persons.values.flatMap { Array($0.devices.keys) + Array($0.waiting.keys) })
     files = Dictionary(
       reading.paths.filter { statements.broken[$0.key] == nil }.map { ($0.value, $0.key.bytes) },
       uniquingKeysWith: { first, _ in first })
