@@ -6,7 +6,7 @@ package struct StoreCall: Hashable, Sendable, CustomStringConvertible {
     /// `readRange` is `read` with an offset; `page` is a step of `walk`.
     case read, readRange, size, put, remove, list, page, flush
     case openForReading, create, rename, renameDurably, link, replace, overwrite, removeFolder
-    case barrier, space
+    case takeOver, barrier, space
   }
 
   package var kind: Kind
@@ -64,6 +64,11 @@ extension InspectingStore {
   package func size(of path: BlobPath) throws(BlobStoreError) -> UInt64? {
     try inspect(StoreCall(.size, path))
     return try inner.size(of: path)
+  }
+
+  package func takeOver(_ path: BlobPath) throws(BlobStoreError) -> Bool {
+    try inspect(StoreCall(.takeOver, path))
+    return try inner.takeOver(path)
   }
 
   package func put(

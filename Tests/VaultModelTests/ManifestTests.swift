@@ -34,6 +34,29 @@ import VaultModel
     #expect(manifest.latestTime == entries.map(\.time).max())
   }
 
+  /// From any part of what is known, and some of what it replaced.
+  @Test(arguments: [1, 2, 3, 4] as [UInt64])
+  func additionsMakeOneManifestTheOther(seed: UInt64) throws {
+    var random = SeededRandom(seed: seed)
+    let devices: [DeviceID] = [random.id(), random.id(), random.id()]
+    let records: [RecordID] = (0..<8).map { _ in random.id() }
+    let entries = try (0..<60).map { _ in
+      try random.entry(record: records[random.number(below: 8)], devices: devices)
+    }
+    let wanted = Manifest(entries).checkpoint().flatMap(\.entries)
+    for count in 0...entries.count {
+      let part = Manifest(entries.shuffled(using: &random).prefix(count))
+      let additions = try #require(part.additions(toBecome: wanted))
+      let joined = Manifest(part.checkpoint().flatMap(\.entries) + additions)
+      #expect(joined.checkpoint().flatMap(\.entries) == wanted)
+      #expect(Set(additions).isDisjoint(with: part.checkpoint().flatMap(\.entries)))
+    }
+    #expect(Manifest(entries).additions(toBecome: wanted) == [])
+    // Of a manifest that knows more there is nothing that makes it the lesser one.
+    let more = Manifest(entries + [try random.entry(devices: devices)])
+    #expect(more.additions(toBecome: wanted) == nil)
+  }
+
   @Test func aMergedEntryEndsAConflict() throws {
     var random = SeededRandom(seed: 6)
     let devices: [DeviceID] = [random.id(), random.id()]

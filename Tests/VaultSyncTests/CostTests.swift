@@ -83,6 +83,19 @@ import VaultModel
     #expect(pull.pulled.byteCount <= 2048)
   }
 
+  @Test func aSecondDevicesFirstEditCostsAsMuchAsAnyOther() throws {
+    let edits = (0..<10_000).map { RecordEdit.newRecord("Record \($0)") }
+    _ = try family[0].emma.commit(edits)
+    try settle()
+    for text in ["one", "two", "three"] {
+      try family[1].edit(try #require(edits.last).record, text)
+      let report = try family[1].sync(usb)
+      #expect(report.traffic.putCount <= 4)
+      #expect(report.traffic.putByteCount <= 4096)
+      #expect(report.problems == [])
+    }
+  }
+
   @Test(arguments: [200, 2000])
   func aSyncCostsTheSameHoweverManyRecordsThereAre(count: Int) throws {
     let edits = (0..<count).map { RecordEdit.newRecord("Record \($0)") }

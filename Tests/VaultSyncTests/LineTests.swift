@@ -65,6 +65,45 @@ import VaultModel
     #expect(try family[1].vault.devices().count == (new == 0 ? 2 : 3))
   }
 
+  /// Its first head goes on from another device's segments, before and after; and these may be gone everywhere else by
+  /// then.
+  @Test(arguments: [false, true])
+  func aFirstHeadThatWasPutBackLosesNothing(areSegmentsGone: Bool) throws {
+    let family = try Family(count: 2)
+    for device in family.devices { try device.knowRemotes(["usb"]) }
+    _ = try family[0].emma.commit((0..<300).map { .newRecord("Record \($0)", note: "\($0)") })
+    try family.meet(at: remote)
+    let shared = try #require(family[0].emma.openedHeads.first).segments
+    let snapshot = family[1].snapshot()
+    try family[1].write("Lost", "lost")
+    let own = family[1].vault.device
+    let first = try #require(family[1].emma.openedHeads.first { $0.device == own })
+    #expect(first.segments.starts(with: shared))
+    try family.meet(at: remote)
+    if areSegmentsGone {
+      for device in family.devices { try device.emma.commitCheckpoint() }
+      for number in 0..<4 {
+        for device in family.devices {
+          _ = try device.vault.collect(keepDays: 0, isDryRun: false)
+          try device.write("Later", "later \(number)")
+        }
+        try family.meet(at: remote)
+      }
+    }
+    let emma = try family[0].emma.id
+    let areGone = shared.contains {
+      remote.blobs[BlobPath(VaultPath.object(emma, $0).string)] == nil
+    }
+    #expect(areGone == areSegmentsGone)
+    try family[1].putBack(snapshot)
+    try family[1].write("New", "new")
+    try meet(family.devices, at: remote)
+    for device in family.devices { _ = try device.vault.collect(keepDays: 0, isDryRun: false) }
+    try meet(family.devices, at: remote)
+    try expectAll(["0", "299", "lost", "new"], on: family.devices)
+    #expect(try family[0].vault.devices().count == 3)
+  }
+
   @Test func bothLinesOfAnEditedNoteAreKept() throws {
     let family = try Family(count: 2)
     let record = try family[0].write("Note", "before")

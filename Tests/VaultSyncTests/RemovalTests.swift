@@ -149,6 +149,81 @@ import VaultModel
     try family.expectAgreement()
   }
 
+  /// A device writes its first head at the very moment, which names the segments that are being removed.
+  @Test func aFirstHeadsSegmentsAreNotLost() throws {
+    let family = try Family()
+    for device in family.devices { try device.knowRemotes(["usb"]) }
+    _ = try family[0].emma.commit((0..<500).map { RecordEdit.newRecord("Record \($0)") })
+    try family[0].sync(usb)
+    try family[1].sync(usb)
+    let shared = try #require(family[0].emma.openedHeads.first).segments
+    _ = try family[0].emma.commit((0..<900).map { RecordEdit.newRecord("Later \($0)") })
+    try family[0].sync(usb)
+    _ = try family[0].vault.collect(keepDays: 0, isDryRun: false)
+    #expect(try !Set(list(on: family[0])).isDisjoint(with: shared))
+    // Offline, with the folder as it was.
+    try family[1].write("Visit", "x")
+    let own = family[1].vault.device
+    let head = try #require(family[1].emma.openedHeads.first { $0.device == own })
+    #expect(head.head.checkpoint == Array(shared.prefix(1)))
+    nonisolated(unsafe) let other = family[1]
+    let usb = self.usb
+    let meeting = MeetingStore(usb) {
+      do { try other.sync(usb) } catch { Issue.record(error) }
+    }
+    try family[0].sync(meeting)
+    try family[1].sync(usb)
+    let emma = try family[0].emma.id
+    let missing = shared.filter {
+      usb.blobs[BlobPath(VaultPath.object(emma, $0).string)] == nil
+    }
+    #expect(missing == [])
+    try family.meet(at: usb)
+    let check = try RemoteCheck(vault: family[0].vault, remote: usb).run(readsData: true)
+    #expect(check.problems == [])
+    try family.expectAgreement()
+  }
+
+  /// What a removed device wrote stays as long as a head that counts goes on from it, and no longer.
+  @Test(arguments: [false, true])
+  func theSegmentsOfARemovedDeviceStayWhileTheyAreNamed(withNewKeys: Bool) throws {
+    let family = try Family(count: 3)
+    for device in family.devices { try device.knowRemotes(["usb"]) }
+    _ = try family[0].emma.commit((0..<300).map { .newRecord("Record \($0)", note: "\($0)") })
+    try family.meet(at: usb)
+    let shared = try #require(family[0].emma.openedHeads.first).segments
+    try family[1].write("Mine", "of the one that removes")
+    let own = family[1].vault.device
+    let first = try #require(family[1].emma.openedHeads.first { $0.device == own })
+    #expect(first.segments.starts(with: shared))
+    let owner = family[1].vault
+    try owner.beginGeneration(removing: [family[0].vault.device], words: Family.words.words)
+    if withNewKeys { try owner.beginEpoch(of: family[1].emma, without: []) }
+    try family[1].sync(usb)
+    // Knows nothing of it yet, and has no head: it goes on from the removed device's.
+    try family[2].write("Offline", "of the one that was away")
+    let left = Array(family.devices.dropFirst())
+    for _ in 0..<4 {
+      for device in left {
+        #expect(try device.sync(usb).problems == [])
+        _ = try device.vault.collect(keepDays: 0, isDryRun: false)
+      }
+    }
+    for device in left {
+      let contents = try device.contents()
+      for note in ["0", "299", "of the one that removes", "of the one that was away"] {
+        #expect(contents.values.contains(note))
+      }
+      try device.expectWhole()
+      try device.reopen()
+      #expect(try device.contents() == contents)
+      #expect(try contents == left[0].contents())
+    }
+    // But for the note that its head counts no more.
+    let check = try RemoteCheck(vault: left[0].vault, remote: usb).run(readsData: true)
+    #expect(check.problems.filter { $0.severity > .note } == [])
+  }
+
   @Test func anInterruptedRemovalGoesOn() throws {
     let family = try Family(count: 1)
     try family[0].knowRemotes(["usb"])

@@ -24,6 +24,11 @@ struct DeltaPlan: Equatable {
   static let deltaCountLimit = 12
   static let smallestCheckpoint = 64 << 10
 
+  /// About how many bytes a segment of these entries has.
+  static func byteCount(of entries: [RecordEntry]) -> Int { entries.count * entryByteCount }
+
+  static let entryByteCount = 160
+
   /// What to do with a new delta of about `newByteCount` bytes.
   ///
   /// Merging takes every delta at the end that is not more than twice as large as all after it: as in

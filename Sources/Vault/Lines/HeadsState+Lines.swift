@@ -40,7 +40,7 @@ struct KnownLines: Sendable {
   /// The heads before one of a device's heads, as far as its segments are known.
   func lineage(of head: Head, _ device: DeviceID) -> Lineage {
     var lineage = Lineage()
-    for name in head.checkpoint + head.deltas {
+    for name in head.segments {
       guard let part = segments[name], part.device == device else { continue }
       lineage.add(part.marks)
     }

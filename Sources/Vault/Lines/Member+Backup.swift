@@ -10,7 +10,7 @@ extension Member {
     guard kept.device == context.device.id, damage.withLock({ $0 }) == nil,
       heads.last(of: kept.device)?.counter ?? 0 < kept.counter
     else { return }
-    for name in kept.head.checkpoint + kept.head.deltas {
+    for name in kept.head.segments {
       guard let segment = try ifWhole({ () throws(VaultError) in try entries(in: name) }) else {
         continue
       }

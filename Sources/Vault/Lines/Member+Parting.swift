@@ -50,7 +50,7 @@ extension Member {
     lineage.add(former.mark)
     heads.lines.forget(parting.from)
     heads.lines.lineages[context.device.id] = lineage
-    (heads.ownDeltas, heads.checkpointByteCount) = ([], 0)
+    heads.ownSegments = HeadSegments()
     var writer = CommitWriter(member: self, heads: heads)
     writer.former = (former, parting.above)
     try writer.writeHead(.checkpoint)

@@ -331,15 +331,20 @@ struct CommitWriter {
   private mutating func writeHead(
     with records: Set<RecordID>, _ change: (inout Head) -> Void = { _ in }
   ) throws(VaultError) {
-    let changes = pendingEntries(records)
-    let action = DeltaPlan.action(
-      deltas: heads.ownDeltas, checkpointByteCount: heads.checkpointByteCount,
-      newByteCount: changes.count * 160)
-    try writeHead(action, changes: changes, change)
+    var changes = pendingEntries(records)
+    if let shared = try sharedSegments(insteadOf: changes) {
+      (heads.ownSegments, changes) = shared
+    }
+    try writeHead(heads.ownSegments.action(for: changes), changes: changes, change)
+  }
+
+  /// Every record that the member has when this commit is written.
+  var everyRecord: Set<RecordID> {
+    member.manifest.withLock { Set($0.entries.map(\.record)) }.union(written.keys)
   }
 
   /// The entries of these records as this commit leaves them: several of a record that is still to be joined.
-  private func pendingEntries(_ records: Set<RecordID>) -> [RecordEntry] {
+  func pendingEntries(_ records: Set<RecordID>) -> [RecordEntry] {
     let known = member.manifest.withLock { manifest in
       records.flatMap { record in
         // What waits to be taken over is in the head that brought it.
@@ -356,28 +361,28 @@ struct CommitWriter {
     _ action: DeltaPlan.Action, changes: [RecordEntry] = [],
     _ change: (inout Head) -> Void = { _ in }
   ) throws(VaultError) {
-    var head = ownHead
-    var deltas = heads.ownDeltas
-    var checkpointByteCount = heads.checkpointByteCount
     let last = heads.last(of: context.device.id).map { [$0.mark] } ?? []
-    switch isOwnHeadLate || heads.isToBeRewritten ? .checkpoint : action {
+    var segments = heads.ownSegments
+    switch heads.isToBeRewritten ? .checkpoint : action {
     case .append:
-      deltas += try storeSegments(changes, last)
+      segments.deltas += try storeSegments(changes, segments.missingMarks + last)
     case .merge(let start):
-      let records = deltas[start...].reduce(Set(changes.map(\.record))) { $0.union($1.records) }
-      let marks = deltas[start...].flatMap(\.marks)
-      deltas.removeSubrange(start...)
-      deltas += try storeSegments(pendingEntries(records), marks + last)
+      let merged = segments.deltas[start...]
+      let records = merged.reduce(Set(changes.map(\.record))) { $0.union($1.records) }
+      let marks = merged.flatMap(\.marks) + segments.missingMarks
+      segments.deltas.removeSubrange(start...)
+      segments.deltas += try storeSegments(pendingEntries(records), marks + last)
     case .checkpoint:
-      let all = member.manifest.withLock { Set($0.entries.map(\.record)) }
-        .union(changes.map(\.record))
-      let segments = try storeSegments(
+      let all = everyRecord.union(changes.map(\.record))
+      let checkpoint = try storeSegments(
         pendingEntries(all), heads.lines[context.device.id].marks + last)
-      head.checkpoint = segments.map(\.name)
-      checkpointByteCount = segments.reduce(0) { $0 + $1.byteCount }
-      deltas = []
+      segments = HeadSegments(
+        checkpoint: checkpoint.map(\.name),
+        checkpointByteCount: checkpoint.reduce(0) { $0 + $1.byteCount })
     }
-    head.deltas = deltas.map(\.name)
+    var head = ownHead
+    head.checkpoint = segments.checkpoint
+    head.deltas = segments.deltas.map(\.name)
     head.time = time
     head.cover = cover
     head.strays = openStrays
@@ -386,10 +391,9 @@ struct CommitWriter {
     }
     change(&head)
     try store(head)
-    heads.ownDeltas = deltas
-    heads.checkpointByteCount = checkpointByteCount
+    segments.missingMarks = []
+    heads.ownSegments = segments
     heads.isToBeRewritten = false
-    heads.appliedSegments.formUnion(head.checkpoint + head.deltas)
     heads.learned = []
     heads.note(time, by: context.clock)
   }
@@ -433,7 +437,7 @@ struct CommitWriter {
   private mutating func store(_ head: Head) throws(VaultError) {
     let device = context.device.id
     let previous = heads.last(of: device)?.hash
-    let replaced = heads.loaded[device].map { $0.head.checkpoint + $0.head.deltas } ?? []
+    let replaced = heads.loaded[device]?.head.segments ?? []
     var head = head
     head.redone = try redone()
     let bytes = try member.register.encode(head, counter: counter, previous: previous)
@@ -443,7 +447,7 @@ struct CommitWriter {
       heads.lines.lineages[device, default: Lineage()].add(last.mark)
     }
     member.replaced.withLock {
-      $0.replace(replaced, by: head.checkpoint + head.deltas, counter: counter)
+      $0.replace(replaced, by: head.segments, counter: counter)
     }
     let hash = Digest.sha256(bytes)
     heads.loaded[device] = LoadedHead(

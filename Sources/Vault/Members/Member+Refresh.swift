@@ -23,10 +23,8 @@ struct HeadsState: Sendable {
   /// Devices whose head does not hold, with the statements that it was judged by: a program that copies file by file
   /// may bring others later.
   var refused: [DeviceID: StatementMarks] = [:]
-  var appliedSegments: Set<ObjectName> = []
-  /// The deltas of this device's head, with what they hold.
-  var ownDeltas: [DeltaPlan.Delta] = []
-  var checkpointByteCount = 0
+  /// What this device's next head goes on from.
+  var ownSegments = HeadSegments()
   /// Records learned from other devices that this device's head does not have yet.
   var learned: Set<RecordID> = []
   /// The greatest time known that this machine's clock believes.
@@ -49,6 +47,9 @@ struct HeadsState: Sendable {
     if !clock.believes(lastTime) { lastTime = .zero }
   }
 
+  /// The segments that heads name: all that they hold is known.
+  var namedSegments: Set<ObjectName> { Set(loaded.values.flatMap(\.head.segments)) }
+
   /// The newest head of a device, whether it counts or not.
   func last(of device: DeviceID) -> LoadedHead? { loaded[device] ?? takenOver[device] }
 
@@ -59,6 +60,15 @@ struct HeadsState: Sendable {
         && head.head.cover.contains { $0.device == late.device && $0.counter >= late.counter }
     }
   }
+}
+
+/// A segment that was read.
+struct LoadedSegment: Sendable {
+  let name: ObjectName
+  let isDelta: Bool
+  let byteCount: Int
+  var entries: [RecordEntry]
+  let lineage: SegmentLineage?
 }
 
 extension Member {
@@ -222,24 +232,17 @@ extension Member {
     }
     let retold = try retell(&segments, of: head, heads)
     if isOwn, !retold.isEmpty { heads.isToBeRewritten = true }
-    var deltas: [DeltaPlan.Delta] = []
     var changed: [RecordID] = []
-    if heads.appliedSegments.isEmpty {
+    if heads.loaded.isEmpty {
       let count = segments.reduce(0) { $0 + $1.entries.count }
       manifest.withLock { $0.reserveCapacity(count) }
     }
-    for segment in segments {
-      changed += apply(segment.entries, of: head, &heads)
-      heads.appliedSegments.insert(segment.name)
-      guard segment.isDelta else { continue }
-      deltas.append(
-        DeltaPlan.Delta(
-          name: segment.name, byteCount: segment.byteCount,
-          records: Set(segment.entries.map(\.record)), marks: segment.lineage?.marks ?? []))
-    }
+    for segment in segments { changed += apply(segment.entries, of: head, &heads) }
     if isContinued {
-      heads.ownDeltas = deltas
-      heads.checkpointByteCount = try checkpointByteCount(of: head.head)
+      heads.ownSegments = HeadSegments(
+        checkpoint: head.head.checkpoint,
+        checkpointByteCount: try checkpointByteCount(of: head.head),
+        deltas: segments.filter(\.isDelta).map { DeltaPlan.Delta($0, of: head.device) })
       for stray in head.head.strays where heads.lines.strays[stray.device] == nil {
         heads.lines.strays[stray.device] = stray
       }
@@ -282,22 +285,24 @@ extension Member {
     heads.note(head.head.time, by: context.clock)
   }
 
-  struct LoadedSegment: Sendable {
-    let name: ObjectName
-    let isDelta: Bool
-    let byteCount: Int
-    var entries: [RecordEntry]
-    let lineage: SegmentLineage?
-  }
-
   /// The segments that a head names and that are news; of this device's own also the deltas that are not.
   private func newSegments(
     of head: Head, isOwn: Bool, _ heads: HeadsState
   ) throws(VaultError) -> [LoadedSegment] {
-    let named = head.checkpoint.map { ($0, false) } + head.deltas.map { ($0, true) }
-    let needed = named.filter { name, isDelta in
-      !heads.appliedSegments.contains(name) || isOwn && isDelta
+    let known = heads.namedSegments
+    return try loadSegments(of: head) { name, isDelta in
+      !known.contains(name) || isOwn && isDelta
     }
+  }
+
+  /// Segments that a head names, in their order.
+  ///
+  /// - Throws: `missing`, `damaged`.
+  func loadSegments(
+    of head: Head, where isWanted: (_ name: ObjectName, _ isDelta: Bool) -> Bool = { _, _ in true }
+  ) throws(VaultError) -> [LoadedSegment] {
+    let named = head.checkpoint.map { ($0, false) } + head.deltas.map { ($0, true) }
+    let needed = named.filter(isWanted)
     let objects = objects
     return try inParallel(needed) { (name, isDelta) throws(VaultError) in
       let bytes = try objects.content(name, kind: .segment)
@@ -339,7 +344,7 @@ extension Member {
   /// All that the segments of a head hold.
   func entries(of head: Head) throws(VaultError) -> [RecordEntry] {
     var entries: [RecordEntry] = []
-    for name in head.checkpoint + head.deltas { entries += try self.entries(in: name) }
+    for name in head.segments { entries += try self.entries(in: name) }
     return entries
   }
 

@@ -22,7 +22,7 @@ package struct OpenedHead: Sendable {
   }
 
   /// Every segment that the head names.
-  package var segments: [ObjectName] { head.checkpoint + head.deltas }
+  package var segments: [ObjectName] { head.segments }
 }
 
 /// What a sync asks of a member and does to it.
@@ -42,9 +42,9 @@ extension Member {
     }
   }
 
-  /// Whether all that a segment holds is known here already.
-  package func hasApplied(_ segment: ObjectName) -> Bool {
-    heads.withLock { $0.appliedSegments.contains(segment) }
+  /// Whether a head here names the segment: then it is here, and all that it holds is known.
+  package func names(_ segment: ObjectName) -> Bool {
+    heads.withLock { $0.namedSegments.contains(segment) }
   }
 
   /// Why the member may not be written, nor what is here of it be carried on; nil when it is whole.

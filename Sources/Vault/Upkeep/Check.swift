@@ -158,7 +158,7 @@ private struct MemberCheck {
 
   private func segmentNames() -> [ObjectName] {
     member.heads.withLock { heads in
-      heads.loaded.values.flatMap { $0.head.checkpoint + $0.head.deltas }
+      heads.loaded.values.flatMap(\.head.segments)
     }
   }
 

@@ -72,7 +72,9 @@ private struct MemberCollection {
       report.skippedMembers.append(member.name.string)
       return
     }
-    let unused = try member.objects.list().filter { !needed.contains($0.0) }
+    let listed = try member.objects.list().filter { !needed.contains($0.0) }
+    let going = Set(try withoutWhatMayBeNamed(listed.map(\.0)))
+    let unused = listed.filter { going.contains($0.0) }
     guard !unused.isEmpty else { return }
     if isDryRun {
       count(unused, &report)
@@ -90,7 +92,8 @@ private struct MemberCollection {
 
   mutating func makeRoom() throws(VaultError) {
     guard try catchUp(), let needed = neededObjects(without: []) else { return }
-    let unused = try member.objects.list().map(\.0).filter { !needed.contains($0) }
+    let unused = try withoutWhatMayBeNamed(
+      member.objects.list().map(\.0).filter { !needed.contains($0) })
     guard let removable = try removable(unused) else { return }
     try member.removeFirst(Self.roomFileCount, of: removable)
   }
@@ -119,10 +122,29 @@ private struct MemberCollection {
     guard otherHeads.isEmpty, member.context.people.deviceCount == 1 else { return [] }
     return Set(
       member.allEntries().filter { entry in
-        entry.isDeleted && entry.record != .root
-          && !retention.keeps(
-            whatWasReplacedAt: entry.time, by: entry.device, counter: entry.version[entry.device])
+        entry.isDeleted && entry.record != .root && !isKept(entry)
       }.map(\.record))
+  }
+
+  /// Without the segments that hold something newer than what is to go by now, while there is a device that has no head.
+  ///
+  /// That device announces nothing and waits for no announcement, but its first head may name the segments that it
+  /// knows, in a folder where what is removed here is soon removed too.
+  private func withoutWhatMayBeNamed(
+    _ unused: [ObjectName]
+  ) throws(VaultError) -> [ObjectName] {
+    try member.context.reloadPeople()
+    guard member.context.people.deviceCount > otherHeads.count + 1 else { return unused }
+    var left: [ObjectName] = []
+    for name in unused where try !member.objects.isSegment(name, where: isKept) {
+      left.append(name)
+    }
+    return left
+  }
+
+  private func isKept(_ entry: RecordEntry) -> Bool {
+    retention.keeps(
+      whatWasReplacedAt: entry.time, by: entry.device, counter: entry.version[entry.device])
   }
 
   /// Everything that is named; nil when something cannot be read, so that it is not known.
@@ -172,13 +194,8 @@ private struct MemberCollection {
         other.head.cover.contains { $0.device == own && $0.counter >= announcement.counter }
       })
     else { return nil }
-    let bytes = try member.objects.content(announcement.name, kind: .announcement)
-    do {
-      let announced = Set(try Announcement(decoding: bytes).names)
-      return withoutWhatStays(unused.filter(announced.contains))
-    } catch {
-      throw VaultError(error, path: member.objects.path(of: announcement.name).string)
-    }
+    let announced = try member.announced(announcement.name)
+    return withoutWhatStays(unused.filter(announced.contains))
   }
 
   /// Leaves out what revisions name that stay, though they are not kept: the line of a device that was away may have come
@@ -194,7 +211,39 @@ private struct MemberCollection {
   }
 }
 
+extension ObjectStore {
+  /// Whether the object is a segment with such an entry; false when it cannot be read.
+  fileprivate func isSegment(
+    _ name: ObjectName, where isSuch: (RecordEntry) -> Bool
+  ) throws(VaultError) -> Bool {
+    do throws(VaultError) {
+      guard try kind(of: name) == .segment else { return false }
+      let bytes = try content(name, kind: .segment)
+      do throws(ModelError) {
+        return try Segment(decoding: bytes).entries.contains(where: isSuch)
+      } catch {
+        return false
+      }
+    } catch {
+      switch error {
+      case .damaged, .missing: return false
+      default: throw error
+      }
+    }
+  }
+}
+
 extension Member {
+  /// What a device means to remove.
+  ///
+  /// - Throws: `missing`, `damaged`.
+  func announced(_ announcement: ObjectName) throws(VaultError) -> Set<ObjectName> {
+    let bytes = try objects.content(announcement, kind: .announcement)
+    do { return Set(try Announcement(decoding: bytes).names) } catch {
+      throw VaultError(error, path: objects.path(of: announcement).string)
+    }
+  }
+
   /// Removes the objects that are still named by nothing when the commit lock is held, and remembers to remove them
   /// from every remote that this machine knows.
   fileprivate func removeUnused(_ names: [ObjectName]) throws(VaultError) {
@@ -204,6 +253,8 @@ extension Member {
         guard try PendingEpoch.load(of: id, state: context.state) == nil else { return }
         // Someone committed in between: what they name may be among them. The next run sees.
         guard changed.isEmpty else { return }
+        // A head that brought no news may name segments that have just come.
+        let names = names.filter { [named = heads.namedSegments] in !named.contains($0) }
         for remote in try RemoteRegistry(state: context.state).all() {
           try RemoteRemovals(of: id, on: remote.name, state: context.state).add(names)
         }

@@ -63,7 +63,7 @@ extension Member {
   func namedRevisions() throws(VaultError) -> Set<ObjectName> {
     var names = Set(allEntries().map(\.revision))
     for head in heads.withLock({ Array($0.loaded.values) }) {
-      for segment in head.head.checkpoint + head.head.deltas {
+      for segment in head.head.segments {
         do throws(VaultError) { names.formUnion(try entries(in: segment).map(\.revision)) } catch {
           switch error {
           case .missing, .damaged: continue

@@ -70,8 +70,7 @@ extension HeadsState {
   /// What the heads that count name themselves.
   var namedObjects: Set<ObjectName> {
     loaded.values.reduce(into: []) { names, head in
-      names.formUnion(head.head.checkpoint)
-      names.formUnion(head.head.deltas)
+      names.formUnion(head.head.segments)
       if let announcement = head.head.announcement { names.insert(announcement) }
     }
   }

@@ -56,19 +56,26 @@ extension Member {
   /// Looks which of the replaced objects that nobody else has seen nothing names; nil while that cannot be told. Looks
   /// through everything that the member has.
   package func unneededReplaced(seenElsewhere: UInt64) -> [ObjectName]? {
-    guard damageReason == nil else { return nil }
+    guard damageReason == nil, let isAlone = isOnlyDevice else { return nil }
     touched.withLock { $0 = [] }
     let own = context.device.id
     let seen = max(seenElsewhere, heads.withLock { $0.counterSeenByOthers(of: own) })
     let candidates = replaced.withLock { replaced in
       // What somebody has seen is theirs to need, and goes by `collect`.
       replaced.replacedSegments = replaced.replacedSegments.filter { $0.value > seen }
-      return replaced.thinned.union(replaced.replacedSegments.keys)
+      // Another device's head may name a segment whose head a program has copied.
+      return isAlone ? replaced.thinned.union(replaced.replacedSegments.keys) : replaced.thinned
     }
     guard let unneeded = unneeded(candidates) else { return nil }
     // What something else names stays with that.
     replaced.withLock { $0.forget(candidates.subtracting(unneeded)) }
     return unneeded
+  }
+
+  /// Whether no other device is known; nil while that cannot be told.
+  private var isOnlyDevice: Bool? {
+    do throws(VaultError) { try context.reloadPeople() } catch { return nil }
+    return context.people.deviceCount == 1
   }
 
   /// Removes those that `unneededReplaced` gave, but for what this process uses and what was named again since.

@@ -73,6 +73,9 @@ package struct Head: Hashable, Sendable {
   package var strays: [Stray]
   package var unknown: UnknownFields
 
+  /// Every segment that it names.
+  package var segments: [ObjectName] { checkpoint + deltas }
+
   package init(
     checkpoint: [ObjectName] = [], deltas: [ObjectName] = [], cover: [Cover] = [],
     time: HybridTime = .zero, announcement: ObjectName? = nil, announcedAt: UInt64 = 0,

@@ -90,7 +90,7 @@ package struct SegmentLineage: Hashable, Sendable {
     self.marks = marks
   }
 
-  static let markByteCount = 16
+  package static let markByteCount = 16
 
   /// Sixteen bytes a mark: the counter, big-endian, and the beginning of the hash.
   var encodedMarks: [UInt8] {

@@ -219,12 +219,28 @@ package struct Manifest: Sendable {
     (left.time, left.device, left.revision) > (right.time, right.device, right.revision)
   }
 
+  /// Every entry that no other one of its record dominates, in the order of a checkpoint.
+  private var sortedEntries: [RecordEntry] {
+    (entries + others.values.joined()).sorted {
+      ($0.record, $0.revision) < ($1.record, $1.revision)
+    }
+  }
+
+  /// What has to be joined with this manifest so that it becomes one that holds exactly these entries.
+  ///
+  /// - Parameter wanted: In the order of a checkpoint; of one record none dominates another.
+  /// - Returns: Nil when that cannot be, since this manifest holds something that none of them is or dominates.
+  package func additions(toBecome wanted: [RecordEntry]) -> [RecordEntry]? {
+    var joined = self
+    let additions = wanted.filter { joined.apply($0) != .unchanged }
+    // To the last field: what others say of a revision need not be so.
+    return joined.sortedEntries == wanted ? additions : nil
+  }
+
   /// All entries as the segments of a checkpoint: sorted by record, and cut as
   /// `Docs/Format.md` section 9 says.
   package func checkpoint() -> [Segment] {
-    let all = (entries + others.values.joined()).sorted {
-      ($0.record, $0.revision) < ($1.record, $1.revision)
-    }
+    let all = sortedEntries
     let step = Limits.checkpointSegmentEntries
     return stride(from: 0, to: all.count, by: step).map {
       Segment(entries: Array(all[$0..<min($0 + step, all.count)]))

@@ -120,7 +120,7 @@ struct MemberPull {
       var manifest = Manifest()
       var lineages: [ObjectName: SegmentLineage] = [:]
       do throws(TransferFailure) {
-        for name in one.head.segments where !member.hasApplied(name) {
+        for name in one.head.segments where !member.names(name) {
           guard let bytes = try transfer.bring(name, kind: .segment) else { continue }
           do throws(ModelError) {
             let segment = try Segment(decoding: bytes)

@@ -38,8 +38,8 @@ struct MemberPush {
       let lateTransfer = PushTransfer(session: session, objects: objects, coverage: Coverage())
       whole =
         try bring(
-          heads.filter { !$0.isLate }, transfer, coverage, known: Set(there.flatMap(\.segments)))
-        + bring(heads.filter(\.isLate), lateTransfer, Coverage(), known: [])
+          heads.filter { !$0.isLate }, transfer, coverage, there: there)
+        + bring(heads.filter(\.isLate), lateTransfer, Coverage(), there: [])
     }
     try packs.finish()
     return whole
@@ -86,8 +86,9 @@ struct MemberPush {
 
   private func bring(
     _ heads: [OpenedHead], _ transfer: PushTransfer, _ coverage: Coverage,
-    known: Set<ObjectName>
+    there: [OpenedHead]
   ) throws(SyncError) -> [OpenedHead] {
+    let known = Set(there.flatMap(\.segments))
     var whole: [OpenedHead] = []
     for head in heads {
       let walk = ObjectWalk(transfer)
@@ -100,6 +101,7 @@ struct MemberPush {
           note(failure.error)
         }
         whole.append(head)
+        if mayNameAnew(head, there) { session.compareNextTime() }
       } catch {
         switch error {
         case .object(let error): note(error)
@@ -108,6 +110,17 @@ struct MemberPush {
       }
     }
     return whole
+  }
+
+  /// Whether the head may name segments of another device's that its device did not name before: the other one may be
+  /// removing them from there at this moment, until it sees this head.
+  private func mayNameAnew(_ head: OpenedHead, _ there: [OpenedHead]) -> Bool {
+    let others = there.filter { $0.device != head.device }
+    if others.isEmpty { return false }
+    let before = there.first { $0.device == head.device }
+    return before?.head.checkpoint != head.head.checkpoint
+      || !Set(head.segments).subtracting(before?.segments ?? [])
+        .isDisjoint(with: others.flatMap(\.segments))
   }
 
   private func runWalk(
@@ -207,7 +220,7 @@ struct MemberPush {
     if damaged.all.isEmpty, namesOnly(Set(listed.map(\.name)), heads) { return heads }
     // Something here is broken: does any head need it?
     damaged.all.forEach(note)
-    return try bring(heads, transfer, Coverage(), known: [])
+    return try bring(heads, transfer, Coverage(), there: [])
   }
 
   /// Whether every segment is among these objects; what segments name is, unless the vault is damaged, which
