@@ -131,7 +131,7 @@ import struct SystemPackage.FilePath
     return try disks.map { try Machine(disk: $0) }
   }
 
-  @Test(arguments: 0..<UInt64(12))
+  @Test(arguments: LiveSchedule.seeds(12))
   func nothingIsLostAndAllMountsAgree(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     var ledger = Ledger()

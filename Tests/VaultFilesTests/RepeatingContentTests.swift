@@ -74,7 +74,7 @@ import VaultModel
     #expect(mounted.vault.members[0].objects.stagedCount == 0, "nothing waits any more")
   }
 
-  @Test(arguments: 0..<20 as Range<UInt64>)
+  @Test(arguments: LiveSchedule.seeds(20))
   func aScheduleShowsWhatTheModelSays(seed: UInt64) throws {
     let schedule = try RepeatingSchedule(seed: seed)
     for _ in 0..<100 { try schedule.performRandomStep() }

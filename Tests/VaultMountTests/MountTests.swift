@@ -2,6 +2,8 @@ import Glibc
 import SystemPackage
 import Testing
 
+import class Foundation.Thread
+
 @testable import VaultMount
 
 /// The whole way through the kernel. One at a time: each has a vault, threads and a mount of its own.
@@ -153,6 +155,21 @@ struct MountTests {
       return
     }
     #expect(POSIX.names(fixture.mountpoint) == ["Emma"])
+  }
+
+  @Test func anUnmountWaitsForAProgramThatIsJustLettingGo() throws {
+    let fixture = try MountFixture()
+    let mount = try #require(fixture.mount)
+    let descriptor = try POSIX.call(
+      open(fixture.emma.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+    let holder = Thread {
+      usleep(700_000)
+      close(descriptor)
+    }
+    holder.start()
+    try KernelUnmount.run(fixture.mountpoint, lazily: false)
+    #expect(try mount.waitUntilEnded() == .unmounted)
+    fixture.forgetMount()
   }
 
   @Test func aSecondMountAtTheSamePlaceIsRefused() throws {

@@ -5,7 +5,8 @@ import SystemPackage
 package enum Unmount {
   /// Returns when the mount is gone and its process has committed everything and ended.
   ///
-  /// The mount commits first, and when it cannot, stays: `.notSaved`. A mount in use throws `.busy`.
+  /// The mount commits first, and when it cannot, stays: `.notSaved`. A mount that is in use for
+  /// two seconds throws `.busy`.
   ///
   /// `lazily` it leaves the tree at once without either, the programs that have files open keep them, and the call does
   /// not wait for the process, which ends with the last of them. A dead mount that a killed process left is cleared.
