@@ -28,6 +28,35 @@ private final class DamagedStaging: InspectingStore {
   }
 }
 
+/// A slow disk: each file in the staging folder stands there half written for a while.
+private final class SlowStaging: InspectingStore {
+  let inner: any LocalStore
+  /// What was done with staged files while one of them was half written.
+  let meanwhile = Mutex<[StoreCall]>([])
+  private let isWriting = Atomic(false)
+
+  init(_ inner: any LocalStore) { self.inner = inner }
+
+  func inspect(_ call: StoreCall) throws(BlobStoreError) {
+    guard isWriting.load(ordering: .acquiring), call.path.string.hasPrefix("staging") else {
+      return
+    }
+    meanwhile.withLock { $0.append(call) }
+  }
+
+  func create(_ path: BlobPath, _ bytes: UnsafeRawBufferPointer) throws(BlobStoreError) {
+    try inspect(StoreCall(.create, path))
+    guard path.string.hasPrefix("staging"), bytes.count > 64 << 10 else {
+      return try inner.create(path, bytes)
+    }
+    try inner.create(path, UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count / 2)]))
+    isWriting.store(true, ordering: .releasing)
+    usleep(300_000)
+    isWriting.store(false, ordering: .releasing)
+    try inner.replace(path, bytes, durably: false)
+  }
+}
+
 /// Where objects are while no commit names them.
 @Suite struct StagingTests {
   private let memory: MemoryVault
@@ -65,6 +94,21 @@ private final class DamagedStaging: InspectingStore {
     let problem = try #require(vault.problems.first { $0.path == "staging" })
     #expect(problem.severity == .warning)
     #expect(problem.reason.contains("nothing that was saved"), "\(problem.reason)")
+  }
+
+  /// Equal contents at once: the second thread must not take the first one's half-written file for one that was left.
+  @Test func equalContentIsWrittenByOneThreadAlone() throws {
+    let slow = SlowStaging(memory.store)
+    let member = try #require(memory.open(on: slow).members.first)
+    let content = [UInt8](repeating: 7, count: 200_000)
+    let names = Mutex<Set<ObjectName>>([])
+    try Threads.run(4) { _ in
+      let name = try member.objects.put(.chunk, content)
+      names.withLock { _ = $0.insert(name) }
+    }
+    #expect(slow.meanwhile.withLock { $0 } == [])
+    let name = try #require(names.withLock { $0.count == 1 ? $0.first : nil })
+    #expect(try member.objects.content(name, kind: .chunk) == content)
   }
 
   @Test func aSmallObjectIsInMemoryUntilItIsPublished() throws {

@@ -75,6 +75,10 @@ package final class ObjectStore: Sendable {
     let size = ObjectLayout.current(for: kind).fileSize(contentSize: content.count)
     // Whether there is such an object in its place already, a small one asks only when a commit takes it.
     let isHeld = size <= Staging.heldObjectSize ? try staging.hold(size) : false
+    if !isHeld {
+      if let number = waitForTurn(name) { return (name, number) }
+    }
+    defer { if !isHeld { staged.withLock { $0.endTurn(name) } } }
     if !isHeld, let number = try linkExisting(name, kind: kind, staging: staging) {
       return (name, number)
     }
@@ -103,29 +107,32 @@ package final class ObjectStore: Sendable {
     try content.withBytes { (bytes) throws(VaultError) in try stage(kind, bytes) }
   }
 
-  /// Creates the staged file, or joins another thread that stages the same content at this moment.
+  /// Returns when it is this thread's turn to bring the object's file to the staging folder; or the number of the object,
+  /// if another thread has staged the same content meanwhile.
+  private func waitForTurn(_ name: ObjectName) -> UInt64? {
+    while true {
+      switch staged.withLock({ $0.takeTurn(name) }) {
+      case .begins: return nil
+      case .staged(let number): return number
+      case .waits: usleep(100)
+      }
+    }
+  }
+
+  /// Creates the staged file. In this thread's turn, so that a file which is there is nobody's: it was left when one that
+  /// nobody used could not be removed.
   private func create(
     _ name: ObjectName, _ kind: ObjectKind, _ sealed: UnsafeRawBufferPointer, _ staging: Staging
   ) throws(VaultError) -> UInt64 {
     let path = staging.path(of: name)
-    var attempt = 0
-    while true {
-      do throws(BlobStoreError) {
+    try storing { () throws(BlobStoreError) in
+      do throws(BlobStoreError) { try store.create(path, sealed) } catch {
+        guard case .alreadyExists = error else { throw error }
+        try store.remove(path)
         try store.create(path, sealed)
-        return add(name, kind, in: .folder)
-      } catch {
-        guard case .alreadyExists = error else { throw VaultError(error) }
-      }
-      // Its file is there, but it counts only once its user is counted too; until then it may be
-      // about to be counted, or about to be removed.
-      if let number = staged.withLock({ $0.use(name) }) { return number }
-      sched_yield()
-      attempt += 1
-      if attempt == 1000 {
-        // Nobody will: it was left when a discarded file could not be removed.
-        try storing { () throws(BlobStoreError) in try store.remove(path) }
       }
     }
+    return add(name, kind, in: .folder)
   }
 
   /// Takes an object that is already in its place for the content, if it opens.
@@ -143,7 +150,7 @@ package final class ObjectStore: Sendable {
       try store.link(final, to: staging.path(of: name))
     } catch {
       switch error {
-      case .notFound, .alreadyExists: return staged.withLock { $0.use(name) }
+      case .notFound, .alreadyExists: return nil
       default: throw VaultError(error)
       }
     }

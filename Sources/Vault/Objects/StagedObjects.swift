@@ -33,6 +33,8 @@ struct StagedObjects: Sendable {
   /// What commits of this process have made durable, as far back as it remembers.
   private(set) var settled: Set<ObjectName> = []
   private static let settledLimit = 1 << 16
+  /// Objects whose file a thread is bringing to the staging folder, to count it when it is whole.
+  private var arriving: Set<ObjectName> = []
   /// Objects in the staging folder that had no user when they were looked at last.
   private var unused: Set<ObjectName> = []
 
@@ -49,6 +51,24 @@ struct StagedObjects: Sendable {
     entries[name]?.userCount += 1
     return entries[name]?.number
   }
+
+  /// Whose it is to bring an object's file to the staging folder.
+  enum Turn {
+    /// It is there; this is its number.
+    case staged(UInt64)
+    /// Another thread's.
+    case waits
+    /// The caller's, until `endTurn`.
+    case begins
+  }
+
+  /// Counts one more user of an object that is there, or gives the turn to one thread at a time.
+  mutating func takeTurn(_ name: ObjectName) -> Turn {
+    if let number = use(name) { return .staged(number) }
+    return arriving.insert(name).inserted ? .begins : .waits
+  }
+
+  mutating func endTurn(_ name: ObjectName) { arriving.remove(name) }
 
   /// Takes in an object that was just put there, with one user more; returns its number, and how many bytes are no
   /// longer needed in memory as another thread had held the same content.
