@@ -91,7 +91,8 @@ let package = Package(
     .target(
       name: "Fuzzing",
       dependencies: [
-        "VaultModel", "VaultCrypto", "BlobStore", "Vault", "VaultSync", "RemoteStores",
+        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "Vault", "VaultSync",
+        "RemoteStores",
       ],
       path: "Tests/Fuzzing"),
     .testTarget(name: "FuzzingTests", dependencies: ["Fuzzing"]),

@@ -4,7 +4,7 @@ import VaultCrypto
 import VaultModel
 
 /// Puts what a member is made of once more, under the keys of another epoch: every object with all that it names.
-/// Docs/Format.md, "Epochs".
+/// Docs/Format.md, "Links and epochs".
 ///
 /// The same objects come of it whoever does it, so several devices may, and what an interrupted one has written is
 /// found and kept. Safe to use from several threads.

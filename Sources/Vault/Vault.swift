@@ -117,23 +117,29 @@ package final class Vault: Sendable {
       }
       if member(id) != nil { continue }
       do throws(VaultError) {
-        let member = try open(id, marks, acceptsRollback: acceptsRollback)
+        let member = try open(id)
         let problems =
-          try member.register.grants.problems
+          try member.register.links.problems
           + member.load(marks: marks, acceptsRollback: acceptsRollback)
         problems.forEach(note)
+        if member.hasNoHead, member.waitsForKey {
+          note(
+            Problem(
+              .leftover, .note, path: folder.appending(entry.name).string,
+              reason: "its key was changed by an owner who did not know yet that you have access; "
+                + "an owner's next sync gives it to you"))
+          continue
+        }
         // A member without a head is one that is just being made, or was never finished.
         if member.hasNoHead, problems.allSatisfy({ $0.severity == .note }) { continue }
         openMembers.withLock { $0[id] = member }
         isNew = true
-        try member.noteEpoch()
-        if try member.settleGrantCopies() { try member.reloadGrants() }
       } catch {
         switch error {
         case .noAccess:
-          // Not ours, unless this device has written it: then a grant was taken away.
+          // Not ours, unless this device has written it: then access was taken away.
           guard let mark = marks[.head(id, device)], mark.counter > 0 else { continue }
-          note(try problemOfLostAccess(to: id, marks))
+          note(try problemOfLostAccess(to: id))
         case .accessEnded:
           note(
             Problem(
@@ -153,24 +159,21 @@ package final class Vault: Sendable {
     return isNew
   }
 
-  /// Why a member that this device has written does not open any more: an owner took the access away, or someone took
-  /// the grant away.
-  private func problemOfLostAccess(
-    to id: MemberID, _ marks: Watermarks
-  ) throws(VaultError) -> Problem {
-    let path = BlobPath("members/\(id.hex)/grants").string
-    let opening = opening(of: id, seen: marks.epoch(of: id))
-    let chain = try opening.loadGrants()
-    if chain.leavings.hasLeft(person) {
+  /// Why a member that this device has written does not open any more: an owner took the access away, this person gave it
+  /// up, or someone took the links away.
+  private func problemOfLostAccess(to id: MemberID) throws(VaultError) -> Problem {
+    let path = BlobPath("members/\(id.hex)/links").string
+    let links = try context.opening(of: id).loadLinks()
+    if let leaving = links.history.leaving(of: person), leaving.keeps == nil {
       return Problem(.accessEnded, .note, path: path, reason: "you have left it")
     }
-    if let current = chain.current, current.number > 1, chain.couldWrite(person) {
+    if !links.access.includes(person), links.couldWrite(person) {
       return Problem(
         .accessEnded, .note, path: path, reason: "an owner has taken your access to it away")
     }
     return Problem(
       .missing, .damage, path: path,
-      reason: "no grant in it opens this member any more, which this device has written")
+      reason: "nothing in it opens this member any more, which this device has written")
   }
 
   /// A member that this device has written and whose folder is gone: the vault folder is from before.
@@ -209,46 +212,26 @@ package final class Vault: Sendable {
     found.withLock { if !$0.contains(problem) { $0.append(problem) } }
   }
 
-  func opening(of id: MemberID, seen: EpochID?) -> MemberOpening {
-    MemberOpening(
-      member: id, store: context.store, files: context.signedFiles, people: context.people,
-      person: context.person, now: context.clock.milliseconds(), seen: seen)
+  private func open(_ id: MemberID) throws(VaultError) -> Member {
+    let opened = try context.opening(of: id).open(identities: identities)
+    if !opened.links.lost.isEmpty { noteLost(opened.links) }
+    try context.keep(opened.links, wraps: opened.wraps)
+    return Member(id: id, context: context, opened: opened)
   }
 
-  private func open(
-    _ id: MemberID, _ marks: Watermarks, acceptsRollback: Bool
-  ) throws(VaultError) -> Member {
-    do throws(VaultError) {
-      return try open(opening(of: id, seen: marks.epoch(of: id)))
-    } catch {
-      guard case .rolledBack(let path, _, _) = error, acceptsRollback || isReadOnly else {
-        throw error
-      }
-      if acceptsRollback {
-        try context.state.withCommitLock { () throws(VaultError) in
-          try context.state.updateWatermarks(durably: true) { $0.note(nil, of: id) }
-        }
-      } else {
-        note(Problem(error, path: path))
-      }
-      return try open(opening(of: id, seen: nil))
-    }
+  /// Tells what of a member this machine remembers and the folder lacks.
+  private func noteLost(_ links: MemberLinks) {
+    for path in links.lost.keys.map(\.string).sorted() { note(.gone(path, isReadOnly: isReadOnly)) }
   }
 
-  private func open(_ opening: MemberOpening) throws(VaultError) -> Member {
-    Member(
-      id: opening.member, context: context,
-      opened: try opening.open(identities: identities))
-  }
-
-  /// A member as the statements in a store say.
-  func open(
-    _ id: MemberID, store: any BlobStore, files: SignedFiles, people: People
-  ) throws(VaultError) -> Member {
-    try open(
-      MemberOpening(
-        member: id, store: store, files: files, people: people, person: context.person,
-        now: context.clock.milliseconds(), seen: try context.state.loadWatermarks().epoch(of: id)))
+  /// A member as the statements in a tree say.
+  func open(_ id: MemberID, in tree: SignedTree) throws(VaultError) -> Member {
+    let opening = MemberOpening(
+      member: id, store: tree.store, files: tree.files, people: tree.people,
+      person: context.person, now: context.clock.milliseconds(),
+      memory: try context.state.loadLinkMemory(of: id))
+    return Member(
+      id: id, context: context, opened: try opening.open(identities: identities))
   }
 
   /// Makes a new member, with this person as its owner.
@@ -259,10 +242,8 @@ package final class Vault: Sendable {
   package func addMember(named name: FileName) throws(VaultError) -> Member {
     guard !isReadOnly else { throw .readOnly }
     guard member(named: name) == nil else { throw .alreadyExists(what: name.string) }
-    let issuer = try grantIssuer()
-    let creation = MemberCreation(context: context, issuer: issuer)
-    let id = try creation.run()
-    let member = try open(opening(of: id, seen: nil))
+    let id = try MemberCreation(context: context).run()
+    let member = try open(id)
     let root = RecordEdit(
       record: .root, isNew: true, place: RecordPlace(parent: nil, title: name, isDeleted: false),
       attributes: RecordAttributes(

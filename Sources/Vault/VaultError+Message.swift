@@ -77,6 +77,11 @@ extension VaultError {
       "You are a viewer of the member \(member.shortHex): you can read it, and not change it."
     case .ownersOnly(let member): "Only an owner of the member \(member.shortHex) may do that."
     case .lastOwner(let member): "The member \(member.shortHex) would be left without an owner."
+    case .moreSenior(let person, let member):
+      """
+      The person \(person.shortHex) has been an owner of the member \(member.shortHex) for longer than you, so you cannot \
+      take their access away. They can give it up themselves: kinvault leave, or kinvault hand-over.
+      """
     case .accessEnded(let member): "Your access to the member \(member.shortHex) has ended."
     case .notFound(let what): "There is no \(what)."
     case .alreadyExists(let what): "“\(what)” exists already."

@@ -57,6 +57,8 @@ package enum VaultError: Error {
   case ownersOnly(member: MemberID)
   /// A member has to have an owner, and this would take away the last one.
   case lastOwner(member: MemberID)
+  /// The other one has been an owner of the member for longer than this person, who cannot take that away.
+  case moreSenior(person: PersonID, member: MemberID)
   /// This person's access to the member had an end, which has come.
   case accessEnded(member: MemberID)
   case notFound(what: String)

@@ -74,20 +74,3 @@ package struct StatementID: FixedBytes {
   package let storage: Bytes32
   package init(storage: Bytes32) { self.storage = storage }
 }
-
-/// An epoch of a member's key: a number, and the owner who began it.
-///
-/// Of two epochs the one with the higher number is current, then the one with the higher owner.
-package struct EpochID: Hashable, Comparable, Sendable {
-  package let number: UInt32
-  package let owner: PersonID
-
-  package init(number: UInt32, owner: PersonID) {
-    self.number = number
-    self.owner = owner
-  }
-
-  package static func < (lhs: Self, rhs: Self) -> Bool {
-    (lhs.number, lhs.owner) < (rhs.number, rhs.owner)
-  }
-}

@@ -55,7 +55,7 @@ package struct RemoteSync: Sendable {
       }
       try exchange.requireNotRemoved()
       if options.direction != .pull, !options.isDryRun, try tendEpochs(session) {
-        // There are grants now that were not there before.
+        // There are links now that were not there before.
         (exchange, members) = try look(session)
       }
       try AuditSync(session: session, exchange: exchange).run(into: vault)

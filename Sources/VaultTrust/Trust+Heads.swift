@@ -33,17 +33,22 @@ extension Trust {
 
   /// The verdict on a head that `head(decoding:)` gave.
   package func verdict(on head: HeadFile, covers: [HeadCover] = []) -> HeadVerdict {
-    switch device(head.certificate) {
-    case .unknown: return .waiting(for: head.certificate)
-    case .waiting:
-      return .waiting(for: statements.certificates[head.certificate]?.generation ?? .zero)
-    case .former: return .former
-    case .counts: break
-    }
+    if let obstacle = obstacle(to: head) { return obstacle }
     guard let member = members[head.member] else {
       // A member whose creator's device was left out, and which no closing lists, has nobody.
       return statements.roots[head.member] == nil ? .waiting(for: head.member.root) : .stranger
     }
     return member.verdict(on: head, current: epochs[head.member]?.current, covers: covers)
+  }
+
+  /// What keeps a head from counting because of its device; nil: nothing.
+  func obstacle(to head: HeadFile) -> HeadVerdict? {
+    switch device(head.certificate) {
+    case .unknown: .waiting(for: head.certificate)
+    case .waiting:
+      .waiting(for: statements.certificates[head.certificate]?.generation ?? .zero)
+    case .former: .former
+    case .counts: nil
+    }
   }
 }

@@ -80,17 +80,24 @@ package struct Trust: Sendable {
     var members: [MemberID: MemberHistory] = [:]
     for (id, root) in statements.roots {
       guard people[root.person]?.stands(id.root, by: root.certificate) ?? false else { continue }
-      let graph = LinkGraph(statements.links[id] ?? [:])
-      let standings = LinkStandings(
-        stands: graph.ids.indices.map { number in
-          let link = graph.links[number]
-          return people[link.person]?.stands(graph.ids[number], by: link.certificate) ?? false
-        },
-        isAgreed: { isAgreed(graph.ids[$0], graph.links[$0], statements, people) },
-        remembered: memory.ends)
-      members[id] = MemberHistory(member: id, root: root, graph: graph, standings: standings)
+      members[id] = history(of: id, root, statements, people, ends: memory.ends)
     }
     return members
+  }
+
+  static func history(
+    of id: MemberID, _ root: MemberRoot, _ statements: Statements,
+    _ people: [PersonID: PersonHistory], ends: Set<StatementID>
+  ) -> MemberHistory {
+    let graph = LinkGraph(statements.links[id] ?? [:])
+    let standings = LinkStandings(
+      stands: graph.ids.indices.map { number in
+        let link = graph.links[number]
+        return people[link.person]?.stands(graph.ids[number], by: link.certificate) ?? false
+      },
+      isAgreed: { isAgreed(graph.ids[$0], graph.links[$0], statements, people) },
+      remembered: ends)
+    return MemberHistory(member: id, root: root, graph: graph, standings: standings)
   }
 
   /// Whether a device of the taker that counts, or counted, has agreed to the link's hand over.

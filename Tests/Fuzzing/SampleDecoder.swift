@@ -1,4 +1,5 @@
 import VaultModel
+import VaultTrust
 
 /// A decoder under test: valid bytes, and decoding followed by encoding.
 package struct SampleDecoder: Sendable {
@@ -156,31 +157,45 @@ package struct SampleDecoder: Sendable {
   ) -> [SampleDecoder] {
     [
       .init(
-        "grant",
-        GrantBody(
-          member: random.id(), epoch: EpochID(number: 2, owner: random.id()), person: random.id(),
-          personGeneration: random.id(), giver: random.id(), giverGeneration: random.id(),
-          certificate: random.id(), role: .editor,
-          wrappedKey: random.bytes(40), time: 5, until: 6),
-        GrantBody.init(decoding:)
+        "link",
+        Link(
+          member: random.id(), person: random.id(), certificate: random.id(),
+          place: Place(link: random.id(), person: random.id()),
+          follows: [random.id(), random.id()],
+          changes: [
+            .give(random.id(), .editor, until: 9), .limit(random.id(), .viewer, until: 8),
+            .handOver(
+              HandOver(taker: random.id(), certificate: random.id(), consent: random.bytes(64))),
+          ], epoch: random.id(),
+          wraps: [
+            Wrap(epoch: nil, person: random.id(), generation: random.id(), file: random.id()),
+            Wrap(
+              epoch: random.id(), person: random.id(), generation: random.id(), file: random.id()),
+          ], time: 5, confirmed: [random.id()]),
+        Link.init(decoding:)
       ) { $0.encoded() },
       .init(
         "leaving",
-        LeavingBody(
-          person: random.id(), member: random.id(), epoch: EpochID(number: 2, owner: random.id()),
-          certificate: random.id(), grantTime: 5, keeps: .viewer, device: random.id(),
-          headCounter: 3, time: 6),
-        LeavingBody.init(decoding:)
+        Self.leaving(of: random.id(), &random),
+        Link.init(decoding:)
       ) { $0.encoded() },
       .init(
         "head register",
-        HeadBody(
-          member: random.id(), device: random.id(), counter: 4, previous: random.id(),
-          person: random.id(), certificate: random.id(), generation: random.id(),
-          keyID: random.id(), sealed: sealed),
-        HeadBody.init(decoding:)
+        HeadFile(
+          member: random.id(), person: random.id(), certificate: random.id(),
+          device: random.id(), counter: 4, previous: random.id(), epoch: random.id(),
+          follows: [random.id(), random.id()], sealed: sealed.encoded(), generation: random.id(),
+          keyID: random.id()),
+        HeadFile.init(decoding:)
       ) { $0.encoded() },
     ]
+  }
+
+  private static func leaving(of person: PersonID, _ random: inout SeededRandom) -> Link {
+    Link(
+      member: random.id(), person: person, certificate: random.id(), place: nil,
+      changes: [.limit(person, .viewer, until: 0)], time: 6,
+      heads: [LastHead(device: random.id(), counter: 3)])
   }
 
   private static func state(

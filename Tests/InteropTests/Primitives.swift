@@ -43,7 +43,7 @@ struct Primitives {
         sealed.bytes(2)[...], key: key, nonce: sealed.bytes(1), additionalData: context))
   }
 
-  /// The wrap key of a grant or of a device: X25519, then HKDF.
+  /// The wrap key of an epoch or of a device: X25519, then HKDF.
   func wrapKey(
     _ privateKey: [UInt8], _ publicKey: [UInt8], _ label: String, salt: [UInt8], context: [UInt8]
   ) throws -> [UInt8] {

@@ -84,19 +84,19 @@ import VaultModel
   @Test func signaturesAgree() throws {
     let ours = SigningKey.random()
     let body = randomBytes(500)
-    let message = Sample.binding.signedMessage(.grant, path: "a/b", body: body)
+    let message = Sample.binding.signedMessage(.audit, path: "a/b", body: body)
     #expect(
       message
-        == Array("kinvault/1/grant".utf8) + [0] + Sample.vault.bytes
+        == Array("kinvault/1/audit".utf8) + [0] + Sample.vault.bytes
         + Array(SHA256.hash(data: Array("a/b".utf8))) + body)
     let theirs = try Curve25519.Signing.PublicKey(rawRepresentation: ours.publicKey)
-    let signature = ours.sign(label: .grant, binding: Sample.binding, path: "a/b", body: body)
+    let signature = ours.sign(label: .audit, binding: Sample.binding, path: "a/b", body: body)
     #expect(theirs.isValidSignature(signature, for: message))
 
     let signer = Curve25519.Signing.PrivateKey()
     #expect(
       verifySignature(
-        label: .grant, binding: Sample.binding, path: "a/b", body: body,
+        label: .audit, binding: Sample.binding, path: "a/b", body: body,
         signature: Array(try signer.signature(for: message)),
         publicKey: Array(signer.publicKey.rawRepresentation)))
   }

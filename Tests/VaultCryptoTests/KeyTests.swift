@@ -92,34 +92,43 @@ import VaultModel
     }
   }
 
-  @Test func bothSidesOfAGrantUnwrapItsKeyAndNoOtherGrantDoes() throws {
+  @Test func aWrapOpensForItsGenerationAndEpochAndNoOther() throws {
     let key = Sample.familyMemberKey()
-    let giver = AgreementKey.random()
     let taker = AgreementKey.random()
-    let grant = GrantContext(
-      member: Sample.member, epoch: EpochID(number: 1, owner: Sample.person),
-      giver: Sample.person, taker: Sample.otherPerson)
+    let commitment = key.commitment(member: Sample.member, binding: binding)
+    let context = EpochWrapContext(
+      member: Sample.member, commitment: commitment, person: Sample.person, generation: .zero)
     let wrapped = try key.wrap(
-      giver: giver, taker: taker.publicKey, grant: grant, binding: binding)
-    #expect(wrapped.count == 40)
-    let id = key.keyID(member: Sample.member, binding: binding)
-    let atTaker = try FamilyMemberKey.unwrap(
-      wrapped, own: taker, other: giver.publicKey, grant: grant, binding: binding)
-    #expect(atTaker.keyID(member: Sample.member, binding: binding) == id)
-    let atGiver = try FamilyMemberKey.unwrap(
-      wrapped, own: giver, other: taker.publicKey, grant: grant, binding: binding)
-    #expect(atGiver.keyID(member: Sample.member, binding: binding) == id)
+      for: context, agreementPublicKey: taker.publicKey, binding: binding)
+    #expect(wrapped.count == 73 && wrapped.first == 1)
+    let opened = try FamilyMemberKey.unwrap(
+      wrapped, for: context, agreementKey: taker, binding: binding)
+    #expect(opened.commitment(member: Sample.member, binding: binding) == commitment)
+    #expect(
+      opened.keyID(member: Sample.member, binding: binding)
+        == key.keyID(member: Sample.member, binding: binding))
 
-    var others = [GrantContext](repeating: grant, count: 5)
+    var others = [EpochWrapContext](repeating: context, count: 4)
     others[0].member = MemberID([UInt8](repeating: 1, count: 32))!
-    others[1].epoch = EpochID(number: 2, owner: Sample.person)
-    others[2].epoch = EpochID(number: 1, owner: Sample.otherPerson)
-    others[3].giver = Sample.otherPerson
-    others[4].taker = Sample.person
+    others[1].commitment = FamilyMemberKey.random().commitment(
+      member: Sample.member, binding: binding)
+    others[2].person = Sample.otherPerson
+    others[3].generation = StatementID([UInt8](repeating: 2, count: 32))!
     for other in others {
       #expect(throws: CryptoError.unwrapFailed) {
         _ = try FamilyMemberKey.unwrap(
-          wrapped, own: taker, other: giver.publicKey, grant: other, binding: binding)
+          wrapped, for: other, agreementKey: taker, binding: binding)
+      }
+    }
+    #expect(throws: CryptoError.unwrapFailed) {
+      _ = try FamilyMemberKey.unwrap(
+        wrapped, for: context, agreementKey: .random(), binding: binding)
+    }
+    // Another suite, and what is cut or goes on.
+    for file in [[2] + wrapped.dropFirst(), Array(wrapped.dropLast()), wrapped + [0], []] {
+      #expect(throws: CryptoError.self) {
+        _ = try FamilyMemberKey.unwrap(
+          file, for: context, agreementKey: taker, binding: binding)
       }
     }
   }

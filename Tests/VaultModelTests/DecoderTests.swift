@@ -17,6 +17,8 @@ import Testing
     for sample in try SampleDecoder.all() where sample.name != "vault.json" {
       // A page is canonical: it has nothing but its items or children; a signed file nothing but a body and a signature.
       if ["page", "branch", "signed file"].contains(sample.name) { continue }
+      // What is signed is judged as it stands, and never written anew.
+      if ["link", "leaving", "head register"].contains(sample.name) { continue }
       #expect(
         try sample.reencode(unknown + sample.valid) == sample.valid + unknown, "\(sample.name)")
     }

@@ -5,14 +5,13 @@ import VaultModel
 @Suite struct VaultPathTests {
   private func paths() -> [VaultPath] {
     var random = SeededRandom(seed: 5)
-    let epoch = EpochID(number: 4_294_967_295, owner: random.id())
     return [
       .vault, .closing(random.id(), random.id()), .certificate(random.id(), random.id()),
       .wrap(random.id(), random.id(), random.id()),
       .device(random.id(), random.id()), .deviceRequest(random.id(), random.id()),
-      .leaving(random.id(), random.id(), EpochID(number: 9, owner: random.id())),
       .introduction(random.id()), .memberRoot(random.id()),
-      .grant(random.id(), epoch, random.id()), .head(random.id(), random.id()),
+      .link(random.id(), random.id()), .epochWrap(random.id(), random.id()),
+      .head(random.id(), random.id()),
       .object(random.id(), random.id()), .auditSegment(random.id(), first: Limits.number),
     ]
   }
@@ -27,7 +26,7 @@ import VaultModel
       let others = [
         text.uppercased(), "/" + text, text + "/", text + "0", text + "x", "x" + text,
         text.replacing("/", with: "//"), text.replacing("closings/", with: "closings/0"),
-        text.replacing("4294967295-", with: "4294967296-"), "./" + text, text + "\u{301}",
+        text.replacing("links/", with: "links/0"), "./" + text, text + "\u{301}",
       ]
       for other in others where other != text { #expect(VaultPath(parsing: other) == nil) }
     }

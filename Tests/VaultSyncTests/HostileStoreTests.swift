@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import VaultCrypto
 import VaultModel
+import VaultTrust
 
 @testable import Vault
 @testable import VaultSync
@@ -161,12 +162,16 @@ import VaultModel
       signingSeed: SecretBytes(randomCount: 32), agreementPrivateKey: SecretBytes(randomCount: 32))
     let path = VaultPath.head(try emma, device.id)
     let files = SignedFiles(store: usb, binding: Binding(vault: family[0].vault.id))
-    let body = HeadBody(
-      member: try emma, device: device.id, counter: 1_000, person: family[0].vault.person,
-      certificate: .random(), generation: family[0].vault.context.keys.generation, keyID: .zero,
+    let open = try family[0].emma
+    let body = HeadFile(
+      member: open.id, person: family[0].vault.person, certificate: .random(), device: device.id,
+      counter: 1_000, epoch: open.epoch, follows: open.register.links.history.tips,
       sealed: Sealed(
-        nonce: [UInt8](repeating: 0, count: 12), ciphertext: [UInt8](repeating: 0, count: 32)))
-    try usb.put(BlobPath(path.string), files.sign(body.encoded(), .head, path, with: device))
+        nonce: [UInt8](repeating: 0, count: 12), ciphertext: [UInt8](repeating: 0, count: 32)
+      ).encoded())
+    try usb.put(
+      BlobPath(path.string),
+      files.statement(.head, body.encoded()) { device.signingKey.sign($0) })
     try expect(.damagedThere, at: BlobPath(path.string))
     #expect(family[1].store.blobs[BlobPath(path.string)] == nil)
   }
@@ -181,7 +186,7 @@ import VaultModel
   }
 
   @Test func aStatementExchangedForAnother() throws {
-    let paths = usb.blobs.keys.filter { $0.string.contains("/grants/") }
+    let paths = usb.blobs.keys.filter { $0.string.contains("/links/") }
       .sorted { $0.string < $1.string }
     let path = try #require(paths.first { $0.string.contains((try? emma.hex) ?? "?") })
     let other = try #require(paths.first { $0 != path })

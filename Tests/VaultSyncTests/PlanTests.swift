@@ -28,7 +28,7 @@ import VaultModel
       hash.map { SignedFacts(counter: 0, hash: $0, previous: nil) }
     }
     func plan(_ local: FileHash?, _ remote: FileHash?) -> StatementPlan {
-      StatementPlan(local: facts(local), remote: facts(remote), remoteHash: remote)
+      StatementPlan(local: facts(local), remoteHash: remote)
     }
     #expect(plan(nil, nil) == .leave)
     #expect(plan(one, nil) == .put)

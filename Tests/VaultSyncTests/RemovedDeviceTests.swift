@@ -68,22 +68,35 @@ import VaultTrust
       // What it writes counts for nothing.
       let emma = try family[0].emma
       let path = VaultPath.head(emma.id, device.id)
-      let body = HeadBody(
-        member: emma.id, device: device.id, counter: 9, person: own.id, certificate: id,
-        generation: after, keyID: .zero,
+      let body = HeadFile(
+        member: emma.id, person: own.id, certificate: id, device: device.id, counter: 9,
+        epoch: emma.epoch, follows: emma.register.links.history.tips,
         sealed: Sealed(
-          nonce: [UInt8](repeating: 0, count: 12), ciphertext: [UInt8](repeating: 0, count: 32)))
+          nonce: [UInt8](repeating: 0, count: 12), ciphertext: [UInt8](repeating: 0, count: 32)
+        ).encoded(), generation: after)
       try put(
-        path, owner.context.signedFiles.sign(body.encoded(), .head, path, with: device))
+        path,
+        owner.context.signedFiles.statement(.head, body.encoded()) { device.signingKey.sign($0) })
       #expect(throws: VaultError.self) {
-        try HeadBody.load(
+        try HeadFile.load(
           emma.id, device.id, files: owner.context.signedFiles, people: owner.context.people,
-          grants: emma.register.grants)
+          links: emma.register.links)
       }
     }
   }
 
-  /// Number 1 of the review, as far as it is about devices: a gift by one that was removed is not given again.
+  /// A link signed by the stolen device, put into the owner's folder.
+  private func forge(_ link: Link) throws -> StatementID {
+    let (body, signer) = (link.encoded(), thief.context.device)
+    let id = owner.id.statementID(.link, body: body)
+    try put(
+      .link(link.member, id),
+      owner.context.signedFiles.statement(.link, body) { signer.signingKey.sign($0) })
+    return id
+  }
+
+  /// Number 1 of the review: a gift to somebody made up, by a device that was removed, is not given again, whatever it
+  /// follows; and number 14: nor do epochs count that it begins, one after another.
   @Test func aRemovedDeviceGivesNothingAndBeginsNothing() throws {
     let emma = try family[0].emma
     let stranger = try PersonCreation(
@@ -92,34 +105,52 @@ import VaultTrust
     ).run(
       Family.newDevice, password: SecretBytes(copying: Array("pw".utf8)), words: .random())
     try owner.context.reloadPeople()
-    let current = try #require(emma.register.grants.current)
+    let current = emma.epoch
     let theirs = try #require(owner.context.people[stranger.person]?.generation)
-    for epoch in [EpochID(number: 1, owner: owner.person), current] {
-      let grant = GrantBody(
-        member: emma.id, epoch: epoch, person: stranger.person, personGeneration: theirs,
-        giver: owner.person, giverGeneration: thief.context.keys.generation, certificate: stolen,
-        role: .owner, wrappedKey: [UInt8](repeating: 1, count: 40), time: 99)
-      let path = VaultPath.grant(emma.id, epoch, stranger.person)
-      try put(
-        path,
-        owner.context.signedFiles.sign(grant.encoded(), .grant, path, with: thief.context.device))
+    let history = emma.register.links.history
+    let seat = try #require(history.seats(of: owner.person).first)
+    var last = try #require(history.tips.first)
+    // From before the removal, after it, and each after the one before.
+    for follows in [[], history.tips] + (0..<20).map({ _ in [StatementID]() }) {
+      last = try forge(
+        Link(
+          member: emma.id, person: owner.person, certificate: stolen, place: seat,
+          follows: follows.isEmpty ? [last] : follows,
+          changes: [.give(stranger.person, .owner, until: 0)], epoch: .random(),
+          wraps: [
+            Wrap(epoch: nil, person: stranger.person, generation: theirs, file: .random()),
+            Wrap(
+              epoch: nil, person: owner.person, generation: thief.context.keys.generation,
+              file: .random()),
+          ], time: 99))
     }
-    let longer = EpochID(number: current.number + 1, owner: owner.person)
-    let first = GrantBody(
-      member: emma.id, epoch: longer, person: owner.person,
-      personGeneration: thief.context.keys.generation, giver: owner.person,
-      giverGeneration: thief.context.keys.generation, certificate: stolen, role: .owner,
-      wrappedKey: [UInt8](repeating: 1, count: 40), time: 99, follows: [current])
-    let path = VaultPath.grant(emma.id, longer, owner.person)
-    try put(
-      path,
-      owner.context.signedFiles.sign(first.encoded(), .grant, path, with: thief.context.device))
+    // An innocent owner's link that follows them launders nothing.
     try family[0].reopen()
     let again = try family[0].emma
-    #expect(again.register.grants.current == current)
-    #expect(again.register.grants.valid.values.allSatisfy { $0[stranger.person] == nil })
+    #expect(again.epoch == current)
+    #expect(!again.register.links.access.includes(stranger.person))
     #expect(try owner.tendEpochs() == [])
     #expect(try again.accesses().map(\.person) == [owner.person])
+    let signer = owner.context.device
+    let innocent = Link(
+      member: emma.id, person: owner.person,
+      certificate: try owner.context.ownCertificate().id, place: seat,
+      follows: again.register.links.history.tips + [last], time: 100)
+    let body = innocent.encoded()
+    try put(
+      .link(emma.id, owner.id.statementID(.link, body: body)),
+      owner.context.signedFiles.statement(.link, body) { signer.signingKey.sign($0) })
+    try family[0].reopen()
+    #expect(try !family[0].emma.register.links.access.includes(stranger.person))
+    #expect(try family[0].emma.epoch == current)
+  }
+
+  /// What the removed device had given before stays: the closing lists it.
+  @Test func whatADepartingDeviceGaveGoesOnCounting() throws {
+    let emma = try family[0].emma
+    let listed = try owner.context.ownPerson().history.valid.values.flatMap(\.counted)
+    let signed = emma.register.links.history.signed(by: [stolen])
+    #expect(signed.isSubset(of: Set(listed)))
   }
 
   /// Number 8 of the review: a folder that a copier puts back, which leaves no watermark.

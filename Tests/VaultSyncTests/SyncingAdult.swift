@@ -11,8 +11,10 @@ import VaultModel
 struct SyncingAdult {
   let store: MemoryStore
   let vault: Vault
+  /// Empty for the family's person.
+  let words: [String]
 
-  init(_ device: Family.Device) { (store, vault) = (device.store, device.vault) }
+  init(_ device: Family.Device) { (store, vault, words) = (device.store, device.vault, []) }
 
   /// Joins with an invitation in an empty folder.
   init(joining invitation: Invitation, as name: String) throws {
@@ -24,6 +26,7 @@ struct SyncingAdult {
     let joined = try Vault.join(
       invitation, in: store, state: state, device: device,
       password: SecretBytes(copying: Array("pw".utf8)), words: .random(), clock: .system)
+    words = joined.words.words
     vault = try Vault.open(
       id: joined.id, store: store, folder: nil, state: state, key: joined.unlockKey,
       options: OpenOptions(), clock: .system)

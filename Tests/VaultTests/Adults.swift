@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import VaultCrypto
 import VaultModel
+import VaultTrust
 
 @testable import Vault
 
@@ -160,5 +161,25 @@ final class Adults {
         for target in everyone where target !== source { try carry(from: source, to: target) }
       }
     }
+  }
+}
+
+extension Vault {
+  /// Signs a link with this device's key, whatever it says, and puts it into a folder.
+  @discardableResult
+  func forge(_ link: Link, into store: MemoryStore) throws -> VaultPath {
+    let body = link.encoded()
+    let path = VaultPath.link(link.member, id.statementID(.link, body: body))
+    let device = context.device
+    let bytes = context.signedFiles.statement(.link, body) { device.signingKey.sign($0) }
+    try store.replace(BlobPath(path.string), bytes, durably: true)
+    return path
+  }
+
+  /// The beginning of a link of this device's person, as the holder of a place, or of none.
+  func link(of member: Member, as place: Place?, _ changes: [Change]) throws -> Link {
+    Link(
+      member: member.id, person: person, certificate: try context.ownCertificate().id,
+      place: place, follows: member.register.links.history.tips, changes: changes, time: 1)
   }
 }

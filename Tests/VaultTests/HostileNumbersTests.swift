@@ -2,6 +2,7 @@ import BlobStore
 import Testing
 import VaultCrypto
 import VaultModel
+import VaultTrust
 
 @testable import Vault
 
@@ -69,24 +70,23 @@ struct HostileNumbersTests {
     #expect(try family.open().context.ownPerson().generation == own.generation)
   }
 
-  @Test(arguments: [UInt64.max, Limits.time + 1, Limits.time])
-  func aLeavingOfAGrantAtTheEndOfTime(time: UInt64) throws {
+  @Test(arguments: [UInt64.max, Limits.time + 1])
+  func aLinkAtTheEndOfTime(time: UInt64) throws {
     let adults = try Adults()
     try adults.share(with: adults.ben, .editor)
-    let emma = try #require(adults.ben.emma)
     let vault = adults.ben.vault
-    let body = LeavingBody(
-      person: vault.person, member: emma.id, epoch: emma.epoch,
-      certificate: try vault.context.ownCertificate().id, grantTime: time, keeps: nil,
-      device: vault.device, headCounter: time, time: time)
-    let path = VaultPath.leaving(vault.person, emma.id, emma.epoch)
-    let bytes = vault.context.signedFiles.sign(
-      body.encoded(), .leaving, path, with: vault.context.device)
-    try adults.anna.store.replace(BlobPath(path.string), bytes, durably: true)
+    let emma = try #require(adults.ben.emma)
+    for place in [nil, Place(link: emma.id.root, person: adults.ben.id)] {
+      var link = try vault.link(of: emma, as: place, [.limit(vault.person, nil, until: 0)])
+      link.time = time
+      if place == nil { link.heads = [LastHead(device: vault.device, counter: time)] }
+      if place != nil { link.changes = [.give(vault.person, .editor, until: time)] }
+      try vault.forge(link, into: adults.anna.store)
+    }
     try adults.anna.reopen()
     let member = try #require(adults.anna.emma)
+    // Neither is a link.
     #expect(try member.accesses().count == 2)
-    // She can still give more, and what she gives can be read.
     try adults.anna.vault.share(member, with: vault.person, role: .owner)
     #expect(try member.accesses().first { $0.person == vault.person }?.role == .owner)
   }

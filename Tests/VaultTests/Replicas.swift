@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import VaultCrypto
 import VaultModel
+import VaultTrust
 
 @testable import Vault
 
@@ -148,33 +149,16 @@ final class Replicas {
   /// Copies what is missing and what has a higher counter, heads last.
   static func carry(from source: MemoryStore, to target: MemoryStore) throws {
     var registers: [BlobPath] = []
-    // Statements of which each side has another one.
-    var rivals: [(BlobPath, VaultPath)] = []
     try source.walk(under: .root) { (path, entry) throws(BlobStoreError) in
       guard let path, !entry.isFolder, let parsed = VaultPath(parsing: path.string)
       else { return .goOn }
       switch parsed {
       case .device, .head: registers.append(path)
       default:
-        guard try target.size(of: path) == nil else {
-          if try target.read(path, limit: 64 << 20) != source.read(path, limit: 64 << 20) {
-            rivals.append((path, parsed))
-          }
-          break
-        }
+        guard try target.size(of: path) == nil else { break }
         try target.replace(path, source.read(path, limit: 64 << 20), durably: false)
       }
       return .goOn
-    }
-    for (path, parsed) in rivals {
-      let bytes = try source.read(path, limit: 1 << 20)
-      let description = try source.read("vault.json", limit: 1 << 20)
-      let tree = try SignedTree(vault: VaultDescription(decoding: description).vault, store: target)
-      if let new = try? tree.verify(parsed, bytes), let old = try? tree.verifyStored(parsed),
-        new.outranks(old)
-      {
-        try target.replace(path, bytes, durably: false)
-      }
     }
     for path in registers {
       let bytes = try source.read(path, limit: 1 << 20)
@@ -191,7 +175,7 @@ final class Replicas {
     let body = try SignedFile(decoding: bytes).body
     return switch VaultPath(parsing: path.string) {
     case .device: try DeviceBody(decoding: body).counter
-    default: try HeadBody(decoding: body).counter
+    default: try HeadFile(decoding: body).counter
     }
   }
 }

@@ -1,12 +1,13 @@
 import Testing
 import VaultCrypto
 import VaultModel
+import VaultTrust
 
 @testable import Vault
 
 /// What people of each role can do, and what is made of those who do more.
 struct RoleTests {
-  @Test func withoutAGrantThereIsNeitherNameNorContent() throws {
+  @Test func withoutAccessThereIsNeitherNameNorContent() throws {
     let adults = try Adults()
     try adults.anna.write("Visit")
     try adults.meet()
@@ -84,14 +85,15 @@ struct RoleTests {
     let (context, path) = (
       adults.ben.vault.context, VaultPath.head(emma.id, adults.ben.vault.device)
     )
-    let body = HeadBody(
-      member: emma.id, device: adults.ben.vault.device, counter: 1_000, previous: nil,
-      person: adults.ben.id, certificate: try context.ownCertificate().id,
-      generation: context.keys.generation, keyID: .random(),
-      sealed: Sealed(nonce: randomBytes(12), ciphertext: randomBytes(64)))
+    let body = HeadFile(
+      member: emma.id, person: adults.ben.id, certificate: try context.ownCertificate().id,
+      device: adults.ben.vault.device, counter: 1_000, epoch: emma.epoch,
+      follows: emma.register.links.history.tips,
+      sealed: Sealed(nonce: randomBytes(12), ciphertext: randomBytes(64)).encoded())
+    let device = context.device
     try context.signedFiles.store(
-      context.signedFiles.sign(body.encoded(), .head, path, with: context.device), at: path,
-      in: adults.anna.store)
+      context.signedFiles.statement(.head, body.encoded()) { device.signingKey.sign($0) },
+      at: path, in: adults.anna.store)
     _ = try emma.refresh()
     try adults.anna.write("Visit")
     try adults.anna.reopen()
@@ -124,7 +126,7 @@ struct RoleTests {
     for role in [Role.viewer, .editor] {
       do {
         try adults.share(with: adults.ben, role)
-        Issue.record("a grant was replaced by one that is not stronger")
+        Issue.record("access was given that is not more")
       } catch let error as VaultError {
         guard case .alreadyExists = error else { throw error }
       }
@@ -137,37 +139,29 @@ struct RoleTests {
     #expect(accesses.allSatisfy { $0.giver == adults.anna.id && $0.until == nil })
   }
 
-  @Test func aGrantThatAnEditorForgesGivesNothing() throws {
+  @Test func aLinkThatAnEditorForgesGivesNothing() throws {
     let adults = try Adults()
     try adults.share(with: adults.ben, .editor)
     let (emma, vault) = (try #require(adults.ben.emma), adults.ben.vault)
-    let epoch = try #require(emma.register.grants.current)
-    let mine = try #require(emma.register.grants.valid[epoch]?[adults.ben.id])
+    let links = emma.register.links
+    // As the holder of Anna's place, and of one that he says is his, with a real wrap of the key beside it.
+    let writer = try LinkWriter(links, vault.context)
     let taker = try #require(vault.context.people[adults.carla.id])
-    let theirs = try #require(taker.generation)
-    let own = vault.context.keys.generation
-    let opening = MemberOpening(
-      member: emma.id, store: adults.ben.store, files: vault.context.signedFiles,
-      people: vault.context.people, person: adults.ben.id, now: 0, seen: nil)
-    let key = try opening.unwrapKey(mine, vault.identities)
-    let agreement = try #require(vault.identities[own])
-    let forged = GrantBody(
-      member: emma.id, epoch: epoch, person: taker.id, personGeneration: theirs,
-      giver: adults.ben.id, giverGeneration: own,
-      certificate: try vault.context.ownCertificate().id, role: .owner,
-      wrappedKey: try key.wrap(
-        giver: agreement.key, taker: #require(taker.agreementPublicKey(generation: theirs)),
-        grant: GrantContext(
-          member: emma.id, epoch: epoch, giver: adults.ben.id, taker: taker.id),
-        binding: vault.context.binding), time: 1)
-    let path = VaultPath.grant(emma.id, epoch, taker.id)
-    try vault.context.signedFiles.store(
-      vault.context.signedFiles.sign(forged.encoded(), .grant, path, with: vault.context.device),
-      at: path, in: adults.ben.store)
+    let wraps = try writer.wraps(of: [emma.epoch], for: taker)
+    try #require(wraps.count == 1)
+    let places = [
+      Place(link: emma.id.root, person: adults.anna.id),
+      Place(link: links.history.tips[0], person: adults.ben.id),
+    ]
+    let paths = try places.map { place in
+      var link = try vault.link(of: emma, as: place, [.give(taker.id, .owner, until: 0)])
+      link.wraps = wraps
+      return try vault.forge(link, into: adults.ben.store)
+    }
     try adults.meet()
     for adult in adults.everyone { try adult.reopen() }
     #expect(adults.carla.emma == nil)
-    #expect(adults.anna.problems(at: path).map(\.kind) == [.untrusted])
+    for path in paths { #expect(adults.anna.problems(at: path).map(\.kind) == [.untrusted]) }
     // And it does not keep an owner from giving a real one.
     try adults.anna.vault.share(
       #require(adults.anna.emma), with: adults.carla.id, role: .viewer)
@@ -190,8 +184,8 @@ struct RoleTests {
     try adults.anna.reopen()
     try adults.anna.vault.share(#require(adults.anna.emma), with: adults.ben.id, role: .viewer)
     let emma = try #require(adults.anna.emma)
-    let grant = try #require(emma.register.grants.valid[emma.epoch]?[adults.ben.id])
-    #expect(VaultPath.closing(adults.ben.id, grant.personGeneration) == path)
+    let wrap = try #require(emma.register.links.history.wraps(for: adults.ben.id).first)
+    #expect(VaultPath.closing(adults.ben.id, wrap.wrap.generation) == path)
     let check = try adults.anna.vault.check(readsData: false)
     #expect(
       check.problems.filter { $0.path == path.string }.map(\.severity).contains(.damage))

@@ -1,6 +1,7 @@
 import BlobStore
 import VaultCrypto
 import VaultModel
+import VaultTrust
 
 /// A head that was read and verified.
 struct LoadedHead: Sendable {
@@ -8,13 +9,14 @@ struct LoadedHead: Sendable {
   let counter: UInt64
   let hash: FileHash
   /// The epoch that it is sealed in, if that is another than the current one: then its revisions are, too.
-  let late: EpochID?
+  let late: StatementID?
   let head: Head
-  let person: PersonID
+  /// What the file says in the open; what was sealed in it is `head`.
+  let body: HeadFile
+
+  var person: PersonID { body.person }
   /// That vouches for the device.
-  let certificate: StatementID
-  /// The newest that the device knew of its person.
-  let generation: StatementID
+  var certificate: StatementID { body.certificate }
 }
 
 extension LoadedHead {
@@ -29,10 +31,10 @@ struct HeadRegister: Sendable {
   let member: MemberID
   let context: VaultContext
   let keys: MemberKeys
-  let access: MemberGrants
+  let known: KnownLinks
 
   /// Who may write, as was last read.
-  var grants: GrantChain { access.chain }
+  var links: MemberLinks { known.links }
 
   static let fileLimit = 1 << 20
 
@@ -46,31 +48,40 @@ struct HeadRegister: Sendable {
   ///   person may not write this member.
   func load(_ device: DeviceID) throws(VaultError) -> LoadedHead {
     let head = try load(device, files: context.signedFiles, people: context.people)
-    guard context.people.trust.statements.closings[head.generation] == nil else { return head }
+    guard let generation = head.body.generation,
+      context.people.trust.statements.closings[generation] == nil
+    else { return head }
     // Its person has begun a generation, and may have removed devices, this one or another.
     try context.reloadPeople()
     return try load(device, files: context.signedFiles, people: context.people)
   }
 
-  /// `load` from other files than those in the vault's folder.
+  /// `load` from other files than those in the vault's folder, by links that may be others as well.
   func load(
-    _ device: DeviceID, files: SignedFiles, people: People
+    _ device: DeviceID, files: SignedFiles, people: People, links: MemberLinks? = nil
   ) throws(VaultError) -> LoadedHead {
     let path = path(of: device)
-    let (body, hash) = try HeadBody.load(
-      member, device, files: files, people: people, grants: grants)
-    guard let epoch = keys[body.keyID] else {
+    let links = links ?? self.links
+    let (body, hash) = try HeadFile.load(
+      member, device, files: files, people: people, links: links)
+    guard let epoch = keys.epoch(body.epoch) else {
       throw .damaged(
         path: path.string,
-        reason: "it is sealed with an unknown key; the grants of its epoch may not have come yet")
+        reason: "it is sealed with an unknown key; the wrap of its epoch may not have come yet")
+    }
+    let sealed: Sealed
+    do { sealed = try Sealed(decoding: body.sealed) } catch {
+      throw VaultError(error, path: path.string)
     }
     let plain = try files.open(
-      body.sealed, with: epoch.registerKey, .head, path, counter: body.counter)
+      sealed, with: epoch.keys.registerKey, .head, path, counter: body.counter)
+    var opened = body
+    opened.sealed = []
     do {
       return LoadedHead(
-        device: device, counter: body.counter, hash: hash, late: keys.otherEpoch(body.keyID),
-        head: try Head(decoding: plain), person: body.person,
-        certificate: body.certificate, generation: body.generation)
+        device: device, counter: body.counter, hash: hash,
+        late: body.epoch == keys.currentEpoch ? nil : body.epoch, head: try Head(decoding: plain),
+        body: opened)
     } catch {
       throw VaultError(error, path: path.string)
     }
@@ -81,20 +92,25 @@ struct HeadRegister: Sendable {
     try context.signedFiles.load(path(of: device)).hash
   }
 
-  /// The bytes of this device's next head.
+  /// This device's next head, and its file's bytes.
   ///
   /// - Throws: `thisDeviceRemoved`; `keysDivided` while this device waits for the words.
-  func encode(_ head: Head, counter: UInt64, previous: FileHash?) throws(VaultError) -> [UInt8] {
+  func encode(
+    _ head: Head, counter: UInt64, previous: FileHash?
+  ) throws(VaultError) -> (body: HeadFile, bytes: [UInt8]) {
     let path = path(of: context.device.id)
     let epoch = keys.current
     let sealed = context.signedFiles.seal(
       head.encoded(), with: epoch.registerKey, .head, path, counter: counter)
-    let body = HeadBody(
-      member: member, device: context.device.id, counter: counter, previous: previous,
-      person: context.person, certificate: try context.ownCertificate().id,
-      generation: context.keys.generation, keyID: epoch.keyID,
-      sealed: sealed)
-    return context.signedFiles.sign(body.encoded(), .head, path, with: context.device)
+    var body = HeadFile(
+      member: member, person: context.person, certificate: try context.ownCertificate().id,
+      device: context.device.id, counter: counter, previous: previous, epoch: keys.currentEpoch,
+      follows: links.history.tips, generation: context.keys.generation, keyID: epoch.keyID)
+    let opened = body
+    body.sealed = sealed.encoded()
+    let device = context.device
+    let bytes = context.signedFiles.statement(.head, body.encoded()) { device.signingKey.sign($0) }
+    return (opened, bytes)
   }
 
   /// Puts the new head in place; durable, with everything written before it, when this returns.
@@ -118,36 +134,71 @@ struct HeadRegister: Sendable {
   }
 }
 
-extension HeadBody {
+extension HeadFile {
   /// A device's head as far as it can be verified without the member's keys, and the hash of its file.
   ///
   /// - Throws: `missing`; `damaged` when it is another's, its signature does not hold, or its device or person
-  ///   may not write this member.
+  ///   may not write this member; `signedByRemovedDevice`.
   static func load(
-    _ member: MemberID, _ device: DeviceID, files: SignedFiles, people: People, grants: GrantChain
-  ) throws(VaultError) -> (HeadBody, FileHash) {
+    _ member: MemberID, _ device: DeviceID, files: SignedFiles, people: People, links: MemberLinks
+  ) throws(VaultError) -> (HeadFile, FileHash) {
+    let path = VaultPath.head(member, device).string
     let (body, hash) = try loadOfAnyone(member, device, files: files, people: people)
-    guard grants.mayWrite(body.person) else {
+    switch people.trust.verdict(on: body, in: links.trust, current: nil) {
+    case .counts, .late, .takenOver: return (body, hash)
+    case .waiting(let id):
       throw .damaged(
-        path: VaultPath.head(member, device).string,
-        reason: "its person may not write this member")
+        path: path, reason: "what it builds on (\(id.shortHex)) has not come yet")
+    case .former where people.trust.device(body.certificate) == .former:
+      throw .signedByRemovedDevice(path: path)
+    case .former:
+      throw .damaged(path: path, reason: "its person may not write this member any more")
+    case .reader, .stranger:
+      throw .damaged(path: path, reason: "its person may not write this member")
+    case .broken(let error): throw .damaged(path: path, reason: "\(error)")
     }
-    return (body, hash)
+  }
+
+  /// Whether the head is of someone who could write the member once and may no more: it counts for nothing, and nobody is
+  /// to be blamed for it.
+  static func isOfFormerWriter(
+    _ member: MemberID, _ device: DeviceID, files: SignedFiles, people: People, links: MemberLinks
+  ) throws(VaultError) -> Bool {
+    do throws(VaultError) {
+      let body = try loadOfAnyone(member, device, files: files, people: people).body
+      // That is said by itself.
+      if people.trust.device(body.certificate) == .former { return false }
+      switch people.trust.verdict(on: body, in: links.trust, current: nil) {
+      case .former: return true
+      case .reader, .stranger: return links.couldWrite(body.person)
+      default: return false
+      }
+    } catch {
+      switch error {
+      case .damaged, .missing, .signedByRemovedDevice: return false
+      default: throw error
+      }
+    }
   }
 
   /// `load` without asking what the device's person may do.
   static func loadOfAnyone(
     _ member: MemberID, _ device: DeviceID, files: SignedFiles, people: People
-  ) throws(VaultError) -> (body: HeadBody, hash: FileHash) {
+  ) throws(VaultError) -> (body: HeadFile, hash: FileHash) {
     let path = VaultPath.head(member, device)
-    let file = try files.load(path)
-    let body = try file.decode(HeadBody.init(decoding:))
-    guard body.member == member, body.device == device, body.counter > 0 else {
-      throw .damaged(path: path.string, reason: "it belongs elsewhere")
+    let bytes = try storing { () throws(BlobStoreError) in
+      try files.store.read(BlobPath(path.string), limit: SignedFiles.sizeLimit)
     }
-    let certificate = try people.certificate(
-      body.certificate, of: device, person: body.person, path: path)
-    try file.verify(.head, publicKey: certificate.signingKey.bytes)
-    return (body, file.hash)
+    do throws(TrustError) {
+      if let body = try people.trust.head(decoding: bytes) {
+        guard body.member == member, body.device == device else {
+          throw .contradiction("it belongs elsewhere")
+        }
+        return (body, Digest.sha256(bytes))
+      }
+    } catch {
+      throw .damaged(path: path.string, reason: "\(error)")
+    }
+    throw .damaged(path: path.string, reason: "its device is not certified")
   }
 }

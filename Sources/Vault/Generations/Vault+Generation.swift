@@ -85,7 +85,7 @@ extension Vault {
   }
 
   /// What these devices of this person have signed that counts, and goes on counting when they are left out: members,
-  /// grants, leavings, and the answer to an invitation.
+  /// links, and the answer to an invitation.
   private func countedStatements(
     of devices: Set<DeviceID>
   ) throws(VaultError) -> Set<StatementID> {
@@ -101,8 +101,8 @@ extension Vault {
       do throws(VaultError) {
         let root = try MemberRoot.load(id, files: context.signedFiles, people: people)
         if departing.contains(root.certificate) { counted.insert(id.root) }
-        let chain = try opening(of: id, seen: nil).loadGrants()
-        counted.formUnion(chain.statements(signedBy: departing))
+        counted.formUnion(
+          try context.opening(of: id).loadLinks().history.signed(by: departing))
       } catch {
         switch error {
         // Of what does not hold nothing counts.

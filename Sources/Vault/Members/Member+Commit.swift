@@ -82,7 +82,7 @@ extension Member {
     guard mayWrite else { throw .viewersOnlyRead(member: id) }
   }
 
-  /// Writes a head without a change of its own, so that whoever looks for new heads alone finds the grants beside it.
+  /// Writes a head without a change of its own, so that whoever looks for new heads alone finds the links beside it.
   /// What was learned from other devices stands in it.
   func commitNothing() throws(VaultError) {
     try withWriter { (writer, _) throws(VaultError) in try writer.writeLearned() }
@@ -440,7 +440,7 @@ struct CommitWriter {
     let replaced = heads.loaded[device]?.head.segments ?? []
     var head = head
     head.redone = try redone()
-    let bytes = try member.register.encode(head, counter: counter, previous: previous)
+    let (body, bytes) = try member.register.encode(head, counter: counter, previous: previous)
     try member.register.store(bytes)
     wroteHead = true
     if let last = heads.last(of: device) {
@@ -451,8 +451,7 @@ struct CommitWriter {
     }
     let hash = Digest.sha256(bytes)
     heads.loaded[device] = LoadedHead(
-      device: device, counter: counter, hash: hash, late: nil, head: head, person: context.person,
-      certificate: try context.ownCertificate().id, generation: context.keys.generation)
+      device: device, counter: counter, hash: hash, late: nil, head: head, body: body)
     heads.takenOver[device] = nil
     for known in heads.loaded.values where known.late != nil && !isWaiting {
       heads.loaded[known.device] = nil
@@ -463,10 +462,8 @@ struct CommitWriter {
     unwritten = []
     let known = heads.loaded.values.map { ($0.device, $0.counter, $0.hash) }
     let register = member.register
-    let epoch = register.keys.currentEpoch
     let (state, owner) = (heads, member)
     try context.state.updateWatermarks { marks in
-      marks.note(epoch, of: owner.id)
       marks.forget { mark in
         guard case .head(owner.id, let device) = mark.path else { return false }
         let seen = HeadMark(mark)

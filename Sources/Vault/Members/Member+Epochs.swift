@@ -2,10 +2,10 @@ import BlobStore
 import VaultCrypto
 import VaultModel
 
-/// How what is known of a member goes from one epoch to the next. Docs/Format.md, "Epochs".
+/// How what is known of a member goes from one epoch to the next. Docs/Format.md, "Links and epochs".
 extension Member {
   /// The epoch that new objects are sealed in.
-  package var epoch: EpochID { register.keys.currentEpoch }
+  package var epoch: StatementID { register.keys.currentEpoch }
 
   /// Whether there are heads of another epoch that count, which `joinConcurrent` is to take over.
   package var hasLateHeads: Bool { lateHeads.withLock { $0 } }

@@ -1,14 +1,15 @@
 import BlobStore
 import VaultCrypto
 import VaultModel
+import VaultTrust
 
-/// The fingerprints of the files that heads are judged by: closings, certificates, grants.
+/// The fingerprints of the files that heads are judged by: closings, certificates, links.
 typealias StatementMarks = [BlobPath: UInt64]
 
 /// What a process knows of the heads of one member.
 struct HeadsState: Sendable {
   /// The epoch of which this is so; nil before anything was read.
-  var epoch: EpochID?
+  var epoch: StatementID?
   /// The device that this machine was when it was read; nil before.
   var owner: DeviceID?
   var loaded: [DeviceID: LoadedHead] = [:]
@@ -102,6 +103,8 @@ extension Member {
     let statements = heads.refused.isEmpty ? nil : try statementMarks()
     let trust = context.people.trust
     heads.loaded = heads.loaded.filter { trust.device($0.value.certificate) != .former }
+    // Somebody may have been taken out without a new epoch yet.
+    if heads.loaded.values.contains(where: { !stillCounts($0) }) { heads.isToBeRead = true }
     var hasNews = !changed.isEmpty
     for (device, fingerprint) in try headFiles()
     where heads.seen[device] != fingerprint
@@ -119,7 +122,7 @@ extension Member {
         }
         let head = try loadHead(of: device)
         // Whoever gives access, or more of it, writes a head after that.
-        if !isOwn, register.grants.role(of: head.person) == .owner { try loadGrants() }
+        if !isOwn, register.links.role(of: head.person, now: 0) == .owner { try loadLinks() }
         // It may be the first one of a new epoch.
         if heads.epoch != register.keys.currentEpoch {
           return changed.union(try followEpoch(&heads))
@@ -160,7 +163,9 @@ extension Member {
   private func statementMarks() throws(VaultError) -> StatementMarks {
     var marks: StatementMarks = [:]
     try storing { () throws(BlobStoreError) in
-      for folder: BlobPath in ["people", BlobPath("members/\(id.hex)/grants")] {
+      for folder: BlobPath in [
+        "people", BlobPath("members/\(id.hex)/links"), BlobPath("members/\(id.hex)/wraps"),
+      ] {
         try context.store.walk(under: folder, depth: 6) { path, entry in
           if let path, entry.kind == .blob { marks[path] = entry.fingerprint }
           return .goOn
@@ -185,7 +190,7 @@ extension Member {
   private func loadHead(of device: DeviceID) throws(VaultError) -> LoadedHead {
     do throws(VaultError) { return try register.load(device) } catch {
       try context.reloadPeople()
-      try loadGrants()
+      try loadLinks()
       return try register.load(device)
     }
   }
@@ -216,7 +221,7 @@ extension Member {
         throw .rolledBack(path: path, found: head.counter, seen: known.counter)
       }
     }
-    if head.late != nil, !isOwn && heads.covers(head) || isOfEarlierAccess(head) {
+    if head.late != nil, !isOwn && heads.covers(head) {
       pass(over: head, &heads)
       return []
     }
@@ -267,14 +272,14 @@ extension Member {
     return changed
   }
 
-  /// Whether a late head was written by access that was taken away since, whatever its person has been given after that:
-  /// what it names may be gone.
-  private func isOfEarlierAccess(_ head: LoadedHead) -> Bool {
-    let grants = register.grants
-    guard let late = head.late, let then = grants.valid[late]?[head.person],
-      let now = grants.current.flatMap({ grants.valid[$0]?[head.person] })
-    else { return false }
-    return !now.isFirst && now.time != then.time
+  /// Whether a head of another device that counted counts by the links as they are now.
+  private func stillCounts(_ head: LoadedHead) -> Bool {
+    if head.device == context.device.id { return true }
+    let trust = context.people.trust
+    return switch trust.verdict(on: head.body, in: register.links.trust, current: nil) {
+    case .counts, .late, .takenOver, .waiting: true
+    case .former, .reader, .stranger, .broken: false
+    }
   }
 
   /// A late head that was taken over, or that nothing is taken over of any more.
@@ -322,7 +327,7 @@ extension Member {
   ///
   /// - Throws: `missing`.
   func requireRevisions(
-    _ entries: [RecordEntry], from late: EpochID?
+    _ entries: [RecordEntry], from late: StatementID?
   ) throws(VaultError) {
     let news = manifest.withLock { manifest in entries.filter { manifest.isNews($0, from: late) } }
     var joined: Manifest?
@@ -452,17 +457,8 @@ extension Member {
 
   private func isOfFormerWriter(_ path: VaultPath) throws(VaultError) -> Bool {
     guard case .head(_, let device) = path else { return false }
-    do throws(VaultError) {
-      let person = try HeadBody.loadOfAnyone(
-        id, device, files: context.signedFiles, people: context.people
-      ).body.person
-      return !register.grants.mayWrite(person) && register.grants.couldWrite(person)
-    } catch {
-      switch error {
-      case .damaged, .missing, .signedByRemovedDevice: return false
-      default: throw error
-      }
-    }
+    return try HeadFile.isOfFormerWriter(
+      id, device, files: context.signedFiles, people: context.people, links: register.links)
   }
 
   private func compareWithWatermarks(

@@ -100,7 +100,7 @@ extension Member {
   ///
   /// - Throws: `missing`, `damaged`.
   func requireWholeRevisions(
-    _ entries: [RecordEntry], from late: EpochID?
+    _ entries: [RecordEntry], from late: StatementID?
   ) throws(VaultError) {
     let news = manifest.withLock { manifest in entries.filter { manifest.isNews($0, from: late) } }
     // Of several revisions of a record, the older ones may have been collected.

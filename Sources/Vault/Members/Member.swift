@@ -43,8 +43,7 @@ package final class Member: Sendable {
     redoLog = RedoLog(
       member: id, folder: context.redoFolder, store: context.state.store, keys: opened.keys)
     register = HeadRegister(
-      member: id, context: context, keys: opened.keys,
-      access: MemberGrants(opened.grants))
+      member: id, context: context, keys: opened.keys, known: KnownLinks(opened.links))
   }
 
   /// What the member is called: the title of the root record.
@@ -52,9 +51,9 @@ package final class Member: Sendable {
     manifest.withLock { $0[.root]?.title } ?? FileName("\(id.shortHex)") ?? .record
   }
 
-  /// What this person may do with the member; nil without a grant, or when it was given up or has ended.
+  /// What this person may do with the member; nil without access, or when it was given up or has ended.
   package var role: Role? {
-    register.grants.ownRole(of: context.person, now: context.clock.milliseconds())
+    register.links.role(of: context.person, now: context.clock.milliseconds())
   }
 
   // MARK: What is known of records

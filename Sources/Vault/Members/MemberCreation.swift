@@ -3,13 +3,12 @@ import VaultCrypto
 import VaultModel
 import VaultTrust
 
-/// Writes the statements of a new member: its root and the creator's own grant of epoch 1.
+/// Writes the statements of a new member: its root, and the link with which its creator begins the first epoch.
 struct MemberCreation {
   let context: VaultContext
-  /// Gives in the creator's name.
-  let issuer: (MemberID) -> GrantIssuer
 
   /// - Returns: The member's name, the id of its root.
+  /// - Throws: `keysDivided` while this person has no open generation.
   func run() throws(VaultError) -> MemberID {
     let files = context.signedFiles
     let own = try context.ownPerson()
@@ -22,8 +21,11 @@ struct MemberCreation {
     try files.store(
       files.statement(.root, body) { device.signingKey.sign($0) }, at: .memberRoot(member),
       in: context.store)
-    try issuer(member).give(
-      .random(), of: EpochID(number: 1, owner: context.person), to: own, as: .owner, until: 0)
+    let writer = try LinkWriter(try context.opening(of: member).loadLinks(), context)
+    let key = FamilyMemberKey.random()
+    let wrap = try writer.wrap(key, of: nil, for: own)
+    try writer.write(
+      epoch: key.commitment(member: member, binding: context.binding), wraps: [wrap])
     return member
   }
 }

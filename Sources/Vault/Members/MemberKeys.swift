@@ -6,12 +6,14 @@ import VaultModel
 final class MemberKeys: Sendable {
   /// The keys of one epoch, and which one that is.
   struct Epoch: Sendable {
-    let id: EpochID
+    /// The link that began it.
+    let id: StatementID
     let keys: EpochKeys
   }
 
   private struct State {
     var byID: [KeyID: Epoch]
+    var byEpoch: [StatementID: Epoch]
     var current: Epoch
     var hasChanged = false
   }
@@ -24,14 +26,18 @@ final class MemberKeys: Sendable {
 
   private static func state(_ current: Epoch, _ others: [Epoch]) -> State {
     var byID: [KeyID: Epoch] = [:]
-    for epoch in others + [current] { byID[epoch.keys.keyID] = epoch }
-    return State(byID: byID, current: current)
+    var byEpoch: [StatementID: Epoch] = [:]
+    for epoch in others + [current] {
+      byID[epoch.keys.keyID] = epoch
+      byEpoch[epoch.id] = epoch
+    }
+    return State(byID: byID, byEpoch: byEpoch, current: current)
   }
 
   /// What new objects and heads are sealed with.
   var current: EpochKeys { state.withLock { $0.current.keys } }
 
-  var currentEpoch: EpochID { state.withLock { $0.current.id } }
+  var currentEpoch: StatementID { state.withLock { $0.current.id } }
 
   /// Whether another epoch was current before in this process, so that it may have names of that one at hand.
   var hasChanged: Bool { state.withLock { $0.hasChanged } }
@@ -39,15 +45,10 @@ final class MemberKeys: Sendable {
   /// The keys of the epoch with this id; nil if this person never had them.
   subscript(id: KeyID) -> EpochKeys? { state.withLock { $0.byID[id]?.keys } }
 
-  /// The epoch with this key id if it is another one than the current.
-  func otherEpoch(_ id: KeyID) -> EpochID? {
-    state.withLock { state in
-      guard let epoch = state.byID[id], epoch.id != state.current.id else { return nil }
-      return epoch.id
-    }
-  }
+  /// The epoch that this link began; nil if this person never had its key.
+  func epoch(_ id: StatementID) -> Epoch? { state.withLock { $0.byEpoch[id] } }
 
-  /// Goes by other grants from now on; readers that are open go on reading.
+  /// Goes by other links from now on; readers that are open go on reading.
   func replace(by new: MemberKeys) {
     let new = new.state.withLock { $0 }
     state.withLock { state in

@@ -6,10 +6,12 @@ import VaultTrust
 /// What opening a member's keys gives.
 struct OpenedKeys: Sendable {
   let keys: MemberKeys
-  let grants: GrantChain
+  let links: MemberLinks
+  /// The wraps that were opened on the way, for this machine to remember.
+  let wraps: [VaultPath: [UInt8]]
 }
 
-/// Verifies a member's root and grants, and unwraps its keys for this person.
+/// Verifies a member's root and links, and unwraps its keys for this person.
 struct MemberOpening {
   let member: MemberID
   let store: any BlobStore
@@ -18,93 +20,106 @@ struct MemberOpening {
   let person: PersonID
   /// Milliseconds since 1970.
   let now: UInt64
-  /// The epoch that was current here before.
-  let seen: EpochID?
+  /// What counted here before.
+  let memory: LinkMemory
 
-  /// - Parameter identities: This person's agreement keys, by generation.
-  /// - Throws: `damaged`, `missing`; `noAccess` when no valid grant is for this person or they gave it up, `accessEnded`
-  ///   when it was until a time that has passed; `rolledBack` when the epoch that was current here is gone.
-  func open(identities: IdentityKeys) throws(VaultError) -> OpenedKeys {
-    let grants = try loadGrants()
-    guard let current = grants.current, let mine = grants.valid[current]?[person] else {
-      // A broken grant may be the one that is looked for.
-      if let broken = grants.problems.first(where: {
-        $0.severity == .damage && $0.path.hasPrefix("members/")
-      }) {
+  /// The member's links, judged. No key is needed for that.
+  ///
+  /// - Throws: `damaged`, `missing` of the member's root; `io` and the like.
+  func loadLinks() throws(VaultError) -> MemberLinks {
+    try LinkReading(
+      member: member, store: store, files: files, people: people, memory: memory
+    ).run()
+  }
+
+  /// - Parameters:
+  ///   - identities: This person's agreement keys, by generation.
+  ///   - known: What was unwrapped before.
+  /// - Throws: `damaged`, `missing`; `noAccess` when no link that counts gives this person access or they gave it up,
+  ///   `accessEnded` when it was until a time that has passed.
+  func open(
+    identities: IdentityKeys, reusing known: MemberKeys? = nil
+  ) throws(VaultError) -> OpenedKeys {
+    try open(loadLinks(), identities: identities, reusing: known)
+  }
+
+  func open(
+    _ links: MemberLinks, identities: IdentityKeys, reusing known: MemberKeys?
+  ) throws(VaultError) -> OpenedKeys {
+    guard links.access.includes(person) else {
+      // A broken link may be the one that is looked for.
+      if let broken = links.problems.first(where: { $0.severity == .damage }) {
         throw .damaged(path: broken.path, reason: broken.reason)
       }
       throw .noAccess(member: member)
     }
-    guard !mine.hasEnded(by: now) else { throw .accessEnded(member: member) }
-    guard grants.ownRole(of: person, now: now) != nil else { throw .noAccess(member: member) }
-    let currentKeys = try unwrap(mine, identities)
-    var others: [MemberKeys.Epoch] = []
-    for (epoch, given) in grants.valid where epoch != current {
-      guard let grant = given[person] else { continue }
+    guard links.role(of: person, now: now) != nil else { throw .accessEnded(member: member) }
+    var epochs: [StatementID: MemberKeys.Epoch] = [:]
+    var wraps: [VaultPath: [UInt8]] = [:]
+    var failure: VaultError?
+    for wrap in links.history.wraps(for: person) where epochs[wrap.epoch] == nil {
+      if let epoch = known?.epoch(wrap.epoch) {
+        epochs[wrap.epoch] = epoch
+        continue
+      }
       // What only an older epoch's key opens is missed when it is looked for.
-      do throws(VaultError) { others.append(try unwrap(grant, identities)) } catch {
-        guard case .damaged = error else { throw error }
+      do throws(VaultError) {
+        let key = try unwrap(wrap, identities)
+        epochs[wrap.epoch] = MemberKeys.Epoch(
+          id: wrap.epoch, keys: EpochKeys(key, member: member, binding: files.binding))
+        wraps[.epochWrap(member, wrap.wrap.file)] = try file(of: wrap)
+      } catch {
+        switch error {
+        case .damaged, .missing: failure = failure ?? error
+        default: throw error
+        }
       }
     }
-    return OpenedKeys(keys: MemberKeys(current: currentKeys, others: others), grants: grants)
+    let current = links.trust.epochs.ranking.compactMap { epochs[$0] }.first
+    guard let current else { throw failure ?? .noAccess(member: member) }
+    epochs[current.id] = nil
+    return OpenedKeys(
+      keys: MemberKeys(current: current, others: Array(epochs.values)), links: links, wraps: wraps)
   }
 
-  /// The valid grants of the member. No key is needed for that.
-  ///
-  /// - Throws: `damaged`, `missing` of the member's root; `rolledBack` when someone takes back, or hides, the epoch that
-  ///   was current here; `io` and the like.
-  func loadGrants() throws(VaultError) -> GrantChain {
-    let root = try MemberRoot.load(member, files: files, people: people)
-    let chain = try GrantChain.load(
-      member: member, creator: root.person, seen: seen, store: store, files: files, people: people)
-    if let seen, chain.valid[seen] == nil, !chain.departed.contains(seen) {
-      throw .rolledBack(
-        path: VaultPath.grant(member, seen, seen.owner).string,
-        found: UInt64(chain.current?.number ?? 0), seen: UInt64(seen.number))
+  private func file(of wrap: EpochWrap) throws(VaultError) -> [UInt8] {
+    let path = VaultPath.epochWrap(member, wrap.wrap.file)
+    if let known = memory.files[path] { return known }
+    let file = try storing { () throws(BlobStoreError) in
+      try store.read(BlobPath(path.string), limit: EpochWrapContext.fileLimit)
     }
-    return chain
+    guard Digest.sha256(file) == wrap.wrap.file else {
+      throw .damaged(path: path.string, reason: "its name is not that of what it holds")
+    }
+    return file
   }
 
-  private func unwrap(
-    _ grant: GrantBody, _ identities: IdentityKeys
-  ) throws(VaultError) -> MemberKeys.Epoch {
-    MemberKeys.Epoch(
-      id: grant.epoch,
-      keys: EpochKeys(
-        try unwrapKey(grant, identities), member: member, binding: files.binding))
-  }
-
-  /// The family member key of a grant to this person.
+  /// The key of a wrap for this person.
   ///
-  /// - Throws: `damaged` when its giver or the generation it is for is not known, or it does not unwrap.
-  func unwrapKey(
-    _ grant: GrantBody, _ identities: IdentityKeys
+  /// - Throws: `missing`; `damaged` when the generation it is for is not known, or it is not the epoch's key.
+  func unwrap(
+    _ wrap: EpochWrap, _ identities: IdentityKeys
   ) throws(VaultError) -> FamilyMemberKey {
-    let path = VaultPath.grant(member, grant.epoch, person).string
-    guard
-      let giver = people[grant.giver]?.agreementPublicKey(generation: grant.giverGeneration)
-    else {
-      throw .damaged(path: path, reason: "its giver is not in this vault")
+    let path = VaultPath.epochWrap(member, wrap.wrap.file)
+    let file = try file(of: wrap)
+    guard let agreementKey = identities[wrap.wrap.generation] else {
+      throw .damaged(path: path.string, reason: "it is for a generation of keys that is not here")
     }
-    guard let agreementKey = identities[grant.personGeneration] else {
-      throw .damaged(path: path, reason: "it is wrapped for an unknown generation of keys")
-    }
-    do {
-      let context = GrantContext(
-        member: member, epoch: grant.epoch, giver: grant.giver, taker: person)
-      return try FamilyMemberKey.unwrap(
-        grant.wrappedKey, own: agreementKey.key, other: giver, grant: context,
-        binding: files.binding)
+    do throws(CryptoError) {
+      let key = try FamilyMemberKey.unwrap(
+        file,
+        for: EpochWrapContext(
+          member: member, commitment: wrap.commitment, person: person,
+          generation: wrap.wrap.generation),
+        agreementKey: agreementKey.key, binding: files.binding)
+      guard key.commitment(member: member, binding: files.binding) == wrap.commitment else {
+        throw CryptoError.malformed(reason: "it is another key than its epoch's")
+      }
+      return key
     } catch {
-      throw VaultError(error, path: path)
+      throw VaultError(error, path: path.string)
     }
   }
-}
-
-extension GrantBody {
-  /// Whether it was given until a time that has come. Its person's own devices go by that; to everyone else it counts
-  /// until an owner revokes it, so that no clock decides whose changes count.
-  func hasEnded(by now: UInt64) -> Bool { role != .owner && until > 0 && until <= now }
 }
 
 extension MemberRoot {
@@ -118,6 +133,14 @@ extension MemberRoot {
     let bytes = try storing { () throws(BlobStoreError) in
       try files.store.read(BlobPath(path.string), limit: SignedFiles.sizeLimit)
     }
+    return try load(member, from: bytes, people: people)
+  }
+
+  /// The same of its file's bytes.
+  static func load(
+    _ member: MemberID, from bytes: [UInt8], people: People
+  ) throws(VaultError) -> MemberRoot {
+    let path = VaultPath.memberRoot(member)
     do throws(TrustError) {
       if let root = try people.trust.root(of: member, decoding: bytes) { return root }
     } catch {

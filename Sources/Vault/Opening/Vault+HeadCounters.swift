@@ -1,5 +1,6 @@
 import BlobStore
 import VaultModel
+import VaultTrust
 
 import struct SystemPackage.FilePath
 
@@ -28,7 +29,7 @@ extension Vault {
           let path = VaultPath.head(id, writer)
           let bytes = try store.read(BlobPath(path.string), limit: Limits.signedFileBytes)
           do throws(ModelError) {
-            let head = try HeadBody(decoding: SignedFile(decoding: bytes).body)
+            let head = try HeadFile(decoding: SignedFile(decoding: bytes).body)
             heads.append(ShownHead(path: path, counter: head.counter, isOwn: writer == device))
           } catch {
             // A check says what is wrong with it.

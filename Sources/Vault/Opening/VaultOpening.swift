@@ -132,13 +132,7 @@ extension Vault {
       try state.remember(people, own: own, wraps: keys.wraps)
     }
     return people.lost.keys.map(\.string).sorted().map { path in
-      Problem(
-        .rollback, .warning, path: path,
-        reason: options.readOnly
-          ? "it was here before, and is gone: an older copy of the folder was put back, or somebody hides it; what "
-            + "this machine remembers of it counts"
-          : "it was gone, as in an older copy of the folder, and has been put back from what this machine remembers"
-      )
+      .gone(path, isReadOnly: options.readOnly)
     }
   }
 

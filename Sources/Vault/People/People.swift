@@ -20,11 +20,6 @@ struct People: Sendable {
   /// How many devices count now, of all persons.
   var deviceCount: Int { persons.values.reduce(0) { $0 + $1.devices.count } }
 
-  /// Whether the person has opened another generation since the grant: a device may have been removed.
-  func hasNewKeys(since grant: GrantBody) -> Bool {
-    self[grant.person]?.generation.map { $0 != grant.personGeneration } ?? false
-  }
-
   /// Whether a device was left out by whoever certified it, and nobody's certificate of it counts or waits.
   func isFormer(_ device: DeviceID) -> Bool { formerDevices.contains(device) }
 

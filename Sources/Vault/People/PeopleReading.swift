@@ -78,12 +78,8 @@ struct PeopleReading {
   private func checkPlace(of bytes: [UInt8], at path: VaultPath) throws(TrustError) {
     guard let label = path.statementLabel else { return }
     let place = try StatementFile(label, bytes).place(in: vault)
-    switch path {
-    case .closing(let person, let id), .certificate(let person, let id):
-      guard place.person == person, place.id == id else {
-        throw .contradiction("its name is not that of what it says")
-      }
-    default: break
+    guard path.statementPlace == place else {
+      throw .contradiction("its name is not that of what it says")
     }
   }
 }
@@ -94,6 +90,18 @@ extension VaultPath {
     switch self {
     case .closing: .closing
     case .certificate: .certificate
+    case .memberRoot: .root
+    case .link: .link
+    default: nil
+    }
+  }
+
+  /// In whose folder the path puts a statement, and under which id; nil for any other file.
+  var statementPlace: StatementPlace? {
+    switch self {
+    case .closing(let person, let id), .certificate(let person, let id): .person(person, id)
+    case .memberRoot(let member): .member(member, member.root)
+    case .link(let member, let id): .member(member, id)
     default: nil
     }
   }
@@ -144,5 +152,16 @@ extension Problem {
   /// A file that is no part of a vault.
   static func foreign(_ path: String) -> Problem {
     Problem(.foreignFile, .note, path: path, reason: "it is no part of a vault, and is ignored")
+  }
+
+  /// A file that this machine remembers and the folder lacks.
+  static func gone(_ path: String, isReadOnly: Bool) -> Problem {
+    Problem(
+      .rollback, .warning, path: path,
+      reason: isReadOnly
+        ? "it was here before, and is gone: an older copy of the folder was put back, or somebody hides it; what "
+          + "this machine remembers of it counts"
+        : "it was gone, as in an older copy of the folder, and has been put back from what this machine remembers"
+    )
   }
 }

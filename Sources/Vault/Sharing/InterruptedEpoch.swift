@@ -28,7 +28,7 @@ extension Member {
   /// Reads the beginning of every object of the member, if there is anything to be told.
   func interruptedEpoch() throws(VaultError) -> InterruptedEpoch? {
     guard let pending = try PendingEpoch.load(of: id, state: context.state),
-      register.grants.valid[pending.id] == nil
+      !register.links.hasEpoch(pending.commitment)
     else { return nil }
     let current = register.keys.current.keyID
     let new = try keyID(of: pending)

@@ -57,14 +57,14 @@ extension Vault {
 }
 
 extension Member {
-  /// Whether the person made the member, or gave its keys to this one.
+  /// Whether the person made the member, or gave access to this one.
   func comesFrom(_ person: PersonID) -> Bool {
-    register.grants.creator == person || gifts.contains { $0.giver == person }
+    register.links.creator == person || gifts.contains { $0.giver == person }
   }
 
-  /// Who gave this person the member's keys, in whichever epoch, and when first.
+  /// Who gave this person access, ever, and when first.
   var gifts: [OfferedMember.Gift] {
-    let mine = register.grants.valid.values.compactMap { $0[context.person] }
+    let mine = register.links.history.everGiven(to: context.person)
     return Dictionary(mine.map { ($0.giver, $0.time) }, uniquingKeysWith: min)
       .map { OfferedMember.Gift(giver: $0.key, time: $0.value) }
       .sorted { ($0.time, $0.giver) < ($1.time, $1.giver) }

@@ -5,15 +5,17 @@ import VaultModel
 /// An epoch that is being begun, as this machine remembers it: whatever happens, what is sealed under its key can be
 /// found and gone on with. Docs/Format.md, "This machine's state".
 struct PendingEpoch: Sendable {
-  var id: EpochID
-  var follows: [EpochID]
+  /// To its key: by that a link that began it is known.
+  let commitment: FileHash
+  /// The epoch that was in use.
+  let former: StatementID
   /// Who is to have no access any more.
   var without: Set<PersonID>
   var keepsHistory: Bool
   /// The key of the epoch, sealed with the person's profile key.
   var key: Sealed
 
-  private static let title = "kinvault epoch 1"
+  private static let title = "kinvault epoch 2"
   private static let byteLimit = 4 << 20
   static let folder: BlobPath = "epochs"
 
@@ -48,8 +50,7 @@ struct PendingEpoch: Sendable {
   }
 
   private func encoded() -> [UInt8] {
-    var lines = ["epoch \(id.pathComponent)"]
-    lines += follows.map { "follows \($0.pathComponent)" }
+    var lines = ["commitment \(commitment.hex)", "former \(former.hex)"]
     lines += without.sorted().map { "without \($0.hex)" }
     lines.append("history \(keepsHistory ? "kept" : "dropped")")
     lines.append("key \(Hex.encode(key.nonce)) \(Hex.encode(key.ciphertext))")
@@ -58,15 +59,14 @@ struct PendingEpoch: Sendable {
 
   private init?(decoding bytes: [UInt8]) {
     guard let lines = ChecksummedLines(decoding: bytes, title: Self.title) else { return nil }
-    var id: EpochID?
+    var commitment: FileHash?
+    var former: StatementID?
     var key: Sealed?
-    (follows, without, keepsHistory) = ([], [], true)
+    (without, keepsHistory) = ([], true)
     for words in lines.words(upTo: 3) {
       switch (words.first, words.count) {
-      case ("epoch", 2): id = EpochID(pathComponent: String(words[1]))
-      case ("follows", 2):
-        guard let epoch = EpochID(pathComponent: String(words[1])) else { return nil }
-        follows.append(epoch)
+      case ("commitment", 2): commitment = FileHash(hex: String(words[1]))
+      case ("former", 2): former = StatementID(hex: String(words[1]))
       case ("without", 2):
         guard let person = PersonID(hex: String(words[1])) else { return nil }
         without.insert(person)
@@ -79,22 +79,23 @@ struct PendingEpoch: Sendable {
       default: return nil
       }
     }
-    guard let id, let key else { return nil }
-    (self.id, self.key) = (id, key)
+    guard let commitment, let former, let key else { return nil }
+    (self.commitment, self.former, self.key) = (commitment, former, key)
   }
 
   // MARK: The key
 
-  /// Remembers a new key for the epoch.
+  /// Remembers a new key, for the epoch that is to come after this one.
   init(
-    _ id: EpochID, following follows: [EpochID], without: Set<PersonID>, keepsHistory: Bool,
-    key: borrowing FamilyMemberKey, of member: MemberID, sealingKey: SealingKey
+    after former: StatementID, without: Set<PersonID>, keepsHistory: Bool,
+    key: borrowing FamilyMemberKey, of member: MemberID, binding: Binding, sealingKey: SealingKey
   ) {
-    (self.id, self.follows, self.without) = (id, follows, without)
+    commitment = key.commitment(member: member, binding: binding)
+    self.former = former
+    self.without = without
     self.keepsHistory = keepsHistory
     self.key = Sealed(
-      key.sealed(
-        with: sealingKey, path: Self.path(of: member).string, counter: UInt64(id.number)))
+      key.sealed(with: sealingKey, path: Self.path(of: member).string, counter: 0))
   }
 
   /// - Throws: `damaged`.
@@ -104,7 +105,7 @@ struct PendingEpoch: Sendable {
     let path = Self.path(of: member)
     do {
       return try FamilyMemberKey.open(
-        SealedValue(key), with: sealingKey, path: path.string, counter: UInt64(id.number))
+        SealedValue(key), with: sealingKey, path: path.string, counter: 0)
     } catch {
       throw VaultError(error, path: state.describe(path))
     }

@@ -1,17 +1,18 @@
 import BlobStore
 import VaultCrypto
 import VaultModel
+import VaultTrust
 
-/// New epochs of a member: how access is taken away. Docs/Format.md, "Epochs".
+/// New epochs of a member: how access is taken away. Docs/Format.md, "Links and epochs".
 extension Vault {
   /// Takes people's access to a member away: a new epoch, with everything of the member put anew under its keys, and
-  /// new grants for all others.
+  /// the new key wrapped for all others.
   ///
   /// The revocation stands when this returns. Copies that someone made before cannot be recalled. What this program
   /// leaves when it is ended at any point is gone on with by the next call, or by `resumeEpochs`.
   ///
   /// - Parameters:
-  ///   - people: Whose access ends. May be empty: then everyone keeps theirs, wrapped for the identities they have now.
+  ///   - people: Whose access ends. May be empty: then everyone keeps theirs, wrapped for the keys they have now.
   ///   - keepsHistory: Whether replaced revisions, and deleted records as they were, are taken along.
   ///   - progress: Told how many objects are done, from several threads.
   /// - Throws: `readOnly`; `ownersOnly`; `lastOwner` when this person is among them; `notFound` when the identity of
@@ -24,11 +25,14 @@ extension Vault {
     guard !people.contains(person) else { throw .lastOwner(member: member.id) }
     try context.state.withLock("epochs-lock") { () throws(VaultError) in
       try context.reloadPeople()
-      try member.reloadGrants()
-      guard member.role == .owner, let current = member.register.grants.current,
-        isOwner(in: current, member.register.grants)
-      else { throw .ownersOnly(member: member.id) }
-      try requireOpenGenerations(member.register.grants, without: people)
+      try member.reloadLinks()
+      guard member.role == .owner else { throw .ownersOnly(member: member.id) }
+      guard try context.ownPerson().generation != nil else { throw .keysDivided(person: person) }
+      if let senior = people.sorted().first(where: {
+        !member.register.links.history.mayTake($0, by: person)
+      }) {
+        throw .moreSenior(person: senior, member: member.id)
+      }
       let beginning = try EpochBeginning(
         vault: self, member: member, without: people, keepsHistory: keepsHistory)
       try beginning.run(progress)
@@ -39,10 +43,9 @@ extension Vault {
     if people.isEmpty { audit.note(.revoke, member: member.id, detail: "new keys") }
   }
 
-  /// Begins the epochs that are due, in members that this person owns: access that was given until a date which has
-  /// passed, or that its person gave up, ends; what two owners did at once is brought together; and people whose
-  /// devices changed get keys that a device which was removed does not have. And gives again what somebody who began an
-  /// epoch had not seen given.
+  /// Begins the epochs that are due, in members that this person owns: where somebody has the key in use and no access
+  /// (any more), or has it for a generation that was closed, or access was given until a date that has passed. And gives
+  /// the key to those who have access and were not given it.
   ///
   /// - Returns: What was done.
   package func tendEpochs(
@@ -52,47 +55,26 @@ extension Vault {
     let now = context.clock.milliseconds()
     var done: [Revocation] = []
     for member in members {
-      try member.reloadGrants()
-      let chain = member.register.grants
-      guard member.role == .owner, let outcome = chain.outcome else { continue }
-      let grants = chain.currentGrants
-      let expired = Set(grants.filter { $0.hasEnded(by: now) }.map(\.person))
-      let missed = chain.epochs.missed(by: outcome).subtracting([person])
-      let people = context.people
-      let isOutdated = grants.contains { people.hasNewKeys(since: $0) }
-      // Only who is an owner in both can say that neither is missed any more.
-      let isMissed = outcome.besides.allSatisfy { isOwner(in: $0, chain) }
-      let gone = expired.union(isMissed ? missed : [])
-      let leavings = member.dueLeavings
-      let isDue = !gone.isEmpty || !leavings.isEmpty || isOutdated
-      if isDue { try beginEpoch(of: member, without: gone, progress: progress) }
-      let given = try giveOverlooked(of: member)
-      guard isDue || !given.isEmpty else { continue }
-      let left = leavings.filter { !gone.contains($0.key) }
-      done.append(
-        Revocation(
-          member: member.id, expired: expired.sorted(),
-          revokedElsewhere: gone.subtracting(expired).sorted(), givenAgain: given,
-          left: left.filter { $0.value.keeps == nil }.keys.sorted(),
-          lowered: left.compactMapValues(\.keeps)))
+      try member.reloadLinks()
+      let links = member.register.links
+      // Who has no open generation could not give themself the key.
+      guard member.role == .owner, try context.ownPerson().generation != nil else { continue }
+      let ended = links.access.entitlements.keys.filter { links.hasEnded(for: $0, now: now) }
+      var revocation = Revocation(member: member.id, expired: ended.sorted())
+      if case .exposed(let people)? = links.trust.epochs.states[member.epoch] {
+        let out = people.filter { !links.access.includes($0) }
+        revocation.left = out.filter { links.history.leaving(of: $0) != nil }
+        revocation.revokedElsewhere = out.filter { !revocation.left.contains($0) }
+        revocation.isBegun = true
+      }
+      if revocation.isBegun || !ended.isEmpty {
+        revocation.isBegun = true
+        try beginEpoch(of: member, without: [], progress: progress)
+      }
+      revocation.givenAgain = try wrapForUnwrapped(in: member)
+      if revocation.isBegun || !revocation.givenAgain.isEmpty { done.append(revocation) }
     }
     return done
-  }
-
-  /// - Throws: `keysDivided` when somebody who keeps access has no open generation: nobody wraps a key for them.
-  private func requireOpenGenerations(
-    _ chain: GrantChain, without people: Set<PersonID>
-  ) throws(VaultError) {
-    for grant in chain.currentGrants where !people.contains(grant.person) {
-      if let known = context.people[grant.person], known.generation == nil {
-        throw .keysDivided(person: grant.person)
-      }
-    }
-  }
-
-  /// Whether an epoch that this person begins now may follow this one.
-  fileprivate func isOwner(in epoch: EpochID, _ chain: GrantChain) -> Bool {
-    chain.epochs.isOwner(person, in: epoch)
   }
 
   /// Goes on with epochs whose beginning was interrupted on this machine.
@@ -109,8 +91,8 @@ extension Vault {
         continue
       }
       try context.reloadPeople()
-      try member.reloadGrants()
-      if member.register.grants.valid[pending.id] == nil, member.role == .owner {
+      try member.reloadLinks()
+      if !member.register.links.hasEpoch(pending.commitment), member.role == .owner {
         try beginEpoch(
           of: member, without: pending.without, keepsHistory: pending.keepsHistory,
           progress: progress)
@@ -130,14 +112,14 @@ package struct Revocation: Hashable, Sendable {
   package var member: MemberID
   /// Whose access had an end, which has come.
   package var expired: [PersonID]
-  /// Whom another owner took out when one of this person's devices did something else.
-  package var revokedElsewhere: [PersonID]
-  /// Whose access an epoch did not have, since it was given while that was begun.
+  /// Whom another owner took out, without a key that they do not have.
+  package var revokedElsewhere: [PersonID] = []
+  /// Who had access, and was given the key now that was begun without knowing of them.
   package var givenAgain: [PersonID] = []
   /// Who gave their access up.
-  package var left: [PersonID]
-  /// Who handed the member over, or gave up a part of their access, and what they keep.
-  package var lowered: [PersonID: Role]
+  package var left: [PersonID] = []
+  /// Whether everything was put under a new key.
+  package var isBegun = false
 }
 
 /// Begins one epoch of a member. Lives while the lock on the state's epochs is held.
@@ -161,21 +143,14 @@ private struct EpochBeginning {
     self.vault = vault
     self.member = member
     let state = vault.context.state
-    let chain = member.register.grants
-    guard let outcome = chain.outcome else { throw .noAccess(member: member.id) }
-    let follows =
-      [outcome.current]
-      + outcome.besides.filter { vault.isOwner(in: $0, chain) }
-    let id = EpochID(
-      number: EpochTree.number(following: follows, on: vault.device), owner: vault.person)
+    let context = vault.context
+    let former = member.epoch
     var (without, keepsHistory) = (people, keepsHistory)
     if var known = try PendingEpoch.load(of: member.id, state: state) {
       without.formUnion(known.without)
       without.remove(vault.person)
       keepsHistory = keepsHistory && known.keepsHistory
-      if known.id == id, known.follows == follows,
-        let key = try Self.key(of: known, vault, member.id)
-      {
+      if known.former == former, let key = try Self.key(of: known, vault, member.id) {
         (known.without, known.keepsHistory) = (without, keepsHistory)
         try known.store(of: member.id, state: state)
         (pending, self.key) = (known, key)
@@ -184,8 +159,8 @@ private struct EpochBeginning {
     }
     key = SharedKey(.random())
     pending = PendingEpoch(
-      id, following: follows, without: without, keepsHistory: keepsHistory, key: key.key,
-      of: member.id, sealingKey: vault.context.keys.profileKey)
+      after: former, without: without, keepsHistory: keepsHistory, key: key.key, of: member.id,
+      binding: context.binding, sealingKey: context.keys.profileKey)
     try pending.store(of: member.id, state: state)
   }
 
@@ -216,16 +191,17 @@ private struct EpochBeginning {
     try member.heads.withLock { (heads) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
         _ = try member.catchUp(&heads)
-        guard member.register.grants.outcome.map({ pending.follows.contains($0.current) }) == true
-        else { throw .ownersOnly(member: member.id) }
+        guard member.role == .owner, member.epoch == pending.former else {
+          throw .ownersOnly(member: member.id)
+        }
         // What is known only from the head of someone who will not count any more has to be in this device's.
         var last = CommitWriter(member: member, heads: heads)
         _ = try last.finish(writesLearned: true)
         heads = last.heads
         // What was written meanwhile.
         try translation.run(member.everyVersion) { _, _ in }
-        try giveGrants(leavings: member.leavings(due: heads))
-        try member.loadGrants()
+        try writeLink()
+        try member.loadLinks()
         _ = try member.followEpoch(&heads)
         var writer = CommitWriter(member: member, heads: heads)
         try writer.takeOver(with: translation)
@@ -237,45 +213,34 @@ private struct EpochBeginning {
     try PendingEpoch.remove(of: member.id, state: context.state)
   }
 
-  /// The grants of everyone who keeps access, that of this person last: it begins the epoch, and all others count with
-  /// it at once.
-  ///
-  /// - Parameter leavings: What people give up; the new epoch carries it out.
-  private func giveGrants(leavings: [PersonID: LeavingBody]) throws(VaultError) {
-    let issuer = try vault.grantIssuer()(member.id)
-    let current = member.register.grants.currentGrants
-    var given: [PersonID] = [vault.person]
-    for grant in current where !pending.without.contains(grant.person) {
-      let leaving = leavings[grant.person]
-      guard grant.person != vault.person, let role = leaving.map(\.keeps) ?? grant.role else {
-        continue
-      }
-      guard let other = context.people[grant.person] else {
-        throw .notFound(what: "the person \(grant.person.shortHex)")
-      }
-      try issuer.give(
-        key.key, of: pending.id, to: other, as: role,
-        until: grant.role == .owner ? 0 : grant.until, time: grant.time)
-      given.append(grant.person)
+  /// The link that begins the epoch and says whose access ends, after the wraps for all who keep theirs and have an open
+  /// generation. Whoever has none is given the key when their words have joined their closings.
+  private func writeLink() throws(VaultError) {
+    let links = member.register.links
+    let writer = try LinkWriter(links, context)
+    let now = context.clock.milliseconds()
+    let ended = links.access.entitlements.filter { links.hasEnded(for: $0.key, now: now) }
+    var changes = pending.without.sorted().map { Change.limit($0, nil, until: 0) }
+    for (person, entitlements) in ended.sorted(by: { $0.key < $1.key })
+    where !pending.without.contains(person) {
+      changes.append(.limit(person, nil, until: entitlements.map(\.until).max() ?? 0))
     }
-    let own = try context.ownPerson()
-    try issuer.give(
-      key.key, of: pending.id, to: own, as: .owner, until: 0,
-      time: current.first { $0.person == vault.person }?.time, following: pending.follows,
-      without: member.register.grants.people(in: pending.follows, besides: given))
+    var wraps: [Wrap] = []
+    for person in links.access.entitlements.keys.sorted()
+    where !pending.without.contains(person) && ended[person] == nil {
+      guard let other = context.people[person], other.generation != nil else { continue }
+      wraps.append(try writer.wrap(key.key, of: nil, for: other))
+    }
+    let left = links.history.everyone.filter {
+      !links.access.includes($0) && links.history.leaving(of: $0) != nil
+    }
+    try writer.write(
+      changes, epoch: pending.commitment, wraps: wraps,
+      confirming: pending.without.union(left))
   }
 }
 
 extension Member {
-  /// What people give up of their access, as far as it can be carried out now.
-  var dueLeavings: [PersonID: LeavingBody] { heads.withLock { leavings(due: $0) } }
-
-  fileprivate func leavings(due heads: HeadsState) -> [PersonID: LeavingBody] {
-    let known = heads.loaded.merging(heads.takenOver) { head, _ in head }
-    return register.grants.leavings.due(
-      known: known.mapValues(\.counter), isFormer: context.people.isFormer)
-  }
-
   /// The entries of all records, and of those that wait to be joined every version.
   var everyVersion: [RecordEntry] {
     manifest.withLock { manifest in manifest.entries.flatMap { manifest.rivals(of: $0.record) } }

@@ -1,11 +1,9 @@
-import BlobStore
-import VaultCrypto
 import VaultModel
+import VaultTrust
 
-/// How people give up what they may do with a member. Docs/Format.md, "Leaving".
+/// How people give up what they may do with a member. Docs/Format.md, "Links".
 extension Vault {
-  /// Gives this person's access to a member up: says so, for an owner's next sync to take it away, and closes the
-  /// member here.
+  /// Gives this person's access to a member up, and closes the member here. An owner's next sync changes its keys.
   ///
   /// Durable when it returns. Keys that this person was given open what was encrypted until then, for whoever has them.
   ///
@@ -16,8 +14,7 @@ extension Vault {
     try forget(member)
   }
 
-  /// Makes another person an owner of a member, if they are none, and lowers this person's role to what they keep: here
-  /// at once, and for everyone with the next sync of another owner.
+  /// Makes another person an owner of a member, if they are none, and lowers this person's role to what they keep.
   ///
   /// Durable when it returns. After an interruption it can be done again.
   ///
@@ -29,9 +26,9 @@ extension Vault {
     precondition(role != .owner && taker != person, "nothing would be handed over")
     guard !isReadOnly else { throw .readOnly }
     try context.reloadPeople()
-    try member.reloadGrants()
+    try member.reloadLinks()
     guard member.role == .owner else { throw .ownersOnly(member: member.id) }
-    if member.register.grants.role(of: taker) != .owner {
+    if !member.register.links.access.owners.contains(taker) {
       try share(member, with: taker, role: .owner)
     }
     try giveUp(member, keeping: role)
@@ -44,7 +41,7 @@ extension Vault {
     try context.reloadPeople()
     var found: [Member] = []
     for member in members {
-      try member.reloadGrants()
+      try member.reloadLinks()
       if member.isOwnedOnly(by: person) { found.append(member) }
     }
     return found
@@ -53,24 +50,18 @@ extension Vault {
   private func giveUp(_ member: Member, keeping role: Role?) throws(VaultError) {
     guard !isReadOnly else { throw .readOnly }
     try context.reloadPeople()
-    try member.reloadGrants()
-    guard let current = member.register.grants.current,
-      let grant = member.register.grants.valid[current]?[person], member.role != nil
-    else { throw .noAccess(member: member.id) }
+    try member.reloadLinks()
+    guard member.role != nil else { throw .noAccess(member: member.id) }
     guard !member.isOwnedOnly(by: person) else { throw .lastOwner(member: member.id) }
-    // What is known only here goes with this device's head, which an owner waits for.
+    // What is known only here goes with this device's head, which goes on counting.
     if member.mayWrite { try member.commitNothing() }
-    let leaving = LeavingBody(
-      person: person, member: member.id, epoch: current,
-      certificate: try context.ownCertificate().id, grantTime: grant.time, keeps: role,
-      device: device, headCounter: member.knownCounters[device] ?? 0,
-      time: context.clock.milliseconds())
-    let path = VaultPath.leaving(person, member.id, current)
-    let files = context.signedFiles
-    try files.store(
-      files.sign(leaving.encoded(), .leaving, path, with: context.device), at: path,
-      in: context.store)
-    try member.reloadGrants()
+    let own = try context.ownPerson()
+    let heads = member.knownCounters.filter { own.devices[$0.key] != nil }
+      .map { LastHead(device: $0.key, counter: $0.value) }
+    try LinkWriter(member.register.links, context).leave(keeping: role, heads: heads)
+    // Who may only read writes no head beside the link, by which others would find it.
+    try renewRegister()
+    try member.reloadLinks()
   }
 
   /// Closes a member that this person has left, and removes what this machine keeps of it outside of the vault folder.
@@ -85,10 +76,7 @@ extension Vault {
 extension Member {
   /// Whether the person is an owner, and no other owner stays.
   fileprivate func isOwnedOnly(by person: PersonID) -> Bool {
-    let chain = register.grants
-    guard let current = chain.current, let owners = chain.epochs[current]?.owners,
-      owners.contains(person)
-    else { return false }
-    return owners.allSatisfy { $0 == person || chain.leavings.counting[$0] != nil }
+    let owners = register.links.access.owners
+    return owners.contains(person) && owners.allSatisfy { $0 == person }
   }
 }

@@ -1,5 +1,4 @@
 import BlobStore
-import VaultCrypto
 import VaultModel
 
 /// The closings and certificates that this machine has seen count, and the wraps of its own person's keys.
@@ -11,7 +10,6 @@ package struct PeopleMemory: Hashable, Sendable {
 
   /// What strangers write is remembered up to so many bytes; what is this person's own always is.
   static let limit = 16 << 20
-  private static let encodedLimit = 64 << 20
 
   /// The closings that counted.
   var closings: Set<StatementID> {
@@ -52,54 +50,10 @@ package struct PeopleMemory: Hashable, Sendable {
 
   // MARK: Encoding
 
-  /// The file's bytes: SHA-256 of the rest, then each path and file.
-  func encoded() -> [UInt8] {
-    var writer = WireWriter()
-    for (path, bytes) in files.map({ ($0.key.string, $0.value) }).sorted(by: { $0.0 < $1.0 }) {
-      writer.message(1) { writer in
-        writer.element(1, Array(path.utf8))
-        writer.element(2, bytes)
-      }
-    }
-    return Digest.sha256(writer.bytes).bytes + writer.bytes
-  }
+  func encoded() -> [UInt8] { RememberedFiles(files: files).encoded() }
 
   init(decoding file: [UInt8]) throws(ModelError) {
-    let message = Array(file.dropFirst(FileHash.byteCount))
-    guard Array(file.prefix(FileHash.byteCount)) == Digest.sha256(message).bytes else {
-      throw .malformed(what: "memory of people", reason: "its checksum is wrong")
-    }
-    files = try WireReader.read(message, what: "memory of people", limit: Self.encodedLimit) {
-      reader throws(ModelError) in
-      var files: [VaultPath: [UInt8]] = [:]
-      while let tag = try reader.next() {
-        guard case .bytes(1) = tag else {
-          _ = try reader.skip(tag)
-          continue
-        }
-        var inner = try reader.message("file")
-        let (path, bytes) = try Self.decodeFile(&inner)
-        files[path] = bytes
-      }
-      return files
-    }
-  }
-
-  private static func decodeFile(
-    _ reader: inout WireReader
-  ) throws(ModelError) -> (VaultPath, [UInt8]) {
-    var path: VaultPath?
-    var bytes: [UInt8] = []
-    while let tag = try reader.next() {
-      switch tag {
-      case .bytes(1):
-        path = VaultPath(parsing: String(decoding: try reader.bytesInPlace(), as: UTF8.self))
-      case .bytes(2): bytes = [UInt8](try reader.bytesInPlace())
-      default: _ = try reader.skip(tag)
-      }
-    }
-    guard let path else { throw reader.malformed("a path is not one of the vault's") }
-    return (path, bytes)
+    files = try RememberedFiles(decoding: file, what: "memory of people").files
   }
 }
 
@@ -131,7 +85,9 @@ extension StateFolder {
   /// - Throws: `damaged` when it is not as it was written; without it a removal could be taken back.
   package func loadPeopleMemory() throws(VaultError) -> PeopleMemory {
     let file: [UInt8]
-    do throws(BlobStoreError) { file = try store.read(Self.peoplePath, limit: 64 << 20) } catch {
+    do throws(BlobStoreError) {
+      file = try store.read(Self.peoplePath, limit: RememberedFiles.encodedLimit)
+    } catch {
       if case .notFound = error { return PeopleMemory() }
       throw VaultError(error)
     }

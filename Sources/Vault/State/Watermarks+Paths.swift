@@ -34,27 +34,4 @@ extension Watermarks {
     marks[position].counter = counter
     marks[position].hash = hash
   }
-
-  // MARK: Epochs
-
-  /// The epoch of the member that was current when it was last opened here; nil while that was its first one.
-  func epoch(of member: MemberID) -> EpochID? {
-    for mark in marks {
-      if case .grant(member, let epoch, _) = mark.path { return epoch }
-    }
-    return nil
-  }
-
-  /// Remembers the member's epoch by the path of the grant that begins it, in the place of the one before.
-  mutating func note(_ epoch: EpochID?, of member: MemberID) {
-    if self.epoch(of: member) == epoch { return }
-    marks.removeAll { mark in
-      if case .grant(member, _, _) = mark.path { true } else { false }
-    }
-    guard let epoch, epoch.number > 1 else { return }
-    marks.append(
-      Watermark(
-        path: .grant(member, epoch, epoch.owner), counter: UInt64(epoch.number),
-        hash: StateFolder.noChecksum))
-  }
 }

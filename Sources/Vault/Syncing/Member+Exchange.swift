@@ -7,17 +7,20 @@ package struct OpenedHead: Sendable {
   package let device: DeviceID
   package let counter: UInt64
   package let hash: FileHash
-  /// Whether it is of another epoch than the current one.
+  /// Whether it is of another epoch than the one in use.
   package let isLate: Bool
+  /// The link that began its epoch.
+  package let epoch: StatementID
   package let head: Head
 
   package init(
-    device: DeviceID, counter: UInt64, hash: FileHash, isLate: Bool = false, head: Head
+    device: DeviceID, counter: UInt64, hash: FileHash, isLate: Bool, epoch: StatementID, head: Head
   ) {
     self.device = device
     self.counter = counter
     self.hash = hash
     self.isLate = isLate
+    self.epoch = epoch
     self.head = head
   }
 
@@ -47,34 +50,43 @@ extension Member {
     heads.withLock { $0.namedSegments.contains(segment) }
   }
 
+  /// Whether the link that began the epoch is here.
+  package func knows(epoch: StatementID) -> Bool { register.links.history.link(epoch) != nil }
+
   /// Why the member may not be written, nor what is here of it be carried on; nil when it is whole.
   package var standstill: VaultError? { damageReason }
 
   /// A head from elsewhere, verified against `tree` and opened.
   ///
-  /// - Throws: `damaged` when it does not count; `limit` and the like do not occur.
+  /// - Throws: `damaged` when it does not count, there and by the links that are here; `limit` and the like do not occur.
   package func openHead(
     _ device: DeviceID, bytes: [UInt8], in tree: SignedTree
   ) throws(VaultError) -> OpenedHead {
     let path = register.path(of: device)
     return OpenedHead(
-      try register.load(device, files: tree.holding(path, bytes), people: tree.people))
+      try register.load(
+        device, files: tree.holding(path, bytes), people: tree.people, links: tree.links(of: id)))
   }
 
-  /// Whether a head is sealed with a key that this person cannot have: there is an epoch, begun at the same time as the
-  /// current one, that is not for them.
-  package func isClosed(_ path: VaultPath, _ bytes: [UInt8], in tree: SignedTree) -> Bool {
-    guard let key = tree.keyID(ofHead: path, bytes), register.keys[key] == nil else { return false }
-    return register.grants.leavesOutBesides(context.person)
+  /// Whether a head is sealed with a key that this person was not given: its epoch was begun by somebody who did not know
+  /// that they have access.
+  package func isClosed(
+    _ path: VaultPath, _ bytes: [UInt8], in tree: SignedTree
+  ) throws(VaultError) -> Bool {
+    guard let epoch = tree.epoch(ofHead: path, bytes), register.keys.epoch(epoch) == nil else {
+      return false
+    }
+    let unwrapped = try tree.links(of: id).trust.epochs.unwrapped[epoch] ?? []
+    return unwrapped.contains(context.person)
   }
 
   /// Puts verified heads in place, as the files they are, after everything that was placed before, and before them
-  /// the grants of the epochs that they begin: no program of this machine sees those without heads.
+  /// the links and wraps of the epochs that they begin: no program of this machine sees those without heads.
   ///
   /// A head here that is newer by now stays. On disk when this returns; the watermarks know them.
   package func place(
     heads new: [(head: OpenedHead, bytes: [UInt8])],
-    grants: [(path: VaultPath, bytes: [UInt8])] = []
+    links: [(path: VaultPath, bytes: [UInt8])] = []
   ) throws(VaultError) {
     guard !new.isEmpty else { return }
     guard !context.isReadOnly else { throw .readOnly }
@@ -85,9 +97,9 @@ extension Member {
         let newer = new.filter { new in
           new.head.counter > heads.last(of: new.head.device)?.counter ?? 0
         }
-        for grant in grants {
+        for link in links {
           try storing { () throws(BlobStoreError) in
-            try store.replace(BlobPath(grant.path.string), grant.bytes, durably: true)
+            try store.replace(BlobPath(link.path.string), link.bytes, durably: true)
           }
         }
         try storing { () throws(BlobStoreError) in
@@ -108,13 +120,12 @@ extension Member {
               register.path(of: head.device), counter: head.counter, hash: head.hash)
           }
         }
-        if !grants.isEmpty {
+        if !links.isEmpty {
           try context.reloadPeople()
-          try loadGrants()
+          try loadLinks()
         }
       }
     }
-    if !grants.isEmpty { try noteEpoch() }
   }
 
   /// Goes on as a device of its own: a head of this device that was found elsewhere is of another line than the one here.
@@ -135,6 +146,6 @@ extension OpenedHead {
   init(_ loaded: LoadedHead) {
     self.init(
       device: loaded.device, counter: loaded.counter, hash: loaded.hash,
-      isLate: loaded.late != nil, head: loaded.head)
+      isLate: loaded.late != nil, epoch: loaded.body.epoch, head: loaded.head)
   }
 }

@@ -8,20 +8,10 @@ import VaultTrust
 package struct SignedFacts: Hashable, Sendable {
   /// Of a register; 0 for a statement.
   package var counter: UInt64
-  /// Of the whole file; of a closing or certificate its id, which is the same in every envelope.
+  /// Of the whole file; of a closing, certificate or link its id, which is the same in every envelope.
   package var hash: FileHash
   /// Of the register that this one replaced.
   package var previous: FileHash?
-  /// Of a statement of which two may hold: the greater one counts.
-  package var rank: StatementRank?
-}
-
-extension SignedFacts {
-  /// Whether, of two statements at one path which both hold, this is the one that counts.
-  package func outranks(_ other: SignedFacts) -> Bool {
-    guard let rank, let otherRank = other.rank else { return false }
-    return rank == otherRank ? hash > other.hash : rank > otherRank
-  }
 }
 
 /// The signed files of a copy of a vault, verified without any key: who is in it, whose devices are whose, and who
@@ -33,28 +23,26 @@ package struct SignedTree: Sendable {
   let store: OverlayStore
   let files: SignedFiles
   let people: People
-  // Which epoch of each member was current on this machine before, and what counted of people.
-  private let seen: Watermarks
+  // What counted on this machine before, of people and of members.
   private let memory: PeopleMemory
-  private let chains = GrantChains()
+  private let state: StateFolder?
+  private let judged = JudgedMembers()
 
-  /// - Parameters:
-  ///   - seen: What this machine has seen; without it, the epochs alone decide which one is current.
-  ///   - memory: What counted of people on this machine before.
+  /// - Parameter state: Where this machine keeps what counted before; without it, the files alone decide.
   /// - Throws: `io` and the like when the people cannot be listed; a broken file of one hides only that one.
   package init(
-    vault: VaultID, store: any BlobStore, seen: Watermarks = Watermarks(),
-    memory: PeopleMemory = PeopleMemory()
+    vault: VaultID, store: any BlobStore, state: StateFolder? = nil
   ) throws(VaultError) {
     try self.init(
-      store: OverlayStore(store), binding: Binding(vault: vault), seen: seen, memory: memory)
+      store: OverlayStore(store), binding: Binding(vault: vault), state: state,
+      memory: try state?.loadPeopleMemory() ?? PeopleMemory())
   }
 
   private init(
-    store: OverlayStore, binding: Binding, seen: Watermarks, memory: PeopleMemory
+    store: OverlayStore, binding: Binding, state: StateFolder?, memory: PeopleMemory
   ) throws(VaultError) {
     self.store = store
-    self.seen = seen
+    self.state = state
     self.memory = memory
     files = SignedFiles(store: store, binding: binding)
     people = try People.load(store: store, files: files, memory: memory)
@@ -71,54 +59,37 @@ package struct SignedTree: Sendable {
   /// How many people have keys that count.
   package var personCount: Int { people.persons.count }
 
-  /// The tree with these files, which may be anything: what does not verify changes nothing.
-  ///
-  /// A statement that is here already stays, unless the new one outranks it.
+  /// The tree with these files, which may be anything: what does not verify changes nothing. A statement that is here
+  /// already stays, unless it is broken.
   package func adding(_ new: [VaultPath: [UInt8]]) throws(VaultError) -> SignedTree {
     var store = store
-    var rivals: [VaultPath: [UInt8]] = [:]
-    for (path, bytes) in new {
+    for (path, bytes) in new where path.isStatement {
       let blobPath = BlobPath(path.string)
-      switch path {
-      case .closing, .certificate, .wrap, .introduction, .memberRoot, .grant, .leaving,
-        .deviceRequest:
-        guard try storing({ () throws(BlobStoreError) in try store.size(of: blobPath) }) == nil
-        else {
-          rivals[path] = bytes
-          continue
-        }
-        store.add(blobPath, bytes)
-      case .vault, .device, .head, .object, .auditSegment: continue
+      if try storing({ () throws(BlobStoreError) in try store.size(of: blobPath) }) != nil,
+        try !isReplaced(path, by: bytes)
+      {
+        continue
       }
+      store.add(blobPath, bytes)
     }
-    let tree = try SignedTree(
-      store: store, binding: files.binding, seen: seen, memory: memory)
-    var hasGreater = false
-    for (path, bytes) in rivals where try tree.isOutranked(path, by: bytes) {
-      store.add(BlobPath(path.string), bytes)
-      hasGreater = true
-    }
-    guard hasGreater else { return tree }
-    return try SignedTree(store: store, binding: files.binding, seen: seen, memory: memory)
+    return try SignedTree(store: store, binding: files.binding, state: state, memory: memory)
   }
 
-  /// Whether these bytes hold at the path of a statement, and count before what stands there, which may be broken.
-  func isOutranked(_ path: VaultPath, by bytes: [UInt8]) throws(VaultError) -> Bool {
+  /// Whether the file of a statement that stands here does not hold, and these bytes do.
+  private func isReplaced(_ path: VaultPath, by bytes: [UInt8]) throws(VaultError) -> Bool {
     do throws(VaultError) {
-      let new = try verify(path, bytes)
-      do throws(VaultError) {
-        guard let known = try verifyStored(path) else { return true }
-        return new.outranks(known)
-      } catch {
-        guard case .damaged = error else { throw error }
-        return true
-      }
+      _ = try verifyStored(path)
+      return false
     } catch {
+      guard case .damaged = error else { throw error }
+    }
+    do throws(VaultError) { _ = try verify(path, bytes) } catch {
       switch error {
-      case .damaged, .missing: return false
+      case .damaged, .missing, .signedByRemovedDevice: return false
       default: throw error
       }
     }
+    return true
   }
 
   /// Whether these bytes count as the file at `path`, and what they say.
@@ -131,6 +102,14 @@ package struct SignedTree: Sendable {
     case .closing, .certificate:
       let id = try verifyStatement(path, bytes)
       return SignedFacts(counter: 0, hash: FileHash(storage: id.storage))
+    case .link(let member, let id):
+      _ = try verifyStatement(path, bytes)
+      try requirePlace(of: id, in: member, bytes)
+      return SignedFacts(counter: 0, hash: FileHash(storage: id.storage))
+    case .epochWrap(_, let name):
+      guard hash == name, bytes.count <= EpochWrapContext.fileLimit else {
+        throw .damaged(path: path.string, reason: "its name is not that of what it holds")
+      }
     case .wrap(let person, let closing, let device):
       try verifyWrap(path, bytes, of: person, closing, for: device)
     case .introduction(let person):
@@ -145,24 +124,9 @@ package struct SignedTree: Sendable {
       return SignedFacts(counter: body.counter, hash: hash, previous: body.previous)
     case .memberRoot(let member):
       _ = try MemberRoot.load(member, files: files, people: people)
-    case .grant(let member, let epoch, let person):
-      let chain =
-        try isStored(path, hash) ? grants(of: member) : loadGrants(of: member, files: files)
-      guard let grant = chain.valid[epoch]?[person] else {
-        let problem = chain.problems.first { $0.path == path.string }
-        throw .damaged(path: path.string, reason: problem?.reason ?? "it does not count")
-      }
-      return SignedFacts(
-        counter: 0, hash: hash, previous: nil, rank: StatementRank(grant, in: chain.epochs))
-    case .leaving(let person, let member, let epoch):
-      let leaving = try LeavingBody.load(
-        person, member, epoch, files: files, people: people
-      ).body
-      return SignedFacts(counter: 0, hash: hash, previous: nil, rank: StatementRank(leaving))
     case .head(let member, let device):
-      let chain = try grants(of: member)
-      let (body, _) = try HeadBody.load(
-        member, device, files: files, people: people, grants: chain)
+      let (body, _) = try HeadFile.load(
+        member, device, files: files, people: people, links: links(of: member))
       return SignedFacts(counter: body.counter, hash: hash, previous: body.previous)
     case .auditSegment(let device, let first):
       try AuditSegmentBody.load(device, first: first, files: files, people: people)
@@ -191,51 +155,68 @@ package struct SignedTree: Sendable {
     return SignedFiles(store: store, binding: files.binding)
   }
 
-  /// The grants of a member as the tree has them, which every head and grant of it is judged by.
-  private func grants(of member: MemberID) throws(VaultError) -> GrantChain {
-    if let known = chains[member] { return known }
-    let chain = try loadGrants(of: member, files: files)
-    chains[member] = chain
-    return chain
+  /// The links of a member as the tree has them, by which every head of it is judged.
+  func links(of member: MemberID) throws(VaultError) -> MemberLinks {
+    if let known = judged[member] { return known }
+    let links = try LinkReading(
+      member: member, store: store, files: files, people: people,
+      memory: try state?.loadLinkMemory(of: member) ?? LinkMemory()
+    ).run()
+    judged[member] = links
+    return links
   }
 
-  private func isStored(_ path: VaultPath, _ hash: FileHash) -> Bool {
-    do throws(VaultError) { return try files.load(path).hash == hash } catch { return false }
+  /// A link of someone who has no place among the owners, and gives nothing up, is nothing that is carried.
+  private func requirePlace(
+    of id: StatementID, in member: MemberID, _ bytes: [UInt8]
+  ) throws(VaultError) {
+    var tree = self
+    if try links(of: member).history.verdict(on: id) == nil {
+      let path = VaultPath.link(member, id)
+      tree = try adding([path: bytes])
+    }
+    guard try tree.links(of: member).history.verdict(on: id) == .noPlace else { return }
+    throw .damaged(
+      path: VaultPath.link(member, id).string,
+      reason: "whoever wrote it was no owner; it is ignored")
   }
 
-  private func loadGrants(
-    of member: MemberID, files: SignedFiles
-  ) throws(VaultError) -> GrantChain {
-    let root = try MemberRoot.load(member, files: files, people: people)
-    return try GrantChain.load(
-      member: member, creator: root.person, seen: seen.epoch(of: member), store: files.store,
-      files: files, people: people)
+  /// The epochs that count of a member.
+  package func epochs(of member: MemberID) throws(VaultError) -> Set<StatementID> {
+    Set(try links(of: member).trust.epochs.ranking)
   }
 
-  /// The member's valid epochs.
-  package func epochs(of member: MemberID) throws(VaultError) -> Set<EpochID> {
-    Set(try grants(of: member).valid.keys)
+  /// Whether a link's file begins an epoch, or follows one that does and is not among these.
+  package func beginsEpoch(
+    _ member: MemberID, _ id: StatementID, besides known: Set<StatementID>
+  ) throws(VaultError) -> Bool {
+    try links(of: member).history.follows(id, anEpochBesides: known)
   }
 
-  /// Whether an owner's device may have to begin an epoch: access that was given until a date has ended, or was given
-  /// up, someone's keys are newer than those that a grant is for, two owners began one at once, or it was begun without
-  /// a grant.
+  /// Whether an owner's device may have to write a link: access that was given until a date has ended, somebody has a
+  /// key and no access, or access and no key.
   ///
   /// - Parameter now: Milliseconds since 1970.
   package func mayOweEpoch(to member: MemberID, now: UInt64) throws(VaultError) -> Bool {
-    let chain = try grants(of: member)
-    guard let outcome = chain.outcome else { return false }
-    return !outcome.besides.isEmpty || !chain.leavings.counting.isEmpty
-      || !chain.overlooked(by: now).isEmpty
-      || chain.currentGrants.contains { grant in
-        grant.hasEnded(by: now) || people.hasNewKeys(since: grant)
-      }
+    let links = try links(of: member)
+    guard let current = links.trust.epochs.current else { return true }
+    return !(links.trust.epochs.unwrapped[current] ?? []).isEmpty
+      || links.access.entitlements.keys.contains { links.hasEnded(for: $0, now: now) }
   }
 
   /// Which key the head says it is sealed with; nothing is verified.
   package func keyID(ofHead path: VaultPath, _ bytes: [UInt8]) -> KeyID? {
+    shownHead(path, bytes)?.keyID
+  }
+
+  /// Of which epoch the head says it is; nothing is verified.
+  func epoch(ofHead path: VaultPath, _ bytes: [UInt8]) -> StatementID? {
+    shownHead(path, bytes)?.epoch
+  }
+
+  private func shownHead(_ path: VaultPath, _ bytes: [UInt8]) -> HeadFile? {
     do throws(VaultError) {
-      return try holding(path, bytes).load(path).decode(HeadBody.init(decoding:)).keyID
+      return try holding(path, bytes).load(path).decode(HeadFile.init(decoding:))
     } catch {
       return nil
     }
@@ -245,11 +226,9 @@ package struct SignedTree: Sendable {
   /// nobody is to be blamed for it.
   package func isOfFormerWriter(_ path: VaultPath, _ bytes: [UInt8]) throws(VaultError) -> Bool {
     guard case .head(let member, let device) = path else { return false }
-    let files = holding(path, bytes)
     do throws(VaultError) {
-      let chain = try grants(of: member)
-      let body = try HeadBody.loadOfAnyone(member, device, files: files, people: people).body
-      return !chain.mayWrite(body.person) && chain.couldWrite(body.person)
+      return try HeadFile.isOfFormerWriter(
+        member, device, files: holding(path, bytes), people: people, links: links(of: member))
     } catch {
       switch error {
       case .damaged, .missing, .signedByRemovedDevice: return false
@@ -258,19 +237,20 @@ package struct SignedTree: Sendable {
     }
   }
 
-  /// The id of a closing or certificate that is sound and stands where it belongs.
+  /// The id of a closing, certificate or link that is sound and stands where it belongs.
   private func verifyStatement(
     _ path: VaultPath, _ bytes: [UInt8]
   ) throws(VaultError) -> StatementID {
     guard let label = path.statementLabel else {
-      preconditionFailure("only statements of people are verified as such")
+      preconditionFailure("only statements are verified as such")
     }
     do throws(TrustError) {
-      let (id, person) = try people.trust.statements.verify(StatementFile(label, bytes))
-      switch path {
-      case .closing(person, id), .certificate(person, id): return id
-      default: throw .contradiction("its name is not that of what it says")
+      let file = StatementFile(label, bytes)
+      let id = try people.trust.statements.verify(file).id
+      guard try file.place(in: files.binding.vault) == path.statementPlace else {
+        throw .contradiction("its name is not that of what it says")
       }
+      return id
     } catch {
       throw .damaged(path: path.string, reason: "\(error)")
     }
@@ -307,12 +287,24 @@ package struct SignedTree: Sendable {
   }
 }
 
-/// The grants of members that were read once, shared by the copies of one tree.
-private final class GrantChains: Sendable {
-  private let known = Mutex<[MemberID: GrantChain]>([:])
+/// The links of members that were judged once, shared by the copies of one tree.
+private final class JudgedMembers: Sendable {
+  private let known = Mutex<[MemberID: MemberLinks]>([:])
 
-  subscript(member: MemberID) -> GrantChain? {
+  subscript(member: MemberID) -> MemberLinks? {
     get { known.withLock { $0[member] } }
     set { known.withLock { $0[member] = newValue } }
+  }
+}
+
+extension VaultPath {
+  /// Written once, and never replaced.
+  package var isStatement: Bool {
+    switch self {
+    case .closing, .certificate, .wrap, .introduction, .memberRoot, .link, .epochWrap,
+      .deviceRequest:
+      true
+    case .vault, .device, .head, .object, .auditSegment: false
+    }
   }
 }

@@ -36,7 +36,7 @@ extension Vault {
       }
     }
     try context.reloadPeople()
-    for id in Set(files.compactMap(\.path.memberOfAccess)) { try member(id)?.reloadGrants() }
+    for id in Set(files.compactMap(\.path.memberOfAccess)) { try member(id)?.reloadLinks() }
   }
 
   /// Whether a closing among the files leaves out other devices than are known to be out.
@@ -86,11 +86,11 @@ extension Vault {
   /// - Throws: `noAccess` when this person has no key for it.
   package func receivingMember(_ id: MemberID, in tree: SignedTree) throws(VaultError) -> Member {
     if let member = member(id),
-      try tree.epochs(of: id).isSubset(of: member.register.grants.valid.keys)
+      try tree.epochs(of: id).isSubset(of: member.register.links.trust.epochs.ranking)
     {
       return member
     }
-    return try open(id, store: tree.store, files: tree.files, people: tree.people)
+    return try open(id, in: tree)
   }
 
   /// Puts an object in place that nobody here can open. One that is here stays.
@@ -126,7 +126,7 @@ extension VaultPath {
   /// The member of which it says who may do what.
   fileprivate var memberOfAccess: MemberID? {
     switch self {
-    case .grant(let member, _, _), .leaving(_, let member, _): member
+    case .link(let member, _), .epochWrap(let member, _): member
     default: nil
     }
   }

@@ -48,13 +48,10 @@ package struct VaultHeads: Sendable {
   package func member(
     _ id: MemberID, devices: [DeviceID]
   ) throws(VaultError) -> MemberHeads? {
-    let opening = MemberOpening(
-      member: id, store: context.store, files: context.signedFiles, people: context.people,
-      person: context.person, now: context.clock.milliseconds(), seen: marks.epoch(of: id))
     do throws(VaultError) {
-      let opened = try opening.open(identities: context.keys.identities)
+      let opened = try context.opening(of: id).open(identities: context.keys.identities)
       let register = HeadRegister(
-        member: id, context: context, keys: opened.keys, access: MemberGrants(opened.grants))
+        member: id, context: context, keys: opened.keys, known: KnownLinks(opened.links))
       var loaded: [LoadedHead] = []
       for device in devices { loaded.append(try register.load(device)) }
       guard loaded.allSatisfy(isAsSeen(register)) else { return nil }

@@ -66,8 +66,8 @@ extension Vault {
     return report
   }
 
-  /// Closings and certificates whose files in the folder do not hold, though this machine remembers what they say; and
-  /// wraps of this device that are not what it has opened.
+  /// Closings, certificates and links whose files in the folder do not hold, though this machine remembers what they say;
+  /// and wraps that are not what it has opened.
   private func damagedStatements() throws(VaultError) -> [Problem] {
     let files = context.signedFiles
     let shown = try People.load(store: context.store, files: files, memory: PeopleMemory())
@@ -81,6 +81,20 @@ extension Vault {
             .damaged, .damage, path: path.string, reason: "it is not what this device has opened"))
       } catch {
         problems.append(Problem(error, path: path.string))
+      }
+    }
+    for member in openedMembers {
+      for (path, bytes) in try context.state.loadLinkMemory(of: member.id).files {
+        do throws(BlobStoreError) {
+          let limit = SignedFiles.sizeLimit
+          if try context.store.read(BlobPath(path.string), limit: limit) == bytes { continue }
+          problems.append(
+            Problem(
+              .damaged, .damage, path: path.string,
+              reason: "it is not what this machine has seen and goes by"))
+        } catch {
+          problems.append(Problem(VaultError(error), path: path.string))
+        }
       }
     }
     return problems

@@ -56,7 +56,7 @@ struct FoundRevisions {
 extension Member {
   /// Whether nobody but this person ever had the keys.
   var wasNeverShared: Bool {
-    register.grants.valid.values.allSatisfy { $0.keys.allSatisfy { $0 == context.person } }
+    register.links.history.everyone == [context.person]
   }
 
   /// All revisions that segments of verified heads name, as far as these can be read.

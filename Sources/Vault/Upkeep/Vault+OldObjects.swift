@@ -4,7 +4,7 @@ import VaultModel
 
 import struct SystemPackage.FilePath
 
-/// How objects of older epochs go away once nothing names them. Docs/Format.md, "Epochs".
+/// How objects of older epochs go away once nothing names them. Docs/Format.md, "Links and epochs".
 extension Vault {
   /// Removes the objects of older epochs that nothing needs any more from this machine, and remembers to remove them
   /// from every remote that it knows.
@@ -15,7 +15,7 @@ extension Vault {
   /// - Parameter remote: The one that the caller holds the lock of.
   package func removeOldObjects(whileSyncing remote: RemoteName? = nil) throws(VaultError) {
     guard !isReadOnly else { return }
-    for member in members where member.register.grants.valid.count > 1 {
+    for member in members where member.register.links.trust.epochs.ranking.count > 1 {
       try removeOldObjects(of: member, whileSyncing: remote)
     }
   }
@@ -84,7 +84,7 @@ extension StateFolder {
 extension Member {
   /// What the last look for old objects was about: where that has not changed there are none.
   struct OldObjectLook: Hashable, Sendable {
-    var epoch: EpochID
+    var epoch: StatementID
     var takenOver: [DeviceID: UInt64]
   }
 

@@ -35,8 +35,6 @@ package enum FileLabel: String, Sendable, CaseIterable {
   case request
   case device
   case introduction
-  case leaving
-  case grant
   case head
   case audit
   /// The password slot of this machine: not signed, but it holds a sealed value.

@@ -50,53 +50,80 @@ package struct FamilyMemberKey: ~Copyable, Sendable {
     return FamilyMemberKey(SecretBytes(copying: bytes))
   }
 
-  // MARK: Grants
+  // MARK: Wraps
 
-  /// Wraps this key for the taker of a grant; gives 40 bytes.
-  ///
-  /// `giver` is the agreement key of the giver's generation, `taker` the public one of the taker's.
-  /// Throws `invalidKey` or `weakPublicKey` for a public key that must not be used.
-  package func wrap(
-    giver: borrowing AgreementKey, taker: [UInt8], grant: GrantContext, binding: Binding
-  ) throws(CryptoError) -> [UInt8] {
-    KeyWrap.wrap(secret, under: try grant.wrapKey(giver, taker, binding))
+  /// What a link that begins an epoch says its key is, without telling it.
+  package func commitment(member: MemberID, binding: Binding) -> FileHash {
+    secret.withUnsafeBytes { key in
+      var message = Array("kinvault/2/epoch".utf8) + [0] + binding.vault.bytes + member.bytes + key
+      defer { wipe(&message) }
+      return Digest.sha256(message)
+    }
   }
 
-  /// Unwraps a grant's key. Throws as `wrap` does, and `unwrapFailed` if it was not made for
-  /// exactly these keys and this grant.
+  /// Wraps this key for a person's generation, with a new ephemeral key that is then forgotten.
   ///
-  /// `own` and `other` are the two sides of the grant, in any order: the giver can open it, too.
+  /// Throws `invalidKey` or `weakPublicKey` for a public key that must not be used.
+  package func wrap(
+    for taker: EpochWrapContext, agreementPublicKey: [UInt8], binding: Binding
+  ) throws(CryptoError) -> [UInt8] {
+    let ephemeral = AgreementKey.random()
+    let wrapKey = taker.wrapKey(
+      try ephemeral.sharedSecret(with: agreementPublicKey), ephemeral: ephemeral.publicKey,
+      taker: agreementPublicKey, binding)
+    return [EpochWrapContext.suite] + ephemeral.publicKey + KeyWrap.wrap(secret, under: wrapKey)
+  }
+
+  /// The key in a wrap's file; throws `unwrapFailed` if it was made for another generation or epoch, `malformed` for what
+  /// is no wrap, or one of a suite that is not known.
   package static func unwrap(
-    _ wrapped: [UInt8], own: borrowing AgreementKey, other: [UInt8], grant: GrantContext,
+    _ file: [UInt8], for taker: EpochWrapContext, agreementKey: borrowing AgreementKey,
     binding: Binding
   ) throws(CryptoError) -> FamilyMemberKey {
-    let wrapKey = try grant.wrapKey(own, other, binding)
-    return FamilyMemberKey(try KeyWrap.unwrap(wrapped, under: wrapKey))
+    guard file.first == EpochWrapContext.suite, file.count == EpochWrapContext.byteCount else {
+      throw .malformed(reason: "it is no wrap of a suite that this program knows")
+    }
+    let ephemeral = Array(file[1...AgreementKey.size])
+    let wrapKey = taker.wrapKey(
+      try agreementKey.sharedSecret(with: ephemeral), ephemeral: ephemeral,
+      taker: agreementKey.publicKey, binding)
+    return FamilyMemberKey(
+      try KeyWrap.unwrap(Array(file.dropFirst(1 + AgreementKey.size)), under: wrapKey))
   }
 }
 
-/// Which grant a wrapped family member key belongs to; a key wrapped for one does not unwrap in
-/// another.
-package struct GrantContext: Hashable, Sendable {
+/// Which epoch's key a wrap holds, and for which generation of whom; it does not unwrap for another.
+package struct EpochWrapContext: Hashable, Sendable {
   package var member: MemberID
-  package var epoch: EpochID
-  package var giver: PersonID
-  package var taker: PersonID
+  /// To the epoch's key.
+  package var commitment: FileHash
+  package var person: PersonID
+  /// The closing that opened it.
+  package var generation: StatementID
 
-  package init(member: MemberID, epoch: EpochID, giver: PersonID, taker: PersonID) {
+  /// X25519, HKDF-SHA-256, AES-KW; the first byte of a wrap's file.
+  static let suite: UInt8 = 1
+  /// The bytes of a wrap's file of this suite.
+  static let byteCount = 1 + AgreementKey.size + KeyWrap.wrappedSize
+  /// The most bytes of a wrap's file, of whatever suite.
+  package static let fileLimit = 2_048
+
+  package init(
+    member: MemberID, commitment: FileHash, person: PersonID, generation: StatementID
+  ) {
     self.member = member
-    self.epoch = epoch
-    self.giver = giver
-    self.taker = taker
+    self.commitment = commitment
+    self.person = person
+    self.generation = generation
   }
 
   fileprivate func wrapKey(
-    _ own: borrowing AgreementKey, _ other: [UInt8], _ binding: Binding
-  ) throws(CryptoError) -> SecretBytes {
-    let context =
-      bigEndianBytes(epoch.number) + epoch.owner.bytes + giver.bytes + taker.bytes
+    _ shared: borrowing SecretBytes, ephemeral: [UInt8], taker publicKey: [UInt8],
+    _ binding: Binding
+  ) -> SecretBytes {
+    let context = member.bytes + commitment.bytes + person.bytes + generation.bytes
     return HKDF.derive(
-      try own.sharedSecret(with: other), salt: member.bytes,
-      info: binding.info(label: "grant-wrap", context: context))
+      shared, salt: ephemeral + publicKey, info: binding.info(label: "epoch-wrap", context: context)
+    )
   }
 }

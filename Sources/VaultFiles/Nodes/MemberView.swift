@@ -51,7 +51,7 @@ final class MemberView: @unchecked Sendable {
   /// What a commit that is under way has taken.
   var inFlight: [RecordID: PendingRecord] = [:]
   /// The epoch whose objects what is shown names, but for what is pending.
-  var epoch: EpochID
+  var epoch: StatementID
   /// Records that changed and could not be read: what was shown of them before still is.
   var unread: Set<RecordID> = []
   /// Files with changes that are not sealed.

@@ -18,7 +18,7 @@ package struct Manifest: Sendable {
   // Entries that are concurrent with the one that shows, by record; seldom any.
   private var others: [RecordID: [RecordEntry]] = [:]
   // Revisions among the entries that are sealed in another epoch than the current one; seldom any.
-  private var late: [ObjectName: EpochID] = [:]
+  private var late: [ObjectName: StatementID] = [:]
   /// The greatest time of any entry that was applied.
   package private(set) var latestTime = HybridTime.zero
 
@@ -109,7 +109,7 @@ package struct Manifest: Sendable {
   /// Whether applying the entry would change anything.
   ///
   /// - Parameter epoch: That of its revision; nil for the current one.
-  package func isNews(_ entry: RecordEntry, from epoch: EpochID? = nil) -> Bool {
+  package func isNews(_ entry: RecordEntry, from epoch: StatementID? = nil) -> Bool {
     rivals(of: entry.record).allSatisfy {
       let order = rank(entry, epoch, $0)
       return order == .dominates || order == .concurrent
@@ -122,7 +122,7 @@ package struct Manifest: Sendable {
   /// counts.
   ///
   /// - Parameter epoch: That of its revision; nil for the current one.
-  package mutating func apply(_ entry: RecordEntry, from epoch: EpochID? = nil) -> Change {
+  package mutating func apply(_ entry: RecordEntry, from epoch: StatementID? = nil) -> Change {
     if late.isEmpty, epoch == nil { return join(entry, from: nil) }
     let before = rivals(of: entry.record)
     let change = join(entry, from: epoch)
@@ -134,7 +134,7 @@ package struct Manifest: Sendable {
     return change
   }
 
-  private mutating func join(_ entry: RecordEntry, from epoch: EpochID?) -> Change {
+  private mutating func join(_ entry: RecordEntry, from epoch: StatementID?) -> Change {
     latestTime = max(latestTime, entry.time)
     let position = nodes.position(of: entry.record)
     guard let shown = nodes[position] else {
@@ -199,7 +199,7 @@ package struct Manifest: Sendable {
   /// same are ranked by their epochs and, as two merges of the same revisions in different order are, as
   /// `showsBefore` has it.
   private func rank(
-    _ entry: RecordEntry, _ epoch: EpochID?, _ other: RecordEntry
+    _ entry: RecordEntry, _ epoch: StatementID?, _ other: RecordEntry
   ) -> VersionVector.Order {
     let order = entry.version.compare(to: other.version)
     guard order == .equal else { return order }

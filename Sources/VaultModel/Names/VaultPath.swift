@@ -12,14 +12,14 @@ package enum VaultPath: Hashable, Sendable {
   case introduction(PersonID)
   /// `people/<person>/requests/<device>`
   case deviceRequest(PersonID, DeviceID)
-  /// `people/<person>/leavings/<member>/<epoch>`
-  case leaving(PersonID, MemberID, EpochID)
   /// `people/<person>/devices/<device>`
   case device(PersonID, DeviceID)
   /// `members/<member>/root`
   case memberRoot(MemberID)
-  /// `members/<member>/grants/<epoch>/<person>`
-  case grant(MemberID, EpochID, PersonID)
+  /// `members/<member>/links/<id>`
+  case link(MemberID, StatementID)
+  /// `members/<member>/wraps/<SHA-256 of the file>`
+  case epochWrap(MemberID, FileHash)
   /// `members/<member>/heads/<device>`
   case head(MemberID, DeviceID)
   /// `members/<member>/objects/<2 hex>/<62 hex>`
@@ -39,12 +39,10 @@ package enum VaultPath: Hashable, Sendable {
     case .introduction(let person): return "people/\(person.hex)/introduction"
     case .deviceRequest(let person, let device):
       return "people/\(person.hex)/requests/\(device.hex)"
-    case .leaving(let person, let member, let epoch):
-      return "people/\(person.hex)/leavings/\(member.hex)/\(epoch.pathComponent)"
     case .device(let person, let device): return "people/\(person.hex)/devices/\(device.hex)"
     case .memberRoot(let member): return "members/\(member.hex)/root"
-    case .grant(let member, let epoch, let person):
-      return "members/\(member.hex)/grants/\(epoch.pathComponent)/\(person.hex)"
+    case .link(let member, let id): return "members/\(member.hex)/links/\(id.hex)"
+    case .epochWrap(let member, let hash): return "members/\(member.hex)/wraps/\(hash.hex)"
     case .head(let member, let device): return "members/\(member.hex)/heads/\(device.hex)"
     case .object(let member, let name):
       let hex = name.hex
@@ -89,10 +87,6 @@ package enum VaultPath: Hashable, Sendable {
     case ("requests", 3):
       guard let device = DeviceID(hex: parts[2]) else { return nil }
       self = .deviceRequest(person, device)
-    case ("leavings", 4):
-      guard let member = MemberID(hex: parts[2]), let epoch = EpochID(pathComponent: parts[3])
-      else { return nil }
-      self = .leaving(person, member, epoch)
     case ("wraps", 4):
       guard let closing = StatementID(hex: parts[2]), let device = DeviceID(hex: parts[3])
       else { return nil }
@@ -109,10 +103,12 @@ package enum VaultPath: Hashable, Sendable {
     case ("heads", 3):
       guard let device = DeviceID(hex: parts[2]) else { return nil }
       self = .head(member, device)
-    case ("grants", 4):
-      guard let epoch = EpochID(pathComponent: parts[2]), let person = PersonID(hex: parts[3])
-      else { return nil }
-      self = .grant(member, epoch, person)
+    case ("links", 3):
+      guard let id = StatementID(hex: parts[2]) else { return nil }
+      self = .link(member, id)
+    case ("wraps", 3):
+      guard let hash = FileHash(hex: parts[2]) else { return nil }
+      self = .epochWrap(member, hash)
     case ("objects", 4):
       guard parts[2].utf8.count == 2, let name = ObjectName(hex: parts[2] + parts[3])
       else { return nil }
@@ -129,23 +125,9 @@ package enum VaultPath: Hashable, Sendable {
   }
 }
 
-extension EpochID {
-  /// `<number>-<owner>`, the name of the epoch's folder.
-  package var pathComponent: String { "\(number)-\(owner.hex)" }
-
-  /// The epoch that a folder of this name holds; nil for any other name.
-  package init?(pathComponent text: some StringProtocol) {
-    let parts = String(text).split(separator: "-", omittingEmptySubsequences: false)
-    guard parts.count == 2, let number = UInt32(decimal: parts[0]),
-      let owner = PersonID(hex: parts[1])
-    else { return nil }
-    self.init(number: number, owner: owner)
-  }
-}
-
 extension FixedWidthInteger {
   /// The number that ASCII digits spell, without a sign, a leading zero, or anything else; from 1,
-  /// as epochs and events are counted.
+  /// as events are counted.
   fileprivate init?(decimal text: some StringProtocol) {
     guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
       text.utf8.first != UInt8(ascii: "0"), let value = Self(text)

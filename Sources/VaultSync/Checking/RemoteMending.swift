@@ -73,14 +73,14 @@ package struct RemoteMending: Sendable {
       case .object(let member, let name):
         // A member whose head lacks something is not among those that are open.
         let tree = try SignedTree(
-          vault: vault.id, store: vault.store, seen: vault.state.watermarks())
+          vault: vault.id, store: vault.store, state: vault.state)
         let member = try vault.receivingMember(member, in: tree)
         let object = try member.objects.authenticate(name, kind: nil, file: bytes)
         try member.objects.place(name, file: object.file)
       case .vault: return false
       default:
         let tree = try SignedTree(
-          vault: vault.id, store: vault.store, seen: vault.state.watermarks()
+          vault: vault.id, store: vault.store, state: vault.state
         ).adding([path: bytes])
         let facts = try tree.verify(path, bytes)
         let mark = try vault.state.watermarks().marks.first { $0.path == path }

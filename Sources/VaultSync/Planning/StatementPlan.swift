@@ -5,7 +5,7 @@ import VaultModel
 package enum StatementPlan: Hashable, Sendable {
   /// Both have it.
   case leave
-  /// The remote has it alone, or has the one of two that counts.
+  /// The remote has it alone.
   case take
   /// The other way round.
   case put
@@ -15,23 +15,14 @@ package enum StatementPlan: Hashable, Sendable {
 
   /// - Parameters:
   ///   - local: What is here, verified.
-  ///   - remote: What the remote has, if it was read and verified now.
-  ///   - remoteHash: The same, or what it is remembered to have.
-  package init(local: SignedFacts?, remote: SignedFacts?, remoteHash: FileHash?) {
+  ///   - remoteHash: What the remote has, or is remembered to have.
+  package init(local: SignedFacts?, remoteHash: FileHash?) {
     switch (local, remoteHash) {
     case (nil, nil): self = .leave
     case (nil, .some): self = .take
     case (.some, nil): self = .put
     case (let local?, let hash?):
-      if local.hash == hash {
-        self = .leave
-      } else if let remote, remote.outranks(local) {
-        self = .take
-      } else if let remote, local.outranks(remote) {
-        self = .put
-      } else {
-        self = .differ
-      }
+      self = local.hash == hash ? .leave : .differ
     }
   }
 }

@@ -41,8 +41,8 @@ package struct SyncTally: Hashable, Sendable {
     case .device, .head:
       registerCount += 1
       signedByteCount += byteCount
-    case .vault, .closing, .certificate, .wrap, .introduction, .leaving, .deviceRequest,
-      .memberRoot, .grant, .auditSegment:
+    case .vault, .closing, .certificate, .wrap, .introduction, .deviceRequest,
+      .memberRoot, .link, .epochWrap, .auditSegment:
       statementCount += 1
       signedByteCount += byteCount
     }

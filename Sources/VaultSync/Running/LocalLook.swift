@@ -20,7 +20,7 @@ struct LocalLook: Sendable {
       members.insert(member)
       let folder = BlobPath("members/\(member.hex)")
       if try store.size(of: folder.appending("root")) != nil { files.insert(.memberRoot(member)) }
-      for part in ["grants", "heads"] {
+      for part in ["links", "wraps", "heads"] {
         try store.walk(under: folder.appending(part), depth: 4) { path, entry in
           if let path, entry.kind == .blob, let known = VaultPath(parsing: path.string) {
             files.insert(known)

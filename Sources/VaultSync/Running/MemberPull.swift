@@ -79,7 +79,7 @@ struct MemberPull {
         let head = try member.openHead(device, bytes: file.bytes, in: exchange.tree)
         incoming.append(Incoming(head: head, bytes: file.bytes))
       } catch {
-        if member.isClosed(path, file.bytes, in: exchange.tree) {
+        if try isClosed(path, file.bytes) {
           session.note(.closed(path))
           session.change { $0.untakenHeadCount += 1 }
         } else {
@@ -88,6 +88,12 @@ struct MemberPull {
       }
     }
     return incoming
+  }
+
+  private func isClosed(_ path: VaultPath, _ bytes: [UInt8]) throws(SyncError) -> Bool {
+    try keeping { () throws(VaultError) in
+      try member.isClosed(path, bytes, in: exchange.tree)
+    }
   }
 
   /// Leaves late heads out that others have taken over: what they name may be gone.
@@ -263,15 +269,15 @@ struct MemberPull {
         .pull, .head(member.id, one.head.device), byteCount: UInt64(one.bytes.count))
     }
     if session.options.isDryRun { return whole.count }
+    let member = vault.member(member.id) ?? self.member
     // An epoch is begun here when a head of it has come.
-    let grants =
-      try whole.contains { !$0.head.isLate }
+    let links =
+      try whole.contains { !$0.head.isLate || !member.knows(epoch: $0.head.epoch) }
       ? StatementSync(session: session, exchange: exchange).newEpochs(of: member.id) : []
-    let member = vault.member(member.id) ?? member
     return try keeping { () throws(VaultError) in
       try member.place(
         heads: whole.map { ($0.head, $0.bytes) },
-        grants: grants.map { ($0.path, $0.bytes) })
+        links: links.map { ($0.path, $0.bytes) })
       let count = try member.refresh().count
       session.change { $0.changedRecordCount += count }
       return whole.count

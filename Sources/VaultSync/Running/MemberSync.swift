@@ -80,10 +80,10 @@ struct MemberSync {
 
   /// Of a member that this person cannot read, or not any more.
   private func placeNewEpochs() throws(SyncError) {
-    let grants = try StatementSync(session: session, exchange: exchange).newEpochs(of: member)
-    if grants.isEmpty || session.options.isDryRun { return }
+    let links = try StatementSync(session: session, exchange: exchange).newEpochs(of: member)
+    if links.isEmpty || session.options.isDryRun { return }
     try keeping { () throws(VaultError) in
-      try vault.place(grants)
+      try vault.place(links)
       _ = try vault.refreshMembers()
     }
   }

@@ -1,6 +1,5 @@
 import BlobStore
 import Vault
-import VaultCrypto
 import VaultModel
 
 /// What a remote shows: the names and marks of its signed files, of which nothing is verified.
@@ -10,7 +9,7 @@ struct RemoteLook: Sendable {
   /// Signed files, where they were looked for.
   var files: [VaultPath: BlobEntry] = [:]
   var members: Set<MemberID> = []
-  /// Members whose root and grants were looked for.
+  /// Members whose root, links and wraps were looked for.
   var searched: Set<MemberID> = []
   /// Members whose folder could not be listed to its end.
   var givenUp: Set<MemberID> = []
@@ -139,8 +138,11 @@ struct RemoteLooking {
     }
     let results = Gathered<(MemberID, RemoteLook)>()
     let members = look.members.sorted()
+    // Whoever leaves a member may have no head of it, and writes the register of their device instead.
+    let seen = session.memory.seen
+    let hasNewsOfPeople = look.files.contains { seen[$0.key]?.fingerprint != $0.value.fingerprint }
     try session.forEach(members) { [self] (member) throws(SyncError) in
-      results.add((member, try listMember(member)))
+      results.add((member, try listMember(member, hasNewsOfPeople: hasNewsOfPeople)))
     }
     for (member, part) in results.all {
       look.files.merge(part.files) { first, _ in first }
@@ -149,7 +151,9 @@ struct RemoteLooking {
     }
   }
 
-  private func listMember(_ member: MemberID) throws(SyncError) -> RemoteLook {
+  private func listMember(
+    _ member: MemberID, hasNewsOfPeople: Bool
+  ) throws(SyncError) -> RemoteLook {
     var look = RemoteLook()
     let folder = BlobPath("members/\(member.hex)")
     do throws(BlobStoreError) {
@@ -157,12 +161,11 @@ struct RemoteLooking {
       for entry in try list(heads) {
         add(heads.child(named: entry.name), entry, to: &look)
       }
-      guard needsSearch(member, look) else { return look }
+      guard hasNewsOfPeople || needsSearch(member, look) else { return look }
       look.searched.insert(member)
-      let grants = folder.appending("grants")
-      try session.remote.walk(under: grants, depth: 4, limit: RemoteLook.nameLimit) { path, entry in
-        add(path, entry, to: &look)
-        return .goOn
+      for part in ["links", "wraps"] {
+        let inside = folder.appending(part)
+        for entry in try list(inside) { add(inside.child(named: entry.name), entry, to: &look) }
       }
       for entry in try list(folder) where !entry.isFolder {
         add(folder.child(named: entry.name), entry, to: &look)
@@ -202,22 +205,9 @@ struct RemoteLooking {
     return local.contains { path in
       switch path {
       case .memberRoot(member): seen[path] == nil
-      // It may have been replaced by a stronger one.
-      case .grant(member, _, _): seen[path].map { isOther(path, than: $0.state.hash) } ?? true
+      case .link(member, _), .epochWrap(member, _): seen[path] == nil
       default: false
       }
-    }
-  }
-
-  /// Whether the file here is not the one with this hash.
-  private func isOther(_ path: VaultPath, than hash: FileHash) -> Bool {
-    do throws(BlobStoreError) {
-      let bytes = try session.home.store.read(
-        BlobPath(path.string), limit: Limits.signedFileBytes)
-      return Digest.sha256(bytes) != hash
-    } catch {
-      // What cannot be read is told where it is verified.
-      return false
     }
   }
 

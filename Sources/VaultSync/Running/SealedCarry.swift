@@ -66,9 +66,12 @@ struct SealedCarry {
     return true
   }
 
-  /// Puts every object that is here and the remote does not list there, and then these heads.
+  /// Puts every object that is here and the remote does not list there, and then these heads. Without any, links all the
+  /// same: who has left has no key any more.
   func push(_ paths: [VaultPath]) throws(SyncError) {
-    guard !paths.isEmpty else { return }
+    guard !paths.isEmpty else {
+      return try StatementSync(session: session, exchange: exchange).push(member)
+    }
     let here = try ObjectListing.loadHere(member, session: session)
     let there = try ObjectListing.load(member, session: session)
     let missing = here.filter { there[$0.key] != $0.value }.map(\.key).sorted()

@@ -35,7 +35,7 @@ final class SignedExchange: Sendable {
     let marks = try keeping { () throws(VaultError) in try home.state.watermarks() }
     let ownTree = try keeping { () throws(VaultError) in
       try SignedTree(
-        vault: home.id, store: home.store, seen: marks, memory: home.state.loadPeopleMemory())
+        vault: home.id, store: home.store, state: home.state)
     }
     let memory = session.memory
     shownBefore = memory.seen.mapValues(\.state)
@@ -46,7 +46,7 @@ final class SignedExchange: Sendable {
       if memory.seen[path]?.fingerprint != entry.fingerprint || !local.files.contains(path) {
         return true
       }
-      // Of two that differ the one that counts is to be found.
+      // Of two that differ one does not hold.
       return path.isStatement && memory.seen[path]?.state.hash != stored.facts[path]?.hash
     }.keys.sortedByText
     bytes = try Self.read(changed, session)
@@ -58,8 +58,8 @@ final class SignedExchange: Sendable {
     brokenHere = stored.broken.filter { !tree.isRetired($0) }
     var here = stored.facts.filter { !tree.isRetired($0.key) }
     var former = stored.former.filter { !tree.isRetired($0) }
-    if read.keys.contains(where: { if case .grant = $0 { true } else { false } }) {
-      // A new epoch may have taken access away from someone whose heads are here.
+    if read.keys.contains(where: { if case .link = $0 { true } else { false } }) {
+      // A new link may have taken access away from someone whose heads are here.
       for path in here.keys where try Self.isOfFormerWriter(path, in: tree, session) {
         here[path] = nil
         former.insert(path)
@@ -241,8 +241,7 @@ final class SignedExchange: Sendable {
     if broken.contains(path) {
       return here[path] != nil && session.options.repairsRemote ? .put : .leave
     }
-    return StatementPlan(
-      local: here[path], remote: facts[path], remoteHash: there[path]?.hash)
+    return StatementPlan(local: here[path], remoteHash: there[path]?.hash)
   }
 
   /// Every head of a member that is here, is there, or was there; none when they could not be listed, since then

@@ -19,7 +19,7 @@ struct StatementSync {
       .map(\.path)
   }
 
-  /// Statements of members whose grants were looked for, or which the remote does not have at all.
+  /// Statements of members whose links were looked for, or which the remote does not have at all.
   private var memberPaths: [VaultPath] {
     sorted { path in
       guard case .member(let member) = path.owner, path.isStatement else { return false }
@@ -38,10 +38,11 @@ struct StatementSync {
 
   // MARK: Pull
 
-  /// Puts in place here what the remote has and holds: closings, certificates, wraps, device registers, roots, grants.
+  /// Puts in place here what the remote has and holds: closings, certificates, wraps, device registers, roots, links.
   func pull(into vault: Vault) throws(SyncError) {
     var taken: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] = []
-    for path in peoplePaths + memberPaths where !isOfNewEpoch(path) {
+    let new = try ofNewEpochs()
+    for path in peoplePaths + memberPaths where !new.contains(path) {
       guard isTaken(path), let file = try exchange.fetched(path) else { continue }
       taken.append((path, file.bytes, file.facts))
       session.tally(.pull, path, byteCount: UInt64(file.bytes.count))
@@ -51,23 +52,39 @@ struct StatementSync {
     try keeping { () throws(VaultError) in try vault.place(files) }
   }
 
-  /// Whether the grant is of an epoch of which nothing is here, though the member is: it comes with heads of that
-  /// epoch, so that no program of this machine has to do without them.
-  private func isOfNewEpoch(_ path: VaultPath) -> Bool {
-    guard case .grant(let member, let epoch, _) = path,
-      exchange.local.files.contains(.memberRoot(member))
-    else { return false }
-    return !exchange.local.files.contains { known in
-      if case .grant(member, epoch, _) = known { true } else { false }
+  /// The links that begin epochs of which nothing is here, though the member is, and all that follow them: they come with
+  /// heads of those epochs, so that no program of this machine has to do without them. The wraps that they name as well,
+  /// and what else is news beside them.
+  private func ofNewEpochs() throws(SyncError) -> Set<VaultPath> {
+    let news = memberPaths.filter { !exchange.local.files.contains($0) }
+    var known: [MemberID: Set<StatementID>] = [:]
+    for path in exchange.local.files {
+      if case .link(let member, let id) = path { known[member, default: []].insert(id) }
     }
+    var late: Set<VaultPath> = []
+    var members: Set<MemberID> = []
+    for path in news {
+      guard case .link(let member, let id) = path, let here = known[member] else { continue }
+      let begins = try keeping { () throws(VaultError) in
+        try exchange.tree.beginsEpoch(member, id, besides: here)
+      }
+      guard begins else { continue }
+      late.insert(path)
+      members.insert(member)
+    }
+    for path in news {
+      if case .epochWrap(let member, _) = path, members.contains(member) { late.insert(path) }
+    }
+    return late
   }
 
-  /// The grants of epochs of a member of which nothing is here.
+  /// The links, and the wraps, of epochs of a member of which nothing is here.
   func newEpochs(
     of member: MemberID
   ) throws(SyncError) -> [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] {
     var taken: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] = []
-    for path in memberPaths where path.owner == .member(member) && isOfNewEpoch(path) {
+    let new = try ofNewEpochs()
+    for path in memberPaths where path.owner == .member(member) && new.contains(path) {
       guard isTaken(path), let file = try exchange.fetched(path) else { continue }
       taken.append((path, file.bytes, file.facts))
       session.tally(.pull, path, byteCount: UInt64(file.bytes.count))
@@ -91,7 +108,7 @@ struct StatementSync {
   /// Puts on the remote what is here of people and it lacks.
   func pushPeople() throws(SyncError) { try push(peoplePaths) }
 
-  /// The same for one member's root and grants.
+  /// The same for one member's root, links and wraps.
   func push(_ member: MemberID) throws(SyncError) {
     try push(memberPaths.filter { $0.owner == .member(member) })
   }
@@ -118,38 +135,27 @@ extension VaultPath {
   var owner: Owner {
     switch self {
     case .closing(let person, _), .certificate(let person, _), .wrap(let person, _, _),
-      .device(let person, _), .introduction(let person), .leaving(let person, _, _),
-      .deviceRequest(let person, _):
+      .device(let person, _), .introduction(let person), .deviceRequest(let person, _):
       .person(person)
-    case .memberRoot(let member), .grant(let member, _, _), .head(let member, _),
-      .object(let member, _):
+    case .memberRoot(let member), .link(let member, _), .epochWrap(let member, _),
+      .head(let member, _), .object(let member, _):
       .member(member)
     case .vault, .auditSegment: .other
     }
   }
 
-  /// Written once, and never replaced.
-  var isStatement: Bool {
-    switch self {
-    case .closing, .certificate, .wrap, .introduction, .leaving, .memberRoot, .grant,
-      .deviceRequest:
-      true
-    default: false
-    }
-  }
-
   /// Docs/Format.md, "Write order" and "Generations": the wraps of a generation come before the closing that opens it,
-  /// then certificates, devices, introductions; new members are root, then grant.
+  /// then certificates, devices, introductions; a member's root, the wraps, then the links that name them.
   fileprivate var writeRank: Int {
     switch self {
     case .wrap: 0
     case .closing: 1
     case .certificate: 2
     case .device: 3
-    case .introduction, .leaving, .deviceRequest: 4
+    case .introduction, .deviceRequest: 4
     case .memberRoot: 5
-    // The one that begins the epoch comes last.
-    case .grant(_, let epoch, let person): epoch.owner == person ? 7 : 6
+    case .epochWrap: 6
+    case .link: 7
     default: 8
     }
   }

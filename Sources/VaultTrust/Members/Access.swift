@@ -11,6 +11,8 @@ struct Remainder: Hashable, Sendable {
   let gift: Gift
   /// Nil: nothing.
   let role: Role?
+  /// The same as if the person had given nothing up.
+  let besideLeavings: Role?
 }
 
 /// Who has access to a member, as what, and in which order the owners stand.
@@ -44,33 +46,52 @@ package struct Access: Hashable, Sendable {
 }
 
 extension MemberJudge {
-  /// What is left of all gifts: Docs/Format-2.md, section 6.
+  /// What is left of all gifts: Docs/Format.md, section 16.
   mutating func remainders() -> [PersonID: [Remainder]] {
     var all: [PersonID: [Remainder]] = [:]
     for (person, gifts) in gifts {
-      all[person] = gifts.map { Remainder(gift: $0, role: remainder(of: $0, person)) }
+      all[person] = gifts.map { remainder(of: $0, person) }
     }
     return all
   }
 
-  private mutating func remainder(of gift: Gift, _ person: PersonID) -> Role? {
+  private mutating func remainder(of gift: Gift, _ person: PersonID) -> Remainder {
     var bounds: [Role?] = [gift.role]
+    var ownBounds: [Role?] = []
     if let number = gift.tenure {
       let tenure = places[number.place].tenures[number.tenure]
       bounds += tenure.takings.map(\.role)
       switch tenure.end {
       case .handedOver?: bounds.append(nil)
       case .left(let link)?:
-        if case .limit(_, let role, _)? = graph.links[link].changes.first { bounds.append(role) }
+        if case .limit(_, let role, _)? = graph.links[link].changes.first { ownBounds.append(role) }
+        // What its holder kept is no place any more.
+        add(limitsOf(gift, of: person, since: link), to: &bounds, &ownBounds)
       case nil: break
       }
-    } else if let link = gift.link, let limits = limits[person] {
-      let past = past(of: link)
-      bounds += limits.filter { limit in
-        limit.link != link && !past.contains(limit.link) && limit.concerns(gift)
-      }.map(\.role)
+    } else if let link = gift.link {
+      add(limitsOf(gift, of: person, since: link), to: &bounds, &ownBounds)
     }
-    return bounds.contains(nil) ? nil : bounds.compactMap { $0 }.min()
+    return Remainder(
+      gift: gift, role: Self.least(bounds + ownBounds), besideLeavings: Self.least(bounds))
+  }
+
+  /// The limits of the person that concern the gift and are neither this link nor before it.
+  private mutating func limitsOf(_ gift: Gift, of person: PersonID, since link: Int) -> [Limit] {
+    guard let limits = limits[person] else { return [] }
+    let past = past(of: link)
+    return limits.filter { limit in
+      limit.link != link && !past.contains(limit.link) && limit.concerns(gift)
+    }
+  }
+
+  private func add(_ limits: [Limit], to bounds: inout [Role?], _ ownBounds: inout [Role?]) {
+    bounds += limits.filter { $0.rank != nil }.map(\.role)
+    ownBounds += limits.filter { $0.rank == nil }.map(\.role)
+  }
+
+  private static func least(_ bounds: [Role?]) -> Role? {
+    bounds.contains(nil) ? nil : bounds.compactMap { $0 }.min()
   }
 }
 

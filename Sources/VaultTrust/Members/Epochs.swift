@@ -1,6 +1,6 @@
 import VaultModel
 
-/// Whether an epoch may go on being written under: Docs/Format-2.md, "Epochs".
+/// Whether an epoch may go on being written under: Docs/Format.md, "Which epoch is written under".
 package enum EpochState: Hashable, Sendable {
   case serves
   /// These people, who have access and had it when the epoch began, were not given its key.
@@ -15,6 +15,12 @@ package struct Epochs: Hashable, Sendable {
   package let states: [StatementID: EpochState]
   /// The one that is written under; nil: none serves.
   package let current: StatementID?
+  /// All of them, the one first that is written under by whoever has its key and none of a better one.
+  package let ranking: [StatementID]
+  /// The wraps that links name which count, by epoch.
+  package let wraps: [StatementID: [Wrap]]
+  /// For each epoch those who have access and an open generation, and no wrap of it.
+  package let unwrapped: [StatementID: [PersonID]]
 
   /// - Parameter open: the generation that keys are wrapped for, of whoever has one.
   init(of member: MemberHistory, open: (PersonID) -> StatementID?) {
@@ -27,15 +33,22 @@ package struct Epochs: Hashable, Sendable {
       }
     }
     var states: [StatementID: EpochState] = [:]
-    var serving: [Int] = []
+    var unwrapped: [StatementID: [PersonID]] = [:]
+    var begun: [Int] = []
     for number in counting where graph.links[number].epoch != nil {
       let id = graph.ids[number]
-      let state = Self.state(of: number, wraps[id] ?? [], in: member, open: open)
-      states[id] = state
-      if state == .serves { serving.append(number) }
+      let wrapped = Set((wraps[id] ?? []).map(\.person))
+      states[id] = Self.state(of: number, wraps[id] ?? [], in: member, open: open)
+      unwrapped[id] = member.access.entitlements.keys.filter {
+        !wrapped.contains($0) && open($0) != nil
+      }.sorted()
+      begun.append(number)
     }
     self.states = states
-    current = Self.current(of: serving, counting: counting, in: graph)
+    self.wraps = wraps
+    self.unwrapped = unwrapped
+    ranking = Self.ranking(of: begun, states, counting: counting, in: graph)
+    current = ranking.first.flatMap { states[$0] == .serves ? $0 : nil }
   }
 
   private static func state(
@@ -56,14 +69,28 @@ package struct Epochs: Hashable, Sendable {
     return lacking.isEmpty ? .serves : .lacks(lacking.sorted())
   }
 
-  /// The one with the most counting links in its past, then the lesser id.
-  private static func current(
-    of serving: [Int], counting: [Int], in graph: LinkGraph
-  ) -> StatementID? {
-    guard serving.count > 1 else { return serving.first.map { graph.ids[$0] } }
+  /// What serves first, then what lacks somebody only; of equals the one with the most counting links in its past, then the
+  /// lesser id.
+  private static func ranking(
+    of begun: [Int], _ states: [StatementID: EpochState], counting: [Int], in graph: LinkGraph
+  ) -> [StatementID] {
+    guard begun.count > 1 else { return begun.map { graph.ids[$0] } }
     var all = graph.none
     for number in counting { _ = all.insert(number) }
-    let weighed = serving.map { (graph.past(of: $0).commonCount(with: all), graph.ids[$0]) }
-    return weighed.min { $0.0 != $1.0 ? $0.0 > $1.0 : $0.1 < $1.1 }?.1
+    let weighed = begun.map { number in
+      let id = graph.ids[number]
+      return (states[id]?.rank ?? 0, -graph.past(of: number).commonCount(with: all), id)
+    }
+    return weighed.sorted { $0 < $1 }.map(\.2)
+  }
+}
+
+extension EpochState {
+  fileprivate var rank: Int {
+    switch self {
+    case .serves: 0
+    case .lacks: 1
+    case .exposed: 2
+    }
   }
 }

@@ -1,6 +1,6 @@
 import VaultModel
 
-/// Whether what a device's head of a member says counts: Docs/Format-2.md, "Heads".
+/// Whether what a device's head of a member says counts: Docs/Format.md, section 16, "Heads".
 package enum HeadVerdict: Hashable, Sendable {
   case counts
   /// It counts, and is sealed under this epoch, which is not the current one.
@@ -42,12 +42,19 @@ extension MemberHistory {
     let followed = (remainders[head.person] ?? []).filter { remainder in
       remainder.gift.link.map(known.contains) ?? true
     }
-    guard followed.contains(where: { ($0.role ?? .viewer) >= .editor }) else {
+    guard followed.contains(where: { ($0.role ?? .viewer) >= .editor }) || isLast(head, followed)
+    else {
       if followed.contains(where: { $0.gift.role >= .editor }) { return .former }
       return access.includes(head.person) ? .reader : .stranger
     }
     guard head.epoch != current else { return .counts }
     let cover = covers.first { $0.device == head.device && $0.counter >= head.counter }
     return cover.map { .takenOver(by: $0.by) } ?? .late(head.epoch)
+  }
+
+  /// Whether the head's writer has left since, nobody else took what they had, and said that this head goes on counting.
+  private func isLast(_ head: HeadFile, _ followed: [Remainder]) -> Bool {
+    followed.contains { ($0.besideLeavings ?? .viewer) >= .editor }
+      && lastHeads[head.person]?[head.device].map { head.counter <= $0 } ?? false
   }
 }

@@ -1,6 +1,6 @@
 import VaultModel
 
-/// A member's placed links in their order: Docs/Format-2.md, "2. Order".
+/// A member's placed links in their order: Docs/Format.md, section 16, "Order".
 ///
 /// A link is placed if all that it follows is here. The order is of their depth, then of their id:
 /// nothing that is added turns round two that were there.

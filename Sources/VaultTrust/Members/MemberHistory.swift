@@ -10,6 +10,8 @@ package struct MemberHistory: Sendable {
   package let access: Access
   /// What is left of each person's gifts.
   let remainders: [PersonID: [Remainder]]
+  /// The heads that go on counting of those who left.
+  let lastHeads: [PersonID: [DeviceID: UInt64]]
 
   init(member: MemberID, root: MemberRoot, graph: LinkGraph, standings: LinkStandings) {
     self.member = member
@@ -24,6 +26,15 @@ package struct MemberHistory: Sendable {
     places = judge.places
     remainders = judge.remainders()
     access = Access(places: judge.places, remainders: remainders)
+    var lastHeads: [PersonID: [DeviceID: UInt64]] = [:]
+    for number in graph.ids.indices where judge.verdicts[number] == .counts {
+      let link = graph.links[number]
+      for head in link.heads {
+        let known = lastHeads[link.person]?[head.device] ?? 0
+        lastHeads[link.person, default: [:]][head.device] = max(known, head.counter)
+      }
+    }
+    self.lastHeads = lastHeads
   }
 
   /// Where nobody holds a place: the person whose leavings do not count.
@@ -58,7 +69,7 @@ package struct MemberHistory: Sendable {
   }
 
   /// The ends of tenures that nothing contests: for this machine's memory.
-  var ends: [StatementID] {
+  package var ends: [StatementID] {
     places.flatMap(\.tenures).compactMap { tenure in
       tenure.isContested ? nil : tenure.end.map { graph.ids[$0.link] }
     }

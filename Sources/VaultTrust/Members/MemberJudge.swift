@@ -10,7 +10,7 @@ struct LinkStandings {
   let remembered: Set<StatementID>
 }
 
-/// Judges a member's links, place after place from the most senior on: Docs/Format-2.md, section 5.
+/// Judges a member's links, place after place from the most senior on: Docs/Format.md, section 16.
 struct MemberJudge {
   let graph: LinkGraph
   private let standings: LinkStandings

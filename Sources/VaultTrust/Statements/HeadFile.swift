@@ -13,11 +13,16 @@ package struct HeadFile: Hashable, Sendable {
   /// The links that its writer knew of, less those that these follow.
   package var follows: [StatementID]
   package var sealed: [UInt8]
+  /// The newest closing that its writer knew of their own person: a hint at what may be missing here.
+  package var generation: StatementID?
+  /// Which key seals it, for those who have none: a hint at which objects are in use.
+  package var keyID: KeyID?
 
   package init(
     member: MemberID, person: PersonID, certificate: StatementID, device: DeviceID,
     counter: UInt64 = 1, previous: FileHash? = nil, epoch: StatementID,
-    follows: [StatementID] = [], sealed: [UInt8] = []
+    follows: [StatementID] = [], sealed: [UInt8] = [], generation: StatementID? = nil,
+    keyID: KeyID? = nil
   ) {
     self.member = member
     self.person = person
@@ -28,6 +33,8 @@ package struct HeadFile: Hashable, Sendable {
     self.epoch = epoch
     self.follows = follows.sorted()
     self.sealed = sealed
+    self.generation = generation
+    self.keyID = keyID
   }
 
   package init(decoding body: [UInt8]) throws(ModelError) {
@@ -54,6 +61,8 @@ package struct HeadFile: Hashable, Sendable {
       case .bytes(8):
         try reader.appendAscending(to: &head.follows, limit: StatementLimits.linkFollows, "follows")
       case .bytes(9): head.sealed = try reader.byteArray()
+      case .bytes(10): head.generation = try reader.id("generation")
+      case .bytes(11): head.keyID = try reader.id("key id")
       default: _ = try reader.skip(tag)
       }
     }
@@ -77,6 +86,8 @@ package struct HeadFile: Hashable, Sendable {
     writer.id(7, epoch)
     for id in follows { writer.elementID(8, id) }
     writer.bytes(9, sealed)
+    writer.id(10, generation)
+    writer.id(11, keyID)
     return writer.bytes
   }
 }

@@ -39,6 +39,10 @@ extension Link {
       case .bytes(10):
         try reader.appendAscending(
           to: &link.confirmed, limit: StatementLimits.confirmed, "confirmed")
+      case .bytes(11):
+        try Limits.check(link.heads.count + 1, StatementLimits.staying, "heads")
+        var inner = try reader.message("head")
+        link.heads.append(try LastHead(from: &inner))
       default: _ = try reader.skip(tag)
       }
     }
@@ -57,6 +61,7 @@ extension Link {
       else { return "it is no owner's and does not only say that its writer leaves" }
       return nil
     }
+    guard heads.isEmpty else { return "it names heads, and its writer does not leave" }
     var owners: Set<PersonID> = []
     var handOvers = 0
     for change in changes {
@@ -92,6 +97,12 @@ extension Link {
     }
     writer.varint(9, time)
     for id in confirmed { writer.elementID(10, id) }
+    for head in heads {
+      writer.message(11) { writer in
+        writer.id(1, head.device)
+        writer.varint(2, head.counter)
+      }
+    }
     return writer.bytes
   }
 }
@@ -109,6 +120,21 @@ extension Place {
     }
     self.init(
       link: try reader.required(link, "link"), person: try reader.required(person, "person"))
+  }
+}
+
+extension LastHead {
+  fileprivate init(from reader: inout WireReader) throws(ModelError) {
+    var device: DeviceID?
+    var counter: UInt64 = 0
+    while let tag = try reader.next() {
+      switch tag {
+      case .bytes(1): device = try reader.id("device")
+      case .varint(2): counter = try reader.number()
+      default: _ = try reader.skip(tag)
+      }
+    }
+    self.init(device: try reader.required(device, "device"), counter: counter)
   }
 }
 

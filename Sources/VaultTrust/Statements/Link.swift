@@ -15,11 +15,13 @@ package struct Link: Hashable, Sendable {
   package var time: UInt64
   /// Links of less senior places that count whatever their writers' words say later.
   package var confirmed: [StatementID]
+  /// Of a leaving: the newest heads of its writer's devices, which go on counting.
+  package var heads: [LastHead]
 
   package init(
     member: MemberID, person: PersonID, certificate: StatementID, place: Place?,
     follows: [StatementID] = [], changes: [Change] = [], epoch: FileHash? = nil,
-    wraps: [Wrap] = [], time: UInt64 = 0, confirmed: [StatementID] = []
+    wraps: [Wrap] = [], time: UInt64 = 0, confirmed: [StatementID] = [], heads: [LastHead] = []
   ) {
     self.member = member
     self.person = person
@@ -31,6 +33,7 @@ package struct Link: Hashable, Sendable {
     self.wraps = wraps
     self.time = time
     self.confirmed = confirmed.sorted()
+    self.heads = heads.sorted { $0.device < $1.device }
   }
 
   /// The hand over that this link makes.
@@ -45,6 +48,17 @@ package struct Link: Hashable, Sendable {
     var body = member.bytes
     body += place.link.bytes + place.person.bytes + person.bytes + taker.bytes
     return body + handOverPoint.bytes
+  }
+}
+
+/// The newest head that a device wrote before its person left.
+package struct LastHead: Hashable, Sendable {
+  package let device: DeviceID
+  package let counter: UInt64
+
+  package init(device: DeviceID, counter: UInt64) {
+    self.device = device
+    self.counter = counter
   }
 }
 

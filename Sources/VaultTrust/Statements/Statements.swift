@@ -19,7 +19,7 @@ package struct Statements: Sendable {
   package let vault: VaultID
   let check: SignatureCheck
   /// Statements that were verified here before: their signatures are not verified again.
-  let verified: Set<StatementID>
+  private(set) var verified: Set<StatementID>
 
   package internal(set) var closings: [StatementID: Closing] = [:]
   package internal(set) var certificates: [StatementID: Certificate] = [:]
@@ -40,6 +40,24 @@ package struct Statements: Sendable {
     self.check = check
     for file in files where file.label == .closing { take(file, admitClosing) }
     admitCertificates(files)
+    admitRest(files)
+  }
+
+  /// These, and more of members. What is broken or waits among the new ones alone is told.
+  ///
+  /// - Parameter verified: What of the new ones was verified here before.
+  package func adding(
+    _ files: [StatementFile], verified: Set<StatementID>
+  ) -> Statements {
+    var all = self
+    all.verified.formUnion(verified)
+    all.broken = [:]
+    all.waiting = [:]
+    all.admitRest(files)
+    return all
+  }
+
+  private mutating func admitRest(_ files: [StatementFile]) {
     for file in files {
       switch file.label {
       case .introduction: take(file, admitIntroduction)
@@ -52,7 +70,7 @@ package struct Statements: Sendable {
     }
   }
 
-  /// What a closing's or certificate's file says, if all that its signature builds on is here.
+  /// What a statement's file says, if all that its signature builds on is here.
   ///
   /// The file itself is verified, also when its statement was before: another copy of it may be damaged.
   /// - Throws: What is wrong with it; `unknownSigner` when that cannot be told yet.
@@ -68,10 +86,31 @@ package struct Statements: Sendable {
   private func signer(
     of body: [UInt8], _ label: SignedLabel
   ) throws(TrustError) -> (PersonID, VerifyingKey) {
-    guard label == .certificate else {
+    switch label {
+    case .closing:
       let closing = try decoding(body, Closing.init(decoding:))
       return (closing.person, closing.rootKey)
+    case .root:
+      let root = try decoding(body, MemberRoot.init(decoding:))
+      return try signer(of: root.person, root.certificate)
+    case .link:
+      let link = try decoding(body, Link.init(decoding:))
+      return try signer(of: link.person, link.certificate)
+    default: return try signer(ofCertificate: body)
     }
+  }
+
+  private func signer(
+    of person: PersonID, _ certificate: StatementID
+  ) throws(TrustError) -> (PersonID, VerifyingKey) {
+    guard let known = certificates[certificate] else { throw .unknownSigner }
+    guard known.person == person else {
+      throw .contradiction("its certificate is another person's")
+    }
+    return (person, known.signingKey)
+  }
+
+  private func signer(ofCertificate body: [UInt8]) throws(TrustError) -> (PersonID, VerifyingKey) {
     let certificate = try decoding(body, Certificate.init(decoding:))
     guard
       isSigned(.device, certificate.consentBody, certificate.consent, by: certificate.signingKey)
@@ -144,14 +183,23 @@ func decoding<Value>(
 }
 
 extension StatementFile {
-  /// What a closing's or certificate's file says of its own place: under which id it stands, and with whom. Nothing is
+  /// Where a statement says that it belongs: under which id it stands, and with which person or member. Nothing is
   /// verified.
-  package func place(in vault: VaultID) throws(TrustError) -> (id: StatementID, person: PersonID) {
+  package func place(in vault: VaultID) throws(TrustError) -> StatementPlace {
     let file = try decoding(bytes, SignedFile.init(decoding:))
-    let person =
-      label == .certificate
-      ? try decoding(file.body, Certificate.init(decoding:)).person
-      : try decoding(file.body, Closing.init(decoding:)).person
-    return (vault.statementID(label, body: file.body), person)
+    let id = vault.statementID(label, body: file.body)
+    switch label {
+    case .certificate:
+      return .person(try decoding(file.body, Certificate.init(decoding:)).person, id)
+    case .link: return .member(try decoding(file.body, Link.init(decoding:)).member, id)
+    case .root: return .member(MemberID(root: id), id)
+    default: return .person(try decoding(file.body, Closing.init(decoding:)).person, id)
+    }
   }
+}
+
+/// In whose folder a statement stands, and its id.
+package enum StatementPlace: Hashable, Sendable {
+  case person(PersonID, StatementID)
+  case member(MemberID, StatementID)
 }

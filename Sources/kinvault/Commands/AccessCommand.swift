@@ -51,9 +51,7 @@ struct AccessListCommand: ParsableCommand {
       if let removal = access.removal {
         return "\(access.role), being taken away: \(removal.leftText)"
       }
-      if let givenUp = access.givenUp {
-        return "\(access.role), \(givenUp.keeps.map { "soon \($0)" } ?? "leaving")"
-      }
+      if access.isLeaving { return "\(access.role), leaving" }
       return access.hasEnded ? "\(access.role), has ended" : "\(access.role)"
     }
   }
@@ -74,7 +72,7 @@ struct AccessListCommand: ParsableCommand {
             name: people.name(of: line.access.person), role: "\(line.access.role)",
             givenBy: line.access.giver.hex, given: DateText.utc(milliseconds: line.access.time),
             until: line.access.until.map(DateText.utc(milliseconds:)),
-            keeps: line.access.givenUp.map { $0.keeps.map { "\($0)" } ?? "nothing" },
+            keeps: line.access.isLeaving ? "nothing" : nil,
             filesLeft: line.access.removal?.leftCount)
         })
       return

@@ -7,9 +7,8 @@ struct HandOverCommand: ParsableCommand {
     commandName: "hand-over",
     abstract: "Make another adult the owner of a member in your place.",
     discussion: """
-      The other one becomes an owner, and you keep what you say: an editor reads and writes, a viewer reads. On this \
-      machine that is so at once; for everyone with the other one's next sync, which gives the member a new key. Only \
-      an owner can do it, and cannot take it back.
+      The other one becomes an owner, and you keep what you say: an editor reads and writes, a viewer reads. It is so for \
+      everyone as soon as the folders were exchanged. Only an owner can do it, and cannot take it back.
 
       Examples:
         kinvault hand-over Emma --to Ben
@@ -44,7 +43,7 @@ struct HandOverCommand: ParsableCommand {
         isGiven: yes)
       try vault.handOver(member, to: other.id, keeping: keep.role)
       Terminal.writeLine(
-        "\(other.shownName) is an owner of \(name) once the folders were exchanged. With their next sync you \(keep.text)."
+        "\(other.shownName) is an owner of \(name) once the folders were exchanged, and you \(keep.text)."
       )
     }
   }

@@ -10,9 +10,9 @@ struct LeaveCommand: ParsableCommand {
     commandName: "leave",
     abstract: "Give up your access to a member, or to the whole vault.",
     discussion: """
-      This machine shows the member no more. The next sync of an owner's device takes the access away for \
-      everyone: the member gets a new key, which you do not have. What your other devices have not synced by then \
-      is not taken over, so sync them first. The only owner of a member cannot leave it: hand it over first.
+      This machine shows the member no more. With the next sync of an owner's device the member gets a new key, which \
+      you do not have. What your other devices have not synced by now is not taken over, so sync them first. The only \
+      owner of a member cannot leave it: hand it over first.
 
       Without a member: leaves every member, syncs with the remotes, and removes your keys for this vault from this \
       machine. The folder of encrypted files stays; with your 24 words you can come back to it, but to no member unless \
@@ -42,7 +42,7 @@ struct LeaveCommand: ParsableCommand {
         "Give up your access to \(name)? Only an owner can give it to you again.", isGiven: yes)
       try vault.leave(member)
       Terminal.writeLine(
-        "You have left \(name). An owner's next sync takes your access away; sync, so that they see it."
+        "You have left \(name). Sync, so that the others see it: an owner's next sync changes its key."
       )
     }
   }

@@ -56,10 +56,8 @@ struct AccessNotes: Encodable {
               member: name, person: person, until: DateText.utc(milliseconds: until),
               hasEnded: access.hasEnded, milliseconds: until))
         }
-        if let givenUp = access.givenUp {
-          self.givenUp.append(
-            GivenUp(
-              member: name, person: person, keeps: givenUp.keeps.map { "\($0)" } ?? "nothing"))
+        if access.isLeaving {
+          givenUp.append(GivenUp(member: name, person: person, keeps: "nothing"))
         }
       }
     }
@@ -93,9 +91,7 @@ struct AccessNotes: Encodable {
       }
       + givenUp.map { one in
         let member = Terminal.visible(one.member)
-        return one.keeps == "nothing"
-          ? "\(one.person) is leaving \(member); the next sync of an owner takes the access away."
-          : "\(one.person) has handed \(member) over, and stays as \(one.keeps) with the next sync of an owner."
+        return "\(one.person) has left \(member); the next sync of an owner changes its key."
       }
       + offered.map(\.line)
   }

@@ -107,7 +107,7 @@ extension FailureReport {
         .damaged
       case .noSpace: .noSpace
       case .readOnly, .permission, .noAccess, .viewersOnlyRead, .ownersOnly, .lastOwner,
-        .accessEnded, .thisDeviceRemoved:
+        .accessEnded, .moreSenior, .thisDeviceRemoved:
         .notPermitted
       case .alreadyExists: .alreadyExists
       case .io(_, let number): Self.status(ofErrno: number)

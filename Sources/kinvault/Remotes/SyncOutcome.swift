@@ -90,12 +90,9 @@ struct SyncOutcome: Encodable {
           "\(name($0))'s access to \(member), which another owner took away, has ended."
         }
         + revocation.givenAgain.map {
-          "\(name($0))'s access to \(member) was given while another owner changed its keys, and was given again."
+          "\(name($0)), who has access to \(member), was given its key, which was changed without knowing of that."
         }
-        + revocation.left.map { "\(name($0)) has left \(member), and has no access any more." }
-        + revocation.lowered.sorted { $0.key < $1.key }.map {
-          "\(name($0.key)), who handed \(member) over, is \($0.value == .editor ? "an" : "a") \($0.value) now."
-        }
+        + revocation.left.map { "\(name($0)) has left \(member), and has no key of it any more." }
       return lines.isEmpty ? ["\(member) has new keys, since someone's devices changed."] : lines
     }
   }

@@ -1,0 +1,80 @@
+import BlobStore
+import Synchronization
+import VaultModel
+
+/// The links of one member as they were last read, shared by all that judge its heads.
+final class KnownLinks: Sendable {
+  private let latest: Mutex<MemberLinks>
+
+  init(_ links: MemberLinks) { latest = Mutex(links) }
+
+  var links: MemberLinks { latest.withLock { $0 } }
+
+  func replace(_ links: MemberLinks) { latest.withLock { $0 = links } }
+}
+
+extension VaultContext {
+  /// What opens a member as the vault's folder has it.
+  func opening(of member: MemberID) throws(VaultError) -> MemberOpening {
+    MemberOpening(
+      member: member, store: store, files: signedFiles, people: people, person: person,
+      now: clock.milliseconds(), memory: try state.loadLinkMemory(of: member))
+  }
+
+  /// Keeps what counts of a member's links, and puts what the folder lacks of it back.
+  func keep(_ links: MemberLinks, wraps: [VaultPath: [UInt8]]) throws(VaultError) {
+    guard !isReadOnly else { return }
+    for (path, bytes) in links.lost {
+      try storing { () throws(BlobStoreError) in
+        try store.replace(BlobPath(path.string), bytes, durably: true)
+      }
+    }
+    try state.remember(links, wraps: wraps)
+  }
+}
+
+extension Member {
+  /// Whether an epoch is better than the one in use here, and this person was not given its key.
+  var waitsForKey: Bool {
+    let epochs = register.links.trust.epochs
+    guard let best = epochs.ranking.first, best != epoch else { return false }
+    return epochs.unwrapped[best]?.contains(context.person) ?? false
+  }
+
+  /// Whether this person made the member.
+  package var isOwn: Bool { register.links.creator == context.person }
+
+  /// Whether this person's changes count. Everyone ignores what others write, so it is never written.
+  package var mayWrite: Bool {
+    guard context.removal == nil else { return false }
+    return switch role {
+    case .owner, .editor: true
+    case .viewer, nil: false
+    }
+  }
+
+  /// Reads the links again: someone may have been given access since, or a new epoch begun.
+  func reloadLinks() throws(VaultError) {
+    try heads.withLock { (heads) throws(VaultError) in
+      try loadLinks()
+      _ = try followEpoch(&heads)
+    }
+  }
+
+  /// The same for who holds `heads` and sees to it that what is known follows the epoch.
+  ///
+  /// When this person has no access any more the keys stay as they were, so that what is open can be closed.
+  func loadLinks() throws(VaultError) {
+    let opening = try context.opening(of: id)
+    let links = try opening.loadLinks()
+    var wraps: [VaultPath: [UInt8]] = [:]
+    if links.role(of: context.person, now: opening.now) != nil {
+      let opened = try opening.open(
+        links, identities: context.keys.identities, reusing: register.keys)
+      register.keys.replace(by: opened.keys)
+      wraps = opened.wraps
+    }
+    register.known.replace(links)
+    try context.keep(links, wraps: wraps)
+  }
+}

@@ -1,0 +1,181 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+import VaultTrust
+
+/// Who may do what with one member: its links, as `VaultTrust` judges them. Docs/Format.md, "Links".
+struct MemberLinks: Sendable {
+  let member: MemberID
+  let trust: MemberTrust
+  /// The root and all links that are sound.
+  let files: [VaultPath: [UInt8]]
+  /// What this machine remembers and the folder lacks.
+  let lost: [VaultPath: [UInt8]]
+  let problems: [Problem]
+
+  var history: MemberHistory { trust.history }
+  var access: Access { trust.history.access }
+  var creator: PersonID { trust.history.root.person }
+
+  /// What a person may do at a time in milliseconds since 1970; nil: nothing.
+  func role(of person: PersonID, now: UInt64) -> Role? { access.role(of: person, at: now) }
+
+  /// Whether the person had access at some time that has ended by this one, and nobody took it.
+  func hasEnded(for person: PersonID, now: UInt64) -> Bool {
+    access.includes(person) && role(of: person, now: now) == nil
+  }
+
+  /// Whether heads of the person's devices counted once.
+  func couldWrite(_ person: PersonID) -> Bool {
+    history.everGiven(to: person).contains { $0.role >= .editor }
+  }
+
+  /// Those who have the key of an epoch, as links say that count.
+  func holders(of epoch: StatementID) -> Set<PersonID> {
+    Set((trust.epochs.wraps[epoch] ?? []).map(\.person))
+  }
+
+  /// Whether a link that counts began an epoch with this key.
+  func hasEpoch(_ commitment: FileHash) -> Bool {
+    trust.epochs.states.keys.contains { history.link($0)?.epoch == commitment }
+  }
+
+  /// What is said of a link that does not count; nil for one that does.
+  static func problem(_ verdict: LinkVerdict, path: String) -> Problem? {
+    switch verdict {
+    case .counts: nil
+    case .waits(let id):
+      Problem(
+        .leftover, .note, path: path,
+        reason: "what it builds on (\(id.shortHex)) has not come yet, so it does not count yet")
+    case .departed:
+      Problem(
+        .removedDevice, .note, path: path,
+        reason: "its device has been removed, and its person has not listed it: it does not count")
+    case .noPlace:
+      Problem(
+        .untrusted, .warning, path: path, reason: "whoever wrote it was no owner; it is ignored")
+    case .taken(let id):
+      Problem(
+        .untrusted, .warning, path: path,
+        reason: "a more senior owner took its writer's place (\(id.shortHex)); it is ignored")
+    case .givenUp(let id):
+      Problem(
+        .untrusted, .warning, path: path,
+        reason: "its writer had given their place up (\(id.shortHex)); it is ignored")
+    case .someoneStays:
+      Problem(
+        .untrusted, .note, path: path,
+        reason: "its writer stays an owner, as nobody else would be one who can share")
+    }
+  }
+}
+
+/// Reads the root and the links of one member: those of a folder, and those that this machine remembers.
+struct LinkReading {
+  let member: MemberID
+  let store: any BlobStore
+  let files: SignedFiles
+  let people: People
+  let memory: LinkMemory
+
+  /// - Throws: `missing`, `damaged` of the member's root; `io` and the like.
+  func run() throws(VaultError) -> MemberLinks {
+    let rootPath = VaultPath.memberRoot(member)
+    let rootFile = try readRoot(rootPath)
+    let root = try MemberRoot.load(member, from: rootFile, people: people)
+    var known: [VaultPath: [UInt8]] = [:]
+    var problems: [Problem] = []
+    var found: Set<VaultPath> = []
+    let folder = BlobPath("members/\(member.hex)/links")
+    for entry in try storing({ () throws(BlobStoreError) in try store.list(folder) }) {
+      let text = folder.appending(entry.name).string
+      guard let path = VaultPath(parsing: text) else {
+        problems.append(.foreign(text))
+        continue
+      }
+      found.insert(path)
+      if memory.files[path] != nil { continue }
+      do throws(VaultError) { known[path] = try read(path) } catch {
+        problems.append(Problem(error, path: text))
+      }
+    }
+    for (path, bytes) in memory.files {
+      if case .link = path { known[path] = bytes }
+    }
+    let paths = Dictionary(
+      known.map { (StatementFile(.link, $0.value), $0.key) },
+      uniquingKeysWith: { first, _ in first })
+    let trust = people.trust.judging(
+      member, root: root, links: Array(paths.keys), verified: memory.verified, ends: memory.ends)
+    for (file, error) in trust.broken {
+      guard let path = paths[file] else { continue }
+      known[path] = nil
+      problems.append(Problem(.damaged, .damage, path: path.string, reason: "\(error)"))
+    }
+    problems += self.problems(of: known.keys, trust)
+    known[rootPath] = rootFile
+    return MemberLinks(
+      member: member, trust: trust, files: known, lost: try lost(found),
+      problems: problems.sorted { $0.path < $1.path })
+  }
+
+  private func readRoot(_ path: VaultPath) throws(VaultError) -> [UInt8] {
+    if let known = memory.files[path] { return known }
+    return try storing { () throws(BlobStoreError) in
+      try store.read(BlobPath(path.string), limit: SignedFiles.sizeLimit)
+    }
+  }
+
+  private func read(_ path: VaultPath) throws(VaultError) -> [UInt8] {
+    let bytes = try storing { () throws(BlobStoreError) in
+      try store.read(BlobPath(path.string), limit: SignedFiles.sizeLimit)
+    }
+    do throws(TrustError) {
+      guard try StatementFile(.link, bytes).place(in: files.binding.vault) == path.statementPlace
+      else {
+        throw .contradiction("its name is not that of what it says")
+      }
+    } catch {
+      throw .damaged(path: path.string, reason: "\(error)")
+    }
+    return bytes
+  }
+
+  private func problems(
+    of paths: some Sequence<VaultPath>, _ trust: MemberTrust
+  ) -> [Problem] {
+    var problems: [Problem] = []
+    for path in paths {
+      guard case .link(_, let id) = path else { continue }
+      let verdict = trust.history.verdict(on: id) ?? trust.waiting[id].map { .waits(for: $0) }
+      if let problem = verdict.flatMap({ MemberLinks.problem($0, path: path.string) }) {
+        problems.append(problem)
+      }
+    }
+    for place in trust.history.access.contested {
+      problems.append(
+        Problem(
+          .untrusted, .warning, path: VaultPath.link(member, place.link).string,
+          reason:
+            "its holder gave the place that it made up twice, and nothing seen here before says which counts"
+        ))
+    }
+    return problems
+  }
+
+  private func lost(_ found: Set<VaultPath>) throws(VaultError) -> [VaultPath: [UInt8]] {
+    var lost: [VaultPath: [UInt8]] = [:]
+    for (path, bytes) in memory.files {
+      if case .link = path {
+        if !found.contains(path) { lost[path] = bytes }
+      } else {
+        let size = try storing { () throws(BlobStoreError) in
+          try store.size(of: BlobPath(path.string))
+        }
+        if size == nil { lost[path] = bytes }
+      }
+    }
+    return lost
+  }
+}

@@ -1,0 +1,113 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+import VaultTrust
+
+/// Writes links of one member in this person's name, after the wraps that they name. Docs/Format.md, "Links".
+struct LinkWriter {
+  let links: MemberLinks
+  let context: VaultContext
+  /// Of this device, which signs.
+  private let certificate: StatementID
+
+  /// - Throws: `keysDivided`, `thisDeviceRemoved` when this device may not sign now.
+  init(_ links: MemberLinks, _ context: VaultContext) throws(VaultError) {
+    self.links = links
+    self.context = context
+    certificate = try context.ownCertificate().id
+  }
+
+  /// Writes a link as an owner; durable when this returns.
+  ///
+  /// - Parameters:
+  ///   - epoch: Of one that begins an epoch, the commitment to its key.
+  ///   - people: Those whose place is taken by it, or who have left: what of theirs counts is confirmed.
+  /// - Throws: `ownersOnly` without a place; `limit`.
+  func write(
+    _ changes: [Change] = [], epoch: FileHash? = nil, wraps: [Wrap] = [],
+    confirming people: Set<PersonID> = []
+  ) throws(VaultError) {
+    guard let seat = links.history.seats(of: context.person).first else {
+      throw .ownersOnly(member: links.member)
+    }
+    try store(
+      Link(
+        member: links.member, person: context.person, certificate: certificate, place: seat,
+        follows: links.history.tips, changes: changes, epoch: epoch, wraps: wraps,
+        time: context.clock.milliseconds(),
+        confirmed: links.history.unconfirmed(by: people)))
+  }
+
+  /// Gives up what this person has, but for a role; durable when this returns.
+  ///
+  /// - Parameter heads: The newest that this person's devices wrote, which go on counting.
+  func leave(keeping role: Role?, heads: [LastHead]) throws(VaultError) {
+    try store(
+      Link(
+        member: links.member, person: context.person, certificate: certificate, place: nil,
+        follows: links.history.tips, changes: [.limit(context.person, role, until: 0)],
+        time: context.clock.milliseconds(), heads: heads))
+  }
+
+  private func store(_ link: Link) throws(VaultError) {
+    let files = context.signedFiles
+    let body = link.encoded()
+    do throws(ModelError) { _ = try Link(decoding: body) } catch {
+      throw .limit(
+        what: "the changes, keys and links that one link names",
+        found: link.changes.count + link.wraps.count + link.follows.count, limit: 1_024)
+    }
+    let device = context.device
+    try files.store(
+      files.statement(.link, body) { device.signingKey.sign($0) },
+      at: .link(links.member, files.binding.vault.statementID(.link, body: body)),
+      in: context.store)
+  }
+
+  /// Wraps an epoch's key for a person's open generation; the file is durable when this returns.
+  ///
+  /// - Parameter epoch: The link that began it; nil for the one that is to begin it.
+  /// - Throws: `keysDivided` for someone who has no open generation.
+  func wrap(
+    _ key: borrowing FamilyMemberKey, of epoch: StatementID?, for other: Person
+  ) throws(VaultError) -> Wrap {
+    guard let generation = other.generation,
+      let publicKey = other.agreementPublicKey(generation: generation)
+    else { throw .keysDivided(person: other.id) }
+    let file: [UInt8]
+    do throws(CryptoError) {
+      file = try key.wrap(
+        for: EpochWrapContext(
+          member: links.member,
+          commitment: key.commitment(member: links.member, binding: context.binding),
+          person: other.id, generation: generation),
+        agreementPublicKey: publicKey, binding: context.binding)
+    } catch {
+      throw .crypto(error)
+    }
+    let name = Digest.sha256(file)
+    try context.signedFiles.store(file, at: .epochWrap(links.member, name), in: context.store)
+    return Wrap(epoch: epoch, person: other.id, generation: generation, file: name)
+  }
+
+  /// Wraps the keys that this person has of epochs for somebody who has no wrap of them; at most so many, the ones in use
+  /// first.
+  func wraps(
+    of epochs: [StatementID], for other: Person, limit: Int = 256
+  ) throws(VaultError) -> [Wrap] {
+    let opening = try context.opening(of: links.member)
+    let identities = context.keys.identities
+    var own: [StatementID: EpochWrap] = [:]
+    for wrap in links.history.wraps(for: context.person)
+    where identities[wrap.wrap.generation] != nil { own[wrap.epoch] = wrap }
+    var wraps: [Wrap] = []
+    for epoch in epochs where wraps.count < limit {
+      let known = links.trust.epochs.wraps[epoch] ?? []
+      guard let mine = own[epoch],
+        !known.contains(where: { $0.person == other.id && $0.generation == other.generation })
+      else { continue }
+      wraps.append(try wrap(opening.unwrap(mine, identities), of: epoch, for: other))
+    }
+    return wraps
+  }
+}

@@ -1,0 +1,80 @@
+import BlobStore
+import VaultModel
+
+/// The root and the links of a member that this machine has seen count, and the wraps that it has opened.
+///
+/// It only grows. What it holds is judged with what the vault's folder has, is not verified again, and is put back into a
+/// folder that lacks it: so a backup that is put back takes back no removal. Docs/Format.md, "This machine's state".
+package struct LinkMemory: Hashable, Sendable {
+  private var remembered: RememberedFiles
+
+  var files: [VaultPath: [UInt8]] { remembered.files }
+  /// Links that ended a tenure and counted here.
+  var ends: Set<StatementID> { remembered.ends }
+
+  /// Links whose signatures were verified before.
+  var verified: Set<StatementID> {
+    Set(
+      files.keys.compactMap { path in
+        if case .link(_, let id) = path { id } else { nil }
+      })
+  }
+
+  package init() { remembered = RememberedFiles() }
+
+  /// Takes what lasts of a member's links, and the wraps that were opened.
+  mutating func note(_ links: MemberLinks, wraps: [VaultPath: [UInt8]]) {
+    let lasting = links.history.lasting
+    for (path, bytes) in links.files {
+      if case .link(_, let id) = path, !lasting.contains(id) { continue }
+      remembered.files[path] = bytes
+    }
+    remembered.files.merge(wraps) { _, new in new }
+    remembered.ends.formUnion(links.history.ends)
+  }
+
+  func encoded() -> [UInt8] { remembered.encoded() }
+
+  init(decoding file: [UInt8]) throws(ModelError) {
+    remembered = try RememberedFiles(decoding: file, what: "memory of links")
+  }
+}
+
+extension StateFolder {
+  private static func path(of member: MemberID) -> BlobPath { BlobPath("links/\(member.hex)") }
+
+  /// What this machine has seen count of a member's links; empty for one that it never opened.
+  ///
+  /// - Throws: `damaged` when it is not as it was written; without it a removal could be taken back.
+  package func loadLinkMemory(of member: MemberID) throws(VaultError) -> LinkMemory {
+    let file: [UInt8]
+    do throws(BlobStoreError) {
+      file = try store.read(Self.path(of: member), limit: RememberedFiles.encodedLimit)
+    } catch {
+      if case .notFound = error { return LinkMemory() }
+      throw VaultError(error)
+    }
+    do { return try LinkMemory(decoding: file) } catch {
+      throw VaultError(error, path: describe(Self.path(of: member)))
+    }
+  }
+
+  /// Adds to it, on disk when this returns.
+  func remember(
+    _ links: MemberLinks, wraps: [VaultPath: [UInt8]]
+  ) throws(VaultError) {
+    // Seldom is there anything new, and then no lock is needed to see that.
+    let before = try loadLinkMemory(of: links.member)
+    var memory = before
+    memory.note(links, wraps: wraps)
+    guard memory != before else { return }
+    try withLock("links-lock") { () throws(VaultError) in
+      var memory = try loadLinkMemory(of: links.member)
+      memory.note(links, wraps: wraps)
+      let bytes = memory.encoded()
+      try storing { () throws(BlobStoreError) in
+        try store.replace(Self.path(of: links.member), bytes, durably: true)
+      }
+    }
+  }
+}

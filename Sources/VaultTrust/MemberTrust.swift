@@ -1,0 +1,39 @@
+import VaultModel
+
+/// One member as its root and links tell it, judged by the people who are known.
+package struct MemberTrust: Sendable {
+  package let history: MemberHistory
+  package let epochs: Epochs
+  /// Files among its links that are no links, with the reason.
+  package let broken: [StatementFile: TrustError]
+  /// Links whose certificate is not here, with the one that is missing.
+  package let waiting: [StatementID: StatementID]
+}
+
+extension Trust {
+  /// Judges one member by these people. No other member is needed for that.
+  ///
+  /// - Parameters:
+  ///   - root: The member's, which stands.
+  ///   - verified: Links that were verified here before.
+  ///   - ends: Links that ended a tenure and counted here before.
+  package func judging(
+    _ member: MemberID, root: MemberRoot, links: [StatementFile], verified: Set<StatementID>,
+    ends: Set<StatementID>
+  ) -> MemberTrust {
+    let all = statements.adding(links, verified: verified)
+    let history = Self.history(of: member, root, all, people, ends: ends)
+    return MemberTrust(
+      history: history, epochs: Epochs(of: history) { people[$0]?.openGeneration },
+      broken: all.broken, waiting: all.waiting)
+  }
+
+  /// The verdict on a head of this member that `head(decoding:)` gave.
+  ///
+  /// - Parameter current: The epoch that is written under here.
+  package func verdict(
+    on head: HeadFile, in member: MemberTrust, current: StatementID?, covers: [HeadCover] = []
+  ) -> HeadVerdict {
+    obstacle(to: head) ?? member.history.verdict(on: head, current: current, covers: covers)
+  }
+}

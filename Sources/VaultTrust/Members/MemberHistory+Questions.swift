@@ -1,0 +1,139 @@
+import VaultModel
+
+/// Access that somebody was given and has.
+package struct GivenAccess: Hashable, Sendable {
+  package let role: Role
+  /// Milliseconds since 1970; zero: no end.
+  package let until: UInt64
+  package let giver: PersonID
+  /// By the giver's clock.
+  package let time: UInt64
+
+  fileprivate var lastsUntil: UInt64 { until == 0 ? .max : until }
+}
+
+/// An epoch's key for a person.
+package struct EpochWrap: Hashable, Sendable {
+  package let epoch: StatementID
+  /// What the link that began the epoch says its key is.
+  package let commitment: FileHash
+  package let wrap: Wrap
+}
+
+/// What is asked about a member's links besides who counts.
+extension MemberHistory {
+  /// A link that is placed, by its id.
+  package func link(_ id: StatementID) -> Link? { graph.number(of: id).map { graph.links[$0] } }
+
+  /// What is left of what the person was given, the most first.
+  package func given(to person: PersonID) -> [GivenAccess] {
+    let left = (remainders[person] ?? []).compactMap { remainder in
+      remainder.role.map { access(of: remainder.gift, as: $0) }
+    }
+    return left.sorted { ($1.role, $1.lastsUntil, $0.time) < ($0.role, $0.lastsUntil, $1.time) }
+  }
+
+  /// All that the person was ever given by links that count, whether anything is left of it or not.
+  package func everGiven(to person: PersonID) -> [GivenAccess] {
+    (remainders[person] ?? []).map { access(of: $0.gift, as: $0.gift.role) }
+  }
+
+  private func access(of gift: Gift, as role: Role) -> GivenAccess {
+    let link = gift.link.map { graph.links[$0] }
+    return GivenAccess(
+      role: role, until: gift.until, giver: link?.person ?? root.person,
+      time: link?.time ?? root.time)
+  }
+
+  /// Everyone who was ever given anything by a link that counts.
+  package var everyone: Set<PersonID> { Set(remainders.keys) }
+
+  /// The last leaving of the person that counts, with what they keep; nil if there is none.
+  package func leaving(of person: PersonID) -> (id: StatementID, keeps: Role?)? {
+    for number in graph.ids.indices.reversed() where verdicts[number] == .counts {
+      let link = graph.links[number]
+      guard link.person == person, link.place == nil,
+        case .limit(_, let role, _)? = link.changes.first
+      else { continue }
+      return (graph.ids[number], role)
+    }
+    return nil
+  }
+
+  /// The links of these people that count and that no counting link confirms yet, but for what they gave up: what a link
+  /// that takes their place confirms.
+  package func unconfirmed(by people: Set<PersonID>) -> [StatementID] {
+    if people.isEmpty { return [] }
+    let counting = graph.ids.indices.filter { verdicts[$0] == .counts }
+    let confirmed = Set(counting.flatMap { graph.links[$0].confirmed })
+    let written = counting.filter { number in
+      let link = graph.links[number]
+      return link.place != nil && people.contains(link.person)
+        && !confirmed.contains(graph.ids[number])
+    }
+    return written.prefix(StatementLimits.confirmed).map { graph.ids[$0] }
+  }
+
+  /// Whether an owner's link can take all that a person has: they hold no place that is as senior as the owner's first.
+  package func mayTake(_ person: PersonID, by owner: PersonID) -> Bool {
+    func rank(_ holder: PersonID) -> Int? {
+      places.firstIndex { $0.tenures.last.map { $0.isHeld && $0.holder == holder } ?? false }
+    }
+    guard let mine = rank(owner) else { return false }
+    return rank(person).map { $0 > mine } ?? true
+  }
+
+  /// The links that count and that devices with these certificates have signed or agreed to. Of a hand over, all that its
+  /// giver did before as well.
+  package func signed(by certificates: Set<StatementID>) -> Set<StatementID> {
+    var found: Set<StatementID> = []
+    for number in graph.ids.indices where verdicts[number] == .counts {
+      let link = graph.links[number]
+      if certificates.contains(link.certificate)
+        || link.handOver.map({ certificates.contains($0.certificate) }) ?? false
+      {
+        found.insert(graph.ids[number])
+      }
+    }
+    return found
+  }
+
+  /// The wraps for a person of every epoch that was begun by someone who had a place, counting or not: heads of an epoch
+  /// that fell are late, and have to be opened.
+  package func wraps(for person: PersonID) -> [EpochWrap] {
+    var found: [EpochWrap] = []
+    for number in graph.ids.indices where verdicts[number] != .noPlace {
+      for wrap in graph.links[number].wraps where wrap.person == person {
+        let epoch = wrap.epoch ?? graph.ids[number]
+        guard let begun = link(epoch)?.epoch else { continue }
+        found.append(EpochWrap(epoch: epoch, commitment: begun, wrap: wrap))
+      }
+    }
+    return found
+  }
+
+  /// The files of wraps that links name which may count.
+  package var wrapFiles: Set<FileHash> {
+    var files: Set<FileHash> = []
+    for number in graph.ids.indices where verdicts[number] != .noPlace {
+      files.formUnion(graph.links[number].wraps.map(\.file))
+    }
+    return files
+  }
+
+  /// The links that are worth keeping: all whose writers had a place or left, and what these follow.
+  package var lasting: Set<StatementID> {
+    let kept = graph.ids.indices.filter { verdicts[$0] != .noPlace }
+    let all = graph.closure(of: kept)
+    return Set(graph.ids.indices.filter(all.contains).map { graph.ids[$0] })
+  }
+
+  /// Whether the link begins an epoch that is none of these, or comes after one that does.
+  package func follows(_ id: StatementID, anEpochBesides known: Set<StatementID>) -> Bool {
+    guard let number = graph.number(of: id) else { return false }
+    let past = graph.closure(of: [number])
+    return graph.ids.indices.contains { other in
+      past.contains(other) && graph.links[other].epoch != nil && !known.contains(graph.ids[other])
+    }
+  }
+}

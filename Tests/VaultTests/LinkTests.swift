@@ -1,0 +1,130 @@
+import BlobStore
+import Testing
+import VaultCrypto
+import VaultModel
+import VaultTrust
+
+@testable import Vault
+
+/// What owners do at once, and what whoever has real keys writes to get in.
+struct LinkTests {
+  /// What was a grant that an owner overlooked: it is given the key because its giver is an owner, and for no other reason.
+  @Test func whoWasSharedWithWhileAnotherOwnerChangedTheKeyIsGivenIt() throws {
+    let adults = try Adults()
+    try adults.share(with: adults.ben, .owner)
+    try adults.anna.write("Visit")
+    try adults.meet()
+    try adults.anna.vault.beginEpoch(of: #require(adults.anna.emma), without: [])
+    try adults.ben.vault.share(#require(adults.ben.emma), with: adults.carla.id, role: .editor)
+    try adults.meet()
+    // Carla has the key of before only, which opens nothing that is there by now.
+    #expect(adults.carla.emma == nil)
+    let annas = try #require(adults.anna.emma)
+    #expect(!annas.register.links.holders(of: annas.epoch).contains(adults.carla.id))
+    #expect(try adults.anna.vault.tendEpochs().map(\.givenAgain) == [[adults.carla.id]])
+    #expect(try adults.anna.vault.tendEpochs() == [])
+    try adults.meet()
+    #expect(adults.carla.emma?.epoch == annas.epoch)
+    try adults.carla.write("Vaccine")
+    try adults.meet()
+    for adult in adults.everyone {
+      #expect(try adult.titles == ["Visit", "Vaccine"])
+      try adult.reopen()
+      #expect(adult.vault.problems == [])
+    }
+  }
+
+  @Test(arguments: [(Role.viewer, Role.editor), (.editor, .viewer), (.owner, .editor)])
+  func ofWhatTwoOwnersGiveAtOnceTheStrongerCounts(annas: Role, bens: Role) throws {
+    let adults = try Adults()
+    try adults.share(with: adults.ben, .owner)
+    try adults.anna.vault.share(#require(adults.anna.emma), with: adults.carla.id, role: annas)
+    try adults.ben.vault.share(#require(adults.ben.emma), with: adults.carla.id, role: bens)
+    try adults.meet()
+    #expect(adults.carla.emma?.role == max(annas, bens))
+    for adult in adults.everyone {
+      try adult.reopen()
+      #expect(adult.vault.problems == [])
+      let accesses = try #require(adult.emma).accesses().filter { $0.person == adults.carla.id }
+      #expect(accesses.map(\.role) == [max(annas, bens)])
+    }
+  }
+
+  @Test func aLaterEndThatAnotherOwnerGaveIsNotTakenWithTheEarlierOne() throws {
+    let adults = try Adults()
+    let (day, start): (UInt64, UInt64) = (86_400_000, 1_700_000_100_000)
+    try adults.share(with: adults.ben, .owner)
+    try adults.share(with: adults.carla, .viewer, until: start + 10 * day)
+    adults.anna.clock.advance(days: 11)
+    // Anna's device carries out the end while Ben, whose clock is behind, prolongs it.
+    #expect(try adults.anna.vault.tendEpochs().map(\.expired) == [[adults.carla.id]])
+    try adults.ben.vault.share(
+      #require(adults.ben.emma), with: adults.carla.id, role: .viewer, until: start + 60 * day)
+    try adults.meet()
+    let emma = try #require(adults.anna.emma)
+    #expect(emma.register.links.access.includes(adults.carla.id))
+    #expect(try adults.anna.vault.tendEpochs().map(\.givenAgain) == [[adults.carla.id]])
+    try adults.meet()
+    #expect(adults.carla.emma?.role == .viewer)
+  }
+
+  /// An owner who is out gives ownership to somebody made up, from before and after, and an innocent link follows that.
+  @Test func whatAFormerOwnerGivesIsCarriedOnByNobody() throws {
+    let adults = try Adults()
+    try adults.share(with: adults.ben, .owner)
+    let (emma, vault) = (try #require(adults.ben.emma), adults.ben.vault)
+    let history = emma.register.links.history
+    let seat = try #require(history.seats(of: adults.ben.id).first)
+    let before = try vault.link(of: emma, as: seat, [.give(adults.carla.id, .owner, until: 0)])
+    try adults.anna.vault.beginEpoch(of: #require(adults.anna.emma), without: [adults.ben.id])
+    let annas = try #require(adults.anna.emma)
+    var after = before
+    after.follows = annas.register.links.history.tips
+    for link in [before, after] {
+      for adult in adults.everyone { try vault.forge(link, into: adult.store) }
+    }
+    try adults.meet()
+    for adult in [adults.anna, adults.carla] {
+      try adult.reopen()
+      #expect(try adult.vault.tendEpochs() == [])
+    }
+    #expect(adults.carla.emma == nil)
+    let links = try #require(adults.anna.emma).register.links
+    #expect(links.access.entitlements.keys.map { $0 } == [adults.anna.id])
+    // What Anna writes next follows neither, and changes nothing for Carla.
+    try adults.share(with: adults.ben, .viewer)
+    #expect(try !#require(adults.anna.emma).register.links.access.includes(adults.carla.id))
+  }
+
+  /// A wrap is what its link names, and holds the key that the epoch's link commits to.
+  @Test func aWrapThatIsChangedOpensNothingAndIsTold() throws {
+    let adults = try Adults()
+    try adults.anna.vault.share(
+      #require(adults.anna.emma), with: adults.ben.id, role: .editor)
+    let emma = try #require(adults.anna.emma)
+    let wrap = try #require(emma.register.links.history.wraps(for: adults.ben.id).first)
+    let path = VaultPath.epochWrap(emma.id, wrap.wrap.file)
+    var bytes = try #require(adults.anna.store.blobs[BlobPath(path.string)])
+    bytes[40] ^= 1
+    try adults.ben.store.replace(BlobPath(path.string), bytes, durably: true)
+    try adults.meet()
+    try adults.ben.reopen()
+    #expect(adults.ben.emma == nil)
+    #expect(adults.ben.vault.problems.contains { $0.reason.contains("name") })
+  }
+
+  @Test func whatThisMachineRemembersOfLinksIsPutBack() throws {
+    let adults = try Adults()
+    try adults.share(with: adults.ben, .editor)
+    let paths = adults.anna.store.blobs.keys.filter { $0.string.contains("/links/") }
+    try #require(paths.count == 2)
+    for path in paths { try adults.anna.store.remove(path) }
+    try adults.anna.reopen()
+    #expect(
+      adults.anna.vault.problems.map(\.kind) == [.rollback, .rollback])
+    for path in paths { #expect(adults.anna.store.blobs[path] != nil) }
+    #expect(try #require(adults.anna.emma).accesses().count == 2)
+    try adults.anna.reopen()
+    #expect(adults.anna.vault.problems == [])
+  }
+}
