@@ -16,7 +16,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/CoreOffice/XMLCoder", from: "0.18.2"),
-    // The independent witness of our cryptography; linked into tests only.
+    // X-Wing; and in tests the independent witness of the rest of our cryptography, which is OpenSSL's and libsodium's.
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
   ],
   targets: [
@@ -31,7 +31,12 @@ let package = Package(
       name: "VaultModel",
       dependencies: [.product(name: "SwiftProtobuf", package: "swift-protobuf")],
       exclude: ["Proto/kinvault.proto"]),
-    .target(name: "VaultCrypto", dependencies: ["CSodium", "COpenSSL", "CLinux", "VaultModel"]),
+    .target(
+      name: "VaultCrypto",
+      dependencies: [
+        "CSodium", "COpenSSL", "CLinux", "VaultModel",
+        .product(name: "Crypto", package: "swift-crypto"),
+      ]),
     .target(name: "VaultTrust", dependencies: ["VaultModel", "VaultCrypto"]),
     .target(
       name: "BlobStore",
@@ -104,9 +109,12 @@ let package = Package(
     .testTarget(
       name: "VaultCryptoTests",
       dependencies: [
-        "VaultModel", "VaultCrypto", "CSodium", "COpenSSL", "CLinux",
+        "VaultModel", "VaultCrypto", "CSodium", "COpenSSL", "CLinux", "TestSupport",
         .product(name: "Crypto", package: "swift-crypto"),
-      ]),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      // The second implementation of X-Wing.
+      exclude: ["xwing.py"]),
     .testTarget(
       name: "VaultTrustTests",
       dependencies: ["VaultModel", "VaultCrypto", "VaultTrust"]),

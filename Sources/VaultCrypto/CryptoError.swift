@@ -21,8 +21,6 @@ package enum CryptoError: Error, Hashable, Sendable {
   case costOutOfRange(Argon2Cost)
   /// Argon2id found no memory for its cost.
   case outOfMemory(memoryKiB: UInt32)
-  /// An X25519 public key that gives a shared secret that everyone knows.
-  case weakPublicKey
-  /// Not 32 bytes, or not a key of its kind.
+  /// Not a public key of its kind, or one with which everyone would know a part of the shared secret.
   case invalidKey
 }

@@ -109,7 +109,7 @@ package struct SampleDecoder: Sendable {
         "device request",
         DeviceRequestBody(
           person: random.id(), device: random.id(), signingPublicKey: random.bytes(32),
-          agreementPublicKey: random.bytes(32), consent: random.bytes(64), time: 5,
+          agreementPublicKey: random.bytes(1_216), consent: random.bytes(64), time: 5,
           sealed: Sealed(nonce: random.bytes(12), ciphertext: random.bytes(40))),
         DeviceRequestBody.init(decoding:)
       ) { $0.encoded() },

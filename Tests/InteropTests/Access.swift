@@ -136,16 +136,13 @@ struct Access {
     let (id, commitment) = (try Array(hex: member), try begun.bytes(7))
     let file = try vault.file("members/\(member)/wraps/\(wrap.bytes(4).hex)")
     try Refused.unless(
-      try file.sha256 == wrap.bytes(4) && file.count == 73 && file[0] == 1, "a wrap's name")
+      try file.sha256 == wrap.bytes(4), "a wrap's name")
     let generation = try wrap.bytes(3)
     guard let known = people[person.id] else { throw Refused("a stranger's wrap") }
-    let (ephemeral, publicKey) = (
-      Array(file[1..<33]), try known.agreementPublicKey(generation: generation)
-    )
-    let wrapKey = try vault.primitives.wrapKey(
-      try person.agreementKey(generation: generation), ephemeral, "epoch-wrap",
-      salt: ephemeral + publicKey, context: id + commitment + person.id + generation)
-    let key = try unwrap(Array(file[33...]), with: wrapKey)
+    let key = try vault.primitives.unwrapped(
+      file, try person.agreementKey(generation: generation),
+      try known.agreementPublicKey(generation: generation), "epoch-wrap",
+      context: id + commitment + person.id + generation)
     let committed = Array("kinvault/2/epoch".utf8) + [0] + vault.primitives.vault + id + key
     try Refused.unless(committed.sha256 == commitment, "the epoch's key")
     return ObjectReader(memberKey: key, member: id, primitives: vault.primitives)

@@ -40,11 +40,8 @@ struct DeviceSlot {
     try Refused.unless(
       try Array(signing.publicKey.rawRepresentation) == certificate.bytes(3), "the signing key")
     let wrap = try vault.file("people/\(person.hex)/wraps/\(generation.hex)/\(device.hex)")
-    try Refused.unless(wrap.count == 72, "a wrap's size")
-    let ephemeral = Array(wrap.prefix(32))
-    let wrapKey = try primitives.wrapKey(
-      try keys.bytes(2), ephemeral, "device-wrap", salt: ephemeral + certificate.bytes(4),
+    return try primitives.unwrapped(
+      wrap, try keys.bytes(2), try certificate.bytes(4), "device-wrap",
       context: person + generation + device)
-    return try unwrap(Array(wrap.dropFirst(32)), with: wrapKey)
   }
 }

@@ -17,7 +17,7 @@ struct FrozenVault {
     let description = try JSONDecoder().decode(Description.self, from: json)
     try Refused.unless(
       description.format == "kinvault" && description.version == 1
-        && description.suite == "AES256GCM-HMACSHA256-X25519-ED25519-ARGON2ID", "vault.json")
+        && description.suite == "AES256GCM-HMACSHA256-XWING-ED25519-ARGON2ID", "vault.json")
     primitives = Primitives(vault: try Array(hex: description.vault))
   }
 

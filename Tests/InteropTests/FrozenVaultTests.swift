@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import Testing
 
@@ -31,10 +30,8 @@ import Testing
 
   @Test func wordsOpenTheRecoverySlot() throws {
     let generation = try person.known.generation
-    let agreement = try Curve25519.KeyAgreement.PrivateKey(
-      rawRepresentation: person.agreementKey(generation: generation))
     #expect(
-      try Array(agreement.publicKey.rawRepresentation)
+      try agreementPublicKey(of: person.agreementKey(generation: generation))
         == person.known.agreementPublicKey(generation: generation))
   }
 

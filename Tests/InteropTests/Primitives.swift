@@ -43,15 +43,31 @@ struct Primitives {
         sealed.bytes(2)[...], key: key, nonce: sealed.bytes(1), additionalData: context))
   }
 
-  /// The wrap key of an epoch or of a device: X25519, then HKDF.
-  func wrapKey(
-    _ privateKey: [UInt8], _ publicKey: [UInt8], _ label: String, salt: [UInt8], context: [UInt8]
+  /// The key in a wrap (section 4): X-Wing, HKDF, AES-KW.
+  ///
+  /// - Parameters:
+  ///   - file: The wrap.
+  ///   - privateKey: The seed.
+  ///   - publicKey: That of the certificate or the closing, which the seed must give.
+  func unwrapped(
+    _ file: [UInt8], _ privateKey: [UInt8], _ publicKey: [UInt8], _ label: String,
+    context: [UInt8]
   ) throws -> [UInt8] {
-    let own = try Curve25519.KeyAgreement.PrivateKey(rawRepresentation: privateKey)
-    let other = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: publicKey)
-    let secret = try own.sharedSecretFromKeyAgreement(with: other).withUnsafeBytes(Array.init)
-    return derive(secret, label, salt: salt, context: context)
+    try Refused.unless(file.count == 1 + 1120 + 40 && file[0] == 1, "a wrap's suite or size")
+    try Refused.unless(try agreementPublicKey(of: privateKey) == publicKey, "an agreement key")
+    let sent = Array(file[1...1120])
+    let secret = try XWingMLKEM768X25519.PrivateKey(seedRepresentation: privateKey, publicKey: nil)
+      .decapsulate(Data(sent)).withUnsafeBytes(Array.init)
+    let key = derive(secret, label, salt: sent + publicKey, context: context)
+    return try unwrap(Array(file.suffix(40)), with: key)
   }
+}
+
+/// X-Wing's public key of a seed.
+func agreementPublicKey(of seed: [UInt8]) throws -> [UInt8] {
+  Array(
+    try XWingMLKEM768X25519.PrivateKey(seedRepresentation: seed, publicKey: nil).publicKey
+      .rawRepresentation)
 }
 
 /// Opens AES-256-GCM; `ciphertext` ends with the tag.

@@ -72,15 +72,6 @@ import VaultModel
     #expect(unwrapped.withUnsafeBytes { Array($0) } == key)
   }
 
-  @Test func agreementAgrees() throws {
-    let ours = AgreementKey.random()
-    let theirs = Curve25519.KeyAgreement.PrivateKey()
-    let shared = try theirs.sharedSecretFromKeyAgreement(
-      with: .init(rawRepresentation: ours.publicKey))
-    let own = try ours.sharedSecret(with: Array(theirs.publicKey.rawRepresentation)).exposed
-    #expect(shared.withUnsafeBytes { Array($0) } == own)
-  }
-
   @Test func signaturesAgree() throws {
     let ours = SigningKey.random()
     let body = randomBytes(500)

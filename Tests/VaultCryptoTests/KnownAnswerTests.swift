@@ -127,52 +127,6 @@ import Testing
     #expect(try KeyWrap.unwrap(wrapped, under: wrappingKey).exposed == key)
   }
 
-  // MARK: X25519, RFC 7748, 5.2
-
-  @Test(arguments: [
-    (
-      "a546e36bf0527c9d3b16154b82465edd62144c0ac1fc5a18506a2244ba449ac4",
-      "e6db6867583030db3594c1a424b15f7c726624ec26b3353b10a903a6d0ab1c4c",
-      "c3da55379de9c6908e94ea4df28d084f32eccf03491c71f754b4075577a28552"
-    ),
-    (
-      "4b66e9d4d1b4673c5ad22691957d6af5c11b6421e0ea01d42ca4169e7918ba0d",
-      "e5210f12786811d3f4b7959d0538ae2c31dbe7106fc03c3efc4cd549c715a493",
-      "95cbde9476e8907d7aade45cb4b873f88b595a68799fa152e6f8f7647aac7957"
-    ),
-    (
-      "0900000000000000000000000000000000000000000000000000000000000000",
-      "0900000000000000000000000000000000000000000000000000000000000000",
-      "422c8e7a6227d7bca1350b3e2bb7279f7897b87bb6854b783c60e80311ae3079"
-    ),
-  ])
-  func agreesWithX25519(scalar: String, u: String, output: String) throws {
-    let key = AgreementKey(privateKey: SecretBytes(copying: hex(scalar)))
-    #expect(try key.sharedSecret(with: hex(u)).exposed == hex(output))
-  }
-
-  /// Points of small order: u = 0, 1, and the two of order 8 and p − 1, p, p + 1.
-  @Test(arguments: [
-    "0000000000000000000000000000000000000000000000000000000000000000",
-    "0100000000000000000000000000000000000000000000000000000000000000",
-    "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
-    "5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157",
-    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-    "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-    "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-  ])
-  func refusesAnAllZeroSharedSecret(u: String) {
-    #expect(throws: CryptoError.weakPublicKey) {
-      _ = try AgreementKey.random().sharedSecret(with: hex(u))
-    }
-  }
-
-  @Test(arguments: [0, 31, 33, 64]) func refusesPublicKeysOfOtherSizes(size: Int) {
-    #expect(throws: CryptoError.invalidKey) {
-      _ = try AgreementKey.random().sharedSecret(with: content(size))
-    }
-  }
-
   // MARK: Ed25519, RFC 8032, 7.1, tests 1-3
 
   @Test(arguments: [

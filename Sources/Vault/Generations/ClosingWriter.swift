@@ -176,14 +176,14 @@ extension SignedFiles {
     for certificate: Certificate, in folder: any LocalStore
   ) throws(VaultError) {
     let device = certificate.device
-    let wrapped: WrappedMasterKey
+    let wrap: [UInt8]
     do throws(CryptoError) {
-      wrapped = try master.wrap(
+      wrap = try master.wrap(
         for: DeviceWrapContext(person: person, generation: generation, device: device),
         agreementPublicKey: certificate.agreementKey, binding: binding)
     } catch {
       throw .crypto(error)
     }
-    try store(wrapped.bytes, at: .wrap(person, generation, device), in: folder)
+    try store(wrap, at: .wrap(person, generation, device), in: folder)
   }
 }

@@ -125,13 +125,10 @@ struct PersonKeys: Sendable {
     binding: Binding
   ) throws(VaultError) -> MasterKey {
     let path = VaultPath.wrap(person.id, generation, device.id).string
-    guard let wrapped = WrappedMasterKey(file: wrap) else {
-      throw .damaged(path: path, reason: "it has \(wrap.count) bytes")
-    }
     let master: MasterKey
     do throws(CryptoError) {
       master = try MasterKey.unwrap(
-        wrapped,
+        wrap,
         for: DeviceWrapContext(person: person.id, generation: generation, device: device.id),
         agreementKey: device.agreementKey, binding: binding)
     } catch {
@@ -150,7 +147,7 @@ extension SignedFiles {
   func loadWrap(_ path: VaultPath, _ memory: PeopleMemory) throws(VaultError) -> [UInt8] {
     if let known = memory.files[path] { return known }
     return try storing { () throws(BlobStoreError) in
-      try store.read(BlobPath(path.string), limit: WrappedMasterKey.byteCount)
+      try store.read(BlobPath(path.string), limit: DeviceWrapContext.fileLimit)
     }
   }
 }

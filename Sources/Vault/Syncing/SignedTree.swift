@@ -266,8 +266,8 @@ package struct SignedTree: Sendable {
     else {
       throw .damaged(path: path.string, reason: "its generation or its device is not known here")
     }
-    guard WrappedMasterKey(file: bytes) != nil else {
-      throw .damaged(path: path.string, reason: "it has \(bytes.count) bytes")
+    do throws(CryptoError) { try MasterKey.requireWrap(bytes) } catch {
+      throw VaultError(error, path: path.string)
     }
   }
 

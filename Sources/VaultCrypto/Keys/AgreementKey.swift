@@ -1,49 +1,94 @@
-import COpenSSL
+import Crypto
 
-/// A private key of X25519 (RFC 7748), of a device or a generation.
+import struct FoundationEssentials.Data
+
+/// A private key of X-Wing (draft-connolly-cfrg-xwing-kem-06), of a device or a generation: whoever has its public key
+/// can agree with it on a secret. The secret stands as long as either of X25519 and ML-KEM-768 does.
+///
+/// While a secret is agreed on, BoringSSL's copy of the private key is in ordinary memory, and is not erased.
 package struct AgreementKey: ~Copyable, Sendable {
-  package static let size = 32
+  /// Of the private key: the seed of which the keys of both algorithms are derived.
+  package static let privateSize = 32
+  package static let publicSize = 1_216
+  /// Of what `agree` gives to be sent.
+  static let encapsulatedSize = 1_120
 
   private let privateKey: SecretBytes
-  /// 32 bytes.
+  /// 1,216 bytes: that of ML-KEM-768, then that of X25519.
   package let publicKey: [UInt8]
 
   /// Any 32 bytes are a private key; traps for another size.
   package init(privateKey: consuming SecretBytes) {
-    precondition(privateKey.count == Self.size, "an X25519 key has 32 bytes")
-    publicKey = RawKey(private: privateKey, .x25519).publicBytes
+    precondition(privateKey.count == Self.privateSize, "a seed of X-Wing has 32 bytes")
+    publicKey = Array(Self.expanded(privateKey).publicKey.rawRepresentation)
     self.privateKey = privateKey
   }
 
   package static func random() -> AgreementKey {
-    AgreementKey(privateKey: SecretBytes(randomCount: size))
+    AgreementKey(privateKey: SecretBytes(randomCount: privateSize))
   }
 
   /// The private key itself, to be sealed into the password slot.
   package func copyOfPrivateKey() -> SecretBytes { privateKey.copy() }
 
-  /// What only the owners of the two private keys can compute.
+  /// A secret that was agreed on with somebody.
+  struct Agreement: ~Copyable {
+    /// 32 bytes.
+    let secret: SecretBytes
+    /// What is sent, 1,120 bytes: only the private key gets the secret out of it.
+    let encapsulated: [UInt8]
+  }
+
+  /// Draws a new secret for whoever has this public key.
   ///
-  /// Throws `invalidKey` unless the public key has 32 bytes, and `weakPublicKey` if the result
-  /// would be all zeros, which someone makes happen by sending a point of small order (RFC 7748,
-  /// section 6.1).
-  func sharedSecret(with publicKey: [UInt8]) throws(CryptoError) -> SecretBytes {
-    let own = RawKey(private: privateKey, .x25519)
-    guard let other = RawKey(public: publicKey, .x25519) else { throw .invalidKey }
-    let context = mustExist(EVP_PKEY_CTX_new_from_pkey(nil, own.key, nil))
-    defer { EVP_PKEY_CTX_free(context) }
-    mustSucceed(EVP_PKEY_derive_init(context))
-    var shared = SecretBytes(count: Self.size)
-    var size = Self.size
-    let isDerived = shared.withUnsafeMutableBytes { output in
-      EVP_PKEY_derive_set_peer(context, other.key) == 1
-        && EVP_PKEY_derive(
-          context, output.baseAddress!.assumingMemoryBound(to: UInt8.self), &size) == 1
+  /// Throws `invalidKey` for what is no public key, and for one of which everyone would know half of the secret
+  /// (RFC 7748, section 6.1).
+  static func agree(
+    with publicKey: [UInt8]
+  ) throws(CryptoError) -> Agreement {
+    do {
+      let key = try XWingMLKEM768X25519.PublicKey(rawRepresentation: publicKey)
+      let result = try key.encapsulate()
+      return Agreement(
+        secret: Self.secret(result.sharedSecret), encapsulated: Array(result.encapsulated))
+    } catch {
+      throw .invalidKey
     }
-    if !isDerived { ERR_clear_error() }
-    guard isDerived, size == Self.size,
-      !shared.constantTimeEquals(SecretBytes(count: Self.size))
-    else { throw .weakPublicKey }
-    return shared
+  }
+
+  /// The secret that somebody agreed on with this key. What was altered, or was for another key, gives another secret
+  /// without an error: whatever the secret protects tells.
+  ///
+  /// Throws `malformed` unless `encapsulated` has 1,120 bytes, or if its point is one of small order.
+  func secret(of encapsulated: [UInt8]) throws(CryptoError) -> SecretBytes {
+    guard encapsulated.count == Self.encapsulatedSize else {
+      throw .malformed(reason: "\(encapsulated.count) bytes, not \(Self.encapsulatedSize)")
+    }
+    do {
+      return Self.secret(try Self.expanded(privateKey).decapsulate(Data(encapsulated)))
+    } catch {
+      throw .malformed(reason: "what X-Wing sent has a point of small order")
+    }
+  }
+
+  private static func secret(_ key: SymmetricKey) -> SecretBytes {
+    var bytes = key.withUnsafeBytes { Array($0) }
+    defer { wipe(&bytes) }
+    return SecretBytes(copying: bytes)
+  }
+
+  private static func expanded(
+    _ seed: borrowing SecretBytes
+  ) -> XWingMLKEM768X25519.PrivateKey {
+    seed.withUnsafeBytes { bytes in
+      let seed = Data(
+        bytesNoCopy: UnsafeMutableRawPointer(mutating: bytes.baseAddress!), count: bytes.count,
+        deallocator: .none)
+      do {
+        return try XWingMLKEM768X25519.PrivateKey(seedRepresentation: seed, publicKey: nil)
+      } catch {
+        preconditionFailure("every 32 bytes are a seed of X-Wing: \(error)")
+      }
+    }
   }
 }

@@ -61,34 +61,22 @@ package struct FamilyMemberKey: ~Copyable, Sendable {
     }
   }
 
-  /// Wraps this key for a person's generation, with a new ephemeral key that is then forgotten.
+  /// Wraps this key for a person's generation: the bytes of the wrap's file.
   ///
-  /// Throws `invalidKey` or `weakPublicKey` for a public key that must not be used.
+  /// Throws `invalidKey` for a public key that must not be used.
   package func wrap(
     for taker: EpochWrapContext, agreementPublicKey: [UInt8], binding: Binding
   ) throws(CryptoError) -> [UInt8] {
-    let ephemeral = AgreementKey.random()
-    let wrapKey = taker.wrapKey(
-      try ephemeral.sharedSecret(with: agreementPublicKey), ephemeral: ephemeral.publicKey,
-      taker: agreementPublicKey, binding)
-    return [EpochWrapContext.suite] + ephemeral.publicKey + KeyWrap.wrap(secret, under: wrapKey)
+    try HybridWrap.wrap(secret, for: agreementPublicKey, info: taker.info(binding))
   }
 
-  /// The key in a wrap's file; throws `unwrapFailed` if it was made for another generation or epoch, `malformed` for what
-  /// is no wrap, or one of a suite that is not known.
+  /// The key in a wrap's file; throws `unwrapFailed` if it was made for another generation or epoch, or was altered, and
+  /// `malformed` for what is no wrap, or one of a suite that is not known.
   package static func unwrap(
     _ file: [UInt8], for taker: EpochWrapContext, agreementKey: borrowing AgreementKey,
     binding: Binding
   ) throws(CryptoError) -> FamilyMemberKey {
-    guard file.first == EpochWrapContext.suite, file.count == EpochWrapContext.byteCount else {
-      throw .malformed(reason: "it is no wrap of a suite that this program knows")
-    }
-    let ephemeral = Array(file[1...AgreementKey.size])
-    let wrapKey = taker.wrapKey(
-      try agreementKey.sharedSecret(with: ephemeral), ephemeral: ephemeral,
-      taker: agreementKey.publicKey, binding)
-    return FamilyMemberKey(
-      try KeyWrap.unwrap(Array(file.dropFirst(1 + AgreementKey.size)), under: wrapKey))
+    FamilyMemberKey(try HybridWrap.unwrap(file, with: agreementKey, info: taker.info(binding)))
   }
 }
 
@@ -101,10 +89,6 @@ package struct EpochWrapContext: Hashable, Sendable {
   /// The closing that opened it.
   package var generation: StatementID
 
-  /// X25519, HKDF-SHA-256, AES-KW; the first byte of a wrap's file.
-  static let suite: UInt8 = 1
-  /// The bytes of a wrap's file of this suite.
-  static let byteCount = 1 + AgreementKey.size + KeyWrap.wrappedSize
   /// The most bytes of a wrap's file, of whatever suite.
   package static let fileLimit = 2_048
 
@@ -117,13 +101,9 @@ package struct EpochWrapContext: Hashable, Sendable {
     self.generation = generation
   }
 
-  fileprivate func wrapKey(
-    _ shared: borrowing SecretBytes, ephemeral: [UInt8], taker publicKey: [UInt8],
-    _ binding: Binding
-  ) -> SecretBytes {
-    let context = member.bytes + commitment.bytes + person.bytes + generation.bytes
-    return HKDF.derive(
-      shared, salt: ephemeral + publicKey, info: binding.info(label: "epoch-wrap", context: context)
-    )
+  fileprivate func info(_ binding: Binding) -> [UInt8] {
+    binding.info(
+      label: "epoch-wrap",
+      context: member.bytes + commitment.bytes + person.bytes + generation.bytes)
   }
 }

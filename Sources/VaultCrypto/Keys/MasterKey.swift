@@ -52,30 +52,27 @@ package struct MasterKey: ~Copyable, Sendable {
 
   // MARK: Devices
 
-  /// Wraps this key for a device, with a new ephemeral key that is then forgotten.
+  /// Wraps this key for a device: the bytes of the wrap's file.
   ///
-  /// Throws `invalidKey` or `weakPublicKey` for a device key that must not be used.
-  package func wrap(for device: DeviceWrapContext, agreementPublicKey: [UInt8], binding: Binding)
-    throws(CryptoError) -> WrappedMasterKey
-  {
-    let ephemeral = AgreementKey.random()
-    let wrapKey = device.wrapKey(
-      try ephemeral.sharedSecret(with: agreementPublicKey),
-      ephemeral: ephemeral.publicKey, device: agreementPublicKey, binding)
-    return WrappedMasterKey(
-      ephemeralPublicKey: ephemeral.publicKey, wrapped: KeyWrap.wrap(secret, under: wrapKey))
+  /// Throws `invalidKey` for a device key that must not be used.
+  package func wrap(
+    for device: DeviceWrapContext, agreementPublicKey: [UInt8], binding: Binding
+  ) throws(CryptoError) -> [UInt8] {
+    try HybridWrap.wrap(secret, for: agreementPublicKey, info: device.info(binding))
   }
 
-  /// The key that was wrapped for this device; throws `unwrapFailed` if it was for another one, or
-  /// another generation, or was altered.
+  /// The key in a wrap's file; throws `unwrapFailed` if it was made for another device or generation, or was altered, and
+  /// `malformed` for what is no wrap, or one of a suite that is not known.
   package static func unwrap(
-    _ wrapped: WrappedMasterKey, for device: DeviceWrapContext,
-    agreementKey: borrowing AgreementKey, binding: Binding
+    _ file: [UInt8], for device: DeviceWrapContext, agreementKey: borrowing AgreementKey,
+    binding: Binding
   ) throws(CryptoError) -> MasterKey {
-    let wrapKey = device.wrapKey(
-      try agreementKey.sharedSecret(with: wrapped.ephemeralPublicKey),
-      ephemeral: wrapped.ephemeralPublicKey, device: agreementKey.publicKey, binding)
-    return MasterKey(try KeyWrap.unwrap(wrapped.wrapped, under: wrapKey))
+    MasterKey(try HybridWrap.unwrap(file, with: agreementKey, info: device.info(binding)))
+  }
+
+  /// Throws `malformed` for a file that is no wrap, whoever it is for.
+  package static func requireWrap(_ file: [UInt8]) throws(CryptoError) {
+    try HybridWrap.requireSuite(file)
   }
 
   // MARK: Recovery
@@ -99,33 +96,6 @@ package struct MasterKey: ~Copyable, Sendable {
   }
 }
 
-/// A master key as it stands in a wrap for a device.
-package struct WrappedMasterKey: Hashable, Sendable {
-  /// X25519, 32 bytes.
-  package var ephemeralPublicKey: [UInt8]
-  /// 40 bytes.
-  package var wrapped: [UInt8]
-
-  /// Of a wrap's file.
-  package static let byteCount = AgreementKey.size + KeyWrap.wrappedSize
-
-  package init(ephemeralPublicKey: [UInt8], wrapped: [UInt8]) {
-    self.ephemeralPublicKey = ephemeralPublicKey
-    self.wrapped = wrapped
-  }
-
-  /// The file's bytes: the public key, then the wrapped one.
-  package var bytes: [UInt8] { ephemeralPublicKey + wrapped }
-
-  /// What a file of this content wraps; nil if it has another size.
-  package init?(file: [UInt8]) {
-    guard file.count == Self.byteCount else { return nil }
-    self.init(
-      ephemeralPublicKey: Array(file.prefix(AgreementKey.size)),
-      wrapped: Array(file.dropFirst(AgreementKey.size)))
-  }
-}
-
 /// Which generation and device a wrapped master key is for; it does not unwrap for another.
 package struct DeviceWrapContext: Hashable, Sendable {
   package var person: PersonID
@@ -133,20 +103,17 @@ package struct DeviceWrapContext: Hashable, Sendable {
   package var generation: StatementID
   package var device: DeviceID
 
+  /// The most bytes of a wrap's file, of whatever suite.
+  package static let fileLimit = 2_048
+
   package init(person: PersonID, generation: StatementID, device: DeviceID) {
     self.person = person
     self.generation = generation
     self.device = device
   }
 
-  fileprivate func wrapKey(
-    _ shared: borrowing SecretBytes, ephemeral: [UInt8], device publicKey: [UInt8],
-    _ binding: Binding
-  ) -> SecretBytes {
-    HKDF.derive(
-      shared, salt: ephemeral + publicKey,
-      info: binding.info(
-        label: "device-wrap",
-        context: person.bytes + generation.bytes + device.bytes))
+  fileprivate func info(_ binding: Binding) -> [UInt8] {
+    binding.info(
+      label: "device-wrap", context: person.bytes + generation.bytes + device.bytes)
   }
 }

@@ -5,7 +5,6 @@ import COpenSSL
 /// OpenSSL's copy of a private key is in ordinary memory, and erased when this value's life ends.
 struct RawKey: ~Copyable {
   enum Algorithm: String {
-    case x25519 = "X25519"
     case ed25519 = "ED25519"
   }
 

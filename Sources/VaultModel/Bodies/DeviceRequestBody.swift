@@ -4,7 +4,7 @@ package struct DeviceRequestBody: Hashable, Sendable {
   package var device: DeviceID
   /// Ed25519, of the device.
   package var signingPublicKey: [UInt8]
-  /// X25519, of the device.
+  /// X-Wing, of the device.
   package var agreementPublicKey: [UInt8]
   /// The device's signature: "I am a device of this person."
   package var consent: [UInt8]
@@ -45,7 +45,7 @@ package struct DeviceRequestBody: Hashable, Sendable {
     device = try message.device.id("device")
     signingPublicKey = try message.signingPublicKey.bytes(KeySize.publicKey, "signing public key")
     agreementPublicKey = try message.agreementPublicKey.bytes(
-      KeySize.publicKey, "agreement public key")
+      KeySize.agreementPublicKey, "agreement public key")
     consent = try message.consent.bytes(KeySize.signature, "consent")
     time = try message.time.time("time")
     sealed = try Sealed(message.sealed)

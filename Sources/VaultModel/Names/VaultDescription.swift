@@ -3,7 +3,7 @@
 /// Version and suite are fixed, since this program knows only one of each.
 package struct VaultDescription: Hashable, Sendable {
   package static let version = 1
-  package static let suite = "AES256GCM-HMACSHA256-X25519-ED25519-ARGON2ID"
+  package static let suite = "AES256GCM-HMACSHA256-XWING-ED25519-ARGON2ID"
   private static let format = "kinvault"
   private static let file = "vault.json"
   /// Longer than any sensible `vault.json`.

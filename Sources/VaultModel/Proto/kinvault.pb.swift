@@ -132,7 +132,7 @@ package nonisolated struct Kinvault_V1_DeviceRequestBody: Sendable {
   /// Ed25519 of the device
   package var signingPublicKey: Data = Data()
 
-  /// X25519 of the device
+  /// X-Wing of the device
   package var agreementPublicKey: Data = Data()
 
   /// milliseconds since 1970
