@@ -17,6 +17,14 @@ import Testing
     try pair.anna.expectWhole()
   }
 
+  @Test func anOwnerWhoWasThereBeforeIsNotTakenOut() throws {
+    let pair = try InvitedPair.sharing(as: "owner")
+    let refused = try pair.ben.run("unshare", "Emma", "--with", "Adult A", expecting: 8)
+    #expect(refused.errors.contains("Adult A has been an owner of Emma for longer than you"))
+    #expect(refused.errors.contains("kinvault hand-over"))
+    try pair.anna.run("unshare", "Emma", "--with", "Ben", expecting: 0)
+  }
+
   /// Ends `unshare` as kill -9 does, once the new keys are being made.
   private func interrupt(_ pair: InvitedPair) throws {
     let pattern = (pair.anna.environment["XDG_STATE_HOME"] ?? "") + "/kinvault/*/epochs/*"

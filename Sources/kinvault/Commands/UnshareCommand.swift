@@ -40,12 +40,20 @@ struct UnshareCommand: ParsableCommand {
       }
       let bar = ProgressBar(.items)
       defer { bar.finish() }
-      try vault.beginEpoch(of: member, without: [other.id], keepsHistory: !dropHistory) {
-        bar.update($0)
+      let name = Terminal.visible(member.name.string)
+      do throws(VaultError) {
+        try vault.beginEpoch(of: member, without: [other.id], keepsHistory: !dropHistory) {
+          bar.update($0)
+        }
+      } catch {
+        guard case .moreSenior = error else { throw error }
+        throw CommandError.notPermitted(
+          "\(other.shownName) has been an owner of \(name) for longer than you, so you cannot take their access away. They "
+            + "can give it up themselves: kinvault leave, or kinvault hand-over. Who can read what: kinvault access list"
+        )
       }
       try vault.removeOldObjects()
       bar.finish()
-      let name = Terminal.visible(member.name.string)
       Terminal.writeLine("\(other.shownName) has no access to \(name) any more.")
       Terminal.note(
         "kinvault: What \(other.shownName) has copied until now cannot be recalled: this is about what is written "

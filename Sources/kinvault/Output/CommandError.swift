@@ -15,6 +15,8 @@ enum CommandError: Error {
   case wrongSecret(String)
   /// Not done, to protect what is there, or because the person said no.
   case refused(String)
+  /// Somebody else may do it.
+  case notPermitted(String)
   case unsupported(String)
   /// A signal came while the person was asked something.
   case interrupted(signal: Int32)
@@ -25,7 +27,7 @@ enum CommandError: Error {
   var message: String {
     switch self {
     case .usage(let text), .notFound(let text), .alreadyExists(let text), .locked(let text),
-      .wrongSecret(let text), .refused(let text), .unsupported(let text):
+      .wrongSecret(let text), .refused(let text), .notPermitted(let text), .unsupported(let text):
       text
     case .interrupted: "Interrupted."
     case .problemsFound: ""

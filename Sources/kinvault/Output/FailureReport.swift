@@ -86,6 +86,7 @@ extension FailureReport {
       case .locked: .locked
       case .wrongSecret: .wrongSecret
       case .refused: .refused
+      case .notPermitted: .notPermitted
       case .unsupported: .unsupported
       case .interrupted: .interrupted
       case .problemsFound: .problemsFound
