@@ -11,16 +11,23 @@ struct OrphanTests {
     let adults = try Adults()
     try adults.anna.write("Visit")
     try adults.share(with: adults.ben, .owner)
-    // Anna's machines are gone from here on. Ben shares, and in the end takes her access away.
+    // Anna's machines are gone from here on. Ben shares, and begins new keys; Anna, who was there before him, he cannot
+    // take out.
     let emma = try #require(adults.ben.emma)
     try adults.ben.vault.share(emma, with: adults.carla.id, role: .editor)
     try adults.carry(from: adults.ben, to: adults.carla)
-    try adults.ben.vault.beginEpoch(of: emma, without: [adults.anna.id])
+    do throws(VaultError) {
+      try adults.ben.vault.beginEpoch(of: emma, without: [adults.anna.id])
+      Issue.record("an owner took out one who was there before")
+    } catch {
+      guard case .moreSenior(adults.anna.id, _) = error else { throw error }
+    }
+    try adults.ben.vault.beginEpoch(of: emma, without: [])
     try adults.carry(from: adults.ben, to: adults.carla)
     try adults.carla.write("Vaccine")
     try adults.carry(from: adults.carla, to: adults.ben)
     #expect(try adults.ben.titles == ["Visit", "Vaccine"])
-    #expect(try #require(adults.carla.emma).accesses().count == 2)
+    #expect(try #require(adults.carla.emma).accesses().count == 3)
   }
 
   @Test func theWordsAloneMakeAnOwnersMachine() throws {
