@@ -114,3 +114,13 @@ func storing<Value: ~Copyable>(_ body: () throws(BlobStoreError) -> Value) throw
 {
   do { return try body() } catch { throw VaultError(error) }
 }
+
+/// What `body` reads; nil where something of it is missing or damaged.
+func ifWhole<Value>(_ body: () throws(VaultError) -> Value) throws(VaultError) -> Value? {
+  do throws(VaultError) { return try body() } catch {
+    switch error {
+    case .missing, .damaged: return nil
+    default: throw error
+    }
+  }
+}

@@ -40,7 +40,7 @@ extension CommitWriter {
     if others.isEmpty { return nil }
     let all = pendingEntries(everyRecord)
     let limit = isCheckpoint ? all.count : changes.count
-    guard let leaving = try readable({ () throws(VaultError) in try announcedNames() }) else {
+    guard let leaving = try ifWhole({ () throws(VaultError) in try announcedNames() }) else {
       return nil
     }
     for other in others where leaving.isDisjoint(with: other.head.segments) {
@@ -67,7 +67,7 @@ extension CommitWriter {
     of other: LoadedHead, toBecome wanted: [RecordEntry]
   ) throws(VaultError) -> (segments: HeadSegments, news: [RecordEntry])? {
     guard other.head.isCompact(for: wanted.count),
-      let segments = try readable({ () throws(VaultError) in
+      let segments = try ifWhole({ () throws(VaultError) in
         try member.loadSegments(of: other.head)
       }),
       let news = Manifest(segments.flatMap(\.entries)).additions(toBecome: wanted)
@@ -76,25 +76,13 @@ extension CommitWriter {
     let told = heads.lines.lineage(of: other.head, context.device.id)
     guard told.marks.allSatisfy(own.contains) else { return nil }
     // Another program may have brought them a moment ago.
-    let isThere: Void? = try readable { () throws(VaultError) in
+    let isThere: Void? = try ifWhole { () throws(VaultError) in
       for segment in segments { try member.objects.publish(segment.name) }
     }
     guard isThere != nil else { return nil }
     var shared = HeadSegments(segments, of: context.device.id)
     shared.missingMarks = own.marks.filter { !told.contains($0) }
     return (shared, news)
-  }
-
-  /// What `body` reads; nil when something of it is not here, or damaged.
-  private func readable<Value>(
-    _ body: () throws(VaultError) -> Value
-  ) throws(VaultError) -> Value? {
-    do throws(VaultError) { return try body() } catch {
-      switch error {
-      case .missing, .damaged: return nil
-      default: throw error
-      }
-    }
   }
 
   /// What some device means to remove: nobody who has seen that names it anew.

@@ -36,18 +36,6 @@ extension Member {
     }
     return true
   }
-
-  /// Nil where something is missing or damaged.
-  private func ifWhole<Value>(
-    _ body: () throws(VaultError) -> Value
-  ) throws(VaultError) -> Value? {
-    do throws(VaultError) { return try body() } catch {
-      switch error {
-      case .missing, .damaged: return nil
-      default: throw error
-      }
-    }
-  }
 }
 
 extension Vault {
