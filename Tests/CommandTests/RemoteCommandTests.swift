@@ -240,7 +240,7 @@ import Testing
       return try desk.run("record", "list").output.contains("Answer")
     }
     watching.signal(SIGTERM)
-    let end = watching.wait(timeout: .seconds(30))
+    let end = watching.wait(timeout: .seconds(120))
     #expect(end.status == 0, "\(end.errors)")
     #expect(end.output.contains("usb: took ") && end.output.contains("record"))
   }

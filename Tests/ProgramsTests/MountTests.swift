@@ -141,9 +141,9 @@ import Testing
     }
   }
 
-  /// Waits until the condition holds; it is an issue if it does not within half a minute.
+  /// Waits until the condition holds; it is an issue if it does not within two minutes.
   private func eventually(_ condition: () throws -> Bool) throws {
-    let deadline = ContinuousClock.now + .seconds(30)
+    let deadline = ContinuousClock.now + .seconds(120)
     while ContinuousClock.now < deadline {
       if try condition() { return }
       usleep(50_000)

@@ -77,7 +77,7 @@ import VaultModel
     other.start()
     try mounted.tree.mkdir("Emma")
     try mounted.tree.write("Emma/file", "x")
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + .seconds(120)
     var text: String?
     while text == nil, ContinuousClock.now < deadline {
       do { text = try other.text("Emma/file") } catch FileError.notFound {}
