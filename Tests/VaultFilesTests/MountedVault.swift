@@ -19,11 +19,15 @@ final class MountedVault {
   var vault: Vault { serving.vault }
   var tree: FileTree { serving.tree }
   let options: FileTreeOptions
+  private let clock: WallClock
   private let created: CreatedVault
 
   static let password = Array("correct horse".utf8)
 
-  init(_ change: (inout FileTreeOptions) -> Void = { _ in }) throws {
+  init(
+    clock: WallClock = .system, _ change: (inout FileTreeOptions) -> Void = { _ in }
+  ) throws {
+    self.clock = clock
     // In memory where there is such a place: every commit waits for its disk.
     let parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
     var template = Array("\(parent)/kinvault-files-XXXXXX".utf8CString)
@@ -37,7 +41,8 @@ final class MountedVault {
     let password = SecretBytes(copying: Self.password)
     created = try Vault.create(
       in: folder, stateRoot: stateRoot, device: device, password: password)
-    let vault = try Vault.open(folder: folder, stateRoot: stateRoot, key: created.unlockKey)
+    let vault = try Vault.open(
+      folder: folder, stateRoot: stateRoot, key: created.unlockKey, clock: clock)
     var options = FileTreeOptions(uid: 1000, gid: 1000)
     change(&options)
     self.options = options
@@ -57,7 +62,7 @@ final class MountedVault {
   func openAgain(readOnly: Bool = false, in copy: FilePath? = nil) throws -> Vault {
     try Vault.open(
       folder: copy ?? folder, stateRoot: stateRoot, key: created.unlockKey,
-      options: OpenOptions(readOnly: readOnly))
+      options: OpenOptions(readOnly: readOnly), clock: clock)
   }
 
   /// Opens the vault as another device of the same person, which shares the folder unless it has a copy.

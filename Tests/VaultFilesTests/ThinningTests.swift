@@ -7,10 +7,14 @@ import VaultModel
 /// What a mount removes of itself.
 @Suite struct ThinningTests {
   private let mounted: MountedVault
+  // On the minute.
+  private let now = TurnedClock(1_800_000_000_000)
   private var tree: FileTree { mounted.tree }
 
   init() throws {
-    mounted = try MountedVault { options in options.thinning = Thinning(.standard) { _ in 0 } }
+    mounted = try MountedVault(clock: now.wallClock) { options in
+      options.thinning = Thinning(.standard) { _ in 0 }
+    }
     try mounted.tree.mkdir("Emma")
     try mounted.tree.mkdir("Emma/Base")
   }
@@ -33,12 +37,13 @@ import VaultModel
       try handle.put(bytes(number, count: 100), at: UInt64(number) * 5000)
       try handle.sync()
       handle.release()
+      now.advance(to: 1_800_000_000_000 + UInt64(number) * 3_500)
       try tree.commitNow()
     }
     let content = try tree.read("Emma/Base/file")
     let before = try objectBytes()
     try tree.thin()
-    // Of at most two minutes the last one each.
+    // Of two minutes the last one each.
     #expect(before > 30 << 20)
     #expect(try objectBytes() < 8 << 20)
     #expect(try tree.read("Emma/Base/file") == content)
