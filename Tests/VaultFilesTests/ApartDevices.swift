@@ -39,6 +39,9 @@ struct ApartDevices {
     }
   }
 
+  /// What is newer there comes here, and nothing is looked at.
+  func bringHere() throws { try Self.copy(folderThere, here.folder) }
+
   private static func copy(_ source: FilePath, _ target: FilePath) throws {
     let copy = try CommandRunner.run("cp", ["-a", "-u", "\(source.string)/.", target.string])
     try #require(copy.status == 0, "\(copy.errors)")

@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 import VaultModel
 
@@ -57,15 +56,52 @@ import VaultModel
     shared.tree.refresh()
     #expect(try shared.tree.list("") == ["Liam"])
   }
-}
 
-/// A clock that stands still until a test turns it.
-private final class TurnedClock: Sendable {
-  private let now: Mutex<UInt64>
+  @Test func whatWasNotSavedStaysUntilTheMountEnds() throws {
+    let shared = try Shared(.editor, until: 1_800_000_003_000)
+    let tree = shared.tree
+    try tree.write("Emma/file", "changed")
+    shared.now.advance(to: 1_800_000_003_000)
+    tree.refresh()
+    // It can be copied elsewhere, and everyone who asks is told.
+    #expect(try tree.list("") == ["Emma", "Liam"])
+    #expect(try tree.text("Emma/file") == "changed")
+    #expect(throws: FileError.readOnly) { try tree.commitNow() }
+    #expect(tree.unsaved.map(\.extent) == [.member])
+    #expect(throws: FileError.readOnly) { try tree.write("Emma/file", "more") }
+    try tree.write("Liam/file", "mine")
+    #expect(throws: FileError.readOnly) { try tree.commitNow() }
+    let next = FileTree(vault: shared.other, options: shared.mounted.options)
+    #expect(try next.list("") == ["Liam"])
+    #expect(try next.text("Liam/file") == "mine")
+  }
 
-  init(_ start: UInt64) { now = Mutex(start) }
+  @Test func whoHasAFileOpenIsToldThatItCannotBeSaved() throws {
+    let shared = try Shared(.editor, until: 1_800_000_003_000)
+    let handle = try shared.tree.open("Emma/file", [.read, .write])
+    defer { handle.release() }
+    shared.now.advance(to: 1_800_000_003_000)
+    shared.tree.refresh()
+    #expect(throws: FileError.readOnly) { try handle.put(Array("lost".utf8), at: 0) }
+  }
 
-  func advance(to time: UInt64) { now.withLock { $0 = time } }
-
-  var wallClock: WallClock { WallClock { [self] in now.withLock { $0 } } }
+  @Test func whatWasNotSavedIsSavedWhenAccessIsGivenAgain() throws {
+    let shared = try Shared(.editor, until: 1_800_000_003_000)
+    let tree = shared.tree
+    try tree.write("Emma/file", "changed")
+    shared.now.advance(to: 1_800_000_003_000)
+    tree.refresh()
+    #expect(throws: FileError.readOnly) { try tree.commitNow() }
+    try shared.mounted.vault.share(
+      #require(shared.mounted.vault.members.first), with: shared.other.person, role: .editor)
+    tree.refresh()
+    try tree.commitNow()
+    #expect(tree.unsaved == [])
+    tree.refresh()
+    #expect(try tree.text("Emma/file") == "changed")
+    try tree.write("Emma/file", "more")
+    try tree.commitNow()
+    shared.mounted.tree.refresh()
+    #expect(try shared.mounted.tree.text("Emma/file") == "more")
+  }
 }

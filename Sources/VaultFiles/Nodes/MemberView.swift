@@ -56,6 +56,8 @@ final class MemberView: @unchecked Sendable {
   var unread: Set<RecordID> = []
   /// Files with changes that are not sealed.
   var unsealed: [FileID: FileNode] = [:]
+  /// This person's access is over.
+  var hasEnded = false
 
   init(member: Member, objects: MemberObjects) {
     self.member = member
@@ -65,7 +67,12 @@ final class MemberView: @unchecked Sendable {
   }
 
   /// Why nothing of the member can be saved now; nil when it can, as far as is known.
-  var failure: FileError? { unsaved.first { $0.extent == .member }?.error }
+  var failure: FileError? {
+    hasEnded ? .readOnly : unsaved.first { $0.extent == .member }?.error
+  }
+
+  /// Whether something was changed that no commit has.
+  var holdsUnsaved: Bool { !pending.isEmpty || !inFlight.isEmpty || !unsealed.isEmpty }
 
   // MARK: What differs from the last commit
 

@@ -28,11 +28,19 @@ final class TreeState: @unchecked Sendable {
 
   // MARK: Members
 
+  /// Whether what is shown are these members, as they are open now.
+  func shows(_ members: [Member]) -> Bool {
+    views.count == members.count && members.allSatisfy { views[$0.id]?.member === $0 }
+  }
+
   /// Takes in members that are not there yet, and names that changed.
+  ///
+  /// Those that an owner has taken from this person are not shown any more, but for one in which something was changed
+  /// and not saved: that can be copied elsewhere until the mount ends.
   func adopt(_ members: [Member], audit: AuditLog) {
-    // Those that an owner has taken from this person are not shown any more.
-    let present = Set(members.map(\.id))
-    views = views.filter { present.contains($0.key) }
+    let present = Set(members.map(ObjectIdentifier.init))
+    for view in views.values { view.hasEnded = !present.contains(ObjectIdentifier(view.member)) }
+    views = views.filter { !$0.value.hasEnded || $0.value.holdsUnsaved }
     for member in members where views[member.id] == nil {
       let view = MemberView(
         member: member, objects: MemberObjects(member: member, audit: audit))

@@ -6,19 +6,15 @@ extension FileTree {
   package func refresh() {
     do throws(VaultError) {
       // A sync in this process may have opened new ones before.
-      let isNew = try vault.refreshMembers()
-      if isNew || vault.members.count != state.lock.withLock({ state.views.count }) {
-        adoptNewMembers()
-      }
+      _ = try vault.refreshMembers()
+      adoptMembers()
     } catch {
       vault.audit.note(.damage, detail: "members")
     }
-    for view in state.lock.withLock({ Array(state.views.values) }) {
+    for view in views {
       do throws(VaultError) {
         _ = try view.member.refresh()
-        if !isReadOnly, view.member.hasConcurrentVersions || view.member.hasLateHeads {
-          _ = try view.member.joinConcurrent()
-        }
+        joinConcurrent(of: view)
         let epoch = view.member.epoch
         // What could not be read before may have been mended, or have come.
         let unread = state.lock.withLock {
@@ -28,20 +24,38 @@ extension FileTree {
         apply(view.member.takeChanges().union(unread), to: view)
         state.lock.withLock { view.epoch = epoch }
       } catch {
-        vault.audit.note(.damage, member: view.member.id, detail: "heads")
+        // Of a member that is only shown for what was not saved nothing more is expected.
+        if !state.lock.withLock({ view.hasEnded }) {
+          vault.audit.note(.damage, member: view.member.id, detail: "heads")
+        }
       }
     }
   }
 
-  private func adoptNewMembers() {
-    let names = state.lock.withLock {
-      let before = Set(state.members.keys)
-      state.adopt(vault.members, audit: vault.audit)
-      let added = Set(state.members.keys).symmetricDifference(before)
-      if !added.isEmpty { state.topChanged = .now() }
-      return added
+  /// Joins what devices wrote without knowing of each other. Where that fails, as on a full disk, one of the versions
+  /// shows, as in a mount that begins now; it is tried again at the next look.
+  private func joinConcurrent(of view: MemberView) {
+    guard !isReadOnly, view.member.hasConcurrentVersions || view.member.hasLateHeads else { return }
+    do throws(VaultError) { _ = try view.member.joinConcurrent() } catch {
+      vault.audit.note(.unsaved, member: view.member.id, detail: FileError(error).cause)
     }
-    invalidate(names.map { .entry(parent: Self.root, name: $0) })
+  }
+
+  private func adoptMembers() {
+    let members = vault.members
+    let changed: Set<FileName>? = state.lock.withLock {
+      guard !state.shows(members) else { return nil }
+      let before = state.members
+      state.adopt(members, audit: vault.audit)
+      let after = state.members
+      let names = Set(before.keys).union(after.keys).filter { before[$0] !== after[$0] }
+      if !names.isEmpty { state.topChanged = .now() }
+      return names
+    }
+    guard let changed else { return }
+    invalidate(changed.map { .entry(parent: Self.root, name: $0) })
+    // What was changed in a member that ended cannot be saved, and whoever asks is told.
+    committer.noteChange()
   }
 
   /// Shows what the records are now. No lock may be held.
