@@ -38,6 +38,7 @@ package final class Vault: Sendable {
     memberNames = ShownNames(state: context.state, key: context.slotKey)
     openMembers = Mutex([:])
     found = Mutex(problems)
+    context.noteNames(in: profile.profile)
   }
 
   /// What was found wrong while opening, and can be lived with.

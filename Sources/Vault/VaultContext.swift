@@ -24,6 +24,7 @@ final class VaultContext: Sendable {
   // Another one when this machine has become a device of its own.
   private let knownDevice: Mutex<ThisDevice>
   private let newName = Mutex<String?>(nil)
+  private let knownNames = Mutex<[PersonID: String]>([:])
   /// Seals what stands in this machine's slot.
   let slotKey: SealingKey
   let isReadOnly: Bool
@@ -88,6 +89,16 @@ final class VaultContext: Sendable {
   var parted: String? { newName.withLock { $0 } }
 
   func noteParting(_ name: String) { newName.withLock { $0 = name } }
+
+  /// What this person calls those whom they know, as far as this process has looked.
+  var names: [PersonID: String] { knownNames.withLock { $0 } }
+
+  func noteNames(in profile: PersonalProfile) {
+    let known = profile.people.filter { $0.verification != .trustedOnFirstUse && !$0.name.isEmpty }
+    knownNames.withLock { names in
+      names = Dictionary(known.map { ($0.person, $0.name) }) { first, _ in first }
+    }
+  }
 
   /// `thisDeviceRemoved` once that was seen; nil while the device may go on.
   var removal: VaultError? { ownRemoval.withLock { $0 } }

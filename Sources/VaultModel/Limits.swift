@@ -14,6 +14,7 @@ package enum Limits {
   package static let dateBytes = 32
   package static let checkpointSegmentEntries = 8_192
   package static let segmentMarks = 65_536
+  package static let headNames = 64
 
   /// The greatest number that counts anything: adding to it overflows nothing.
   package static let number: UInt64 = 1 << 62 - 1

@@ -154,6 +154,11 @@ import Testing
       #expect(result.status == 0, "\(result.errors)")
     }
 
+    let people = try two.anna.run("people", "list", expecting: 0)
+    #expect(people.output.split(separator: "\n").count == 3, "\(people.output)")
+    #expect(people.errors.contains("1 more person") && people.errors.contains("--all"))
+    let all = try two.anna.run("people", "list", "--all", expecting: 0).output
+    #expect(all.split(separator: "\n").count == 4 && all.contains("a stranger: "), "\(all)")
     let listed = try two.anna.run("member", "list", expecting: 0)
     #expect(listed.output.split(separator: "\n").count == 2, "\(listed.output)")
     #expect(listed.errors.contains("kinvault accept"))
@@ -224,7 +229,7 @@ import Testing
       "sh", ["-c", "rm \(two.anna.vault)/people/*/introduction"], environment: two.anna.environment,
       input: [], folder: nil)
     #expect(found.status == 0)
-    let list = try two.anna.run("people", "list", expecting: 0).output
+    let list = try two.anna.run("people", "list", "--all", expecting: 0).output
     #expect(list.contains("trusted on first use"))
     let id = try #require(list.split(separator: "\n").last?.suffix(8))
     let shared = try two.anna.run(

@@ -12,7 +12,20 @@ extension CommitWriter {
   /// What the next head goes on from.
   var ownHead: Head {
     guard let own = heads.loaded[context.device.id] else { return Head() }
-    return own.late == nil ? own.head : Head(branches: own.head.branches)
+    return own.late == nil ? own.head : Head(branches: own.head.branches, names: own.head.names)
+  }
+
+  /// What the next head calls those who have access: what this person knows of them, else what the last head said.
+  var names: [Head.Name] {
+    let access = member.register.links.access
+    guard member.role == .owner else { return [] }
+    let said = Dictionary(ownHead.names.map { ($0.person, $0.name) }) { first, _ in first }
+    let known = said.merging(context.names) { _, known in known }.filter { person, name in
+      person != context.person && access.includes(person) && name.utf8.count <= Limits.nameBytes
+    }
+    return known.sorted { $0.key < $1.key }.prefix(Limits.headNames).map {
+      Head.Name(person: $0.key, name: $0.value)
+    }
   }
 
   /// What the next head says of heads that are not followed here.

@@ -386,6 +386,7 @@ struct CommitWriter {
     head.time = time
     head.cover = cover
     head.strays = openStrays
+    head.names = names
     if let former {
       head.branches.append(Head.Branch(device: former.head.device, above: former.above))
     }

@@ -109,10 +109,14 @@ extension Vault {
 
   /// Those who alone have answered an invitation of this person's that is still open.
   func answeringPeople() throws(VaultError) -> [PersonID] {
-    var people: [PersonID] = []
+    try answersToOpenInvitations().filter { $0.count == 1 }.flatMap(\.self)
+  }
+
+  /// Who has answered each of this person's invitations that are still open.
+  func answersToOpenInvitations() throws(VaultError) -> [[PersonID]] {
+    var people: [[PersonID]] = []
     for invitation in try openInvitations(now: context.clock.milliseconds()) {
-      let answers = try answers(to: invitation)
-      if answers.count == 1 { people += answers.map(\.person) }
+      people.append(try answers(to: invitation).map(\.person))
     }
     return people
   }

@@ -4,14 +4,26 @@ import VaultModel
 
 /// A person of the vault, as this one knows them.
 package struct KnownPerson: Sendable {
+  /// What somebody else calls a person.
+  package struct ToldName: Hashable, Sendable {
+    package var name: String
+    /// Whose word that is: this person has a name of theirs.
+    package var teller: PersonID
+  }
+
   package var id: PersonID
   /// What they are called; empty for someone of whom nobody has said it.
   package var name: String
+  /// What an owner whom this person knows calls somebody of whom this one knows no name.
+  package var toldName: ToldName?
   package var verification: Verification
   /// When they were verified, or, without that, made their keys by their own clock; milliseconds since 1970.
   package var since: UInt64
   /// True for the person who asks.
   package var isSelf: Bool
+  /// Whether somebody has let them in: this person knows them, or can open a member that names them. Anybody who can
+  /// write to the folder can add others.
+  package var isSpokenOf: Bool
 }
 
 extension Vault {
@@ -21,16 +33,43 @@ extension Vault {
   package func knownPeople() throws(VaultError) -> [KnownPerson] {
     try context.reloadPeople()
     let profile = try personalProfile()
+    let acquaintances = Dictionary(profile.people.map { ($0.person, $0) }) { first, _ in first }
+    var spokenOf = Set(acquaintances.keys)
+    for answers in try answersToOpenInvitations() { spokenOf.formUnion(answers) }
+    for member in members { spokenOf.formUnion(member.register.links.history.named) }
+    let told = toldNames(to: acquaintances)
     return context.people.persons.map { id, person in
-      let known = profile.people.first { $0.person == id }
+      let known = acquaintances[id]
+      let isSelf = id == self.person
+      let name = isSelf ? profile.name : known?.name ?? ""
       return KnownPerson(
-        id: id, name: id == self.person ? profile.name : known?.name ?? "",
+        id: id, name: name, toldName: name.isEmpty ? told[id] : nil,
         verification: known?.verification ?? .trustedOnFirstUse,
-        since: known?.time ?? person.since, isSelf: id == self.person)
+        since: known?.time ?? person.since, isSelf: isSelf,
+        isSpokenOf: isSelf || spokenOf.contains(id))
     }.sorted { left, right in
       if left.isSelf != right.isSelf { return left.isSelf }
       return (left.name, left.id) < (right.name, right.id)
     }
+  }
+
+  /// What owners of members here call people, of owners whom this person has a name of: of several the one with whom words
+  /// were compared, then the one with the least id.
+  private func toldNames(
+    to acquaintances: [PersonID: Acquaintance]
+  ) -> [PersonID: KnownPerson.ToldName] {
+    func rank(_ teller: PersonID) -> (Int, PersonID) {
+      (acquaintances[teller]?.verification == .wordsCompared ? 0 : 1, teller)
+    }
+    var told: [PersonID: KnownPerson.ToldName] = [:]
+    for (teller, names) in members.flatMap(\.namesByOwners)
+    where acquaintances[teller].map({ !$0.name.isEmpty }) ?? false {
+      for name in names where !name.name.isEmpty {
+        if let other = told[name.person]?.teller, rank(other) <= rank(teller) { continue }
+        told[name.person] = KnownPerson.ToldName(name: name.name, teller: teller)
+      }
+    }
+    return told
   }
 
   /// The six words that this person and the other one compare. Takes about a second.
@@ -71,6 +110,7 @@ extension Vault {
     for (device, certified) in context.people[person]?.devices ?? [:] {
       if let known = self.profile(of: device, certified) { joined.join(known.profile) }
     }
+    context.noteNames(in: joined)
     return joined
   }
 
@@ -80,6 +120,19 @@ extension Vault {
     try changeProfile { own in
       own.profile.join(known)
       change(&own.profile)
+    }
+  }
+}
+
+extension Member {
+  /// What other owners' heads call people.
+  fileprivate var namesByOwners: [(teller: PersonID, names: [Head.Name])] {
+    let access = register.links.access
+    let now = context.clock.milliseconds()
+    return heads.withLock { heads in
+      heads.loaded.values.filter {
+        $0.person != context.person && access.role(of: $0.person, at: now) == .owner
+      }.map { ($0.person, $0.head.names) }
     }
   }
 }

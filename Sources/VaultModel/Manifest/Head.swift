@@ -56,6 +56,17 @@ package struct Head: Hashable, Sendable {
     }
   }
 
+  /// What the head's writer calls somebody.
+  package struct Name: Hashable, Sendable {
+    package var person: PersonID
+    package var name: String
+
+    package init(person: PersonID, name: String) {
+      self.person = person
+      self.name = name
+    }
+  }
+
   /// Segments that together hold every record.
   package var checkpoint: [ObjectName]
   /// Segments after it, oldest first.
@@ -71,6 +82,8 @@ package struct Head: Hashable, Sendable {
   package var redone: [Redone]
   package var branches: [Branch]
   package var strays: [Stray]
+  /// Of people who have access to the member.
+  package var names: [Name]
   package var unknown: UnknownFields
 
   /// Every segment that it names.
@@ -79,7 +92,7 @@ package struct Head: Hashable, Sendable {
   package init(
     checkpoint: [ObjectName] = [], deltas: [ObjectName] = [], cover: [Cover] = [],
     time: HybridTime = .zero, announcement: ObjectName? = nil, announcedAt: UInt64 = 0,
-    redone: [Redone] = [], branches: [Branch] = [], strays: [Stray] = [],
+    redone: [Redone] = [], branches: [Branch] = [], strays: [Stray] = [], names: [Name] = [],
     unknown: UnknownFields = .none
   ) {
     self.checkpoint = checkpoint
@@ -91,6 +104,7 @@ package struct Head: Hashable, Sendable {
     self.redone = redone
     self.branches = branches
     self.strays = strays
+    self.names = names
     self.unknown = unknown
   }
 
@@ -111,6 +125,9 @@ package struct Head: Hashable, Sendable {
       case .bytes(7): head.redone.append(try .decode(reader.message("redone")))
       case .bytes(8): head.branches.append(try .decode(reader.message("branch")))
       case .bytes(9): head.strays.append(try .decode(reader.message("stray")))
+      case .bytes(10):
+        head.names.append(try .decode(reader.message("name")))
+        try Limits.check(head.names.count, Limits.headNames, "names")
       default: head.unknown.append(try reader.skip(tag))
       }
     }
@@ -128,6 +145,7 @@ package struct Head: Hashable, Sendable {
     for redone in redone { writer.message(7, redone.encode) }
     for branch in branches { writer.message(8, branch.encode) }
     for stray in strays { writer.message(9, stray.encode) }
+    for name in names { writer.message(10, name.encode) }
     writer.unknown(unknown)
     return writer.bytes
   }
@@ -232,5 +250,29 @@ extension Head.Stray {
     writer.varint(2, counter)
     writer.id(3, headHash)
     writer.varint(4, above)
+  }
+}
+
+extension Head.Name {
+  fileprivate static func decode(_ reader: WireReader) throws(ModelError) -> Head.Name {
+    var reader = reader
+    var person: PersonID?
+    var name = ""
+    while let tag = try reader.next() {
+      switch tag {
+      case .bytes(1): person = try reader.id("person")
+      case .bytes(2):
+        name = try reader.string("name")
+        try Limits.check(name.utf8.count, Limits.nameBytes, "a name")
+      default: _ = try reader.skip(tag)
+      }
+    }
+    guard let person else { throw reader.malformed("the person is missing") }
+    return Head.Name(person: person, name: name)
+  }
+
+  fileprivate func encode(to writer: inout WireWriter) {
+    writer.id(1, person)
+    writer.string(2, name)
   }
 }

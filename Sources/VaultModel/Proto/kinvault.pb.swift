@@ -382,6 +382,24 @@ package nonisolated struct Kinvault_V1_Head: Sendable {
   /// heads of other lines of devices than those that this head follows
   package var strays: [Kinvault_V1_Stray] = []
 
+  /// what its writer calls people who have access; at most 64
+  package var names: [Kinvault_V1_HeadName] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Kinvault_V1_HeadName: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var person: Data = Data()
+
+  /// at most 255 bytes
+  package var name: String = String()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -1774,7 +1792,7 @@ nonisolated extension Kinvault_V1_Introduction: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension Kinvault_V1_Head: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Head"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}checkpoint\0\u{1}deltas\0\u{1}cover\0\u{1}time\0\u{1}announcement\0\u{3}announced_at\0\u{1}redone\0\u{1}branches\0\u{1}strays\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}checkpoint\0\u{1}deltas\0\u{1}cover\0\u{1}time\0\u{1}announcement\0\u{3}announced_at\0\u{1}redone\0\u{1}branches\0\u{1}strays\0\u{1}names\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1791,6 +1809,7 @@ nonisolated extension Kinvault_V1_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 7: try { try decoder.decodeRepeatedMessageField(value: &self.redone) }()
       case 8: try { try decoder.decodeRepeatedMessageField(value: &self.branches) }()
       case 9: try { try decoder.decodeRepeatedMessageField(value: &self.strays) }()
+      case 10: try { try decoder.decodeRepeatedMessageField(value: &self.names) }()
       default: break
       }
     }
@@ -1824,6 +1843,9 @@ nonisolated extension Kinvault_V1_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
     if !self.strays.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.strays, fieldNumber: 9)
     }
+    if !self.names.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.names, fieldNumber: 10)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1837,6 +1859,42 @@ nonisolated extension Kinvault_V1_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.redone != rhs.redone {return false}
     if lhs.branches != rhs.branches {return false}
     if lhs.strays != rhs.strays {return false}
+    if lhs.names != rhs.names {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V1_HeadName: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".HeadName"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}name\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.person) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.person.isEmpty {
+      try visitor.visitSingularBytesField(value: self.person, fieldNumber: 1)
+    }
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V1_HeadName, rhs: Kinvault_V1_HeadName) -> Bool {
+    if lhs.person != rhs.person {return false}
+    if lhs.name != rhs.name {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -25,7 +25,6 @@ extension MemberID {
 package enum SignedLabel: String, Sendable, CaseIterable {
   case closing
   case certificate
-  case introduction
   case root
   case link
   case head

@@ -3,7 +3,6 @@ enum StatementLimits {
   static let closingBytes = 1 << 20
   static let linkBytes = 1 << 18
   static let certificateBytes = 8_192
-  static let introductionBytes = 4_096
   static let rootBytes = 1_024
   static let headBytes = 1 << 20
 
@@ -18,10 +17,8 @@ enum StatementLimits {
   static let wraps = 1_024
   static let confirmed = 4_096
   static let leavings = 64
-  static let introduced = 64
 
   static let agreementKeyBytes = 2_048
   static let recoveryBytes = 512
   static let approvalBytes = 512
-  static let nameBytes = 2_048
 }

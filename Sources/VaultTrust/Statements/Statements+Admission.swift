@@ -8,13 +8,6 @@ func admitClosing(_ all: inout Statements, _ file: StatementFile) throws(TrustEr
   all.closings[signed.id] = closing
 }
 
-func admitIntroduction(_ all: inout Statements, _ file: StatementFile) throws(TrustError) {
-  let signed = try all.open(file.bytes, .introduction)
-  let body = try decoding(signed.body, SignedIntroduction.init(decoding:))
-  guard try all.isByDevice(signed, body.person, body.certificate) else { return }
-  all.introductions[signed.id] = body
-}
-
 func admitRoot(_ all: inout Statements, _ file: StatementFile) throws(TrustError) {
   let signed = try all.open(file.bytes, .root)
   let body = try decoding(signed.body, MemberRoot.init(decoding:))

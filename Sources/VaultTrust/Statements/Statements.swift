@@ -23,7 +23,6 @@ package struct Statements: Sendable {
 
   package internal(set) var closings: [StatementID: Closing] = [:]
   package internal(set) var certificates: [StatementID: Certificate] = [:]
-  package internal(set) var introductions: [StatementID: SignedIntroduction] = [:]
   package internal(set) var roots: [MemberID: MemberRoot] = [:]
   package internal(set) var links: [MemberID: [StatementID: Link]] = [:]
   /// Statements whose signer is not known yet, with the certificate or closing that is missing.
@@ -60,7 +59,6 @@ package struct Statements: Sendable {
   private mutating func admitRest(_ files: [StatementFile]) {
     for file in files {
       switch file.label {
-      case .introduction: take(file, admitIntroduction)
       case .root: take(file, admitRoot)
       case .link: take(file, admitLink)
       case .closing, .certificate: break
@@ -133,7 +131,6 @@ package struct Statements: Sendable {
   package var sound: Set<StatementID> {
     var all = Set(closings.keys)
     all.formUnion(certificates.keys)
-    all.formUnion(introductions.keys)
     all.formUnion(roots.keys.map(\.root))
     for links in links.values { all.formUnion(links.keys) }
     return all

@@ -15,6 +15,7 @@ struct PersonLookup {
     let found =
       byName.isEmpty && isID ? people.filter { $0.id.hex.hasPrefix(text.lowercased()) } : byName
     guard let person = found.first else {
+      if let hint = hint(for: text) { throw .notFound(hint) }
       throw .notFound(
         "There is nobody called \u{201C}\(Terminal.visible(text))\u{201D} in this vault. To see all: "
           + "kinvault people list")
@@ -26,9 +27,29 @@ struct PersonLookup {
     return person
   }
 
+  /// What to do about a name that only somebody else gives a person.
+  private func hint(for text: String) -> String? {
+    let told = people.filter { $0.toldName?.name.lowercased() == text.lowercased() }
+    guard let person = told.first else { return nil }
+    return
+      "Only \(teller(of: person)) calls somebody \u{201C}\(Terminal.visible(text))\u{201D}, so nothing was done. To take their "
+      + "word for it, name that person by the id: \(person.id.hex.prefix(12)). To be sure: kinvault verify "
+      + "\(person.id.hex.prefix(12)) --name \(Terminal.visible(text))"
+  }
+
+  private func teller(of person: KnownPerson) -> String {
+    person.toldName.map { name(of: $0.teller) } ?? ""
+  }
+
   /// How a person is called in messages.
   func name(of id: PersonID) -> String {
-    people.first { $0.id == id }?.shownName ?? id.shortHex
+    people.first { $0.id == id }.map(shownName) ?? id.shortHex
+  }
+
+  /// The name; what an owner whom this person knows calls somebody of whom no name is known; or the id.
+  func shownName(of person: KnownPerson) -> String {
+    guard let told = person.toldName else { return person.shownName }
+    return "\(Terminal.visible(told.name)) (so \(teller(of: person)))"
   }
 }
 

@@ -19,12 +19,18 @@ struct PeopleListCommand: ParsableCommand {
     abstract: "List who is in the vault, how they were verified, and what they can read.",
     discussion: """
       \u{2018}trusted on first use\u{2019} means that nothing but the folder says whose keys these are: compare words with \
-      \u{2018}kinvault verify\u{2019}. Of what others can read, only members that you can read are shown.
+      \u{2018}kinvault verify\u{2019}. Of what others can read, only members that you can read are shown. A name with \
+      \u{2018}(so Anna)\u{2019} is what Anna calls somebody of whom you have no name.
 
-      Example:
+      Whoever can write to the folder can add people to it. Those whom nobody has let in whom you know are not shown; \
+      \u{2018}--all\u{2019} shows them, with what they take up.
+
+      Examples:
         kinvault people list --json
+        kinvault people list --all
       """)
 
+  @Flag(help: "Show also those whom nobody has let in whom you know.") var all = false
   @Flag(help: "Print JSON.") var json = false
   @OptionGroup var access: AccessOptions
 
@@ -34,20 +40,32 @@ struct PeopleListCommand: ParsableCommand {
       var role: String
     }
 
+    struct ToldName: Encodable {
+      var name: String
+      var teller: String
+    }
+
     var id: String
     var name: String?
+    /// What somebody else calls them.
+    var toldName: ToldName?
     var verification: String
     var since: String
     var isYou: Bool
+    /// Whether somebody has let them in.
+    var isSpokenOf: Bool
     var canRead: [Access]
+    /// What someone whom nobody has let in takes up.
+    var byteCount: UInt64?
   }
 
   func run() throws {
-    let (people, joined, accesses) = try access.withVault(.reading) { vault in
+    let (everyone, joined, accesses, folder) = try access.withVault(.reading) { vault in
       let joined = try vault.acceptIntroductions()
       return (
-        try vault.knownPeople(), joined,
-        try vault.members.map { (name: $0.name.string, accesses: try $0.accesses()) }
+        try PersonLookup(vault: vault), joined,
+        try vault.members.map { (name: $0.name.string, accesses: try $0.accesses()) },
+        vault.folder
       )
     }
     func canRead(_ person: PersonID) -> [Row.Access] {
@@ -56,14 +74,21 @@ struct PeopleListCommand: ParsableCommand {
           .map { Row.Access(member: member, role: "\($0.role)") }
       }
     }
+    func byteCount(_ person: KnownPerson) -> UInt64? {
+      guard !person.isSpokenOf, let folder else { return nil }
+      return FolderSize.measure(folder.appending("people").appending(person.id.hex)).byteCount
+    }
+    let people = everyone.people.filter { all || $0.isSpokenOf }
     if json {
       try JSONOutput.print(
         people.map { person in
           Row(
             id: person.id.hex, name: person.name.isEmpty ? nil : person.name,
+            toldName: person.toldName.map { Row.ToldName(name: $0.name, teller: $0.teller.hex) },
             verification: person.verification.text,
             since: DateText.utc(milliseconds: person.since), isYou: person.isSelf,
-            canRead: canRead(person.id))
+            isSpokenOf: person.isSpokenOf, canRead: canRead(person.id),
+            byteCount: byteCount(person))
         })
       return
     }
@@ -72,14 +97,22 @@ struct PeopleListCommand: ParsableCommand {
     }
     var table = Table("NAME", "VERIFIED", "SINCE", "CAN READ", "ID")
     for person in people {
+      let name = everyone.shownName(of: person)
+      let reads = canRead(person.id).map { "\(Terminal.visible($0.member)) (\($0.role))" }
       table.add([
-        person.isSelf ? "\(person.shownName) (you)" : person.shownName,
+        person.isSelf ? "\(name) (you)" : name,
         person.isSelf ? "" : person.verification.text,
         DateText.local(milliseconds: person.since),
-        canRead(person.id).map { "\(Terminal.visible($0.member)) (\($0.role))" }
-          .joined(separator: ", "), person.id.shortHex,
+        byteCount(person).map { "a stranger: \(ByteCount.text($0))" }
+          ?? reads.joined(separator: ", "), person.id.shortHex,
       ])
     }
     table.print(orElse: "Nobody.")
+    let hidden = everyone.people.count - people.count
+    if hidden > 0 {
+      Terminal.note(
+        "\(hidden) more \(hidden == 1 ? "person is" : "people are") in the folder whom nobody has let in whom you know. To see them: "
+          + "kinvault people list --all")
+    }
   }
 }
