@@ -85,12 +85,12 @@ def timed(programs, action):
     return seconds
 
 
-def timed_uploads(programs):
+def timed_uploads(programs, push=lambda each: each.push()):
     """Brings the remotes up to date: seconds, bytes and files that were put there, for each program."""
     seconds, sizes, counts = {}, {}, {}
     for program in programs:
         before = program.uploads()
-        seconds.update(timed([program], lambda each: each.push()))
+        seconds.update(timed([program], push))
         new = [mark for path, mark in program.uploads().items() if before.get(path) != mark]
         sizes[program.name] = sum(mark[-1] for mark in new)
         counts[program.name] = len(new)
@@ -158,6 +158,29 @@ def growth(count, records, programs):
     yield f"{count:,} records: nothing changed: requests", requests(programs)
     for _ in range(3):
         yield from editing(records, programs, f"{count:,} records: one note edited")
+    if vaults := [each for each in programs if hasattr(each, "restore_lazily")]:
+        yield from growth_of_vaults(count, records, vaults)
+
+
+def growth_of_vaults(count, records, vaults):
+    """What only a vault has: its lists, clones with and without attachments, and another device's first edit."""
+    yield f"{count:,} records: listed s", timed(vaults, lambda each: each.list_records())
+    for name, restore in (("lazy clone", "restore_lazily"), ("clone", "restore")):
+        yield f"{count:,} records: {name} s", timed(vaults, lambda each: getattr(each, restore)())
+        for vault in vaults:
+            vault.forget_restored()
+    for vault in vaults:
+        vault.add_device()
+    path = records.edit()
+    for vault in vaults:
+        vault.edit_on_new_device(path)
+    seconds, sizes, counts = timed_uploads(vaults, lambda each: each.push_from_new_device())
+    title = f"{count:,} records: a new device's first edit"
+    yield f"{title} s", seconds
+    yield f"{title}: bytes put", sizes
+    yield f"{title}: files put", counts
+    for vault in vaults:
+        vault.forget_restored()
 
 
 # ---------------------------------------------------------------------------------------------------- the run
@@ -229,6 +252,11 @@ GOALS = {
     "one note edited: files put": (None, 4),
     "full verification s": ("restic", 1.0),
     "one 2 MB photo in ten records: MB put": (None, 2.1),
+    "100,000 records: listed s": (None, 1),
+    "100,000 records: lazy clone s": (None, 10),
+    "100,000 records: clone s": (None, 40),
+    "10,000 records: a new device's first edit: bytes put": (None, 4096),
+    "100,000 records: a new device's first edit: bytes put": (None, 4096),
 }
 
 

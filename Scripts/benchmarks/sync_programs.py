@@ -133,6 +133,31 @@ class Kinvault(Program):
         """Without the words, because this machine has a key: what is measured is the copying."""
         self.kinvault("clone", self.address, self.restored, "--name", "bench")
 
+    def restore_lazily(self):
+        self.kinvault("clone", self.address, self.restored, "--name", "bench", "--lazy")
+
+    def list_records(self):
+        self.kinvault("record", "list", "--vault", self.vault)
+
+    def on_new_device(self, *arguments, **more):
+        return self.kinvault(
+            *arguments, "--vault", self.restored, XDG_STATE_HOME=str(self.base / "new"), **more)
+
+    def add_device(self):
+        """A second machine of the person, with a folder of its own, which has synced."""
+        self.restore_with_words()
+        self.on_new_device(
+            "unlock", "--timeout", "12h", KINVAULT_PASSWORD_FILE=str(self.base / "password"))
+        self.push_from_new_device()
+
+    def edit_on_new_device(self, path):
+        self.on_new_device(
+            "record", "edit", self.path_in_vault(path.parent), "--allow-disk",
+            EDITOR=str(self.base / "editor"), VISUAL=str(self.base / "editor"))
+
+    def push_from_new_device(self):
+        self.on_new_device("sync")
+
     def restore_with_words(self):
         """As on a new machine: the words, and a password, each through Argon2id."""
         self.kinvault(
