@@ -44,13 +44,21 @@ struct RecordListCommand: ParsableCommand {
   @Flag(help: "Print JSON.") var json = false
   @OptionGroup var access: AccessOptions
 
-  private struct Row {
-    var entry: RecordEntry
-    var member: FileName
+  // A class, since sorting a hundred thousand of them by value moves each a dozen times.
+  private final class Row {
+    let entry: RecordEntry
+    let member: FileName
     /// Nil for what cannot be reached from the root.
-    var visible: RecordPath?
+    let visible: RecordPath?
     /// What is shown of it, else of where it was.
-    var path: String
+    let path: String
+
+    init(entry: RecordEntry, member: FileName, visible: RecordPath?, path: String) {
+      self.entry = entry
+      self.member = member
+      self.visible = visible
+      self.path = path
+    }
   }
 
   private struct JSONRow: Encodable {
