@@ -49,6 +49,26 @@ import VaultModel
     #expect(try file.load().lastSuccess ?? 0 > before.lastSuccess ?? 0)
   }
 
+  /// The remote is gone and this machine's disk is full: what a person has to know is the first.
+  @Test func aFailureThatCannotBeKeptIsToldAllTheSame() throws {
+    let device = family[0]
+    let remote = FaultyStore(usb)
+    for kind in [StoreCall.Kind.list, .page, .read] {
+      remote.fail(kind, number: 1, andAllLater: true, with: .unreachable)
+    }
+    let state = FaultyStore(device.stateStore)
+    state.fail(.replace, number: 1, andAllLater: true, with: .noSpace)
+    let sync = try QuickSync(
+      vault: device.vault.id, folder: device.store, state: StateFolder(store: state),
+      remote: remote, name: #require(RemoteName("usb")), options: SyncOptions(),
+      clock: device.clock.wallClock)
+    let error = #expect(throws: SyncError.self) { try sync.run() }
+    guard case .remote = error else {
+      Issue.record("told was \(String(describing: error))")
+      return
+    }
+  }
+
   @Test func anEditHereAsksTheRemoteNothing() throws {
     try family[0].write("Visit 2", "well again")
     let recording = RecordingStore(usb)

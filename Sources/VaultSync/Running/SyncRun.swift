@@ -45,7 +45,8 @@ struct SyncRun: Sendable {
         try session.throwFailure()
       } catch {
         session.remember { $0.fail(at: now, error) }
-        if !options.isDryRun { try file.store(session.memory) }
+        // Whoever waits is told what went wrong with the sync, also where that cannot be kept.
+        do throws(SyncError) { if !options.isDryRun { try file.store(session.memory) } } catch {}
         throw error
       }
       let (report, isToBeCompared) = (session.report, session.isToBeCompared)

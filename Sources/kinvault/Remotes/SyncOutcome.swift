@@ -135,7 +135,8 @@ struct SyncOutcome: Encodable {
     do {
       let store: any BlobStore
       do throws(BlobStoreError) { store = try known.open() } catch {
-        try Self.remember(error, of: known, in: home)
+        // Whoever waits is told, also where it cannot be kept, or another sync is just about to say how it ends.
+        do throws(SyncError) { try Self.remember(error, of: known, in: home) } catch {}
         throw error
       }
       let report = try sync(store, options) { if showsProgress { bar.update($0) } }
@@ -156,11 +157,13 @@ struct SyncOutcome: Encodable {
   /// A remote that cannot even be opened counts as a sync that failed.
   private static func remember(
     _ error: BlobStoreError, of known: KnownRemote, in home: (state: StateFolder, clock: WallClock)
-  ) throws {
+  ) throws(SyncError) {
     let file = RemoteStateFile(state: home.state, remote: known.name)
-    var memory = try file.load()
-    memory.fail(at: home.clock.milliseconds(), SyncError.remote(error).message)
-    try file.store(memory)
+    try file.whileLocked { () throws(SyncError) in
+      var memory = try file.load()
+      memory.fail(at: home.clock.milliseconds(), SyncError.remote(error).message)
+      try file.store(memory)
+    }
   }
 
   private mutating func add(_ report: SyncReport) {
