@@ -54,7 +54,7 @@ package struct RemoteSync: Sendable {
         try forgetIncoming(session)
       }
       try exchange.requireNotRemoved()
-      if options.direction != .pull, !options.isDryRun, try tendEpochs(session) {
+      if options.direction != .pull, !options.isDryRun, try tendAccess(session) {
         // There are links now that were not there before.
         (exchange, members) = try look(session)
       }
@@ -94,22 +94,25 @@ package struct RemoteSync: Sendable {
     )
   }
 
-  /// Sees to the epochs of members: goes on with what was interrupted, begins those that are due, and removes what is
-  /// left of older ones. What keeps it from that keeps nothing else from being synced.
+  /// Sees to who has access to members: goes on with epochs that were interrupted, hands over what was agreed to, begins the
+  /// epochs that are due, and removes what is left of older ones. What keeps it from that keeps nothing else from being
+  /// synced.
   ///
-  /// - Returns: Whether an epoch was begun.
-  private func tendEpochs(_ session: SyncSession) throws(SyncError) -> Bool {
-    var hasBegun = false
+  /// - Returns: Whether links were written.
+  private func tendAccess(_ session: SyncSession) throws(SyncError) -> Bool {
+    var hasWritten = false
     do throws(VaultError) {
-      hasBegun = try !vault.resumeEpochs(progress: session.progress).isEmpty
+      hasWritten = try !vault.resumeEpochs(progress: session.progress).isEmpty
+      let steps = try vault.tendHandOvers()
+      session.change { $0.handOvers += steps }
       let done = try vault.tendEpochs(progress: session.progress)
-      hasBegun = hasBegun || !done.isEmpty
+      hasWritten = hasWritten || !done.isEmpty || !steps.isEmpty
       session.change { $0.revocations += done }
       try vault.removeOldObjects(whileSyncing: name)
     } catch {
       session.note(.epochNotBegun(error))
     }
-    return hasBegun
+    return hasWritten
   }
 
   /// What was fetched while locked has been taken.

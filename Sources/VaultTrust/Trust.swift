@@ -95,22 +95,7 @@ package struct Trust: Sendable {
         let link = graph.links[number]
         return people[link.person]?.stands(graph.ids[number], by: link.certificate) ?? false
       },
-      isAgreed: { isAgreed(graph.ids[$0], graph.links[$0], statements, people) },
       remembered: ends)
     return MemberHistory(member: id, root: root, graph: graph, standings: standings)
-  }
-
-  /// Whether a device of the taker that counts, or counted, has agreed to the link's hand over.
-  private static func isAgreed(
-    _ id: StatementID, _ link: Link, _ statements: Statements, _ people: [PersonID: PersonHistory]
-  ) -> Bool {
-    guard let handOver = link.handOver,
-      let certificate = statements.certificates[handOver.certificate],
-      certificate.person == handOver.taker,
-      people[handOver.taker]?.stands(id, by: handOver.certificate) ?? false
-    else { return false }
-    return statements.isSigned(
-      .handover, link.handOverConsentBody(to: handOver.taker), handOver.consent,
-      by: certificate.signingKey)
   }
 }

@@ -129,7 +129,11 @@ struct InvitedPair {
     #expect(refused.errors.contains("You are the only owner of Liam"))
     #expect(refused.errors.contains("kinvault hand-over Liam --to PERSON"))
     try pair.ben.run(
-      "hand-over", "Liam", "--to", "Adult A", "--keep", "viewer", "--yes", expecting: 0)
+      "share", "Liam", "--with", "Adult A", "--role", "viewer", expecting: 0)
+    try pair.ben.run("hand-over", "Liam", "--to", "Adult A", "--yes", expecting: 0)
+    try pair.meet()
+    try pair.anna.run("accept", "Liam", "--yes", expecting: 0)
+    try pair.meet()
     // While the remote cannot be reached nothing is forgotten.
     #expect(rename(pair.remote, pair.remote + " away") == 0)
     #expect(
@@ -153,20 +157,63 @@ struct InvitedPair {
   @Test func handingOver() throws {
     let pair = try InvitedPair.sharing(as: "viewer")
     try pair.anna.run("hand-over", "Emma", "--to", "Ben", expecting: 10)
+    try pair.anna.run("hand-over", "Emma", expecting: 2)
     try pair.anna.run("hand-over", "Emma", "--to", "Adult A", "--yes", expecting: 2)
-    try pair.anna.run("hand-over", "Emma", "--to", "Ben", "--keep", "owner", expecting: 2)
+    let none = try pair.anna.run("hand-over", "Emma", "--withdraw", expecting: 6)
+    #expect(none.errors.contains("You offer nobody your place"))
     let done = try pair.anna.run("hand-over", "Emma", "--to", "Ben", "--yes", expecting: 0)
-    #expect(done.output.contains("once the folders were exchanged, and you stay as an editor."))
+    #expect(done.output.contains("Nothing changes until they agree."))
+    #expect(done.output.contains("kinvault accept Emma"))
     #expect(done.errors == "")
-    #expect(try pair.anna.run("access", "list").output.contains("editor"))
-    try pair.anna.run("share", "Emma", "--with", "Ben", "--role", "owner", expecting: 8)
+    try pair.anna.run("unlock", expecting: 0)
+    #expect(
+      try pair.anna.run("status", expecting: 0).output.contains(
+        "You offer Ben your place among the owners of Emma. They have not agreed yet."))
     try pair.anna.run("sync", expecting: 0)
-    try pair.meet()
+    // The sync that brings it says so, and no command after that; status goes on to.
+    let told = "Adult A offers you their place among the owners of Emma"
+    #expect(try pair.ben.run("sync", expecting: 0).errors.contains(told))
+    #expect(!(try pair.ben.run("member", "list", expecting: 0).errors.contains(told)))
+    try pair.ben.run("unlock", expecting: 0)
+    #expect(try pair.ben.run("status", expecting: 0).output.contains(told))
+    #expect(
+      try pair.ben.run("accept", expecting: 0).output.contains("their place as an owner"))
+    try pair.ben.run("accept", "Emma", expecting: 10)
+    let agreed = try pair.ben.run("accept", "Emma", "--yes", expecting: 0)
+    #expect(agreed.output.contains("You have agreed to take Adult A's place"))
+    #expect(try pair.ben.run("member", "list", expecting: 0).output.contains("viewer"))
+    #expect(
+      try pair.ben.run("status", expecting: 0).output.contains("You have agreed to take Adult A's"))
+    try pair.ben.run("sync", expecting: 0)
+    let synced = try pair.anna.run("sync", expecting: 0).output
+    #expect(synced.contains("Ben has your place among the owners of Emma now"))
+    #expect(synced.contains("kinvault leave Emma"))
+    try pair.ben.run("sync", expecting: 0)
     #expect(try pair.anna.run("member", "list", expecting: 0).output.contains("editor"))
     #expect(try pair.ben.run("member", "list", expecting: 0).output.contains("owner"))
+    #expect(try pair.ben.run("access", "list", expecting: 0).output.contains("owner, 1st"))
+    try pair.anna.run("unshare", "Emma", "--with", "Ben", expecting: 8)
     try pair.anna.write("two", titled: "Vaccine")
     try pair.meet()
     #expect(try pair.ben.run("record", "list", expecting: 0).output.contains("Vaccine"))
     for machine in [pair.anna, pair.ben] { try machine.expectWhole() }
+  }
+
+  @Test func anOfferTakenBackAndOneToSomebodyWithoutAccess() throws {
+    let pair = try InvitedPair()
+    try pair.join()
+    try pair.anna.run("sync", expecting: 0)
+    let refused = try pair.anna.run("hand-over", "Emma", "--to", "Ben", "--yes", expecting: 10)
+    #expect(refused.errors.contains("kinvault share Emma --with Ben --role editor"))
+    try pair.anna.run("share", "Emma", "--with", "Ben", "--role", "editor", expecting: 0)
+    try pair.meet()
+    try pair.anna.run("hand-over", "Emma", "--to", "Ben", "--yes", expecting: 0)
+    try pair.meet()
+    let back = try pair.anna.run("hand-over", "Emma", "--withdraw", expecting: 0)
+    #expect(back.output.contains("You keep your place"))
+    try pair.meet()
+    #expect(
+      try pair.ben.run("accept", "Emma", "--yes", expecting: 6).errors.contains("Nobody offers"))
+    #expect(try pair.ben.run("accept", expecting: 0).output.contains("nothing to accept"))
   }
 }

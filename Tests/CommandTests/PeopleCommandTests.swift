@@ -217,7 +217,8 @@ import Testing
 
     let accesses = try two.ben("access", "list", expecting: 0).output.split(separator: "\n")
     #expect(accesses.count == 3)
-    #expect(accesses.contains { $0.contains("Ben") && $0.contains("viewer  Adult A") })
+    #expect(
+      accesses.contains { $0.contains("Ben") && $0.contains("viewer") && $0.contains("Adult A") })
     let json = try two.anna.run("access", "list", "--member", "Emma", "--json", expecting: 0).output
     #expect(json.contains("\"role\" : \"viewer\""))
   }

@@ -164,8 +164,7 @@ package struct SampleDecoder: Sendable {
           follows: [random.id(), random.id()],
           changes: [
             .give(random.id(), .editor, until: 9), .limit(random.id(), .viewer, until: 8),
-            .handOver(
-              HandOver(taker: random.id(), certificate: random.id(), consent: random.bytes(64))),
+            .handOver(random.id()), .offer(random.id()),
           ], epoch: random.id(),
           wraps: [
             Wrap(epoch: nil, person: random.id(), generation: random.id(), file: random.id()),

@@ -11,7 +11,7 @@ import Testing
     var rootKeys: [[UInt8]: [UInt8]] = [:]
     var deviceKeys: [[UInt8]: [UInt8]] = [:]
     let files = try Self.lines().filter { $0[0] == "file" }
-    #expect(files.count == 13)
+    #expect(files.count == 15)
     for line in files {
       let envelope = try WireMessage(try Self.bytes(line[2]))
       let body = try envelope.bytes(1)

@@ -140,15 +140,33 @@ import VaultModel
   }
 
   @Test func handingOverReachesEveryone() throws {
-    try anna.vault.handOver(#require(anna.emma), to: carla.vault.person, keeping: .viewer)
-    #expect(anna.emma?.role == .viewer)
+    try anna.vault.share(#require(anna.emma), with: carla.vault.person, role: .viewer)
+    try meet()
+    try anna.vault.offerPlace(in: #require(anna.emma), to: carla.vault.person)
+    try meet()
+    try carla.vault.agree(to: #require(carla.vault.offeredPlaces().first))
+    try carla.sync(usb)
+    // The next sync of the giver's device does the rest.
+    #expect(try anna.sync(usb).handOvers.map(\.kind) == [.handedOver])
+    #expect(anna.emma?.role == .editor)
     try meet()
     for adult in [anna, ben, carla] {
       let roles = try #require(adult.emma).accesses().map { [$0.person: $0.role] }
-      #expect(roles.contains([anna.vault.person: .viewer]))
+      #expect(roles.contains([anna.vault.person: .editor]))
       #expect(roles.contains([carla.vault.person: .owner]))
     }
     #expect(try anna.titles == ["Visit"])
+    // Who came after Anna can be taken out by Carla, who cannot be taken out by them, nor by Anna.
+    #expect(throws: VaultError.self) {
+      try ben.vault.beginEpoch(of: #require(ben.emma), without: [carla.vault.person])
+    }
+    #expect(throws: VaultError.self) {
+      try anna.vault.beginEpoch(of: #require(anna.emma), without: [carla.vault.person])
+    }
+    try carla.vault.beginEpoch(of: #require(carla.emma), without: [ben.vault.person])
+    try meet()
+    #expect(ben.emma?.role == nil)
+    for adult in [anna, carla] { #expect(try adult.sync(usb).handOvers.isEmpty) }
   }
 
   /// What blocked before: somebody whose words have to join two closings keeps nobody from taking out another.

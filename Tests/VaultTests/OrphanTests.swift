@@ -58,7 +58,7 @@ struct OrphanTests {
     for attempt in [
       { try adults.ben.vault.share(emma, with: adults.carla.id, role: .viewer) },
       { try adults.ben.vault.beginEpoch(of: emma, without: [adults.anna.id]) },
-      { try adults.ben.vault.handOver(emma, to: adults.carla.id, keeping: nil) },
+      { try adults.ben.vault.offerPlace(in: emma, to: adults.carla.id) },
     ] {
       do {
         try attempt()

@@ -135,12 +135,15 @@ struct Schedule {
       let taker = random.pick(devices.filter { now.device($0.certificate) == .counts }),
       taker.person != device.person
     else { return }
-    links.append(
-      world.handOver(
-        member, by: device, as: place, to: taker, follows: now.members[member]?.tips ?? [],
-        [.give(device.person, .viewer)]))
+    let handOver = world.handOver(
+      member, by: device, as: place, to: taker, follows: now.members[member]?.tips ?? [])
+    var steps = world.steps(of: handOver)
+    if random.number(below: 2) == 0 {
+      steps.append(world.leave(member, by: device, follows: [handOver]))
+    }
+    links += steps
     // Final only when the words of the one who gives list it, and all that came before.
-    close(now, of: device.person, more: [links[links.count - 1]])
+    close(now, of: device.person, more: steps)
   }
 
   private mutating func leave(_ now: Trust) {
@@ -170,8 +173,7 @@ struct Schedule {
   private func counted(_ now: Trust, _ person: TestPerson) -> [StatementID] {
     let own = links.filter { id in
       guard let link = now.statements.links[member]?[id] else { return false }
-      return now.link(id, in: member) == .counts
-        && (link.person == person.id || link.handOver?.taker == person.id)
+      return now.link(id, in: member) == .counts && link.person == person.id
     }
     return Array(Set(own + (person == people[0] ? [member.root] : [])))
   }

@@ -52,7 +52,7 @@ import VaultTrust
     let listing = family.world.closing(
       of: family.anna, follows: [family.openings[family.anna] ?? .zero],
       stay: [family.annaDesk, family.annaPhone],
-      counted: [emma.root, family.start, family.benIn, handOver])
+      counted: [emma.root, family.start, family.benIn] + family.world.steps(of: handOver))
     _ = family.world.closing(of: family.anna, follows: [listing])
     let trust = family.world.trust()
     #expect(trust.device(family.annaDesk.certificate) == .former)

@@ -78,7 +78,7 @@ import VaultTrust
     #expect(trust.link(back, in: emma) == .givenUp(by: handOver))
     #expect(trust.access(to: emma)?.owners.first == family.carl.id)
     #expect(trust.role(family.ben, in: emma) == .owner)
-    #expect(trust.role(family.anna, in: emma) == nil)
+    #expect(trust.role(family.anna, in: emma) == .editor)
     #expect(trust.role(dora.person, in: emma) == nil)
   }
 

@@ -31,16 +31,16 @@ import VaultTrust
     let dora = family.newcomer("Dora")
     let opening = family.world.trust().people[dora.person.id]?.openGeneration ?? .zero
     let handOver = family.world.handOver(
-      emma, by: family.annaDesk, as: family.annasPlace, to: dora, follows: [family.carlIn],
-      [.give(family.anna, .viewer)])
+      emma, by: family.annaDesk, as: family.annasPlace, to: dora, follows: [family.carlIn])
     #expect(family.world.trust().access(to: emma)?.owners.first == dora.person.id)
     var forgotten = family.world
     _ = forgotten.closing(of: dora.person, follows: [opening])
     #expect(forgotten.trust().access(to: emma)?.owners.first == family.anna.id)
-    _ = family.world.closing(of: dora.person, follows: [opening], counted: [handOver])
+    _ = family.world.closing(
+      of: dora.person, follows: [opening], counted: family.world.steps(of: handOver))
     let trust = family.world.trust()
     #expect(trust.access(to: emma)?.owners.first == dora.person.id)
-    #expect(trust.role(family.anna, in: emma) == .viewer)
+    #expect(trust.role(family.anna, in: emma) == .editor)
   }
 
   /// 2: who handed over and removes a device later takes nothing from those to whom it gave.
@@ -52,7 +52,7 @@ import VaultTrust
       follows: [family.carlIn])
     _ = family.world.closing(
       of: family.anna, follows: [family.openings[family.anna] ?? .zero], stay: [family.annaPhone],
-      counted: [emma.root, family.start, family.benIn, handOver])
+      counted: [emma.root, family.start, family.benIn] + family.world.steps(of: handOver))
     let trust = family.world.trust()
     #expect(trust.access(to: emma)?.owners == [family.carl.id, family.ben.id, family.carl.id])
   }

@@ -23,13 +23,14 @@ import VaultTrust
       place: family.bensPlace, follows: [family.benIn, family.start],
       changes: [
         .give(family.carl, .viewer, until: 5), .take(family.anna, to: .editor, until: 7),
-        .handOver(
-          HandOver(
-            taker: family.carl.id, certificate: family.carlDesk.certificate,
-            consent: Array(repeating: 3, count: 64))),
+        .handOver(family.carl.id), .offer(family.anna.id),
       ], epoch: .zero, wraps: [family.wrap(family.anna), family.wrap(family.ben, family.start)],
       time: 9, confirmed: [family.start])
     #expect(try Link(decoding: full.encoded()) == full)
+    let agreement = Link(
+      member: family.emma, person: family.ben.id, certificate: family.benDesk.certificate,
+      place: nil, follows: [family.carlIn], changes: [.agree(family.ben.id)], time: 2)
+    #expect(try Link(decoding: agreement.encoded()) == agreement)
     let head = HeadFile(
       member: family.emma, person: family.ben.id, certificate: family.benDesk.certificate,
       device: family.benDesk.id, counter: 4, previous: .zero, epoch: family.start,
@@ -80,8 +81,8 @@ import VaultTrust
         place: place, changes: changes, epoch: epoch)
       #expect(throws: ModelError.self) { try Link(decoding: link.encoded()) }
     }
-    let handOver = Change.handOver(
-      HandOver(taker: family.carl.id, certificate: family.carlDesk.certificate, consent: [1]))
+    let handOver = Change.handOver(family.carl.id)
+    let agreement = Change.agree(family.ben.id)
     refuses(nil, [])
     refuses(nil, [.take(family.carl)])
     refuses(nil, [.take(family.ben), .take(family.ben)])
@@ -91,6 +92,11 @@ import VaultTrust
     refuses(family.bensPlace, [.give(family.carl, .owner, until: 1)])
     refuses(family.bensPlace, [.take(family.carl, to: .owner)])
     refuses(family.bensPlace, [handOver, handOver])
+    refuses(family.bensPlace, [.offer(family.carl.id), .offer(family.anna.id)])
+    refuses(family.bensPlace, [agreement])
+    // It would follow no offer, or be another person's.
+    refuses(nil, [agreement])
+    refuses(nil, [.agree(family.carl.id)])
   }
 
   @Test func refusesWhatIsAboveTheLimits() {

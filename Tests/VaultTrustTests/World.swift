@@ -116,20 +116,35 @@ struct World {
     return add(.link, link.encoded(), by: device.key)
   }
 
-  /// A hand over to the person of `taker`, whose device agrees to it at this point.
+  /// A hand over with all its steps: an offer, after which the device of `taker` agrees, after which the place goes over.
   mutating func handOver(
     _ member: MemberID, by device: TestDevice, as place: Place, to taker: TestDevice,
-    follows: [StatementID] = [], _ more: [Change] = []
+    follows: [StatementID] = []
   ) -> StatementID {
-    let open = Link(
-      member: member, person: device.person.id, certificate: device.certificate, place: place,
-      follows: follows)
-    let consent = taker.key.sign(
-      vault.signedMessage(.handover, open.handOverConsentBody(to: taker.person.id)))
-    let handOver = HandOver(
-      taker: taker.person.id, certificate: taker.certificate, consent: consent)
+    let offer = offer(member, by: device, as: place, to: taker.person, follows: follows)
+    let agreement = agree(member, by: taker, to: offer)
     return link(
-      member, by: device, as: place, follows: follows, [.handOver(handOver)] + more)
+      member, by: device, as: place, follows: [agreement], [.handOver(taker.person.id)])
+  }
+
+  mutating func offer(
+    _ member: MemberID, by device: TestDevice, as place: Place, to taker: TestPerson,
+    follows: [StatementID] = [], time: UInt64 = 0
+  ) -> StatementID {
+    link(member, by: device, as: place, follows: follows, [.offer(taker.id)], time: time)
+  }
+
+  mutating func agree(
+    _ member: MemberID, by device: TestDevice, to offer: StatementID
+  ) -> StatementID {
+    link(member, by: device, as: nil, follows: [offer], [.agree(device.person.id)])
+  }
+
+  /// The offer, the agreement and the hand over itself.
+  func steps(of handOver: StatementID) -> [StatementID] {
+    let links = trust().statements.links.values.reduce(into: [:]) { $0.merge($1) { old, _ in old } }
+    let agreement = links[handOver]?.follows ?? []
+    return (agreement.first.flatMap { links[$0]?.follows } ?? []) + agreement + [handOver]
   }
 
   mutating func leave(

@@ -22,12 +22,13 @@ struct LinkWriter {
   /// - Parameters:
   ///   - epoch: Of one that begins an epoch, the commitment to its key.
   ///   - people: Those whose place is taken by it, or who have left: what of theirs counts is confirmed.
+  ///   - place: As whose holder; nil: the most senior one that this person has.
   /// - Throws: `ownersOnly` without a place; `limit`.
   func write(
     _ changes: [Change] = [], epoch: FileHash? = nil, wraps: [Wrap] = [],
-    confirming people: Set<PersonID> = []
+    confirming people: Set<PersonID> = [], as place: Place? = nil
   ) throws(VaultError) {
-    guard let seat = links.history.seats(of: context.person).first else {
+    guard let seat = place ?? links.history.seats(of: context.person).first else {
       throw .ownersOnly(member: links.member)
     }
     try store(
@@ -38,14 +39,34 @@ struct LinkWriter {
         confirmed: links.history.unconfirmed(by: people)))
   }
 
-  /// Gives up what this person has, but for a role; durable when this returns.
-  ///
-  /// - Parameter heads: The newest that this person's devices wrote, which go on counting.
-  func leave(keeping role: Role?, heads: [LastHead]) throws(VaultError) {
+  /// Agrees to take the place that is offered; durable when this returns.
+  func agree(to offer: PlaceOffer) throws(VaultError) {
     try store(
       Link(
         member: links.member, person: context.person, certificate: certificate, place: nil,
-        follows: links.history.tips, changes: [.limit(context.person, role, until: 0)],
+        follows: [offer.id], changes: [.agree(context.person)],
+        time: context.clock.milliseconds()))
+  }
+
+  /// Hands over what was offered, and agreed to in that link; durable when this returns.
+  ///
+  /// Nothing in it is of this moment: a machine that was put back and does this again writes the same link.
+  func handOver(_ offer: PlaceOffer, after agreement: StatementID) throws(VaultError) {
+    try store(
+      Link(
+        member: links.member, person: context.person, certificate: certificate,
+        place: offer.place, follows: [agreement], changes: [.handOver(offer.taker)],
+        time: links.history.link(agreement)?.time ?? offer.time))
+  }
+
+  /// Gives up all that this person has; durable when this returns.
+  ///
+  /// - Parameter heads: The newest that this person's devices wrote, which go on counting.
+  func leave(heads: [LastHead]) throws(VaultError) {
+    try store(
+      Link(
+        member: links.member, person: context.person, certificate: certificate, place: nil,
+        follows: links.history.tips, changes: [.limit(context.person, nil, until: 0)],
         time: context.clock.milliseconds(), heads: heads))
   }
 

@@ -221,6 +221,12 @@ private struct EpochBeginning {
     let now = context.clock.milliseconds()
     let ended = links.access.entitlements.filter { links.hasEnded(for: $0.key, now: now) }
     var changes = pending.without.sorted().map { Change.limit($0, nil, until: 0) }
+    // Whoever is taken out is offered nothing any more, though they may be let in again.
+    if links.history.offers.contains(where: {
+      $0.giver == context.person && pending.without.contains($0.taker)
+    }) {
+      changes.append(.offer(context.person))
+    }
     for (person, entitlements) in ended.sorted(by: { $0.key < $1.key })
     where !pending.without.contains(person) {
       changes.append(.limit(person, nil, until: entitlements.map(\.until).max() ?? 0))

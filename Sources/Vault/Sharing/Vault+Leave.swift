@@ -9,31 +9,22 @@ extension Vault {
   ///
   /// - Throws: `readOnly`; `lastOwner` when nobody else would be left who can share; `noAccess` when there is none.
   package func leave(_ member: Member) throws(VaultError) {
-    try giveUp(member, keeping: nil)
-    audit.note(.revoke, member: member.id, detail: "left")
-    try forget(member)
-  }
-
-  /// Makes another person an owner of a member, if they are none, and lowers this person's role to what they keep.
-  ///
-  /// Durable when it returns. After an interruption it can be done again.
-  ///
-  /// - Parameter role: What this person keeps, editor or viewer; nil: nothing.
-  /// - Throws: `readOnly`; `ownersOnly`; `notFound` for someone who is not in the vault, or whose closings do not hold.
-  package func handOver(
-    _ member: Member, to taker: PersonID, keeping role: Role?
-  ) throws(VaultError) {
-    precondition(role != .owner && taker != person, "nothing would be handed over")
     guard !isReadOnly else { throw .readOnly }
     try context.reloadPeople()
     try member.reloadLinks()
-    guard member.role == .owner else { throw .ownersOnly(member: member.id) }
-    if !member.register.links.access.owners.contains(taker) {
-      try share(member, with: taker, role: .owner)
-    }
-    try giveUp(member, keeping: role)
-    audit.note(.share, member: member.id, detail: "handed over to \(taker.shortHex)")
-    if role == nil { try forget(member) }
+    guard member.role != nil else { throw .noAccess(member: member.id) }
+    guard !member.isOwnedOnly(by: person) else { throw .lastOwner(member: member.id) }
+    // What is known only here goes with this device's head, which goes on counting.
+    if member.mayWrite { try member.commitNothing() }
+    let own = try context.ownPerson()
+    let heads = member.knownCounters.filter { own.devices[$0.key] != nil }
+      .map { LastHead(device: $0.key, counter: $0.value) }
+    try LinkWriter(member.register.links, context).leave(heads: heads)
+    // Who may only read writes no head beside the link, by which others would find it.
+    try renewRegister()
+    try member.reloadLinks()
+    audit.note(.revoke, member: member.id, detail: "left")
+    try forget(member)
   }
 
   /// Members of which this person is the only owner who stays.
@@ -45,23 +36,6 @@ extension Vault {
       if member.isOwnedOnly(by: person) { found.append(member) }
     }
     return found
-  }
-
-  private func giveUp(_ member: Member, keeping role: Role?) throws(VaultError) {
-    guard !isReadOnly else { throw .readOnly }
-    try context.reloadPeople()
-    try member.reloadLinks()
-    guard member.role != nil else { throw .noAccess(member: member.id) }
-    guard !member.isOwnedOnly(by: person) else { throw .lastOwner(member: member.id) }
-    // What is known only here goes with this device's head, which goes on counting.
-    if member.mayWrite { try member.commitNothing() }
-    let own = try context.ownPerson()
-    let heads = member.knownCounters.filter { own.devices[$0.key] != nil }
-      .map { LastHead(device: $0.key, counter: $0.value) }
-    try LinkWriter(member.register.links, context).leave(keeping: role, heads: heads)
-    // Who may only read writes no head beside the link, by which others would find it.
-    try renewRegister()
-    try member.reloadLinks()
   }
 
   /// Closes a member that this person has left, and removes what this machine keeps of it outside of the vault folder.

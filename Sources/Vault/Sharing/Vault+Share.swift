@@ -14,12 +14,15 @@ package struct MemberAccess: Sendable {
   /// Whether they have given it up, and have the key until an owner's next sync changes it.
   package var isLeaving = false
 
+  /// Where they stand among the owners, the most senior one at 1; nil for others.
+  package var place: Int?
+
   /// What takes it away, and was interrupted; nil if nothing does.
   package var removal: InterruptedEpoch?
 }
 
 extension Member {
-  /// Who may do what with the member now, by person.
+  /// Who may do what with the member now: owners by seniority, then the others by person.
   package func accesses() throws(VaultError) -> [MemberAccess] {
     try context.reloadPeople()
     try reloadLinks()
@@ -28,16 +31,23 @@ extension Member {
     let leaving = links.holders(of: epoch).filter {
       !links.access.includes($0) && links.history.leaving(of: $0) != nil
     }
-    return leaving.union(links.access.entitlements.keys).sorted().compactMap { person in
+    func place(_ person: PersonID) -> Int? { links.access.owners.firstIndex(of: person) }
+    let all = leaving.union(links.access.entitlements.keys).sorted {
+      (place($0) ?? .max, $0) < (place($1) ?? .max, $1)
+    }
+    var owners = 0
+    return all.compactMap { person in
       let isLeaving = leaving.contains(person)
       let given =
         isLeaving
         ? links.history.everGiven(to: person).max { $0.role < $1.role }
         : links.history.given(to: person).first
+      if place(person) != nil { owners += 1 }
       return given.map { given in
         MemberAccess(
           person: person, role: given.role, giver: given.giver, time: given.time,
           until: given.until > 0 ? given.until : nil, isLeaving: isLeaving,
+          place: place(person) == nil ? nil : owners,
           removal: interrupted?.without.contains(person) == true ? interrupted : nil)
       }
     }

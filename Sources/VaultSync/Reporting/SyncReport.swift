@@ -71,6 +71,8 @@ package struct SyncReport: Sendable {
   package var untakenHeadCount = 0
   /// Members that were sealed anew because it was due.
   package var revocations: [Revocation] = []
+  /// What was done about places among owners that are offered.
+  package var handOvers: [HandOverStep] = []
   /// Members whose join waits for consent, with what it would take away.
   package var massChanges: [MemberID: MassChange] = [:]
 

@@ -62,7 +62,10 @@ extension MemberJudge {
       let tenure = places[number.place].tenures[number.tenure]
       bounds += tenure.takings.map(\.role)
       switch tenure.end {
-      case .handedOver?: bounds.append(nil)
+      case .handedOver(let link, _)?:
+        bounds.append(.editor)
+        // What its holder kept is no place any more.
+        add(limitsOf(gift, of: person, since: link), to: &bounds, &ownBounds)
       case .left(let link)?:
         if case .limit(_, let role, _)? = graph.links[link].changes.first { ownBounds.append(role) }
         // What its holder kept is no place any more.

@@ -93,17 +93,12 @@ extension MemberHistory {
     return rank(person).map { $0 > mine } ?? true
   }
 
-  /// The links that count and that devices with these certificates have signed or agreed to. Of a hand over, all that its
-  /// giver did before as well.
+  /// The links that count and that devices with these certificates have signed.
   package func signed(by certificates: Set<StatementID>) -> Set<StatementID> {
     var found: Set<StatementID> = []
-    for number in graph.ids.indices where verdicts[number] == .counts {
-      let link = graph.links[number]
-      if certificates.contains(link.certificate)
-        || link.handOver.map({ certificates.contains($0.certificate) }) ?? false
-      {
-        found.insert(graph.ids[number])
-      }
+    for number in graph.ids.indices
+    where verdicts[number] == .counts && certificates.contains(graph.links[number].certificate) {
+      found.insert(graph.ids[number])
     }
     return found
   }

@@ -4,8 +4,6 @@ import VaultModel
 struct LinkStandings {
   /// For each link, whether its device counts or the link is listed.
   let stands: [Bool]
-  /// For each link, whether its hand over is agreed to.
-  let isAgreed: (Int) -> Bool
   /// Ends of tenures that counted here before.
   let remembered: Set<StatementID>
 }
@@ -18,6 +16,7 @@ struct MemberJudge {
   private let staying: PersonID?
   private let written: [Place: [Int]]
   private let leavings: [PersonID: [Int]]
+  private let agreements: [PersonID: [Int]]
   private var pasts: [Int: LinkSet] = [:]
   /// Links that a counting one confirms, each with the rank of the most senior place that does.
   private var confirmed: [Int: Int] = [:]
@@ -36,19 +35,23 @@ struct MemberJudge {
     verdicts = standings.stands.map { $0 ? .noPlace : .departed }
     var written: [Place: [Int]] = [:]
     var leavings: [PersonID: [Int]] = [:]
+    var agreements: [PersonID: [Int]] = [:]
     let named = Set(graph.links.flatMap(\.confirmed))
     for (number, link) in graph.links.enumerated()
     where standings.stands[number] || named.contains(graph.ids[number]) {
       if let place = link.place {
         written[place, default: []].append(number)
-      } else if standings.stands[number],
-        leavings[link.person, default: []].count < StatementLimits.leavings
-      {
-        leavings[link.person, default: []].append(number)
+      } else if standings.stands[number] {
+        if link.isAgreement {
+          Self.add(number, of: link.person, to: &agreements)
+        } else {
+          Self.add(number, of: link.person, to: &leavings)
+        }
       }
     }
     self.written = written
     self.leavings = leavings
+    self.agreements = agreements
     judge(first, since: nil)
     // A place is made by a link of a more senior one, which comes before: so all are met in order.
     for number in graph.ids.indices where verdicts[number] == .counts {
@@ -58,6 +61,12 @@ struct MemberJudge {
       }
     }
     judgeLeavings()
+    judgeAgreements()
+  }
+
+  private static func add(_ link: Int, of person: PersonID, to links: inout [PersonID: [Int]]) {
+    guard links[person, default: []].count < StatementLimits.leavings else { return }
+    links[person, default: []].append(link)
   }
 
   /// The links that come before this one; computed once.
@@ -124,7 +133,7 @@ struct MemberJudge {
   private func end(
     among own: [Int], leavings may: LinkSet, of holder: PersonID
   ) -> (TenureEnd?, Bool) {
-    let handOvers = own.filter { graph.links[$0].handOver != nil && standings.isAgreed($0) }
+    let handOvers = own.filter { isAgreed($0, among: own) }
     let leaving = holder == staying ? [] : (leavings[holder] ?? []).filter(may.contains)
     let candidates = graph.firsts(of: handOvers + leaving)
     let remembered = candidates.filter { standings.remembered.contains(graph.ids[$0]) }
@@ -137,7 +146,20 @@ struct MemberJudge {
     guard let best else { return (nil, false) }
     let isContested = candidates.count > 1 && remembered.count != 1
     guard let handOver = graph.links[best].handOver else { return (.left(link: best), isContested) }
-    return (.handedOver(link: best, to: handOver.taker), isContested)
+    return (.handedOver(link: best, to: handOver), isContested)
+  }
+
+  /// Whether the link hands over what its taker has agreed to take: it follows the agreement alone, and that the offer.
+  private func isAgreed(_ handOver: Int, among own: [Int]) -> Bool {
+    guard let taker = graph.links[handOver].handOver, let agreement = onlyFollowed(by: handOver),
+      agreements[taker]?.contains(agreement) ?? false, let offer = onlyFollowed(by: agreement)
+    else { return false }
+    return graph.links[offer].offer == taker && own.contains(offer)
+  }
+
+  private func onlyFollowed(by link: Int) -> Int? {
+    let follows = graph.links[link].follows
+    return follows.count == 1 ? graph.number(of: follows[0]) : nil
   }
 
   private mutating func verdict(
@@ -163,7 +185,7 @@ struct MemberJudge {
     }
     for change in graph.links[number].changes {
       switch change {
-      case .give(_, .owner, _), .handOver: break
+      case .give(_, .owner, _), .handOver, .offer, .agree: break
       case .give(let person, let role, let until):
         gifts[person, default: []].append(
           Gift(link: number, role: role, until: until, tenure: nil))
@@ -190,6 +212,17 @@ struct MemberJudge {
         }
         verdicts[link] = .counts
         limits[person, default: []].append(Limit(link: link, rank: nil, role: role, until: 0))
+      }
+    }
+  }
+
+  private mutating func judgeAgreements() {
+    for (taker, links) in agreements {
+      for link in links {
+        guard let offer = onlyFollowed(by: link), verdicts[offer] == .counts,
+          graph.links[offer].offer == taker
+        else { continue }
+        verdicts[link] = .counts
       }
     }
   }

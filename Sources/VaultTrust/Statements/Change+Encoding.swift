@@ -5,6 +5,8 @@ extension Change {
     static let give: UInt64 = 1
     static let limit: UInt64 = 2
     static let handOver: UInt64 = 3
+    static let offer: UInt64 = 4
+    static let agree: UInt64 = 5
   }
 
   /// The change; nil for one of a kind that this program does not know.
@@ -13,20 +15,16 @@ extension Change {
     var person: PersonID?
     var role: UInt64 = 0
     var until: UInt64 = 0
-    var certificate: StatementID?
-    var consent: [UInt8] = []
     while let tag = try reader.next() {
       switch tag {
       case .varint(1): kind = try reader.number()
       case .bytes(2): person = try reader.id("person")
       case .varint(3): role = try reader.number()
       case .varint(4): until = try reader.time()
-      case .bytes(5): certificate = try reader.id("certificate")
-      case .bytes(6): consent = try reader.byteArray(limit: SignedFile.signatureSize, "consent")
       default: _ = try reader.skip(tag)
       }
     }
-    guard (Kind.give...Kind.handOver).contains(kind) else { return nil }
+    guard (Kind.give...Kind.agree).contains(kind) else { return nil }
     let whom = try reader.required(person, "person")
     switch (kind, role) {
     case (Kind.give, 1...3):
@@ -35,11 +33,9 @@ extension Change {
       self = .give(whom, role, until: until)
     case (Kind.limit, 0), (Kind.limit, 2), (Kind.limit, 3):
       self = .limit(whom, Role(number: role), until: until)
-    case (Kind.handOver, 1):
-      self = .handOver(
-        HandOver(
-          taker: whom, certificate: try reader.required(certificate, "certificate"),
-          consent: consent))
+    case (Kind.handOver, 1): self = .handOver(whom)
+    case (Kind.offer, 1): self = .offer(whom)
+    case (Kind.agree, 1): self = .agree(whom)
     default: throw reader.malformed("a change has a role that it cannot have")
     }
   }
@@ -50,10 +46,9 @@ extension Change {
       Self.encode(Kind.give, person, role.number, until, into: &writer)
     case .limit(let person, let role, let until):
       Self.encode(Kind.limit, person, role?.number ?? 0, until, into: &writer)
-    case .handOver(let handOver):
-      Self.encode(Kind.handOver, handOver.taker, Role.owner.number, 0, into: &writer)
-      writer.id(5, handOver.certificate)
-      writer.bytes(6, handOver.consent)
+    case .handOver(let taker): Self.encode(Kind.handOver, taker, 1, 0, into: &writer)
+    case .offer(let taker): Self.encode(Kind.offer, taker, 1, 0, into: &writer)
+    case .agree(let taker): Self.encode(Kind.agree, taker, 1, 0, into: &writer)
     }
   }
 

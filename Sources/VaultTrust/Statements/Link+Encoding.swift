@@ -1,10 +1,6 @@
-import VaultCrypto
 import VaultModel
 
 extension Link {
-  /// The hash of all that the link follows.
-  var handOverPoint: FileHash { Digest.sha256(follows.flatMap(\.bytes)) }
-
   package init(decoding body: [UInt8]) throws(ModelError) {
     self = try WireReader.read(body, what: "link", limit: StatementLimits.linkBytes) {
       reader throws(ModelError) in try Link(from: &reader)
@@ -56,22 +52,33 @@ extension Link {
   /// What forbids these changes in one link; nil: nothing.
   private var flaw: String? {
     guard place != nil else {
-      guard changes.count == 1, case .limit(person, _, until: 0) = changes[0], epoch == nil,
-        wraps.isEmpty, confirmed.isEmpty
-      else { return "it is no owner's and does not only say that its writer leaves" }
-      return nil
+      guard changes.count == 1, epoch == nil, wraps.isEmpty, confirmed.isEmpty else {
+        return Self.noOwners
+      }
+      switch changes[0] {
+      case .limit(person, _, until: 0): return nil
+      case .agree(person) where heads.isEmpty && follows.count == 1: return nil
+      default: return Self.noOwners
+      }
     }
     guard heads.isEmpty else { return "it names heads, and its writer does not leave" }
     var owners: Set<PersonID> = []
-    var handOvers = 0
+    var (handOvers, offers) = (0, 0)
     for change in changes {
-      if case .give(let person, .owner, _) = change, !owners.insert(person).inserted {
-        return "it gives one person two places"
+      switch change {
+      case .give(let person, .owner, _):
+        guard owners.insert(person).inserted else { return "it gives one person two places" }
+      case .handOver: handOvers += 1
+      case .offer: offers += 1
+      case .agree: return "it agrees to take a place, as the holder of one"
+      case .give, .limit: break
       }
-      if case .handOver = change { handOvers += 1 }
     }
-    return handOvers > 1 ? "it hands one place over twice" : nil
+    return handOvers > 1 || offers > 1 ? "it hands one place over twice, or offers it twice" : nil
   }
+
+  private static let noOwners =
+    "it is no owner's, and does not only say that its writer leaves, or takes a place"
 
   package func encoded() -> [UInt8] {
     var writer = WireWriter()

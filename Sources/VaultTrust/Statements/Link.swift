@@ -1,11 +1,11 @@
 import VaultModel
 
-/// An owner changes who has access to a member, or somebody leaves: `members/…/links/<id>`.
+/// An owner changes who has access to a member, or somebody leaves or takes a place: `members/…/links/<id>`.
 package struct Link: Hashable, Sendable {
   package var member: MemberID
   package var person: PersonID
   package var certificate: StatementID
-  /// As whose holder it is written; nil: its writer leaves.
+  /// As whose holder it is written; nil: its writer leaves, or agrees to take a place.
   package var place: Place?
   package var follows: [StatementID]
   package var changes: [Change]
@@ -36,18 +36,21 @@ package struct Link: Hashable, Sendable {
     self.heads = heads.sorted { $0.device < $1.device }
   }
 
-  /// The hand over that this link makes.
-  package var handOver: HandOver? {
-    for case .handOver(let handOver) in changes { return handOver }
+  /// To whom this link hands its place over.
+  package var handOver: PersonID? {
+    for case .handOver(let taker) in changes { return taker }
     return nil
   }
 
-  /// What the taker of the place signs: it stands at this point of the links, and nowhere else.
-  package func handOverConsentBody(to taker: PersonID) -> [UInt8] {
-    guard let place else { return [] }
-    var body = member.bytes
-    body += place.link.bytes + place.person.bytes + person.bytes + taker.bytes
-    return body + handOverPoint.bytes
+  /// To whom this link offers its place; its writer, if it says that they keep it.
+  package var offer: PersonID? {
+    for case .offer(let taker) in changes { return taker }
+    return nil
+  }
+
+  /// Whether its writer agrees to take the place that the link which it follows offers.
+  package var isAgreement: Bool {
+    if case .agree? = changes.first { true } else { false }
   }
 }
 
@@ -81,27 +84,18 @@ package enum Change: Hashable, Sendable {
   case give(PersonID, Role, until: UInt64)
   /// Leaves at most a role, or nothing. With `until`, it concerns only gifts that end by then.
   case limit(PersonID, Role?, until: UInt64)
-  case handOver(HandOver)
+  /// The place goes to someone who has agreed.
+  case handOver(PersonID)
+  /// The place is offered to someone.
+  case offer(PersonID)
+  /// The writer takes the place that they are offered.
+  case agree(PersonID)
 
   package var person: PersonID {
     switch self {
     case .give(let person, _, _), .limit(let person, _, _): person
-    case .handOver(let handOver): handOver.taker
+    case .handOver(let person), .offer(let person), .agree(let person): person
     }
-  }
-}
-
-/// A place goes to someone who agrees.
-package struct HandOver: Hashable, Sendable {
-  package let taker: PersonID
-  /// Of the taker's device that agrees.
-  package let certificate: StatementID
-  package let consent: [UInt8]
-
-  package init(taker: PersonID, certificate: StatementID, consent: [UInt8]) {
-    self.taker = taker
-    self.certificate = certificate
-    self.consent = consent
   }
 }
 

@@ -32,8 +32,6 @@ package enum SignedLabel: String, Sendable, CaseIterable {
   case successor
   /// A key agrees to be a device of a person: part of a certificate.
   case device
-  /// A person agrees to take a place: part of a link.
-  case handover
 }
 
 extension VaultID {

@@ -102,7 +102,7 @@ extension AccessOptions {
     let value: Value
     do {
       value = try body(deferred)
-      try deferred.tellWhatIsContested()
+      try deferred.tellWhatPeopleSettle()
     } catch {
       do { try deferred.close() } catch let second {
         Terminal.note(

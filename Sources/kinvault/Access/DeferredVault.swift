@@ -34,10 +34,14 @@ final class DeferredVault {
     return opened
   }
 
-  /// Tells what only people can settle and may have come just now, if the vault was opened.
-  func tellWhatIsContested() throws {
-    for invitation in try vault?.contestedInvitations() ?? [] {
+  /// Tells what only people can settle and may have come just now, if the vault was opened; what they are offered, once.
+  func tellWhatPeopleSettle() throws {
+    guard let vault else { return }
+    for invitation in try vault.contestedInvitations() {
       Terminal.note("kinvault: \(invitation.text)")
+    }
+    for line in try PlaceOffers(of: vault, vault.untoldOffers()).lines {
+      Terminal.note("kinvault: \(line)")
     }
   }
 

@@ -5,8 +5,11 @@ import VaultModel
 struct AcceptCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "accept",
-    abstract: "Take a family member that someone unverified shared with you.",
+    abstract: "Take what you are offered: a member from someone unverified, or an owner's place.",
     discussion: """
+      An owner of a member may offer you their place (kinvault hand-over): you become an owner where they stood, and they \
+      stay as an editor. It is yours with the next sync of the device on which they offered it.
+
       What somebody shares with you whose keys nothing but the folder vouches for is not shown, so that nobody slips a \
       member of theirs in between yours. Once you have compared words with them (kinvault verify) all that they share \
       shows by itself; or accept one member, on this machine. Without a name: what there is to accept.
@@ -27,6 +30,7 @@ struct AcceptCommand: ParsableCommand {
       let offers = try Offer.all(in: vault)
       let found = offers.filter { $0.isMeant(by: member) }
       guard let offer = found.first else {
+        if try takePlace(of: member, in: vault) { return }
         throw CommandError.notFound(
           "Nobody offers you a member \u{201C}\(Terminal.visible(member))\u{201D}. To see what there is: kinvault accept"
         )
@@ -46,7 +50,41 @@ struct AcceptCommand: ParsableCommand {
     }
   }
 
+  /// Whether there was one to take.
+  private func takePlace(of member: String, in vault: Vault) throws -> Bool {
+    let offered = try vault.offeredPlaces().filter { $0.taker == vault.person }
+    let meant = offered.filter { offer in
+      vault.member(offer.member)?.name.string == member
+        || member.count >= 6 && offer.member.hex.hasPrefix(member.lowercased())
+    }
+    guard let offer = meant.first(where: { !$0.isAgreed }) ?? meant.first else { return false }
+    guard Set(meant.map(\.member)).count == 1 else {
+      throw CommandError.usage(
+        "More than one is called that. Name one by the id: "
+          + meant.map { String($0.member.hex.prefix(12)) }.joined(separator: ", "))
+    }
+    let people = try PersonLookup(vault: vault)
+    let giver = people.name(of: offer.giver)
+    let name = Terminal.visible(vault.member(offer.member)?.name.string ?? offer.member.shortHex)
+    if let other = people.people.first(where: { $0.id == offer.giver }),
+      other.verification == .trustedOnFirstUse
+    {
+      Terminal.note(other.warning)
+    }
+    if !offer.isAgreed {
+      try Confirmation.require(
+        "Take \(giver)'s place among the owners of \(name)? You decide then who has access, and \(giver) stays as an "
+          + "editor.", isGiven: yes)
+      try vault.agree(to: offer)
+    }
+    Terminal.writeLine(
+      "You have agreed to take \(giver)'s place among the owners of \(name). Sync, so that \(giver) learns of it: the next "
+        + "sync of the device on which they offered it hands it over. Until then nothing changes.")
+    return true
+  }
+
   private struct Row: Encodable {
+    var what: String
     var id: String
     var name: String
     var from: String
@@ -55,21 +93,49 @@ struct AcceptCommand: ParsableCommand {
   }
 
   private func list() throws {
-    let offers = try access.withVault(.reading) { try Offer.all(in: $0) }
+    let (offers, places) = try access.withVault(.reading) { vault in
+      let people = try PersonLookup(vault: vault)
+      let places = try vault.offeredPlaces().filter { $0.taker == vault.person && !$0.isAgreed }
+      return (
+        try Offer.all(in: vault),
+        places.map { place in
+          (
+            place: place, name: vault.member(place.member)?.name.string ?? place.member.shortHex,
+            giver: people.name(of: place.giver),
+            verification:
+              (people.people.first { $0.id == place.giver }?.verification
+              ?? .trustedOnFirstUse).text
+          )
+        }
+      )
+    }
     if json {
       try JSONOutput.print(
         offers.map {
           Row(
-            id: $0.id.hex, name: $0.rawName, from: $0.givers,
+            what: "member", id: $0.id.hex, name: $0.rawName, from: $0.givers,
             since: DateText.utc(milliseconds: $0.time), verification: $0.verification)
-        })
+        }
+          + places.map {
+            Row(
+              what: "place", id: $0.place.member.hex, name: $0.name, from: $0.giver,
+              since: DateText.utc(milliseconds: $0.place.time), verification: $0.verification)
+          })
       return
     }
-    var table = Table("NAME", "FROM", "SINCE", "VERIFIED", "ID")
+    var table = Table("NAME", "WHAT", "FROM", "SINCE", "VERIFIED", "ID")
     for offer in offers {
       table.add([
-        offer.name, offer.givers, DateText.local(milliseconds: offer.time), offer.verification,
+        offer.name, "to see it", offer.givers, DateText.local(milliseconds: offer.time),
+        offer.verification,
         offer.shortID,
+      ])
+    }
+    for offer in places {
+      table.add([
+        Terminal.visible(offer.name), "their place as an owner", offer.giver,
+        DateText.local(milliseconds: offer.place.time), offer.verification,
+        String(offer.place.member.hex.prefix(12)),
       ])
     }
     table.print(orElse: "There is nothing to accept.")

@@ -16,6 +16,9 @@ struct AccessListCommand: ParsableCommand {
       Shows the members that you can read yourself; also whose access is about to end, because they gave it up, \
       because its date has passed, or because taking it away was interrupted. The next sync of an owner sees to it.
 
+      Owners come first, in their order: each can take out who comes after, and nobody who comes before. Who is made an \
+      owner comes last; kinvault hand-over gives a place to somebody else.
+
       Examples:
         kinvault access list
         kinvault access list --member Emma --json
@@ -33,6 +36,8 @@ struct AccessListCommand: ParsableCommand {
     var person: String
     var name: String
     var role: String
+    /// Among the owners, who stand in an order: 1 is the most senior.
+    var place: Int?
     var givenBy: String
     var given: String
     var until: String?
@@ -52,7 +57,8 @@ struct AccessListCommand: ParsableCommand {
         return "\(access.role), being taken away: \(removal.leftText)"
       }
       if access.isLeaving { return "\(access.role), leaving" }
-      return access.hasEnded ? "\(access.role), has ended" : "\(access.role)"
+      if access.hasEnded { return "\(access.role), has ended" }
+      return access.place.map { "\(access.role), \(Ordinal.text($0))" } ?? "\(access.role)"
     }
   }
 
@@ -70,7 +76,8 @@ struct AccessListCommand: ParsableCommand {
           Row(
             member: line.member, person: line.access.person.hex,
             name: people.name(of: line.access.person), role: "\(line.access.role)",
-            givenBy: line.access.giver.hex, given: DateText.utc(milliseconds: line.access.time),
+            place: line.access.place, givenBy: line.access.giver.hex,
+            given: DateText.utc(milliseconds: line.access.time),
             until: line.access.until.map(DateText.utc(milliseconds:)),
             keeps: line.access.isLeaving ? "nothing" : nil,
             filesLeft: line.access.removal?.leftCount)

@@ -42,9 +42,16 @@ struct AccessNotes: Encodable {
   private(set) var ending: [Ending] = []
   private(set) var givenUp: [GivenUp] = []
   private(set) var offered: [Offered] = []
+  /// Places among owners that this person offers, or is offered.
+  let places: [PlaceOffers.Row]
+  private let placeLines: [String]
+
+  enum CodingKeys: String, CodingKey { case unfinished, ending, givenUp, offered, places }
 
   init(of vault: Vault) throws {
     let people = try PersonLookup(vault: vault)
+    let places = try PlaceOffers(of: vault)
+    (self.places, placeLines) = (places.rows, places.lines)
     let soon = FileTimestamp.now.milliseconds + 30 * 86_400_000
     for member in vault.members {
       let name = member.name.string
@@ -93,7 +100,7 @@ struct AccessNotes: Encodable {
         let member = Terminal.visible(one.member)
         return "\(one.person) has left \(member); the next sync of an owner changes its key."
       }
-      + offered.map(\.line)
+      + offered.map(\.line) + placeLines
   }
 }
 

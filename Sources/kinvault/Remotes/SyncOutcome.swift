@@ -42,6 +42,8 @@ struct SyncOutcome: Encodable {
   var records: [RecordRow] = []
   /// Access that was taken away because it was due, in words.
   var revocations: [String] = []
+  /// What was done about places among owners that are offered, in words.
+  var handOvers: [String] = []
   var error: String?
   /// What ended it early; the others go on all the same.
   let failure: (any Error)?
@@ -50,7 +52,7 @@ struct SyncOutcome: Encodable {
   enum CodingKeys: String, CodingKey {
     case remote, state, isDryRun, pulledFiles, pulledBytes, pushedFiles, pushedBytes,
       removedFiles, requests, changedRecords, pendingCommits, problems, moves, records,
-      revocations, error
+      revocations, handOvers, error
   }
 
   /// Syncs an open vault.
@@ -60,7 +62,7 @@ struct SyncOutcome: Encodable {
     syncing known: KnownRemote, _ vault: Vault, _ options: SyncOptions, others: [KnownRemote],
     showsProgress: Bool
   ) {
-    let revoked = Mutex<[Revocation]>([])
+    let done = Mutex<(revoked: [Revocation], handedOver: [HandOverStep])>(([], []))
     self.init(
       known, options, in: (vault.state, vault.clock), showsProgress: showsProgress
     ) { store, options, progress in
@@ -68,11 +70,16 @@ struct SyncOutcome: Encodable {
         vault: vault, remote: store, name: known.name, options: options,
         elsewhere: RemoteFiles(others.filter { $0.name != known.name })
       ).run(progress: progress)
-      revoked.withLock { $0 = report.revocations }
+      done.withLock { $0 = (report.revocations, report.handOvers) }
       if !options.isDryRun, !report.pulled.isEmpty { try vault.tendCache() }
       return report
     }
-    revocations = Self.describe(revoked.withLock { $0 }, in: vault)
+    let (revoked, handedOver) = done.withLock { $0 }
+    revocations = Self.describe(revoked, in: vault)
+    if !handedOver.isEmpty {
+      let people = try? PersonLookup(vault: vault)
+      handOvers = handedOver.map { $0.text(in: vault, people) }
+    }
   }
 
   /// What was done by itself about who can read what, in words.
@@ -194,7 +201,7 @@ struct SyncOutcome: Encodable {
       let path = Terminal.visible(record.path.joined(separator: "/"))
       Terminal.writeLine("  \(arrow) \(path)  (\(record.change))")
     }
-    for line in revocations { Terminal.writeLine("  \(Terminal.visible(line))") }
+    for line in revocations + handOvers { Terminal.writeLine("  \(Terminal.visible(line))") }
     for problem in problems {
       Terminal.writeLine("  \(Terminal.visible(problem.path)): \(Terminal.visible(problem.text))")
     }

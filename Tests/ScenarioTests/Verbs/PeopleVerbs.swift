@@ -27,8 +27,17 @@ extension Verb {
         try device.manage { vault throws(VaultError) in try vault.leave(member) }
       }),
     Verb(
-      "hands MEMBER over to PERSON keeping ROLE",
-      .eachDevice { world, device, says in try Sharing(world, device, says).handOver() }),
+      "offers PERSON to take over MEMBER",
+      .eachDevice { world, device, says in try Sharing(world, device, says).offer() }),
+    Verb(
+      "takes MEMBER over",
+      .eachDevice { _, device, says in try Sharing.agree(says, at: device) }),
+    Verb(
+      "takes the offer of MEMBER back",
+      .eachDevice { _, device, says in
+        let member = try Sharing.member(says, at: device)
+        try device.manage { vault throws(VaultError) in try vault.withdrawOffer(in: member) }
+      }),
     Verb(
       "adds the member NAME",
       .eachDevice { _, device, says in
@@ -116,14 +125,20 @@ private struct Sharing {
     }
   }
 
-  /// ROLE may be “nothing”.
-  func handOver() throws {
-    let kept = Self.roles[says["ROLE"]]
-    guard kept != nil || says["ROLE"] == "nothing" else {
-      throw says.wrong("who hands over keeps the role of an editor or viewer, or nothing")
-    }
+  func offer() throws {
     try device.manage { vault throws(VaultError) in
-      try vault.handOver(member, to: other, keeping: kept)
+      try vault.offerPlace(in: member, to: other)
+    }
+  }
+
+  static func agree(_ says: Sentence, at device: Device) throws {
+    let member = try member(says, at: device)
+    try device.manage { vault throws(VaultError) in
+      let offer = try vault.offeredPlaces().first {
+        $0.member == member.id && $0.taker == vault.person
+      }
+      guard let offer else { throw .notFound(what: "place that is offered") }
+      try vault.agree(to: offer)
     }
   }
 

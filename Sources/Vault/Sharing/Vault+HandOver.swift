@@ -1,0 +1,198 @@
+import BlobStore
+import VaultModel
+import VaultTrust
+
+/// A place among a member's owners that its holder offers to somebody else, as the two see it.
+package struct OfferedPlace: Hashable, Sendable {
+  package let member: MemberID
+  package let giver: PersonID
+  package let taker: PersonID
+  /// Of the giver, which hands over when the taker has agreed.
+  package let device: DeviceID
+  /// By the giver's clock, in milliseconds since 1970.
+  package let time: UInt64
+  package let isAgreed: Bool
+  fileprivate let id: StatementID
+}
+
+/// What a sync did by itself about an offer.
+package struct HandOverStep: Hashable, Sendable {
+  package enum Kind: Hashable, Sendable {
+    /// The place is the taker's.
+    case handedOver
+    /// The giver has changed something since the offer, so it was made anew.
+    case offeredAnew
+    /// The taker had agreed already, to an offer that was made anew.
+    case agreedAgain
+  }
+
+  package let kind: Kind
+  package let member: MemberID
+  package let giver: PersonID
+  package let taker: PersonID
+}
+
+/// How a place among a member's owners goes to somebody else. Docs/Format.md, section 16, "Handing over".
+extension Vault {
+  /// Offers this person's most senior place in a member to someone who has access. Nothing changes until they agree. Durable
+  /// when it returns; of an offer that was made before nothing is left.
+  ///
+  /// - Throws: `readOnly`; `ownersOnly`; `notFound` for someone without access.
+  package func offerPlace(in member: Member, to taker: PersonID) throws(VaultError) {
+    precondition(taker != person, "nothing would be offered")
+    try writeOffer(in: member) { (links) throws(VaultError) in
+      guard links.access.includes(taker) else {
+        throw .notFound(what: "access of the person \(taker.shortHex)")
+      }
+      return taker
+    }
+    audit.note(.share, member: member.id, detail: "place offered to \(taker.shortHex)")
+  }
+
+  /// Takes back what this person offers of a member. Durable when it returns.
+  ///
+  /// - Throws: `readOnly`; `ownersOnly`; `notFound` if nothing is offered (any more).
+  package func withdrawOffer(in member: Member) throws(VaultError) {
+    try writeOffer(in: member) { (links) throws(VaultError) in
+      guard links.history.offers.contains(where: { $0.giver == person }) else {
+        throw .notFound(what: "offer of yours of the member \(member.id.shortHex)")
+      }
+      return person
+    }
+    audit.note(.share, member: member.id, detail: "offer withdrawn")
+  }
+
+  private func writeOffer(
+    in member: Member, _ taker: (MemberLinks) throws(VaultError) -> PersonID
+  ) throws(VaultError) {
+    guard !isReadOnly else { throw .readOnly }
+    try context.reloadPeople()
+    try member.reloadLinks()
+    guard member.role == .owner else { throw .ownersOnly(member: member.id) }
+    let links = member.register.links
+    try LinkWriter(links, context).write([.offer(taker(links))])
+    try member.reloadLinks()
+    try member.commitNothing()
+  }
+
+  /// Agrees to take the place in a member that this person is offered. It goes over with the next sync of the device that
+  /// offers it. Durable when it returns.
+  ///
+  /// - Throws: `readOnly`; `notFound` if nothing is offered (any more).
+  package func agree(to offer: OfferedPlace) throws(VaultError) {
+    guard !isReadOnly else { throw .readOnly }
+    guard let member = member(offer.member) else { throw .noAccess(member: offer.member) }
+    try context.reloadPeople()
+    try member.reloadLinks()
+    let found = member.register.links.history.offers.first {
+      $0.id == offer.id && $0.taker == person
+    }
+    guard let found else { throw .notFound(what: "such offer any more") }
+    try agree(to: found, in: member)
+  }
+
+  private func agree(to offer: PlaceOffer, in member: Member) throws(VaultError) {
+    try LinkWriter(member.register.links, context).agree(to: offer)
+    try member.reloadLinks()
+    // By either of them others find the link.
+    if member.mayWrite { try member.commitNothing() } else { try renewRegister() }
+    audit.note(.share, member: member.id, detail: "place of \(offer.giver.shortHex) agreed to")
+  }
+
+  /// The places that this person offers, or is offered, by member.
+  package func offeredPlaces() throws(VaultError) -> [OfferedPlace] {
+    members.flatMap { member in
+      member.register.links.history.offers.compactMap { offer in
+        guard offer.giver == person || offer.taker == person,
+          let device = context.people.trust.statements.certificates[offer.certificate]?.device
+        else { return nil }
+        return OfferedPlace(
+          member: member.id, giver: offer.giver, taker: offer.taker, device: device,
+          time: offer.time, isAgreed: offer.agreement != nil || offer.hadAgreement, id: offer.id)
+      }
+    }
+  }
+
+  /// Hands over what this device offers and was agreed to; makes an offer anew that was overtaken by what this person has
+  /// done since; agrees to one that was made anew after this person had agreed.
+  package func tendHandOvers() throws(VaultError) -> [HandOverStep] {
+    guard !isReadOnly, try context.ownPerson().generation != nil else { return [] }
+    let own = try context.ownCertificate().id
+    var done: [HandOverStep] = []
+    for member in members {
+      try member.reloadLinks()
+      for offer in member.register.links.history.offers {
+        guard let kind = try tend(offer, of: member, by: own) else { continue }
+        done.append(
+          HandOverStep(kind: kind, member: member.id, giver: offer.giver, taker: offer.taker))
+      }
+    }
+    return done
+  }
+
+  private func tend(
+    _ offer: PlaceOffer, of member: Member, by certificate: StatementID
+  ) throws(VaultError) -> HandOverStep.Kind? {
+    if offer.taker == person {
+      guard offer.agreement == nil, offer.hadAgreement, !offer.isOvertaken else { return nil }
+      try agree(to: offer, in: member)
+      return .agreedAgain
+    }
+    guard offer.giver == person, offer.certificate == certificate else { return nil }
+    let writer = try LinkWriter(member.register.links, context)
+    let kind: HandOverStep.Kind
+    if offer.isOvertaken {
+      try writer.write([.offer(offer.taker)], as: offer.place)
+      kind = .offeredAnew
+    } else if let agreement = offer.agreement {
+      try writer.handOver(offer, after: agreement)
+      audit.note(.share, member: member.id, detail: "handed over to \(offer.taker.shortHex)")
+      kind = .handedOver
+    } else {
+      return nil
+    }
+    try member.reloadLinks()
+    try member.commitNothing()
+    return kind
+  }
+}
+
+/// Which offers this machine has told of. Docs/Format.md, "This machine's state".
+extension Vault {
+  private static let toldPath: BlobPath = "told-offers"
+
+  /// The places that this person is offered, has not agreed to take, and was not told of on this machine. From now on they
+  /// are told, unless the state can not be written.
+  package func untoldOffers() throws(VaultError) -> [OfferedPlace] {
+    let open = try offeredPlaces().filter { $0.taker == person && !$0.isAgreed }
+    let told = try toldOffers()
+    let new = open.filter { !told.contains($0.id) }
+    if new.isEmpty { return [] }
+    do throws(BlobStoreError) {
+      try context.state.store.replace(
+        Self.toldPath, open.map(\.id).sorted().flatMap(\.bytes), durably: false)
+    } catch {
+      switch error {
+      // Who cannot write there is told again.
+      case .readOnly, .permission, .noSpace: break
+      default: throw VaultError(error)
+      }
+    }
+    return new
+  }
+
+  private func toldOffers() throws(VaultError) -> Set<StatementID> {
+    let bytes: [UInt8]
+    do throws(BlobStoreError) {
+      bytes = try context.state.store.read(Self.toldPath, limit: 1 << 20)
+    } catch {
+      if case .notFound = error { return [] }
+      throw VaultError(error)
+    }
+    let size = StatementID.byteCount
+    return Set(
+      stride(from: 0, through: bytes.count - size, by: size).compactMap {
+        StatementID(bytes[$0..<$0 + size])
+      })
+  }
+}
