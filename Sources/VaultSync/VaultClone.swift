@@ -109,15 +109,28 @@ package enum VaultClone {
       }
     }
     var files: [VaultPath: [UInt8]] = [:]
+    let unverified = UnverifiedBytes()
     for path in paths {
-      do throws(BlobStoreError) {
-        files[path] = try remote.read(BlobPath(path.string), limit: Limits.signedFileBytes)
-      } catch {
-        guard error.concernsOneFile else { throw .remote(error) }
-        problems.append(SyncProblem(VaultError(error), there: path.string))
+      let isRead = try unverified.take { () throws(SyncError) in
+        try read(path, of: remote, &problems)
+      } then: {
+        files[path] = $0
       }
+      guard isRead else { throw .tooManyPeople(fileCount: paths.count) }
     }
     return files
+  }
+
+  private static func read(
+    _ path: VaultPath, of remote: any BlobStore, _ problems: inout [SyncProblem]
+  ) throws(SyncError) -> [UInt8]? {
+    do throws(BlobStoreError) {
+      return try remote.read(BlobPath(path.string), limit: Limits.signedFileBytes)
+    } catch {
+      guard error.concernsOneFile else { throw .remote(error) }
+      problems.append(SyncProblem(VaultError(error), there: path.string))
+      return nil
+    }
   }
 
   private static func write(

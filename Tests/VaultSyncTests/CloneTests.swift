@@ -52,6 +52,26 @@ import VaultModel
     #expect(try family[0].emma.entry(edit.record) != nil)
   }
 
+  /// A store with 50,000 files of 1 MiB: it is said, nothing is written, and 64 MiB at most were in memory.
+  @Test func aStoreThatSomebodyHasFilledIsRefused() throws {
+    let hostile = HeavyStore(usb, fileCount: 50_000)
+    let store = MemoryStore()
+    do throws(SyncError) {
+      _ = try VaultClone.begin(from: hostile, into: store, called: "Family")
+      Issue.record("it was taken")
+    } catch {
+      guard case .tooManyPeople(let count) = error else { throw error }
+      #expect(count > 50_000)
+    }
+    #expect(hostile.readCount <= 64)
+    #expect(store.blobs.isEmpty)
+    // As many as fit are looked at, and left.
+    let beginning = try VaultClone.begin(
+      from: HeavyStore(usb, fileCount: 32), into: store, called: "Family")
+    #expect(beginning.personCount == 1)
+    #expect(beginning.problems.count == 32)
+  }
+
   /// Its folder is gone, and what it remembers of the remote is not.
   @Test func aMachineThatKnewTheVaultGetsAWholeCopyAgain() throws {
     try family[0].sync(usb)

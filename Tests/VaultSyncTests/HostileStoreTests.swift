@@ -257,6 +257,25 @@ import VaultTrust
     try family[1].expectWhole()
   }
 
+  /// 100,000 files of 1 MiB that nobody has signed: 64 MiB of them at most are ever in memory, and keep nothing out.
+  @Test func moreThanFitsIntoMemory() throws {
+    let hostile = HeavyStore(usb, fileCount: RemoteLook.nameLimit / 2)
+    let edit = RecordEdit.newRecord("Liam goes on")
+    _ = try liam.commit([edit])
+    try family[0].sync(usb)
+    let report = try family[1].sync(hostile)
+    let found = report.problems.filter { $0.kind == .tooMuchNew }
+    #expect(found.count == 1)
+    #expect((1...64).contains(hostile.readCount), "\(hostile.readCount)")
+    #expect(try family[1].vault.member(liam.id)?.entry(edit.record) != nil)
+    // What is left over is neither put there anew nor forgotten here.
+    try family[1].write("Visit after", "second")
+    _ = try family[1].sync(hostile)
+    try family[0].sync(usb)
+    #expect(try family[0].contents().values.contains("second"))
+    try family[1].expectWhole()
+  }
+
   @Test func aHeadThatSomeoneSawAndTheStoreHides() throws {
     // The third device's head is seen by the first, which does not carry it on.
     let family = try Family(count: 3)

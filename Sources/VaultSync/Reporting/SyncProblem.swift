@@ -24,6 +24,8 @@ package struct SyncProblem: Hashable, Sendable {
     case withheld
     /// A listing that does not end.
     case endlessListing
+    /// More signed files are news on the remote than are taken at once.
+    case tooMuchNew
     /// A file on the remote that is no part of a vault.
     case foreignFile
     /// What is here is damaged or not whole, and is not carried on.
@@ -200,6 +202,14 @@ extension SyncProblem {
     SyncProblem(
       .endlessListing, .warning, path: folder,
       "The remote's list of it does not end. It was given up; everything else goes on.")
+  }
+
+  static func tooMuchNew(_ count: Int, of all: Int) -> SyncProblem {
+    SyncProblem(
+      .tooMuchNew, .warning, path: "people",
+      "\(all) files of people and members are new on the remote, more than 64 MiB, which no family has. What is known here "
+        + "and the smaller ones were looked at, \(count) were left, and not taken. Look who can write to the remote, "
+        + "and take out of its folders people and members what is not yours.")
   }
 
   static func differs(_ path: VaultPath) -> SyncProblem {

@@ -19,6 +19,8 @@ final class SignedExchange: Sendable {
   let shownBefore: [VaultPath: RegisterState]
   /// Files of the remote that are there and do not hold.
   let broken: Set<VaultPath>
+  /// Files of the remote that were not read, since there are too many that are news: nothing is said of them, nor done.
+  private let unread: Set<VaultPath>
   /// Files here that do not hold.
   let brokenHere: Set<VaultPath>
   /// Heads of people whose access was taken away: they count for nothing, and stand where they stand.
@@ -48,8 +50,12 @@ final class SignedExchange: Sendable {
       }
       // Of two that differ one does not hold.
       return path.isStatement && memory.seen[path]?.state.hash != stored.facts[path]?.hash
-    }.keys.sortedByText
-    bytes = try Self.read(changed, session)
+    }
+    let known = local.files
+    (bytes, unread) = try Self.read(
+      changed.map { path, entry in
+        (path: path, rank: (known.contains(path) ? 0 : 1, entry.size, path.string))
+      }.sorted { $0.rank < $1.rank }.map(\.path), session)
     let read = bytes
     let tree = try keeping { () throws(VaultError) in
       read.isEmpty ? ownTree : try ownTree.adding(read)
@@ -68,7 +74,7 @@ final class SignedExchange: Sendable {
     self.here = here
     var facts: [VaultPath: SignedFacts] = [:]
     var there: [VaultPath: RegisterState] = [:]
-    var broken = Set(changed)
+    var broken = Set(changed.keys)
     for (path, entry) in look.files where !former.contains(path) || read[path] != nil {
       if tree.isRetired(path) {
         broken.remove(path)
@@ -153,14 +159,24 @@ final class SignedExchange: Sendable {
     return try keeping { () throws(VaultError) in try tree.isOfFormerWriter(path, bytes) }
   }
 
+  /// Reads these, those first that are here as well, then the small ones, as far as they may be held unverified.
   private static func read(
     _ paths: [VaultPath], _ session: SyncSession
-  ) throws(SyncError) -> [VaultPath: [UInt8]] {
+  ) throws(SyncError) -> (bytes: [VaultPath: [UInt8]], unread: Set<VaultPath>) {
     let results = Gathered<(VaultPath, [UInt8])>()
+    let unread = Gathered<VaultPath>()
+    let unverified = UnverifiedBytes()
     try session.forEach(paths) { (path) throws(SyncError) in
-      if let bytes = try session.readSigned(path) { results.add((path, bytes)) }
+      let isRead = try unverified.take { () throws(SyncError) in
+        try session.readSigned(path)
+      } then: {
+        results.add((path, $0))
+      }
+      if !isRead { unread.add(path) }
     }
-    return Dictionary(results.all, uniquingKeysWith: { first, _ in first })
+    let left = Set(unread.all)
+    if !left.isEmpty { session.note(.tooMuchNew(left.count, of: paths.count)) }
+    return (Dictionary(results.all, uniquingKeysWith: { first, _ in first }), left)
   }
 
   /// What the remote shows counts as shown, but for what went back: of that the newest stays known.
@@ -186,7 +202,7 @@ final class SignedExchange: Sendable {
 
   /// The same with what is here by now.
   func plan(_ path: VaultPath, here facts: SignedFacts?) -> RegisterPlan {
-    if brokenHere.contains(path) { return RegisterPlan(.leave) }
+    if brokenHere.contains(path) || unread.contains(path) { return RegisterPlan(.leave) }
     if broken.contains(path) {
       // What does not hold is replaced by what is here, if there is something.
       return RegisterPlan(facts != nil && session.options.repairsRemote ? .put : .leave)
@@ -237,7 +253,7 @@ final class SignedExchange: Sendable {
   }
 
   func plan(statement path: VaultPath) -> StatementPlan {
-    if brokenHere.contains(path) { return .leave }
+    if brokenHere.contains(path) || unread.contains(path) { return .leave }
     if broken.contains(path) {
       return here[path] != nil && session.options.repairsRemote ? .put : .leave
     }

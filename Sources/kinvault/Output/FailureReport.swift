@@ -147,7 +147,8 @@ extension FailureReport {
     switch error {
     case .remote(let cause): self.init(FailureReport(cause).status, error.message)
     case .vault(let cause): self.init(cause)
-    case .otherVault, .notThisVault, .notEmpty, .emptied: self.init(.refused, error.message)
+    case .otherVault, .notThisVault, .notEmpty, .emptied, .tooManyPeople:
+      self.init(.refused, error.message)
     case .noVault: self.init(.notFound, error.message)
     case .busy: self.init(.busy, error.message)
     }

@@ -1,0 +1,70 @@
+import BlobStore
+import Synchronization
+import VaultModel
+
+/// A store that somebody has filled: in `folder` it shows so many files of people whom nobody knows, of 1 MiB each.
+final class HeavyStore: BlobStore {
+  private let inner: any BlobStore
+  private let fileCount: Int
+  private let reads = Mutex(0)
+
+  init(_ inner: any BlobStore, fileCount: Int) {
+    (self.inner, self.fileCount) = (inner, fileCount)
+  }
+
+  /// How many of them were read.
+  var readCount: Int { reads.withLock { $0 } }
+
+  private static let person = String(repeating: "ab", count: 32)
+  private static let size = 1 << 20
+
+  private static func isHeavy(_ path: String) -> Bool {
+    path.hasPrefix("people/\(person)/closings/")
+  }
+
+  func list(_ folder: BlobPath) throws(BlobStoreError) -> [BlobEntry] {
+    let entries = try inner.list(folder)
+    func added(_ names: [String], _ kind: BlobEntry.Kind) -> [BlobEntry] {
+      (entries
+        + names.map { name in
+          BlobEntry(
+            name: name, kind: kind, size: kind == .blob ? UInt64(Self.size) : 0, fingerprint: 1)
+        }).listed()
+    }
+    switch folder.string {
+    case "people": return added([Self.person], .folder)
+    case "people/\(Self.person)": return added(["closings"], .folder)
+    case "people/\(Self.person)/closings":
+      return added(
+        (0..<fileCount).map { number in
+          let digits = String(number, radix: 16)
+          return String(repeating: "0", count: 64 - digits.count) + digits
+        }, .blob)
+    default: return entries
+    }
+  }
+
+  func read(_ path: BlobPath, limit: Int) throws(BlobStoreError) -> [UInt8] {
+    guard Self.isHeavy(path.string) else { return try inner.read(path, limit: limit) }
+    reads.withLock { $0 += 1 }
+    return Array(repeating: 7, count: Self.size)
+  }
+
+  func read(_ path: BlobPath, at offset: UInt64, count: Int) throws(BlobStoreError) -> [UInt8] {
+    try inner.read(path, at: offset, count: count)
+  }
+
+  func size(of path: BlobPath) throws(BlobStoreError) -> UInt64? { try inner.size(of: path) }
+
+  func put(
+    _ path: BlobPath, _ bytes: UnsafeRawBufferPointer, _ condition: PutCondition
+  ) throws(BlobStoreError) {
+    try inner.put(path, bytes, condition)
+  }
+
+  var decidesRaces: Bool { inner.decidesRaces }
+
+  func remove(_ path: BlobPath) throws(BlobStoreError) { try inner.remove(path) }
+
+  func flush() throws(BlobStoreError) { try inner.flush() }
+}
