@@ -34,7 +34,7 @@ struct PersonLookup {
     return
       "Only \(teller(of: person)) calls somebody \u{201C}\(Terminal.visible(text))\u{201D}, so nothing was done. To take their "
       + "word for it, name that person by the id: \(person.id.hex.prefix(12)). To be sure: kinvault verify "
-      + "\(person.id.hex.prefix(12)) --name \(Terminal.visible(text))"
+      + "\(person.id.hex.prefix(12)) --name \(ShellWord.quoted(Terminal.visible(text)))"
   }
 
   private func teller(of person: KnownPerson) -> String {

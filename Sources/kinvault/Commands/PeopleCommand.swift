@@ -111,7 +111,7 @@ struct PeopleListCommand: ParsableCommand {
     let hidden = everyone.people.count - people.count
     if hidden > 0 {
       Terminal.note(
-        "\(hidden) more \(hidden == 1 ? "person is" : "people are") in the folder whom nobody has let in whom you know. To see them: "
+        "\(counted(hidden, "more person is", "more people are")) in the folder whom nobody has let in whom you know. To see them: "
           + "kinvault people list --all")
     }
   }
