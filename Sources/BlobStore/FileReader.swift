@@ -21,8 +21,15 @@ final class FileReader: BlobReader {
   func read(
     at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer
   ) throws(BlobStoreError) -> Int {
-    if offset > 0, buffer.count < Self.lookupSize { expectLookups() }
+    if offset > 0, buffer.count < Self.lookupSize, !reachesEnd(offset, buffer.count) {
+      expectLookups()
+    }
     return try file.read(at: offset, into: buffer, path: path)
+  }
+
+  /// Who reads the end of a file first reads what stands there of the rest, and looks nothing up.
+  private func reachesEnd(_ offset: UInt64, _ count: Int) -> Bool {
+    offset >= size || size - offset <= UInt64(count)
   }
 
   var isRemoved: Bool {
@@ -32,10 +39,13 @@ final class FileReader: BlobReader {
     }
   }
 
-  func readAhead() {
+  func readAhead(_ range: Range<UInt64>) {
     // The kernel takes no more at a time than its own readahead is large.
-    for offset in stride(from: 0, to: off_t(clamping: size), by: Self.usualReadahead) {
-      _ = posix_fadvise(file.number, offset, off_t(Self.usualReadahead), POSIX_FADV_WILLNEED)
+    let end = off_t(clamping: range.upperBound)
+    for offset in stride(from: off_t(clamping: range.lowerBound), to: end, by: Self.usualReadahead)
+    {
+      let count = min(Self.usualReadahead, Int(end - offset))
+      _ = posix_fadvise(file.number, offset, off_t(count), POSIX_FADV_WILLNEED)
     }
   }
 

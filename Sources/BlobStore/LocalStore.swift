@@ -89,12 +89,12 @@ package protocol BlobReader: AnyObject, Sendable {
   /// Whether the blob has no name any more, so that only this reader keeps its bytes on the disk.
   var isRemoved: Bool { get }
 
-  /// The blob will soon be read from its beginning: may fetch it from the disk meanwhile. Does not wait.
-  func readAhead()
+  /// These bytes will be read soon: may fetch them from the disk meanwhile. Does not wait.
+  func readAhead(_ range: Range<UInt64>)
 }
 
 extension BlobReader {
-  package func readAhead() {}
+  package func readAhead(_ range: Range<UInt64>) {}
 }
 
 /// The room on a store's disk.

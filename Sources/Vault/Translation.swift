@@ -154,7 +154,7 @@ final class Translation: Sendable {
     if let new = self[name] { return new }
     let found = try readable(
       name, isNeeded: true,
-      { () throws(VaultError) in try member.objects.contentWithoutName(name, kind: .chunk) })
+      { () throws(VaultError) in try member.objects.content(name, kind: .chunk) })
     guard let found else { return name }
     return try put(name, .chunk, found)
   }
@@ -246,17 +246,25 @@ extension ObjectStore {
   func write(
     _ kind: ObjectKind, _ content: [UInt8], under keys: EpochKeys
   ) throws(VaultError) -> ObjectName {
+    try content.withBytes { (bytes) throws(VaultError) in
+      try write(HashedContent(kind, bytes), under: keys)
+    }
+  }
+
+  private func write(
+    _ content: HashedContent, under keys: EpochKeys
+  ) throws(VaultError) -> ObjectName {
     guard let staging else { throw .readOnly }
-    let name = keys.name(kind: kind, content: content)
+    let name = keys.name(of: content.digest)
     let final = path(of: name)
     let size = try storing { () throws(BlobStoreError) in try store.size(of: final) }
-    if size != nil, try opens(name, kind, keys) { return name }
-    let byteCount = ObjectLayout.current(for: kind).fileSize(contentSize: content.count)
+    if size != nil, try opens(name, content.kind, keys) { return name }
+    let byteCount = ObjectLayout(of: content.kind).fileSize(contentSize: content.bytes.count)
     let isPooled = byteCount <= buffers.byteCount
     let buffer = isPooled ? buffers.take() : .allocate(byteCount: byteCount, alignment: 4096)
     defer { if isPooled { buffers.put(buffer) } else { buffer.deallocate() } }
     let sealed = UnsafeMutableRawBufferPointer(rebasing: buffer[0..<byteCount])
-    content.withUnsafeBytes { keys.seal(name: name, kind: kind, content: $0, into: sealed) }
+    keys.seal(content, as: name, into: sealed)
     let arriving = staging.path.appending("\(name.hex).\(UInt64.random(in: 0 ... .max))")
     try storing { () throws(BlobStoreError) in
       try store.create(arriving, UnsafeRawBufferPointer(sealed))
@@ -280,7 +288,7 @@ extension ObjectStore {
       }
     }
     do throws(CryptoError) {
-      _ = try keys.open(name: name, kind: kind, file: file, checkingName: false)
+      _ = try keys.open(name: name, kind: kind, file: file)
       return true
     } catch {
       return false

@@ -39,7 +39,13 @@ package struct FileID: FixedBytes {
   package init(storage: Bytes16) { self.storage = storage }
 }
 
-/// Names an object: the HMAC of its kind and content.
+/// Tells a content from any other: a hash of its kind and of it, the same in every epoch.
+package struct ContentDigest: FixedBytes {
+  package let storage: Bytes32
+  package init(storage: Bytes32) { self.storage = storage }
+}
+
+/// Names an object: the HMAC, under the name key of its epoch, of the digest of its content.
 package struct ObjectName: FixedBytes {
   package let storage: Bytes32
   package init(storage: Bytes32) { self.storage = storage }

@@ -1,48 +1,25 @@
 /// Where the bytes of an object stand in its file: Docs/Format.md, "6. Objects".
 ///
-/// Content and padding and the length of the content make the *body*; the body is cut into blocks;
-/// each block is stored sealed, with its tag. Content starts at the start of the body, so an offset
-/// in the content is the same offset in the body.
-///
-/// Blocks are of one of two sizes. Which one it is stands in the header, and follows from the size of the file unless
-/// the body is one block, where both look alike.
+/// The *body* is the content, zeros up to its padded size, for a chunk of more than one block the hashes of its
+/// padded blocks, and the length of the content. It is cut into blocks; each is stored sealed, with its tag. Content
+/// starts at the start of the body, so an offset in the content is the same offset in the body.
 ///
 /// Sizes handed in must not be negative and far from overflow (at most 2^56); sizes of files that
 /// others wrote go through `bodySize(fileSize:)` first, which takes any number.
 package struct ObjectLayout: Hashable, Sendable {
-  /// The block size as a power of two, as the header says it.
+  /// The block size as a power of two, as the header says it: 4 KiB for chunks, which programs read here and there,
+  /// 16 KiB for everything that is read whole.
   package let blockShift: Int
+  /// Whether the hashes of its blocks stand in the body, so that a part can be checked without the rest.
+  private let hasHashes: Bool
 
-  /// That of chunks, which programs read here and there.
-  package static let blocksOf4KiB = ObjectLayout(blockShift: 12)
-  /// That of everything that is read whole, and of chunks in older vaults.
-  package static let blocksOf16KiB = ObjectLayout(blockShift: 14)
-  /// All that an object may have.
-  package static let all = [blocksOf4KiB, blocksOf16KiB]
-
-  private init(blockShift: Int) { self.blockShift = blockShift }
-
-  /// The layout that a header says; nil for one that there is not.
-  package init?(headerByte: UInt8) {
-    guard let known = Self.all.first(where: { $0.headerByte == headerByte }) else { return nil }
-    self = known
+  package init(of kind: ObjectKind) {
+    hasHashes = kind == .chunk
+    blockShift = hasHashes ? 12 : 14
   }
 
-  /// What stands for the layout in the header.
+  /// What stands for the block size in the header.
   package var headerByte: UInt8 { UInt8(blockShift) }
-
-  /// How objects of a kind are written.
-  package static func current(for kind: ObjectKind) -> ObjectLayout {
-    kind == .chunk ? blocksOf4KiB : blocksOf16KiB
-  }
-
-  /// The layout of a file of this size, the current one where that cannot be told; nil for a size that no object
-  /// has.
-  package static func ofFile(size: Int, kind: ObjectKind) -> ObjectLayout? {
-    let current = current(for: kind)
-    if current.bodySize(fileSize: size) != nil { return current }
-    return all.first { $0.bodySize(fileSize: size) != nil }
-  }
 
   /// Bytes of the body in every block but the last.
   package var blockSize: Int { 1 << blockShift }
@@ -54,10 +31,14 @@ package struct ObjectLayout: Hashable, Sendable {
   package static let headerSize = 16
   /// Bytes at the end of the body that hold the content's length.
   package static let lengthSize = 8
+  /// Bytes of the hash of a block.
+  package static let hashSize = 32
   /// Content is padded to no less than this.
   package static let paddedFloor = 480
+  /// The largest block of all kinds.
+  package static let largestBlockSize = 1 << 14
   /// The size of the smallest file that is an object.
-  package static let smallestFileSize = smallestFileSize(contentSize: 0)
+  package static let smallestFileSize = ObjectLayout(of: .chunk).fileSize(contentSize: 0)
 
   /// The most content that an object of a kind holds: Docs/Format.md, "12. Limits".
   package static func maximumContentSize(of kind: ObjectKind) -> Int {
@@ -69,14 +50,41 @@ package struct ObjectLayout: Hashable, Sendable {
     }
   }
 
+  /// The size of the largest file of an object of a kind.
+  package static func largestFileSize(of kind: ObjectKind) -> Int {
+    ObjectLayout(of: kind).fileSize(contentSize: maximumContentSize(of: kind))
+  }
+
+  // MARK: The body
+
   /// Bytes of content and zeros after it.
   package static func paddedSize(contentSize: Int) -> Int {
     Padding.padme(max(contentSize, paddedFloor))
   }
 
-  /// Bytes of content, zeros and length.
-  package static func bodySize(contentSize: Int) -> Int {
-    paddedSize(contentSize: contentSize) + lengthSize
+  /// Bytes of content, zeros, hashes and length.
+  package func bodySize(contentSize: Int) -> Int {
+    bodySize(paddedSize: Self.paddedSize(contentSize: contentSize))
+  }
+
+  private func bodySize(paddedSize: Int) -> Int {
+    paddedSize + hashesSize(paddedSize: paddedSize) + Self.lengthSize
+  }
+
+  /// Bytes of the hashes that stand after this many bytes of content and zeros. The hash of one block stands nowhere:
+  /// who checks that block has all there is.
+  package func hashesSize(paddedSize: Int) -> Int {
+    guard hasHashes, paddedSize > blockSize else { return 0 }
+    return blockCount(bodySize: paddedSize) * Self.hashSize
+  }
+
+  /// Bytes of content and zeros in a body of this size, which is one that an object can have or another number: then
+  /// what comes out has another body.
+  package func paddedSize(bodySize: Int) -> Int {
+    let rest = bodySize - Self.lengthSize
+    guard hasHashes, rest > blockSize else { return rest }
+    let hashedBlockSize = blockSize + Self.hashSize
+    return rest - (rest + hashedBlockSize - 1) / hashedBlockSize * Self.hashSize
   }
 
   /// How many blocks a body of this size has; the last one is never empty.
@@ -84,26 +92,17 @@ package struct ObjectLayout: Hashable, Sendable {
     (bodySize + blockSize - 1) >> blockShift
   }
 
+  /// Whether a body of this size may hold this much content: only the canonical padding counts.
+  package func isCanonical(contentSize: Int, bodySize: Int) -> Bool {
+    contentSize >= 0 && contentSize <= bodySize - Self.lengthSize
+      && self.bodySize(contentSize: contentSize) == bodySize
+  }
+
+  // MARK: The file
+
   /// The size of the file of an object with this much content.
   package func fileSize(contentSize: Int) -> Int {
-    fileSize(bodySize: Self.bodySize(contentSize: contentSize))
-  }
-
-  /// The size of the smallest file that holds this much content, whatever its layout.
-  package static func smallestFileSize(contentSize: Int) -> Int {
-    blocksOf16KiB.fileSize(contentSize: contentSize)
-  }
-
-  /// The size of the largest file of an object of a kind, whatever its layout.
-  package static func largestFileSize(of kind: ObjectKind) -> Int {
-    blocksOf4KiB.fileSize(contentSize: maximumContentSize(of: kind))
-  }
-
-  /// Whether a file of this size may be an object with at least this much content.
-  package static func mayHold(contentSize: Int, fileSize: Int) -> Bool {
-    all.contains {
-      $0.bodySize(fileSize: fileSize) != nil && fileSize >= $0.fileSize(contentSize: contentSize)
-    }
+    fileSize(bodySize: bodySize(contentSize: contentSize))
   }
 
   /// The size of the file of an object with a body of this size.
@@ -118,12 +117,19 @@ package struct ObjectLayout: Hashable, Sendable {
     let sealed = fileSize - Self.headerSize
     let blocks = (sealed + sealedBlockSize - 1) / sealedBlockSize
     let body = sealed - blocks * Self.tagSize
-    let padded = body - Self.lengthSize
+    let padded = paddedSize(bodySize: body)
     guard padded >= Self.paddedFloor, blockCount(bodySize: body) == blocks,
-      Padding.padme(padded) == padded
+      Padding.padme(padded) == padded, bodySize(paddedSize: padded) == body
     else { return nil }
     return body
   }
+
+  /// Whether a file of this size may be an object with at least this much content.
+  package func mayHold(contentSize: Int, fileSize: Int) -> Bool {
+    bodySize(fileSize: fileSize) != nil && fileSize >= self.fileSize(contentSize: contentSize)
+  }
+
+  // MARK: Blocks
 
   /// The blocks that hold these bytes of the body; none for an empty range.
   package func blocks(covering bodyRange: Range<Int>) -> Range<Int> {
@@ -148,12 +154,6 @@ package struct ObjectLayout: Hashable, Sendable {
     let end = fileSize(bodySize: bodySize)
     let lower = min(Self.headerSize + blocks.lowerBound * sealedBlockSize, end)
     return lower..<min(Self.headerSize + blocks.upperBound * sealedBlockSize, end)
-  }
-
-  /// Whether a body of this size may hold this much content: only the canonical padding counts.
-  package static func isCanonical(contentSize: Int, bodySize: Int) -> Bool {
-    contentSize >= 0 && contentSize <= bodySize - lengthSize
-      && self.bodySize(contentSize: contentSize) == bodySize
   }
 
   private func isInside(_ blocks: Range<Int>, bodySize: Int) -> Bool {

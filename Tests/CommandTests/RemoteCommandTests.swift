@@ -173,14 +173,14 @@ import Testing
     }
     #expect(try size() < 1500)
     let fetched = try laptop.run("fetch", "Emma/Notes/2025-01-20 Scans", expecting: 0)
-    #expect(fetched.output.hasPrefix("Brought 3.0 MB here"), "\(fetched.output)")
+    #expect(fetched.output.hasPrefix("Brought 3.1 MB here"), "\(fetched.output)")
     #expect(try size() > 2900)
     #expect(
       try laptop.run("fetch", "Emma/Notes/2025-01-20 Scans", expecting: 0).output
         == "Everything was here already.\n"
     )
     let evicted = try laptop.run("evict", expecting: 0)
-    #expect(evicted.output.hasPrefix("Removed 3.0 MB from this machine."), "\(evicted.output)")
+    #expect(evicted.output.hasPrefix("Removed 3.1 MB from this machine."), "\(evicted.output)")
     #expect(try size() < 1500)
     try laptop.run("fetch", "Emma/Notes/2025-01-20 Scans", "--keep", expecting: 0)
     #expect(try laptop.run("evict", expecting: 0).output.hasPrefix("Removed 0 B"))

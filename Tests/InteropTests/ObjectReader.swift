@@ -25,12 +25,12 @@ struct ObjectReader {
   /// The content of the object `file`, which stands in the vault as `name`.
   func content(of file: [UInt8], name: [UInt8], kind: ObjectKind) throws -> [UInt8] {
     let header = Array(file.prefix(16))
-    let shift: UInt8 = header.count > 6 && header[6] == 12 ? 12 : 14
+    let shift: UInt8 = kind == .chunk ? 12 : 14
     try Refused.unless(
       header == Array("KVOB".utf8) + [1, kind.rawValue, shift, 0] + keyID, "an object's header")
     let material = HKDF<SHA256>.expand(
       pseudoRandomKey: SymmetricKey(data: objectKey),
-      info: Array("object".utf8) + name + (shift == 12 ? [12] : []), outputByteCount: 44
+      info: Array("object".utf8) + name, outputByteCount: 44
     ).withUnsafeBytes(Array.init)
     let storedBlockSize = 1 << Int(shift) + 16
 
@@ -49,14 +49,28 @@ struct ObjectReader {
     try Refused.unless(body.count >= 8, "an object without a length")
     let length = body.suffix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     try Refused.unless(length <= UInt64(body.count - 8), "an object's length")
+    let padded = Self.padded(Int(length))
+    try Refused.unless(padded <= body.count - 8, "an object's length")
     let content = Array(body.prefix(Int(length)))
     try Refused.unless(
-      body.count - 8 == Self.padded(content.count)
-        && body[content.count..<body.count - 8].allSatisfy { $0 == 0 }, "an object's padding")
-    let hash = HMAC<SHA256>.authenticationCode(
-      for: [kind.rawValue] + content, using: SymmetricKey(data: nameKey))
-    try Refused.unless(Array(hash) == name, "an object's name")
+      body[content.count..<padded].allSatisfy { $0 == 0 }, "an object's padding")
+    let hashes = kind == .chunk ? Self.hashes(Array(body.prefix(padded))) : []
+    try Refused.unless(
+      Array(body[padded..<body.count - 8]) == (hashes.count > 32 ? hashes : []),
+      "an object's hashes")
+    let digest = SHA256.hash(
+      data: [kind.rawValue] + (kind == .chunk ? Array(body.suffix(8)) + hashes : content))
+    let code = HMAC<SHA256>.authenticationCode(
+      for: Array(digest), using: SymmetricKey(data: nameKey))
+    try Refused.unless(Array(code) == name, "an object's name")
     return content
+  }
+
+  /// Of each 4 KiB of a chunk's content and zeros.
+  private static func hashes(_ padded: [UInt8]) -> [UInt8] {
+    stride(from: 0, to: padded.count, by: 4_096).flatMap {
+      Array(SHA256.hash(data: padded[$0..<min($0 + 4_096, padded.count)]))
+    }
   }
 
   /// Padmé of at least 480.

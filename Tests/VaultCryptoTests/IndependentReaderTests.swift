@@ -23,19 +23,35 @@ private struct IndependentReader {
   var keyID: [UInt8] { derive("key-id").withUnsafeBytes { Array($0.prefix(8)) } }
 
   func name(kind: UInt8, content: [UInt8]) -> [UInt8] {
-    Array(HMAC<SHA256>.authenticationCode(for: [kind] + content, using: derive("name")))
+    let digest =
+      kind == 1
+      ? [1] + Self.bigEndian(content.count) + Self.hashes(content) : [kind] + content
+    return Array(
+      HMAC<SHA256>.authenticationCode(for: Array(SHA256.hash(data: digest)), using: derive("name")))
+  }
+
+  /// Of the blocks of 4 KiB of a chunk's content and zeros.
+  private static func hashes(_ content: [UInt8]) -> [UInt8] {
+    let padded =
+      content + [UInt8](repeating: 0, count: padme(max(content.count, 480)) - content.count)
+    return stride(from: 0, to: padded.count, by: 4_096).flatMap {
+      Array(SHA256.hash(data: padded[$0..<min($0 + 4_096, padded.count)]))
+    }
+  }
+
+  private static func bigEndian(_ number: Int) -> [UInt8] {
+    (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
   }
 
   func open(name: [UInt8], kind: UInt8, file: [UInt8]) throws -> [UInt8] {
     let header = Array(file.prefix(16))
-    // Chunks of this version: older ones are in the frozen vault.
     let shift: UInt8 = kind == 1 ? 12 : 14
     guard header == [0x4b, 0x56, 0x4f, 0x42, 1, kind, shift, 0] + keyID else {
       throw Refusal(reason: "header")
     }
     let expanded = HKDF<SHA256>.expand(
       pseudoRandomKey: derive("object"),
-      info: Array("object".utf8) + name + (shift == 12 ? [12] : []), outputByteCount: 44)
+      info: Array("object".utf8) + name, outputByteCount: 44)
     let bytes = expanded.withUnsafeBytes { Array($0) }
     let key = SymmetricKey(data: bytes[..<32])
 
@@ -53,10 +69,12 @@ private struct IndependentReader {
       index += 1
     }
     let length = body.suffix(8).reduce(0) { $0 << 8 | Int($1) }
-    guard body.count - 8 == Self.padme(max(length, 480)),
-      body[length..<body.count - 8].allSatisfy({ $0 == 0 })
-    else { throw Refusal(reason: "padding") }
+    let padded = Self.padme(max(length, 480))
     let content = Array(body[..<length])
+    let hashes = kind == 1 && padded > 4_096 ? Self.hashes(content) : []
+    guard body[padded..<body.count - 8].elementsEqual(hashes),
+      body[length..<padded].allSatisfy({ $0 == 0 })
+    else { throw Refusal(reason: "padding") }
     guard self.name(kind: kind, content: content) == name else { throw Refusal(reason: "name") }
     return content
   }

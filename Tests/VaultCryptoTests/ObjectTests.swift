@@ -22,55 +22,29 @@ import VaultModel
     return (name, keys.seal(name: name, kind: kind, content: content))
   }
 
-  /// The same with a layout that need not be the current one of its kind.
-  private func sealed(
-    _ content: [UInt8], _ kind: ObjectKind = .chunk, as layout: ObjectLayout
-  ) -> (ObjectName, [UInt8]) {
-    let name = keys.name(kind: kind, content: content)
-    var file = [UInt8](repeating: 0, count: layout.fileSize(contentSize: content.count))
-    content.withUnsafeBytes { content in
-      file.withUnsafeMutableBytes {
-        keys.cipher(for: name, kind: kind, layout: layout).seal(content, into: $0)
-      }
-    }
-    return (name, file)
+  /// What somebody with the keys puts under the name of another content.
+  private func planted(_ content: [UInt8], as name: ObjectName, _ kind: ObjectKind = .chunk)
+    -> [UInt8]
+  {
+    keys.seal(name: name, kind: kind, content: content)
   }
 
-  @Test(arguments: sizes) func opensWhatItSealed(size: Int) throws {
+  @Test(arguments: sizes, [ObjectKind.chunk, .page]) func opensWhatItSealed(
+    size: Int, kind: ObjectKind
+  ) throws {
     let plaintext = content(size)
-    let (name, file) = sealed(plaintext)
-    #expect(file.count == ObjectLayout.blocksOf4KiB.fileSize(contentSize: size))
-    #expect(try keys.open(name: name, kind: .chunk, file: file) == plaintext)
+    let (name, file) = sealed(plaintext, kind)
+    #expect(file.count == ObjectLayout(of: kind).fileSize(contentSize: size))
+    #expect(try keys.open(name: name, kind: kind, file: file) == plaintext)
   }
 
-  @Test(arguments: [0, 500, 4_088, 10_240, 16_376, 40_000, 1 << 20], ObjectKind.allCases)
-  func opensEitherLayoutOfAnyKind(size: Int, kind: ObjectKind) throws {
-    guard size <= ObjectLayout.maximumContentSize(of: kind) else { return }
-    let plaintext = content(size)
-    var files: [[UInt8]] = []
-    for layout in ObjectLayout.all {
-      let (name, file) = sealed(plaintext, kind, as: layout)
-      #expect(try file.withUnsafeBytes { try ObjectHeader(decoding: $0) }.layout == layout)
-      #expect(try keys.open(name: name, kind: kind, file: file) == plaintext)
-      files.append(file)
-    }
-    #expect(files.contains(sealed(plaintext, kind).1))
-    // One content has one name, and so one nonce; its two layouts must not share a keystream.
-    for start in stride(from: 16, to: 16 + 480, by: 16) {
-      #expect(files[0][start..<start + 16] != files[1][start..<start + 16])
-    }
-  }
-
-  @Test func anotherLayoutInTheHeaderIsRefused() throws {
-    for layout in ObjectLayout.all {
-      for size in [100, 10_240] {
-        let (name, file) = sealed(content(size), as: layout)
-        var relabelled = file
-        relabelled[6] ^= 12 ^ 14
-        #expect(throws: CryptoError.self) {
-          try keys.open(name: name, kind: .chunk, file: relabelled)
-        }
-      }
+  @Test(arguments: [ObjectKind.chunk, .page]) func anotherBlockSizeInTheHeaderIsRefused(
+    kind: ObjectKind
+  ) throws {
+    for size in [100, 10_240] {
+      var (name, file) = sealed(content(size), kind)
+      file[6] ^= 12 ^ 14
+      #expect(throws: CryptoError.self) { try keys.open(name: name, kind: kind, file: file) }
     }
   }
 
@@ -105,11 +79,13 @@ import VaultModel
 
   // MARK: Blocks
 
-  @Test(arguments: [0, 480, 4_088, 4_089, 16_376, 16_377, 40_000, 70_000], ObjectLayout.all)
-  func anyRangeOfBlocksOpensAsTheWholeDoes(size: Int, layout: ObjectLayout) throws {
-    let (name, file) = sealed(content(size), as: layout)
-    let cipher = keys.cipher(for: name, kind: .chunk, layout: layout)
-    let bodySize = ObjectLayout.bodySize(contentSize: size)
+  @Test(
+    arguments: [0, 480, 4_088, 4_089, 16_376, 16_377, 40_000, 70_000], [ObjectKind.chunk, .page])
+  func anyRangeOfBlocksOpensAsTheWholeDoes(size: Int, kind: ObjectKind) throws {
+    let (name, file) = sealed(content(size), kind)
+    let cipher = keys.cipher(for: name, kind: kind)
+    let layout = ObjectLayout(of: kind)
+    let bodySize = layout.bodySize(contentSize: size)
     let count = layout.blockCount(bodySize: bodySize)
     let body = try openBlocks(0..<count, of: file, cipher, bodySize)
     #expect(Array(body[..<size]) == content(size))
@@ -124,10 +100,10 @@ import VaultModel
   }
 
   @Test func blocksDoNotOpenAtAnotherPlaceNorAsTheLast() throws {
-    let layout = ObjectLayout.current(for: .chunk)
+    let layout = ObjectLayout(of: .chunk)
     let (name, file) = sealed(content(4 * layout.blockSize))
     let cipher = keys.cipher(for: name, kind: .chunk)
-    let bodySize = ObjectLayout.bodySize(contentSize: 4 * layout.blockSize)
+    let bodySize = layout.bodySize(contentSize: 4 * layout.blockSize)
     let block = Array(file[layout.fileRange(ofBlocks: 1..<2, bodySize: bodySize)])
     var output = [UInt8](repeating: 0, count: layout.blockSize)
     for (index, isLast) in [(0, false), (2, false), (1 << 32 + 1, false), (1, true)] {
@@ -144,7 +120,7 @@ import VaultModel
   @Test func blocksOfImpossibleSizeAreRefused() {
     let (name, _) = sealed(content(10), .page)
     let cipher = keys.cipher(for: name, kind: .page)
-    #expect(cipher.header.layout == .blocksOf16KiB)
+    #expect(cipher.header.layout.blockSize == 1 << 14)
     var output = [UInt8](repeating: 0, count: 2 << 14)
     for (blocks, isLast, size) in [
       (0..<1, true, 0), (0..<1, true, 16), (0..<1, true, 16_401), (0..<1, false, 16_399),
@@ -165,7 +141,7 @@ import VaultModel
       var damaged = file
       damaged[bit / 8] ^= 1 << UInt8(bit % 8)
       #expect(throws: CryptoError.self, "bit \(bit)") {
-        try keys.open(name: name, kind: .chunk, file: damaged, checkingName: false)
+        try keys.open(name: name, kind: .chunk, file: damaged)
       }
     }
   }
@@ -241,19 +217,72 @@ import VaultModel
     }
   }
 
-  @Test func contentThatAKeyHolderPutUnderAnotherNameIsFoundWhenTheNameIsChecked() throws {
-    let name = keys.name(kind: .chunk, content: content(100))
-    let planted = keys.seal(name: name, kind: .chunk, content: content(99))
-    #expect(throws: CryptoError.nameMismatch) {
-      try keys.open(name: name, kind: .chunk, file: planted)
+  // MARK: Forged by somebody with the keys
+
+  @Test(arguments: [100, 4_096, 4_097, 40_000], [ObjectKind.chunk, .page, .record])
+  func contentThatAKeyHolderPutUnderAnotherNameIsRefused(size: Int, kind: ObjectKind) throws {
+    let (name, _) = sealed(content(size), kind)
+    for other in [content(size - 1), content(size).reversed(), content(size) + [0]] {
+      #expect(throws: CryptoError.nameMismatch) {
+        try keys.open(name: name, kind: kind, file: planted(other, as: name, kind))
+      }
     }
-    #expect(
-      try keys.open(name: name, kind: .chunk, file: planted, checkingName: false) == content(99))
+  }
+
+  /// The right content with hashes of another one: whoever reads a part would be shown that one.
+  @Test func hashesThatAreNotOfTheContentAreRefused() throws {
+    let plaintext = content(40_000)
+    let (name, file) = sealed(plaintext)
+    func forged(changing position: Int?) -> [UInt8] {
+      plaintext.withUnsafeBytes { bytes in
+        var hashed = HashedContent(.chunk, bytes)
+        var hashes = BlockHashes(of: bytes).bytes
+        if let position { hashes[position] ^= 1 }
+        hashed.blocks = BlockHashes(contentSize: bytes.count, bytes: hashes)
+        var file = [UInt8](repeating: 0, count: file.count)
+        file.withUnsafeMutableBytes { keys.seal(hashed, as: name, into: $0) }
+        return file
+      }
+    }
+    #expect(forged(changing: nil) == file)
+    for position in [0, 31, 319] {
+      #expect(throws: CryptoError.self) {
+        try keys.open(name: name, kind: .chunk, file: forged(changing: position))
+      }
+    }
+  }
+
+  @Test(arguments: [0, 1, 480, 4_095, 4_096, 4_097, 16_385, 40_000, 1 << 20])
+  func eachBlockMatchesItsHashAndNoOther(size: Int) throws {
+    let plaintext = content(size)
+    let hashes = plaintext.withUnsafeBytes { BlockHashes(of: $0) }
+    let padded = plaintext + [UInt8](repeating: 0, count: hashes.paddedSize - size)
+    let starts = stride(from: 0, to: padded.count, by: 4_096)
+    for (index, start) in starts.enumerated() {
+      let block = Array(padded[start..<min(start + 4_096, padded.count)])
+      #expect(block.withUnsafeBytes { hashes.match($0, first: index) })
+      #expect(!block.withUnsafeBytes { hashes.match($0, first: index + 1) })
+      var other = block
+      other[block.count - 1] ^= 1
+      #expect(!other.withUnsafeBytes { hashes.match($0, first: index) })
+    }
+    #expect(padded.withUnsafeBytes { hashes.match($0, first: 0) })
+    #expect(!(padded + [0]).withUnsafeBytes { hashes.match($0, first: 0) })
+    #expect(!padded.withUnsafeBytes { hashes.match($0, first: -1) })
+    #expect(BlockHashes(contentSize: size, bytes: hashes.bytes) == hashes)
+    #expect(BlockHashes(contentSize: size, bytes: hashes.bytes.dropLast()) == nil)
+    #expect(BlockHashes(contentSize: size, bytes: hashes.bytes + hashes.bytes) == nil)
+    // The digest is of the length as well: zeros after the content are no content.
+    let longer = BlockHashes(contentSize: min(size + 1, 1 << 20), bytes: hashes.bytes)
+    if let longer, longer.contentSize != size { #expect(longer.digest != hashes.digest) }
+    #expect(keys.name(of: hashes.digest) == keys.name(kind: .chunk, content: plaintext))
   }
 
   @Test func onlyCanonicalPaddingIsAccepted() throws {
     func size(_ body: [UInt8]) throws -> Int {
-      try body.withUnsafeBytes { try ObjectCipher.contentSize(body: $0) }
+      try body.withUnsafeBytes {
+        try ObjectCipher.contentSize(body: $0, layout: ObjectLayout(of: .chunk))
+      }
     }
     func body(_ content: Int, _ zeros: [UInt8], _ length: UInt64) -> [UInt8] {
       [UInt8](repeating: 5, count: content) + zeros + bigEndianBytes(length)
@@ -278,7 +307,7 @@ import VaultModel
   @Test func anObjectBeyondTheLimitOfItsKindIsRefusedBeforeAnythingIsAllocated() {
     let (name, _) = sealed(content(10))
     for kind in [ObjectKind.index, .chunk] {
-      let tooLarge = ObjectLayout.current(for: kind).fileSize(contentSize: 65 << 10)
+      let tooLarge = ObjectLayout(of: kind).fileSize(contentSize: 65 << 10)
       let size = try? keys.cipher(for: name, kind: kind).bodySize(fileSize: tooLarge)
       #expect((size == nil) == (kind == .index))
     }

@@ -17,42 +17,65 @@ import VaultModel
     return sizes.sorted()
   }()
 
+  /// The two layouts there are.
+  static let layouts = [ObjectLayout(of: .chunk), ObjectLayout(of: .page)]
+
+  struct Layout: Sendable { let body, blocks, file: Int }
+
   struct Row: Sendable {
-    let content, body: Int
-    /// Blocks of 4 KiB, and the file's size with them.
-    let small: (blocks: Int, file: Int)
-    /// The same for blocks of 16 KiB.
-    let large: (blocks: Int, file: Int)
+    let content: Int
+    let chunk, other: Layout
   }
 
   @Test(arguments: [
-    Row(content: 0, body: 488, small: (1, 520), large: (1, 520)),
-    Row(content: 480, body: 488, small: (1, 520), large: (1, 520)),
-    Row(content: 481, body: 504, small: (1, 536), large: (1, 536)),
-    Row(content: 4_088, body: 4_104, small: (2, 4_152), large: (1, 4_136)),
-    Row(content: 10_240, body: 10_248, small: (3, 10_312), large: (1, 10_280)),
-    Row(content: 16_376, body: 16_392, small: (5, 16_488), large: (2, 16_440)),
-    Row(content: 1_048_576, body: 1_048_584, small: (257, 1_052_712), large: (65, 1_049_640)),
+    Row(
+      content: 0, chunk: Layout(body: 488, blocks: 1, file: 520),
+      other: Layout(body: 488, blocks: 1, file: 520)),
+    Row(
+      content: 480, chunk: Layout(body: 488, blocks: 1, file: 520),
+      other: Layout(body: 488, blocks: 1, file: 520)),
+    Row(
+      content: 481, chunk: Layout(body: 504, blocks: 1, file: 536),
+      other: Layout(body: 504, blocks: 1, file: 536)),
+    Row(
+      content: 4_088, chunk: Layout(body: 4_104, blocks: 2, file: 4_152),
+      other: Layout(body: 4_104, blocks: 1, file: 4_136)),
+    Row(
+      content: 10_240, chunk: Layout(body: 10_344, blocks: 3, file: 10_408),
+      other: Layout(body: 10_248, blocks: 1, file: 10_280)),
+    Row(
+      content: 16_376, chunk: Layout(body: 16_520, blocks: 5, file: 16_616),
+      other: Layout(body: 16_392, blocks: 2, file: 16_440)),
+    Row(
+      content: 1_048_576, chunk: Layout(body: 1_056_776, blocks: 259, file: 1_060_936),
+      other: Layout(body: 1_048_584, blocks: 65, file: 1_049_640)),
   ])
   func agreesWithTheTableOfTheFormat(row: Row) {
-    #expect(ObjectLayout.bodySize(contentSize: row.content) == row.body)
-    for (layout, expected) in [
-      (ObjectLayout.blocksOf4KiB, row.small), (.blocksOf16KiB, row.large),
-    ] {
-      #expect(layout.blockCount(bodySize: row.body) == expected.blocks)
+    for (kind, expected) in [(ObjectKind.chunk, row.chunk), (.page, row.other)] {
+      let layout = ObjectLayout(of: kind)
+      #expect(layout.bodySize(contentSize: row.content) == expected.body)
+      #expect(layout.blockCount(bodySize: expected.body) == expected.blocks)
       #expect(layout.fileSize(contentSize: row.content) == expected.file)
     }
     #expect(ObjectLayout.smallestFileSize == 520)
-    #expect(ObjectLayout.largestFileSize(of: .chunk) == 1_052_712)
+    #expect(ObjectLayout.largestFileSize(of: .chunk) == 1_060_936)
   }
 
-  @Test(arguments: ObjectLayout.all) func bodySizeOfAFileInvertsItsSize(layout: ObjectLayout) {
+  @Test func allButChunksHaveOneLayout() {
+    for kind in ObjectKind.allCases {
+      #expect(ObjectLayout(of: kind) == Self.layouts[kind == .chunk ? 0 : 1])
+    }
+  }
+
+  @Test(arguments: layouts) func bodySizeOfAFileInvertsItsSize(layout: ObjectLayout) {
     for size in Self.sizes {
-      let body = ObjectLayout.bodySize(contentSize: size)
+      let body = layout.bodySize(contentSize: size)
       let file = layout.fileSize(contentSize: size)
-      guard layout.bodySize(fileSize: file) == body,
-        ObjectLayout.mayHold(contentSize: size, fileSize: file),
-        file >= ObjectLayout.smallestFileSize(contentSize: size)
+      let padded = ObjectLayout.paddedSize(contentSize: size)
+      guard layout.bodySize(fileSize: file) == body, layout.paddedSize(bodySize: body) == padded,
+        body == padded + layout.hashesSize(paddedSize: padded) + ObjectLayout.lengthSize,
+        layout.mayHold(contentSize: size, fileSize: file),
+        !layout.mayHold(contentSize: padded + 1, fileSize: file)
       else {
         Issue.record("content of \(size) bytes")
         return
@@ -60,7 +83,7 @@ import VaultModel
     }
   }
 
-  @Test(arguments: ObjectLayout.all)
+  @Test(arguments: layouts)
   func onlySizesThatContentCanHaveAreObjects(layout: ObjectLayout) {
     let possible = Set((0...300_000).map { layout.fileSize(contentSize: $0) })
     for fileSize in -5...300_000
@@ -72,41 +95,17 @@ import VaultModel
     #expect(layout.bodySize(fileSize: .max) == nil)
   }
 
-  /// Whoever opens an object has its size, and does not have to read its header first.
-  @Test func theSizeTellsTheLayoutOfAllButObjectsOfOneBlock() {
-    func sizes(_ layout: ObjectLayout) -> Set<Int> {
-      var sizes: Set<Int> = []
-      var content = 0
-      while content <= ObjectLayout.maximumContentSize(of: .announcement) {
-        let padded = ObjectLayout.paddedSize(contentSize: content)
-        sizes.insert(layout.fileSize(contentSize: padded))
-        content = padded + 1
-      }
-      return sizes
-    }
-    let shared = sizes(.blocksOf4KiB).intersection(sizes(.blocksOf16KiB))
-    #expect(shared.count > 20)
-    #expect(shared.max().map { $0 <= 16 + 4_096 + 16 } == true)
-    for kind in [ObjectKind.chunk, .page] {
-      #expect(ObjectLayout.ofFile(size: 520, kind: kind) == .current(for: kind))
-      #expect(ObjectLayout.ofFile(size: 1_052_712, kind: kind) == .blocksOf4KiB)
-      #expect(ObjectLayout.ofFile(size: 1_049_640, kind: kind) == .blocksOf16KiB)
-      #expect(ObjectLayout.ofFile(size: 1_049_641, kind: kind) == nil)
+  @Test func aChunkOfMoreThanABlockHasAHashForEachOfThem() {
+    let chunk = ObjectLayout(of: .chunk)
+    for (padded, hashes) in [(480, 0), (4_096, 0), (4_097, 64), (8_192, 64), (1 << 20, 8_192)] {
+      #expect(chunk.hashesSize(paddedSize: padded) == hashes)
+      #expect(ObjectLayout(of: .page).hashesSize(paddedSize: padded) == 0)
     }
   }
 
-  @Test func aFileMayHoldNoMoreThanItsLayoutHasRoomFor() {
-    #expect(ObjectLayout.mayHold(contentSize: 1 << 20, fileSize: 1_049_640))
-    #expect(ObjectLayout.mayHold(contentSize: 1 << 20, fileSize: 1_052_712))
-    #expect(!ObjectLayout.mayHold(contentSize: 1 << 20, fileSize: 1_052_711))
-    // Large enough for as much content with blocks of 16 KiB, but it has blocks of 4 KiB.
-    let size = ObjectLayout.blocksOf4KiB.fileSize(contentSize: 1 << 20 - 1 << 14)
-    #expect(!ObjectLayout.mayHold(contentSize: 1 << 20, fileSize: size))
-  }
-
-  @Test(arguments: ObjectLayout.all) func blocksTileTheBodyAndTheFile(layout: ObjectLayout) {
+  @Test(arguments: layouts) func blocksTileTheBodyAndTheFile(layout: ObjectLayout) {
     for size in Self.sizes where size % 97 == 0 || size > 20_000 {
-      let body = ObjectLayout.bodySize(contentSize: size)
+      let body = layout.bodySize(contentSize: size)
       var bodyEnd = 0
       var fileEnd = ObjectLayout.headerSize
       for block in 0..<layout.blockCount(bodySize: body) {
@@ -125,7 +124,7 @@ import VaultModel
     }
   }
 
-  @Test(arguments: ObjectLayout.all) func blocksCoveringARangeAreTheFewest(layout: ObjectLayout) {
+  @Test(arguments: layouts) func blocksCoveringARangeAreTheFewest(layout: ObjectLayout) {
     let block = layout.blockSize
     let edges = [0, 1, 3 * block] + [block, 2 * block].flatMap { [$0 - 1, $0, $0 + 1] }
     for lower in edges {
@@ -137,17 +136,17 @@ import VaultModel
     }
   }
 
-  @Test func onlyOneBodySizeIsCanonicalForContent() {
+  @Test(arguments: layouts) func onlyOneBodySizeIsCanonicalForContent(layout: ObjectLayout) {
     for content in 0...2_000 {
-      let canonical = ObjectLayout.bodySize(contentSize: content)
+      let canonical = layout.bodySize(contentSize: content)
       for body in 0...2_200
-      where ObjectLayout.isCanonical(contentSize: content, bodySize: body) != (body == canonical) {
+      where layout.isCanonical(contentSize: content, bodySize: body) != (body == canonical) {
         Issue.record("content \(content), body \(body)")
         return
       }
     }
-    #expect(!ObjectLayout.isCanonical(contentSize: -1, bodySize: 488))
-    #expect(!ObjectLayout.isCanonical(contentSize: .max, bodySize: 488))
+    #expect(!layout.isCanonical(contentSize: -1, bodySize: 488))
+    #expect(!layout.isCanonical(contentSize: .max, bodySize: 488))
   }
 }
 

@@ -161,7 +161,7 @@ extension Member {
           left -= byteCount
           if let name {
             found[name] = UInt64(
-              ObjectLayout.current(for: .chunk).fileSize(contentSize: Int(byteCount)))
+              ObjectLayout(of: .chunk).fileSize(contentSize: Int(byteCount)))
           }
         }
       }

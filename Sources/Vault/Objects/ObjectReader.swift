@@ -3,80 +3,73 @@ import Synchronization
 import VaultCrypto
 import VaultModel
 
-/// One object, open for reading parts of it; only the blocks that a read touches are decrypted.
+/// One chunk, open for reading parts of it; only the blocks that a read touches are decrypted, and each is checked
+/// with its hash: whoever has the keys can seal other blocks, but not such that the name is theirs.
 ///
 /// Stays readable when its file is renamed or removed. Safe to use from any thread.
 package final class ObjectReader: Sendable {
   package let name: ObjectName
   let path: BlobPath
   private let blob: any BlobReader
-  private let kind: ObjectKind
   private let keys: MemberKeys
-  // Of the current epoch and, where the size leaves it open, layout, until the object turns out to be of another.
-  private let cipher: Mutex<ObjectCipher>
-  private let layout: ObjectLayout
   private let bodySize: Int
+  private let paddedSize: Int
   private let buffers: BufferPool
+  /// Nil before the first read.
+  private let opened = Mutex<Opened?>(nil)
 
-  /// Reads nothing of the file yet: the header is part of what every block authenticates, and a read
-  /// of it alone would cost a random read as much as the block itself.
+  private static let layout = ObjectLayout(of: .chunk)
+
+  /// What the blocks are opened and checked with.
+  private struct Opened: Sendable {
+    let cipher: ObjectCipher
+    let hashes: BlockHashes
+  }
+
+  /// Reads nothing of the file yet.
   ///
-  /// - Throws: `missing`; `damaged` when the file's size is none that such an object has.
+  /// - Throws: `missing`; `damaged` when the file's size is none that a chunk has.
   convenience init(
-    name: ObjectName, kind: ObjectKind, path: BlobPath, store: any LocalStore, keys: MemberKeys,
-    buffers: BufferPool
+    name: ObjectName, path: BlobPath, store: any LocalStore, keys: MemberKeys, buffers: BufferPool
   ) throws(VaultError) {
     let blob = try storing { () throws(BlobStoreError) in try store.openForReading(path) }
-    try self.init(
-      name: name, kind: kind, path: path, blob: blob, keys: keys, buffers: buffers)
+    try self.init(name: name, path: path, blob: blob, keys: keys, buffers: buffers)
   }
 
   /// The same for a file that is open, or in memory.
   init(
-    name: ObjectName, kind: ObjectKind, path: BlobPath, blob: any BlobReader, keys: MemberKeys,
-    buffers: BufferPool
+    name: ObjectName, path: BlobPath, blob: any BlobReader, keys: MemberKeys, buffers: BufferPool
   ) throws(VaultError) {
     self.name = name
     self.path = path
-    self.kind = kind
     self.keys = keys
     self.buffers = buffers
     self.blob = blob
     let fileSize = Int(clamping: blob.size)
-    guard let layout = ObjectLayout.ofFile(size: fileSize, kind: kind),
-      let bodySize = layout.bodySize(fileSize: fileSize),
-      bodySize <= ObjectLayout.bodySize(contentSize: ObjectLayout.maximumContentSize(of: kind))
+    guard fileSize <= ObjectLayout.largestFileSize(of: .chunk),
+      let bodySize = Self.layout.bodySize(fileSize: fileSize)
     else {
       throw .damaged(path: path.string, reason: "\(fileSize) bytes is no size of an object")
     }
-    self.layout = layout
     self.bodySize = bodySize
-    cipher = Mutex(keys.current.cipher(for: name, kind: kind, layout: layout))
+    paddedSize = Self.layout.paddedSize(bodySize: bodySize)
   }
 
   /// False while the object is held in memory.
   var isOfFile: Bool { !(blob is HeldBlob) }
 
-  /// The cipher that the object's header asks for.
-  private func cipherOfHeader() throws(VaultError) -> ObjectCipher {
-    let header = try ObjectHeader(reading: blob, path: path.string)
-    guard header.kind == kind else {
-      throw .damaged(path: path.string, reason: "it is another kind of object")
-    }
-    guard header.layout == layout || layout.blockCount(bodySize: bodySize) == 1 else {
-      throw .damaged(path: path.string, reason: "its size is none that its blocks make")
-    }
-    guard let epoch = keys[header.keyID] else {
-      throw .damaged(path: path.string, reason: "it is sealed with an unknown key")
-    }
-    return epoch.cipher(for: name, kind: kind, layout: header.layout)
-  }
-
   /// Whether its file was removed, whose room on the disk this reader alone still takes.
   var isRemoved: Bool { blob.isRemoved }
 
   /// Says that the object will soon be read from its beginning.
-  func willReadOn() { blob.readAhead() }
+  func willReadOn() { blob.readAhead(0..<blob.size) }
+
+  /// Reads what its blocks are checked with, for whoever will look something up in it.
+  ///
+  /// - Throws: `damaged`.
+  func willLookUp() throws(VaultError) { _ = try prepare(for: 0..<0) }
+
+  // MARK: Reading
 
   /// Fills `target` with the content from `offset` on.
   ///
@@ -84,31 +77,63 @@ package final class ObjectReader: Sendable {
   /// length from the record.
   ///
   /// - Returns: How many bytes were there; less than asked only at the end of the object.
-  /// - Throws: `damaged` when a block that the range touches does not authenticate.
+  /// - Throws: `damaged` when a block that the range touches is not the one that the name is of.
   package func read(
     at offset: Int, into target: UnsafeMutableRawBufferPointer
   ) throws(VaultError) -> Int {
-    let available = bodySize - ObjectLayout.lengthSize - offset
-    let count = min(target.count, available)
-    guard count > 0, let start = target.baseAddress else { return 0 }
+    guard 0..<paddedSize ~= offset, target.count > 0, let start = target.baseAddress else {
+      return 0
+    }
+    let count = min(target.count, paddedSize - offset)
+    let opened = try prepare(for: offset..<offset + count)
     var done = 0
     while done < count {
       // A megabyte at a time, so that the pooled buffers suffice.
       let from = offset + done
-      let step = min(count - done, 1 << 20 - from % layout.blockSize)
-      try readStep(from, UnsafeMutableRawBufferPointer(start: start + done, count: step))
+      let step = min(count - done, 1 << 20 - from % Self.layout.blockSize)
+      try readStep(from, UnsafeMutableRawBufferPointer(start: start + done, count: step), opened)
       done += step
     }
     return count
   }
 
   private func readStep(
-    _ offset: Int, _ target: UnsafeMutableRawBufferPointer
+    _ offset: Int, _ target: UnsafeMutableRawBufferPointer, _ opened: Opened
   ) throws(VaultError) {
-    let blocks = layout.blocks(covering: offset..<(offset + target.count))
-    let plainStart = blocks.lowerBound * layout.blockSize
-    let plainCount = min(blocks.upperBound * layout.blockSize, bodySize) - plainStart
-    let file = layout.fileRange(ofBlocks: blocks, bodySize: bodySize)
+    let blocks = Self.layout.blocks(covering: offset..<(offset + target.count))
+    let body = Self.layout.bodyRange(ofBlocks: blocks, bodySize: bodySize)
+    if body == offset..<offset + target.count, body.upperBound <= paddedSize {
+      try open(blocks, opened, into: target)
+      return
+    }
+    let plain = buffers.take()
+    defer { buffers.put(plain) }
+    let bytes = UnsafeMutableRawBufferPointer(rebasing: plain[..<body.count])
+    try open(blocks, opened, into: bytes)
+    let skipped = offset - body.lowerBound
+    target.copyMemory(
+      from: UnsafeRawBufferPointer(rebasing: bytes[skipped..<(skipped + target.count)]))
+  }
+
+  /// Opens these blocks of the body, the last of which may end behind the content and zeros, and checks them.
+  private func open(
+    _ blocks: Range<Int>, _ opened: Opened, into target: UnsafeMutableRawBufferPointer
+  ) throws(VaultError) {
+    try decrypt(blocks, with: opened.cipher, into: target)
+    let start = blocks.lowerBound * Self.layout.blockSize
+    let checked = target[..<min(target.count, paddedSize - start)]
+    guard
+      opened.hashes.match(UnsafeRawBufferPointer(rebasing: checked), first: blocks.lowerBound)
+    else { throw .damaged(path: path.string, reason: Self.otherContent) }
+  }
+
+  private static let otherContent = "somebody with the keys has put other content there"
+
+  /// - Throws: `damaged` also for blocks of another epoch than the cipher's.
+  private func decrypt(
+    _ blocks: Range<Int>, with cipher: ObjectCipher, into target: UnsafeMutableRawBufferPointer
+  ) throws(VaultError) {
+    let file = Self.layout.fileRange(ofBlocks: blocks, bodySize: bodySize)
     let buffer = buffers.take()
     defer { buffers.put(buffer) }
     let sealed = UnsafeMutableRawBufferPointer(rebasing: buffer[0..<file.count])
@@ -119,39 +144,86 @@ package final class ObjectReader: Sendable {
     guard count == file.count else {
       throw .damaged(path: path.string, reason: "it was cut short")
     }
-    let isDirect = plainStart == offset && plainCount == target.count
-    if isDirect {
-      try open(blocks, sealed, into: target)
-      return
+    do throws(CryptoError) {
+      try cipher.openBlocks(
+        blocks, isLast: blocks.upperBound == Self.layout.blockCount(bodySize: bodySize),
+        ciphertext: UnsafeRawBufferPointer(sealed), into: target)
+    } catch {
+      throw VaultError(error, path: path.string)
     }
-    let plain = self.buffers.take()
-    defer { self.buffers.put(plain) }
-    let opened = UnsafeMutableRawBufferPointer(rebasing: plain[0..<plainCount])
-    try open(blocks, sealed, into: opened)
-    let skipped = offset - plainStart
-    target.copyMemory(
-      from: UnsafeRawBufferPointer(rebasing: opened[skipped..<(skipped + target.count)]))
   }
 
-  private func open(
-    _ blocks: Range<Int>, _ sealed: UnsafeMutableRawBufferPointer,
-    into target: UnsafeMutableRawBufferPointer
-  ) throws(VaultError) {
-    let isLast = blocks.upperBound == layout.blockCount(bodySize: bodySize)
-    let ciphertext = UnsafeRawBufferPointer(sealed)
-    do throws(CryptoError) {
-      let cipher = cipher.withLock { $0 }
-      return try cipher.openBlocks(blocks, isLast: isLast, ciphertext: ciphertext, into: target)
-    } catch {
-      // Damaged, or sealed in another epoch: then the header says so.
-      let other = try cipherOfHeader()
-      do throws(CryptoError) {
-        try other.openBlocks(blocks, isLast: isLast, ciphertext: ciphertext, into: target)
-      } catch {
-        throw VaultError(error, path: path.string)
-      }
-      cipher.withLock { $0 = other }
+  // MARK: Opening
+
+  /// Reads what the blocks are checked with, once: the end of the body, where the hashes and the length stand. Of one
+  /// block, that block and the length.
+  ///
+  /// - Parameter range: What will be read of the content next: the disk may fetch it meanwhile.
+  private func prepare(for range: Range<Int>) throws(VaultError) -> Opened {
+    if let known = opened.withLock({ $0 }) { return known }
+    let first = paddedSize > Self.layout.blockSize ? paddedSize / Self.layout.blockSize : 0
+    let blocks = first..<Self.layout.blockCount(bodySize: bodySize)
+    let wanted = Self.layout.blocks(covering: range)
+    if wanted.lowerBound < first {
+      let file = Self.layout.fileRange(ofBlocks: wanted, bodySize: bodySize)
+      blob.readAhead(UInt64(file.lowerBound)..<UInt64(file.upperBound))
     }
+    let body = Self.layout.bodyRange(ofBlocks: blocks, bodySize: bodySize)
+    let found = try withUnsafeTemporaryAllocation(byteCount: body.count, alignment: 16) {
+      (end) throws(VaultError) in
+      // The header is read only when it must be: a read of it alone would cost a random read as much as the block.
+      var epoch = keys.current
+      do throws(VaultError) {
+        try decrypt(blocks, with: epoch.cipher(for: name, kind: .chunk), into: end)
+      } catch {
+        guard case .damaged = error else { throw error }
+        // Damaged, or sealed in another epoch: then the header says so.
+        epoch = try epochOfHeader()
+        try decrypt(blocks, with: epoch.cipher(for: name, kind: .chunk), into: end)
+      }
+      let hashes = try hashes(in: UnsafeRawBufferPointer(end), from: body.lowerBound)
+      guard epoch.name(of: hashes.digest) == name else {
+        throw .damaged(path: path.string, reason: Self.otherContent)
+      }
+      return Opened(cipher: epoch.cipher(for: name, kind: .chunk), hashes: hashes)
+    }
+    opened.withLock { $0 = found }
+    return found
+  }
+
+  /// What the end of the body says of the blocks; `start` is where it begins in the body.
+  private func hashes(
+    in end: UnsafeRawBufferPointer, from start: Int
+  ) throws(VaultError) -> BlockHashes {
+    let lengthStart = end.count - ObjectLayout.lengthSize
+    let contentSize: Int
+    do throws(CryptoError) {
+      contentSize = try ObjectCipher.contentSize(
+        end: UnsafeRawBufferPointer(rebasing: end[lengthStart...]), bodySize: bodySize,
+        layout: Self.layout)
+    } catch {
+      throw VaultError(error, path: path.string)
+    }
+    if start == 0 {
+      return BlockHashes(of: UnsafeRawBufferPointer(rebasing: end[..<contentSize]))
+    }
+    let stored = Array(end[(paddedSize - start)..<lengthStart])
+    guard let hashes = BlockHashes(contentSize: contentSize, bytes: stored) else {
+      preconditionFailure("as many hashes as a body of this size has")
+    }
+    return hashes
+  }
+
+  /// The keys that the object's header asks for.
+  private func epochOfHeader() throws(VaultError) -> EpochKeys {
+    let header = try ObjectHeader(reading: blob, path: path.string)
+    guard header.kind == .chunk else {
+      throw .damaged(path: path.string, reason: "it is another kind of object")
+    }
+    guard let epoch = keys[header.keyID] else {
+      throw .damaged(path: path.string, reason: "it is sealed with an unknown key")
+    }
+    return epoch
   }
 }
 

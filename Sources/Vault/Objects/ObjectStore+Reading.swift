@@ -4,16 +4,12 @@ import VaultModel
 
 /// From names to content: staged, in its place, or on a remote.
 extension ObjectStore {
-  /// A reader for parts of the object.
+  /// A reader for parts of the chunk.
   ///
   /// - Throws: `missing`, `damaged`, `io`.
-  package func reader(
-    _ name: ObjectName, kind: ObjectKind = .chunk
-  ) throws(VaultError) -> ObjectReader {
+  package func reader(_ name: ObjectName) throws(VaultError) -> ObjectReader {
     if let reader = readers.withLock({ $0[name] }) { return reader }
-    let reader = try fetchingIfAway(name, kind) { () throws(VaultError) in
-      try open(name, kind: kind)
-    }
+    let reader = try fetchingIfAway(name, .chunk) { () throws(VaultError) in try open(name) }
     keep(reader)
     return reader
   }
@@ -42,8 +38,8 @@ extension ObjectStore {
         for name in part {
           let known = readers.withLock { $0[name] }
           // What is on a remote only stays there until it is read.
-          guard let reader = known ?? (try? open(name, kind: .chunk)) else { continue }
-          if readsOn { reader.willReadOn() }
+          guard let reader = known ?? (try? open(name)) else { continue }
+          if readsOn { reader.willReadOn() } else { try? reader.willLookUp() }
           if known == nil { keep(reader) }
         }
       }
@@ -53,58 +49,41 @@ extension ObjectStore {
   /// How many descriptors of objects a member keeps open.
   static let openReaderLimit = 1280
 
-  private func open(_ name: ObjectName, kind: ObjectKind) throws(VaultError) -> ObjectReader {
+  private func open(_ name: ObjectName) throws(VaultError) -> ObjectReader {
     if let staging, let object = staged.withLock({ $0[name] }) {
       let path = staging.path(of: name)
       if case .memory(let held) = object.place {
         return try ObjectReader(
-          name: name, kind: kind, path: path, blob: HeldBlob(bytes: held), keys: keys,
-          buffers: buffers)
+          name: name, path: path, blob: HeldBlob(bytes: held), keys: keys, buffers: buffers)
       }
       do throws(VaultError) {
         return try ObjectReader(
-          name: name, kind: kind, path: path, store: store, keys: keys, buffers: buffers)
+          name: name, path: path, store: store, keys: keys, buffers: buffers)
       } catch {
         // It may have been published since.
         guard case .missing = error else { throw error }
       }
     }
     return try ObjectReader(
-      name: name, kind: kind, path: path(of: name), store: store, keys: keys, buffers: buffers)
+      name: name, path: path(of: name), store: store, keys: keys, buffers: buffers)
   }
 
   /// The whole content, authenticated.
   ///
   /// - Throws: `missing`, `damaged`, `io`.
   package func content(_ name: ObjectName, kind: ObjectKind) throws(VaultError) -> [UInt8] {
-    try content(name, kind: kind, checkingName: true)
-  }
-
-  /// The whole content, authenticated; only that it belongs under this name is taken on trust in those who have the
-  /// key, which spares a second pass.
-  func contentWithoutName(
-    _ name: ObjectName, kind: ObjectKind
-  ) throws(VaultError) -> [UInt8] {
-    try content(name, kind: kind, checkingName: false)
-  }
-
-  private func content(
-    _ name: ObjectName, kind: ObjectKind, checkingName: Bool
-  ) throws(VaultError) -> [UInt8] {
     var path = path(of: name)
     if let staging, let object = staged.withLock({ $0[name] }) {
       path = staging.path(of: name)
       if case .memory(let held) = object.place {
-        return try content(name, kind: kind, file: held, path: path, checkingName)
+        return try content(name, kind: kind, file: held, path: path)
       }
     }
-    do throws(VaultError) {
-      return try content(name, kind: kind, at: path, checkingName)
-    } catch {
+    do throws(VaultError) { return try content(name, kind: kind, at: path) } catch {
       let final = self.path(of: name)
       guard case .missing = error else { throw error }
       return try fetchingIfAway(name, kind) { () throws(VaultError) in
-        try content(name, kind: kind, at: final, checkingName)
+        try content(name, kind: kind, at: final)
       }
     }
   }
@@ -145,19 +124,19 @@ extension ObjectStore {
   func content(
     of file: [UInt8], named name: ObjectName, _ kind: ObjectKind
   ) throws(VaultError) -> [UInt8] {
-    try content(name, kind: kind, file: file, path: path(of: name), true)
+    try content(name, kind: kind, file: file, path: path(of: name))
   }
 
   func content(
-    _ name: ObjectName, kind: ObjectKind, at path: BlobPath, _ checkingName: Bool
+    _ name: ObjectName, kind: ObjectKind, at path: BlobPath
   ) throws(VaultError) -> [UInt8] {
     let limit = Self.fileSizeLimit(of: kind)
     let file = try storing { () throws(BlobStoreError) in try store.read(path, limit: limit) }
-    return try content(name, kind: kind, file: file, path: path, checkingName)
+    return try content(name, kind: kind, file: file, path: path)
   }
 
   private func content(
-    _ name: ObjectName, kind: ObjectKind, file: [UInt8], path: BlobPath, _ checkingName: Bool
+    _ name: ObjectName, kind: ObjectKind, file: [UInt8], path: BlobPath
   ) throws(VaultError) -> [UInt8] {
     try file.withBytes { (bytes) throws(VaultError) in
       do throws(CryptoError) {
@@ -165,8 +144,7 @@ extension ObjectStore {
         guard let epoch = keys[header.keyID] else {
           throw .malformed(reason: "it is sealed with an unknown key")
         }
-        return try epoch.open(
-          name: name, kind: kind, file: bytes, checkingName: checkingName)
+        return try epoch.open(name: name, kind: kind, file: bytes)
       } catch {
         throw VaultError(error, path: path.string)
       }

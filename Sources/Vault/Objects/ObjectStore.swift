@@ -70,9 +70,10 @@ package final class ObjectStore: Sendable {
     guard let staging else { throw .readOnly }
     precondition(content.count <= ObjectLayout.maximumContentSize(of: kind))
     let epoch = keys.current
-    let name = epoch.name(kind: kind, content: content)
+    let hashed = HashedContent(kind, content)
+    let name = epoch.name(of: hashed.digest)
     if let number = staged.withLock({ $0.use(name) }) { return (name, number) }
-    let size = ObjectLayout.current(for: kind).fileSize(contentSize: content.count)
+    let size = ObjectLayout(of: kind).fileSize(contentSize: content.count)
     // Whether there is such an object in its place already, a small one asks only when a commit takes it.
     let isHeld = size <= Staging.heldObjectSize ? try staging.hold(size) : false
     if !isHeld {
@@ -87,14 +88,14 @@ package final class ObjectStore: Sendable {
       isPooled ? buffers.take() : .allocate(byteCount: size, alignment: 4096)
     defer { if isPooled { buffers.put(buffer) } else { buffer.deallocate() } }
     let sealed = UnsafeMutableRawBufferPointer(rebasing: buffer[0..<size])
-    epoch.seal(name: name, kind: kind, content: content, into: sealed)
+    epoch.seal(hashed, as: name, into: sealed)
     if isHeld { return (name, add(name, kind, in: .memory(Array(sealed)))) }
     return (name, try create(name, kind, UnsafeRawBufferPointer(sealed), staging))
   }
 
   /// The name that content gets when it is put now.
   func name(of content: [UInt8], kind: ObjectKind) -> ObjectName {
-    content.withBytes { keys.current.name(kind: kind, content: $0) }
+    keys.current.name(kind: kind, content: content)
   }
 
   /// `put` for content in an array.
@@ -318,7 +319,7 @@ package final class ObjectStore: Sendable {
   /// Whether what stands in an object's place has the content that the name is of: anybody could put something there.
   private func opensInPlace(_ name: ObjectName, _ kind: ObjectKind) -> Bool {
     do throws(VaultError) {
-      _ = try content(name, kind: kind, at: path(of: name), true)
+      _ = try content(name, kind: kind, at: path(of: name))
       return true
     } catch {
       return false

@@ -215,13 +215,16 @@ private struct MemberCheck {
         }
         report.awayCount += 1
         report.awayByteCount += UInt64(
-          ObjectLayout.current(for: .chunk).fileSize(
+          ObjectLayout(of: .chunk).fileSize(
             contentSize: reference.contentByteCount ?? 0))
         return nil
       }
       let contentSize = reference.contentByteCount ?? 0
-      guard ObjectLayout.mayHold(contentSize: contentSize, fileSize: Int(clamping: size)) else {
-        let needed = ObjectLayout.smallestFileSize(contentSize: contentSize)
+      guard
+        ObjectLayout(of: reference.kind).mayHold(
+          contentSize: contentSize, fileSize: Int(clamping: size))
+      else {
+        let needed = ObjectLayout(of: reference.kind).fileSize(contentSize: contentSize)
         return problem(
           .damaged(path: path, reason: "it has \(size) bytes, at least \(needed) are needed"),
           reference)

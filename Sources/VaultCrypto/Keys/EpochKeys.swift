@@ -26,44 +26,44 @@ package final class EpochKeys: Sendable {
 
   // MARK: Naming
 
-  /// The name of this content; only who has the epoch's key can compute it.
-  package func name(kind: ObjectKind, content: UnsafeRawBufferPointer) -> ObjectName {
+  /// The name of the object with this content; only who has the epoch's key can compute it.
+  package func name(of digest: ContentDigest) -> ObjectName {
     withUnsafeTemporaryAllocation(byteCount: HMACKey.size, alignment: 8) { code in
-      withUnsafeBytes(of: kind.rawValue) { nameKey.authenticate($0, content, into: code) }
+      digest.withUnsafeBytes { nameKey.authenticate($0, into: code) }
       return ObjectName(storage: Bytes32(exactly: UnsafeRawBufferPointer(code)))
     }
   }
 
   package func name(kind: ObjectKind, content: [UInt8]) -> ObjectName {
-    content.withUnsafeBytes { name(kind: kind, content: $0) }
+    content.withUnsafeBytes { name(of: HashedContent(kind, $0).digest) }
   }
 
   // MARK: Sealing
 
-  /// Writes the whole file of the object that has this name, kind and content.
+  /// Writes the whole file of the object with this content.
   ///
-  /// `name` must be what `name(kind:content:)` gives, or two contents could meet under one key.
-  /// `file` must have exactly as many bytes as the kind's current layout says and not overlap
-  /// `content`, which must not be longer than the format allows for its kind; traps otherwise. The
+  /// `name` must be that of its digest, or two contents could meet under one key.
+  /// `file` must have exactly as many bytes as the kind's layout says and not overlap
+  /// the content, which must not be longer than the format allows for its kind; traps otherwise. The
   /// content is read once and not copied. The same content gives the same file, always.
   package func seal(
-    name: ObjectName, kind: ObjectKind, content: UnsafeRawBufferPointer,
-    into file: UnsafeMutableRawBufferPointer
+    _ content: HashedContent, as name: ObjectName, into file: UnsafeMutableRawBufferPointer
   ) {
     precondition(
-      content.count <= ObjectLayout.maximumContentSize(of: kind), "content beyond the limits")
+      content.bytes.count <= ObjectLayout.maximumContentSize(of: content.kind),
+      "content beyond the limits")
     precondition(
-      file.count == ObjectLayout.current(for: kind).fileSize(contentSize: content.count),
+      file.count == ObjectLayout(of: content.kind).fileSize(contentSize: content.bytes.count),
       "no room of the right size")
-    cipher(for: name, kind: kind).seal(content, into: file)
+    cipher(for: name, kind: content.kind).seal(content, into: file)
   }
 
   package func seal(name: ObjectName, kind: ObjectKind, content: [UInt8]) -> [UInt8] {
-    let size = ObjectLayout.current(for: kind).fileSize(contentSize: content.count)
+    let size = ObjectLayout(of: kind).fileSize(contentSize: content.count)
     return [UInt8](unsafeUninitializedCapacity: size) { output, initializedCount in
       let file = UnsafeMutableRawBufferPointer(
         rebasing: UnsafeMutableRawBufferPointer(output)[..<size])
-      content.withUnsafeBytes { seal(name: name, kind: kind, content: $0, into: file) }
+      content.withUnsafeBytes { seal(HashedContent(kind, $0), as: name, into: file) }
       initializedCount = size
     }
   }
@@ -73,28 +73,25 @@ package final class EpochKeys: Sendable {
   /// What opens single blocks of the object of this name. Costs two short HMACs, so keep it while
   /// the object is read.
   ///
-  /// - Parameter layout: The one that the object's header says; nil for the kind's current one.
-  package func cipher(
-    for name: ObjectName, kind: ObjectKind, layout: ObjectLayout? = nil
-  ) -> ObjectCipher {
-    let layout = layout ?? .current(for: kind)
-    return ObjectCipher(
-      name: name, header: ObjectHeader(kind: kind, layout: layout, keyID: keyID),
-      objectKey: objectKey)
+  /// A block that opens was sealed by somebody with the epoch's key. Whether it belongs to the content that the name is
+  /// of, only `BlockHashes` tell.
+  package func cipher(for name: ObjectName, kind: ObjectKind) -> ObjectCipher {
+    ObjectCipher(
+      name: name, header: ObjectHeader(kind: kind, keyID: keyID), objectKey: objectKey)
   }
 
   /// The content of a whole object.
   ///
-  /// Checks all there is to check: header, every block, padding, and, unless told not to, that the
-  /// content belongs under this name, which costs a second pass (without it, someone who has the
-  /// epoch's key could have put other content there; nobody else could).
+  /// Checks all there is to check: header, every block, padding, that the content belongs under this name, and that the
+  /// hashes in it are those of its blocks.
   /// Throws for whatever is wrong; allocates no more than the file's size.
   package func open(
-    name: ObjectName, kind: ObjectKind, file: UnsafeRawBufferPointer, checkingName: Bool = true
+    name: ObjectName, kind: ObjectKind, file: UnsafeRawBufferPointer
   ) throws(CryptoError) -> [UInt8] {
     let header = try ObjectHeader(decoding: file)
-    let cipher = cipher(for: name, kind: kind, layout: header.layout)
+    let cipher = cipher(for: name, kind: kind)
     try cipher.check(header)
+    let layout = header.layout
     let bodySize = try cipher.bodySize(fileSize: file.count)
     var failure: CryptoError?
     let content = [UInt8](unsafeUninitializedCapacity: bodySize) { output, initializedCount in
@@ -103,23 +100,36 @@ package final class EpochKeys: Sendable {
       do throws(CryptoError) {
         let blocks = UnsafeRawBufferPointer(rebasing: file[ObjectLayout.headerSize...])
         try cipher.openBlocks(
-          0..<header.layout.blockCount(bodySize: bodySize), isLast: true, ciphertext: blocks,
-          into: body)
-        initializedCount = try ObjectCipher.contentSize(body: UnsafeRawBufferPointer(body))
+          0..<layout.blockCount(bodySize: bodySize), isLast: true, ciphertext: blocks, into: body)
+        initializedCount = try checkedSize(of: UnsafeRawBufferPointer(body), kind, name)
       } catch {
         failure = error
       }
     }
     if let failure { throw failure }
-    if checkingName, self.name(kind: kind, content: content) != name { throw .nameMismatch }
     return content
   }
 
+  /// How much of an opened body is content, once it is known to be of this name.
+  private func checkedSize(
+    of body: UnsafeRawBufferPointer, _ kind: ObjectKind, _ name: ObjectName
+  ) throws(CryptoError) -> Int {
+    let layout = ObjectLayout(of: kind)
+    let size = try ObjectCipher.contentSize(body: body, layout: layout)
+    let content = HashedContent(kind, UnsafeRawBufferPointer(rebasing: body[..<size]))
+    guard self.name(of: content.digest) == name else { throw .nameMismatch }
+    let hashes = body[layout.paddedSize(bodySize: body.count)...].dropLast(ObjectLayout.lengthSize)
+    if !hashes.isEmpty, content.blocks?.bytes.elementsEqual(hashes) != true {
+      throw .malformed(reason: "an object whose hashes are not those of its content")
+    }
+    return size
+  }
+
   package func open(
-    name: ObjectName, kind: ObjectKind, file: [UInt8], checkingName: Bool = true
+    name: ObjectName, kind: ObjectKind, file: [UInt8]
   ) throws(CryptoError) -> [UInt8] {
     try file.span.bytes.withUnsafeBytes { bytes throws(CryptoError) in
-      try open(name: name, kind: kind, file: bytes, checkingName: checkingName)
+      try open(name: name, kind: kind, file: bytes)
     }
   }
 }

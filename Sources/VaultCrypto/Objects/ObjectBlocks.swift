@@ -35,45 +35,38 @@ struct BlockMessages {
   }
 }
 
-/// The body of an object that is about to be sealed: content, zeros, length, without putting them
+/// The body of an object that is about to be sealed: content, zeros, hashes, length, without putting them
 /// together anywhere.
 struct SealedBody {
-  let content: UnsafeRawBufferPointer
+  private let content: HashedContent
+  private let paddedSize: Int
+  private let hashesSize: Int
   let size: Int
 
-  init(content: UnsafeRawBufferPointer) {
+  init(content: HashedContent) {
     self.content = content
-    size = ObjectLayout.bodySize(contentSize: content.count)
+    paddedSize = ObjectLayout.paddedSize(contentSize: content.bytes.count)
+    hashesSize = ObjectLayout(of: content.kind).hashesSize(paddedSize: paddedSize)
+    size = paddedSize + hashesSize + ObjectLayout.lengthSize
   }
 
-  /// The bytes of `range`, at most a block, in up to three parts, each with its offset in `range`.
+  /// The bytes of `range`, at most a block, in up to four parts, each with its offset in `range`.
   func forEachPart(of range: Range<Int>, _ use: (UnsafeRawBufferPointer, _ offset: Int) -> Void) {
-    let lengthOffset = size - ObjectLayout.lengthSize
-    let inContent = range.clamped(to: 0..<content.count)
-    if !inContent.isEmpty {
-      use(UnsafeRawBufferPointer(rebasing: content[inContent]), 0)
+    /// The part of the bytes, which start at `start` in the body, that is in the range.
+    func part(_ bytes: UnsafeRawBufferPointer, at start: Int) {
+      let shared = range.clamped(to: start..<start + bytes.count)
+      guard !shared.isEmpty else { return }
+      let inBytes = shared.lowerBound - start..<shared.upperBound - start
+      use(UnsafeRawBufferPointer(rebasing: bytes[inBytes]), shared.lowerBound - range.lowerBound)
     }
-    let inZeros = range.clamped(to: content.count..<lengthOffset)
-    if !inZeros.isEmpty {
-      use(
-        UnsafeRawBufferPointer(rebasing: Self.zeros[..<inZeros.count]),
-        inZeros.lowerBound - range.lowerBound)
+    part(content.bytes, at: 0)
+    let inZeros = range.clamped(to: content.bytes.count..<paddedSize)
+    if !inZeros.isEmpty { part(Zeros.bytes(inZeros.count), at: inZeros.lowerBound) }
+    if hashesSize > 0 {
+      content.blocks?.bytes.withUnsafeBytes { part($0, at: paddedSize) }
     }
-    let inLength = range.clamped(to: lengthOffset..<size)
-    if !inLength.isEmpty {
-      withUnsafeBytes(of: UInt64(content.count).bigEndian) { length in
-        let part = inLength.lowerBound - lengthOffset..<inLength.upperBound - lengthOffset
-        use(
-          UnsafeRawBufferPointer(rebasing: length[part]), inLength.lowerBound - range.lowerBound)
-      }
+    withUnsafeBytes(of: UInt64(content.bytes.count).bigEndian) {
+      part($0, at: paddedSize + hashesSize)
     }
   }
-
-  /// As many zeros as the largest block, never written and never freed.
-  private nonisolated(unsafe) static let zeros: UnsafeRawBufferPointer = {
-    let zeros = UnsafeMutableRawBufferPointer.allocate(
-      byteCount: ObjectLayout.blocksOf16KiB.blockSize, alignment: 16)
-    zeros.initializeMemory(as: UInt8.self, repeating: 0)
-    return UnsafeRawBufferPointer(zeros)
-  }()
 }

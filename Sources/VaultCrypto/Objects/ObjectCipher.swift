@@ -19,8 +19,7 @@ package final class ObjectCipher: @unchecked Sendable {
   init(name: ObjectName, header: ObjectHeader, objectKey: HMACKey) {
     self.header = header
     material = .allocate(byteCount: Self.materialSize, alignment: 8)
-    (Array("object".utf8) + name.bytes + Self.distinction(of: header.layout)).withUnsafeBytes {
-      info in
+    (Array("object".utf8) + name.bytes).withUnsafeBytes { info in
       HKDF.expand(
         objectKey, info: info,
         into: UnsafeMutableRawBufferPointer(start: material, count: Self.headerOffset))
@@ -28,11 +27,6 @@ package final class ObjectCipher: @unchecked Sendable {
     header.encoded.withUnsafeBytes {
       (material + Self.headerOffset).copyMemory(from: $0.baseAddress!, byteCount: $0.count)
     }
-  }
-
-  /// Keeps the keystreams of one content's two layouts apart: their blocks have the same nonces.
-  private static func distinction(of layout: ObjectLayout) -> [UInt8] {
-    layout == .blocksOf16KiB ? [] : [layout.headerByte]
   }
 
   deinit {
@@ -54,11 +48,11 @@ package final class ObjectCipher: @unchecked Sendable {
 
   /// The size of the body in a file of this size.
   ///
-  /// Throws `malformed` for a size that no object of this kind and layout has, such as that of a truncated
-  /// file.
+  /// Throws `malformed` for a size that no object of this kind has, such as that of a truncated file.
   func bodySize(fileSize: Int) throws(CryptoError) -> Int {
-    let limit = ObjectLayout.bodySize(contentSize: ObjectLayout.maximumContentSize(of: header.kind))
-    guard let size = header.layout.bodySize(fileSize: fileSize), size <= limit else {
+    guard fileSize <= ObjectLayout.largestFileSize(of: header.kind),
+      let size = header.layout.bodySize(fileSize: fileSize)
+    else {
       throw .malformed(reason: "no object of its kind has \(fileSize) bytes")
     }
     return size
@@ -99,19 +93,33 @@ package final class ObjectCipher: @unchecked Sendable {
     guard isAuthentic else { throw .authenticationFailed }
   }
 
-  /// How much of an opened body is content.
+  /// How much of an opened body is content, as the body says.
   ///
   /// Throws `malformed` unless the padding is the canonical one: as long as the format says, and
   /// all zeros.
-  package static func contentSize(body: UnsafeRawBufferPointer) throws(CryptoError) -> Int {
+  package static func contentSize(
+    body: UnsafeRawBufferPointer, layout: ObjectLayout
+  ) throws(CryptoError) -> Int {
     guard body.count >= ObjectLayout.lengthSize else {
       throw .malformed(reason: "a body of \(body.count) bytes")
     }
-    let lengthOffset = body.count - ObjectLayout.lengthSize
-    let length = body[lengthOffset...].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    let end = UnsafeRawBufferPointer(rebasing: body[(body.count - ObjectLayout.lengthSize)...])
+    let size = try contentSize(end: end, bodySize: body.count, layout: layout)
+    guard body[size..<layout.paddedSize(bodySize: body.count)].allSatisfy({ $0 == 0 }) else {
+      throw .malformed(reason: "an object with padding that is not canonical")
+    }
+    return size
+  }
+
+  /// How much of a body of this size is content, as the last eight bytes say. Whether zeros follow it is not looked at.
+  ///
+  /// Throws `malformed` for a content that has another body.
+  package static func contentSize(
+    end: UnsafeRawBufferPointer, bodySize: Int, layout: ObjectLayout
+  ) throws(CryptoError) -> Int {
+    let length = end.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     guard let size = Int(exactly: length),
-      ObjectLayout.isCanonical(contentSize: size, bodySize: body.count),
-      body[size..<lengthOffset].allSatisfy({ $0 == 0 })
+      layout.isCanonical(contentSize: size, bodySize: bodySize)
     else { throw .malformed(reason: "an object with padding that is not canonical") }
     return size
   }
@@ -126,7 +134,7 @@ package final class ObjectCipher: @unchecked Sendable {
   // MARK: Sealing
 
   /// Writes the whole file; the sizes are checked by who calls.
-  func seal(_ content: UnsafeRawBufferPointer, into file: UnsafeMutableRawBufferPointer) {
+  func seal(_ content: HashedContent, into file: UnsafeMutableRawBufferPointer) {
     file.copyMemory(
       from: UnsafeRawBufferPointer(
         start: material + Self.headerOffset, count: ObjectLayout.headerSize))

@@ -6,15 +6,15 @@ import VaultModel
 /// before.
 package struct ObjectHeader: Hashable, Sendable {
   package var kind: ObjectKind
-  package var layout: ObjectLayout
   package var keyID: KeyID
+
+  package var layout: ObjectLayout { ObjectLayout(of: kind) }
 
   private static let magic = Array("KVOB".utf8)
   private static let version: UInt8 = 1
 
-  package init(kind: ObjectKind, layout: ObjectLayout, keyID: KeyID) {
+  package init(kind: ObjectKind, keyID: KeyID) {
     self.kind = kind
-    self.layout = layout
     self.keyID = keyID
   }
 
@@ -32,13 +32,13 @@ package struct ObjectHeader: Hashable, Sendable {
     guard let kind = ObjectKind(rawValue: file[5]) else {
       throw .malformed(reason: "an object of unknown kind \(file[5])")
     }
-    guard let layout = ObjectLayout(headerByte: file[6]), file[7] == 0 else {
+    guard file[6] == ObjectLayout(of: kind).headerByte, file[7] == 0 else {
       throw .malformed(reason: "an object with unknown block size or flags")
     }
     guard let keyID = KeyID(UnsafeRawBufferPointer(rebasing: file[8..<16])) else {
       preconditionFailure("a key id has 8 bytes")
     }
-    self.init(kind: kind, layout: layout, keyID: keyID)
+    self.init(kind: kind, keyID: keyID)
   }
 
   package var encoded: [UInt8] {

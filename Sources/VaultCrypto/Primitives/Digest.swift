@@ -1,6 +1,40 @@
 import COpenSSL
 import VaultModel
 
+/// SHA-256 (FIPS 180-4) of one message after the other. Must not outlive the call that lent it.
+struct Hasher256 {
+  static let size = 32
+
+  private let context: OpaquePointer
+
+  private static let contexts = ContextPool(
+    make: { mustExist(EVP_MD_CTX_new()) }, free: { EVP_MD_CTX_free($0) })
+
+  static func with<Result>(_ body: (Hasher256) -> Result) -> Result {
+    contexts.withContext { body(Hasher256(context: $0)) }
+  }
+
+  /// Writes the 32 bytes of the hash of `first ‖ second ‖ third` to `output`.
+  func hash(
+    _ first: UnsafeRawBufferPointer,
+    _ second: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
+    _ third: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
+    into output: UnsafeMutableRawPointer
+  ) {
+    mustSucceed(EVP_DigestInit_ex2(context, Algorithms.sha256, nil))
+    update(first)
+    update(second)
+    update(third)
+    mustSucceed(
+      EVP_DigestFinal_ex(context, output.assumingMemoryBound(to: UInt8.self), nil))
+  }
+
+  private func update(_ bytes: UnsafeRawBufferPointer) {
+    guard bytes.count > 0 else { return }
+    mustSucceed(EVP_DigestUpdate(context, bytes.baseAddress, bytes.count))
+  }
+}
+
 /// SHA-256 (FIPS 180-4), of what is not secret.
 package enum Digest {
   package static func sha256(_ bytes: UnsafeRawBufferPointer) -> FileHash {

@@ -30,7 +30,7 @@ final class MemberObjects: DraftStore, @unchecked Sendable {
   ) throws(FileError) {
     let count: Int
     do throws(VaultError) {
-      count = try member.objects.reader(name, kind: .chunk).read(at: offset, into: buffer)
+      count = try member.objects.reader(name).read(at: offset, into: buffer)
     } catch {
       throw failure(error, reading: name)
     }

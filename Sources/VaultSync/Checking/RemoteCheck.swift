@@ -156,11 +156,11 @@ package struct RemoteCheck: Sendable {
           + "has it: kinvault check --repair --remote NAME")
     }
     let (needed, found) = (object.contentByteCount, Int(clamping: byteCount))
-    guard ObjectLayout.mayHold(contentSize: needed, fileSize: found) else {
+    guard ObjectLayout(of: object.kind).mayHold(contentSize: needed, fileSize: found) else {
       return SyncProblem(
         .damagedThere, severity, path: path.string,
         "On the remote it has \(byteCount) bytes, and at least "
-          + "\(ObjectLayout.smallestFileSize(contentSize: needed)) are needed.")
+          + "\(ObjectLayout(of: object.kind).fileSize(contentSize: needed)) are needed.")
     }
     guard readsData else { return nil }
     do throws(BlobStoreError) {
