@@ -14,6 +14,8 @@ package final class Vault: Sendable {
   /// Those of them that wait for this person's yes.
   private let offered = Mutex<Set<MemberID>>([])
   private let found: Mutex<[Problem]>
+  /// What new epochs that this process has begun had to leave as it was.
+  private let leftBehind = Mutex<[Problem]>([])
   /// Under which names this machine shows the members.
   package let memberNames: ShownNames
   let oldObjectUser = Mutex<(@Sendable (Member) -> Bool)?>(nil)
@@ -207,6 +209,26 @@ package final class Vault: Sendable {
     return try storing { () throws(BlobStoreError) in
       try context.store.list(folder).allSatisfy { !$0.isFolder && $0.name != "root" }
     }
+  }
+
+  /// What could not be encrypted anew since the last call, one problem a member.
+  package func takeLeftBehind() -> [Problem] {
+    leftBehind.withLock { problems in
+      defer { problems = [] }
+      return problems
+    }
+  }
+
+  func noteLeftBehind(_ contents: Set<ContentDigest>, of member: Member) {
+    if contents.isEmpty { return }
+    let problem = Problem(
+      .damaged, .damage, path: "members/\(member.id.hex)/objects",
+      reason:
+        "\(contents.count) of its objects could not be encrypted anew: they are damaged, or somebody with the "
+        + "keys has put other content in their place. Everything else was. “kinvault check --read-data” says which "
+        + "records they are of; what another device or remote has whole comes from there with a sync.",
+      member: member.name.string)
+    leftBehind.withLock { $0.append(problem) }
   }
 
   func note(_ problem: Problem) {

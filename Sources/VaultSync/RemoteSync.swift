@@ -112,6 +112,9 @@ package struct RemoteSync: Sendable {
     } catch {
       session.note(.epochNotBegun(error))
     }
+    for problem in vault.takeLeftBehind() {
+      session.note(SyncProblem(.damagedHere, .damage, path: problem.path, problem.reason))
+    }
     return hasWritten
   }
 

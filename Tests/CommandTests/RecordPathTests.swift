@@ -14,7 +14,7 @@ private struct Hierarchy: RecordHierarchy {
     let device = DeviceID([UInt8](repeating: 1, count: 32))!
     entries[id] = RecordEntry(
       record: id, parent: parent, title: FileName(title)!,
-      revision: ObjectName([UInt8](repeating: 2, count: 32))!,
+      revision: ContentDigest([UInt8](repeating: 2, count: 32))!,
       version: VersionVector(device: device, counter: 1), time: .zero, device: device)
     return id
   }

@@ -87,7 +87,7 @@ package struct SampleDecoder: Sendable {
               removed: [try fileName("old"), try fileName("older")],
               seen: [RedoEdit.Seen(name: try fileName("old"), time: HybridTime(rawValue: 7))])
           ],
-          objects: [RedoRecord.Object(name: random.id(), kind: .chunk, file: [1, 2])],
+          objects: [RedoRecord.Object(digest: random.id(), kind: .chunk, file: [1, 2])],
           folder: 12),
         RedoRecord.init(decoding:)
       ) { $0.encoded() },

@@ -40,7 +40,7 @@ package struct SeededRandom: RandomNumberGenerator {
     case 2: return (3, .symlink(Array("abc".utf8)))
     case 3: return (UInt64(17 + number(below: 3)) << 20, .indexes([id()]))
     default:
-      let names: [ObjectName?] = (0..<1 + number(below: 3)).map { _ in bool() ? id() : nil }
+      let names: [ContentDigest?] = (0..<1 + number(below: 3)).map { _ in bool() ? id() : nil }
       return (UInt64(names.count) << 20, .chunks(names))
     }
   }

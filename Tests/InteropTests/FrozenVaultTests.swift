@@ -108,18 +108,18 @@ import Testing
   @Test func objectWithAFlippedByteIsRefused() throws {
     let reader = try reader(try vault.names(in: "members")[0])
     let entry = try #require(try reader.entries().values.first)
-    let name = try entry.bytes(6)
-    let file = try vault.file(reader.path(of: name))
-    _ = try reader.objects.content(of: file, name: name, kind: .record)
+    let digest = try entry.bytes(6)
+    let file = try vault.file(reader.path(of: digest))
+    _ = try reader.objects.content(of: file, digest: digest, kind: .record)
     for position in file.indices {
       var copy = file
       copy[position] ^= 1
       #expect(throws: (any Error).self) {
-        try reader.objects.content(of: copy, name: name, kind: .record)
+        try reader.objects.content(of: copy, digest: digest, kind: .record)
       }
     }
     #expect(throws: (any Error).self) {
-      try reader.objects.content(of: file.dropLast(), name: name, kind: .record)
+      try reader.objects.content(of: file.dropLast(), digest: digest, kind: .record)
     }
   }
 

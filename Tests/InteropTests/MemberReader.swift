@@ -15,13 +15,14 @@ struct MemberReader {
     heads = try access.heads(objects)
   }
 
-  func object(_ name: [UInt8], _ kind: ObjectKind) throws -> [UInt8] {
-    try Refused.unless(name.count == 32, "an object name of \(name.count) bytes")
-    return try objects.content(of: try vault.file(path(of: name)), name: name, kind: kind)
+  func object(_ digest: [UInt8], _ kind: ObjectKind) throws -> [UInt8] {
+    try Refused.unless(digest.count == 32, "a digest of \(digest.count) bytes")
+    return try objects.content(of: try vault.file(path(of: digest)), digest: digest, kind: kind)
   }
 
-  func path(of name: [UInt8]) -> String {
-    "members/\(member)/objects/\(name.hex.prefix(2))/\(name.hex.dropFirst(2))"
+  func path(of digest: [UInt8]) -> String {
+    let name = objects.name(of: digest)
+    return "members/\(member)/objects/\(name.hex.prefix(2))/\(name.hex.dropFirst(2))"
   }
 
   /// The entries of the manifest by record, tombstones left out: of what several heads say, what dominates.
@@ -29,8 +30,8 @@ struct MemberReader {
     var joined: [[UInt8]: (entry: WireMessage, version: [[UInt8]: UInt64])] = [:]
     for head in heads {
       var entries: [[UInt8]: (entry: WireMessage, version: [[UInt8]: UInt64])] = [:]
-      for name in try head.all(1) + head.all(2) {
-        let segment = try WireMessage(try object(name, .segment))
+      for digest in try head.all(1) + head.all(2) {
+        let segment = try WireMessage(try object(digest, .segment))
         let devices = try segment.all(1)
         for entry in try segment.messages(2) {
           let version = try version(of: entry, devices)
@@ -129,8 +130,8 @@ struct MemberReader {
   }
 
   /// The items below a node that is reached by `places`, checked to stand where their names say.
-  private func items(under name: [UInt8], places: [UInt64]) throws -> [WireMessage] {
-    let page = try WireMessage(try object(name, .page))
+  private func items(under digest: [UInt8], places: [UInt64]) throws -> [WireMessage] {
+    let page = try WireMessage(try object(digest, .page))
     let children = try page.all(2)
     guard children.isEmpty else {
       try Refused.unless(try children.count == 16 && page.all(1).isEmpty, "a branch")
@@ -179,7 +180,7 @@ struct MemberReader {
 
   // MARK: Contents
 
-  /// The names of an item's chunks; an empty one is a hole.
+  /// The digests of an item's chunks; an empty one is a hole.
   private func chunks(of item: WireMessage) throws -> [[UInt8]] {
     let indexes = try item.all(9)
     guard !indexes.isEmpty else { return try item.all(8) }
@@ -197,9 +198,9 @@ struct MemberReader {
     let chunkSize = 1_048_576
     try Refused.unless(chunks.count == (size + chunkSize - 1) / chunkSize, "the number of chunks")
     var content: [UInt8] = []
-    for name in chunks {
+    for digest in chunks {
       let count = min(chunkSize, size - content.count)
-      let chunk = name.isEmpty ? .init(repeating: 0, count: count) : try object(name, .chunk)
+      let chunk = digest.isEmpty ? .init(repeating: 0, count: count) : try object(digest, .chunk)
       try Refused.unless(chunk.count >= count, "a short chunk")
       content += chunk.prefix(count)
     }

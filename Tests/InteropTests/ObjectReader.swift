@@ -22,8 +22,15 @@ struct ObjectReader {
     objectKey = primitives.derive(memberKey, "object", salt: member)
   }
 
-  /// The content of the object `file`, which stands in the vault as `name`.
-  func content(of file: [UInt8], name: [UInt8], kind: ObjectKind) throws -> [UInt8] {
+  /// Under which name an object with this content stands in the vault.
+  func name(of digest: [UInt8]) -> [UInt8] {
+    Array(
+      HMAC<SHA256>.authenticationCode(for: digest, using: SymmetricKey(data: nameKey)))
+  }
+
+  /// The content of the object `file`, which is to have this digest.
+  func content(of file: [UInt8], digest: [UInt8], kind: ObjectKind) throws -> [UInt8] {
+    let name = name(of: digest)
     let header = Array(file.prefix(16))
     let shift: UInt8 = kind == .chunk ? 12 : 14
     try Refused.unless(
@@ -58,11 +65,9 @@ struct ObjectReader {
     try Refused.unless(
       Array(body[padded..<body.count - 8]) == (hashes.count > 32 ? hashes : []),
       "an object's hashes")
-    let digest = SHA256.hash(
+    let found = SHA256.hash(
       data: [kind.rawValue] + (kind == .chunk ? Array(body.suffix(8)) + hashes : content))
-    let code = HMAC<SHA256>.authenticationCode(
-      for: Array(digest), using: SymmetricKey(data: nameKey))
-    try Refused.unless(Array(code) == name, "an object's name")
+    try Refused.unless(Array(found) == digest, "an object's digest")
     return content
   }
 

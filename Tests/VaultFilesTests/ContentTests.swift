@@ -172,13 +172,11 @@ import struct SystemPackage.FileDescriptor
     let member = mounted.vault.members[0]
     let root = try #require(member.entry(.root))
     let item = try #require(try member.items(of: member.revision(root.revision)).first)
-    guard case .chunks(let names) = item.content, let name = names[1] else {
+    guard case .chunks(let chunks) = item.content, let chunk = chunks[1] else {
       Issue.record("three chunks were expected")
       return
     }
-    let hex = name.hex
-    let path = mounted.folder.appending("members").appending(member.id.hex).appending("objects")
-      .appending(String(hex.prefix(2))).appending(String(hex.dropFirst(2)))
+    let path = mounted.folder.appending(member.objects.vaultPath(of: chunk).string)
     let descriptor = try FileDescriptor.open(path, .readWrite)
     _ = try descriptor.writeAll(toAbsoluteOffset: 1000, [0, 1, 2, 3, 4, 5, 6, 7])
     try descriptor.close()

@@ -7,9 +7,9 @@ import VaultModel
 final class MemoryDraftStore: DraftStore, @unchecked Sendable {
   // Protected by `monitor`.
   private let monitor = Monitor()
-  private var contents: [ObjectName: [UInt8]] = [:]
-  private var names: [[UInt8]: ObjectName] = [:]
-  private var users: [ObjectName: Int] = [:]
+  private var contents: [ContentDigest: [UInt8]] = [:]
+  private var names: [[UInt8]: ContentDigest] = [:]
+  private var users: [ContentDigest: Int] = [:]
   private var failuresLeft = 0
   private(set) var putCount = 0
 
@@ -24,10 +24,10 @@ final class MemoryDraftStore: DraftStore, @unchecked Sendable {
 
   /// One use of an object.
   private final class Use: Sendable {
-    let name: ObjectName
+    let name: ContentDigest
     let store: MemoryDraftStore
 
-    init(_ name: ObjectName, _ store: MemoryDraftStore) {
+    init(_ name: ContentDigest, _ store: MemoryDraftStore) {
       self.name = name
       self.store = store
     }
@@ -49,12 +49,12 @@ final class MemoryDraftStore: DraftStore, @unchecked Sendable {
     }
     putCount += 1
     let bytes = [kind.rawValue] + content
-    let name: ObjectName
+    let name: ContentDigest
     if let known = names[bytes] {
       name = known
     } else {
       let number = UInt32(names.count + 1)
-      name = ObjectName(
+      name = ContentDigest(
         [UInt8](repeating: 0, count: 28) + withUnsafeBytes(of: number.bigEndian) { [UInt8]($0) })!
       names[bytes] = name
     }
@@ -64,7 +64,7 @@ final class MemoryDraftStore: DraftStore, @unchecked Sendable {
   }
 
   func read(
-    _ name: ObjectName, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+    _ name: ContentDigest, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
   ) throws(FileError) {
     monitor.lock()
     defer { monitor.unlock() }
@@ -74,17 +74,17 @@ final class MemoryDraftStore: DraftStore, @unchecked Sendable {
     buffer.copyBytes(from: content[offset..<offset + buffer.count])
   }
 
-  func willRead(_ names: [ObjectName]) {}
+  func willRead(_ names: [ContentDigest]) {}
 
-  func willLookUp(_ names: [ObjectName]) {}
+  func willLookUp(_ names: [ContentDigest]) {}
 
-  func index(_ name: ObjectName) throws(FileError) -> [ObjectName?] {
+  func index(_ name: ContentDigest) throws(FileError) -> [ContentDigest?] {
     let content = monitor.withLock { contents[name] }
     guard let content, let index = try? ChunkIndex(decoding: content) else { throw .inputOutput }
     return index.chunks
   }
 
-  private func release(_ name: ObjectName) {
+  private func release(_ name: ContentDigest) {
     monitor.withLock {
       guard let count = users[name] else { preconditionFailure("released more often than used") }
       users[name] = count > 1 ? count - 1 : nil

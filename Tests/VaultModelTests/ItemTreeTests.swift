@@ -3,7 +3,7 @@ import Testing
 import VaultModel
 
 @Suite struct ItemTreeTests {
-  private func noLoad(_ name: ObjectName) throws -> ItemPage {
+  private func noLoad(_ name: ContentDigest) throws -> ItemPage {
     throw ModelError.malformed(what: "page", reason: "nothing is to be loaded")
   }
 

@@ -5,7 +5,7 @@ import VaultModel
 @Suite struct JoinTests {
   private struct Named {
     var revision: RecordRevision
-    var name: ObjectName
+    var name: ContentDigest
   }
 
   private let shelf = PageShelf()
@@ -89,7 +89,7 @@ import VaultModel
     return result
   }
 
-  private let names: (ObjectName, ObjectName) = {
+  private let names: (ContentDigest, ContentDigest) = {
     var random = SeededRandom(seed: 12)
     return (random.id(), random.id())
   }()

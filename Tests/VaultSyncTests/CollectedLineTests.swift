@@ -41,7 +41,7 @@ import VaultModel
   }
 
   private static func file(_ chunks: [[UInt8]], in member: Member) throws -> Item {
-    let names = try chunks.map { try member.objects.put(.chunk, $0) as ObjectName? }
+    let names = try chunks.map { try member.objects.put(.chunk, $0) as ContentDigest? }
     return Item(
       name: try #require(FileName("scan")), file: .random(),
       size: UInt64(chunks.reduce(0) { $0 + $1.count }), content: .chunks(names), time: .zero)
@@ -101,7 +101,7 @@ import VaultModel
   private func neededObjects(of device: Family.Device) throws -> [BlobPath] {
     let emma = try device.emma
     return emma.neededObjects(where: { _ in true }).filter { $0.kind == .chunk }
-      .map { BlobPath(emma.objects.vaultPath(of: $0.name).string) }
+      .map { BlobPath(emma.objects.vaultPath(of: $0.digest).string) }
   }
 
   /// A removal from the remote was cut short, or its disk lost a part of an older version.
@@ -113,7 +113,7 @@ import VaultModel
       $0.isOnlyInHistory && $0.kind == .chunk
     }
     #expect(old.count == 2)
-    try usb.remove(BlobPath(emma.objects.vaultPath(of: #require(old.first).name).string))
+    try usb.remove(BlobPath(emma.objects.vaultPath(of: #require(old.first).digest).string))
     let fresh = try Family(count: 3)[2]
     #expect(try fresh.sync(usb).untakenHeadCount == 0)
     try fresh.expectWhole()

@@ -146,7 +146,7 @@ final class Family {
     ///   - inUse: Objects that a program has open.
     func thin(
       _ records: Set<RecordID>? = nil, to policy: KeepPolicy = .standard,
-      except inUse: Set<ObjectName> = []
+      except inUse: Set<ContentDigest> = []
     ) throws {
       let emma = try emma
       let seen = vault.counterSeenByRemotes(of: emma.id)
@@ -331,7 +331,7 @@ extension Item {
     _ name: String, byteCount: Int, seed: UInt64, in member: Member
   ) throws -> Item {
     var random = SplitMix64(seed: seed)
-    var chunks: [ObjectName?] = []
+    var chunks: [ContentDigest?] = []
     var left = byteCount
     while left > 0 {
       let size = min(left, ObjectLayout.maximumContentSize(of: .chunk))

@@ -90,9 +90,9 @@ import VaultModel
         try family.meet(at: remote)
       }
     }
-    let emma = try family[0].emma.id
+    let objects = try family[0].emma.objects
     let areGone = shared.contains {
-      remote.blobs[BlobPath(VaultPath.object(emma, $0).string)] == nil
+      remote.blobs[BlobPath(objects.vaultPath(of: $0).string)] == nil
     }
     #expect(areGone == areSegmentsGone)
     try family[1].putBack(snapshot)
@@ -455,7 +455,7 @@ import VaultModel
     let revision = try #require(family[0].emma.entry(gone)).revision
     try family[0].write("Still here", "still here")
     if knowsRemote { try family[0].sync(remote) }
-    let lost = BlobPath(VaultPath.object(try family[0].emma.id, revision).string)
+    let lost = BlobPath(try family[0].emma.objects.vaultPath(of: revision).string)
     try putBack(backup, on: family[0]) { path in
       path != lost && path.string.contains("/objects/")
     }

@@ -61,9 +61,10 @@ import VaultModel
 
   @Test func whatNobodyNeedsIsNotPutBack() throws {
     // The head's segment of before.
+    let emma = try family[0].emma
     let needed = Set(
-      try family[0].emma.neededObjects(where: { _ in true }).map(\.name)
-        + family[0].emma.openedHeads.flatMap(\.segments))
+      (emma.neededObjects(where: { _ in true }).map(\.digest)
+        + emma.openedHeads.flatMap(\.segments)).map(emma.objects.name))
     for path in objects {
       guard case .object(_, let name)? = VaultPath(parsing: path.string), !needed.contains(name)
       else { continue }
@@ -105,7 +106,7 @@ import VaultModel
     // Not any one: without what is kept of the past only, a head is taken.
     let emma = try family[0].emma
     let entry = try #require(emma.entry(record))
-    let lost = BlobPath(VaultPath.object(emma.id, entry.revision).string)
+    let lost = BlobPath(emma.objects.vaultPath(of: entry.revision).string)
     try usb.remove(lost)
     let report = try family[1].sync(usb)
     #expect(report.untakenHeadCount == 1)

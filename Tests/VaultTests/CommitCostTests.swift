@@ -64,7 +64,7 @@ import VaultModel
     var edit = RecordEdit.newRecord("A", note: "the note")
     for number in 0..<5 {
       let name = try #require(FileName("scan \(number).dcm"))
-      let chunks = [ObjectName?](repeating: chunk, count: 10)
+      let chunks = [ContentDigest?](repeating: chunk, count: 10)
       edit.items[name] = Item(
         name: name, file: .random(), size: 10 << 20, content: try emma.content(of: chunks),
         time: .zero)

@@ -77,7 +77,7 @@ enum CommitScript {
     var edit = RecordEdit(record: visits.record)
     edit.items[try name("a.pdf")] = try .file("a.pdf", [7, 7], in: emma)
     edit.items[try name("b.pdf")] = try .file("b.pdf", [7, 7], in: emma)
-    var chunks = [ObjectName?](repeating: nil, count: 20)
+    var chunks = [ContentDigest?](repeating: nil, count: 20)
     chunks[0] = try emma.objects.put(.chunk, [UInt8](repeating: 1, count: chunkSize))
     chunks[19] = try emma.objects.put(.chunk, [2])
     edit.items[try name("scan.dcm")] = Item(

@@ -31,15 +31,15 @@ import VaultModel
     return (again, try #require(again.members.first))
   }
 
-  private func path(of name: ObjectName) -> BlobPath { emma.objects.path(of: name) }
+  private func path(of name: ContentDigest) -> BlobPath { emma.objects.path(of: name) }
 
   /// The pages of the record's current revision, the root first.
-  private func pages() throws -> [ObjectName] {
+  private func pages() throws -> [ContentDigest] {
     let entry = try #require(emma.entry(disc))
-    var names: [ObjectName] = []
+    var names: [ContentDigest] = []
     _ = MemberWalk(member: emma).walk(
       revision: entry.revision, of: disc, isOnlyInHistory: false,
-      visit: { if $0.kind == .page { names.append($0.name) } },
+      visit: { if $0.kind == .page { names.append($0.digest) } },
       fail: { _, error in Issue.record(error) })
     return names
   }

@@ -111,7 +111,7 @@ extension Item {
 
 extension ObjectStore {
   /// What a reader of the chunk gives for a range of its content.
-  func read(_ name: ObjectName, _ range: Range<Int>) throws -> [UInt8] {
+  func read(_ name: ContentDigest, _ range: Range<Int>) throws -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: range.count)
     let reader = try reader(name)
     let count = try bytes.withUnsafeMutableBytes { buffer throws(VaultError) in

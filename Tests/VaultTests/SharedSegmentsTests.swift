@@ -176,7 +176,8 @@ import VaultModel
     let shared = try head(of: 2).checkpoint
     let first = try replicas[0].member
     try first.commitCheckpoint()
-    try first.withWriter { (writer, _) throws(VaultError) in try writer.announce(shared) }
+    let names = shared.map(first.objects.name)
+    try first.withWriter { (writer, _) throws(VaultError) in try writer.announce(names) }
     try replicas.carry(from: 0, to: 1)
     try replicas[1].commit(.newRecord("Mine"))
     let own = try head(of: 1)
@@ -228,8 +229,8 @@ import VaultModel
     let lineage = SegmentLineage(device: replicas[victim].vault.device, marks: [lie])
     try liar.withWriter { (writer, _) throws(VaultError) in
       let use = try liar.objects.stage(.segment, Segment(entries: [], lineage: lineage).encoded())
-      try liar.objects.publish(use.name)
-      try writer.writeHead(.append) { $0.deltas.append(use.name) }
+      try liar.objects.publish(use.digest)
+      try writer.writeHead(.append) { $0.deltas.append(use.digest) }
     }
     return lie
   }

@@ -101,7 +101,7 @@ private final class SlowStaging: InspectingStore {
     let slow = SlowStaging(memory.store)
     let member = try #require(memory.open(on: slow).members.first)
     let content = [UInt8](repeating: 7, count: 200_000)
-    let names = Mutex<Set<ObjectName>>([])
+    let names = Mutex<Set<ContentDigest>>([])
     try Threads.run(4) { _ in
       let name = try member.objects.put(.chunk, content)
       names.withLock { _ = $0.insert(name) }
@@ -123,8 +123,8 @@ private final class SlowStaging: InspectingStore {
 
   @Test func theLastUserWhoLetsGoOfASmallObjectIsItsEnd() throws {
     var uses = [try emma.objects.stage(.chunk, [1]), try emma.objects.stage(.chunk, [1])]
-    let name = uses[0].name
-    #expect(uses[1].name == name)
+    let name = uses[0].digest
+    #expect(uses[1].digest == name)
     uses.removeLast()
     #expect(try emma.objects.content(name, kind: .chunk) == [1])
     uses.removeLast()
@@ -136,7 +136,7 @@ private final class SlowStaging: InspectingStore {
   @Test func aLargeObjectThatNobodyUsesIsRemoved() throws {
     let content = [UInt8](repeating: 1, count: 100_000)
     var uses = [try emma.objects.stage(.chunk, content)]
-    let name = uses[0].name
+    let name = uses[0].digest
     uses = []
     // Whoever stages it again before that finds it.
     uses = [try emma.objects.stage(.chunk, content)]
@@ -153,7 +153,7 @@ private final class SlowStaging: InspectingStore {
   func whoeverUsedWhatACommitHasDoesNotLetGoOfWhatWasPutSince(size: Int) throws {
     let content = [UInt8](repeating: 1, count: size)
     var before = [try emma.objects.stage(.chunk, content)]
-    let name = before[0].name
+    let name = before[0].digest
     try emma.objects.publish(name)
     emma.objects.settle()
     #expect(emma.objects.stagedCount == 0)
@@ -162,7 +162,7 @@ private final class SlowStaging: InspectingStore {
     emma.objects.removeUnused()
     try memory.store.remove(emma.objects.path(of: name))
     #expect(try emma.objects.content(name, kind: .chunk) == content, "\(before)")
-    try emma.objects.publish(use.name)
+    try emma.objects.publish(use.digest)
     emma.objects.settle()
     #expect(try emma.objects.content(name, kind: .chunk) == content)
   }
@@ -172,21 +172,21 @@ private final class SlowStaging: InspectingStore {
   func whatAFailedCommitPublishedIsStagedAgain(size: Int) throws {
     let content = [UInt8](repeating: 1, count: size)
     let use = try emma.objects.stage(.chunk, content)
-    try emma.objects.publish(use.name)
+    try emma.objects.publish(use.digest)
     emma.objects.restage()
-    try memory.store.remove(emma.objects.path(of: use.name))
-    #expect(try emma.objects.content(use.name, kind: .chunk) == content)
-    try emma.objects.publish(use.name)
+    try memory.store.remove(emma.objects.path(of: use.digest))
+    #expect(try emma.objects.content(use.digest, kind: .chunk) == content)
+    try emma.objects.publish(use.digest)
     emma.objects.settle()
     #expect(emma.objects.stagedCount == 0)
-    #expect(try emma.objects.content(use.name, kind: .chunk) == content)
+    #expect(try emma.objects.content(use.digest, kind: .chunk) == content)
   }
 
   @Test func whatAFailedCommitPublishedForNobodyIsForgotten() throws {
     for number in 0..<100 {
       do {
         let use = try emma.objects.stage(.record, [UInt8(number)])
-        try emma.objects.publish(use.name)
+        try emma.objects.publish(use.digest)
       }
       emma.objects.restage()
     }

@@ -21,7 +21,10 @@ import VaultModel
       try writer.add([edit])
       _ = try writer.finish(changedByOthers: [])
     }
-    let genuine = Set(try #require(adults.anna.emma).objects.list().map(\.0))
+    let genuine = Set(
+      try #require(adults.anna.emma).objects.list().map(\.0).compactMap { name in
+        try? adults.anna.emma?.objects.opened(name, kind: .record).digest
+      })
     try Replicas.carry(from: adults.ben.store, to: adults.anna.store)
     let member = bens.id
     for device in [adults.anna.vault.device, adults.ben.vault.device] {
@@ -59,7 +62,7 @@ import VaultModel
     edit.items[.record] = .note("second")
     _ = try emma.commit([edit])
     let newest = try #require(emma.entry(note)).revision
-    try adults.anna.store.remove(BlobPath(VaultPath.object(emma.id, newest).string))
+    try adults.anna.store.remove(emma.objects.path(of: newest))
     try adults.anna.reopen()
     let report = try #require(try adults.anna.vault.repair().first)
     #expect(report.wentBack.count == 1)

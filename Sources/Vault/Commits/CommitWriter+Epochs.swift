@@ -46,52 +46,6 @@ extension CommitWriter {
       .sorted { $0.device < $1.device }
   }
 
-  /// An item of an edit with its content under the current keys, where its author began it under others.
-  func translated(
-    _ item: Item, of edit: RecordEdit, over base: RevisionJoin.Named?
-  ) throws(VaultError) -> Item {
-    guard member.register.keys.hasChanged || edit.mayNameOldObjects else { return item }
-    let translation = Translation(
-      member: member, target: member.register.keys.current, keepsHistory: false,
-      keepsMissing: false)
-    let old = try member.chunks(of: item.content)
-    var new = old
-    for (position, chunk) in old.enumerated() {
-      guard let chunk else { continue }
-      if try member.objects.isGone(chunk) {
-        // It was not written here, so the record has it as it was seen, by now under its new name.
-        new[position] = try seen(item.name, position, of: edit, in: base) ?? chunk
-      } else if try member.objects.keyID(of: chunk) != translation.target.keyID {
-        new[position] = try translation.chunk(chunk)
-      }
-    }
-    if new == old { return item }
-    var item = item
-    item.content = try member.content(of: new)
-    // Whoever shows the record has the old names.
-    member.noteChanges([edit.record])
-    return item
-  }
-
-  /// The chunk that the record has by now in the place of one that its author saw; nil if another device has changed
-  /// the file since.
-  private func seen(
-    _ name: FileName, _ position: Int, of edit: RecordEdit, in base: RevisionJoin.Named?
-  ) throws(VaultError) -> ObjectName? {
-    guard let base else { return nil }
-    let known = try pages(member.loadPage) { load in
-      var revision = base.revision
-      return try revision.item(named: name, load: load)
-    }
-    guard let known else { return nil }
-    if known.changed != edit.seen[name] {
-      let author = try RevisionJoin(member: member).author(of: .item(known), in: base)
-      guard author == context.device.id else { return nil }
-    }
-    let chunks = try member.chunks(of: known.content)
-    return position < chunks.count ? chunks[position] : nil
-  }
-
   /// Puts what is known only from heads of another epoch under the keys of the current one.
   ///
   /// A late head of another device of which something is not here waits until it is, or until its device has taken
@@ -112,8 +66,8 @@ extension CommitWriter {
     for entry in late.sorted(by: { ($0.record, $0.revision) < ($1.record, $1.revision) }) {
       let isOwn = own.contains(entry.revision)
       do throws(VaultError) {
-        let new = try (isOwn ? ours : others).entry(entry)
-        member.manifest.withLock { _ = $0.apply(new) }
+        try (isOwn ? ours : others).take(revision: entry.revision)
+        member.manifest.withLock { _ = $0.apply(entry) }
         heads.learned.insert(entry.record)
         unwritten.insert(entry.record)
       } catch {

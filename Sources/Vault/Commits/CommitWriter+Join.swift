@@ -83,7 +83,7 @@ extension CommitWriter {
   /// Adds items with the times they have, so that two devices that keep one copy write the same, and none of them
   /// wins over what a person does with the copy later.
   private mutating func add(
-    _ items: [Item], to base: RecordRevision, previous: [ObjectName]
+    _ items: [Item], to base: RecordRevision, previous: [ContentDigest]
   ) throws(VaultError) {
     var revision = base
     for item in items {

@@ -5,7 +5,7 @@ import VaultModel
 struct DeltaPlan: Equatable {
   /// One delta segment of the head.
   struct Delta: Equatable, Sendable {
-    var name: ObjectName
+    var name: ContentDigest
     var byteCount: Int
     var records: Set<RecordID>
     /// The heads before those that name it, as far as it says.

@@ -2,7 +2,7 @@ import VaultModel
 
 /// The segments that a head names, with what the next commit has to know of them.
 struct HeadSegments: Equatable, Sendable {
-  var checkpoint: [ObjectName] = []
+  var checkpoint: [ContentDigest] = []
   var checkpointByteCount = 0
   var deltas: [DeltaPlan.Delta] = []
   /// Heads of this device that none of these segments says to come before: the next one is to say it.
@@ -43,7 +43,8 @@ extension CommitWriter {
     guard let leaving = try ifWhole({ () throws(VaultError) in try announcedNames() }) else {
       return nil
     }
-    for other in others where leaving.isDisjoint(with: other.head.segments) {
+    for other in others
+    where leaving.isDisjoint(with: other.head.segments.map(member.objects.name)) {
       guard let (shared, news) = try segments(of: other, toBecome: all) else { continue }
       // A checkpoint of one's own says all of the line as well.
       let marks = isCheckpoint ? [] : shared.missingMarks

@@ -26,8 +26,6 @@ package struct RecordEdit: Sendable {
   /// Whether files go that are in a part of the record's list which cannot be read, unless `items` has them; otherwise
   /// the edit fails where it needs that part.
   package var leavesOutUnreadable = false
-  /// Its contents may be sealed with the keys of an epoch that is over.
-  var mayNameOldObjects = false
 
   package init(
     record: RecordID, isNew: Bool = false, place: RecordPlace? = nil,
@@ -75,9 +73,9 @@ extension RecordEdit {
   ///   - load: Gives a page of the item tree.
   /// - Throws: `notFound` when there is no revision to build on; what `load` throws.
   func applied(
-    to base: (name: ObjectName, revision: RecordRevision)?, time: HybridTime, device: DeviceID,
+    to base: (name: ContentDigest, revision: RecordRevision)?, time: HybridTime, device: DeviceID,
     counter: UInt64, keepsTombstones: Bool, names: [FileID: Set<RecordID>] = [:],
-    load: @escaping (ObjectName) throws(VaultError) -> ItemPage
+    load: @escaping (ContentDigest) throws(VaultError) -> ItemPage
   ) throws(VaultError) -> RecordRevision? {
     guard var revision = base?.revision ?? newRevision(device: device, time: time) else {
       throw .notFound(what: "the record to change")
@@ -157,7 +155,7 @@ extension RecordEdit {
 
 /// Runs a call of `ItemTree`, whose errors are those of `load`.
 func pages<Value>(
-  _ load: @escaping (ObjectName) throws(VaultError) -> ItemPage,
+  _ load: @escaping (ContentDigest) throws(VaultError) -> ItemPage,
   _ body: (ItemTree.Load) throws -> Value
 ) throws(VaultError) -> Value {
   do {

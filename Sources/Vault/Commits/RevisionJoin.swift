@@ -11,7 +11,7 @@ struct RevisionJoin {
 
   /// A revision under its name.
   struct Named {
-    let name: ObjectName
+    let name: ContentDigest
     let revision: RecordRevision
   }
 
@@ -51,7 +51,7 @@ struct RevisionJoin {
   ) throws(VaultError) -> (steps: Int, base: Named?) {
     var steps = 0
     var level = [start]
-    var seen: Set<ObjectName> = [start.name]
+    var seen: Set<ContentDigest> = [start.name]
     var found: [Named] = []
     while !level.isEmpty, steps < Self.depthLimit {
       var next: [Named] = []
@@ -71,7 +71,7 @@ struct RevisionJoin {
     return (steps, newest)
   }
 
-  private func revisionIfKept(_ name: ObjectName) throws(VaultError) -> Named? {
+  private func revisionIfKept(_ name: ContentDigest) throws(VaultError) -> Named? {
     do throws(VaultError) {
       return Named(name: name, revision: try member.revision(name))
     } catch {

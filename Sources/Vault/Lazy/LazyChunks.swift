@@ -22,9 +22,9 @@ package final class LazyChunks: Sendable {
 
   private let settings: Mutex<LazySettings>
   private let source = Mutex<(any ChunkSource)?>(nil)
-  private let underway = Mutex<[ObjectName: Fetch]>([:])
+  private let underway = Mutex<[ContentDigest: Fetch]>([:])
   private let readahead = DispatchSemaphore(value: readaheadLimit)
-  private let uses = Mutex<(count: UInt64, last: [ObjectName: UInt64])>((0, [:]))
+  private let uses = Mutex<(count: UInt64, last: [ContentDigest: UInt64])>((0, [:]))
 
   /// One chunk on its way, which several readers may wait for.
   private final class Fetch: Sendable {
@@ -46,7 +46,7 @@ package final class LazyChunks: Sendable {
   /// Brings a chunk here, verified and in its place. Threads that ask for one chunk at once share one fetch.
   ///
   /// - Throws: `away` when it cannot be had; `damaged` when what came is not it; `noSpace`, `io`.
-  func fetch(_ chunk: ObjectName, for objects: ObjectStore) throws(VaultError) {
+  func fetch(_ chunk: ContentDigest, for objects: ObjectStore) throws(VaultError) {
     let (fetch, isOurs) = underway.withLock { underway in
       if let fetch = underway[chunk] { return (fetch, false) }
       let fetch = Fetch()
@@ -65,17 +65,34 @@ package final class LazyChunks: Sendable {
     if let failure = fetch.failure.withLock({ $0 }) { throw failure }
   }
 
-  private func fetchNow(_ chunk: ObjectName, for objects: ObjectStore) throws(VaultError) {
+  private func fetchNow(_ chunk: ContentDigest, for objects: ObjectStore) throws(VaultError) {
     guard let source = source.withLock({ $0 }) else {
       throw .away(path: objects.path(of: chunk).string, reason: "no remote is set up or reachable")
     }
-    let file = try source.fetch(chunk, of: objects.member)
-    _ = try objects.authenticate(chunk, kind: .chunk, file: file)
-    try objects.place(chunk, file: file)
+    let (name, file) = try Self.file(of: chunk, for: objects, from: source)
+    _ = try objects.authenticate(name, kind: .chunk, file: file)
+    try objects.place(name, file: file)
+  }
+
+  /// The chunk's file under the keys in use or, where no remote has that, under those of an epoch before.
+  private static func file(
+    of chunk: ContentDigest, for objects: ObjectStore, from source: any ChunkSource
+  ) throws(VaultError) -> (name: ObjectName, file: [UInt8]) {
+    let names = objects.names(of: chunk)
+    do throws(VaultError) {
+      return (names[0], try source.fetch(names[0], of: objects.member))
+    } catch {
+      guard case .away = error else { throw error }
+      for name in names.dropFirst() {
+        guard let file = try? source.fetch(name, of: objects.member) else { continue }
+        return (name, file)
+      }
+      throw error
+    }
   }
 
   /// Begins to bring chunks that will be wanted soon; does nothing when enough are on their way.
-  func fetchAhead(_ chunk: ObjectName, for objects: ObjectStore) {
+  func fetchAhead(_ chunk: ContentDigest, for objects: ObjectStore) {
     guard !underway.withLock({ $0[chunk] != nil }), readahead.wait(timeout: .now()) == .success
     else { return }
     DispatchQueue.global().async { [self] in
@@ -85,7 +102,7 @@ package final class LazyChunks: Sendable {
     }
   }
 
-  func noteUse(_ chunk: ObjectName) {
+  func noteUse(_ chunk: ContentDigest) {
     uses.withLock {
       $0.count += 1
       $0.last[chunk] = $0.count
@@ -93,10 +110,10 @@ package final class LazyChunks: Sendable {
   }
 
   /// Greater for a chunk that was used later; 0 for one that this process did not use.
-  func lastUse(of chunk: ObjectName) -> UInt64 { uses.withLock { $0.last[chunk] ?? 0 } }
+  func lastUse(of chunk: ContentDigest) -> UInt64 { uses.withLock { $0.last[chunk] ?? 0 } }
 
-  func holds(_ chunk: ObjectName, of member: MemberID) throws(VaultError) -> Bool {
+  func holds(_ name: ObjectName, of member: MemberID) throws(VaultError) -> Bool {
     guard let source = source.withLock({ $0 }) else { return false }
-    return try source.holds(chunk, of: member)
+    return try source.holds(name, of: member)
   }
 }

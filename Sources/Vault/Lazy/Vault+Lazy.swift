@@ -40,7 +40,7 @@ extension Vault {
     progress: (WorkProgress) -> Void = { _ in }
   ) throws(VaultError) -> LazyReport {
     var report = LazyReport()
-    var needed: [(name: ObjectName, byteCount: UInt64)] = []
+    var needed: [(name: ContentDigest, byteCount: UInt64)] = []
     for (name, byteCount) in try member.chunksBelow(record)
     where try !member.objects.isPresent(name) {
       needed.append((name, byteCount))
@@ -93,7 +93,7 @@ extension Vault {
   package func trimCache() throws(VaultError) -> LazyReport {
     var report = LazyReport()
     guard let lazy = context.lazy, let limit = lazy.current.cacheByteLimit else { return report }
-    var candidates: [(member: Member, name: ObjectName, byteCount: UInt64)] = []
+    var candidates: [(member: Member, name: ContentDigest, byteCount: UInt64)] = []
     for member in members {
       let pinned = try pinnedChunks(of: member, lazy.current)
       for (name, byteCount) in try member.chunksBelow(.root) where !pinned.contains(name) {
@@ -114,26 +114,23 @@ extension Vault {
   }
 
   private func evict(
-    _ name: ObjectName, byteCount: UInt64, of member: Member, _ lazy: LazyChunks,
+    _ name: ContentDigest, byteCount: UInt64, of member: Member, _ lazy: LazyChunks,
     _ report: inout LazyReport
   ) throws(VaultError) {
-    guard try member.objects.isPresent(name) else { return }
-    guard try lazy.holds(name, of: member.id) else {
+    guard let place = try member.objects.standing(name) else { return }
+    guard try lazy.holds(place.name, of: member.id) else {
       report.keptCount += 1
       return
     }
-    let path = member.objects.path(of: name)
-    let store = context.store
-    try storing { () throws(BlobStoreError) in try store.remove(path) }
-    member.objects.forgetReader(name)
+    try member.objects.withdraw(place.name)
     report.chunkCount += 1
     report.byteCount += byteCount
   }
 
   private func pinnedChunks(
     of member: Member, _ settings: LazySettings
-  ) throws(VaultError) -> Set<ObjectName> {
-    var pinned: Set<ObjectName> = []
+  ) throws(VaultError) -> Set<ContentDigest> {
+    var pinned: Set<ContentDigest> = []
     for pin in settings.pins where pin.member == member.id {
       pinned.formUnion(try member.chunksBelow(pin.record).keys)
     }
@@ -145,8 +142,8 @@ extension Member {
   /// The chunks of the current revisions of a record and of those below it, with the bytes that each takes.
   ///
   /// - Throws: `missing`, `damaged`.
-  func chunksBelow(_ top: RecordID) throws(VaultError) -> [ObjectName: UInt64] {
-    var found: [ObjectName: UInt64] = [:]
+  func chunksBelow(_ top: RecordID) throws(VaultError) -> [ContentDigest: UInt64] {
+    var found: [ContentDigest: UInt64] = [:]
     var waiting = [top]
     var seen: Set<RecordID> = [top]
     while let record = waiting.popLast() {

@@ -23,7 +23,7 @@ extension HeadMark {
 /// What is known of the lines of devices: which head goes on from which. Docs/Format.md, "Lines".
 struct KnownLines: Sendable {
   /// What segments say of the heads before those that name them.
-  private(set) var segments: [ObjectName: SegmentLineage] = [:]
+  private(set) var segments: [ContentDigest: SegmentLineage] = [:]
   /// The heads before the one that is loaded, of each device.
   var lineages: [DeviceID: Lineage] = [:]
   /// What this machine had seen of a device before it read its head.
@@ -33,7 +33,7 @@ struct KnownLines: Sendable {
   /// Devices whose heads here are not followed, for the sake of lines.
   var apart: Set<DeviceID> = []
 
-  mutating func note(_ lineage: SegmentLineage?, of segment: ObjectName) {
+  mutating func note(_ lineage: SegmentLineage?, of segment: ContentDigest) {
     if let lineage { segments[segment] = lineage }
   }
 

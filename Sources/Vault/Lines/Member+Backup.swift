@@ -29,9 +29,7 @@ extension Member {
       guard let names else { return false }
       for name in names {
         guard let name, context.lazy == nil else { continue }
-        let path = objects.path(of: name)
-        let size = try storing { () throws(BlobStoreError) in try context.store.size(of: path) }
-        if size == nil { return false }
+        if try !objects.isPresent(name) { return false }
       }
     }
     return true

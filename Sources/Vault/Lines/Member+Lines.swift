@@ -171,7 +171,7 @@ extension Member {
   ///
   /// - Parameter segments: Of those that it names and that were not read here before, what they say.
   package func kinship(
-    of head: OpenedHead, segments: [ObjectName: SegmentLineage]
+    of head: OpenedHead, segments: [ContentDigest: SegmentLineage]
   ) throws(VaultError) -> Kinship {
     try heads.withLock { (heads) throws(VaultError) in
       let mark = HeadMark(counter: head.counter, hash: head.hash)

@@ -10,7 +10,7 @@ final class Renaming: Sendable {
   private let device: DeviceID
   private let above: UInt64
   private let other: DeviceID
-  private let names = Mutex<[ObjectName: ObjectName]>([:])
+  private let names = Mutex<[ContentDigest: ContentDigest]>([:])
 
   init(member: Member, device: DeviceID, above: UInt64, to other: DeviceID) {
     self.member = member
@@ -32,9 +32,9 @@ final class Renaming: Sendable {
   }
 
   /// A revision, those that it replaced before it. Iterative: a record may have been edited any number of times.
-  private func revision(_ first: ObjectName) throws(VaultError) -> ObjectName {
+  private func revision(_ first: ContentDigest) throws(VaultError) -> ContentDigest {
     var waiting = [first]
-    var opened: Set<ObjectName> = []
+    var opened: Set<ContentDigest> = []
     while let name = waiting.last {
       if self[name] != nil {
         waiting.removeLast()
@@ -63,7 +63,7 @@ final class Renaming: Sendable {
     return self[first] ?? first
   }
 
-  private func store(_ old: RecordRevision) throws(VaultError) -> ObjectName {
+  private func store(_ old: RecordRevision) throws(VaultError) -> ContentDigest {
     var revision = old
     revision.previous = old.previous.map { self[$0] ?? $0 }.sorted()
     revision.version = old.version.renaming(device, above: above, to: other)
@@ -77,7 +77,7 @@ final class Renaming: Sendable {
     return try member.objects.write(.record, bytes, under: keys)
   }
 
-  private func readable(_ name: ObjectName) throws(VaultError) -> RecordRevision? {
+  private func readable(_ name: ContentDigest) throws(VaultError) -> RecordRevision? {
     do throws(VaultError) { return try member.revision(name) } catch {
       switch error {
       case .missing, .damaged: return nil
@@ -86,7 +86,9 @@ final class Renaming: Sendable {
     }
   }
 
-  private subscript(name: ObjectName) -> ObjectName? { names.withLock { $0[name] } }
+  private subscript(name: ContentDigest) -> ContentDigest? { names.withLock { $0[name] } }
 
-  private func note(_ old: ObjectName, as new: ObjectName) { names.withLock { $0[old] = new } }
+  private func note(_ old: ContentDigest, as new: ContentDigest) {
+    names.withLock { $0[old] = new }
+  }
 }

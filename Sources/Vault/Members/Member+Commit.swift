@@ -172,10 +172,10 @@ struct CommitWriter {
 
   mutating func add(_ edit: RecordEdit, names: Names = Names()) throws(VaultError) {
     let entry = entry(edit.record)
-    var base: (name: ObjectName, revision: RecordRevision)?
+    var base: (name: ContentDigest, revision: RecordRevision)?
     if let entry { base = (entry.revision, try member.revision(entry.revision)) }
     let named = base.map { RevisionJoin.Named(name: $0.name, revision: $0.revision) }
-    let edit = try published(edit, over: named)
+    let edit = try published(edit)
     if let named { try keepUnseen(by: edit, in: named, names) }
     try noteOtherNames(of: edit, base: base?.revision, names)
     let applied = try edit.applied(
@@ -189,18 +189,14 @@ struct CommitWriter {
 
   /// Brings the contents of an edit to their places, under the current keys. An item of which something is not to be had
   /// is held back, and the rest of the edit goes on without it: one lost file is not to be the loss of others.
-  private mutating func published(
-    _ edit: RecordEdit, over base: RevisionJoin.Named?
-  ) throws(VaultError) -> RecordEdit {
+  private mutating func published(_ edit: RecordEdit) throws(VaultError) -> RecordEdit {
     var result = edit
     // In the order in which most programs read them: the disk lays them out as they come.
     for (name, item) in edit.items.sorted(by: { $0.key < $1.key }) {
       guard let item else { continue }
       let position = objects.publishedCount
       do throws(VaultError) {
-        let item = try translated(item, of: edit, over: base)
         try publish(item.content)
-        result.items[name] = item
       } catch {
         switch error {
         case .damaged, .missing, .away: heldBack[edit.record, default: [:]][name] = error
@@ -220,7 +216,7 @@ struct CommitWriter {
   @discardableResult
   mutating func write(
     _ revision: inout RecordRevision, base: RecordRevision?, entry: RecordEntry?
-  ) throws(VaultError) -> ObjectName {
+  ) throws(VaultError) -> ContentDigest {
     let name = try store(&revision)
     let summary = try summary(of: revision, base: base, entry: entry)
     written[revision.record] = RecordEntry(revision, named: name, summary: summary)
@@ -245,7 +241,7 @@ struct CommitWriter {
   }
 
   /// Writes the revision and the new pages of its item tree.
-  func store(_ revision: inout RecordRevision) throws(VaultError) -> ObjectName {
+  func store(_ revision: inout RecordRevision) throws(VaultError) -> ContentDigest {
     let bytes: [UInt8]
     do {
       bytes = try revision.encode(storingPages: { page in try putAndPublish(.page, page) })
@@ -271,10 +267,10 @@ struct CommitWriter {
   @discardableResult
   private func putAndPublish(
     _ kind: ObjectKind, _ bytes: [UInt8]
-  ) throws(VaultError) -> ObjectName {
+  ) throws(VaultError) -> ContentDigest {
     let use = try objects.stage(kind, bytes)
-    try objects.publish(use.name)
-    return use.name
+    try objects.publish(use.digest)
+    return use.digest
   }
 
   /// What the manifest says of the record's note; read again only when the note changed.

@@ -16,7 +16,7 @@ struct HeadsState: Sendable {
   /// Late heads of other devices that a head of the current epoch has taken over: nothing of them is needed.
   var takenOver: [DeviceID: LoadedHead] = [:]
   /// What is known only from late heads, by the device whose head brought it.
-  var broughtLate: [DeviceID: Set<ObjectName>] = [:]
+  var broughtLate: [DeviceID: Set<ContentDigest>] = [:]
   /// The fingerprints of the head files as they were when they were read.
   var seen: [DeviceID: UInt64] = [:]
   /// What keeps heads of other devices from counting yet; these are not among those seen.
@@ -49,7 +49,12 @@ struct HeadsState: Sendable {
   }
 
   /// The segments that heads name: all that they hold is known.
-  var namedSegments: Set<ObjectName> { Set(loaded.values.flatMap(\.head.segments)) }
+  var namedSegments: Set<ContentDigest> { Set(loaded.values.flatMap(\.head.segments)) }
+
+  /// Those that heads of one epoch name. What a head of another one brought is known as late only.
+  func namedSegments(in late: StatementID?) -> Set<ContentDigest> {
+    Set(loaded.values.lazy.filter { $0.late == late }.flatMap(\.head.segments))
+  }
 
   /// The newest head of a device, whether it counts or not.
   func last(of device: DeviceID) -> LoadedHead? { loaded[device] ?? takenOver[device] }
@@ -65,7 +70,7 @@ struct HeadsState: Sendable {
 
 /// A segment that was read.
 struct LoadedSegment: Sendable {
-  let name: ObjectName
+  let name: ContentDigest
   let isDelta: Bool
   let byteCount: Int
   var entries: [RecordEntry]
@@ -227,7 +232,7 @@ extension Member {
     }
     // A late head of this device is not gone on with: the next one begins anew.
     let isContinued = isOwn && head.late == nil
-    var segments = try newSegments(of: head.head, isOwn: isContinued, heads)
+    var segments = try newSegments(of: head, isOwn: isContinued, heads)
     for segment in segments { heads.lines.note(segment.lineage, of: segment.name) }
     try requireLines(head, comparesOwn: !isLate, &heads)
     if !isOwn {
@@ -292,10 +297,10 @@ extension Member {
 
   /// The segments that a head names and that are news; of this device's own also the deltas that are not.
   private func newSegments(
-    of head: Head, isOwn: Bool, _ heads: HeadsState
+    of head: LoadedHead, isOwn: Bool, _ heads: HeadsState
   ) throws(VaultError) -> [LoadedSegment] {
-    let known = heads.namedSegments
-    return try loadSegments(of: head) { name, isDelta in
+    let known = heads.namedSegments(in: head.late)
+    return try loadSegments(of: head.head) { name, isDelta in
       !known.contains(name) || isOwn && isDelta
     }
   }
@@ -304,7 +309,8 @@ extension Member {
   ///
   /// - Throws: `missing`, `damaged`.
   func loadSegments(
-    of head: Head, where isWanted: (_ name: ObjectName, _ isDelta: Bool) -> Bool = { _, _ in true }
+    of head: Head,
+    where isWanted: (_ name: ContentDigest, _ isDelta: Bool) -> Bool = { _, _ in true }
   ) throws(VaultError) -> [LoadedSegment] {
     let named = head.checkpoint.map { ($0, false) } + head.deltas.map { ($0, true) }
     let needed = named.filter(isWanted)
@@ -332,9 +338,7 @@ extension Member {
     let news = manifest.withLock { manifest in entries.filter { manifest.isNews($0, from: late) } }
     var joined: Manifest?
     for entry in news {
-      let path = objects.path(of: entry.revision)
-      let size = try storing { () throws(BlobStoreError) in try context.store.size(of: path) }
-      if size != nil { continue }
+      if try objects.isPresent(entry.revision) { continue }
       // What a later entry of the head replaces may have been collected before it came.
       let all = joined ?? Manifest(entries)
       joined = all
@@ -342,7 +346,7 @@ extension Member {
         all.rivals(of: entry.record).contains(where: {
           $0.version.compare(to: entry.version) == .dominates
         })
-      else { throw .missing(path: path.string) }
+      else { throw .missing(path: objects.path(of: entry.revision).string) }
     }
   }
 
@@ -353,7 +357,7 @@ extension Member {
     return entries
   }
 
-  func entries(in segment: ObjectName) throws(VaultError) -> [RecordEntry] {
+  func entries(in segment: ContentDigest) throws(VaultError) -> [RecordEntry] {
     let bytes = try objects.content(segment, kind: .segment)
     do throws(ModelError) { return try Segment(decoding: bytes).entries } catch {
       throw VaultError(error, path: objects.path(of: segment).string)

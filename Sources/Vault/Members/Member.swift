@@ -132,7 +132,7 @@ package final class Member: Sendable {
   /// A revision, whole but for the pages of its item tree, which are loaded as they are needed.
   ///
   /// - Throws: `missing`, `damaged`.
-  package func revision(_ name: ObjectName) throws(VaultError) -> RecordRevision {
+  package func revision(_ name: ContentDigest) throws(VaultError) -> RecordRevision {
     if let cached = revisions.withLock({ $0[name] }) { return cached }
     let bytes = try objects.content(name, kind: .record)
     do {
@@ -145,7 +145,7 @@ package final class Member: Sendable {
   }
 
   /// A page of an item tree.
-  package func loadPage(_ name: ObjectName) throws(VaultError) -> ItemPage {
+  package func loadPage(_ name: ContentDigest) throws(VaultError) -> ItemPage {
     let bytes = try objects.content(name, kind: .page)
     do { return try ItemPage(decoding: bytes) } catch {
       throw VaultError(error, path: objects.path(of: name).string)
@@ -156,7 +156,7 @@ package final class Member: Sendable {
   ///
   /// - Throws: `missing`, `damaged`, also of a page of the item tree.
   package func items(of revision: RecordRevision) throws(VaultError) -> [Item] {
-    var load: (ObjectName) throws(VaultError) -> ItemPage = loadPage
+    var load: (ContentDigest) throws(VaultError) -> ItemPage = loadPage
     if let root = revision.items.unloadedRoot { load = PagesAhead(of: root, in: self).page }
     let others = try pages(load) { load in
       var tree = revision.items
@@ -177,12 +177,12 @@ package final class Member: Sendable {
   /// The chunk names of an item's content, in order; nil is a hole.
   ///
   /// - Throws: `missing`, `damaged` of an index object.
-  package func chunks(of content: Item.Content) throws(VaultError) -> [ObjectName?] {
+  package func chunks(of content: Item.Content) throws(VaultError) -> [ContentDigest?] {
     switch content {
     case .inline, .symlink, .none: return []
     case .chunks(let names): return names
     case .indexes(let indexes):
-      var names: [ObjectName?] = []
+      var names: [ContentDigest?] = []
       for index in indexes {
         let bytes = try objects.content(index, kind: .index)
         do { names += try ChunkIndex(decoding: bytes).chunks } catch {
@@ -196,10 +196,10 @@ package final class Member: Sendable {
   /// The item content for these chunks: in the item itself, or in index objects, which are staged.
   ///
   /// The chunks are already staged or in their place. Each staged index counts one user.
-  package func content(of chunks: [ObjectName?]) throws(VaultError) -> Item.Content {
+  package func content(of chunks: [ContentDigest?]) throws(VaultError) -> Item.Content {
     if chunks.isEmpty { return .none }
     if chunks.count <= Limits.inlineChunks { return .chunks(chunks) }
-    var indexes: [ObjectName] = []
+    var indexes: [ContentDigest] = []
     for start in stride(from: 0, to: chunks.count, by: ChunkIndex.capacity) {
       let part = Array(chunks[start..<min(start + ChunkIndex.capacity, chunks.count)])
       indexes.append(try objects.put(.index, ChunkIndex(chunks: part).encoded()))
@@ -235,7 +235,7 @@ package final class Member: Sendable {
   /// - Throws: `notFound` for an unknown record; `damaged` for a revision that is there but does not open.
   package func history(
     of record: RecordID
-  ) throws(VaultError) -> [(name: ObjectName, revision: RecordRevision)] {
+  ) throws(VaultError) -> [(name: ContentDigest, revision: RecordRevision)] {
     try history(of: record) { error, isCurrent throws(VaultError) in
       // Older revisions are removed after their retention time.
       if case .missing = error, !isCurrent { return }
@@ -246,7 +246,7 @@ package final class Member: Sendable {
   /// The same without the revisions that are damaged, and what came before these.
   func readableHistory(
     of record: RecordID
-  ) throws(VaultError) -> [(name: ObjectName, revision: RecordRevision)] {
+  ) throws(VaultError) -> [(name: ContentDigest, revision: RecordRevision)] {
     try history(of: record) { error, isCurrent throws(VaultError) in
       switch error {
       case .missing, .damaged: if isCurrent { throw error }
@@ -258,11 +258,11 @@ package final class Member: Sendable {
   private func history(
     of record: RecordID,
     fail: (_ error: VaultError, _ isCurrent: Bool) throws(VaultError) -> Void
-  ) throws(VaultError) -> [(name: ObjectName, revision: RecordRevision)] {
+  ) throws(VaultError) -> [(name: ContentDigest, revision: RecordRevision)] {
     guard let entry = entry(record) else { throw .notFound(what: "the record") }
-    var result: [(name: ObjectName, revision: RecordRevision)] = []
+    var result: [(name: ContentDigest, revision: RecordRevision)] = []
     var waiting = [entry.revision]
-    var seen: Set<ObjectName> = [entry.revision]
+    var seen: Set<ContentDigest> = [entry.revision]
     while let name = waiting.popLast() {
       let found: RecordRevision
       do throws(VaultError) { found = try revision(name) } catch {
@@ -270,11 +270,31 @@ package final class Member: Sendable {
         continue
       }
       result.append((name, found))
-      for previous in found.previous where seen.insert(previous).inserted {
+      for previous in found.previous
+      where !seen.contains(previous) && historyGoesOn(from: name, to: previous) {
+        seen.insert(previous)
         waiting.append(previous)
       }
     }
     return result.sorted { ($0.revision.time, $0.name) > ($1.revision.time, $1.name) }
+  }
+}
+
+extension Member {
+  /// Whether a revision that another one has replaced is still kept, as far as keys tell: where the newer one was put
+  /// under the keys in use and the older one was not, the older one was left out, and is here for a while only.
+  ///
+  /// - Parameter newer: One that is here.
+  func historyGoesOn(from newer: ContentDigest, to older: ContentDigest) -> Bool {
+    guard !register.keys.others.isEmpty else { return true }
+    do throws(VaultError) {
+      if objects.isStaged(older) { return true }
+      if try objects.isPresentNow(older) { return true }
+      return try !objects.isPresentNow(newer)
+    } catch {
+      // What keeps it from being told is told to whoever reads the revision.
+      return true
+    }
   }
 }
 
@@ -288,7 +308,7 @@ struct RevisionCache {
 
   private let capacity: Int
   private let itemLimit: Int
-  private var entries: [ObjectName: Entry] = [:]
+  private var entries: [ContentDigest: Entry] = [:]
   private var itemCount = 0
   private var uses: UInt64 = 0
 
@@ -300,7 +320,7 @@ struct RevisionCache {
     self.itemLimit = itemLimit
   }
 
-  subscript(name: ObjectName) -> RecordRevision? {
+  subscript(name: ContentDigest) -> RecordRevision? {
     mutating get {
       guard let found = entries[name] else { return nil }
       uses += 1
@@ -309,7 +329,7 @@ struct RevisionCache {
     }
   }
 
-  mutating func insert(_ revision: RecordRevision, named name: ObjectName) {
+  mutating func insert(_ revision: RecordRevision, named name: ContentDigest) {
     remove(name)
     uses += 1
     let entry = Entry(revision: revision, itemCount: revision.items.loadedCount, lastUse: uses)
@@ -323,7 +343,9 @@ struct RevisionCache {
     }
   }
 
-  mutating func remove(_ name: ObjectName) {
+  mutating func removeAll() { self = RevisionCache(capacity: capacity, itemLimit: itemLimit) }
+
+  mutating func remove(_ name: ContentDigest) {
     guard let entry = entries.removeValue(forKey: name) else { return }
     itemCount -= entry.itemCount
   }

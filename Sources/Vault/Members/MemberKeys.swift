@@ -15,7 +15,8 @@ final class MemberKeys: Sendable {
     var byID: [KeyID: Epoch]
     var byEpoch: [StatementID: Epoch]
     var current: Epoch
-    var hasChanged = false
+    /// The keys of the other epochs, in an order that stays.
+    var others: [EpochKeys]
   }
 
   private let state: Mutex<State>
@@ -31,7 +32,10 @@ final class MemberKeys: Sendable {
       byID[epoch.keys.keyID] = epoch
       byEpoch[epoch.id] = epoch
     }
-    return State(byID: byID, byEpoch: byEpoch, current: current)
+    let earlier = byID.values.map(\.keys).filter { $0.keyID != current.keys.keyID }
+    return State(
+      byID: byID, byEpoch: byEpoch, current: current,
+      others: earlier.sorted { $0.keyID < $1.keyID })
   }
 
   /// What new objects and heads are sealed with.
@@ -39,8 +43,8 @@ final class MemberKeys: Sendable {
 
   var currentEpoch: StatementID { state.withLock { $0.current.id } }
 
-  /// Whether another epoch was current before in this process, so that it may have names of that one at hand.
-  var hasChanged: Bool { state.withLock { $0.hasChanged } }
+  /// Those of every other epoch that this person has.
+  var others: [EpochKeys] { state.withLock { $0.others } }
 
   /// The keys of the epoch with this id; nil if this person never had them.
   subscript(id: KeyID) -> EpochKeys? { state.withLock { $0.byID[id]?.keys } }
@@ -51,11 +55,6 @@ final class MemberKeys: Sendable {
   /// Goes by other links from now on; readers that are open go on reading.
   func replace(by new: MemberKeys) {
     let new = new.state.withLock { $0 }
-    state.withLock { state in
-      let isOther = new.current.id != state.current.id
-      let hasChanged = state.hasChanged || isOther
-      state = new
-      state.hasChanged = hasChanged
-    }
+    state.withLock { $0 = new }
   }
 }

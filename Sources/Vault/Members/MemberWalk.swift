@@ -4,7 +4,7 @@ import VaultModel
 
 /// One object that a revision needs.
 struct ObjectReference: Sendable {
-  let name: ObjectName
+  let digest: ContentDigest
   let kind: ObjectKind
   let record: RecordID
   /// The item it belongs to; nil for what belongs to the record as a whole.
@@ -24,14 +24,14 @@ struct MemberWalk {
   ///
   /// - Returns: The revision; nil when it could not be read.
   func walk(
-    revision name: ObjectName, of record: RecordID, isOnlyInHistory: Bool,
+    revision name: ContentDigest, of record: RecordID, isOnlyInHistory: Bool,
     visit: (ObjectReference) -> Void, fail: (ObjectReference, VaultError) -> Void
   ) -> RecordRevision? {
     func reference(
-      _ name: ObjectName, _ kind: ObjectKind, item: FileName? = nil, byteCount: Int? = nil
+      _ digest: ContentDigest, _ kind: ObjectKind, item: FileName? = nil, byteCount: Int? = nil
     ) -> ObjectReference {
       ObjectReference(
-        name: name, kind: kind, record: record, item: item, contentByteCount: byteCount,
+        digest: digest, kind: kind, record: record, item: item, contentByteCount: byteCount,
         isOnlyInHistory: isOnlyInHistory)
     }
     let own = reference(name, .record)
@@ -43,8 +43,8 @@ struct MemberWalk {
     visit(own)
     var items = revision.document.map { [$0] } ?? []
     do throws(VaultError) {
-      var loaded: (name: ObjectName, page: ItemPage)?
-      func load(_ name: ObjectName) throws(VaultError) -> ItemPage {
+      var loaded: (name: ContentDigest, page: ItemPage)?
+      func load(_ name: ContentDigest) throws(VaultError) -> ItemPage {
         if let loaded, loaded.name == name { return loaded.page }
         return try member.loadPage(name)
       }
@@ -73,13 +73,13 @@ struct MemberWalk {
 
   private func walk(
     _ item: Item,
-    reference: (ObjectName, ObjectKind, FileName?, Int?) -> ObjectReference,
+    reference: (ContentDigest, ObjectKind, FileName?, Int?) -> ObjectReference,
     visit: (ObjectReference) -> Void, fail: (ObjectReference, VaultError) -> Void
   ) {
     if case .indexes(let indexes) = item.content {
       for index in indexes { visit(reference(index, .index, item.name, nil)) }
     }
-    let chunks: [ObjectName?]
+    let chunks: [ContentDigest?]
     do throws(VaultError) { chunks = try member.chunks(of: item.content) } catch {
       if case .indexes(let indexes) = item.content, let index = indexes.first {
         fail(reference(index, .index, item.name, nil), error)
@@ -102,7 +102,7 @@ struct MemberWalk {
   ///   - keeps: Whether a revision is still kept that this other one replaced.
   func walkAll(
     where isWanted: (RecordEntry) -> Bool = { _ in true },
-    keeps: (_ older: ObjectName, _ newer: RecordRevision) -> Bool,
+    keeps: (_ older: ContentDigest, _ newer: RecordRevision) -> Bool,
     visit: (ObjectReference) -> Void,
     fail: (ObjectReference, VaultError) -> Void, progress: (Int) -> Void
   ) {
@@ -124,7 +124,10 @@ struct MemberWalk {
             })
         else { continue }
         for previous in revision.previous
-        where keeps(previous, revision) && seen.insert(previous).inserted {
+        where keeps(previous, revision) && !seen.contains(previous)
+          && member.historyGoesOn(from: next.name, to: previous)
+        {
+          seen.insert(previous)
           waiting.append((previous, true))
         }
       }

@@ -9,16 +9,16 @@ final class PagesAhead: Sendable {
   private static let depthLimit = 8
 
   private let member: Member
-  private let pages = Mutex<[ObjectName: ItemPage]>([:])
+  private let pages = Mutex<[ContentDigest: ItemPage]>([:])
 
   /// - Parameter root: The page at the top of the tree.
-  init(of root: ObjectName, in member: Member) {
+  init(of root: ContentDigest, in member: Member) {
     self.member = member
     var level = [root]
     for _ in 0..<Self.depthLimit where !level.isEmpty {
       read(level)
       let pages = pages.withLock { $0 }
-      var next: Set<ObjectName> = []
+      var next: Set<ContentDigest> = []
       for case .branch(let children)? in level.lazy.map({ pages[$0] }) {
         next.formUnion(children.compactMap(\.self))
       }
@@ -27,12 +27,12 @@ final class PagesAhead: Sendable {
   }
 
   /// The page; read now if it could not be read before, so that whoever asks gets the error.
-  func page(_ name: ObjectName) throws(VaultError) -> ItemPage {
+  func page(_ name: ContentDigest) throws(VaultError) -> ItemPage {
     if let page = pages.withLock({ $0[name] }) { return page }
     return try member.loadPage(name)
   }
 
-  private func read(_ names: [ObjectName]) {
+  private func read(_ names: [ContentDigest]) {
     let count = min(Self.threadCount, names.count)
     let threads = (1..<max(count, 1)).compactMap { number in
       SystemThread.start { self.read(names, from: number, by: count) }
@@ -41,7 +41,7 @@ final class PagesAhead: Sendable {
     for thread in threads { pthread_join(thread, nil) }
   }
 
-  private func read(_ names: [ObjectName], from first: Int, by step: Int) {
+  private func read(_ names: [ContentDigest], from first: Int, by step: Int) {
     for position in stride(from: first, to: names.count, by: step) {
       guard let page = try? member.loadPage(names[position]) else { continue }
       pages.withLock { $0[names[position]] = page }

@@ -20,7 +20,7 @@ extension RecordRevision {
   ///
   /// - Throws: What else keeps `load` from giving a page.
   func readableItems(
-    load: @escaping (ObjectName) throws(VaultError) -> ItemPage
+    load: @escaping (ContentDigest) throws(VaultError) -> ItemPage
   ) throws(VaultError) -> ReadableItems {
     var found = ReadableItems(items: document.map { [$0] } ?? [])
     try pages(load) { load in
@@ -43,7 +43,7 @@ extension Member {
   ///
   /// - Throws: What else keeps a page from being read.
   package func readableItems(of revision: RecordRevision) throws(VaultError) -> ReadableItems {
-    var load: (ObjectName) throws(VaultError) -> ItemPage = loadPage
+    var load: (ContentDigest) throws(VaultError) -> ItemPage = loadPage
     if let root = revision.items.unloadedRoot { load = PagesAhead(of: root, in: self).page }
     var found = try revision.readableItems(load: load)
     found.items.removeAll(where: \.isDeleted)

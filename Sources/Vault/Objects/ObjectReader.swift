@@ -8,10 +8,10 @@ import VaultModel
 ///
 /// Stays readable when its file is renamed or removed. Safe to use from any thread.
 package final class ObjectReader: Sendable {
-  package let name: ObjectName
+  let digest: ContentDigest
   let path: BlobPath
+  private let place: ObjectPlace
   private let blob: any BlobReader
-  private let keys: MemberKeys
   private let bodySize: Int
   private let paddedSize: Int
   private let buffers: BufferPool
@@ -28,21 +28,15 @@ package final class ObjectReader: Sendable {
 
   /// Reads nothing of the file yet.
   ///
-  /// - Throws: `missing`; `damaged` when the file's size is none that a chunk has.
-  convenience init(
-    name: ObjectName, path: BlobPath, store: any LocalStore, keys: MemberKeys, buffers: BufferPool
-  ) throws(VaultError) {
-    let blob = try storing { () throws(BlobStoreError) in try store.openForReading(path) }
-    try self.init(name: name, path: path, blob: blob, keys: keys, buffers: buffers)
-  }
-
-  /// The same for a file that is open, or in memory.
+  /// - Parameter path: Where the file is, which may be the staging folder.
+  /// - Throws: `damaged` when the file's size is none that a chunk has.
   init(
-    name: ObjectName, path: BlobPath, blob: any BlobReader, keys: MemberKeys, buffers: BufferPool
+    digest: ContentDigest, place: ObjectPlace, path: BlobPath, blob: any BlobReader,
+    buffers: BufferPool
   ) throws(VaultError) {
-    self.name = name
+    self.digest = digest
+    self.place = place
     self.path = path
-    self.keys = keys
     self.buffers = buffers
     self.blob = blob
     let fileSize = Int(clamping: blob.size)
@@ -54,6 +48,9 @@ package final class ObjectReader: Sendable {
     self.bodySize = bodySize
     paddedSize = Self.layout.paddedSize(bodySize: bodySize)
   }
+
+  /// Under which the object stands.
+  var name: ObjectName { place.name }
 
   /// False while the object is held in memory.
   var isOfFile: Bool { !(blob is HeldBlob) }
@@ -129,7 +126,7 @@ package final class ObjectReader: Sendable {
 
   private static let otherContent = "somebody with the keys has put other content there"
 
-  /// - Throws: `damaged` also for blocks of another epoch than the cipher's.
+  /// - Throws: `missing`, `damaged`, `io`.
   private func decrypt(
     _ blocks: Range<Int>, with cipher: ObjectCipher, into target: UnsafeMutableRawBufferPointer
   ) throws(VaultError) {
@@ -169,30 +166,22 @@ package final class ObjectReader: Sendable {
       blob.readAhead(UInt64(file.lowerBound)..<UInt64(file.upperBound))
     }
     let body = Self.layout.bodyRange(ofBlocks: blocks, bodySize: bodySize)
-    let found = try withUnsafeTemporaryAllocation(byteCount: body.count, alignment: 16) {
+    let cipher = place.keys.cipher(for: place.name, kind: .chunk)
+    let hashes = try withUnsafeTemporaryAllocation(byteCount: body.count, alignment: 16) {
       (end) throws(VaultError) in
-      // The header is read only when it must be: a read of it alone would cost a random read as much as the block.
-      var epoch = keys.current
-      do throws(VaultError) {
-        try decrypt(blocks, with: epoch.cipher(for: name, kind: .chunk), into: end)
-      } catch {
-        guard case .damaged = error else { throw error }
-        // Damaged, or sealed in another epoch: then the header says so.
-        epoch = try epochOfHeader()
-        try decrypt(blocks, with: epoch.cipher(for: name, kind: .chunk), into: end)
-      }
-      let hashes = try hashes(in: UnsafeRawBufferPointer(end), from: body.lowerBound)
-      guard epoch.name(of: hashes.digest) == name else {
-        throw .damaged(path: path.string, reason: Self.otherContent)
-      }
-      return Opened(cipher: epoch.cipher(for: name, kind: .chunk), hashes: hashes)
+      try decrypt(blocks, with: cipher, into: end)
+      return try storedHashes(in: UnsafeRawBufferPointer(end), from: body.lowerBound)
     }
+    guard hashes.digest == digest else {
+      throw .damaged(path: path.string, reason: Self.otherContent)
+    }
+    let found = Opened(cipher: cipher, hashes: hashes)
     opened.withLock { $0 = found }
     return found
   }
 
   /// What the end of the body says of the blocks; `start` is where it begins in the body.
-  private func hashes(
+  private func storedHashes(
     in end: UnsafeRawBufferPointer, from start: Int
   ) throws(VaultError) -> BlockHashes {
     let lengthStart = end.count - ObjectLayout.lengthSize
@@ -212,18 +201,6 @@ package final class ObjectReader: Sendable {
       preconditionFailure("as many hashes as a body of this size has")
     }
     return hashes
-  }
-
-  /// The keys that the object's header asks for.
-  private func epochOfHeader() throws(VaultError) -> EpochKeys {
-    let header = try ObjectHeader(reading: blob, path: path.string)
-    guard header.kind == .chunk else {
-      throw .damaged(path: path.string, reason: "it is another kind of object")
-    }
-    guard let epoch = keys[header.keyID] else {
-      throw .damaged(path: path.string, reason: "it is sealed with an unknown key")
-    }
-    return epoch
   }
 }
 

@@ -2,14 +2,14 @@ import BlobStore
 import VaultCrypto
 import VaultModel
 
-/// From names to content: staged, in its place, or on a remote.
+/// From digests to contents: staged, in its place, or on a remote.
 extension ObjectStore {
   /// A reader for parts of the chunk.
   ///
   /// - Throws: `missing`, `damaged`, `io`.
-  package func reader(_ name: ObjectName) throws(VaultError) -> ObjectReader {
-    if let reader = readers.withLock({ $0[name] }) { return reader }
-    let reader = try fetchingIfAway(name, .chunk) { () throws(VaultError) in try open(name) }
+  package func reader(_ digest: ContentDigest) throws(VaultError) -> ObjectReader {
+    if let reader = readers.withLock({ $0[digest] }) { return reader }
+    let reader = try fetchingIfAway(digest, .chunk) { () throws(VaultError) in try open(digest) }
     keep(reader)
     return reader
   }
@@ -27,18 +27,19 @@ extension ObjectStore {
   /// - Parameters:
   ///   - threadCount: So many at once. Each waits for the disk nearly all of the time, and a disk answers many as fast as one.
   ///   - readsOn: They will be read from the beginning, not here and there.
-  package func openAhead(_ names: [ObjectName], threadCount: Int = 16, readsOn: Bool = false) {
+  package func openAhead(_ digests: [ContentDigest], threadCount: Int = 16, readsOn: Bool = false) {
     // By name, so that those of one folder are together.
-    let names = names.prefix(Self.openReaderLimit).sorted()
-    let count = min(threadCount, names.count)
+    let sorted = digests.prefix(Self.openReaderLimit).map { ($0, name(of: $0)) }
+      .sorted { $0.1 < $1.1 }.map(\.0)
+    let count = min(threadCount, sorted.count)
     for number in 0..<count {
-      let part = names[(names.count * number / count)..<(names.count * (number + 1) / count)]
+      let part = sorted[(sorted.count * number / count)..<(sorted.count * (number + 1) / count)]
       // What no thread can be had for is opened when it is read.
       _ = SystemThread.detach { [self] in
-        for name in part {
-          let known = readers.withLock { $0[name] }
+        for digest in part {
+          let known = readers.withLock { $0[digest] }
           // What is on a remote only stays there until it is read.
-          guard let reader = known ?? (try? open(name)) else { continue }
+          guard let reader = known ?? (try? open(digest)) else { continue }
           if readsOn { reader.willReadOn() } else { try? reader.willLookUp() }
           if known == nil { keep(reader) }
         }
@@ -49,54 +50,64 @@ extension ObjectStore {
   /// How many descriptors of objects a member keeps open.
   static let openReaderLimit = 1280
 
-  private func open(_ name: ObjectName) throws(VaultError) -> ObjectReader {
-    if let staging, let object = staged.withLock({ $0[name] }) {
-      let path = staging.path(of: name)
+  private func open(_ digest: ContentDigest) throws(VaultError) -> ObjectReader {
+    if let staging, let object = staged.withLock({ $0[digest] }) {
+      let path = staging.path(of: object.sealed.name)
       if case .memory(let held) = object.place {
-        return try ObjectReader(
-          name: name, path: path, blob: HeldBlob(bytes: held), keys: keys, buffers: buffers)
+        return try reader(digest, object.sealed, path, HeldBlob(bytes: held))
       }
-      do throws(VaultError) {
-        return try ObjectReader(
-          name: name, path: path, store: store, keys: keys, buffers: buffers)
-      } catch {
+      do throws(VaultError) { return try reader(digest, object.sealed, path) } catch {
         // It may have been published since.
         guard case .missing = error else { throw error }
       }
     }
-    return try ObjectReader(
-      name: name, path: path(of: name), store: store, keys: keys, buffers: buffers)
+    return try inPlace(digest) { (place) throws(VaultError) in
+      try reader(digest, place, path(of: place.name))
+    }
+  }
+
+  /// - Parameter held: The object's file in memory; nil for the one of the path.
+  private func reader(
+    _ digest: ContentDigest, _ place: ObjectPlace, _ path: BlobPath, _ held: HeldBlob? = nil
+  ) throws(VaultError) -> ObjectReader {
+    let blob: any BlobReader
+    if let held {
+      blob = held
+    } else {
+      blob = try storing { () throws(BlobStoreError) in try store.openForReading(path) }
+    }
+    return try ObjectReader(digest: digest, place: place, path: path, blob: blob, buffers: buffers)
   }
 
   /// The whole content, authenticated.
   ///
   /// - Throws: `missing`, `damaged`, `io`.
-  package func content(_ name: ObjectName, kind: ObjectKind) throws(VaultError) -> [UInt8] {
-    var path = path(of: name)
-    if let staging, let object = staged.withLock({ $0[name] }) {
-      path = staging.path(of: name)
+  package func content(
+    _ digest: ContentDigest, kind: ObjectKind
+  ) throws(VaultError) -> [UInt8] {
+    if let staging, let object = staged.withLock({ $0[digest] }) {
+      let path = staging.path(of: object.sealed.name)
       if case .memory(let held) = object.place {
-        return try content(name, kind: kind, file: held, path: path)
+        return try content(kind, in: held, at: path, object.sealed)
+      }
+      do throws(VaultError) { return try content(kind, at: path, object.sealed) } catch {
+        guard case .missing = error else { throw error }
       }
     }
-    do throws(VaultError) { return try content(name, kind: kind, at: path) } catch {
-      let final = self.path(of: name)
-      guard case .missing = error else { throw error }
-      return try fetchingIfAway(name, kind) { () throws(VaultError) in
-        try content(name, kind: kind, at: final)
-      }
+    return try fetchingIfAway(digest, kind) { () throws(VaultError) in
+      try placedContent(digest, kind: kind)
     }
   }
 
   /// Runs `body`; when it misses the chunk and the vault is lazy, brings the chunk here and runs it again.
   private func fetchingIfAway<Value>(
-    _ name: ObjectName, _ kind: ObjectKind, _ body: () throws(VaultError) -> Value
+    _ digest: ContentDigest, _ kind: ObjectKind, _ body: () throws(VaultError) -> Value
   ) throws(VaultError) -> Value {
     guard let lazy, kind == .chunk else { return try body() }
-    lazy.noteUse(name)
+    lazy.noteUse(digest)
     do throws(VaultError) { return try body() } catch {
       guard case .missing = error else { throw error }
-      try lazy.fetch(name, for: self)
+      try lazy.fetch(digest, for: self)
       return try body()
     }
   }
@@ -107,82 +118,37 @@ extension ObjectStore {
   /// Brings a chunk here that a lazy vault keeps elsewhere; does nothing for any other.
   ///
   /// - Throws: `away` when it cannot be had; `damaged`, `noSpace`, `io`.
-  package func fetchIfAway(_ chunk: ObjectName) throws(VaultError) {
+  package func fetchIfAway(_ chunk: ContentDigest) throws(VaultError) {
     guard let lazy, try !isPresent(chunk) else { return }
     try lazy.fetch(chunk, for: self)
   }
 
   /// Says that a chunk will be read soon: a lazy vault begins to bring it here.
-  package func prefetch(_ name: ObjectName) {
-    guard let lazy, staging != nil, !isStaged(name) else { return }
+  package func prefetch(_ digest: ContentDigest) {
+    guard let lazy, staging != nil, !isStaged(digest) else { return }
     // What cannot be told now is told to whoever reads it.
-    do throws(VaultError) { if try isPresent(name) { return } } catch { return }
-    lazy.fetchAhead(name, for: self)
+    do throws(VaultError) { if try isPresent(digest) { return } } catch { return }
+    lazy.fetchAhead(digest, for: self)
   }
 
   /// The content of an object whose sealed file is at hand, authenticated.
   func content(
-    of file: [UInt8], named name: ObjectName, _ kind: ObjectKind
+    of file: [UInt8], _ digest: ContentDigest, _ kind: ObjectKind
   ) throws(VaultError) -> [UInt8] {
-    try content(name, kind: kind, file: file, path: path(of: name))
-  }
-
-  func content(
-    _ name: ObjectName, kind: ObjectKind, at path: BlobPath
-  ) throws(VaultError) -> [UInt8] {
-    let limit = Self.fileSizeLimit(of: kind)
-    let file = try storing { () throws(BlobStoreError) in try store.read(path, limit: limit) }
-    return try content(name, kind: kind, file: file, path: path)
-  }
-
-  private func content(
-    _ name: ObjectName, kind: ObjectKind, file: [UInt8], path: BlobPath
-  ) throws(VaultError) -> [UInt8] {
-    try file.withBytes { (bytes) throws(VaultError) in
-      do throws(CryptoError) {
-        let header = try ObjectHeader(decoding: bytes)
-        guard let epoch = keys[header.keyID] else {
-          throw .malformed(reason: "it is sealed with an unknown key")
-        }
-        return try epoch.open(name: name, kind: kind, file: bytes)
-      } catch {
-        throw VaultError(error, path: path.string)
-      }
-    }
-  }
-
-  /// What the object's header says it is.
-  func kind(of name: ObjectName) throws(VaultError) -> ObjectKind {
-    try header(of: name).kind
-  }
-
-  /// The key that the object's header says it is sealed with.
-  func keyID(of name: ObjectName) throws(VaultError) -> KeyID { try header(of: name).keyID }
-
-  /// Whether the object is neither staged nor in its place: a lazy vault keeps it elsewhere, or it was removed with its
-  /// epoch.
-  func isGone(_ name: ObjectName) throws(VaultError) -> Bool {
-    guard !isStaged(name) else { return false }
-    return try !isPresent(name)
-  }
-
-  private func header(of name: ObjectName) throws(VaultError) -> ObjectHeader {
-    var path = path(of: name)
-    if let staging, let object = staged.withLock({ $0[name] }) {
-      if case .memory(let held) = object.place {
-        return try ObjectHeader(reading: HeldBlob(bytes: held), path: path.string)
-      }
-      path = staging.path(of: name)
-    }
-    let blob = try storing { () throws(BlobStoreError) in try store.openForReading(path) }
-    return try ObjectHeader(reading: blob, path: path.string)
+    let keys = Self.keyID(of: file).flatMap { self.keys[$0] } ?? keys.current
+    let place = ObjectPlace(of: digest, keys)
+    return try content(kind, in: file, at: path(of: place.name), place)
   }
 
   /// Forgets open readers of the object, after its file was replaced or removed.
+  func forgetReader(_ digest: ContentDigest) { readers.withLock { $0.remove(digest) } }
+
   func forgetReader(_ name: ObjectName) { readers.withLock { $0.remove(name) } }
 
   /// Forgets open readers of objects that another process removed: the disk gives their room back only then.
   package func forgetRemoved() {
-    for reader in readers.withLock({ $0.all }) where reader.isRemoved { forgetReader(reader.name) }
+    for reader in readers.withLock({ $0.all }) where reader.isRemoved {
+      forgetReader(reader.digest)
+    }
   }
 }

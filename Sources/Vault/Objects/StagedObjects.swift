@@ -2,7 +2,7 @@ import VaultModel
 
 /// The objects that no commit has yet, and how many users each has. A value without I/O.
 ///
-/// A user is known by the number of what it uses, not by the name alone: equal content that is staged again after a
+/// A user is known by the number of what it uses, not by the digest alone: equal content that is staged again after a
 /// commit has taken it is another object, which users of the former one cannot let go of.
 struct StagedObjects: Sendable {
   /// Where the sealed file of an object is.
@@ -20,36 +20,38 @@ struct StagedObjects: Sendable {
   struct Entry: Sendable {
     let number: UInt64
     let kind: ObjectKind
+    /// Under which keys it is sealed; another epoch may be in use by now.
+    let sealed: ObjectPlace
     var place: Place
     var userCount = 1
     /// The commit under way has brought it to its place. Should that commit fail, nothing keeps it there.
     var isPublished = false
   }
 
-  private var entries: [ObjectName: Entry] = [:]
+  private var entries: [ContentDigest: Entry] = [:]
   private var lastNumber: UInt64 = 0
   /// What the commit under way has brought to its place, in order.
-  private(set) var published: [ObjectName] = []
+  private(set) var published: [ContentDigest] = []
   /// What commits of this process have made durable, as far back as it remembers.
   private(set) var settled: Set<ObjectName> = []
   private static let settledLimit = 1 << 16
   /// Objects whose file a thread is bringing to the staging folder, to count it when it is whole.
-  private var arriving: Set<ObjectName> = []
+  private var arriving: Set<ContentDigest> = []
   /// Objects in the staging folder that had no user when they were looked at last.
-  private var unused: Set<ObjectName> = []
+  private var unused: Set<ContentDigest> = []
 
   /// The object, unless a commit has brought it to its place.
-  subscript(name: ObjectName) -> Entry? {
-    guard let entry = entries[name], !entry.isPublished else { return nil }
+  subscript(digest: ContentDigest) -> Entry? {
+    guard let entry = entries[digest], !entry.isPublished else { return nil }
     return entry
   }
 
   var count: Int { entries.count }
 
   /// Counts one more user of an object that is there; returns its number, nil if it is not there.
-  mutating func use(_ name: ObjectName) -> UInt64? {
-    entries[name]?.userCount += 1
-    return entries[name]?.number
+  mutating func use(_ digest: ContentDigest) -> UInt64? {
+    entries[digest]?.userCount += 1
+    return entries[digest]?.number
   }
 
   /// Whose it is to bring an object's file to the staging folder.
@@ -63,72 +65,73 @@ struct StagedObjects: Sendable {
   }
 
   /// Counts one more user of an object that is there, or gives the turn to one thread at a time.
-  mutating func takeTurn(_ name: ObjectName) -> Turn {
-    if let number = use(name) { return .staged(number) }
-    return arriving.insert(name).inserted ? .begins : .waits
+  mutating func takeTurn(_ digest: ContentDigest) -> Turn {
+    if let number = use(digest) { return .staged(number) }
+    return arriving.insert(digest).inserted ? .begins : .waits
   }
 
-  mutating func endTurn(_ name: ObjectName) { arriving.remove(name) }
+  mutating func endTurn(_ digest: ContentDigest) { arriving.remove(digest) }
 
   /// Takes in an object that was just put there, with one user more; returns its number, and how many bytes are no
   /// longer needed in memory as another thread had held the same content.
   mutating func add(
-    _ name: ObjectName, _ kind: ObjectKind, in place: Place
+    _ digest: ContentDigest, _ kind: ObjectKind, _ sealed: ObjectPlace, in place: Place
   ) -> (number: UInt64, freed: Int?) {
-    if let number = use(name) {
-      let freed = entries[name]?.place.heldByteCount
-      entries[name]?.place = place
-      entries[name]?.isPublished = false
-      return (number, freed)
-    }
-    lastNumber += 1
-    entries[name] = Entry(number: lastNumber, kind: kind, place: place)
-    return (lastNumber, nil)
+    let known = entries[digest]
+    let number = use(digest) ?? lastNumber + 1
+    lastNumber = max(lastNumber, number)
+    entries[digest] = Entry(
+      number: number, kind: kind, sealed: sealed, place: place,
+      userCount: entries[digest]?.userCount ?? 1)
+    return (number, known?.place.heldByteCount)
   }
 
   /// A user is gone; returns how many bytes are no longer needed in memory.
-  mutating func endUse(of name: ObjectName, number: UInt64) -> Int? {
-    guard let entry = entries[name], entry.number == number else { return nil }
-    entries[name]?.userCount -= 1
+  mutating func endUse(of digest: ContentDigest, number: UInt64) -> Int? {
+    guard let entry = entries[digest], entry.number == number else { return nil }
+    entries[digest]?.userCount -= 1
     guard entry.userCount == 1, !entry.isPublished else { return nil }
     if let freed = entry.place.heldByteCount {
-      entries[name] = nil
+      entries[digest] = nil
       return freed
     }
-    unused.insert(name)
+    unused.insert(digest)
     return nil
   }
 
   /// An object turned out to be lost: whoever stages the same content next has it written anew.
-  mutating func forget(_ name: ObjectName) {
-    entries[name] = nil
-    unused.remove(name)
+  mutating func forget(_ digest: ContentDigest) {
+    entries[digest] = nil
+    unused.remove(digest)
   }
 
-  /// Forgets the objects that nobody uses; returns those whose files are to be removed.
+  /// Forgets the objects that nobody uses; returns the names of those whose files are to be removed.
   mutating func takeUnused() -> [ObjectName] {
-    let names = unused.filter { self[$0]?.userCount == 0 }
-    for name in names { entries[name] = nil }
+    let names = unused.compactMap { digest -> ObjectName? in
+      guard let entry = self[digest], entry.userCount == 0 else { return nil }
+      entries[digest] = nil
+      return entry.sealed.name
+    }
     unused = []
-    return Array(names)
+    return names
   }
 
   // MARK: The commit under way
 
-  mutating func markPublished(_ name: ObjectName) {
-    guard self[name] != nil else { return }
-    entries[name]?.isPublished = true
-    published.append(name)
+  mutating func markPublished(_ digest: ContentDigest) {
+    guard self[digest] != nil else { return }
+    entries[digest]?.isPublished = true
+    published.append(digest)
   }
 
   /// The commit is done, and with it what it has brought to its place; returns the sizes of what was in memory.
   mutating func settle() -> [Int] {
     defer { published = [] }
     if settled.count > Self.settledLimit { settled = [] }
-    settled.formUnion(published)
-    return published.compactMap { name in
-      guard let entry = entries[name], entry.isPublished else { return nil }
-      entries[name] = nil
+    settled.formUnion(published.compactMap { entries[$0]?.sealed.name })
+    return published.compactMap { digest in
+      guard let entry = entries[digest], entry.isPublished else { return nil }
+      entries[digest] = nil
       return entry.place.heldByteCount
     }
   }
@@ -141,16 +144,16 @@ struct StagedObjects: Sendable {
   /// - Returns: The sizes of what is not needed in memory any more.
   mutating func restage(from position: Int, link: (ObjectName) -> Bool) -> [Int] {
     defer { published.removeSubrange(position...) }
-    return published[position...].compactMap { name in
-      guard var entry = entries[name], entry.isPublished else { return nil }
+    return published[position...].compactMap { digest in
+      guard var entry = entries[digest], entry.isPublished else { return nil }
       let isHeld = entry.place.heldByteCount != nil
-      guard entry.userCount > 0, isHeld || link(name) else {
-        entries[name] = nil
+      guard entry.userCount > 0, isHeld || link(entry.sealed.name) else {
+        entries[digest] = nil
         return entry.place.heldByteCount
       }
       if !isHeld { entry.place = .link }
       entry.isPublished = false
-      entries[name] = entry
+      entries[digest] = entry
       return nil
     }
   }
@@ -159,16 +162,16 @@ struct StagedObjects: Sendable {
 /// One user's hold on an object that no commit has yet: the object is not discarded before all of these are gone. Once
 /// a commit has the object it means nothing more.
 package final class ObjectUse: Sendable {
-  package let name: ObjectName
+  package let digest: ContentDigest
   private let number: UInt64
   private let store: ObjectStore
 
-  init(_ name: ObjectName, number: UInt64, in store: ObjectStore) {
-    self.name = name
+  init(_ digest: ContentDigest, number: UInt64, in store: ObjectStore) {
+    self.digest = digest
     self.number = number
     self.store = store
   }
 
   // No I/O happens here: what nobody uses any more is removed by `ObjectStore.removeUnused`.
-  deinit { store.endUse(of: name, number: number) }
+  deinit { store.endUse(of: digest, number: number) }
 }

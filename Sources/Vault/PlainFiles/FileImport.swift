@@ -65,7 +65,7 @@ package struct FileImport {
     }
     let member = self.member
     item.content = try inVault { () throws(VaultError) in
-      var chunks: [ObjectName?] = []
+      var chunks: [ContentDigest?] = []
       for start in stride(from: 0, to: content.count, by: Limits.chunkBytes) {
         let part = Array(content[start..<min(start + Limits.chunkBytes, content.count)])
         chunks.append(try member.objects.put(.chunk, part))
@@ -124,7 +124,7 @@ package struct FileImport {
     of descriptor: Int32, named name: FileName, path: String
   ) throws(PlainFileError) -> (size: UInt64, content: Item.Content) {
     var size: UInt64 = 0
-    var chunks: [ObjectName?] = []
+    var chunks: [ContentDigest?] = []
     while true {
       let count = try fillBuffer(from: descriptor, path: path)
       if count == 0 { break }
@@ -143,7 +143,7 @@ package struct FileImport {
   }
 
   /// The chunk in the buffer; nil when it is all zeros, which a hole is as good for.
-  private func put(_ count: Int) throws(PlainFileError) -> ObjectName? {
+  private func put(_ count: Int) throws(PlainFileError) -> ContentDigest? {
     let isHole = buffer.withUnsafeBytes { buffer in
       Self.zeros.withUnsafeBytes { memcmp(buffer.baseAddress!, $0.baseAddress!, count) == 0 }
     }

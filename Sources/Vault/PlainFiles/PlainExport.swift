@@ -198,7 +198,7 @@ extension PlainExport {
   }
 
   private mutating func write(
-    _ chunks: [ObjectName?], size: UInt64, to descriptor: Int32, path: String
+    _ chunks: [ContentDigest?], size: UInt64, to descriptor: Int32, path: String
   ) throws(PlainFileError) {
     let member = self.member
     var offset: UInt64 = 0

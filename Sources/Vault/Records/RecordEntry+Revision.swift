@@ -2,7 +2,7 @@ import VaultModel
 
 extension RecordEntry {
   /// What the manifest keeps of a revision.
-  init(_ revision: RecordRevision, named name: ObjectName, summary: FrontMatterSummary) {
+  init(_ revision: RecordRevision, named name: ContentDigest, summary: FrontMatterSummary) {
     self.init(
       record: revision.record, parent: revision.place.parent, title: revision.place.title,
       type: summary.type, date: summary.date, revision: name, version: revision.version,

@@ -10,7 +10,7 @@ extension Member {
   package func log(_ edits: [RecordEdit]) throws(VaultError) -> Bool {
     if let damage = damage.withLock({ $0 }) { throw damage }
     try requireWritable()
-    var objects: [ObjectName: RedoRecord.Object] = [:]
+    var objects: [ContentDigest: RedoRecord.Object] = [:]
     for edit in edits {
       for case let item? in edit.items.values {
         guard try addHeldObjects(of: item.content, to: &objects) else { return false }
@@ -26,20 +26,20 @@ extension Member {
   ///
   /// - Returns: False if there are such in files that no commit has waited for, or too many.
   private func addHeldObjects(
-    of content: Item.Content, to objects: inout [ObjectName: RedoRecord.Object]
+    of content: Item.Content, to objects: inout [ContentDigest: RedoRecord.Object]
   ) throws(VaultError) -> Bool {
     switch content {
     case .none, .inline, .symlink: return true
     case .indexes(let indexes): return !indexes.contains(where: self.objects.isStaged)
-    case .chunks(let names):
-      for case let name? in names where objects[name] == nil {
-        switch self.objects.whereabouts(of: name) {
+    case .chunks(let chunks):
+      for case let digest? in chunks where objects[digest] == nil {
+        switch self.objects.whereabouts(of: digest) {
         case .inPlace: continue
         case .inStagingFolder: return false
         case .held(let file):
-          if redoLog.holds(name) { continue }
+          if redoLog.holds(digest) { continue }
           guard objects.count < Self.redoObjectLimit else { return false }
-          objects[name] = RedoRecord.Object(name: name, kind: .chunk, file: file)
+          objects[digest] = RedoRecord.Object(digest: digest, kind: .chunk, file: file)
         }
       }
       return true
@@ -69,12 +69,8 @@ extension Member {
       guard commit.redone(of: writer) < last.sequence else { return nil }
       let uses = try stage(objects)
       defer { withExtendedLifetime(uses) {} }
-      var edits = last.record.edits.map { RecordEdit($0).renamingChunks(uses.mapValues(\.name)) }
-      if last.keyID != register.keys.current.keyID {
-        for index in edits.indices { edits[index].mayNameOldObjects = true }
-      }
       try commit.joinConcurrent()
-      try commit.add(edits)
+      try commit.add(last.record.edits.map { RecordEdit($0) })
       commit.folds = Head.Redone(writer: writer, sequence: last.sequence)
       return try commit.finish(changedByOthers: changed)
     }
@@ -82,14 +78,12 @@ extension Member {
     return true
   }
 
-  /// Stages the content of logged objects under the current keys; tells what became of them by the names they had.
-  private func stage(
-    _ objects: [RedoRecord.Object]
-  ) throws(VaultError) -> [ObjectName: ObjectUse] {
-    var uses: [ObjectName: ObjectUse] = [:]
-    for object in objects where uses[object.name] == nil {
-      let content = try self.objects.content(of: object.file, named: object.name, object.kind)
-      uses[object.name] = try self.objects.stage(object.kind, content)
+  /// Stages the content of logged objects under the current keys.
+  private func stage(_ objects: [RedoRecord.Object]) throws(VaultError) -> [ObjectUse] {
+    var uses: [ObjectUse] = []
+    for object in objects {
+      let content = try self.objects.content(of: object.file, object.digest, object.kind)
+      uses.append(try self.objects.stage(object.kind, content))
     }
     return uses
   }

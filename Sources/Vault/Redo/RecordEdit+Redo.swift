@@ -26,15 +26,4 @@ extension RecordEdit {
     for name in edit.removed { items.updateValue(nil, forKey: name) }
     for item in edit.seen { seen[item.name] = item.time }
   }
-
-  /// Puts other names in the place of chunks.
-  func renamingChunks(_ names: [ObjectName: ObjectName]) -> RecordEdit {
-    var edit = self
-    for (name, item) in items {
-      guard var item, case .chunks(let chunks) = item.content else { continue }
-      item.content = .chunks(chunks.map { chunk in chunk.map { names[$0] ?? $0 } })
-      edit.items[name] = item
-    }
-    return edit
-  }
 }

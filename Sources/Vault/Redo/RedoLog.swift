@@ -14,7 +14,7 @@ final class RedoLog: Sendable {
     /// Of the last record that may be in the file; goes on over the whole life of the process.
     var sequence: UInt64 = 0
     /// Objects that a record since the last commit holds.
-    var objects: Set<ObjectName> = []
+    var objects: Set<ContentDigest> = []
     /// A record may be there or not: nothing may follow it.
     var isBroken = false
   }
@@ -40,7 +40,9 @@ final class RedoLog: Sendable {
   /// Whether everything logged is in a commit.
   var isEmpty: Bool { state.withLock { $0.offset == 0 && !$0.isBroken } }
 
-  func holds(_ name: ObjectName) -> Bool { state.withLock { $0.objects.contains(name) } }
+  func holds(_ digest: ContentDigest) -> Bool {
+    state.withLock { $0.objects.contains(digest) }
+  }
 
   /// What a head says that has all that was logged; nil when nothing was since the last one.
   var mark: Head.Redone? {
@@ -73,7 +75,7 @@ final class RedoLog: Sendable {
         }
         state.isBroken = false
         state.offset += bytes.count
-        state.objects.formUnion(record.objects.map(\.name))
+        state.objects.formUnion(record.objects.map(\.digest))
         return true
       } catch {
         return false

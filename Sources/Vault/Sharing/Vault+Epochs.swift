@@ -211,6 +211,7 @@ private struct EpochBeginning {
       }
     }
     try PendingEpoch.remove(of: member.id, state: context.state)
+    vault.noteLeftBehind(translation.leftBehind, of: member)
   }
 
   /// The link that begins the epoch and says whose access ends, after the wraps for all who keep theirs and have an open

@@ -25,7 +25,7 @@ package struct OpenedHead: Sendable {
   }
 
   /// Every segment that the head names.
-  package var segments: [ObjectName] { head.segments }
+  package var segments: [ContentDigest] { head.segments }
 }
 
 /// What a sync asks of a member and does to it.
@@ -45,9 +45,18 @@ extension Member {
     }
   }
 
-  /// Whether a head here names the segment: then it is here, and all that it holds is known.
-  package func names(_ segment: ObjectName) -> Bool {
-    heads.withLock { $0.namedSegments.contains(segment) }
+  /// The segments that heads of an epoch here name: these are here under its keys, and all that they hold is known.
+  package func segments(in epoch: StatementID) -> Set<ContentDigest> {
+    heads.withLock { heads in
+      Set(heads.loaded.values.lazy.filter { $0.body.epoch == epoch }.flatMap(\.head.segments))
+    }
+  }
+
+  /// Whether the entry's revision is here under the keys in use.
+  package func isUnderKeysInUse(_ entry: RecordEntry) -> Bool {
+    if register.keys.others.isEmpty { return true }
+    // What keeps it from being told is told to whoever reads the revision.
+    return (try? objects.isPresentNow(entry.revision)) ?? true
   }
 
   /// Whether the link that began the epoch is here.

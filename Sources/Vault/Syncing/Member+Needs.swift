@@ -2,7 +2,7 @@ import VaultModel
 
 /// An object that records of a member are made of.
 package struct NeededObject: Hashable, Sendable {
-  package var name: ObjectName
+  package var digest: ContentDigest
   package var kind: ObjectKind
   /// How many bytes of content are needed of it; 0 where only its own decoding tells.
   package var contentByteCount: Int
@@ -10,9 +10,10 @@ package struct NeededObject: Hashable, Sendable {
   package var isOnlyInHistory: Bool
 
   package init(
-    name: ObjectName, kind: ObjectKind, contentByteCount: Int = 0, isOnlyInHistory: Bool = false
+    digest: ContentDigest, kind: ObjectKind, contentByteCount: Int = 0,
+    isOnlyInHistory: Bool = false
   ) {
-    self.name = name
+    self.digest = digest
     self.kind = kind
     self.contentByteCount = contentByteCount
     self.isOnlyInHistory = isOnlyInHistory
@@ -25,11 +26,11 @@ extension Member {
   /// What has to be read on the way and cannot be is needed too; what stands below it is not known and left out. An
   /// older revision that is missing was collected, and nobody needs it.
   package func neededObjects(where isWanted: (RecordEntry) -> Bool) -> [NeededObject] {
-    var found: [ObjectName: NeededObject] = [:]
+    var found: [ContentDigest: NeededObject] = [:]
     func note(_ reference: ObjectReference) {
-      if let known = found[reference.name], !known.isOnlyInHistory { return }
-      found[reference.name] = NeededObject(
-        name: reference.name, kind: reference.kind,
+      if let known = found[reference.digest], !known.isOnlyInHistory { return }
+      found[reference.digest] = NeededObject(
+        digest: reference.digest, kind: reference.kind,
         contentByteCount: reference.contentByteCount ?? 0,
         isOnlyInHistory: reference.isOnlyInHistory)
     }
@@ -37,6 +38,6 @@ extension Member {
     walk.walkAll(
       where: isWanted, keeps: { _, _ in true },
       visit: note, fail: { reference, _ in note(reference) }, progress: { _ in })
-    return found.values.sorted { $0.name < $1.name }
+    return found.values.sorted { $0.digest < $1.digest }
   }
 }

@@ -12,6 +12,9 @@ package struct MemberHeads: Sendable {
   package let knownCounters: [DeviceID: UInt64]
   let register: HeadRegister
 
+  /// The epoch in use.
+  package var epoch: StatementID { register.keys.currentEpoch }
+
   /// A head from elsewhere, verified against `tree` and opened.
   ///
   /// - Throws: `damaged` when it does not count.
@@ -37,7 +40,7 @@ package struct MemberHeads: Sendable {
   }
 
   /// What a segment says of the heads before it; nothing if it is not here or damaged, which the whole sync tells.
-  private func lineage(in segment: ObjectName) throws(VaultError) -> SegmentLineage? {
+  private func lineage(in segment: ContentDigest) throws(VaultError) -> SegmentLineage? {
     do throws(VaultError) {
       let bytes = try objects.content(segment, kind: .segment)
       do throws(ModelError) { return try Segment(decoding: bytes).lineage } catch { return nil }
@@ -52,7 +55,7 @@ package struct MemberHeads: Sendable {
   /// A revision, whole but for the pages of its item tree.
   ///
   /// - Throws: `missing`, `damaged`.
-  package func revision(_ name: ObjectName) throws(VaultError) -> RecordRevision {
+  package func revision(_ name: ContentDigest) throws(VaultError) -> RecordRevision {
     let bytes = try objects.content(name, kind: .record)
     do { return try RecordRevision(decoding: bytes) } catch {
       throw VaultError(error, path: objects.path(of: name).string)

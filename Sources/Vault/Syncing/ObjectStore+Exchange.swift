@@ -16,6 +16,9 @@ extension ObjectStore {
   /// Where the object stands in every copy of the vault.
   package func vaultPath(of name: ObjectName) -> VaultPath { .object(member, name) }
 
+  /// Where the content belongs under the keys in use.
+  package func vaultPath(of digest: ContentDigest) -> VaultPath { vaultPath(of: name(of: digest)) }
+
   /// The largest file that an object of this kind can be.
   package static func fileSizeLimit(of kind: ObjectKind) -> Int {
     ObjectLayout.largestFileSize(of: kind)
@@ -30,23 +33,49 @@ extension ObjectStore {
     }
   }
 
-  /// Whether a file stands under the object's name; it is not opened.
-  package func isPresent(_ name: ObjectName) throws(VaultError) -> Bool {
-    let path = path(of: name)
-    return try storing { () throws(BlobStoreError) in try store.size(of: path) } != nil
-  }
-
   /// The object as it stands here, authenticated to the last byte, so that damage does not travel.
   ///
   /// - Parameter kind: What it must be; nil takes the header's word.
   /// - Throws: `missing`, `damaged`.
   package func sealedObject(
-    _ name: ObjectName, kind: ObjectKind?
+    _ name: ObjectName, kind: ObjectKind? = nil
   ) throws(VaultError) -> SealedObject {
     let path = path(of: name)
     let limit = Self.fileSizeLimit(of: kind ?? .announcement)
     let file = try storing { () throws(BlobStoreError) in try store.read(path, limit: limit) }
     return try authenticate(name, kind: kind, file: file)
+  }
+
+  /// The content as an object of an epoch, whichever keys it stands under here.
+  ///
+  /// - Throws: `missing`, `damaged`.
+  package func sealedObject(
+    _ digest: ContentDigest, kind: ObjectKind, in epoch: StatementID
+  ) throws(VaultError) -> SealedObject {
+    let place = ObjectPlace(of: digest, epochKeys(epoch))
+    do throws(VaultError) { return try sealedObject(place.name, kind: kind) } catch {
+      guard case .missing = error, !keys.others.isEmpty else { throw error }
+    }
+    let content = try placedContent(digest, kind: kind)
+    let file = place.keys.seal(name: place.name, kind: kind, content: content)
+    return SealedObject(kind: kind, file: file, content: kind == .chunk ? [] : content)
+  }
+
+  /// What is here of a content, which a head of this epoch names; nil where nothing is. What stands under other keys than
+  /// those in use only is put under these, if they are the epoch's.
+  ///
+  /// - Throws: `damaged`; `noSpace`, `io`.
+  package func contentSealedAnew(
+    _ digest: ContentDigest, kind: ObjectKind, in epoch: StatementID
+  ) throws(VaultError) -> [UInt8]? {
+    let keys = epochKeys(epoch)
+    if try isPresent(keys.name(of: digest)) {
+      return try sealedObject(keys.name(of: digest), kind: kind).content
+    }
+    guard try isPresent(digest) else { return nil }
+    let content = try placedContent(digest, kind: kind)
+    if keys.keyID == self.keys.current.keyID { _ = try write(kind, content, under: keys) }
+    return kind == .chunk ? [] : content
   }
 
   /// A file that is said to be this object, once it was seen to be: every block authenticates and the content

@@ -135,14 +135,14 @@ private struct MemberCheck {
 
   mutating func run(into report: inout CheckReport) throws(VaultError) {
     let name = member.name.string
-    var references: [ObjectName: ObjectReference] = [:]
+    var references: [ContentDigest: ObjectReference] = [:]
     var problems: [Problem] = []
     let total = UInt64(member.allEntries().count)
     MemberWalk(member: member).walkAll(
       keeps: { _, _ in true },
       visit: { reference in
-        if let known = references[reference.name], !known.isOnlyInHistory { return }
-        references[reference.name] = reference
+        if let known = references[reference.digest], !known.isOnlyInHistory { return }
+        references[reference.digest] = reference
       },
       fail: { reference, error in problems.append(problem(error, reference)) },
       progress: { [progress] done in
@@ -150,9 +150,9 @@ private struct MemberCheck {
           progress(WorkProgress(label: name, done: UInt64(done), total: total))
         }
       })
-    for segment in segmentNames() {
+    for segment in segments() {
       references[segment] = ObjectReference(
-        name: segment, kind: .segment, record: .root, item: nil, contentByteCount: nil,
+        digest: segment, kind: .segment, record: .root, item: nil, contentByteCount: nil,
         isOnlyInHistory: false)
     }
     for entry in member.allEntries() where entry.hasUnreadableFrontMatter && !entry.isDeleted {
@@ -162,22 +162,24 @@ private struct MemberCheck {
           reason: "the front matter of its note does not parse; the text is kept as it is",
           member: name, record: member.displayPath(of: entry.record), item: "record.md"))
     }
-    let sizes = try objectSizes(known: references, &report)
-    problems += present(references, sizes, &report)
-    if readsData { problems += read(references, sizes, &report) }
+    let sizes = try objectSizes()
+    let places = member.objects.places(of: references.keys, among: sizes)
+    count(sizes, named: Set(places.values), &report)
+    problems += present(references, places.mapValues { sizes[$0] ?? 0 }, &report)
+    if readsData { problems += read(references, places, sizes, &report) }
     report.recordCount += member.recordCount
     report.objectCount += references.count
     report.problems += problems
   }
 
-  private func segmentNames() -> [ObjectName] {
+  private func segments() -> [ContentDigest] {
     member.heads.withLock { heads in
       heads.loaded.values.flatMap(\.head.segments)
     }
   }
 
   private func problem(_ error: VaultError, _ reference: ObjectReference) -> Problem {
-    var problem = Problem(error, path: member.objects.path(of: reference.name).string)
+    var problem = Problem(error, path: member.objects.path(of: reference.digest).string)
     problem.member = member.name.string
     if reference.kind != .segment { problem.record = member.displayPath(of: reference.record) }
     problem.item = reference.item?.string
@@ -186,30 +188,31 @@ private struct MemberCheck {
     return problem
   }
 
-  /// The sizes of all object files of the member; counts those that nothing names.
-  private func objectSizes(
-    known: [ObjectName: ObjectReference], _ report: inout CheckReport
-  ) throws(VaultError) -> [ObjectName: UInt64] {
-    var sizes: [ObjectName: UInt64] = [:]
-    for (name, size) in try member.objects.list() {
-      sizes[name] = size
-      if known[name] == nil {
+  /// The sizes of all object files of the member.
+  private func objectSizes() throws(VaultError) -> [ObjectName: UInt64] {
+    Dictionary(try member.objects.list()) { first, _ in first }
+  }
+
+  private func count(
+    _ sizes: [ObjectName: UInt64], named: Set<ObjectName>, _ report: inout CheckReport
+  ) {
+    for (name, size) in sizes {
+      if named.contains(name) {
+        report.objectByteCount += size
+      } else {
         report.unusedCount += 1
         report.unusedByteCount += size
-      } else {
-        report.objectByteCount += size
       }
     }
-    return sizes
   }
 
   private func present(
-    _ references: [ObjectName: ObjectReference], _ sizes: [ObjectName: UInt64],
+    _ references: [ContentDigest: ObjectReference], _ sizes: [ContentDigest: UInt64],
     _ report: inout CheckReport
   ) -> [Problem] {
     references.values.compactMap { reference in
-      let path = member.objects.path(of: reference.name).string
-      guard let size = sizes[reference.name] else {
+      let path = member.objects.path(of: reference.digest).string
+      guard let size = sizes[reference.digest] else {
         guard context.lazy != nil, reference.kind == .chunk else {
           return problem(.missing(path: path), reference)
         }
@@ -235,26 +238,29 @@ private struct MemberCheck {
 
   /// Opens every object and computes its name again.
   private func read(
-    _ references: [ObjectName: ObjectReference], _ sizes: [ObjectName: UInt64],
-    _ report: inout CheckReport
+    _ references: [ContentDigest: ObjectReference], _ places: [ContentDigest: ObjectName],
+    _ sizes: [ObjectName: UInt64], _ report: inout CheckReport
   ) -> [Problem] {
-    let work = references.values.filter { sizes[$0.name] != nil }.sorted { $0.name < $1.name }
-    let total = work.reduce(0) { $0 + (sizes[$1.name] ?? 0) }
+    // In the order of the files.
+    let work = places.sorted { $0.value < $1.value }.compactMap { digest, name in
+      references[digest].map { (reference: $0, byteCount: sizes[name] ?? 0) }
+    }
+    let total = work.reduce(0) { $0 + $1.byteCount }
     let state = Mutex((problems: [Problem](), done: UInt64(0), shown: UInt64(0)))
     let member = self.member
     let label = member.name.string
     let progress = self.progress
     DispatchQueue.concurrentPerform(iterations: work.count) { position in
-      let reference = work[position]
+      let (reference, byteCount) = work[position]
       var found: Problem?
       do throws(VaultError) {
-        try member.objects.verify(reference.name, kind: reference.kind)
+        try member.objects.verify(reference.digest, kind: reference.kind)
       } catch {
         found = problem(error, reference)
       }
       let shown = state.withLock { state -> UInt64? in
         if let found { state.problems.append(found) }
-        state.done += sizes[reference.name] ?? 0
+        state.done += byteCount
         guard state.done - state.shown > 8 << 20 || state.done == total else { return nil }
         state.shown = state.done
         return state.done
@@ -284,7 +290,7 @@ extension ObjectStore {
   /// Opens the whole object and computes its name again.
   ///
   /// - Throws: `missing`, `damaged`.
-  func verify(_ name: ObjectName, kind: ObjectKind) throws(VaultError) {
-    _ = try content(name, kind: kind)
+  func verify(_ digest: ContentDigest, kind: ObjectKind) throws(VaultError) {
+    _ = try content(digest, kind: kind)
   }
 }

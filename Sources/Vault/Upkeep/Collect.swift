@@ -72,7 +72,7 @@ private struct MemberCollection {
       report.skippedMembers.append(member.name.string)
       return
     }
-    let listed = try member.objects.list().filter { !needed.contains($0.0) }
+    let listed = try unlisted(by: needed)
     let going = Set(try withoutWhatMayBeNamed(listed.map(\.0)))
     let unused = listed.filter { going.contains($0.0) }
     guard !unused.isEmpty else { return }
@@ -92,8 +92,7 @@ private struct MemberCollection {
 
   mutating func makeRoom() throws(VaultError) {
     guard try catchUp(), let needed = neededObjects(without: []) else { return }
-    let unused = try withoutWhatMayBeNamed(
-      member.objects.list().map(\.0).filter { !needed.contains($0) })
+    let unused = try withoutWhatMayBeNamed(unlisted(by: needed).map(\.0))
     guard let removable = try removable(unused) else { return }
     try member.removeFirst(Self.roomFileCount, of: removable)
   }
@@ -147,10 +146,20 @@ private struct MemberCollection {
       whatWasReplacedAt: entry.time, by: entry.device, counter: entry.version[entry.device])
   }
 
+  /// The object files under whose names none of these contents stands, with their sizes.
+  private func unlisted(
+    by needed: Set<ContentDigest>
+  ) throws(VaultError) -> [(ObjectName, UInt64)] {
+    let listed = try member.objects.list()
+    let sizes = Dictionary(listed) { first, _ in first }
+    let named = Set(member.objects.places(of: needed, among: sizes).values)
+    return listed.filter { !named.contains($0.0) }
+  }
+
   /// Everything that is named; nil when something cannot be read, so that it is not known.
-  private func neededObjects(without forgotten: Set<RecordID>) -> Set<ObjectName>? {
+  private func neededObjects(without forgotten: Set<RecordID>) -> Set<ContentDigest>? {
     guard member.damageReason == nil, !member.hasLinesApart else { return nil }
-    var needed: Set<ObjectName> = []
+    var needed: Set<ContentDigest> = []
     needed.formUnion(member.heads.withLock { $0.namedObjects })
     var isWhole = true
     MemberWalk(member: member).walkAll(
@@ -158,7 +167,7 @@ private struct MemberCollection {
         retention.keeps(
           whatWasReplacedAt: newer.time, by: newer.device, counter: newer.version[newer.device])
       },
-      visit: { if !forgotten.contains($0.record) { needed.insert($0.name) } },
+      visit: { if !forgotten.contains($0.record) { needed.insert($0.digest) } },
       fail: { _, _ in isWhole = false },
       progress: { _ in })
     return isWhole ? needed : nil
@@ -178,11 +187,11 @@ private struct MemberCollection {
   }
 
   /// What this device has announced, and in which head.
-  private var announcement: (name: ObjectName, counter: UInt64)? {
+  private var announcement: (digest: ContentDigest, counter: UInt64)? {
     let own = member.context.device.id
-    guard let head = member.heads.withLock({ $0.loaded[own]?.head }), let name = head.announcement
+    guard let head = member.heads.withLock({ $0.loaded[own]?.head }), let digest = head.announcement
     else { return nil }
-    return (name, head.announcedAt)
+    return (digest, head.announcedAt)
   }
 
   /// Those of the unused objects that may go now; nil when other devices must see first what is to go.
@@ -194,7 +203,7 @@ private struct MemberCollection {
         other.head.cover.contains { $0.device == own && $0.counter >= announcement.counter }
       })
     else { return nil }
-    let announced = try member.announced(announcement.name)
+    let announced = try member.announced(announcement.digest)
     return withoutWhatStays(unused.filter(announced.contains))
   }
 
@@ -203,8 +212,10 @@ private struct MemberCollection {
   private func withoutWhatStays(_ names: [ObjectName]) -> [ObjectName] {
     let going = Set(names)
     var left = going
+    let objects = member.objects
     MemberWalk(member: member).walkAll(
-      keeps: { older, _ in !going.contains(older) }, visit: { left.remove($0.name) },
+      keeps: { older, _ in going.isDisjoint(with: objects.names(of: older)) },
+      visit: { left.subtract(objects.names(of: $0.digest)) },
       // What is kept was read before; what an older revision names that cannot be read, nobody knows.
       fail: { _, _ in }, progress: { _ in })
     return left.sorted()
@@ -218,7 +229,7 @@ extension ObjectStore {
   ) throws(VaultError) -> Bool {
     do throws(VaultError) {
       guard try kind(of: name) == .segment else { return false }
-      let bytes = try content(name, kind: .segment)
+      let bytes = try opened(name, kind: .segment).content
       do throws(ModelError) {
         return try Segment(decoding: bytes).entries.contains(where: isSuch)
       } catch {
@@ -237,7 +248,7 @@ extension Member {
   /// What a device means to remove.
   ///
   /// - Throws: `missing`, `damaged`.
-  func announced(_ announcement: ObjectName) throws(VaultError) -> Set<ObjectName> {
+  func announced(_ announcement: ContentDigest) throws(VaultError) -> Set<ObjectName> {
     let bytes = try objects.content(announcement, kind: .announcement)
     do { return Set(try Announcement(decoding: bytes).names) } catch {
       throw VaultError(error, path: objects.path(of: announcement).string)
@@ -254,7 +265,8 @@ extension Member {
         // Someone committed in between: what they name may be among them. The next run sees.
         guard changed.isEmpty else { return }
         // A head that brought no news may name segments that have just come.
-        let names = names.filter { [named = heads.namedSegments] in !named.contains($0) }
+        let named = Set(heads.namedSegments.flatMap(objects.names))
+        let names = names.filter { !named.contains($0) }
         for remote in try RemoteRegistry(state: context.state).all() {
           try RemoteRemovals(of: id, on: remote.name, state: context.state).add(names)
         }

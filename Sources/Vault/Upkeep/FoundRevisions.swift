@@ -5,7 +5,7 @@ import VaultModel
 /// Whoever once had the keys can have put it there, also a viewer, or somebody who was let out: holding keys is not the
 /// right to write.
 package struct UnvouchedRevision: Sendable {
-  package let name: ObjectName
+  package let name: ContentDigest
   /// What the record is called in it.
   package let title: FileName
   package let record: RecordID
@@ -18,7 +18,7 @@ package struct UnvouchedRevision: Sendable {
 /// The revisions that were found in the folder of a member that is repaired.
 struct FoundRevisions {
   struct Found {
-    let name: ObjectName
+    let name: ContentDigest
     let byteCount: UInt64
     let revision: RecordRevision
   }
@@ -30,7 +30,7 @@ struct FoundRevisions {
   ///   - roots: What verified heads name; these, and all that they replaced, are vouched for.
   ///   - isVouchedFor: Whether a revision is, whatever names it.
   init(
-    _ all: [Found], named roots: Set<ObjectName>, isVouchedFor: (ObjectName) -> Bool
+    _ all: [Found], named roots: Set<ContentDigest>, isVouchedFor: (ContentDigest) -> Bool
   ) {
     let byName = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
     var reached = roots.union(all.map(\.name).filter(isVouchedFor))
@@ -60,7 +60,7 @@ extension Member {
   }
 
   /// All revisions that segments of verified heads name, as far as these can be read.
-  func namedRevisions() throws(VaultError) -> Set<ObjectName> {
+  func namedRevisions() throws(VaultError) -> Set<ContentDigest> {
     var names = Set(allEntries().map(\.revision))
     for head in heads.withLock({ Array($0.loaded.values) }) {
       for segment in head.head.segments {

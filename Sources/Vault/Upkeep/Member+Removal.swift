@@ -27,8 +27,9 @@ extension Member {
         throw VaultError(error)
       }
       objects.forgetReader(name)
-      revisions.withLock { $0.remove(name) }
     }
+    // What is decoded is known by its digest.
+    revisions.withLock { $0.removeAll() }
   }
 
   /// An epoch is being begun, or one that has come was not taken over yet: what is being sealed anew is named by nothing,
@@ -41,34 +42,63 @@ extension Member {
   }
 
   /// Those of the objects that nothing names: no head, no record, no revision that is kept; nil while that cannot be
-  /// told, because something cannot be read.
-  ///
-  /// - Parameter isWanted: Which records may name them; all of them by default.
+  /// told, because something cannot be read. What a content is that stands under none of the keys in use yet, the
+  /// object under other keys is needed.
   package func unneeded(
     _ names: some Sequence<ObjectName>, by isWanted: (RecordEntry) -> Bool = { _ in true }
-  ) -> [ObjectName]? {
-    guard let left = unnamed(names, by: isWanted) else { return nil }
-    let heads = heads.withLock { $0.namedObjects }
-    return left.filter { !heads.contains($0) }
+  ) throws(VaultError) -> [ObjectName]? {
+    var left = Set(names)
+    if left.isEmpty { return [] }
+    var failure: VaultError?
+    func need(_ digest: ContentDigest) {
+      let names = objects.names(of: digest)
+      left.remove(names[0])
+      guard !left.isDisjoint(with: names) else { return }
+      do throws(VaultError) {
+        if try !objects.isPresent(names[0]) { left.subtract(names) }
+      } catch {
+        failure = error
+      }
+    }
+    let isWhole = visitNamed(by: isWanted, need)
+    heads.withLock { $0.namedObjects }.forEach(need)
+    if let failure { throw failure }
+    return isWhole ? left.sorted() : nil
+  }
+
+  /// Those of the contents that nothing names; nil while that cannot be told, because something cannot be read.
+  func unneeded(
+    _ digests: Set<ContentDigest>, by isWanted: (RecordEntry) -> Bool = { _ in true }
+  ) -> Set<ContentDigest>? {
+    unnamed(digests, by: isWanted)?.subtracting(heads.withLock { $0.namedObjects })
   }
 
   /// The same without looking at the heads, whose lock the caller may hold.
   func unnamed(
-    _ names: some Sequence<ObjectName>, by isWanted: (RecordEntry) -> Bool
-  ) -> [ObjectName]? {
-    var names = Set(names)
-    if names.isEmpty { return [] }
+    _ digests: Set<ContentDigest>, by isWanted: (RecordEntry) -> Bool
+  ) -> Set<ContentDigest>? {
+    var left = digests
+    if left.isEmpty { return [] }
+    return visitNamed(by: isWanted) { left.remove($0) } ? left : nil
+  }
+
+  /// Visits every content that records name, as often as it is named.
+  ///
+  /// - Returns: Whether all of them could be looked into.
+  private func visitNamed(
+    by isWanted: (RecordEntry) -> Bool, _ visit: (ContentDigest) -> Void
+  ) -> Bool {
     var isWhole = true
     MemberWalk(member: self).walkAll(
-      where: isWanted, keeps: { _, _ in true }, visit: { names.remove($0.name) },
+      where: isWanted, keeps: { _, _ in true }, visit: { visit($0.digest) },
       fail: { _, _ in isWhole = false }, progress: { _ in })
-    return isWhole ? names.sorted() : nil
+    return isWhole
   }
 }
 
 extension HeadsState {
   /// What the heads that count name themselves.
-  var namedObjects: Set<ObjectName> {
+  var namedObjects: Set<ContentDigest> {
     loaded.values.reduce(into: []) { names, head in
       names.formUnion(head.head.segments)
       if let announcement = head.head.announcement { names.insert(announcement) }
@@ -76,7 +106,7 @@ extension HeadsState {
   }
 
   /// What says which objects devices mean to remove, besides this one.
-  func announcements(besides device: DeviceID) -> Set<ObjectName> {
+  func announcements(besides device: DeviceID) -> Set<ContentDigest> {
     Set(loaded.values.filter { $0.device != device }.compactMap(\.head.announcement))
   }
 }

@@ -5,19 +5,19 @@ import VaultModel
 /// What this process has replaced and nobody else has seen. Docs/Format.md, "Thinning".
 struct ReplacedObjects: Sendable {
   /// What versions that were thinned out named.
-  var thinned: Set<ObjectName> = []
+  var thinned: Set<ContentDigest> = []
   /// The segments of this device's heads that this process wrote, with the counter of the head.
-  var segments: [ObjectName: UInt64] = [:]
+  var segments: [ContentDigest: UInt64] = [:]
   /// Those of them that no head names any more.
-  var replacedSegments: [ObjectName: UInt64] = [:]
+  var replacedSegments: [ContentDigest: UInt64] = [:]
 
-  mutating func forget(_ names: Set<ObjectName>) {
+  mutating func forget(_ names: Set<ContentDigest>) {
     thinned.subtract(names)
     for name in names { replacedSegments[name] = nil }
   }
 
   /// A head that names these segments takes the place of one that names others.
-  mutating func replace(_ old: [ObjectName], by new: [ObjectName], counter: UInt64) {
+  mutating func replace(_ old: [ContentDigest], by new: [ContentDigest], counter: UInt64) {
     for name in new where !old.contains(name) { segments[name] = counter }
     for name in old where !new.contains(name) {
       replacedSegments[name] = segments.removeValue(forKey: name)
@@ -47,7 +47,7 @@ extension Member {
       noteChanges(changed.union(try writer.finish().joined))
       return result
     }
-    var names: Set<ObjectName> = []
+    var names: Set<ContentDigest> = []
     for version in thinned { try addObjects(of: version, to: &names) }
     replaced.withLock { $0.thinned.formUnion(names) }
     return aging
@@ -55,7 +55,7 @@ extension Member {
 
   /// Looks which of the replaced objects that nobody else has seen nothing names; nil while that cannot be told. Looks
   /// through everything that the member has.
-  package func unneededReplaced(seenElsewhere: UInt64) -> [ObjectName]? {
+  package func unneededReplaced(seenElsewhere: UInt64) -> Set<ContentDigest>? {
     guard damageReason == nil, let isAlone = isOnlyDevice else { return nil }
     touched.withLock { $0 = [] }
     let own = context.device.id
@@ -80,7 +80,7 @@ extension Member {
 
   /// Removes those that `unneededReplaced` gave, but for what this process uses and what was named again since.
   package func removeReplaced(
-    _ names: [ObjectName], except inUse: Set<ObjectName>
+    _ digests: Set<ContentDigest>, except inUse: Set<ContentDigest>
   ) throws(VaultError) {
     try heads.withLock { (heads) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
@@ -90,11 +90,10 @@ extension Member {
           try headFiles().allSatisfy({ heads.seen[$0.device] != nil })
         else { return }
         let touched = touched.withLock { $0 ?? [] }
-        guard let left = unnamed(names, by: { touched.contains($0.record) }) else { return }
-        let used = heads.namedObjects.union(inUse)
-        let gone = left.filter { !used.contains($0) }
-        try removeObjects(gone)
-        replaced.withLock { $0.forget(Set(gone)) }
+        guard let left = unnamed(digests, by: { touched.contains($0.record) }) else { return }
+        let gone = left.subtracting(heads.namedObjects).subtracting(inUse)
+        try removeObjects(gone.map(objects.name).sorted())
+        replaced.withLock { $0.forget(gone) }
       }
     }
   }
@@ -124,7 +123,7 @@ extension Member {
 
   /// Adds the objects that a version names, itself included. Pages that are in the set are not looked into again.
   private func addObjects(
-    of version: OwnPast.Version, to names: inout Set<ObjectName>
+    of version: OwnPast.Version, to names: inout Set<ContentDigest>
   ) throws(VaultError) {
     names.insert(version.name)
     var items = version.revision.document.map { [$0] } ?? []

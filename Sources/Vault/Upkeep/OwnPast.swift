@@ -4,7 +4,7 @@ import VaultModel
 /// nobody else has seen them.
 struct OwnPast {
   struct Version {
-    let name: ObjectName
+    let name: ContentDigest
     let revision: RecordRevision
   }
 
@@ -14,10 +14,10 @@ struct OwnPast {
   ///   - seen: Up to which of this device's heads somebody else may have seen.
   ///   - load: The revision of a name; nil when it is not kept.
   init(
-    of current: ObjectName, device: DeviceID, seen: UInt64,
-    load: (ObjectName) throws(VaultError) -> RecordRevision?
+    of current: ContentDigest, device: DeviceID, seen: UInt64,
+    load: (ContentDigest) throws(VaultError) -> RecordRevision?
   ) throws(VaultError) {
-    var next: ObjectName? = current
+    var next: ContentDigest? = current
     while let name = next, let revision = try load(name) {
       guard revision.device == device, revision.version[device] > seen,
         revision.previous.count < 2

@@ -155,7 +155,7 @@ extension Member {
   }
 
   private func rebuiltEntry(
-    _ revision: RecordRevision, named name: ObjectName
+    _ revision: RecordRevision, named name: ContentDigest
   ) throws(VaultError) -> RecordEntry {
     var summary = FrontMatterSummary()
     if let document = revision.document, !document.isDeleted {
@@ -186,9 +186,10 @@ extension Member {
       }
       do throws(VaultError) {
         guard try objects.kind(of: object.0) == .record else { continue }
+        let (digest, bytes) = try objects.opened(object.0, kind: .record)
+        guard let revision = try? RecordRevision(decoding: bytes) else { continue }
         found.append(
-          FoundRevisions.Found(
-            name: object.0, byteCount: object.1, revision: try revision(object.0)))
+          FoundRevisions.Found(name: digest, byteCount: object.1, revision: revision))
       } catch {
         switch error {
         case .damaged, .missing: continue

@@ -93,8 +93,8 @@ extension Member {
       epoch: epoch, takenOver: heads.withLock { $0.takenOver.mapValues(\.counter) })
   }
 
-  /// The objects here that are not sealed with the current epoch's key and that nothing names; nil while that cannot
-  /// be told, because something cannot be read.
+  /// The objects here that are not sealed with the current epoch's key and that nothing needs, once all that is needed was
+  /// put under that key; nil while that cannot be told, because something cannot be read.
   func oldObjects() throws(VaultError) -> [ObjectName]? {
     let current = register.keys.current.keyID
     var old: Set<ObjectName> = []
@@ -109,7 +109,28 @@ extension Member {
         }
       }
     }
-    return unneeded(old)
+    if !old.isEmpty { try sealAnewWhatIsLeft() }
+    return try unneeded(old)
+  }
+
+  /// Puts what records need and what stands under other keys only under those in use. What is damaged stays as it is.
+  private func sealAnewWhatIsLeft() throws(VaultError) {
+    var left: [ObjectReference] = []
+    MemberWalk(member: self).walkAll(
+      keeps: { _, _ in true }, visit: { left.append($0) }, fail: { _, _ in }, progress: { _ in })
+    // What was replaced comes before what replaced it: history ends where the older one is not under these keys.
+    for reference in left.reversed() where try !objects.isPresentNow(reference.digest) {
+      do throws(VaultError) {
+        let content = try objects.placedContent(reference.digest, kind: reference.kind)
+        _ = try objects.write(reference.kind, content, under: register.keys.current)
+      } catch {
+        switch error {
+        // A lazy vault keeps it elsewhere, or nobody has it whole.
+        case .missing, .damaged: continue
+        default: throw error
+        }
+      }
+    }
   }
 
   /// Removes these once `remember` has returned, unless something changed meanwhile.

@@ -6,7 +6,7 @@ extension Draft {
   func load() throws(FileError) {
     guard loaded == nil else { return }
     let layout = resources.layout
-    var names: [ObjectName?] = []
+    var names: [ContentDigest?] = []
     var inline: [UInt8]?
     switch sealed.content {
     case .none, .symlink: break

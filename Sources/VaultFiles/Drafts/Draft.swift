@@ -51,7 +51,7 @@ final class Draft: @unchecked Sendable {
   var size: UInt64 { loaded?.size ?? sealed.size }
 
   /// The content as it was sealed last, and the objects that what was written since goes on from. Locked.
-  var contentInUse: (Item.Content, [ObjectName]) { (sealed.content, loaded?.namesInUse ?? []) }
+  var contentInUse: (Item.Content, [ContentDigest]) { (sealed.content, loaded?.namesInUse ?? []) }
 
   // MARK: Reading
 
@@ -80,7 +80,7 @@ final class Draft: @unchecked Sendable {
     var byteCount = 0
     var parts: [DraftState.SealedPart] = []
     /// Objects that are wanted soon after.
-    var ahead: [ObjectName] = []
+    var ahead: [ContentDigest] = []
     var changeCount: UInt64
   }
 

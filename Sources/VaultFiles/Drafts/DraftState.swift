@@ -60,7 +60,7 @@ struct DraftState {
   }
 
   /// The names of the objects of chunks that are sealed.
-  var namesInUse: [ObjectName] {
+  var namesInUse: [ContentDigest] {
     chunks.compactMap { if case .sealed(let object, _) = $0 { object.name } else { nil } }
   }
 

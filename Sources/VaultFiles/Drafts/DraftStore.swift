@@ -7,15 +7,15 @@ protocol DraftStore: Sendable {
 
   /// Fills the buffer from a chunk's content at `offset`. Content that ends before the buffer does is damage.
   func read(
-    _ name: ObjectName, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+    _ name: ContentDigest, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
   ) throws(FileError)
 
   /// These chunks will be read soon, one after the other. May do nothing.
-  func willRead(_ names: [ObjectName])
+  func willRead(_ names: [ContentDigest])
 
   /// Parts of these chunks will be read, here and there. May do nothing.
-  func willLookUp(_ names: [ObjectName])
+  func willLookUp(_ names: [ContentDigest])
 
   /// The whole content of an index object.
-  func index(_ name: ObjectName) throws(FileError) -> [ObjectName?]
+  func index(_ name: ContentDigest) throws(FileError) -> [ContentDigest?]
 }

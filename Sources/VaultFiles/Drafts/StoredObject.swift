@@ -3,18 +3,18 @@ import VaultModel
 /// An object that content names. One that was put and that no commit has yet stays for as long as something holds such
 /// a value of it.
 struct StoredObject: Sendable {
-  let name: ObjectName
+  let name: ContentDigest
   /// Nil when a commit has the object.
   private let use: (any AnyObject & Sendable)?
 
   /// An object that a commit has.
-  init(_ name: ObjectName) {
+  init(_ name: ContentDigest) {
     self.name = name
     use = nil
   }
 
   /// An object that stays for as long as `use`.
-  init(_ name: ObjectName, heldBy use: any AnyObject & Sendable) {
+  init(_ name: ContentDigest, heldBy use: any AnyObject & Sendable) {
     self.name = name
     self.use = use
   }

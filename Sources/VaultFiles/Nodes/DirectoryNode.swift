@@ -17,13 +17,13 @@ enum FileSlot {
 /// What can be read of a directory whose list of files is damaged. It is there to look at and to read: whatever would
 /// change the directory fails, so that nobody takes what is left for the whole.
 struct Salvage {
-  let revision: ObjectName
+  let revision: ContentDigest
   let files: [FileName: Item]
   private let found: ReadableItems
   /// When to see whether the damage has been mended.
   private let end: ContinuousClock.Instant
 
-  init(_ found: ReadableItems, of revision: ObjectName) {
+  init(_ found: ReadableItems, of revision: ContentDigest) {
     self.revision = revision
     self.found = found
     files = found.byName
@@ -99,7 +99,7 @@ final class DirectoryNode: Node, @unchecked Sendable {
       version: VersionVector(), time: .zero, device: Self.noDevice)
   }
 
-  private static let noRevision = ObjectName.zero
+  private static let noRevision = ContentDigest.zero
   private static let noDevice = DeviceID.zero
 
   /// What stands under a name, as far as it is loaded or can be read.

@@ -7,7 +7,7 @@ final class MemberObjects: DraftStore, @unchecked Sendable {
   private let audit: AuditLog
   /// Protects everything below.
   private let monitor = Monitor()
-  private var noted: Set<ObjectName> = []
+  private var noted: Set<ContentDigest> = []
 
   init(member: Member, audit: AuditLog) {
     self.member = member
@@ -19,14 +19,14 @@ final class MemberObjects: DraftStore, @unchecked Sendable {
   ) throws(FileError) -> StoredObject {
     do throws(VaultError) {
       let use = try member.objects.stage(kind, content)
-      return StoredObject(use.name, heldBy: use)
+      return StoredObject(use.digest, heldBy: use)
     } catch {
       throw FileError(error)
     }
   }
 
   func read(
-    _ name: ObjectName, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+    _ name: ContentDigest, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
   ) throws(FileError) {
     let count: Int
     do throws(VaultError) {
@@ -40,19 +40,19 @@ final class MemberObjects: DraftStore, @unchecked Sendable {
     }
   }
 
-  func willRead(_ names: [ObjectName]) {
+  func willRead(_ names: [ContentDigest]) {
     for name in names { member.objects.prefetch(name) }
     member.objects.openAhead(names, threadCount: 1, readsOn: true)
   }
 
-  func willLookUp(_ names: [ObjectName]) { member.objects.openAhead(names) }
+  func willLookUp(_ names: [ContentDigest]) { member.objects.openAhead(names) }
 
   /// These chunks will be read soon, from their beginning.
-  func willReadBeginnings(of names: [ObjectName]) {
+  func willReadBeginnings(of names: [ContentDigest]) {
     member.objects.openAhead(names, threadCount: 4, readsOn: true)
   }
 
-  func index(_ name: ObjectName) throws(FileError) -> [ObjectName?] {
+  func index(_ name: ContentDigest) throws(FileError) -> [ContentDigest?] {
     do throws(VaultError) {
       return try member.chunks(of: .indexes([name]))
     } catch {
@@ -61,7 +61,7 @@ final class MemberObjects: DraftStore, @unchecked Sendable {
   }
 
   /// The error for whoever reads; damage is written into the audit log, once an object.
-  func failure(_ error: VaultError, reading name: ObjectName) -> FileError {
+  func failure(_ error: VaultError, reading name: ContentDigest) -> FileError {
     switch error {
     case .damaged, .missing, .crypto: noteDamage(name)
     default: break
@@ -69,8 +69,8 @@ final class MemberObjects: DraftStore, @unchecked Sendable {
     return FileError(error)
   }
 
-  private func noteDamage(_ name: ObjectName) {
+  private func noteDamage(_ name: ContentDigest) {
     guard monitor.withLock({ noted.insert(name).inserted }) else { return }
-    audit.note(.damage, member: member.id, detail: name.hex)
+    audit.note(.damage, member: member.id, detail: member.objects.name(of: name).hex)
   }
 }

@@ -4,7 +4,7 @@ import VaultModel
 /// The files of a record as somebody else has left them.
 struct RecordNews {
   let record: RecordID
-  let revision: ObjectName
+  let revision: ContentDigest
   let items: [Item]
   /// Nil of a record that is removed.
   let xattrs: [Xattr]?

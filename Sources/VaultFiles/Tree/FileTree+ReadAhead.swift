@@ -3,7 +3,7 @@ import VaultModel
 extension FileTree {
   /// The beginning of a file was read from the disk: has those opened that are likely to be next.
   func readAhead(after file: FileNode) {
-    let chunks: [ObjectName] = state.lock.withLock {
+    let chunks: [ContentDigest] = state.lock.withLock {
       guard let link = file.links.first, let directory = file.view.directories[link.record],
         let files = directory.files
       else { return [] }

@@ -69,22 +69,23 @@ extension FileTree {
   private func removeReplaced(
     of view: MemberView, seenElsewhere: UInt64
   ) throws(VaultError) {
-    guard let names = view.member.unneededReplaced(seenElsewhere: seenElsewhere), !names.isEmpty
+    guard let digests = view.member.unneededReplaced(seenElsewhere: seenElsewhere),
+      !digests.isEmpty
     else { return }
     _ = try vault.whileAlone { () throws(VaultError) in
       // A program may hand content of one open file on to another between the two looks.
       let inUse = try namesInUse(view).union(namesInUse(view))
-      try view.member.removeReplaced(names, except: inUse)
+      try view.member.removeReplaced(digests, except: inUse)
     }
   }
 
   /// The objects that files name here which no commit may name: those that are open, removed or not committed.
-  private func namesInUse(_ view: MemberView) throws(VaultError) -> Set<ObjectName> {
+  private func namesInUse(_ view: MemberView) throws(VaultError) -> Set<ContentDigest> {
     var (contents, drafts) = state.lock.withLock {
       let files = view.files.values.filter { $0.draft != nil || $0.hasUncommittedContent }
       return (files.map(\.content) + pendingContents(of: view), files.compactMap(\.draft))
     }
-    var names: Set<ObjectName> = []
+    var names: Set<ContentDigest> = []
     for draft in drafts {
       let (content, objects) = draft.lock.withLock { draft.contentInUse }
       contents.append(content)
@@ -113,7 +114,7 @@ extension FileTree {
 
 extension Item.Content {
   /// The objects that it names itself.
-  fileprivate var objects: [ObjectName] {
+  fileprivate var objects: [ContentDigest] {
     switch self {
     case .none, .inline, .symlink: []
     case .chunks(let names): names.compactMap { $0 }

@@ -13,9 +13,9 @@ package enum Join {
 
     package var part: Part
     /// The revision that it stands in.
-    package var revision: ObjectName
+    package var revision: ContentDigest
 
-    package init(part: Part, revision: ObjectName) {
+    package init(part: Part, revision: ContentDigest) {
       self.part = part
       self.revision = revision
     }
@@ -42,7 +42,8 @@ package enum Join {
   ///   of its name has other content, or if the other revision deletes the record, its own does not, and the join deletes the
   ///   record or the item.
   package static func merge(
-    _ a: RecordRevision, named aName: ObjectName, _ b: RecordRevision, named bName: ObjectName,
+    _ a: RecordRevision, named aName: ContentDigest, _ b: RecordRevision,
+    named bName: ContentDigest,
     base: RecordRevision? = nil, load: ItemTree.Load
   ) throws -> Outcome {
     precondition(a.record == b.record, "only revisions of one record can be joined")
@@ -103,7 +104,7 @@ package enum Join {
   }
 
   private static func lostPlace(
-    _ revision: RecordRevision, _ name: ObjectName, _ merged: RecordRevision,
+    _ revision: RecordRevision, _ name: ContentDigest, _ merged: RecordRevision,
     _ base: RecordRevision?
   ) -> [Loser] {
     let place = revision.place
@@ -149,7 +150,7 @@ private struct LostItems {
     }
   }
 
-  func losers(fromLeft: Bool, _ revision: ObjectName) -> [Join.Loser] {
+  func losers(fromLeft: Bool, _ revision: ContentDigest) -> [Join.Loser] {
     (fromLeft ? lefts : rights).values.sorted { $0.name < $1.name }.map {
       Join.Loser(part: .item($0), revision: revision)
     }

@@ -68,14 +68,14 @@ package struct Head: Hashable, Sendable {
   }
 
   /// Segments that together hold every record.
-  package var checkpoint: [ObjectName]
+  package var checkpoint: [ContentDigest]
   /// Segments after it, oldest first.
-  package var deltas: [ObjectName]
+  package var deltas: [ContentDigest]
   package var cover: [Cover]
   /// When it was committed.
   package var time: HybridTime
   /// The `Announcement` of what the device means to remove.
-  package var announcement: ObjectName?
+  package var announcement: ContentDigest?
   /// The counter of the head that first carried the announcement; zero without one.
   package var announcedAt: UInt64
   /// Of each process of this device that has redo files.
@@ -87,11 +87,11 @@ package struct Head: Hashable, Sendable {
   package var unknown: UnknownFields
 
   /// Every segment that it names.
-  package var segments: [ObjectName] { checkpoint + deltas }
+  package var segments: [ContentDigest] { checkpoint + deltas }
 
   package init(
-    checkpoint: [ObjectName] = [], deltas: [ObjectName] = [], cover: [Cover] = [],
-    time: HybridTime = .zero, announcement: ObjectName? = nil, announcedAt: UInt64 = 0,
+    checkpoint: [ContentDigest] = [], deltas: [ContentDigest] = [], cover: [Cover] = [],
+    time: HybridTime = .zero, announcement: ContentDigest? = nil, announcedAt: UInt64 = 0,
     redone: [Redone] = [], branches: [Branch] = [], strays: [Stray] = [], names: [Name] = [],
     unknown: UnknownFields = .none
   ) {

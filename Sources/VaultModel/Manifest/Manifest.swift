@@ -18,7 +18,7 @@ package struct Manifest: Sendable {
   // Entries that are concurrent with the one that shows, by record; seldom any.
   private var others: [RecordID: [RecordEntry]] = [:]
   // Revisions among the entries that are sealed in another epoch than the current one; seldom any.
-  private var late: [ObjectName: StatementID] = [:]
+  private var late: [ContentDigest: StatementID] = [:]
   /// The greatest time of any entry that was applied.
   package private(set) var latestTime = HybridTime.zero
 

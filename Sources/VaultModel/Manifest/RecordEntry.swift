@@ -17,7 +17,7 @@ package struct RecordEntry: Hashable, Sendable {
   package var type: String
   /// As written in the front matter; at most 32 bytes.
   package var date: String
-  package var revision: ObjectName
+  package var revision: ContentDigest
   // The version vector without the writing device, whose id would otherwise stand here twice.
   private var writer: DeviceID
   private var writerCounter: UInt64
@@ -29,7 +29,7 @@ package struct RecordEntry: Hashable, Sendable {
 
   package init(
     record: RecordID, parent: RecordID?, title: FileName, type: String = "", date: String = "",
-    revision: ObjectName, version: VersionVector, time: HybridTime, device: DeviceID,
+    revision: ContentDigest, version: VersionVector, time: HybridTime, device: DeviceID,
     isDeleted: Bool = false, mode: UInt32 = 0o700, modified: FileTimestamp = .zero,
     owner: Owner = .mounter, hasUnreadableFrontMatter: Bool = false, isBare: Bool = false,
     unknown: UnknownFields = .none
@@ -86,7 +86,7 @@ extension RecordEntry {
     var reader = reader
     var record: RecordID?
     var title: FileName?
-    var revision: ObjectName?
+    var revision: ContentDigest?
     var parent: RecordID?
     var pairs = VersionPairs()
     var device: UInt32 = 0

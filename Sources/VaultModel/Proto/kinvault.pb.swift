@@ -356,10 +356,10 @@ package nonisolated struct Kinvault_V1_Head: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// segment names; together one full manifest
+  /// digests of segments; together one full manifest
   package var checkpoint: [Data] = []
 
-  /// segment names, oldest first
+  /// digests of segments, oldest first
   package var deltas: [Data] = []
 
   package var cover: [Kinvault_V1_Cover] = []
@@ -367,7 +367,7 @@ package nonisolated struct Kinvault_V1_Head: Sendable {
   /// hybrid time of the commit
   package var time: UInt64 = 0
 
-  /// name of an Announcement object, or empty
+  /// digest of an Announcement, or empty
   package var announcement: Data = Data()
 
   /// the counter of the head that first carried it
@@ -478,6 +478,7 @@ package nonisolated struct Kinvault_V1_Announcement: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// of their files
   package var names: [Data] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -540,7 +541,7 @@ package nonisolated struct Kinvault_V1_RecordEntry: @unchecked Sendable {
     set {_uniqueStorage()._date = newValue}
   }
 
-  /// object name
+  /// digest
   package var revision: Data {
     get {_storage._revision}
     set {_uniqueStorage()._revision = newValue}
@@ -661,7 +662,7 @@ package nonisolated struct Kinvault_V1_RecordRevision: @unchecked Sendable {
     set {_uniqueStorage()._device = newValue}
   }
 
-  /// names of the revisions this one replaced (two after a merge)
+  /// digests of the revisions this one replaced (two after a merge)
   package var previous: [Data] {
     get {_storage._previous}
     set {_uniqueStorage()._previous = newValue}
@@ -711,7 +712,7 @@ package nonisolated struct Kinvault_V1_RecordRevision: @unchecked Sendable {
   /// Clears the value of `items`. Subsequent reads from it will return its default value.
   package mutating func clearItems() {_uniqueStorage()._items = nil}
 
-  /// else the name of the root ItemPage object
+  /// else the digest of the root ItemPage
   package var itemsRoot: Data {
     get {_storage._itemsRoot}
     set {_uniqueStorage()._itemsRoot = newValue}
@@ -761,7 +762,7 @@ package nonisolated struct Kinvault_V1_VersionEntry: Sendable {
   package init() {}
 }
 
-/// A node of the item tree: a leaf has items, a branch has sixteen child names (empty: no child).
+/// A node of the item tree: a leaf has items, a branch has sixteen digests of children (empty: no child).
 package nonisolated struct Kinvault_V1_ItemPage: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -825,13 +826,13 @@ package nonisolated struct Kinvault_V1_Item: @unchecked Sendable {
     set {_uniqueStorage()._inlineContent = newValue}
   }
 
-  /// at most 16; an empty name is a hole
+  /// digests, at most 16; an empty one is a hole
   package var chunks: [Data] {
     get {_storage._chunks}
     set {_uniqueStorage()._chunks = newValue}
   }
 
-  /// names of ChunkIndex objects, when there are more than 16 chunks
+  /// digests of ChunkIndex objects, when there are more than 16 chunks
   package var indexes: [Data] {
     get {_storage._indexes}
     set {_uniqueStorage()._indexes = newValue}
@@ -901,7 +902,7 @@ package nonisolated struct Kinvault_V1_Xattr: Sendable {
   package init() {}
 }
 
-/// Up to 1,024 consecutive chunk names of one file.
+/// Up to 1,024 consecutive digests of chunks of one file.
 package nonisolated struct Kinvault_V1_ChunkIndex: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1112,7 +1113,7 @@ package nonisolated struct Kinvault_V1_RedoObject: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  package var name: Data = Data()
+  package var digest: Data = Data()
 
   package var kind: UInt32 = 0
 
@@ -3231,7 +3232,7 @@ nonisolated extension Kinvault_V1_RedoRecord: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Kinvault_V1_RedoObject: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".RedoObject"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}kind\0\u{1}file\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}digest\0\u{1}kind\0\u{1}file\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3239,7 +3240,7 @@ nonisolated extension Kinvault_V1_RedoObject: SwiftProtobuf.Message, SwiftProtob
       // allocates stack space for every case branch when no optimizations are
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
-      case 1: try { try decoder.decodeSingularBytesField(value: &self.name) }()
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.digest) }()
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.kind) }()
       case 3: try { try decoder.decodeSingularBytesField(value: &self.file) }()
       default: break
@@ -3248,8 +3249,8 @@ nonisolated extension Kinvault_V1_RedoObject: SwiftProtobuf.Message, SwiftProtob
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if !self.name.isEmpty {
-      try visitor.visitSingularBytesField(value: self.name, fieldNumber: 1)
+    if !self.digest.isEmpty {
+      try visitor.visitSingularBytesField(value: self.digest, fieldNumber: 1)
     }
     if self.kind != 0 {
       try visitor.visitSingularUInt32Field(value: self.kind, fieldNumber: 2)
@@ -3261,7 +3262,7 @@ nonisolated extension Kinvault_V1_RedoObject: SwiftProtobuf.Message, SwiftProtob
   }
 
   package static func ==(lhs: Kinvault_V1_RedoObject, rhs: Kinvault_V1_RedoObject) -> Bool {
-    if lhs.name != rhs.name {return false}
+    if lhs.digest != rhs.digest {return false}
     if lhs.kind != rhs.kind {return false}
     if lhs.file != rhs.file {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}

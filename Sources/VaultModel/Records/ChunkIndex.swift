@@ -4,10 +4,10 @@ package struct ChunkIndex: Hashable, Sendable {
   package static let capacity = 1_024
 
   /// Nil is a hole, which reads as zeros.
-  package var chunks: [ObjectName?]
+  package var chunks: [ContentDigest?]
   package var unknown: UnknownFields
 
-  package init(chunks: [ObjectName?], unknown: UnknownFields = .none) {
+  package init(chunks: [ContentDigest?], unknown: UnknownFields = .none) {
     self.chunks = chunks
     self.unknown = unknown
   }

@@ -79,8 +79,8 @@ extension Item {
 /// The four fields that may hold an item's content, of which at most one does.
 private struct StoredContents {
   var inline: [UInt8] = []
-  var chunks: [ObjectName?] = []
-  var indexes: [ObjectName] = []
+  var chunks: [ContentDigest?] = []
+  var indexes: [ContentDigest] = []
   var symlink: [UInt8] = []
 
   func content(

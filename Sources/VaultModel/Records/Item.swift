@@ -7,9 +7,9 @@ package struct Item: Hashable, Sendable {
     /// 1 to 4,096 bytes, in the item itself.
     case inline([UInt8])
     /// The names of 1 to 16 chunks; nil is a hole.
-    case chunks([ObjectName?])
+    case chunks([ContentDigest?])
     /// The names of `ChunkIndex` objects, for more than 16 chunks.
-    case indexes([ObjectName])
+    case indexes([ContentDigest])
     /// What a symbolic link points at: 1 to 4,095 bytes, no NUL.
     case symlink([UInt8])
   }

@@ -6,22 +6,22 @@ enum ItemNode: Sendable {
   struct Leaf: Sendable {
     /// Sorted by name, never empty.
     var items: [Item]
-    var page: ObjectName?
+    var page: ContentDigest?
   }
 
   struct Branch: Sendable {
     /// Sixteen; more than `Limits.leafItems` items stand below them.
     var children: [ItemNode]
-    var page: ObjectName?
+    var page: ContentDigest?
   }
 
   case empty
-  case stored(ObjectName)
+  case stored(ContentDigest)
   case leaf(Leaf)
   case branch(Branch)
 
   /// The canonical node at this depth with these items, which are sorted by name.
-  init(items: [Item], depth: Int, page: ObjectName?) {
+  init(items: [Item], depth: Int, page: ContentDigest?) {
     if items.isEmpty {
       self = .empty
     } else if items.count <= Limits.leafItems || depth == Limits.treeDepth {
@@ -36,7 +36,7 @@ enum ItemNode: Sendable {
   }
 
   /// The node of a loaded page, whose form and items are checked against its place.
-  init(page: ItemPage, name: ObjectName, place: ItemPlace) throws(ModelError) {
+  init(page: ItemPage, name: ContentDigest, place: ItemPlace) throws(ModelError) {
     switch page {
     case .leaf(let items):
       guard !items.isEmpty else { throw Self.forged("a leaf is empty") }
@@ -144,7 +144,7 @@ enum ItemNode: Sendable {
   }
 
   func visit(
-    at place: ItemPlace, load: ItemTree.Load, page: (ObjectName) throws -> Bool,
+    at place: ItemPlace, load: ItemTree.Load, page: (ContentDigest) throws -> Bool,
     item: (Item) throws -> Void, gap: (ItemPlace, any Error) throws -> Void
   ) throws {
     if let name = self.page, try !page(name) { return }
@@ -163,8 +163,8 @@ enum ItemNode: Sendable {
 
   /// Stores the pages below that are new, then this one; nil for an empty node.
   mutating func encodeNewPages(
-    store: (_ page: [UInt8]) throws -> ObjectName
-  ) rethrows -> ObjectName? {
+    store: (_ page: [UInt8]) throws -> ContentDigest
+  ) rethrows -> ContentDigest? {
     if let page { return page }
     switch self {
     case .empty, .stored: return nil
@@ -176,7 +176,7 @@ enum ItemNode: Sendable {
     case .branch(var branch):
       self = .empty
       defer { self = .branch(branch) }
-      var names: [ObjectName?] = []
+      var names: [ContentDigest?] = []
       for child in branch.children.indices {
         names.append(try branch.children[child].encodeNewPages(store: store))
       }
@@ -202,7 +202,7 @@ enum ItemNode: Sendable {
   }
 
   /// The name of the page that this node is stored as; nil when it is new or changed, or empty.
-  var page: ObjectName? {
+  var page: ContentDigest? {
     switch self {
     case .empty: nil
     case .stored(let name): name

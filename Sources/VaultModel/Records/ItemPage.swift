@@ -3,7 +3,7 @@ package enum ItemPage: Hashable, Sendable {
   /// Items sorted by name.
   case leaf([Item])
   /// Sixteen names of pages, nil where there is no item.
-  case branch([ObjectName?])
+  case branch([ContentDigest?])
 
   static let childCount = 16
 
@@ -16,7 +16,7 @@ package enum ItemPage: Hashable, Sendable {
   static func decode(_ reader: WireReader) throws(ModelError) -> ItemPage {
     var reader = reader
     var items: [Item] = []
-    var children: [ObjectName?] = []
+    var children: [ContentDigest?] = []
     while let tag = try reader.next() {
       switch tag {
       case .bytes(1): items.append(try Item.decode(reader.message("item")))

@@ -7,7 +7,7 @@
 /// not keep the reader busy.
 package struct ItemTree: Sendable {
   /// Gives the decoded content of the page object with this name.
-  package typealias Load = (ObjectName) throws -> ItemPage
+  package typealias Load = (ContentDigest) throws -> ItemPage
 
   var root: ItemNode
 
@@ -15,7 +15,7 @@ package struct ItemTree: Sendable {
   package init() { root = .empty }
 
   /// The tree whose root is this page object; nothing is loaded.
-  package static func stored(root: ObjectName) -> ItemTree {
+  package static func stored(root: ContentDigest) -> ItemTree {
     ItemTree(root: .stored(root))
   }
 
@@ -31,7 +31,7 @@ package struct ItemTree: Sendable {
   package var isEmpty: Bool { if case .empty = root { true } else { false } }
 
   /// The name of the page at the root, if it is known.
-  package var rootPage: ObjectName? {
+  package var rootPage: ContentDigest? {
     switch root {
     case .empty: nil
     case .stored(let name): name
@@ -41,7 +41,7 @@ package struct ItemTree: Sendable {
   }
 
   /// The page at the root, if nothing is loaded yet.
-  package var unloadedRoot: ObjectName? {
+  package var unloadedRoot: ContentDigest? {
     if case .stored(let name) = root { name } else { nil }
   }
 
@@ -87,7 +87,7 @@ package struct ItemTree: Sendable {
   /// Walks over every page and item without keeping what it loads. `page` is told each page's name
   /// before it is loaded, and returns false to pass over it and all below it.
   package func visit(
-    load: Load, page: (ObjectName) throws -> Bool, item: (Item) throws -> Void
+    load: Load, page: (ContentDigest) throws -> Bool, item: (Item) throws -> Void
   ) throws {
     try root.visit(
       at: .root, load: load, page: page, item: item, gap: { _, error in throw error })
@@ -116,7 +116,7 @@ extension ItemTree {
     /// Few items, in the revision itself; none at all for the empty tree.
     case inline([Item])
     /// The page object at the root.
-    case stored(ObjectName)
+    case stored(ContentDigest)
   }
 
   /// Encodes the pages that are not stored yet, children before parents, and returns the root.
@@ -125,7 +125,7 @@ extension ItemTree {
   /// stored before and did not change are not encoded again: after one change in a tree of 100,000 items it is
   /// called four times or so.
   package mutating func encodeNewPages(
-    store: (_ page: [UInt8]) throws -> ObjectName
+    store: (_ page: [UInt8]) throws -> ContentDigest
   ) rethrows -> Root {
     switch root {
     case .empty: return .inline([])

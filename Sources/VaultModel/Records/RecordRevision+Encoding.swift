@@ -13,11 +13,11 @@ extension RecordRevision {
     var isDeleted = false
     var version: [VersionVector.Entry] = []
     var (time, placeTime, attributesTime): (UInt64, UInt64, UInt64) = (0, 0, 0)
-    var previous: [ObjectName] = []
+    var previous: [ContentDigest] = []
     var attributes = RecordAttributes(mode: 0)
     var document: Item?
     var inlineItems: [Item] = []
-    var root: ObjectName?
+    var root: ContentDigest?
     var unknown = UnknownFields()
     while let tag = try reader.next() {
       switch tag {
@@ -78,7 +78,7 @@ extension RecordRevision {
   ///
   /// `store` puts a page where it can be loaded from and returns its name.
   package mutating func encode(
-    storingPages store: (_ page: [UInt8]) throws -> ObjectName
+    storingPages store: (_ page: [UInt8]) throws -> ContentDigest
   ) rethrows -> [UInt8] {
     encoded(root: try items.encodeNewPages(store: store))
   }

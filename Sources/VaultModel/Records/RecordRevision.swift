@@ -49,7 +49,7 @@ package struct RecordRevision: Equatable, Sendable {
   /// The device that wrote it.
   package var device: DeviceID
   /// The revisions that it replaced: two or more after a merge.
-  package var previous: [ObjectName]
+  package var previous: [ContentDigest]
   /// The item named `record.md`.
   package var document: Item?
   /// Every other item, tombstones included.
@@ -59,7 +59,7 @@ package struct RecordRevision: Equatable, Sendable {
   package init(
     record: RecordID, place: RecordPlace, placeTime: HybridTime,
     attributes: RecordAttributes = RecordAttributes(), attributesTime: HybridTime,
-    version: VersionVector, time: HybridTime, device: DeviceID, previous: [ObjectName] = [],
+    version: VersionVector, time: HybridTime, device: DeviceID, previous: [ContentDigest] = [],
     document: Item? = nil, items: ItemTree = ItemTree(), unknown: UnknownFields = .none
   ) {
     self.record = record

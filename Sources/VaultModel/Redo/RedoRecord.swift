@@ -5,13 +5,13 @@
 package struct RedoRecord: Equatable, Sendable {
   /// An object that the edits of this record, or of one before it, name and that is in no other place.
   package struct Object: Equatable, Sendable {
-    package var name: ObjectName
+    package var digest: ContentDigest
     package var kind: ObjectKind
     /// Sealed, as it would stand in the vault's folder.
     package var file: [UInt8]
 
-    package init(name: ObjectName, kind: ObjectKind, file: [UInt8]) {
-      self.name = name
+    package init(digest: ContentDigest, kind: ObjectKind, file: [UInt8]) {
+      self.digest = digest
       self.kind = kind
       self.file = file
     }
@@ -67,23 +67,23 @@ package struct RedoRecord: Equatable, Sendable {
 extension RedoRecord.Object {
   fileprivate static func decode(_ reader: WireReader) throws(ModelError) -> RedoRecord.Object {
     var reader = reader
-    var name: ObjectName?
+    var digest: ContentDigest?
     var kind: ObjectKind?
     var file: [UInt8] = []
     while let tag = try reader.next() {
       switch tag {
-      case .bytes(1): name = try reader.id("name")
+      case .bytes(1): digest = try reader.id("digest")
       case .varint(2): kind = UInt8(exactly: try reader.varint()).flatMap(ObjectKind.init)
       case .bytes(3): file = try reader.byteArray()
       default: _ = try reader.skip(tag)
       }
     }
-    guard let name, let kind else { throw reader.malformed("the name or the kind is missing") }
-    return RedoRecord.Object(name: name, kind: kind, file: file)
+    guard let digest, let kind else { throw reader.malformed("the digest or the kind is missing") }
+    return RedoRecord.Object(digest: digest, kind: kind, file: file)
   }
 
   fileprivate func encode(to writer: inout WireWriter) {
-    writer.id(1, name)
+    writer.id(1, digest)
     writer.varint(2, UInt64(kind.rawValue))
     writer.bytes(3, file)
   }

@@ -76,7 +76,7 @@ package struct RemoteCheck: Sendable {
   ) throws(SyncError) {
     report.memberCount += 1
     var counters: [DeviceID: UInt64] = [:]
-    var needed: [ObjectName: NeededObject] = [:]
+    var needed: [ContentDigest: NeededObject] = [:]
     var opened: [OpenedHead] = []
     for device in exchange.look.heads(of: member.id) {
       let path = VaultPath.head(member.id, device)
@@ -92,27 +92,32 @@ package struct RemoteCheck: Sendable {
     // What late heads name may be gone where others have taken it over.
     for head in opened where !head.isLate {
       counters[head.device] = head.counter
-      for name in head.segments { needed[name] = NeededObject(name: name, kind: .segment) }
+      for segment in head.segments {
+        needed[segment] = NeededObject(digest: segment, kind: .segment)
+      }
     }
     let coverage = Coverage(counters)
     let unsynced = member.allEntries().count { coverage.holds($0) == false }
     report.unsyncedRecordCount += unsynced
     for object in member.neededObjects(where: { coverage.holds($0) != false }) {
-      needed[object.name] = object
+      needed[object.digest] = object
     }
     let there = try ObjectListing.load(member.id, session: session)
-    report.objectCount += needed.count
-    report.objectByteCount += needed.keys.reduce(0) { $0 + (there[$1] ?? 0) }
-    report.unusedCount += there.keys.count { needed[$0] == nil }
-    let work = needed.values.sorted { $0.name < $1.name }
+    let places = member.objects.places(of: needed.keys, among: there)
+    let work = needed.map { digest, object in
+      let name = places[digest] ?? member.objects.name(of: digest)
+      return (object: object, name: name, byteCount: there[name])
+    }.sorted { $0.name < $1.name }
+    let total = work.reduce(0) { $0 + ($1.byteCount ?? 0) }
+    report.objectCount += work.count
+    report.objectByteCount += total
+    report.unusedCount += there.count - places.count
     let (read, mended) = (Gathered<UInt64>(), Gathered<ObjectName>())
-    let total = work.reduce(0) { $0 + (there[$1.name] ?? 0) }
     let done = ProgressCount(label: member.name.string, total: total, session.progress)
-    try session.forEach(work) { (object) throws(SyncError) in
-      let byteCount = there[object.name]
-      if let problem = try examine(object, byteCount, member, session, readsData: readsData) {
-        if repairs, try putAgain(object, of: member, session) {
-          mended.add(object.name)
+    try session.forEach(work) { (object, name, byteCount) throws(SyncError) in
+      if let problem = try examine(object, name, byteCount, member, session, readsData: readsData) {
+        if repairs, try putAgain(object, name, of: member, session) {
+          mended.add(name)
         } else {
           session.note(problem)
         }
@@ -127,27 +132,27 @@ package struct RemoteCheck: Sendable {
 
   /// - Returns: False when it is not whole here either.
   private func putAgain(
-    _ object: NeededObject, of member: Member, _ session: SyncSession
+    _ object: NeededObject, _ name: ObjectName, of member: Member, _ session: SyncSession
   ) throws(SyncError) -> Bool {
     let whole: SealedObject
     do throws(VaultError) {
-      whole = try member.objects.sealedObject(object.name, kind: object.kind)
+      whole = try member.objects.sealedObject(name, kind: object.kind)
     } catch {
       switch error {
       case .missing, .damaged: return false
       default: throw .vault(error)
       }
     }
-    try session.put(member.objects.vaultPath(of: object.name), whole.file)
+    try session.put(member.objects.vaultPath(of: name), whole.file)
     return true
   }
 
   /// - Returns: What is wrong with the object there; nil when nothing is.
   private func examine(
-    _ object: NeededObject, _ byteCount: UInt64?, _ member: Member, _ session: SyncSession,
-    readsData: Bool
+    _ object: NeededObject, _ name: ObjectName, _ byteCount: UInt64?, _ member: Member,
+    _ session: SyncSession, readsData: Bool
   ) throws(SyncError) -> SyncProblem? {
-    let path = member.objects.vaultPath(of: object.name)
+    let path = member.objects.vaultPath(of: name)
     let severity: Problem.Severity = object.isOnlyInHistory ? .warning : .damage
     guard let byteCount else {
       return SyncProblem(
@@ -167,7 +172,7 @@ package struct RemoteCheck: Sendable {
       let file = try session.remote.read(
         BlobPath(path.string), limit: ObjectStore.fileSizeLimit(of: object.kind))
       do throws(VaultError) {
-        _ = try member.objects.authenticate(object.name, kind: object.kind, file: file)
+        _ = try member.objects.authenticate(name, kind: object.kind, file: file)
         return nil
       } catch {
         var problem = SyncProblem(error, there: path.string)

@@ -18,7 +18,8 @@ struct LostObjects {
 
   /// Brings what is missing here and the remote has.
   private func bringBack(_ there: [ObjectName: UInt64]) throws(SyncError) {
-    let transfer = PullTransfer(session: session, objects: member.objects, coverage: Coverage())
+    let transfer = PullTransfer(
+      session: session, objects: member.objects, epoch: member.epoch, coverage: Coverage())
     var asked: Set<ObjectName> = []
     var count = 0
     // What was missing may name more that is missing.
@@ -28,16 +29,16 @@ struct LostObjects {
       }
       // Nothing here can be missing that the remote has.
       if here.isSuperset(of: there.keys) { break }
-      let missing = needed.filter { need in
+      let missing = needed(here, there).filter { need in
         !here.contains(need.key) && there[need.key] != nil && asked.insert(need.key).inserted
           // A lazy vault leaves chunks there.
-          && !(member.objects.isLazy && need.value == .chunk)
+          && !(member.objects.isLazy && need.value.kind == .chunk)
       }
       if missing.isEmpty { break }
       let brought = Gathered<ObjectName>()
-      try session.forEach(missing.sorted { $0.key < $1.key }) { (name, kind) throws(SyncError) in
+      try session.forEach(missing.sorted { $0.key < $1.key }) { (name, object) throws(SyncError) in
         do throws(TransferFailure) {
-          _ = try transfer.bring(name, kind: kind)
+          _ = try transfer.bring(object.digest, kind: object.kind)
           brought.add(name)
         } catch {
           switch error {
@@ -57,13 +58,15 @@ struct LostObjects {
     let missing = here.filter { there[$0.name] != $0.byteCount }.map(\.name)
     // A lazy vault may need what is on the remote only.
     if missing.isEmpty, !member.objects.isLazy { return }
-    let needed = Set(self.needed.keys)
-    noteGone(needed.subtracting(here.map(\.name)).subtracting(there.keys))
+    let names = Set(here.map(\.name))
+    let needed = Set(needed(names, there).keys)
+    noteGone(needed.subtracting(names).subtracting(there.keys))
     let lost = missing.filter(needed.contains)
-    let transfer = PushTransfer(session: session, objects: member.objects, coverage: Coverage())
+    let transfer = PushTransfer(
+      session: session, objects: member.objects, epoch: member.epoch, coverage: Coverage())
     let damaged = Gathered<VaultError>()
     try session.forEach(lost) { (name) throws(SyncError) in
-      do throws(TransferFailure) { try transfer.send(name, kind: nil) } catch {
+      do throws(TransferFailure) { try transfer.send(name) } catch {
         switch error {
         case .object(let error): damaged.add(error)
         case .fatal(let error): throw error
@@ -78,15 +81,22 @@ struct LostObjects {
     }
   }
 
-  private var needed: [ObjectName: ObjectKind] {
-    var needed = Dictionary(
-      member.neededObjects(where: { _ in true }).map { ($0.name, $0.kind) },
-      uniquingKeysWith: { first, _ in first })
+  /// What is needed, by the name under which it stands here or there, or else belongs.
+  private func needed(
+    _ here: Set<ObjectName>, _ there: [ObjectName: UInt64]
+  ) -> [ObjectName: NeededObject] {
+    var needed = member.neededObjects { _ in true }
     for head in member.openedHeads {
-      for segment in head.segments { needed[segment] = .segment }
-      if let announcement = head.head.announcement { needed[announcement] = .announcement }
+      needed += head.segments.map { NeededObject(digest: $0, kind: .segment) }
+      if let announcement = head.head.announcement {
+        needed.append(NeededObject(digest: announcement, kind: .announcement))
+      }
     }
-    return needed
+    return needed.reduce(into: [:]) { result, object in
+      let names = member.objects.names(of: object.digest)
+      let name = names.first { here.contains($0) } ?? names.first { there[$0] != nil }
+      result[name ?? names[0]] = object
+    }
   }
 
   /// - Parameter names: Objects that are neither here nor there.

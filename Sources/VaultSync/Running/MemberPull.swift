@@ -15,7 +15,7 @@ struct MemberPull {
     var head: OpenedHead
     var bytes: [UInt8]
     /// What its segments say of the heads before it.
-    var lineages: [ObjectName: SegmentLineage] = [:]
+    var lineages: [ContentDigest: SegmentLineage] = [:]
     /// The records that it knows and that are not known here.
     var entries: [RecordEntry] = []
   }
@@ -30,13 +30,8 @@ struct MemberPull {
       Dictionary(
         member.openedHeads.filter { !$0.isLate }.map { ($0.device, $0.counter) },
         uniquingKeysWith: { first, _ in first }))
-    let transfer = PullTransfer(session: session, objects: member.objects, coverage: coverage)
-    // What is here under the current keys says nothing about objects under others.
-    let lateTransfer = PullTransfer(
-      session: session, objects: member.objects, coverage: Coverage())
-    let transferOf = { (head: OpenedHead) in
-      head.isLate || member.mustRetell(head) ? lateTransfer : transfer
-    }
+    let transfers = transfers(for: incoming.map(\.head), coverage)
+    let transferOf = { (head: OpenedHead) in transfers[TransferKind(head, member)]! }
     incoming = try followed(try loadEntries(withoutTakenOver(incoming), transferOf))
     guard !incoming.isEmpty else { return 0 }
     guard mayJoin(incoming) else {
@@ -46,7 +41,7 @@ struct MemberPull {
     if coverage.counters.isEmpty {
       try PackPull(
         session: session, member: member.id, objects: member.objects,
-        recordCount: incoming.reduce(0) { $0 + $1.entries.count }
+        recordCount: incoming.reduce(0) { $0 + $1.entries.count { !isKnown($0) } }
       ).run()
     }
     let whole = try bring(incoming) { transferOf($0.head) }
@@ -54,11 +49,37 @@ struct MemberPull {
     return try place(whole)
   }
 
+  /// Which heads may be brought by one transfer.
+  private struct TransferKind: Hashable {
+    let epoch: StatementID
+    /// What is here under the current keys says nothing about objects under others.
+    let isCovered: Bool
+
+    init(_ head: OpenedHead, _ member: Member) {
+      epoch = head.epoch
+      isCovered = !head.isLate && !member.mustRetell(head)
+    }
+  }
+
+  private func transfers(
+    for heads: [OpenedHead], _ coverage: Coverage
+  ) -> [TransferKind: PullTransfer] {
+    heads.reduce(into: [:]) { transfers, head in
+      let kind = TransferKind(head, member)
+      transfers[kind] =
+        transfers[kind]
+        ?? PullTransfer(
+          session: session, objects: member.objects, epoch: kind.epoch,
+          coverage: kind.isCovered ? coverage : Coverage())
+    }
+  }
+
   private func noteRecords(of incoming: [Incoming]) {
     let joined = Manifest(incoming.flatMap(\.entries))
     let titles = RecordTitles { joined[$0] ?? member.entry($0) }
     let records = joined.entries.compactMap { entry -> SyncedRecord? in
       let known = member.entry(entry.record)
+      if isKnown(entry) { return nil }
       if known == nil, entry.isDeleted { return nil }
       return SyncedRecord(
         .pull, of: member.id, path: titles.path(of: entry),
@@ -124,9 +145,10 @@ struct MemberPull {
       let transfer = transferOf(one.head)
       let path = VaultPath.head(member.id, one.head.device)
       var manifest = Manifest()
-      var lineages: [ObjectName: SegmentLineage] = [:]
+      var lineages: [ContentDigest: SegmentLineage] = [:]
       do throws(TransferFailure) {
-        for name in one.head.segments where !member.names(name) {
+        let known = member.segments(in: one.head.epoch)
+        for name in one.head.segments where !known.contains(name) {
           guard let bytes = try transfer.bring(name, kind: .segment) else { continue }
           do throws(ModelError) {
             let segment = try Segment(decoding: bytes)
@@ -187,15 +209,19 @@ struct MemberPull {
     return result
   }
 
-  /// What is not known here, and nothing that is known here replaces.
+  /// Whether this very version shows here; it may have to be put under other keys all the same.
+  private func isKnown(_ entry: RecordEntry) -> Bool {
+    member.entry(entry.record)?.revision == entry.revision
+  }
+
+  /// What is not known here, and nothing that is known here replaces; and what is not here under the keys in use.
   private func news(in manifest: Manifest) -> [RecordEntry] {
     let all = manifest.entries + manifest.conflicts.values.joined()
-    var seen: Set<ObjectName> = []
+    var seen: Set<ContentDigest> = []
     return all.filter { entry in
       guard seen.insert(entry.revision).inserted else { return false }
-      guard let known = member.entry(entry.record), known.revision != entry.revision else {
-        return member.entry(entry.record) == nil
-      }
+      guard let known = member.entry(entry.record) else { return true }
+      if known.revision == entry.revision { return !member.isUnderKeysInUse(entry) }
       return known.version.compare(to: entry.version) != .dominates
     }
   }
@@ -244,13 +270,13 @@ struct MemberPull {
     _ entries: [RecordEntry], of head: OpenedHead, _ transfer: PullTransfer
   ) throws(SyncError) -> Bool {
     let walk = ObjectWalk(transfer)
-    let needs = entries.map { ObjectWalk<PullTransfer>.Need(name: $0.revision, kind: .record) }
+    let needs = entries.map { ObjectWalk<PullTransfer>.Need(digest: $0.revision, kind: .record) }
     let failures = try walk.run(needs, threadCount: session.options.threadCount)
     for failure in failures {
       // Older revisions end where they were collected.
       if failure.isHistory, case .missing = failure.error { continue }
       session.note(
-        SyncProblem(failure.error, there: member.objects.vaultPath(of: failure.name).string))
+        SyncProblem(failure.error, there: member.objects.vaultPath(of: failure.digest).string))
     }
     try transfer.withdraw(Set(failures.compactMap(\.olderRevision)))
     guard failures.allSatisfy(\.isHistory) else {

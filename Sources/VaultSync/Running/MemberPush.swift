@@ -33,13 +33,7 @@ struct MemberPush {
     if (isRepair || coverage.counters.isEmpty) && !objects.isLazy {
       whole = try bringEverything(heads, packs)
     } else {
-      let transfer = PushTransfer(
-        session: session, objects: objects, coverage: coverage, packs: packs)
-      let lateTransfer = PushTransfer(session: session, objects: objects, coverage: Coverage())
-      whole =
-        try bring(
-          heads.filter { !$0.isLate }, transfer, coverage, there: there)
-        + bring(heads.filter(\.isLate), lateTransfer, Coverage(), there: [])
+      whole = try bringNews(heads, coverage, there, packs)
     }
     try packs.finish()
     return whole
@@ -71,7 +65,7 @@ struct MemberPush {
   /// Whether the remote has some version of the record; as far back as its past can be read.
   private func isAnyVersionThere(of entry: RecordEntry, _ coverage: Coverage) -> Bool {
     var waiting = [entry.revision]
-    var passed: Set<ObjectName> = []
+    var passed: Set<ContentDigest> = []
     while let name = waiting.popLast() {
       guard passed.insert(name).inserted, let revision = try? member.revision(name) else {
         continue
@@ -83,6 +77,21 @@ struct MemberPush {
   }
 
   // MARK: Only what is new
+
+  private func bringNews(
+    _ heads: [OpenedHead], _ coverage: Coverage, _ there: [OpenedHead], _ packs: PackWriter
+  ) throws(SyncError) -> [OpenedHead] {
+    var whole: [OpenedHead] = []
+    for (epoch, heads) in Dictionary(grouping: heads, by: \.epoch) {
+      let isLate = heads.contains(where: \.isLate)
+      let coverage = isLate ? Coverage() : coverage
+      let transfer = PushTransfer(
+        session: session, objects: objects, epoch: epoch, coverage: coverage,
+        packs: isLate ? nil : packs)
+      whole += try bring(heads, transfer, coverage, there: isLate ? [] : there)
+    }
+    return whole
+  }
 
   private func bring(
     _ heads: [OpenedHead], _ transfer: PushTransfer, _ coverage: Coverage,
@@ -140,7 +149,7 @@ struct MemberPush {
 
   /// Brings the head's new segments, and says which revisions are news to the remote.
   private func needs(
-    of head: OpenedHead, _ transfer: PushTransfer, _ coverage: Coverage, known: Set<ObjectName>
+    of head: OpenedHead, _ transfer: PushTransfer, _ coverage: Coverage, known: Set<ContentDigest>
   ) throws(TransferFailure) -> [ObjectWalk<PushTransfer>.Need] {
     var entries: [RecordEntry] = []
     for name in head.segments where !known.contains(name) {
@@ -152,7 +161,7 @@ struct MemberPush {
     if let name = head.head.announcement { _ = try transfer.send(name, kind: .announcement) }
     let joined = Manifest(entries)
     return entries.filter { isNews($0, coverage) && !isGone($0, joined) }
-      .map { .init(name: $0.revision, kind: .record) }
+      .map { .init(digest: $0.revision, kind: .record) }
   }
 
   /// Whether the revision is gone here because a newer one has replaced it: it was collected, or thinned out.
@@ -205,28 +214,31 @@ struct MemberPush {
     let listed = try keeping { () throws(VaultError) in try objects.listed() }
     let there = try ObjectListing.load(member.id, session: session)
     let missing = listed.filter { there[$0.name] != $0.byteCount }.map(\.name)
+    let names = Set(listed.map(\.name))
     let transfer = PushTransfer(
-      session: session, objects: objects, coverage: Coverage(),
-      listed: Set(listed.map(\.name)).subtracting(missing), packs: packs)
+      session: session, objects: objects, epoch: member.epoch, coverage: Coverage(),
+      listed: names.subtracting(missing), packs: packs)
     let damaged = Gathered<VaultError>()
     try session.forEach(missing) { (name) throws(SyncError) in
-      do throws(TransferFailure) { try transfer.send(name, kind: nil) } catch {
+      do throws(TransferFailure) { try transfer.send(name) } catch {
         switch error {
         case .object(let error): damaged.add(error)
         case .fatal(let error): throw error
         }
       }
     }
-    if damaged.all.isEmpty, namesOnly(Set(listed.map(\.name)), heads) { return heads }
+    if damaged.all.isEmpty, namesOnly(names, heads) { return heads }
     // Something here is broken: does any head need it?
     damaged.all.forEach(note)
-    return try bring(heads, transfer, Coverage(), there: [])
+    return try bringNews(heads, Coverage(), [], packs)
   }
 
   /// Whether every segment is among these objects; what segments name is, unless the vault is damaged, which
   /// `check` finds.
   private func namesOnly(_ names: Set<ObjectName>, _ heads: [OpenedHead]) -> Bool {
-    heads.allSatisfy { names.isSuperset(of: $0.segments) }
+    heads.allSatisfy { head in
+      head.segments.allSatisfy { names.contains(objects.name(of: $0, in: head.epoch)) }
+    }
   }
 
   // MARK: Heads

@@ -5,11 +5,14 @@ protocol ObjectTransfer: Sendable {
   /// Sees that the object is where it is wanted, authenticated, and gives what is in it; nil when everything that it
   /// names is known to be there too. A chunk's content is empty.
   ///
+  /// - Parameter isReplaced: It is a revision that another one has replaced: history may end before it.
   /// - Throws: `TransferFailure`.
-  func bring(_ name: ObjectName, kind: ObjectKind) throws(TransferFailure) -> [UInt8]?
+  func bring(
+    _ digest: ContentDigest, kind: ObjectKind, isReplaced: Bool
+  ) throws(TransferFailure) -> [UInt8]?
 
   /// What is in the object as it stands here, moving nothing; nil when it is not here or not whole.
-  func peek(_ name: ObjectName, kind: ObjectKind) -> [UInt8]?
+  func peek(_ digest: ContentDigest, kind: ObjectKind) -> [UInt8]?
 
   /// Whether everything that the revision names, and what it replaced, is surely where it is wanted.
   func holds(_ revision: RecordRevision) -> Bool

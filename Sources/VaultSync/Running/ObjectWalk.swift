@@ -11,31 +11,31 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
   /// What was there before in the place of what is needed.
   enum Before: Sendable {
     case nothing
-    case page(ObjectName)
+    case page(ContentDigest)
     case items([Item])
-    case index(ObjectName)
+    case index(ContentDigest)
   }
 
   struct Need: Sendable {
-    var name: ObjectName
+    var digest: ContentDigest
     var kind: ObjectKind
     var before = Before.nothing
     /// The older revision that needs it, where nothing else does: history ends where one is not whole.
-    var olderRevision: ObjectName?
+    var olderRevision: ContentDigest?
   }
 
   /// What could not be brought.
   struct Failure: Sendable {
-    var name: ObjectName
+    var digest: ContentDigest
     var error: VaultError
     /// As `Need.olderRevision`.
-    var olderRevision: ObjectName?
+    var olderRevision: ContentDigest?
 
     var isHistory: Bool { olderRevision != nil }
   }
 
   private struct State {
-    var asked: Set<ObjectName> = []
+    var asked: Set<ContentDigest> = []
     var failures: [Failure] = []
     var fatal: SyncError?
   }
@@ -47,7 +47,7 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
   init(_ transfer: Transfer) { self.transfer = transfer }
 
   /// Everything that was asked for.
-  var asked: Set<ObjectName> { state.withLock { $0.asked } }
+  var asked: Set<ContentDigest> { state.withLock { $0.asked } }
 
   /// Brings these and all they name.
   ///
@@ -62,18 +62,21 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
   }
 
   private func add(_ needs: [Need]) {
-    queue.add(state.withLock { state in needs.filter { state.asked.insert($0.name).inserted } })
+    queue.add(state.withLock { state in needs.filter { state.asked.insert($0.digest).inserted } })
   }
 
   private func process(_ need: Need) {
     do throws(TransferFailure) {
-      guard let content = try transfer.bring(need.name, kind: need.kind) else { return }
+      let isReplaced = need.olderRevision == need.digest
+      guard
+        let content = try transfer.bring(need.digest, kind: need.kind, isReplaced: isReplaced)
+      else { return }
       add(try children(of: need, content))
     } catch {
       switch error {
       case .object(let error):
         let failure = Failure(
-          name: need.name, error: error, olderRevision: need.olderRevision)
+          digest: need.digest, error: error, olderRevision: need.olderRevision)
         state.withLock { $0.failures.append(failure) }
       case .fatal(let error):
         state.withLock { $0.fatal = $0.fatal ?? error }
@@ -93,7 +96,7 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
       case .page:
         return children(of: try ItemPage(decoding: content), need)
       case .index:
-        var known: Set<ObjectName> = []
+        var known: Set<ContentDigest> = []
         if case .index(let before) = need.before { known = names(inIndex: before) }
         return chunks(
           try ChunkIndex(decoding: content).chunks, without: known, need.olderRevision)
@@ -103,20 +106,20 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
     }
   }
 
-  private func children(of revision: RecordRevision, _ older: ObjectName?) -> [Need] {
+  private func children(of revision: RecordRevision, _ older: ContentDigest?) -> [Need] {
     var needs: [Need] = []
     var base: RecordRevision?
     for name in revision.previous {
       if let found = peekRevision(name), transfer.holds(found) {
         base = base ?? found
       } else {
-        needs.append(Need(name: name, kind: .record, olderRevision: name))
+        needs.append(Need(digest: name, kind: .record, olderRevision: name))
       }
     }
     if let page = revision.items.rootPage {
       if page != base?.items.rootPage {
         needs.append(
-          Need(name: page, kind: .page, before: before(base), olderRevision: older))
+          Need(digest: page, kind: .page, before: before(base), olderRevision: older))
       }
     } else {
       needs += contents(revision.items.loadedItems, over: base?.items.loadedItems ?? [], older)
@@ -137,7 +140,7 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
       return contents(
         items, over: self.items(need.before), need.olderRevision)
     case .branch(let children):
-      var olds = [ObjectName?](repeating: nil, count: children.count)
+      var olds = [ContentDigest?](repeating: nil, count: children.count)
       if case .page(let name) = need.before, case .branch(let found)? = peekPage(name) {
         olds = found
       }
@@ -145,7 +148,7 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
         guard let child, child != old else { return nil }
         // A leaf that became a branch had all the items that may be below.
         return Need(
-          name: child, kind: .page, before: old.map(Before.page) ?? asItems(need.before),
+          digest: child, kind: .page, before: old.map(Before.page) ?? asItems(need.before),
           olderRevision: need.olderRevision)
       }
     }
@@ -166,9 +169,9 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
     }
   }
 
-  private func contents(_ items: [Item], over old: [Item], _ older: ObjectName?) -> [Need] {
-    var known: Set<ObjectName> = []
-    var oldIndexes: [FileName: [ObjectName]] = [:]
+  private func contents(_ items: [Item], over old: [Item], _ older: ContentDigest?) -> [Need] {
+    var known: Set<ContentDigest> = []
+    var oldIndexes: [FileName: [ContentDigest]] = [:]
     for item in old {
       switch item.content {
       case .chunks(let names): known.formUnion(names.compactMap(\.self))
@@ -187,7 +190,7 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
         for (position, name) in names.enumerated() where !known.contains(name) {
           needs.append(
             Need(
-              name: name, kind: .index,
+              digest: name, kind: .index,
               before: position < before.count ? .index(before[position]) : .nothing,
               olderRevision: older))
         }
@@ -198,11 +201,11 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
   }
 
   private func chunks(
-    _ names: [ObjectName?], without known: Set<ObjectName>, _ older: ObjectName?
+    _ names: [ContentDigest?], without known: Set<ContentDigest>, _ older: ContentDigest?
   ) -> [Need] {
     names.compactMap { name in
       guard let name, !known.contains(name) else { return nil }
-      return Need(name: name, kind: .chunk, olderRevision: older)
+      return Need(digest: name, kind: .chunk, olderRevision: older)
     }
   }
 
@@ -210,17 +213,17 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
 
   // What does not decode is as good as not there: then more is brought than need be.
 
-  private func peekRevision(_ name: ObjectName) -> RecordRevision? {
+  private func peekRevision(_ name: ContentDigest) -> RecordRevision? {
     guard let content = transfer.peek(name, kind: .record) else { return nil }
     do { return try RecordRevision(decoding: content) } catch { return nil }
   }
 
-  private func peekPage(_ name: ObjectName) -> ItemPage? {
+  private func peekPage(_ name: ContentDigest) -> ItemPage? {
     guard let content = transfer.peek(name, kind: .page) else { return nil }
     do { return try ItemPage(decoding: content) } catch { return nil }
   }
 
-  private func names(inIndex name: ObjectName) -> Set<ObjectName> {
+  private func names(inIndex name: ContentDigest) -> Set<ContentDigest> {
     guard let content = transfer.peek(name, kind: .index) else { return [] }
     do { return Set(try ChunkIndex(decoding: content).chunks.compactMap(\.self)) } catch {
       return []

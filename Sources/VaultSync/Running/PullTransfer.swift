@@ -3,55 +3,61 @@ import Synchronization
 import Vault
 import VaultModel
 
-/// Brings objects of one member from a remote to here.
+/// Brings objects of one member from a remote to here, as heads of one epoch name them.
 final class PullTransfer: ObjectTransfer {
   private let session: SyncSession
   private let objects: ObjectStore
+  private let epoch: StatementID
   /// What the heads that were here when the sync began name.
   private let coverage: Coverage
   /// What is here with everything it names, as far as this sync has seen.
-  private let complete = Mutex<Set<ObjectName>>([])
+  private let complete = Mutex<Set<ContentDigest>>([])
   /// Revisions that were not here before.
-  private let newRevisions = Mutex<Set<ObjectName>>([])
+  private let newRevisions = Mutex<Set<ContentDigest>>([])
 
-  init(session: SyncSession, objects: ObjectStore, coverage: Coverage) {
+  init(session: SyncSession, objects: ObjectStore, epoch: StatementID, coverage: Coverage) {
     self.session = session
     self.objects = objects
+    self.epoch = epoch
     self.coverage = coverage
   }
 
   /// A walk came to its end: these need not be walked again.
-  func finish(_ names: Set<ObjectName>) {
+  func finish(_ names: Set<ContentDigest>) {
     complete.withLock { $0.formUnion(names) }
     newRevisions.withLock { $0.subtract(names) }
   }
 
   func holds(_ revision: RecordRevision) -> Bool { coverage.holds(revision) }
 
-  func peek(_ name: ObjectName, kind: ObjectKind) -> [UInt8]? {
+  func peek(_ digest: ContentDigest, kind: ObjectKind) -> [UInt8]? {
     // What has just come may turn out not to be had whole: nothing is to be built on it.
-    if kind == .record, newRevisions.withLock({ $0.contains(name) }) { return nil }
-    do throws(VaultError) { return try objects.sealedObject(name, kind: kind).content } catch {
-      return nil
-    }
+    if kind == .record, newRevisions.withLock({ $0.contains(digest) }) { return nil }
+    return try? objects.placedContent(digest, kind: kind)
   }
 
-  func bring(_ name: ObjectName, kind: ObjectKind) throws(TransferFailure) -> [UInt8]? {
-    if complete.withLock({ $0.contains(name) }) { return nil }
+  func bring(_ digest: ContentDigest, kind: ObjectKind) throws(TransferFailure) -> [UInt8]? {
+    try bring(digest, kind: kind, isReplaced: false)
+  }
+
+  func bring(
+    _ digest: ContentDigest, kind: ObjectKind, isReplaced: Bool
+  ) throws(TransferFailure) -> [UInt8]? {
+    if complete.withLock({ $0.contains(digest) }) { return nil }
     // A lazy vault leaves chunks on the remote until they are read.
     if kind == .chunk, objects.isLazy { return [] }
-    if let found = try present(name, kind: kind) { return found }
-    let path = objects.vaultPath(of: name)
+    if let found = try present(digest, kind: kind, isReplaced: isReplaced) { return found }
+    let path = objects.vaultPath(of: objects.name(of: digest, in: epoch))
     if session.options.isDryRun, kind == .chunk {
       session.tally(.pull, path, byteCount: try sizeThere(path))
       return []
     }
-    let object = try fetch(name, kind: kind)
+    let (name, object) = try fetch(digest, kind: kind, isReplaced: isReplaced)
     if !session.options.isDryRun {
       do throws(VaultError) { try objects.place(name, file: object.file) } catch {
         throw .fatal(.vault(error))
       }
-      if kind == .record { newRevisions.withLock { _ = $0.insert(name) } }
+      if kind == .record { newRevisions.withLock { _ = $0.insert(digest) } }
     }
     session.tally(.pull, path, byteCount: UInt64(object.file.count))
     return object.content
@@ -59,26 +65,64 @@ final class PullTransfer: ObjectTransfer {
 
   /// Takes away again what came of older revisions that cannot be had whole: history ends there, and nobody is to miss
   /// the rest.
-  func withdraw(_ revisions: Set<ObjectName>) throws(SyncError) {
+  func withdraw(_ revisions: Set<ContentDigest>) throws(SyncError) {
     let revisions = newRevisions.withLock { new in
       defer { new.subtract(revisions) }
       return new.intersection(revisions)
     }
-    for name in revisions.sorted() {
+    for digest in revisions.sorted() {
+      let name = objects.name(of: digest, in: epoch)
       try keeping { () throws(VaultError) in try objects.withdraw(name) }
     }
   }
 
   /// What is in the object if it is here already. It is opened: an interrupted sync or a disk may have torn it.
-  private func present(_ name: ObjectName, kind: ObjectKind) throws(TransferFailure) -> [UInt8]? {
+  ///
+  /// What is here under the keys of another epoch is put under those of this one, and need not be asked for again. But
+  /// whoever began the epoch may have left out what was replaced.
+  private func present(
+    _ digest: ContentDigest, kind: ObjectKind, isReplaced: Bool
+  ) throws(TransferFailure) -> [UInt8]? {
+    if isReplaced, try isLeftOut(digest) { return nil }
     do throws(VaultError) {
-      guard try objects.isPresent(name) else { return nil }
-      return try objects.sealedObject(name, kind: kind).content
+      if session.options.isDryRun {
+        let content = try objects.placedContent(digest, kind: kind)
+        return kind == .chunk ? [] : content
+      }
+      return try objects.contentSealedAnew(digest, kind: kind, in: epoch)
     } catch {
       switch error {
       case .damaged, .missing: return nil
       default: throw .fatal(.vault(error))
       }
+    }
+  }
+
+  /// Whether a revision that is here was not put under the keys of this epoch, here or there.
+  private func isLeftOut(_ digest: ContentDigest) throws(TransferFailure) -> Bool {
+    let name = objects.name(of: digest, in: epoch)
+    do throws(VaultError) {
+      if try objects.isPresent(name) { return false }
+      if try !objects.isPresent(digest) { return false }
+    } catch {
+      throw .fatal(.vault(error))
+    }
+    return try size(there: objects.vaultPath(of: name)) == nil
+  }
+
+  /// The object and the name it came under, which may be that of another epoch: of what nobody could put anew.
+  private func fetch(
+    _ digest: ContentDigest, kind: ObjectKind, isReplaced: Bool
+  ) throws(TransferFailure) -> (name: ObjectName, object: SealedObject) {
+    let name = objects.name(of: digest, in: epoch)
+    do throws(TransferFailure) { return (name, try fetch(name, kind: kind)) } catch {
+      guard case .object(.missing) = error, !isReplaced else { throw error }
+      for other in objects.names(of: digest) where other != name {
+        do throws(TransferFailure) { return (other, try fetch(other, kind: kind)) } catch {
+          guard case .object = error else { throw error }
+        }
+      }
+      throw error
     }
   }
 
@@ -147,12 +191,13 @@ final class PullTransfer: ObjectTransfer {
   }
 
   private func sizeThere(_ path: VaultPath) throws(TransferFailure) -> UInt64 {
-    let blobPath = BlobPath(path.string)
-    do throws(BlobStoreError) {
-      if let size = try session.remote.size(of: blobPath) { return size }
-    } catch {
+    if let size = try size(there: path) { return size }
+    throw .object(.missing(path: path.string))
+  }
+
+  private func size(there path: VaultPath) throws(TransferFailure) -> UInt64? {
+    do throws(BlobStoreError) { return try session.remote.size(of: BlobPath(path.string)) } catch {
       throw error.concernsOneFile ? .object(VaultError(error)) : .fatal(.remote(error))
     }
-    throw .object(.missing(path: path.string))
   }
 }

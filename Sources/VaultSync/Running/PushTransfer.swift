@@ -3,10 +3,11 @@ import Synchronization
 import Vault
 import VaultModel
 
-/// Brings objects of one member from here to a remote.
+/// Brings objects of one member from here to a remote, as heads of one epoch name them.
 final class PushTransfer: ObjectTransfer {
   private let session: SyncSession
   private let objects: ObjectStore
+  private let epoch: StatementID
   /// What the heads that stand on the remote name.
   private let coverage: Coverage
   /// Where what is sent is put together as well; nil for nowhere.
@@ -16,11 +17,12 @@ final class PushTransfer: ObjectTransfer {
 
   /// - Parameter listed: Objects that were seen on the remote, with the size that they have here.
   init(
-    session: SyncSession, objects: ObjectStore, coverage: Coverage,
+    session: SyncSession, objects: ObjectStore, epoch: StatementID, coverage: Coverage,
     listed: Set<ObjectName> = [], packs: PackWriter? = nil
   ) {
     self.session = session
     self.objects = objects
+    self.epoch = epoch
     self.coverage = coverage
     self.packs = packs
     sent = Mutex(listed)
@@ -31,35 +33,46 @@ final class PushTransfer: ObjectTransfer {
 
   func holds(_ revision: RecordRevision) -> Bool { coverage.holds(revision) }
 
-  func peek(_ name: ObjectName, kind: ObjectKind) -> [UInt8]? {
-    do throws(VaultError) { return try objects.sealedObject(name, kind: kind).content } catch {
-      return nil
+  func peek(_ digest: ContentDigest, kind: ObjectKind) -> [UInt8]? {
+    try? objects.placedContent(digest, kind: kind)
+  }
+
+  func bring(
+    _ digest: ContentDigest, kind: ObjectKind, isReplaced: Bool
+  ) throws(TransferFailure) -> [UInt8]? {
+    try send(digest, kind: kind)
+  }
+
+  @discardableResult
+  func send(_ digest: ContentDigest, kind: ObjectKind) throws(TransferFailure) -> [UInt8] {
+    try send(objects.name(of: digest, in: epoch), isChunk: kind == .chunk) {
+      () throws(VaultError) in
+      // What a lazy vault keeps on another remote comes here first.
+      if kind == .chunk { try objects.fetchIfAway(digest) }
+      return try objects.sealedObject(digest, kind: kind, in: epoch)
     }
   }
 
-  func bring(_ name: ObjectName, kind: ObjectKind) throws(TransferFailure) -> [UInt8]? {
-    try send(name, kind: kind)
+  /// Sends what stands here under the name, whatever its header says that it is.
+  func send(_ name: ObjectName) throws(TransferFailure) {
+    _ = try send(name, isChunk: false) { () throws(VaultError) in
+      try objects.sealedObject(name)
+    }
   }
 
-  /// - Parameter kind: Nil for whatever the object's header says.
-  @discardableResult
-  func send(_ name: ObjectName, kind: ObjectKind?) throws(TransferFailure) -> [UInt8] {
+  private func send(
+    _ name: ObjectName, isChunk: Bool, _ load: () throws(VaultError) -> SealedObject
+  ) throws(TransferFailure) -> [UInt8] {
     let isThere = sent.withLock { $0.contains(name) }
-    if kind == .chunk, isThere { return [] }
-    if kind == .chunk, !isThere, try standsThere(name) {
+    if isChunk, isThere { return [] }
+    if isChunk, try standsThere(name) {
       sent.withLock { _ = $0.insert(name) }
       // Until a head is there that names it, another device may take it for something that nobody needs.
       session.compareNextTime()
       return []
     }
     let object: SealedObject
-    do throws(VaultError) {
-      // What a lazy vault keeps on another remote comes here first.
-      if kind == .chunk { try objects.fetchIfAway(name) }
-      object = try objects.sealedObject(name, kind: kind)
-    } catch {
-      throw .object(error)
-    }
+    do throws(VaultError) { object = try load() } catch { throw .object(error) }
     guard !isThere else { return object.content }
     let path = objects.vaultPath(of: name)
     do throws(SyncError) {

@@ -20,7 +20,9 @@ struct RemovalThere {
     let list = RemoteRemovals(of: member.id, on: name, state: session.home.state)
     let names = try keeping { () throws(VaultError) in try list.load() }
     // What was put or came again since is named by something.
-    guard !names.isEmpty, isWholeThere, let gone = member.unneeded(names) else { return }
+    guard !names.isEmpty, isWholeThere,
+      let gone = try keeping({ () throws(VaultError) in try member.unneeded(names) })
+    else { return }
     try forget(Set(names).subtracting(gone).sorted(), list)
     if !gone.isEmpty { try removePacks() }
     for start in stride(from: 0, to: gone.count, by: Self.batchSize) {

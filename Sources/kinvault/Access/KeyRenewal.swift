@@ -34,10 +34,20 @@ struct KeyRenewal {
       Terminal.writeLine("\(name) has been encrypted anew.")
     }
     try vault.removeOldObjects()
+    vault.tellLeftBehind()
     if !others.isEmpty {
       Terminal.note(
         "kinvault: \(others.joined(separator: ", ")): an owner's device encrypts this anew when it syncs."
       )
+    }
+  }
+}
+
+extension Vault {
+  /// Says what could not be encrypted anew.
+  func tellLeftBehind() {
+    for problem in takeLeftBehind() {
+      Terminal.note("kinvault: \(Terminal.visible(problem.member ?? "")): \(problem.reason)")
     }
   }
 }

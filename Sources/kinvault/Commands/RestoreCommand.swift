@@ -108,7 +108,7 @@ struct RestoreCommand: ParsableCommand {
 
   private func find(
     _ digits: String, in found: FoundRecord
-  ) throws -> (name: ObjectName, revision: RecordRevision) {
+  ) throws -> (name: ContentDigest, revision: RecordRevision) {
     let digits = digits.lowercased()
     let matches = try found.member.history(of: found.record).filter {
       digits.count >= 4 && $0.name.hex.hasPrefix(digits)

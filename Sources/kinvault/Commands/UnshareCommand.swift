@@ -55,6 +55,7 @@ struct UnshareCommand: ParsableCommand {
       try vault.removeOldObjects()
       bar.finish()
       Terminal.writeLine("\(other.shownName) has no access to \(name) any more.")
+      vault.tellLeftBehind()
       Terminal.note(
         "kinvault: What \(other.shownName) has copied until now cannot be recalled: this is about what is written "
           + "from now on. Sync, so that the remotes have it too.")

@@ -1,0 +1,200 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+/// Under which name an object stands, and the keys that it is sealed with.
+struct ObjectPlace: Sendable {
+  let name: ObjectName
+  let keys: EpochKeys
+
+  init(of digest: ContentDigest, _ keys: EpochKeys) {
+    name = keys.name(of: digest)
+    self.keys = keys
+  }
+}
+
+/// Where a content stands in the vault's folder: under the keys in use, or, as long as it was not put under these, under
+/// those of another epoch.
+extension ObjectStore {
+  func path(of name: ObjectName) -> BlobPath {
+    BlobPath(VaultPath.object(member, name).string)
+  }
+
+  /// Where the content stands; where it belongs if it stands nowhere, or that cannot be told.
+  func path(of digest: ContentDigest) -> BlobPath {
+    let place = try? standing(digest)
+    return path(of: place?.name ?? name(of: digest))
+  }
+
+  /// The name that the content has, or would have, under the keys in use.
+  package func name(of digest: ContentDigest) -> ObjectName { keys.current.name(of: digest) }
+
+  /// The name under the keys of an epoch; under those in use where this person has none of it.
+  package func name(of digest: ContentDigest, in epoch: StatementID) -> ObjectName {
+    epochKeys(epoch).name(of: digest)
+  }
+
+  func epochKeys(_ epoch: StatementID) -> EpochKeys { keys.epoch(epoch)?.keys ?? keys.current }
+
+  /// Every name that the content may have, that under the keys in use first.
+  package func names(of digest: ContentDigest) -> [ObjectName] {
+    [name(of: digest)] + keys.others.map { $0.name(of: digest) }
+  }
+
+  /// Under which of these names contents stand; those that stand under none are left out.
+  package func places(
+    of digests: some Sequence<ContentDigest>, among listed: [ObjectName: UInt64]
+  ) -> [ContentDigest: ObjectName] {
+    digests.reduce(into: [:]) { places, digest in
+      places[digest] = names(of: digest).first { listed[$0] != nil }
+    }
+  }
+
+  /// Whether a file stands under the object's name; it is not opened.
+  package func isPresent(_ name: ObjectName) throws(VaultError) -> Bool {
+    let path = path(of: name)
+    return try storing { () throws(BlobStoreError) in try store.size(of: path) } != nil
+  }
+
+  /// Whether a file stands here for the content, under the keys of whichever epoch; it is not opened.
+  package func isPresent(_ digest: ContentDigest) throws(VaultError) -> Bool {
+    try standing(digest) != nil
+  }
+
+  /// Whether a file stands here for the content under the keys in use; it is not opened.
+  func isPresentNow(_ digest: ContentDigest) throws(VaultError) -> Bool {
+    try isPresent(name(of: digest))
+  }
+
+  /// Where the content stands; nil if nowhere.
+  func standing(_ digest: ContentDigest) throws(VaultError) -> ObjectPlace? {
+    do throws(VaultError) {
+      return try inPlace(digest) { (place) throws(VaultError) in
+        guard try isPresent(place.name) else { throw .missing(path: path(of: place.name).string) }
+        return place
+      }
+    } catch {
+      guard case .missing = error else { throw error }
+      return nil
+    }
+  }
+
+  /// What `body` makes of the place of the content under the keys in use or, where it misses the file there, under others.
+  ///
+  /// - Throws: `missing` if that misses it everywhere; what else `body` throws.
+  func inPlace<Value>(
+    _ digest: ContentDigest, _ body: (ObjectPlace) throws(VaultError) -> Value
+  ) throws(VaultError) -> Value {
+    let current = ObjectPlace(of: digest, keys.current)
+    do throws(VaultError) { return try body(current) } catch {
+      guard case .missing = error else { throw error }
+    }
+    for keys in keys.others {
+      do throws(VaultError) { return try body(ObjectPlace(of: digest, keys)) } catch {
+        guard case .missing = error else { throw error }
+      }
+    }
+    throw .missing(path: path(of: current.name).string)
+  }
+
+  /// The whole content as it stands in its place, whether or not this process has staged it.
+  ///
+  /// - Throws: `missing`, `damaged`, `io`.
+  package func placedContent(
+    _ digest: ContentDigest, kind: ObjectKind
+  ) throws(VaultError) -> [UInt8] {
+    try inPlace(digest) { (place) throws(VaultError) in
+      try content(kind, at: path(of: place.name), place)
+    }
+  }
+
+  /// The content in a file that is to be this object.
+  ///
+  /// - Throws: `missing`, `damaged`, `io`.
+  func content(
+    _ kind: ObjectKind, at path: BlobPath, _ place: ObjectPlace
+  ) throws(VaultError) -> [UInt8] {
+    let limit = Self.fileSizeLimit(of: kind)
+    let file = try storing { () throws(BlobStoreError) in try store.read(path, limit: limit) }
+    return try content(kind, in: file, at: path, place)
+  }
+
+  func content(
+    _ kind: ObjectKind, in file: [UInt8], at path: BlobPath, _ place: ObjectPlace
+  ) throws(VaultError) -> [UInt8] {
+    do throws(CryptoError) {
+      return try place.keys.open(name: place.name, kind: kind, file: file)
+    } catch {
+      throw VaultError(error, path: path.string)
+    }
+  }
+
+  /// What is in the object of this name, as its header calls it.
+  ///
+  /// - Throws: `missing`, `damaged`.
+  func opened(
+    _ name: ObjectName, kind: ObjectKind
+  ) throws(VaultError) -> (digest: ContentDigest, content: [UInt8]) {
+    let content = try sealedObject(name, kind: kind).content
+    return (content.withUnsafeBytes { HashedContent(kind, $0).digest }, content)
+  }
+
+  /// What the header of the object of this name says it is.
+  func kind(of name: ObjectName) throws(VaultError) -> ObjectKind { try header(of: name).kind }
+
+  /// The key that the header of the object of this name says it is sealed with.
+  func keyID(of name: ObjectName) throws(VaultError) -> KeyID { try header(of: name).keyID }
+
+  private func header(of name: ObjectName) throws(VaultError) -> ObjectHeader {
+    let path = path(of: name)
+    let blob = try storing { () throws(BlobStoreError) in try store.openForReading(path) }
+    return try ObjectHeader(reading: blob, path: path.string)
+  }
+
+  // MARK: Under other keys
+
+  /// Puts the content in its place under these keys, whichever are current; no commit names it yet.
+  ///
+  /// What is there already and whole is not written again. On disk after the next barrier.
+  ///
+  /// - Throws: `noSpace`, `readOnly`, `io`.
+  func write(
+    _ kind: ObjectKind, _ content: [UInt8], under keys: EpochKeys
+  ) throws(VaultError) -> ContentDigest {
+    try content.withBytes { (bytes) throws(VaultError) in
+      let hashed = HashedContent(kind, bytes)
+      try write(hashed, under: keys)
+      return hashed.digest
+    }
+  }
+
+  func write(_ content: HashedContent, under keys: EpochKeys) throws(VaultError) {
+    guard let staging else { throw .readOnly }
+    let place = ObjectPlace(of: content.digest, keys)
+    let final = path(of: place.name)
+    let size = try storing { () throws(BlobStoreError) in try store.size(of: final) }
+    if size != nil, opens(content.kind, place) { return }
+    let byteCount = ObjectLayout(of: content.kind).fileSize(contentSize: content.bytes.count)
+    let isPooled = byteCount <= buffers.byteCount
+    let buffer = isPooled ? buffers.take() : .allocate(byteCount: byteCount, alignment: 4096)
+    defer { if isPooled { buffers.put(buffer) } else { buffer.deallocate() } }
+    let sealed = UnsafeMutableRawBufferPointer(rebasing: buffer[0..<byteCount])
+    keys.seal(content, as: place.name, into: sealed)
+    let arriving = staging.path.appending("\(place.name.hex).\(UInt64.random(in: 0 ... .max))")
+    try storing { () throws(BlobStoreError) in
+      try store.create(arriving, UnsafeRawBufferPointer(sealed))
+      try store.rename(arriving, to: final)
+    }
+    forgetReader(content.digest)
+  }
+
+  /// Whether what stands in an object's place has the content that the name is of: anybody could put something there.
+  func opens(_ kind: ObjectKind, _ place: ObjectPlace) -> Bool {
+    do throws(VaultError) {
+      _ = try content(kind, at: path(of: place.name), place)
+      return true
+    } catch {
+      return false
+    }
+  }
+}

@@ -1,0 +1,301 @@
+import BlobStore
+import Glibc
+import VaultCrypto
+import VaultModel
+
+/// From contents to objects: staged first, then brought to their place by a commit.
+extension ObjectStore {
+  // MARK: Staging
+
+  /// Stages the content for as long as this process lives, or until a commit takes it.
+  ///
+  /// - Throws: What `stage` throws.
+  package func put(
+    _ kind: ObjectKind, _ content: UnsafeRawBufferPointer
+  ) throws(VaultError) -> ContentDigest {
+    try stageCounted(kind, content).digest
+  }
+
+  /// Hashes, seals and stages the content; the same content is stored once. It stays for as long as what is returned,
+  /// or until a commit takes it. Not durable before a commit that names it.
+  ///
+  /// - Throws: `noSpace`, `readOnly`, `io`.
+  package func stage(
+    _ kind: ObjectKind, _ content: UnsafeRawBufferPointer
+  ) throws(VaultError) -> ObjectUse {
+    let (digest, number) = try stageCounted(kind, content)
+    return ObjectUse(digest, number: number, in: self)
+  }
+
+  /// `put` for content in an array.
+  package func put(_ kind: ObjectKind, _ content: [UInt8]) throws(VaultError) -> ContentDigest {
+    try content.withBytes { (bytes) throws(VaultError) in try put(kind, bytes) }
+  }
+
+  /// `stage` for content in an array.
+  package func stage(_ kind: ObjectKind, _ content: [UInt8]) throws(VaultError) -> ObjectUse {
+    try content.withBytes { (bytes) throws(VaultError) in try stage(kind, bytes) }
+  }
+
+  /// Counts one user, who ends its use by the number.
+  private func stageCounted(
+    _ kind: ObjectKind, _ bytes: UnsafeRawBufferPointer
+  ) throws(VaultError) -> (digest: ContentDigest, number: UInt64) {
+    guard let staging else { throw .readOnly }
+    precondition(bytes.count <= ObjectLayout.maximumContentSize(of: kind))
+    let content = HashedContent(kind, bytes)
+    let digest = content.digest
+    if let number = staged.withLock({ $0.use(digest) }) { return (digest, number) }
+    let place = ObjectPlace(of: digest, keys.current)
+    let size = ObjectLayout(of: kind).fileSize(contentSize: bytes.count)
+    // Whether there is such an object in its place already, a small one asks only when a commit takes it.
+    let isHeld = size <= Staging.heldObjectSize ? try staging.hold(size) : false
+    if !isHeld {
+      if let number = waitForTurn(digest) { return (digest, number) }
+    }
+    defer { if !isHeld { staged.withLock { $0.endTurn(digest) } } }
+    if !isHeld, let number = try linkExisting(digest, kind, place, staging) {
+      return (digest, number)
+    }
+    let isPooled = size <= buffers.byteCount
+    let buffer =
+      isPooled ? buffers.take() : .allocate(byteCount: size, alignment: 4096)
+    defer { if isPooled { buffers.put(buffer) } else { buffer.deallocate() } }
+    let sealed = UnsafeMutableRawBufferPointer(rebasing: buffer[0..<size])
+    place.keys.seal(content, as: place.name, into: sealed)
+    if isHeld { return (digest, add(digest, kind, place, in: .memory(Array(sealed)))) }
+    try create(staging.path(of: place.name), UnsafeRawBufferPointer(sealed))
+    return (digest, add(digest, kind, place, in: .folder))
+  }
+
+  /// Returns when it is this thread's turn to bring the object's file to the staging folder; or the number of the object,
+  /// if another thread has staged the same content meanwhile.
+  private func waitForTurn(_ digest: ContentDigest) -> UInt64? {
+    while true {
+      switch staged.withLock({ $0.takeTurn(digest) }) {
+      case .begins: return nil
+      case .staged(let number): return number
+      case .waits: usleep(100)
+      }
+    }
+  }
+
+  /// Creates the staged file. In this thread's turn, so that a file which is there is nobody's: it was left when one that
+  /// nobody used could not be removed.
+  private func create(
+    _ path: BlobPath, _ sealed: UnsafeRawBufferPointer
+  ) throws(VaultError) {
+    try storing { () throws(BlobStoreError) in
+      do throws(BlobStoreError) { try store.create(path, sealed) } catch {
+        guard case .alreadyExists = error else { throw error }
+        try store.remove(path)
+        try store.create(path, sealed)
+      }
+    }
+  }
+
+  /// Takes an object that is already in its place for the content, if it opens.
+  private func linkExisting(
+    _ digest: ContentDigest, _ kind: ObjectKind, _ place: ObjectPlace, _ staging: Staging
+  ) throws(VaultError) -> UInt64? {
+    let final = path(of: place.name)
+    guard try storing({ () throws(BlobStoreError) in try store.size(of: final) }) != nil else {
+      return nil
+    }
+    // One that does not open is replaced when the good one is published.
+    guard opens(kind, place) else { return nil }
+    do throws(BlobStoreError) {
+      // The link keeps the content alive even if `collect` removes the object before the commit.
+      try store.link(final, to: staging.path(of: place.name))
+    } catch {
+      switch error {
+      case .notFound, .alreadyExists: return nil
+      default: throw VaultError(error)
+      }
+    }
+    return add(digest, kind, place, in: .link)
+  }
+
+  private func add(
+    _ digest: ContentDigest, _ kind: ObjectKind, _ sealed: ObjectPlace,
+    in place: StagedObjects.Place
+  ) -> UInt64 {
+    let (number, freed) = staged.withLock { $0.add(digest, kind, sealed, in: place) }
+    letGo(freed)
+    return number
+  }
+
+  func endUse(of digest: ContentDigest, number: UInt64) {
+    letGo(staged.withLock { $0.endUse(of: digest, number: number) })
+  }
+
+  private func letGo(_ heldByteCount: Int?) {
+    if let heldByteCount { staging?.letGo(heldByteCount) }
+  }
+
+  /// Removes the staged files that nobody uses.
+  package func removeUnused() {
+    guard let staging else { return }
+    staged.withLock { staged in
+      // Under the lock, so that nobody stages the same content again in between. What cannot be
+      // removed is removed with the staging folder.
+      for name in staged.takeUnused() { try? store.remove(staging.path(of: name)) }
+    }
+  }
+
+  // MARK: What is staged
+
+  /// How many objects wait for a commit.
+  package var stagedCount: Int { staged.withLock { $0.count } }
+
+  /// Where an object is to be found.
+  enum Whereabouts {
+    /// In its place, if anywhere.
+    case inPlace
+    /// In memory only: its sealed file.
+    case held([UInt8])
+    case inStagingFolder
+  }
+
+  func whereabouts(of digest: ContentDigest) -> Whereabouts {
+    switch staged.withLock({ $0[digest]?.place }) {
+    case nil: .inPlace
+    case .memory(let sealed): .held(sealed)
+    case .folder, .link: .inStagingFolder
+    }
+  }
+
+  func isStaged(_ digest: ContentDigest) -> Bool { staged.withLock { $0[digest] != nil } }
+
+  // MARK: Publishing
+
+  /// Moves a staged object to its place; does nothing when it is there already. Only a commit does that, which ends with
+  /// `settle` or `restage`.
+  ///
+  /// What is staged, or stands, under the keys of another epoch than the one in use is sealed anew. What another device
+  /// means to remove is written anew, though it is there: a program that copies files and deletions
+  /// tells by the file itself whether it is still the one that was deleted elsewhere.
+  ///
+  /// - Throws: `missing` if it is neither staged nor in its place; `damaged`; `noSpace`, `io`.
+  func publish(_ digest: ContentDigest) throws(VaultError) {
+    let place = ObjectPlace(of: digest, keys.current)
+    try bring(digest, to: place)
+    if announced.withLock({ $0.names.contains(place.name) }) { try renew(path(of: place.name)) }
+  }
+
+  private func bring(_ digest: ContentDigest, to place: ObjectPlace) throws(VaultError) {
+    guard let staging, let object = staged.withLock({ $0[digest] }) else {
+      return try requireInPlace(digest, place)
+    }
+    guard object.sealed.name == place.name else {
+      // It stays staged as it is, for those who use it.
+      let bytes = try content(digest, kind: object.kind)
+      _ = try write(object.kind, bytes, under: place.keys)
+      return
+    }
+    switch object.place {
+    case .memory(let sealed): try write(sealed, object.kind, place)
+    case .folder, .link:
+      let path = staging.path(of: place.name)
+      do throws(BlobStoreError) {
+        try store.rename(path, to: self.path(of: place.name))
+        // Renaming one link of a file over another does nothing and leaves both.
+        if case .link = object.place { try store.remove(path) }
+      } catch {
+        if case .notFound = error { staged.withLock { $0.forget(digest) } }
+        throw VaultError(error)
+      }
+    }
+    staged.withLock { $0.markPublished(digest) }
+  }
+
+  /// - Throws: `missing` for what is nowhere here, unless a lazy vault keeps it elsewhere.
+  private func requireInPlace(
+    _ digest: ContentDigest, _ place: ObjectPlace
+  ) throws(VaultError) {
+    let final = path(of: place.name)
+    let isOwn = staged.withLock { $0.settled.contains(place.name) }
+    let isThere = try storing { () throws(BlobStoreError) in
+      // What another program or process has put there a moment ago may be on no disk yet.
+      try isOwn ? store.size(of: final) != nil : store.takeOver(final)
+    }
+    if isThere { return }
+    if let former = try standing(digest) {
+      let kind = try kind(of: former.name)
+      _ = try write(kind, try placedContent(digest, kind: kind), under: place.keys)
+      return
+    }
+    // What a lazy vault keeps elsewhere is in its place there.
+    guard lazy != nil else { throw .missing(path: final.string) }
+  }
+
+  private func write(
+    _ held: [UInt8], _ kind: ObjectKind, _ place: ObjectPlace
+  ) throws(VaultError) {
+    let final = path(of: place.name)
+    do throws(BlobStoreError) {
+      return try store.put(final, held, .ifAbsent)
+    } catch {
+      guard case .alreadyExists = error else { throw VaultError(error) }
+    }
+    if opens(kind, place) { return }
+    try storing { () throws(BlobStoreError) in try store.put(final, held, .always) }
+  }
+
+  /// How many objects the commit under way has brought to their places.
+  var publishedCount: Int { staged.withLock { $0.published.count } }
+
+  /// The commit under way is done: what it has brought to its place stays there.
+  func settle() {
+    for byteCount in staged.withLock({ $0.settle() }) { letGo(byteCount) }
+  }
+
+  /// The commit under way failed, or leaves out what it has brought to its place since `position`. No head names that,
+  /// so it is staged again for those who use it: whoever collects what is not named may remove it from its place.
+  func restage(from position: Int = 0) {
+    guard let staging else { return }
+    let freed = staged.withLock { staged in
+      staged.restage(from: position) { name in
+        do throws(BlobStoreError) {
+          try store.link(path(of: name), to: staging.path(of: name))
+          return true
+        } catch {
+          if case .alreadyExists = error { return true }
+          // Such as where a disk knows no links; the object stays in its place.
+          return false
+        }
+      }
+    }
+    for byteCount in freed { letGo(byteCount) }
+  }
+
+  // MARK: What others mean to remove
+
+  /// Gives an object's file another inode and time; does nothing where there is none.
+  private func renew(_ path: BlobPath) throws(VaultError) {
+    do throws(BlobStoreError) {
+      let bytes = try store.read(path, limit: Self.fileSizeLimit(of: .announcement))
+      try store.put(path, bytes, .always)
+    } catch {
+      if case .notFound = error { return }
+      throw VaultError(error)
+    }
+  }
+
+  /// Takes note of what other devices mean to remove; `announcements` are the objects that say it.
+  ///
+  /// One that cannot be read yet is read when it is here: a program that copies files brings the head before it.
+  func noteAnnounced(_ announcements: Set<ContentDigest>) {
+    announced.withLock { announced in
+      guard announcements != announced.read else { return }
+      announced = AnnouncedObjects()
+      for digest in announcements {
+        guard let bytes = try? content(digest, kind: .announcement),
+          let announcement = try? Announcement(decoding: bytes)
+        else { continue }
+        announced.read.insert(digest)
+        announced.names.formUnion(announcement.names)
+      }
+    }
+  }
+}
