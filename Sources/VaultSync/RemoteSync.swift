@@ -47,15 +47,18 @@ package struct RemoteSync: Sendable {
         // Only this much: that it was removed is what it has to know.
         try exchange.requireNotRemoved()
         for member in members { try member.pull() }
-        if try part(session) {
+        // Another process may have noticed first, and this one have followed.
+        if try part(session) || exchange.isOfFormerDevice {
           (exchange, members) = try look(session)
           for member in members { try member.pull() }
         }
         try forgetIncoming(session)
       }
       try exchange.requireNotRemoved()
-      if options.direction != .pull, !options.isDryRun, try tendAccess(session) {
-        // There are links now that were not there before.
+      var hasNews = false
+      if options.direction != .pull, !options.isDryRun { hasNews = try tendAccess(session) }
+      if hasNews || exchange.isOfFormerDevice {
+        // There are links now that were not there before, or a device.
         (exchange, members) = try look(session)
       }
       try AuditSync(session: session, exchange: exchange).run(into: vault)

@@ -1,4 +1,5 @@
 import BlobStore
+import Synchronization
 import TestSupport
 import Testing
 import VaultModel
@@ -40,6 +41,95 @@ import VaultModel
     for device in devices {
       #expect(try device.contents() == first, comment, sourceLocation: sourceLocation)
     }
+  }
+
+  /// A remote's head of the device that this machine was has the greater counter, and is of the line that it has taken
+  /// over. (Schedule 6255 of a campaign: every sync sent the objects again, and never the head.)
+  @Test func aHeadOfATakenOverLineIsReplacedWhateverItsCounter() throws {
+    let family = try Family(count: 1)
+    let desk = family[0]
+    try desk.write("Before", "before")
+    try desk.sync(remote)
+    let other = MemoryStore()
+    try desk.sync(other, as: "other")
+    let twin = try desk.clone()
+    let shared = desk.vault.device
+    for number in 0..<3 { try desk.write("Mine \(number)", "mine \(number)") }
+    try desk.sync(remote)
+    try twin.write("Of the twin", "of the twin")
+    try twin.sync(other, as: "other")
+    // It finds the twin's head under its own key, and goes on as another device.
+    try desk.sync(other, as: "other")
+    #expect(desk.vault.device != shared)
+    try desk.sync(remote)
+    let again = try desk.sync(remote)
+    #expect(again.pushed.isEmpty && again.pulled.isEmpty, "\(again.pushed) \(again.pulled)")
+    let path = BlobPath(VaultPath.head(try desk.emma.id, shared).string)
+    let isReplaced = remote.blobs[path] == desk.store.blobs[path]
+    #expect(isReplaced)
+    let notes = ["before", "mine 0", "mine 1", "mine 2", "of the twin"]
+    try meet([desk, twin], at: remote)
+    try expectAll(notes, on: [desk, twin])
+  }
+
+  /// Another program of this machine finds out that it was copied, while this one syncs. (Schedule 49631 of a campaign: the
+  /// sync ended, since the new device's log was not known to be anybody's.)
+  @Test(arguments: PassingStore.Moment.allCases)
+  func aMachineMayBecomeAnotherDeviceWhileItSyncs(moment: PassingStore.Moment) throws {
+    let family = try Family(count: 2)
+    let desk = family[0]
+    try desk.write("Before", "before")
+    try family.meet(at: remote)
+    let other = MemoryStore()
+    try desk.sync(other, as: "other")
+    let twin = try desk.clone()
+    let shared = desk.vault.device
+    try twin.write("Of the twin", "of the twin")
+    try twin.sync(other, as: "other")
+    try desk.write("Mine", "mine")
+    try family[1].write("Of the laptop", "of the laptop")
+    try family[1].sync(remote)
+    let second = try desk.open(on: desk.store)
+    let name = try #require(RemoteName("other"))
+    let passing = PassingStore(remote, moment) {
+      do { _ = try RemoteSync(vault: second, remote: other, name: name).run() } catch {
+        Issue.record(error)
+      }
+    }
+    let report = try desk.sync(passing) { $0.looksEverywhere = true }
+    #expect(passing.hasPassed)
+    #expect(report.problems.filter { $0.severity > .note } == [])
+    #expect(second.device != shared)
+    try meet([desk, twin, family[1]], at: remote)
+    #expect(desk.vault.device == second.device)
+    try expectAll(["before", "of the twin", "mine", "of the laptop"], on: [desk, twin, family[1]])
+  }
+
+  /// A program that only reads runs while another one makes this machine a device of its own. (Schedule 18259 of a
+  /// campaign: its next look failed.)
+  @Test func whoOnlyReadsFollowsWhenTheMachineBecomesAnotherDevice() throws {
+    let family = try Family(count: 1)
+    let desk = family[0]
+    try desk.write("Before", "before")
+    try desk.sync(remote)
+    let reader = try desk.open(on: desk.store, OpenOptions(readOnly: true))
+    let twin = try desk.clone()
+    try twin.write("Of the twin", "of the twin")
+    try twin.sync(remote)
+    for number in 0..<3 { try desk.write("Mine \(number)", "mine \(number)") }
+    for member in reader.members { _ = try member.refresh() }
+    try desk.sync(remote)
+    for member in reader.members { _ = try member.refresh() }
+    let fresh = try desk.open(on: desk.store, OpenOptions(readOnly: true))
+    #expect(
+      try Family.Device.contents(of: reader) == Family.Device.contents(of: fresh))
+    let notes = ["before", "mine 0", "mine 1", "mine 2", "of the twin"]
+    #expect(try Set(Family.Device.contents(of: reader).values).isSuperset(of: notes))
+    #expect(reader.device == desk.vault.device)
+    // And goes on to see what comes.
+    try desk.write("Later", "later")
+    for member in reader.members { _ = try member.refresh() }
+    #expect(try Family.Device.contents(of: reader).values.contains("later"))
   }
 
   /// `lost` notes are written and seen by the others, then the machine goes back to before them and writes `new` ones.
@@ -464,5 +554,45 @@ import VaultModel
     try meet(family.devices, at: remote)
     try expectAll(
       ["edited", "still here", "after"] + (knowsRemote ? ["gone"] : []), on: family.devices)
+  }
+}
+
+/// Something happens when a sync has come so far.
+final class PassingStore: InspectingStore {
+  enum Moment: CaseIterable, Sendable {
+    /// It has read who there is, and reads a head.
+    case head
+    /// It looks which parts of the log there are.
+    case log
+    /// It puts the first file.
+    case put
+
+    fileprivate func isNow(_ call: StoreCall) -> Bool {
+      switch self {
+      case .head: call.kind == .read && call.path.string.contains("/objects/")
+      case .log: [.list, .page].contains(call.kind) && call.path.string.hasPrefix("audit")
+      case .put: call.kind == .put
+      }
+    }
+  }
+
+  let inner: any LocalStore
+  private let moment: Moment
+  private let event: @Sendable () -> Void
+  private let passed = Mutex(false)
+
+  init(_ inner: any LocalStore, _ moment: Moment, _ event: @escaping @Sendable () -> Void) {
+    (self.inner, self.moment, self.event) = (inner, moment, event)
+  }
+
+  var hasPassed: Bool { passed.withLock { $0 } }
+
+  func inspect(_ call: StoreCall) {
+    guard moment.isNow(call) else { return }
+    let isFirst = passed.withLock { passed in
+      defer { passed = true }
+      return !passed
+    }
+    if isFirst { event() }
   }
 }

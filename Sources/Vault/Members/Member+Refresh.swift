@@ -88,17 +88,33 @@ extension Member {
     do throws(VaultError) {
       return try heads.withLock { (heads) throws(VaultError) in try catchUp(&heads) }
     } catch {
-      guard mustPart(for: error) else { throw error }
-      return try withWriter { (_, changed) throws(VaultError) in changed }
+      if mustPart(for: error) {
+        return try withWriter { (_, changed) throws(VaultError) in changed }
+      }
+      guard isApartFromOwn(error), try hasFollowedSlot() else { throw error }
+      return try heads.withLock { (heads) throws(VaultError) in try catchUp(&heads) }
     }
+  }
+
+  /// Whether another process of this machine has made it a device of its own: then what is under the former one's key is
+  /// another machine's. Who writes follows when it writes; who only reads, here.
+  private func hasFollowedSlot() throws(VaultError) -> Bool {
+    let device = context.device.id
+    try context.followSlot()
+    return context.device.id != device
+  }
+
+  /// Whether the error says that the head under this device's key is of another line than what is known here of it.
+  private func isApartFromOwn(_ error: VaultError) -> Bool {
+    guard case .branched(register.path(of: context.device.id).string, _) = error else {
+      return false
+    }
+    return true
   }
 
   /// Whether this machine, which was put back to an earlier state or copied, is to go on as a device of its own.
   func mustPart(for error: VaultError) -> Bool {
-    guard case .branched(register.path(of: context.device.id).string, _) = error else {
-      return false
-    }
-    return mayWrite && !context.isReadOnly
+    isApartFromOwn(error) && mayWrite && !context.isReadOnly
   }
 
   func catchUp(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {

@@ -88,7 +88,7 @@ extension VaultError {
     .damaged(path: "an object of the record's file list", reason: "\(error)")
   }
 
-  var isDamage: Bool {
+  package var isDamage: Bool {
     switch self {
     case .damaged, .missing, .crypto: true
     default: false

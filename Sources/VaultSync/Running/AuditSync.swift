@@ -54,7 +54,13 @@ struct AuditSync {
 
   private func push(_ paths: Set<VaultPath>) throws(SyncError) {
     for path in paths.sorted(by: { $0.string < $1.string }) {
-      if let file = try exchange.stored(path) { try session.put(path, file.bytes) }
+      do throws(SyncError) {
+        if let file = try exchange.stored(path) { try session.put(path, file.bytes) }
+      } catch {
+        // One damaged file is to keep nothing else from being synced.
+        guard case .vault(let error) = error, error.isDamage else { throw error }
+        session.note(SyncProblem(error, here: path.string))
+      }
     }
   }
 }

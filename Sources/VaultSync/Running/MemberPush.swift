@@ -1,6 +1,7 @@
 import BlobStore
 import Synchronization
 import Vault
+import VaultCrypto
 import VaultModel
 
 /// Puts on a remote what is here of one member whose keys are here and it lacks: objects first, heads last.
@@ -259,8 +260,11 @@ struct MemberPush {
   }
 
   private func isNewerThere(_ path: VaultPath, than counter: UInt64) throws(SyncError) -> Bool {
-    if exchange.there[path] == nil { return false }
-    guard let bytes = try session.readSigned(path) else { return false }
+    guard let judged = exchange.there[path], let bytes = try session.readSigned(path) else {
+      return false
+    }
+    // What was there from the beginning is to be replaced, whatever its counter: it is of a line that was taken over.
+    if Digest.sha256(bytes) == judged.hash { return false }
     do throws(VaultError) { return try exchange.tree.verify(path, bytes).counter > counter } catch {
       return false
     }

@@ -128,6 +128,8 @@ struct MemberSync {
   private func push(_ member: Member) throws(SyncError) {
     // What another process of this device committed meanwhile is sent as well.
     try keeping { () throws(VaultError) in _ = try member.refresh() }
+    // Which may show that this machine is another device: the next sync sends what that has written.
+    guard !exchange.isOfFormerDevice else { return }
     let statements = StatementSync(session: session, exchange: exchange)
     var wanted: [OpenedHead] = []
     for head in member.openedHeads where try isPut(head, member) { wanted.append(head) }

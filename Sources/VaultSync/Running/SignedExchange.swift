@@ -28,12 +28,17 @@ final class SignedExchange: Sendable {
   private let facts: [VaultPath: SignedFacts]
   private let bytes: [VaultPath: [UInt8]]
   private let marks: [VaultPath: RegisterState]
+  private let device: DeviceID
+
+  /// Whether this machine has become another device since: what that has signed cannot be judged by what was read here.
+  var isOfFormerDevice: Bool { device != session.home.device }
 
   init(session: SyncSession, look: RemoteLook, local: LocalLook) throws(SyncError) {
     self.session = session
     self.look = look
     self.local = local
     let home = session.home
+    device = home.device
     let marks = try keeping { () throws(VaultError) in try home.state.watermarks() }
     let ownTree = try keeping { () throws(VaultError) in
       try SignedTree(
@@ -296,7 +301,7 @@ final class SignedExchange: Sendable {
     }
   }
 
-  /// A file that is here, as it stands now, if it holds.
+  /// A file that is here, as it stands now, if it holds. One that holds by what has come here since is for the next sync.
   func stored(_ path: VaultPath) throws(SyncError) -> (bytes: [UInt8], facts: SignedFacts)? {
     let bytes: [UInt8]
     do throws(BlobStoreError) {
@@ -306,7 +311,22 @@ final class SignedExchange: Sendable {
       if case .notFound = error { return nil }
       throw .vault(VaultError(error))
     }
-    return try keeping { () throws(VaultError) in (bytes, try tree.verify(path, bytes)) }
+    do throws(VaultError) { return (bytes, try tree.verify(path, bytes)) } catch {
+      guard error.isDamage, try holdsByNow(path, bytes) else { throw .vault(error) }
+      return nil
+    }
+  }
+
+  private func holdsByNow(_ path: VaultPath, _ bytes: [UInt8]) throws(SyncError) -> Bool {
+    let home = session.home
+    return try keeping { () throws(VaultError) in
+      let now = try SignedTree(vault: home.id, store: home.store, state: home.state)
+      do throws(VaultError) { _ = try now.verify(path, bytes) } catch {
+        if error.isDamage { return false }
+        throw error
+      }
+      return true
+    }
   }
 }
 
