@@ -224,9 +224,10 @@ package final class Vault: Sendable {
     let problem = Problem(
       .damaged, .damage, path: "members/\(member.id.hex)/objects",
       reason:
-        "\(contents.count) of its objects could not be encrypted anew: they are damaged, or somebody with the "
-        + "keys has put other content in their place. Everything else was. “kinvault check --read-data” says which "
-        + "records they are of; what another device or remote has whole comes from there with a sync.",
+        "\(contents.count) of its objects could not be encrypted anew, since what stands in the file is not the "
+        + "content that belongs there: it is damaged, or somebody with the keys has put it there. Everything else was "
+        + "encrypted anew. “kinvault check --read-data” says which records are concerned; what another device or "
+        + "remote has whole comes from there with a sync.",
       member: member.name.string)
     leftBehind.withLock { $0.append(problem) }
   }
