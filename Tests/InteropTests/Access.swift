@@ -1,105 +1,93 @@
 import Foundation
 
-/// Who may read one member, and with which keys (section 16 of the format), where no two links stand beside each other: so
-/// every link of an owner counts.
+/// Who may read one member, and with which keys (section 16 of the format).
 struct Access {
   enum Role: UInt64 {
     case owner = 1
     case editor, viewer
   }
 
-  /// What a link, or the member's root, gives.
-  private struct Gift {
-    let link: Int?
-    let role: Role
-  }
-
   let member: String
-  /// The links that count, each after all that it follows.
-  let links: [(id: [UInt8], body: WireMessage)]
+  let judge: MemberJudge
   /// The epoch that is written under: the id of the link that began it.
   let current: [UInt8]
-  private let roles: [[UInt8]: Role]
   private let vault: FrozenVault
   private let people: [[UInt8]: PublicPerson]
 
   init(_ member: String, in vault: FrozenVault, people: [[UInt8]: PublicPerson]) throws {
     let root = try Self.root(member, in: vault, people: people)
-    let links = try Self.line(of: member, in: vault, people: people)
-    self.links = links
-    var gifts: [[UInt8]: [Gift]] = [try root.bytes(1): [Gift(link: nil, role: .owner)]]
-    for (number, link) in links.enumerated() {
-      let writer = try link.body.bytes(2)
-      if link.body.has(4) {
-        try Refused.unless(
-          gifts[writer]?.contains { $0.role == .owner } ?? false, "a link of no owner")
-      }
-      for change in try link.body.messages(6) {
-        let person = try change.bytes(2)
-        switch try change.number(1) {
-        case 1:
-          guard let role = Role(rawValue: try change.number(3)) else { throw Refused("a role") }
-          gifts[person, default: []].append(Gift(link: number, role: role))
-        case 2:
-          try Refused.unless(link.body.has(4) || person == writer, "a leaving of another")
-          let most = Role(rawValue: try change.number(3))
-          gifts[person] = gifts[person]?.compactMap { gift in
-            guard gift.link != number else { return gift }
-            return most.map { most in
-              Gift(link: gift.link, role: most.rawValue > gift.role.rawValue ? most : gift.role)
-            }
-          }
-        default: throw Refused("a hand over")
-        }
-      }
-    }
-    roles = gifts.compactMapValues { $0.map(\.role).min { $0.rawValue < $1.rawValue } }
-    current = try Self.epoch(of: links, roles: roles, people)
+    judge = try MemberJudge(
+      Self.links(of: member, in: vault, people: people), member: try Array(hex: member),
+      creator: try root.bytes(1))
+    current = try Self.epoch(by: judge, people)
     (self.member, self.vault, self.people) = (member, vault, people)
   }
 
-  /// The links in the order of what they follow, of which there is one only.
-  private static func line(
+  /// The links that count.
+  var links: [MemberJudge.Link] { judge.links.filter { judge.counting.contains($0.id) } }
+
+  /// Every link that is sound.
+  private static func links(
     of member: String, in vault: FrozenVault, people: [[UInt8]: PublicPerson]
-  ) throws -> [(id: [UInt8], body: WireMessage)] {
-    var next: [[[UInt8]]: (id: [UInt8], body: WireMessage)] = [:]
-    for name in try vault.names(in: "members/\(member)/links") {
-      let (id, body) = try vault.primitives.statement(
-        try vault.file("members/\(member)/links/\(name)"), "link"
-      ) { body in
+  ) throws -> [MemberJudge.Link] {
+    try vault.names(in: "members/\(member)/links").map { name in
+      let file = try vault.file("members/\(member)/links/\(name)")
+      var stands = false
+      let (id, body) = try vault.primitives.statement(file, "link") { body in
         guard let writer = people[try body.bytes(2)] else { throw Refused("a stranger's link") }
-        return try writer.signer(try body.bytes(3), of: try Array(hex: name))
+        let certificate = try body.bytes(3)
+        stands = try writer.stands(try Array(hex: name), by: certificate)
+        return try writer.key(of: certificate)
       }
       try Refused.unless(try id.hex == name && body.bytes(1).hex == member, "a link's place")
-      let follows = try body.all(5)
-      try Refused.unless(follows.count < 2 && next[follows] == nil, "links beside each other")
-      next[follows] = (id, body)
+      let place = try body.has(4) ? body.message(4) : nil
+      return MemberJudge.Link(
+        id: id, body: body, person: try body.bytes(2),
+        place: try place.map {
+          MemberJudge.Place.Name(maker: try $0.bytes(1), person: try $0.bytes(2))
+        }, follows: Set(try body.all(5)), changes: try changes(of: body), stands: stands)
     }
-    var line: [(id: [UInt8], body: WireMessage)] = []
-    while let link = next.removeValue(forKey: line.last.map { [$0.id] } ?? []) { line.append(link) }
-    try Refused.unless(next.isEmpty, "a link that follows nothing here")
-    return line
   }
 
-  /// The last epoch that serves: all who have access have its key for their open generation, and nobody else.
-  private static func epoch(
-    of links: [(id: [UInt8], body: WireMessage)], roles: [[UInt8]: Role],
-    _ people: [[UInt8]: PublicPerson]
-  ) throws -> [UInt8] {
-    for link in links.reversed() where link.body.has(7) {
-      let wraps = try Self.wraps(of: link.id, in: links)
-      let isServing =
-        try wraps.allSatisfy { wrap in
-          let person = try wrap.bytes(2)
-          return try roles[person] != nil && people[person]?.generation == wrap.bytes(3)
-        } && Set(wraps.map { try $0.bytes(2) }) == Set(roles.keys)
-      if isServing { return link.id }
+  private static func changes(of body: WireMessage) throws -> [MemberJudge.Change] {
+    try body.messages(6).compactMap { change in
+      // One of another kind is passed over.
+      guard let kind = MemberJudge.Change.Kind(rawValue: try change.number(1)) else { return nil }
+      return MemberJudge.Change(
+        kind: kind, person: try change.bytes(2), role: Role(rawValue: try change.number(3)),
+        until: try change.number(4))
     }
-    throw Refused("no epoch serves")
+  }
+
+  /// The first of the epochs in their rank.
+  private static func epoch(
+    by judge: MemberJudge, _ people: [[UInt8]: PublicPerson]
+  ) throws -> [UInt8] {
+    let counting = judge.links.filter { judge.counting.contains($0.id) }
+    let ranked = try counting.filter { $0.body.has(7) }.map { link in
+      let wraps = try Self.wraps(of: link.id, in: counting)
+      let isExposed = try wraps.contains { wrap in
+        let person = try wrap.bytes(2)
+        return try judge.role(of: person) == nil || people[person]?.generation != wrap.bytes(3)
+      }
+      let wrapped = Set(try wraps.map { try $0.bytes(2) })
+      let lacks = judge.everyone.contains { person in
+        judge.role(of: person) != nil && people[person]?.tips.count == 1
+          && judge.isGift(to: person, knownTo: link) && !wrapped.contains(person)
+      }
+      let past = link.past.intersection(judge.counting).count
+      return (id: link.id, rank: isExposed ? 2 : lacks ? 1 : 0, past: past)
+    }
+    let first = ranked.min { one, other in
+      if one.rank != other.rank { return one.rank < other.rank }
+      return one.past == other.past ? MemberJudge.isLess(one.id, other.id) : one.past > other.past
+    }
+    guard let first else { throw Refused("no epoch") }
+    return first.id
   }
 
   private static func wraps(
-    of epoch: [UInt8], in links: [(id: [UInt8], body: WireMessage)]
+    of epoch: [UInt8], in links: [MemberJudge.Link]
   ) throws -> [WireMessage] {
     try links.flatMap { link in
       try link.body.messages(8).filter { try ($0.has(1) ? $0.bytes(1) : link.id) == epoch }
@@ -113,7 +101,7 @@ struct Access {
     }
   }
 
-  func role(of person: [UInt8]) -> Role? { roles[person] }
+  func role(of person: [UInt8]) -> Role? { judge.role(of: person) }
 
   /// The member root's body: the member is named after its id.
   static func root(
@@ -164,7 +152,8 @@ struct Access {
       let person = try certificate.bytes(1)
       try Refused.unless(
         try body.bytes(1).hex == member && body.bytes(2) == person && body.bytes(4) == device
-          && body.all(8).allSatisfy { follows in links.contains { $0.id == follows } }, "a head")
+          && body.all(8).allSatisfy { follows in judge.links.contains { $0.id == follows } },
+        "a head")
       guard let role = role(of: person), role != .viewer else { continue }
       guard try body.bytes(7) == current else {
         late.append((device, try body.number(5)))

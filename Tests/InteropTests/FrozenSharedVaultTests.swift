@@ -35,8 +35,10 @@ import Testing
       "COVID-19": "Left arm.", "From the phone": "Before it was lost.", "By Ben": "While he could.",
       "After Ben": "He does not read this.",
     ]
-    #expect(try readable(by: anna) == ["Emma": emma, "Liam": liam, "Мария": maria])
-    #expect(try readable(by: ben) == ["Liam": liam, "Мария": maria])
+    let noah = ["Grows up": "Taller than his father."]
+    #expect(
+      try readable(by: anna) == ["Emma": emma, "Liam": liam, "Мария": maria, "Noah": noah])
+    #expect(try readable(by: ben) == ["Liam": liam, "Мария": maria, "Noah": noah])
   }
 
   @Test func nothingIsLeftThatAnOldKeyOpens() throws {
@@ -59,23 +61,59 @@ import Testing
   }
 
   @Test func rolesAreThoseThatWereGiven() throws {
-    var roles: [String: Access.Role] = [:]
+    var roles: [String: [Access.Role?]] = [:]
     for member in try vault.names(in: "members") {
       let access = try Access(member, in: vault, people: vault.people())
       let name = try #require(try MemberReader(member, of: vault, as: anna)).description().name
-      #expect(access.role(of: anna.id) == .owner)
-      roles[name] = access.role(of: ben.id)
+      roles[name] = [access.role(of: anna.id), access.role(of: ben.id)]
     }
-    #expect(roles == ["Liam": .owner, "Мария": .viewer])
+    #expect(
+      roles == [
+        "Emma": [.owner, nil], "Liam": [.owner, .owner], "Мария": [.owner, .viewer],
+        // Whoever hands over stays an editor.
+        "Noah": [.editor, .owner],
+      ])
+  }
+
+  /// Noah's first place is Ben's by now, and his own comes after it.
+  @Test func aPlaceThatWasHandedOverKeepsItsRank() throws {
+    var owners: [String: [[[UInt8]]]] = [:]
+    for member in try vault.names(in: "members") {
+      let access = try Access(member, in: vault, people: vault.people())
+      let name = try #require(try MemberReader(member, of: vault, as: anna)).description().name
+      owners[name] = access.judge.places.map { $0.tenures.map(\.holder) }
+    }
+    let (a, b) = (anna.id, ben.id)
+    #expect(owners["Noah"] == [[a, b], [b]])
+    #expect(owners["Liam"] == [[a], [b]])
+    #expect(owners["Emma"] == [[a]])
+  }
+
+  /// Anna removed her phone and Ben replaced his words, while neither heard of the other: each began an epoch of what both
+  /// own.
+  @Test func linksBesideEachOtherAreJudged() throws {
+    var beside = 0
+    for member in try vault.names(in: "members") {
+      let access = try Access(member, in: vault, people: vault.people())
+      #expect(access.links.count == access.judge.links.count)
+      for one in access.links where one.body.has(7) {
+        for other in access.links
+        where other.body.has(7) && other.id != one.id && !one.past.contains(other.id)
+          && !other.past.contains(one.id)
+        {
+          beside += 1
+          #expect(one.person != other.person)
+        }
+      }
+    }
+    #expect(beside > 0)
   }
 
   @Test func whoWasTakenOutIsNamed() throws {
     var taken: [[UInt8]] = []
     for member in try vault.names(in: "members") {
       let access = try Access(member, in: vault, people: vault.people())
-      taken += try access.links.flatMap { link in
-        try link.body.messages(6).filter { try $0.number(1) == 2 }.map { try $0.bytes(2) }
-      }
+      taken += access.links.flatMap(\.changes).filter { $0.kind == .limit }.map(\.person)
     }
     #expect(taken == [ben.id])
   }

@@ -72,9 +72,20 @@ struct PublicPerson {
 
   /// The signing key of a certificate by which the statement stands.
   func signer(_ certificate: [UInt8], of statement: [UInt8]) throws -> [UInt8] {
-    guard let known = certificates[certificate] else { throw Refused("no such certificate") }
+    try Refused.unless(
+      try stands(statement, by: certificate), "a device that counts no more")
+    return try key(of: certificate)
+  }
+
+  /// Whether the device counts, or a closing lists the statement.
+  func stands(_ statement: [UInt8], by certificate: [UInt8]) throws -> Bool {
     let isListed = try closings.values.contains { try $0.all(8).contains(statement) }
-    try Refused.unless(counting.contains(certificate) || isListed, "a device that counts no more")
+    return counting.contains(certificate) || isListed
+  }
+
+  /// The signing key of a certificate.
+  func key(of certificate: [UInt8]) throws -> [UInt8] {
+    guard let known = certificates[certificate] else { throw Refused("no such certificate") }
     return try known.bytes(3)
   }
 
