@@ -125,13 +125,13 @@ import VaultModel
   @Test func noContentChangesByANewEpoch() throws {
     let emma = try #require(adults.anna.emma)
     let before = emma.allEntries().sorted { $0.record < $1.record }
-    let past = try emma.history(of: note).map(\.name)
+    let past = try emma.history(of: note).map(\.digest)
     try adults.anna.vault.beginEpoch(of: emma, without: [adults.ben.id])
     try adults.meet()
     for adult in [adults.anna, adults.carla] {
       let emma = try #require(adult.emma)
       #expect(emma.allEntries().sorted { $0.record < $1.record } == before)
-      #expect(try emma.history(of: note).map(\.name) == past)
+      #expect(try emma.history(of: note).map(\.digest) == past)
     }
   }
 

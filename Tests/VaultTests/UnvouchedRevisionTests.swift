@@ -34,22 +34,22 @@ import VaultModel
     try adults.anna.reopen()
 
     let report = try #require(try adults.anna.vault.repair().first)
-    let forged = report.unvouched.filter { !genuine.contains($0.name) }
+    let forged = report.unvouched.filter { !genuine.contains($0.digest) }
     #expect(forged.map(\.record) == [note])
     #expect(forged.allSatisfy { $0.byteCount > 0 && $0.time > 0 })
     // Nothing was written that would hide what is left.
     try adults.anna.reopen()
     let again = try #require(try adults.anna.vault.repair().first)
-    #expect(Set(again.unvouched.map(\.name)) == Set(report.unvouched.map(\.name)))
+    #expect(Set(again.unvouched.map(\.digest)) == Set(report.unvouched.map(\.digest)))
 
     // What she knows to be right, one by one.
-    let known = report.unvouched.filter { genuine.contains($0.name) }
+    let known = report.unvouched.filter { genuine.contains($0.digest) }
     let repaired = try #require(
-      try adults.anna.vault.repair(taking: known.map(\.name.hex)).first)
-    #expect(repaired.unvouched.map(\.name) == forged.map(\.name))
+      try adults.anna.vault.repair(taking: known.map(\.digest.hex)).first)
+    #expect(repaired.unvouched.map(\.digest) == forged.map(\.digest))
     let emma = try #require(adults.anna.emma)
     #expect(try emma.bytes(of: "record.md", in: note) == Array("penicillin: severe".utf8))
-    #expect(try emma.history(of: note).allSatisfy { $0.name != forged[0].name })
+    #expect(try emma.history(of: note).allSatisfy { $0.digest != forged[0].digest })
   }
 
   /// A revision that a verified segment names is taken, also where somebody else has the keys.

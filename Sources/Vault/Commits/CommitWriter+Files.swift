@@ -83,7 +83,7 @@ extension CommitWriter {
       || lost.contains { $0.items.contains { $0.hasContent(of: name.item) } }
     guard !isKnown, let entry = entry(name.record) else { return }
     let revision = RevisionJoin.Named(
-      name: entry.revision, revision: try member.revision(entry.revision))
+      digest: entry.revision, revision: try member.revision(entry.revision))
     let author = try RevisionJoin(member: member).author(of: .item(name.item), in: revision)
     lost.append(
       ConflictCopy(

@@ -29,19 +29,19 @@ extension CommitWriter {
     _ record: RecordID, _ rivals: [RecordEntry]
   ) throws(VaultError) {
     // The same order on every device.
-    let names = rivals.map(\.revision).sorted()
-    guard let first = names.first else { return }
+    let digests = rivals.map(\.revision).sorted()
+    guard let first = digests.first else { return }
     let join = RevisionJoin(member: member)
-    var sum = RevisionJoin.Named(name: first, revision: try member.revision(first))
+    var sum = RevisionJoin.Named(digest: first, revision: try member.revision(first))
     var copies: [ConflictCopy] = []
     var met: [FileID: MetFile] = [:]
-    for name in names.dropFirst() {
-      let other = RevisionJoin.Named(name: name, revision: try member.revision(name))
+    for digest in digests.dropFirst() {
+      let other = RevisionJoin.Named(digest: digest, revision: try member.revision(digest))
       var outcome = try join.run(sum, other)
       copies += outcome.copies
       for (file, states) in outcome.metFiles { met[file, default: MetFile()].join(states) }
       let stored = try write(&outcome.merged, base: nil, entry: nil)
-      sum = RevisionJoin.Named(name: stored, revision: outcome.merged)
+      sum = RevisionJoin.Named(digest: stored, revision: outcome.merged)
     }
     joined.insert(record)
     lost += copies

@@ -67,13 +67,13 @@ extension RecordEdit {
   /// The revision that this edit makes of `base`; nil if it changes nothing.
   ///
   /// - Parameters:
-  ///   - base: The current revision and its name; nil for a new record.
+  ///   - base: The current revision and its digest; nil for a new record.
   ///   - keepsTombstones: Whether removed items must be remembered for other devices.
   ///   - names: The records that have names of a file after the commit.
   ///   - load: Gives a page of the item tree.
   /// - Throws: `notFound` when there is no revision to build on; what `load` throws.
   func applied(
-    to base: (name: ContentDigest, revision: RecordRevision)?, time: HybridTime, device: DeviceID,
+    to base: (digest: ContentDigest, revision: RecordRevision)?, time: HybridTime, device: DeviceID,
     counter: UInt64, keepsTombstones: Bool, names: [FileID: Set<RecordID>] = [:],
     load: @escaping (ContentDigest) throws(VaultError) -> ItemPage
   ) throws(VaultError) -> RecordRevision? {
@@ -121,7 +121,7 @@ extension RecordEdit {
     revision.version[device] = counter
     revision.time = time
     revision.device = device
-    revision.previous = base.map { [$0.name] } ?? []
+    revision.previous = base.map { [$0.digest] } ?? []
     return revision
   }
 

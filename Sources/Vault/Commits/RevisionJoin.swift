@@ -9,9 +9,9 @@ struct RevisionJoin {
     var metFiles: [FileID: MetFile]
   }
 
-  /// A revision under its name.
+  /// A revision and its digest.
   struct Named {
-    let name: ContentDigest
+    let digest: ContentDigest
     let revision: RecordRevision
   }
 
@@ -27,15 +27,15 @@ struct RevisionJoin {
     let (stepsOfA, baseOfA) = try base(of: a, known: b.revision.version)
     let (stepsOfB, baseOfB) = try base(of: b, known: a.revision.version)
     let base = [baseOfA, baseOfB].compactMap(\.self).max {
-      ($0.revision.time, $0.name) < ($1.revision.time, $1.name)
+      ($0.revision.time, $0.digest) < ($1.revision.time, $1.digest)
     }
     let outcome = try pages(member.loadPage) { load in
       try Join.merge(
-        a.revision, named: a.name, b.revision, named: b.name, base: base?.revision, load: load)
+        a.revision, named: a.digest, b.revision, named: b.digest, base: base?.revision, load: load)
     }
     var copies: [ConflictCopy] = []
     for (side, other) in [(a, b), (b, a)] {
-      let losers = outcome.losers.filter { $0.revision == side.name }
+      let losers = outcome.losers.filter { $0.revision == side.digest }
       copies += try self.copies(of: losers, in: side, other: other)
     }
     if let base, !outcome.losers.isEmpty, max(stepsOfA, stepsOfB) >= Self.manyEdits {
@@ -51,13 +51,13 @@ struct RevisionJoin {
   ) throws(VaultError) -> (steps: Int, base: Named?) {
     var steps = 0
     var level = [start]
-    var seen: Set<ContentDigest> = [start.name]
+    var seen: Set<ContentDigest> = [start.digest]
     var found: [Named] = []
     while !level.isEmpty, steps < Self.depthLimit {
       var next: [Named] = []
       for child in level {
-        for name in child.revision.previous where seen.insert(name).inserted {
-          guard let parent = try revisionIfKept(name) else { continue }
+        for digest in child.revision.previous where seen.insert(digest).inserted {
+          guard let parent = try revisionIfKept(digest) else { continue }
           switch parent.revision.version.compare(to: known) {
           case .dominated, .equal: found.append(parent)
           case .dominates, .concurrent: next.append(parent)
@@ -67,13 +67,13 @@ struct RevisionJoin {
       steps += 1
       level = next
     }
-    let newest = found.max { ($0.revision.time, $0.name) < ($1.revision.time, $1.name) }
+    let newest = found.max { ($0.revision.time, $0.digest) < ($1.revision.time, $1.digest) }
     return (steps, newest)
   }
 
-  private func revisionIfKept(_ name: ContentDigest) throws(VaultError) -> Named? {
+  private func revisionIfKept(_ digest: ContentDigest) throws(VaultError) -> Named? {
     do throws(VaultError) {
-      return Named(name: name, revision: try member.revision(name))
+      return Named(digest: digest, revision: try member.revision(digest))
     } catch {
       if case .missing = error { return nil }
       throw error

@@ -10,7 +10,7 @@ final class Renaming: Sendable {
   private let device: DeviceID
   private let above: UInt64
   private let other: DeviceID
-  private let names = Mutex<[ContentDigest: ContentDigest]>([:])
+  private let digests = Mutex<[ContentDigest: ContentDigest]>([:])
 
   init(member: Member, device: DeviceID, above: UInt64, to other: DeviceID) {
     self.member = member
@@ -35,20 +35,20 @@ final class Renaming: Sendable {
   private func revision(_ first: ContentDigest) throws(VaultError) -> ContentDigest {
     var waiting = [first]
     var opened: Set<ContentDigest> = []
-    while let name = waiting.last {
-      if self[name] != nil {
+    while let digest = waiting.last {
+      if self[digest] != nil {
         waiting.removeLast()
         continue
       }
-      let isFirstLook = opened.insert(name).inserted
-      guard let revision = try readable(name) else {
-        // What cannot be read here keeps its name.
-        note(name, as: name)
+      let isFirstLook = opened.insert(digest).inserted
+      guard let revision = try readable(digest) else {
+        // What cannot be read here stays as it is.
+        note(digest, as: digest)
         waiting.removeLast()
         continue
       }
       guard revision.version[device] > above else {
-        note(name, as: name)
+        note(digest, as: digest)
         waiting.removeLast()
         continue
       }
@@ -57,7 +57,7 @@ final class Renaming: Sendable {
         waiting += before
         continue
       }
-      note(name, as: try store(revision))
+      note(digest, as: try store(revision))
       waiting.removeLast()
     }
     return self[first] ?? first
@@ -77,8 +77,8 @@ final class Renaming: Sendable {
     return try member.objects.write(.record, bytes, under: keys)
   }
 
-  private func readable(_ name: ContentDigest) throws(VaultError) -> RecordRevision? {
-    do throws(VaultError) { return try member.revision(name) } catch {
+  private func readable(_ digest: ContentDigest) throws(VaultError) -> RecordRevision? {
+    do throws(VaultError) { return try member.revision(digest) } catch {
       switch error {
       case .missing, .damaged: return nil
       default: throw error
@@ -86,9 +86,9 @@ final class Renaming: Sendable {
     }
   }
 
-  private subscript(name: ContentDigest) -> ContentDigest? { names.withLock { $0[name] } }
+  private subscript(digest: ContentDigest) -> ContentDigest? { digests.withLock { $0[digest] } }
 
   private func note(_ old: ContentDigest, as new: ContentDigest) {
-    names.withLock { $0[old] = new }
+    digests.withLock { $0[old] = new }
   }
 }

@@ -172,9 +172,9 @@ struct CommitWriter {
 
   mutating func add(_ edit: RecordEdit, names: Names = Names()) throws(VaultError) {
     let entry = entry(edit.record)
-    var base: (name: ContentDigest, revision: RecordRevision)?
+    var base: (digest: ContentDigest, revision: RecordRevision)?
     if let entry { base = (entry.revision, try member.revision(entry.revision)) }
-    let named = base.map { RevisionJoin.Named(name: $0.name, revision: $0.revision) }
+    let named = base.map { RevisionJoin.Named(digest: $0.digest, revision: $0.revision) }
     let edit = try published(edit)
     if let named { try keepUnseen(by: edit, in: named, names) }
     try noteOtherNames(of: edit, base: base?.revision, names)

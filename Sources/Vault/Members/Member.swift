@@ -235,7 +235,7 @@ package final class Member: Sendable {
   /// - Throws: `notFound` for an unknown record; `damaged` for a revision that is there but does not open.
   package func history(
     of record: RecordID
-  ) throws(VaultError) -> [(name: ContentDigest, revision: RecordRevision)] {
+  ) throws(VaultError) -> [(digest: ContentDigest, revision: RecordRevision)] {
     try history(of: record) { error, isCurrent throws(VaultError) in
       // Older revisions are removed after their retention time.
       if case .missing = error, !isCurrent { return }
@@ -246,7 +246,7 @@ package final class Member: Sendable {
   /// The same without the revisions that are damaged, and what came before these.
   func readableHistory(
     of record: RecordID
-  ) throws(VaultError) -> [(name: ContentDigest, revision: RecordRevision)] {
+  ) throws(VaultError) -> [(digest: ContentDigest, revision: RecordRevision)] {
     try history(of: record) { error, isCurrent throws(VaultError) in
       switch error {
       case .missing, .damaged: if isCurrent { throw error }
@@ -258,25 +258,25 @@ package final class Member: Sendable {
   private func history(
     of record: RecordID,
     fail: (_ error: VaultError, _ isCurrent: Bool) throws(VaultError) -> Void
-  ) throws(VaultError) -> [(name: ContentDigest, revision: RecordRevision)] {
+  ) throws(VaultError) -> [(digest: ContentDigest, revision: RecordRevision)] {
     guard let entry = entry(record) else { throw .notFound(what: "the record") }
-    var result: [(name: ContentDigest, revision: RecordRevision)] = []
+    var result: [(digest: ContentDigest, revision: RecordRevision)] = []
     var waiting = [entry.revision]
     var seen: Set<ContentDigest> = [entry.revision]
-    while let name = waiting.popLast() {
+    while let digest = waiting.popLast() {
       let found: RecordRevision
-      do throws(VaultError) { found = try revision(name) } catch {
-        try fail(error, name == entry.revision)
+      do throws(VaultError) { found = try revision(digest) } catch {
+        try fail(error, digest == entry.revision)
         continue
       }
-      result.append((name, found))
+      result.append((digest, found))
       for previous in found.previous
-      where !seen.contains(previous) && historyGoesOn(from: name, to: previous) {
+      where !seen.contains(previous) && historyGoesOn(from: digest, to: previous) {
         seen.insert(previous)
         waiting.append(previous)
       }
     }
-    return result.sorted { ($0.revision.time, $0.name) > ($1.revision.time, $1.name) }
+    return result.sorted { ($0.revision.time, $0.digest) > ($1.revision.time, $1.digest) }
   }
 }
 

@@ -27,24 +27,24 @@ final class PagesAhead: Sendable {
   }
 
   /// The page; read now if it could not be read before, so that whoever asks gets the error.
-  func page(_ name: ContentDigest) throws(VaultError) -> ItemPage {
-    if let page = pages.withLock({ $0[name] }) { return page }
-    return try member.loadPage(name)
+  func page(_ digest: ContentDigest) throws(VaultError) -> ItemPage {
+    if let page = pages.withLock({ $0[digest] }) { return page }
+    return try member.loadPage(digest)
   }
 
-  private func read(_ names: [ContentDigest]) {
-    let count = min(Self.threadCount, names.count)
+  private func read(_ digests: [ContentDigest]) {
+    let count = min(Self.threadCount, digests.count)
     let threads = (1..<max(count, 1)).compactMap { number in
-      SystemThread.start { self.read(names, from: number, by: count) }
+      SystemThread.start { self.read(digests, from: number, by: count) }
     }
-    read(names, from: 0, by: count)
+    read(digests, from: 0, by: count)
     for thread in threads { pthread_join(thread, nil) }
   }
 
-  private func read(_ names: [ContentDigest], from first: Int, by step: Int) {
-    for position in stride(from: first, to: names.count, by: step) {
-      guard let page = try? member.loadPage(names[position]) else { continue }
-      pages.withLock { $0[names[position]] = page }
+  private func read(_ digests: [ContentDigest], from first: Int, by step: Int) {
+    for position in stride(from: first, to: digests.count, by: step) {
+      guard let page = try? member.loadPage(digests[position]) else { continue }
+      pages.withLock { $0[digests[position]] = page }
     }
   }
 }

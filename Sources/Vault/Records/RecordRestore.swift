@@ -50,7 +50,7 @@ package struct RecordRestore {
   /// - Throws: `notFound` when no such revision is kept.
   package func revisionBeforeDeletion(
     of record: RecordID
-  ) throws(VaultError) -> (name: ContentDigest, revision: RecordRevision) {
+  ) throws(VaultError) -> (digest: ContentDigest, revision: RecordRevision) {
     let history = try member.history(of: record)
     guard var best = history.firstIndex(where: { !$0.revision.place.isDeleted }) else {
       throw .notFound(what: "a revision of the record before it was deleted")

@@ -5,7 +5,7 @@ import VaultModel
 /// Whoever once had the keys can have put it there, also a viewer, or somebody who was let out: holding keys is not the
 /// right to write.
 package struct UnvouchedRevision: Sendable {
-  package let name: ContentDigest
+  package let digest: ContentDigest
   /// What the record is called in it.
   package let title: FileName
   package let record: RecordID
@@ -18,7 +18,7 @@ package struct UnvouchedRevision: Sendable {
 /// The revisions that were found in the folder of a member that is repaired.
 struct FoundRevisions {
   struct Found {
-    let name: ContentDigest
+    let digest: ContentDigest
     let byteCount: UInt64
     let revision: RecordRevision
   }
@@ -32,21 +32,21 @@ struct FoundRevisions {
   init(
     _ all: [Found], named roots: Set<ContentDigest>, isVouchedFor: (ContentDigest) -> Bool
   ) {
-    let byName = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
-    var reached = roots.union(all.map(\.name).filter(isVouchedFor))
+    let byDigest = Dictionary(all.map { ($0.digest, $0) }) { first, _ in first }
+    var reached = roots.union(all.map(\.digest).filter(isVouchedFor))
     var waiting = Array(reached)
-    while let name = waiting.popLast() {
-      for older in byName[name]?.revision.previous ?? [] where reached.insert(older).inserted {
+    while let digest = waiting.popLast() {
+      for older in byDigest[digest]?.revision.previous ?? [] where reached.insert(older).inserted {
         waiting.append(older)
       }
     }
     for found in all {
-      if reached.contains(found.name) {
+      if reached.contains(found.digest) {
         vouched.append(found)
       } else {
         unvouched.append(
           UnvouchedRevision(
-            name: found.name, title: found.revision.place.title, record: found.revision.record,
+            digest: found.digest, title: found.revision.place.title, record: found.revision.record,
             time: found.revision.time.milliseconds, byteCount: found.byteCount))
       }
     }

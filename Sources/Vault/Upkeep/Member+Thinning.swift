@@ -125,7 +125,7 @@ extension Member {
   private func addObjects(
     of version: OwnPast.Version, to names: inout Set<ContentDigest>
   ) throws(VaultError) {
-    names.insert(version.name)
+    names.insert(version.digest)
     var items = version.revision.document.map { [$0] } ?? []
     do throws(VaultError) {
       try pages(loadPage) { load in

@@ -4,7 +4,7 @@ import VaultModel
 /// nobody else has seen them.
 struct OwnPast {
   struct Version {
-    let name: ContentDigest
+    let digest: ContentDigest
     let revision: RecordRevision
   }
 
@@ -18,11 +18,11 @@ struct OwnPast {
     load: (ContentDigest) throws(VaultError) -> RecordRevision?
   ) throws(VaultError) {
     var next: ContentDigest? = current
-    while let name = next, let revision = try load(name) {
+    while let digest = next, let revision = try load(digest) {
       guard revision.device == device, revision.version[device] > seen,
         revision.previous.count < 2
       else { return }
-      versions.append(Version(name: name, revision: revision))
+      versions.append(Version(digest: digest, revision: revision))
       next = revision.previous.first
     }
   }

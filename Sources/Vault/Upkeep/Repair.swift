@@ -119,7 +119,7 @@ extension Member {
         continue
       }
       report.wentBack.append(displayPath(of: record))
-      let entry = try rebuiltEntry(best.revision, named: best.name)
+      let entry = try rebuiltEntry(best.revision, named: best.digest)
       manifest.withLock { $0.replace(entry) }
     }
     report.recordCount = recordCount
@@ -134,7 +134,7 @@ extension Member {
       for one in found {
         heads.counterFloor = max(heads.counterFloor, one.revision.version[own])
         heads.note(one.revision.time, by: context.clock)
-        let entry = try rebuiltEntry(one.revision, named: one.name)
+        let entry = try rebuiltEntry(one.revision, named: one.digest)
         manifest.withLock { _ = $0.apply(entry) }
       }
     }
@@ -189,7 +189,7 @@ extension Member {
         let (digest, bytes) = try objects.opened(object.0, kind: .record)
         guard let revision = try? RecordRevision(decoding: bytes) else { continue }
         found.append(
-          FoundRevisions.Found(name: digest, byteCount: object.1, revision: revision))
+          FoundRevisions.Found(digest: digest, byteCount: object.1, revision: revision))
       } catch {
         switch error {
         case .damaged, .missing: continue

@@ -15,7 +15,7 @@ extension Draft {
     case .indexes(let indexes):
       for index in indexes { names += try store.index(index) }
     }
-    let held = Dictionary(sealed.objects.map { ($0.name, $0) }) { first, _ in first }
+    let held = Dictionary(sealed.objects.map { ($0.digest, $0) }) { first, _ in first }
     let objects = names.map { name in name.map { held[$0] ?? StoredObject($0) } }
     var state = DraftState(layout: layout, size: sealed.size, objects: objects)
     if let inline {
@@ -34,7 +34,7 @@ extension Draft {
     _ state: DraftState
   ) throws(FileError) -> (content: Item.Content, objects: [StoredObject]) {
     guard let chunks = state.sealedObjects else { preconditionFailure("all chunks were sealed") }
-    let (names, objects) = (chunks.map { $0?.name }, chunks.compactMap { $0 })
+    let (names, objects) = (chunks.map { $0?.digest }, chunks.compactMap { $0 })
     if names.isEmpty { return (.none, []) }
     if names.count <= Limits.inlineChunks { return (.chunks(names), objects) }
     var indexes: [StoredObject] = []
@@ -43,7 +43,7 @@ extension Draft {
       let page = ChunkIndex(chunks: Array(names[start..<end])).encoded()
       indexes.append(try put(page))
     }
-    return (.indexes(indexes.map(\.name)), objects + indexes)
+    return (.indexes(indexes.map(\.digest)), objects + indexes)
   }
 
   private func put(_ page: [UInt8]) throws(FileError) -> StoredObject {

@@ -65,7 +65,7 @@ final class Draft: @unchecked Sendable {
         for part in plan.parts {
           let lower = part.target
           try store.read(
-            part.object.name, at: part.range.lowerBound,
+            part.object.digest, at: part.range.lowerBound,
             into: UnsafeMutableRawBufferPointer(rebasing: target[lower..<lower + part.range.count]))
         }
         return plan.byteCount
@@ -97,7 +97,7 @@ final class Draft: @unchecked Sendable {
       at: offset, into: UnsafeMutableRawBufferPointer(rebasing: target[..<plan.byteCount]))
     let range = offset..<offset + UInt64(plan.byteCount)
     for chunk in sequence.read(range, resources.layout, chunkCount: state.chunks.count) {
-      if case .sealed(let object, _) = state.chunks[chunk] { plan.ahead.append(object.name) }
+      if case .sealed(let object, _) = state.chunks[chunk] { plan.ahead.append(object.digest) }
     }
     if lookups.isRecognized(byNextReadAt: offset, byteCount: plan.byteCount) {
       store.willLookUp(state.namesInUse)
@@ -314,7 +314,7 @@ final class Draft: @unchecked Sendable {
     case .load(let chunk, let object, let byteCount):
       let buffer = ChunkBuffer(capacity: byteCount, pool: resources.pool)
       try buffer.fill(byteCount) { (memory) throws(FileError) in
-        try store.read(object.name, at: 0, into: memory)
+        try store.read(object.digest, at: 0, into: memory)
       }
       state.install(buffer, at: chunk)
     }

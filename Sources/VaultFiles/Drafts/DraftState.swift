@@ -61,7 +61,7 @@ struct DraftState {
 
   /// The names of the objects of chunks that are sealed.
   var namesInUse: [ContentDigest] {
-    chunks.compactMap { if case .sealed(let object, _) = $0 { object.name } else { nil } }
+    chunks.compactMap { if case .sealed(let object, _) = $0 { object.digest } else { nil } }
   }
 
   /// Bytes that are not holes, in units of whole chunks' extents.

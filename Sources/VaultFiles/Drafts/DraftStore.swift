@@ -2,20 +2,20 @@ import VaultModel
 
 /// Where the chunks of a draft come from and go to. Every call blocks, and may come from any thread.
 protocol DraftStore: Sendable {
-  /// Hashes, seals and stages content; the same content gives the same name.
+  /// Hashes, seals and stages content; the same content gives the same digest.
   func put(_ kind: ObjectKind, _ content: UnsafeRawBufferPointer) throws(FileError) -> StoredObject
 
   /// Fills the buffer from a chunk's content at `offset`. Content that ends before the buffer does is damage.
   func read(
-    _ name: ContentDigest, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+    _ digest: ContentDigest, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
   ) throws(FileError)
 
   /// These chunks will be read soon, one after the other. May do nothing.
-  func willRead(_ names: [ContentDigest])
+  func willRead(_ digests: [ContentDigest])
 
   /// Parts of these chunks will be read, here and there. May do nothing.
-  func willLookUp(_ names: [ContentDigest])
+  func willLookUp(_ digests: [ContentDigest])
 
   /// The whole content of an index object.
-  func index(_ name: ContentDigest) throws(FileError) -> [ContentDigest?]
+  func index(_ digest: ContentDigest) throws(FileError) -> [ContentDigest?]
 }

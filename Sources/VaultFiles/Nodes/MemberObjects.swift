@@ -26,51 +26,51 @@ final class MemberObjects: DraftStore, @unchecked Sendable {
   }
 
   func read(
-    _ name: ContentDigest, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+    _ digest: ContentDigest, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
   ) throws(FileError) {
     let count: Int
     do throws(VaultError) {
-      count = try member.objects.reader(name).read(at: offset, into: buffer)
+      count = try member.objects.reader(digest).read(at: offset, into: buffer)
     } catch {
-      throw failure(error, reading: name)
+      throw failure(error, reading: digest)
     }
     guard count == buffer.count else {
-      noteDamage(name)
+      noteDamage(digest)
       throw .inputOutput
     }
   }
 
-  func willRead(_ names: [ContentDigest]) {
-    for name in names { member.objects.prefetch(name) }
-    member.objects.openAhead(names, threadCount: 1, readsOn: true)
+  func willRead(_ digests: [ContentDigest]) {
+    for digest in digests { member.objects.prefetch(digest) }
+    member.objects.openAhead(digests, threadCount: 1, readsOn: true)
   }
 
-  func willLookUp(_ names: [ContentDigest]) { member.objects.openAhead(names) }
+  func willLookUp(_ digests: [ContentDigest]) { member.objects.openAhead(digests) }
 
   /// These chunks will be read soon, from their beginning.
-  func willReadBeginnings(of names: [ContentDigest]) {
-    member.objects.openAhead(names, threadCount: 4, readsOn: true)
+  func willReadBeginnings(of digests: [ContentDigest]) {
+    member.objects.openAhead(digests, threadCount: 4, readsOn: true)
   }
 
-  func index(_ name: ContentDigest) throws(FileError) -> [ContentDigest?] {
+  func index(_ digest: ContentDigest) throws(FileError) -> [ContentDigest?] {
     do throws(VaultError) {
-      return try member.chunks(of: .indexes([name]))
+      return try member.chunks(of: .indexes([digest]))
     } catch {
-      throw failure(error, reading: name)
+      throw failure(error, reading: digest)
     }
   }
 
   /// The error for whoever reads; damage is written into the audit log, once an object.
-  func failure(_ error: VaultError, reading name: ContentDigest) -> FileError {
+  func failure(_ error: VaultError, reading digest: ContentDigest) -> FileError {
     switch error {
-    case .damaged, .missing, .crypto: noteDamage(name)
+    case .damaged, .missing, .crypto: noteDamage(digest)
     default: break
     }
     return FileError(error)
   }
 
-  private func noteDamage(_ name: ContentDigest) {
-    guard monitor.withLock({ noted.insert(name).inserted }) else { return }
-    audit.note(.damage, member: member.id, detail: member.objects.name(of: name).hex)
+  private func noteDamage(_ digest: ContentDigest) {
+    guard monitor.withLock({ noted.insert(digest).inserted }) else { return }
+    audit.note(.damage, member: member.id, detail: member.objects.name(of: digest).hex)
   }
 }

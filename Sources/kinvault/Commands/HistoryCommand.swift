@@ -69,10 +69,10 @@ private struct RevisionRow: Encodable {
 
   static func rows(of found: FoundRecord, in vault: Vault) throws -> [RevisionRow] {
     let history = try found.member.history(of: found.record)
-    let byName = Dictionary(uniqueKeysWithValues: history.map { ($0.name, $0.revision) })
+    let byDigest = Dictionary(uniqueKeysWithValues: history.map { ($0.digest, $0.revision) })
     var names = vault.pathNames(of: found.member)
-    return try history.compactMap { name, revision in
-      let old = revision.previous.compactMap { byName[$0] }.first
+    return try history.compactMap { digest, revision in
+      let old = revision.previous.compactMap { byDigest[$0] }.first
       var changes = try found.member.changes(from: old, to: revision)
       let isCut = old == nil && !revision.previous.isEmpty
       if let file = found.fileName {
@@ -81,7 +81,7 @@ private struct RevisionRow: Encodable {
       }
       let texts = changes.filter { !(isCut && $0 == .created) }.map { $0.text(&names) }
       return RevisionRow(
-        revision: name.hex, time: DateText.utc(milliseconds: revision.time.milliseconds),
+        revision: digest.hex, time: DateText.utc(milliseconds: revision.time.milliseconds),
         device: revision.device.hex,
         changes: isCut ? ["what came before is no longer kept"] : texts,
         milliseconds: revision.time.milliseconds,

@@ -98,7 +98,7 @@ struct RestoreCommand: ParsableCommand {
     let time = DateText.written(milliseconds: before.revision.time.milliseconds)
     return "To see what it was before: kinvault history \(path)\n"
       + "To go back to what it was before its last change (\(time)):\n"
-      + "  kinvault restore \(path) --revision \(before.name.hex.prefix(8))"
+      + "  kinvault restore \(path) --revision \(before.digest.hex.prefix(8))"
   }
 
   private func confirm(_ what: String) throws {
@@ -108,10 +108,10 @@ struct RestoreCommand: ParsableCommand {
 
   private func find(
     _ digits: String, in found: FoundRecord
-  ) throws -> (name: ContentDigest, revision: RecordRevision) {
+  ) throws -> (digest: ContentDigest, revision: RecordRevision) {
     let digits = digits.lowercased()
     let matches = try found.member.history(of: found.record).filter {
-      digits.count >= 4 && $0.name.hex.hasPrefix(digits)
+      digits.count >= 4 && $0.digest.hex.hasPrefix(digits)
     }
     guard matches.count <= 1 else {
       throw CommandError.notFound("More than one revision begins with \(digits). Give more digits.")

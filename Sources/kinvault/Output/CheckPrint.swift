@@ -81,7 +81,7 @@ struct CheckPrint: Encodable {
         },
         unvouched: $0.unvouched.map {
           UnvouchedRow(
-            id: $0.name.hex, title: $0.title.string, record: $0.record.hex,
+            id: $0.digest.hex, title: $0.title.string, record: $0.record.hex,
             time: DateText.utc(milliseconds: $0.time), bytes: $0.byteCount)
         })
     }
