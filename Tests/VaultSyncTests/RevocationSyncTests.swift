@@ -1,4 +1,5 @@
 import BlobStore
+import Glibc
 import TestSupport
 import Testing
 import VaultCrypto
@@ -99,6 +100,52 @@ import VaultModel
 
   private func revokeBen() throws {
     try anna.vault.beginEpoch(of: #require(anna.emma), without: [ben.vault.person])
+  }
+
+  /// The first sync after a new epoch is cut short wherever it writes here; the next one brings it to its end, and nothing
+  /// of the past is lost.
+  @Test func aCutWhileEverythingIsPutUnderNewKeysLosesNothing() throws {
+    let device = family[1]
+    var note = RecordEdit.newRecord("Allergies", note: "first")
+    try family[0].commit(note)
+    for text in ["second", "third"] {
+      note = RecordEdit(record: note.record)
+      note.items[.record] = .note(text)
+      try family[0].commit(note)
+    }
+    try anna.sync(usb)
+    try device.sync(usb)
+    try revokeBen()
+    try anna.sync(usb)
+    var number = 1
+    while true {
+      let twin = try device.clone()
+      let faulty = FaultyStore(twin.store)
+      let vault = try twin.open(on: faulty)
+      let remote = usb.imageAfterKill()
+      let laptop = Adult(store: twin.store, vault: vault)
+      faulty.fail(.create, number: number, andAllLater: true, with: .io(errno: EIO))
+      let isCut: Bool
+      do {
+        isCut = try laptop.sync(remote).untakenHeadCount > 0
+      } catch {
+        isCut = true
+      }
+      faulty.failNothing()
+      if isCut {
+        // A new process goes on.
+        try twin.reopen()
+        try twin.sync(remote)
+      }
+      let emma = try #require(twin.vault.members.first { $0.name.string == "Emma" })
+      _ = try emma.refresh()
+      try twin.vault.removeOldObjects()
+      #expect(try emma.history(of: note.record).count == 3, "cut at \(number)")
+      try twin.expectWhole("cut at \(number)")
+      guard isCut else { break }
+      number += 1
+    }
+    #expect(number > 5)
   }
 
   @Test func aRevocationTravelsAndTheOldFilesGoAwayEverywhere() throws {

@@ -285,7 +285,7 @@ struct MemberPull {
       session.change { $0.untakenHeadCount += 1 }
       return false
     }
-    transfer.finish(walk.asked)
+    try transfer.finish(walk.asked)
     return true
   }
 

@@ -14,6 +14,8 @@ final class PullTransfer: ObjectTransfer {
   private let complete = Mutex<Set<ContentDigest>>([])
   /// Revisions that were not here before.
   private let newRevisions = Mutex<Set<ContentDigest>>([])
+  /// Revisions that are here under other keys only, each before those that it replaced.
+  private let unsealed = Mutex<[ContentDigest]>([])
 
   init(session: SyncSession, objects: ObjectStore, epoch: StatementID, coverage: Coverage) {
     self.session = session
@@ -23,9 +25,21 @@ final class PullTransfer: ObjectTransfer {
   }
 
   /// A walk came to its end: these need not be walked again.
-  func finish(_ names: Set<ContentDigest>) {
-    complete.withLock { $0.formUnion(names) }
-    newRevisions.withLock { $0.subtract(names) }
+  ///
+  /// Only now are revisions put under the keys of the epoch, the older ones first: one that stands under these says that
+  /// all it names does, and that its history is as long as it is.
+  func finish(_ digests: Set<ContentDigest>) throws(SyncError) {
+    let unsealed = unsealed.withLock { unsealed in
+      defer { unsealed.removeAll(where: digests.contains) }
+      return unsealed.filter(digests.contains)
+    }
+    for digest in unsealed.reversed() {
+      try keeping { () throws(VaultError) in
+        _ = try objects.contentSealedAnew(digest, kind: .record, in: epoch)
+      }
+    }
+    complete.withLock { $0.formUnion(digests) }
+    newRevisions.withLock { $0.subtract(digests) }
   }
 
   func holds(_ revision: RecordRevision) -> Bool { coverage.holds(revision) }
@@ -66,6 +80,7 @@ final class PullTransfer: ObjectTransfer {
   /// Takes away again what came of older revisions that cannot be had whole: history ends there, and nobody is to miss
   /// the rest.
   func withdraw(_ revisions: Set<ContentDigest>) throws(SyncError) {
+    unsealed.withLock { $0.removeAll(where: revisions.contains) }
     let revisions = newRevisions.withLock { new in
       defer { new.subtract(revisions) }
       return new.intersection(revisions)
@@ -88,6 +103,11 @@ final class PullTransfer: ObjectTransfer {
       if session.options.isDryRun {
         let content = try objects.placedContent(digest, kind: kind)
         return kind == .chunk ? [] : content
+      }
+      if kind == .record, try !objects.isPresent(objects.name(of: digest, in: epoch)) {
+        let content = try objects.placedContent(digest, kind: kind)
+        unsealed.withLock { $0.append(digest) }
+        return content
       }
       return try objects.contentSealedAnew(digest, kind: kind, in: epoch)
     } catch {
