@@ -104,6 +104,23 @@ import VaultModel
 
   /// The first sync after a new epoch is cut short wherever it writes here; the next one brings it to its end, and nothing
   /// of the past is lost.
+  /// Of so many records that a clone takes packs: who has them needs none.
+  @Test func recordsThatAreHereDoNotComeAgainInPacks() throws {
+    let emma = try #require(anna.emma)
+    _ = try emma.commit((0..<600).map { .newRecord("Record \($0)", note: "note \($0)") })
+    try anna.sync(usb)
+    try annasLaptop.sync(usb)
+    try revokeBen()
+    try anna.sync(usb)
+    let report = try annasLaptop.sync(usb)
+    #expect(report.problems == [])
+    // The lists come anew, and nothing that they name.
+    #expect(report.traffic.readByteCount < 300_000, "\(report.traffic.readByteCount)")
+    #expect(report.traffic.readCount < 40, "\(report.traffic.readCount)")
+    try annasLaptop.expectWhole()
+    #expect(keys(on: annasLaptop.store) == [emma.register.keys.current.keyID])
+  }
+
   @Test func aCutWhileEverythingIsPutUnderNewKeysLosesNothing() throws {
     let device = family[1]
     var note = RecordEdit.newRecord("Allergies", note: "first")

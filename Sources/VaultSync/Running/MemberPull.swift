@@ -211,7 +211,8 @@ struct MemberPull {
 
   /// Whether this very version shows here; it may have to be put under other keys all the same.
   private func isKnown(_ entry: RecordEntry) -> Bool {
-    member.entry(entry.record)?.revision == entry.revision
+    let shown = vault.member(member.id) ?? member
+    return shown.entry(entry.record)?.revision == entry.revision
   }
 
   /// What is not known here, and nothing that is known here replaces; and what is not here under the keys in use.
