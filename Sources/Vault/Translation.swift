@@ -57,9 +57,7 @@ final class Translation: Sendable {
         continue
       }
       let isFirstLook = opened.insert(digest).inserted
-      let found = try readable(digest, isNeeded: digest == first) { () throws(VaultError) in
-        try member.objects.content(digest, kind: .record)
-      }
+      let found = try readable(digest, .record, isNeeded: digest == first)
       guard let bytes = found, let revision = try decoded(digest, bytes) else {
         waiting.removeLast()
         continue
@@ -101,9 +99,7 @@ final class Translation: Sendable {
   private func take(page digest: ContentDigest, depth: Int) throws(VaultError) {
     // What is deeper cannot be read, so it need not be readable.
     guard !isDone(digest), depth <= Limits.treeDepth else { return }
-    let found = try readable(digest) { () throws(VaultError) in
-      try member.objects.content(digest, kind: .page)
-    }
+    let found = try readable(digest, .page)
     guard let bytes = found else { return }
     let page: ItemPage
     do throws(ModelError) { page = try ItemPage(decoding: bytes) } catch {
@@ -128,9 +124,7 @@ final class Translation: Sendable {
 
   private func take(index digest: ContentDigest) throws(VaultError) {
     guard !isDone(digest) else { return }
-    let found = try readable(digest) { () throws(VaultError) in
-      try member.objects.content(digest, kind: .index)
-    }
+    let found = try readable(digest, .index)
     guard let bytes = found else { return }
     let index: ChunkIndex
     do throws(ModelError) { index = try ChunkIndex(decoding: bytes) } catch {
@@ -142,17 +136,15 @@ final class Translation: Sendable {
 
   private func take(chunk digest: ContentDigest) throws(VaultError) {
     guard !isDone(digest) else { return }
-    let found = try readable(digest) { () throws(VaultError) in
-      try member.objects.content(digest, kind: .chunk)
-    }
+    let found = try readable(digest, .chunk)
     if let found { try write(.chunk, found, as: digest) }
   }
 
-  /// What `read` gives; nil for what is damaged, or not here and passed over: that can be read no less than before.
+  /// The content; nil for what is damaged, or not here and passed over: that can be read no less than before.
   private func readable(
-    _ digest: ContentDigest, isNeeded: Bool = true, _ read: () throws(VaultError) -> [UInt8]
+    _ digest: ContentDigest, _ kind: ObjectKind, isNeeded: Bool = true
   ) throws(VaultError) -> [UInt8]? {
-    do throws(VaultError) { return try read() } catch {
+    do throws(VaultError) { return try member.objects.content(digest, kind: kind) } catch {
       switch error {
       case .damaged: leaveBehind(digest)
       case .missing where !isNeeded || keepsMissing: note(digest)
