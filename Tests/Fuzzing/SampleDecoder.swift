@@ -50,6 +50,8 @@ package struct SampleDecoder: Sendable {
       attributesTime: HybridTime(rawValue: 5), version: version, time: HybridTime(rawValue: 6),
       device: devices[0], previous: [random.id(), random.id()],
       document: random.item(named: .record), items: ItemTree(items: [item]))
+    var signed = revision
+    signed.signature = .init(certificate: random.id(), bytes: random.bytes(64))
     return [
       .init("segment", Segment(entries: entries), Segment.init(decoding:)) { $0.encoded() },
       .init("page", ItemPage.leaf([item]), ItemPage.init(decoding:)) { $0.encoded() },
@@ -58,6 +60,10 @@ package struct SampleDecoder: Sendable {
         ItemPage.init(decoding:)
       ) { $0.encoded() },
       .init("revision", revision, RecordRevision.init(decoding:)) { revision in
+        var revision = revision
+        return revision.encode { _ in .zero }
+      },
+      .init("signed revision", signed, RecordRevision.init(decoding:)) { revision in
         var revision = revision
         return revision.encode { _ in .zero }
       },

@@ -19,8 +19,10 @@ import Testing
       if ["page", "branch", "signed file"].contains(sample.name) { continue }
       // What is signed is judged as it stands, and never written anew.
       if ["link", "leaving", "head register"].contains(sample.name) { continue }
-      #expect(
-        try sample.reencode(unknown + sample.valid) == sample.valid + unknown, "\(sample.name)")
+      // A revision's signature, with the certificate, is behind all that is signed.
+      let tail = sample.name == "signed revision" ? 35 + 67 : 0
+      let expected = sample.valid.dropLast(tail) + unknown + sample.valid.suffix(tail)
+      #expect(try sample.reencode(unknown + sample.valid) == Array(expected), "\(sample.name)")
     }
   }
 
@@ -43,7 +45,7 @@ import Testing
         case "segment": try Kinvault_V1_Segment(serializedBytes: sample.valid).serializedBytes()
         case "page", "branch":
           try Kinvault_V1_ItemPage(serializedBytes: sample.valid).serializedBytes()
-        case "revision":
+        case "revision", "signed revision":
           try Kinvault_V1_RecordRevision(serializedBytes: sample.valid).serializedBytes()
         case "index": try Kinvault_V1_ChunkIndex(serializedBytes: sample.valid).serializedBytes()
         case "announcement":

@@ -51,6 +51,25 @@ import VaultTrust
     return (device, id)
   }
 
+  /// What it wrote stays its person's, and readers are told that others may have its key.
+  @Test func whatItSignedIsStillItsPersons() throws {
+    let usb = MemoryStore()
+    let family = try Family(count: 2)
+    try family[0].write("First", "of the desk")
+    try family.meet(at: usb)
+    try family[1].write("Visit", "of the laptop")
+    try family.meet(at: usb)
+    let laptop = family[1].vault.device
+    let emma = try family[0].emma
+    let visit = try #require(emma.allEntries().first { $0.title.string == "Visit" }).revision
+    func author(isFormer: Bool) -> Authorship {
+      .signed(.init(device: laptop, person: family[0].vault.person, isFormer: isFormer))
+    }
+    #expect(try emma.authorship(of: visit) == author(isFormer: false))
+    try family[0].vault.beginGeneration(removing: [laptop], words: Family.words.words)
+    #expect(try family[0].emma.authorship(of: visit) == author(isFormer: true))
+  }
+
   /// Number 2 of the review.
   @Test func aRemovedDeviceCertifiesNobody() throws {
     let open = try #require(try owner.context.ownPerson().generation)

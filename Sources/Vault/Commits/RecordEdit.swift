@@ -122,6 +122,8 @@ extension RecordEdit {
     revision.time = time
     revision.device = device
     revision.previous = base.map { [$0.digest] } ?? []
+    // Whoever stores it signs it.
+    revision.signature = nil
     return revision
   }
 

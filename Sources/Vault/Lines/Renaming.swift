@@ -68,6 +68,8 @@ final class Renaming: Sendable {
     revision.previous = old.previous.map { self[$0] ?? $0 }.sorted()
     revision.version = old.version.renaming(device, above: above, to: other)
     if revision.device == device { revision.device = other }
+    // Of what its device signed it is not any more, and whoever renames it writes the same.
+    revision.signature = nil
     let keys = member.register.keys.current
     let bytes = try pages(member.loadPage) { _ in
       try revision.encode(storingPages: { page in

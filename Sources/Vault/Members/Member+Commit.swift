@@ -240,11 +240,19 @@ struct CommitWriter {
     }
   }
 
-  /// Writes the revision and the new pages of its item tree.
+  /// Writes the revision and the new pages of its item tree, signed by this device unless it is a join.
   func store(_ revision: inout RecordRevision) throws(VaultError) -> ContentDigest {
+    let isJoin = revision.previous.count > 1
+    let signer = try isJoin ? nil : context.ownCertificate().id
     let bytes: [UInt8]
     do {
-      bytes = try revision.encode(storingPages: { page in try putAndPublish(.page, page) })
+      let store = { (page: [UInt8]) in try putAndPublish(.page, page) }
+      if let signer {
+        bytes = try revision.encodeSigned(by: signer, sign: sign, storingPages: store)
+      } else {
+        revision.signature = nil
+        bytes = try revision.encode(storingPages: store)
+      }
     } catch let error as VaultError {
       throw error
     } catch {
@@ -262,6 +270,12 @@ struct CommitWriter {
       cache.insert(revision, named: name)
     }
     return name
+  }
+
+  /// This device's signature of a revision of the member.
+  private func sign(_ unsigned: [UInt8]) -> [UInt8] {
+    context.device.signingKey.sign(
+      context.binding.vault.signedMessage(ofRevision: unsigned, in: member.id))
   }
 
   @discardableResult

@@ -112,27 +112,43 @@ package final class ObjectReader: Sendable {
       from: UnsafeRawBufferPointer(rebasing: bytes[skipped..<(skipped + target.count)]))
   }
 
+  private static let otherContent = "somebody with the keys has put other content there"
+
+  /// How many blocks are opened before they are checked: what was just opened is still in the processor's first cache.
+  private static let groupSize = 4
+
   /// Opens these blocks of the body, the last of which may end behind the content and zeros, and checks them.
   private func open(
     _ blocks: Range<Int>, _ opened: Opened, into target: UnsafeMutableRawBufferPointer
   ) throws(VaultError) {
-    try decrypt(blocks, with: opened.cipher, into: target)
-    let start = blocks.lowerBound * Self.layout.blockSize
-    let checked = target[..<min(target.count, paddedSize - start)]
-    guard
-      opened.hashes.match(UnsafeRawBufferPointer(rebasing: checked), first: blocks.lowerBound)
-    else { throw .damaged(path: path.string, reason: Self.otherContent) }
+    let sealed = buffers.take()
+    defer { buffers.put(sealed) }
+    let ciphertext = try fill(sealed, withBlocks: blocks)
+    for first in stride(from: blocks.lowerBound, to: blocks.upperBound, by: Self.groupSize) {
+      let group = first..<min(first + Self.groupSize, blocks.upperBound)
+      let position = first - blocks.lowerBound
+      let plain = UnsafeMutableRawBufferPointer(
+        rebasing: target[(position * Self.layout.blockSize)...].prefix(
+          group.count * Self.layout.blockSize))
+      let start = position * Self.layout.sealedBlockSize
+      let size = min(group.count * Self.layout.sealedBlockSize, ciphertext.count - start)
+      try decrypt(
+        group, UnsafeRawBufferPointer(rebasing: ciphertext[start..<start + size]),
+        with: opened.cipher, into: plain)
+      let content = plain.prefix(paddedSize - first * Self.layout.blockSize)
+      guard opened.hashes.match(UnsafeRawBufferPointer(rebasing: content), first: first) else {
+        throw .damaged(path: path.string, reason: Self.otherContent)
+      }
+    }
   }
 
-  private static let otherContent = "somebody with the keys has put other content there"
-
+  /// Reads these blocks as the file has them, into the beginning of `buffer`.
+  ///
   /// - Throws: `missing`, `damaged`, `io`.
-  private func decrypt(
-    _ blocks: Range<Int>, with cipher: ObjectCipher, into target: UnsafeMutableRawBufferPointer
-  ) throws(VaultError) {
+  private func fill(
+    _ buffer: UnsafeMutableRawBufferPointer, withBlocks blocks: Range<Int>
+  ) throws(VaultError) -> UnsafeRawBufferPointer {
     let file = Self.layout.fileRange(ofBlocks: blocks, bodySize: bodySize)
-    let buffer = buffers.take()
-    defer { buffers.put(buffer) }
     let sealed = UnsafeMutableRawBufferPointer(rebasing: buffer[0..<file.count])
     let blob = self.blob
     let count = try storing { () throws(BlobStoreError) in
@@ -141,10 +157,17 @@ package final class ObjectReader: Sendable {
     guard count == file.count else {
       throw .damaged(path: path.string, reason: "it was cut short")
     }
+    return UnsafeRawBufferPointer(sealed)
+  }
+
+  private func decrypt(
+    _ blocks: Range<Int>, _ ciphertext: UnsafeRawBufferPointer, with cipher: ObjectCipher,
+    into target: UnsafeMutableRawBufferPointer
+  ) throws(VaultError) {
     do throws(CryptoError) {
       try cipher.openBlocks(
         blocks, isLast: blocks.upperBound == Self.layout.blockCount(bodySize: bodySize),
-        ciphertext: UnsafeRawBufferPointer(sealed), into: target)
+        ciphertext: ciphertext, into: target)
     } catch {
       throw VaultError(error, path: path.string)
     }
@@ -169,7 +192,10 @@ package final class ObjectReader: Sendable {
     let cipher = place.keys.cipher(for: place.name, kind: .chunk)
     let hashes = try withUnsafeTemporaryAllocation(byteCount: body.count, alignment: 16) {
       (end) throws(VaultError) in
-      try decrypt(blocks, with: cipher, into: end)
+      let sealed = buffers.take()
+      defer { buffers.put(sealed) }
+      let ciphertext = try fill(sealed, withBlocks: blocks)
+      try decrypt(blocks, ciphertext, with: cipher, into: end)
       return try storedHashes(in: UnsafeRawBufferPointer(end), from: body.lowerBound)
     }
     guard hashes.digest == digest else {

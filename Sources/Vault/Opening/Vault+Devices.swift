@@ -38,9 +38,10 @@ extension Vault {
     }
   }
 
-  /// What a device calls itself, for messages: its name, else the first digits of its id.
+  /// What a device of this person calls itself, removed ones too, for messages: its name, else the first digits of its
+  /// id.
   package func name(of device: DeviceID) -> String {
-    guard let certified = context.people[person]?.devices[device],
+    guard let certified = context.people[person]?.anyCertificate(of: device),
       let name = profile(of: device, certified)?.deviceName, !name.isEmpty
     else { return device.shortHex }
     return name

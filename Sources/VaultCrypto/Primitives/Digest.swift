@@ -8,7 +8,12 @@ struct Hasher256 {
   private let context: OpaquePointer
 
   private static let contexts = ContextPool(
-    make: { mustExist(EVP_MD_CTX_new()) }, free: { EVP_MD_CTX_free($0) })
+    make: {
+      let context = mustExist(EVP_MD_CTX_new())
+      mustSucceed(EVP_DigestInit_ex2(context, Algorithms.sha256, nil))
+      return context
+    },
+    free: { EVP_MD_CTX_free($0) })
 
   static func with<Result>(_ body: (Hasher256) -> Result) -> Result {
     contexts.withContext { body(Hasher256(context: $0)) }
@@ -21,7 +26,8 @@ struct Hasher256 {
     _ third: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
     into output: UnsafeMutableRawPointer
   ) {
-    mustSucceed(EVP_DigestInit_ex2(context, Algorithms.sha256, nil))
+    // Of the function that the context has: naming it once more would look it up again.
+    mustSucceed(EVP_DigestInit_ex2(context, nil, nil))
     update(first)
     update(second)
     update(third)

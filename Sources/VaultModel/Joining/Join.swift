@@ -32,7 +32,8 @@ package enum Join {
   /// The join of two revisions of one record.
   ///
   /// Each part (the place, the attributes, each item) is the later one; of two of one time the one whose encoding is
-  /// bytewise greater. `previous` names both; time and device are those of the later revision.
+  /// bytewise greater. `previous` names both; time and device are those of the later revision. It is
+  /// not signed: its parts are.
   ///
   /// - Parameters:
   ///   - base: the newest revision that both replaced, if the caller can tell. What stands unchanged
@@ -52,6 +53,7 @@ package enum Join {
     var (left, right, merged) = (a, b, a)
     merged.version = a.version.joined(with: b.version)
     merged.previous = [aName, bName].sorted()
+    merged.signature = nil
     let aIsLater = (a.time, a.device) > (b.time, b.device)
     (merged.time, merged.device) = aIsLater ? (a.time, a.device) : (b.time, b.device)
     merged.unknown = later((a.time, a.unknown), (b.time, b.unknown)).1

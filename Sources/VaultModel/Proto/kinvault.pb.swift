@@ -741,6 +741,18 @@ package nonisolated struct Kinvault_V1_RecordRevision: @unchecked Sendable {
     set {_uniqueStorage()._attributesTime = newValue}
   }
 
+  /// id of the signing device's certificate; neither this nor the next in a join
+  package var certificate: Data {
+    get {_storage._certificate}
+    set {_uniqueStorage()._certificate = newValue}
+  }
+
+  /// 64 bytes, over all that stands before it; the last field
+  package var signature: Data {
+    get {_storage._signature}
+    set {_uniqueStorage()._signature = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -2343,7 +2355,7 @@ nonisolated extension Kinvault_V1_Timestamp: SwiftProtobuf.Message, SwiftProtobu
 
 nonisolated extension Kinvault_V1_RecordRevision: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".RecordRevision"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}record\0\u{1}parent\0\u{1}title\0\u{1}version\0\u{1}time\0\u{1}device\0\u{1}previous\0\u{1}deleted\0\u{1}mode\0\u{1}modified\0\u{1}xattrs\0\u{1}document\0\u{1}items\0\u{3}items_root\0\u{3}place_time\0\u{3}uid_plus_one\0\u{3}gid_plus_one\0\u{3}attributes_time\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}record\0\u{1}parent\0\u{1}title\0\u{1}version\0\u{1}time\0\u{1}device\0\u{1}previous\0\u{1}deleted\0\u{1}mode\0\u{1}modified\0\u{1}xattrs\0\u{1}document\0\u{1}items\0\u{3}items_root\0\u{3}place_time\0\u{3}uid_plus_one\0\u{3}gid_plus_one\0\u{3}attributes_time\0\u{1}certificate\0\u{1}signature\0")
 
   fileprivate class _StorageClass {
     var _record: Data = Data()
@@ -2364,6 +2376,8 @@ nonisolated extension Kinvault_V1_RecordRevision: SwiftProtobuf.Message, SwiftPr
     var _uidPlusOne: UInt32 = 0
     var _gidPlusOne: UInt32 = 0
     var _attributesTime: UInt64 = 0
+    var _certificate: Data = Data()
+    var _signature: Data = Data()
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -2392,6 +2406,8 @@ nonisolated extension Kinvault_V1_RecordRevision: SwiftProtobuf.Message, SwiftPr
       _uidPlusOne = source._uidPlusOne
       _gidPlusOne = source._gidPlusOne
       _attributesTime = source._attributesTime
+      _certificate = source._certificate
+      _signature = source._signature
     }
   }
 
@@ -2428,6 +2444,8 @@ nonisolated extension Kinvault_V1_RecordRevision: SwiftProtobuf.Message, SwiftPr
         case 16: try { try decoder.decodeSingularUInt32Field(value: &_storage._uidPlusOne) }()
         case 17: try { try decoder.decodeSingularUInt32Field(value: &_storage._gidPlusOne) }()
         case 18: try { try decoder.decodeSingularFixed64Field(value: &_storage._attributesTime) }()
+        case 19: try { try decoder.decodeSingularBytesField(value: &_storage._certificate) }()
+        case 20: try { try decoder.decodeSingularBytesField(value: &_storage._signature) }()
         default: break
         }
       }
@@ -2494,6 +2512,12 @@ nonisolated extension Kinvault_V1_RecordRevision: SwiftProtobuf.Message, SwiftPr
       if _storage._attributesTime != 0 {
         try visitor.visitSingularFixed64Field(value: _storage._attributesTime, fieldNumber: 18)
       }
+      if !_storage._certificate.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._certificate, fieldNumber: 19)
+      }
+      if !_storage._signature.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._signature, fieldNumber: 20)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2521,6 +2545,8 @@ nonisolated extension Kinvault_V1_RecordRevision: SwiftProtobuf.Message, SwiftPr
         if _storage._uidPlusOne != rhs_storage._uidPlusOne {return false}
         if _storage._gidPlusOne != rhs_storage._gidPlusOne {return false}
         if _storage._attributesTime != rhs_storage._attributesTime {return false}
+        if _storage._certificate != rhs_storage._certificate {return false}
+        if _storage._signature != rhs_storage._signature {return false}
         return true
       }
       if !storagesAreEqual {return false}

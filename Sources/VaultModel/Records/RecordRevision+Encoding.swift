@@ -18,6 +18,8 @@ extension RecordRevision {
     var document: Item?
     var inlineItems: [Item] = []
     var root: ContentDigest?
+    var certificate: StatementID?
+    var signature: [UInt8]?
     var unknown = UnknownFields()
     while let tag = try reader.next() {
       switch tag {
@@ -40,6 +42,8 @@ extension RecordRevision {
       case .varint(16): attributes.owner.uidPlusOne = try reader.uint32()
       case .varint(17): attributes.owner.gidPlusOne = try reader.uint32()
       case .fixed64(18): attributesTime = try reader.fixed64()
+      case .bytes(19): certificate = try reader.id("certificate")
+      case .bytes(20): signature = try reader.byteArray()
       default: unknown.append(try reader.skip(tag))
       }
     }
@@ -65,7 +69,8 @@ extension RecordRevision {
       attributesTime: HybridTime(rawValue: attributesTime),
       version: try VersionVector(decoded: version, reader), time: HybridTime(rawValue: time),
       device: device, previous: previous, document: document,
-      items: root.map(ItemTree.stored) ?? ItemTree(items: inlineItems), unknown: unknown)
+      items: root.map(ItemTree.stored) ?? ItemTree(items: inlineItems), unknown: unknown,
+      signature: try Signature(certificate, signature, reader))
   }
 
   private static func inlinePage(_ reader: WireReader) throws(ModelError) -> [Item] {
@@ -80,11 +85,45 @@ extension RecordRevision {
   package mutating func encode(
     storingPages store: (_ page: [UInt8]) throws -> ContentDigest
   ) rethrows -> [UInt8] {
-    encoded(root: try items.encodeNewPages(store: store))
+    var writer = WireWriter(capacity: Self.usualSize)
+    encode(root: try items.encodeNewPages(store: store), to: &writer)
+    if let signature {
+      writer.id(19, signature.certificate)
+      writer.element(20, signature.bytes)
+    }
+    return writer.bytes
   }
 
-  private func encoded(root: ItemTree.Root) -> [UInt8] {
-    var writer = WireWriter(capacity: 512)
+  /// The same, signed anew by the device with this certificate.
+  ///
+  /// - Parameter sign: Gives the signature, 64 bytes, over a revision without it.
+  package mutating func encodeSigned(
+    by certificate: StatementID, sign: (_ unsigned: [UInt8]) -> [UInt8],
+    storingPages store: (_ page: [UInt8]) throws -> ContentDigest
+  ) rethrows -> [UInt8] {
+    var writer = WireWriter(capacity: Self.usualSize)
+    encode(root: try items.encodeNewPages(store: store), to: &writer)
+    writer.id(19, certificate)
+    let bytes = sign(writer.bytes)
+    writer.element(20, bytes)
+    signature = Signature(certificate: certificate, bytes: bytes)
+    return writer.bytes
+  }
+
+  /// What the signature of a revision is over: its bytes but for the last field; nil unless that is the signature.
+  package static func signedPart(of bytes: [UInt8]) -> [UInt8]? {
+    var field = WireWriter(capacity: 8)
+    field.element(20, [UInt8](repeating: 0, count: KeySize.signature))
+    let start = bytes.count - field.bytes.count
+    let tagSize = field.bytes.count - KeySize.signature
+    guard start >= 0, bytes[start...].prefix(tagSize).elementsEqual(field.bytes.prefix(tagSize))
+    else { return nil }
+    return Array(bytes[..<start])
+  }
+
+  private static let usualSize = 512
+
+  private func encode(root: ItemTree.Root, to writer: inout WireWriter) {
     writer.id(1, record)
     writer.id(2, place.parent)
     writer.fileName(3, place.title)
@@ -107,7 +146,18 @@ extension RecordRevision {
     writer.varint(17, UInt64(attributes.owner.gidPlusOne))
     writer.fixed64(18, attributesTime.rawValue)
     writer.unknown(unknown)
-    return writer.bytes
+  }
+}
+
+extension RecordRevision.Signature {
+  fileprivate init?(
+    _ certificate: StatementID?, _ bytes: [UInt8]?, _ reader: WireReader
+  ) throws(ModelError) {
+    if certificate == nil, bytes == nil { return nil }
+    guard let certificate, let bytes, bytes.count == KeySize.signature else {
+      throw reader.malformed("it has half a signature")
+    }
+    self.init(certificate: certificate, bytes: bytes)
   }
 }
 

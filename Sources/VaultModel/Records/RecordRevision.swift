@@ -55,12 +55,28 @@ package struct RecordRevision: Equatable, Sendable {
   /// Every other item, tombstones included.
   package var items: ItemTree
   package var unknown: UnknownFields
+  /// Nil in a join, and where something was changed in it since it was signed.
+  package var signature: Signature?
+
+  /// Whose device wrote a revision: Docs/Format.md, "Whose a revision is".
+  package struct Signature: Hashable, Sendable {
+    /// Of the device's certificate.
+    package let certificate: StatementID
+    /// 64 bytes.
+    package let bytes: [UInt8]
+
+    package init(certificate: StatementID, bytes: [UInt8]) {
+      self.certificate = certificate
+      self.bytes = bytes
+    }
+  }
 
   package init(
     record: RecordID, place: RecordPlace, placeTime: HybridTime,
     attributes: RecordAttributes = RecordAttributes(), attributesTime: HybridTime,
     version: VersionVector, time: HybridTime, device: DeviceID, previous: [ContentDigest] = [],
-    document: Item? = nil, items: ItemTree = ItemTree(), unknown: UnknownFields = .none
+    document: Item? = nil, items: ItemTree = ItemTree(), unknown: UnknownFields = .none,
+    signature: Signature? = nil
   ) {
     self.record = record
     self.place = place
@@ -74,6 +90,7 @@ package struct RecordRevision: Equatable, Sendable {
     self.document = document
     self.items = items
     self.unknown = unknown
+    self.signature = signature
   }
 
   /// The item of this name, `record.md` or another, tombstones included.

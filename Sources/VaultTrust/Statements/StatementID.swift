@@ -28,6 +28,8 @@ package enum SignedLabel: String, Sendable, CaseIterable {
   case root
   case link
   case head
+  /// Of one record of one member.
+  case revision
   /// An old root key names the one that takes over: part of a closing.
   case successor
   /// A key agrees to be a device of a person: part of a certificate.

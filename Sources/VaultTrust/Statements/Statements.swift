@@ -62,7 +62,7 @@ package struct Statements: Sendable {
       case .root: take(file, admitRoot)
       case .link: take(file, admitLink)
       case .closing, .certificate: break
-      case .head, .successor, .device:
+      case .head, .revision, .successor, .device:
         broken[file] = .contradiction("a \(file.label.rawValue) is no statement")
       }
     }

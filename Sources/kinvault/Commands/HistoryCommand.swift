@@ -7,8 +7,8 @@ struct HistoryCommand: ParsableCommand {
     commandName: "history",
     abstract: "List the revisions of a record or of a file in it.",
     discussion: """
-      Newest first, with what each changed. \u{2018}kinvault restore\u{2019} brings one back. For what was deleted: \
-      kinvault record list --deleted
+      Newest first, with what each changed and which device has signed it; of what is joined, two devices wrote the \
+      parts. \u{2018}kinvault restore\u{2019} brings one back. For what was deleted: kinvault record list --deleted
 
       Examples:
         kinvault history "Emma/Vaccines/2025-01-20 COVID-19"
@@ -30,10 +30,10 @@ struct HistoryCommand: ParsableCommand {
       try JSONOutput.print(rows)
       return
     }
-    var table = Table("REVISION", "TIME", "DEVICE", "CHANGES")
+    var table = Table("REVISION", "TIME", "BY", "CHANGES")
     for row in rows {
       table.add([
-        row.shortRevision, DateText.written(milliseconds: row.milliseconds), row.deviceText,
+        row.shortRevision, DateText.written(milliseconds: row.milliseconds), row.author,
         row.summary,
       ])
     }
@@ -45,13 +45,15 @@ struct HistoryCommand: ParsableCommand {
 private struct RevisionRow: Encodable {
   var revision: String
   var time: String
-  var device: String
+  /// `signed`, `joined` or `brought`.
+  var authorship: String
+  var signedBy: AuthorshipText.Row?
   var changes: [String]
   var milliseconds: UInt64
-  var deviceText: String
+  var author: String
 
   enum CodingKeys: String, CodingKey {
-    case revision, time, device, changes
+    case revision, time, authorship, signedBy, changes
   }
 
   var shortRevision: String { String(revision.prefix(8)) }
@@ -71,6 +73,7 @@ private struct RevisionRow: Encodable {
     let history = try found.member.history(of: found.record)
     let byDigest = Dictionary(uniqueKeysWithValues: history.map { ($0.digest, $0.revision) })
     var names = vault.pathNames(of: found.member)
+    let authors = try AuthorshipText(vault: vault)
     return try history.compactMap { digest, revision in
       let old = revision.previous.compactMap { byDigest[$0] }.first
       var changes = try found.member.changes(from: old, to: revision)
@@ -80,13 +83,12 @@ private struct RevisionRow: Encodable {
         if changes.isEmpty { return nil }
       }
       let texts = changes.filter { !(isCut && $0 == .created) }.map { $0.text(&names) }
+      let authorship = try found.member.authorship(of: digest)
       return RevisionRow(
         revision: digest.hex, time: DateText.utc(milliseconds: revision.time.milliseconds),
-        device: revision.device.hex,
+        authorship: AuthorshipText.word(authorship), signedBy: authors.row(authorship),
         changes: isCut ? ["what came before is no longer kept"] : texts,
-        milliseconds: revision.time.milliseconds,
-        deviceText: revision.device == vault.device
-          ? vault.profile.deviceName : revision.device.shortHex)
+        milliseconds: revision.time.milliseconds, author: authors.short(authorship))
     }
   }
 }

@@ -17,8 +17,11 @@ struct RecordView: Encodable {
   var path: String
   var pathBytes: String?
   var changed: String
-  /// What is said of `changed` if it lies ahead of this machine's clock.
-  var dated: String?
+  /// Of the newest revision: `signed`, `joined` or `brought`.
+  var authorship: String?
+  var signedBy: AuthorshipText.Row?
+  /// When and by whom, as people read it.
+  private var changedText: String?
   var fields: [FieldRow]
   /// Why the fields could not be read.
   var problem: String?
@@ -28,7 +31,13 @@ struct RecordView: Encodable {
   var lacksFiles: Bool
   var records: [String]
 
-  init(_ found: FoundRecord) throws {
+  enum CodingKeys: String, CodingKey {
+    case id, path, pathBytes, changed, authorship, signedBy, fields, problem, text, files,
+      lacksFiles, records
+  }
+
+  /// - Parameter authors: Nil where it does not matter whose it is: a conflict's copy is signed by the device that kept it.
+  init(_ found: FoundRecord, authors: AuthorshipText? = nil) throws {
     let member = found.member
     guard let entry = member.entry(found.record) else {
       throw VaultError.notFound(what: "the record")
@@ -38,8 +47,12 @@ struct RecordView: Encodable {
     path = found.path.string
     pathBytes = JSONOutput.hexUnlessText(found.path.bytes)
     changed = DateText.utc(milliseconds: entry.time.milliseconds)
-    if !WallClock.system.believes(entry.time) {
-      dated = DateText.written(milliseconds: entry.time.milliseconds)
+    if let authors {
+      let whose = try member.authorship(of: entry.revision)
+      authorship = AuthorshipText.word(whose)
+      signedBy = authors.row(whose)
+      let time = DateText.written(milliseconds: entry.time.milliseconds)
+      changedText = "Changed last: \(time), \(authors.long(whose))."
     }
     fields = []
     text = ""
@@ -65,7 +78,7 @@ struct RecordView: Encodable {
 
   func print() {
     Terminal.writeLine(Terminal.visible(path))
-    if let dated { Terminal.writeLine("Changed last: \(dated).") }
+    if let changedText { Terminal.writeLine(changedText) }
     if let problem {
       Terminal.writeLine("Its fields cannot be read: \(problem)")
       Terminal.writeLine("Nothing is lost; mend the text with: kinvault record edit")

@@ -1,0 +1,82 @@
+import VaultCrypto
+import VaultModel
+import VaultTrust
+
+/// Whose a revision is, as far as a reader can tell: Docs/Format.md, "Whose a revision is".
+package enum Authorship: Hashable, Sendable {
+  /// A device of this person has signed it.
+  case signed(Author)
+  /// A join of two revisions, which are signed by themselves; every device makes the same of them.
+  case joined
+  /// By somebody who may write the member; who that is cannot be told.
+  case brought
+
+  package struct Author: Hashable, Sendable {
+    package let device: DeviceID
+    package let person: PersonID
+    /// Its person has left the device out since: others may have its key.
+    package let isFormer: Bool
+  }
+}
+
+extension Member {
+  /// Whose a revision is. Reads the whole revision, and for a join those that it was made of.
+  ///
+  /// - Throws: `missing`, `damaged` of the revision itself; `io`.
+  package func authorship(of digest: ContentDigest) throws(VaultError) -> Authorship {
+    let revision = try revision(digest)
+    if let signature = revision.signature {
+      let bytes = try objects.content(digest, kind: .record)
+      return author(signature, of: bytes).map(Authorship.signed) ?? .brought
+    }
+    return try isJoin(revision, digest) ? .joined : .brought
+  }
+
+  private func author(
+    _ signature: RecordRevision.Signature, of bytes: [UInt8]
+  ) -> Authorship.Author? {
+    let trust = context.people.trust
+    guard let signed = RecordRevision.signedPart(of: bytes),
+      let certificate = trust.statements.certificates[signature.certificate],
+      verifySignature(
+        of: context.binding.vault.signedMessage(ofRevision: signed, in: id),
+        signature: signature.bytes, publicKey: certificate.signingKey.bytes)
+    else { return nil }
+    return Authorship.Author(
+      device: certificate.device, person: certificate.person,
+      isFormer: trust.device(signature.certificate) == .former)
+  }
+
+  /// Whether joining what the revision names gives its very bytes.
+  private func isJoin(
+    _ revision: RecordRevision, _ digest: ContentDigest
+  ) throws(VaultError) -> Bool {
+    guard revision.previous.count == 2 else { return false }
+    do throws(VaultError) {
+      let parts = try revision.previous.map { part throws(VaultError) in try self.revision(part) }
+      guard parts.allSatisfy({ $0.record == revision.record }) else { return false }
+      let bytes = try pages(loadPage) { load in
+        var join = try Join.merge(
+          parts[0], named: revision.previous[0], parts[1], named: revision.previous[1], load: load
+        ).merged
+        return join.encode { page in page.withUnsafeBytes { HashedContent(.page, $0).digest } }
+      }
+      return bytes.withUnsafeBytes { HashedContent(.record, $0).digest } == digest
+    } catch {
+      switch error {
+      // What it was made of is not kept any more, or not here.
+      case .missing, .damaged: return false
+      default: throw error
+      }
+    }
+  }
+}
+
+extension VaultID {
+  /// What a device signs of a revision: Docs/Format.md, "Whose a revision is".
+  ///
+  /// - Parameter unsigned: The revision's bytes without the signature.
+  func signedMessage(ofRevision unsigned: [UInt8], in member: MemberID) -> [UInt8] {
+    signedMessage(.revision, member.bytes + Digest.sha256(unsigned).bytes)
+  }
+}

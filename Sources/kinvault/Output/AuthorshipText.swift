@@ -1,0 +1,68 @@
+import Vault
+import VaultModel
+
+/// Whose revisions are, in words and for JSON: the device and the person who signed, or that nobody can be told.
+struct AuthorshipText {
+  /// What JSON says of a signature.
+  struct Row: Encodable {
+    var device: String
+    var deviceName: String?
+    var person: String
+    var personName: String
+    /// The device was removed since: others may have its key.
+    var isRemoved: Bool
+  }
+
+  private let vault: Vault
+  private let people: PersonLookup
+
+  init(vault: Vault) throws(VaultError) {
+    self.vault = vault
+    people = try PersonLookup(vault: vault)
+  }
+
+  /// For a table.
+  func short(_ authorship: Authorship) -> String {
+    switch authorship {
+    case .signed(let author): name(of: author)
+    case .joined: "joined"
+    case .brought: "not signed"
+    }
+  }
+
+  /// For a sentence that begins with when it was.
+  func long(_ authorship: Authorship) -> String {
+    switch authorship {
+    case .signed(let author): "signed by \(name(of: author))"
+    case .joined: "joined from two versions"
+    case .brought: "not signed: anyone who may write here could have written it"
+    }
+  }
+
+  /// Nil unless it is signed.
+  func row(_ authorship: Authorship) -> Row? {
+    guard case .signed(let author) = authorship else { return nil }
+    return Row(
+      device: author.device.hex,
+      deviceName: author.person == vault.person ? vault.name(of: author.device) : nil,
+      person: author.person.hex, personName: people.name(of: author.person),
+      isRemoved: author.isFormer)
+  }
+
+  /// `signed`, `joined` or `brought`, as Docs/Format.md calls them.
+  static func word(_ authorship: Authorship) -> String {
+    switch authorship {
+    case .signed: "signed"
+    case .joined: "joined"
+    case .brought: "brought"
+    }
+  }
+
+  private func name(of author: Authorship.Author) -> String {
+    let name =
+      author.person == vault.person
+      ? vault.name(of: author.device)
+      : "\(people.name(of: author.person)) (\(author.device.shortHex))"
+    return author.isFormer ? "\(name), since removed" : name
+  }
+}

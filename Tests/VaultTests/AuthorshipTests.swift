@@ -1,0 +1,198 @@
+import BlobStore
+import Testing
+import VaultCrypto
+import VaultModel
+import VaultTrust
+
+@testable import Vault
+
+/// Whose a revision is: Docs/Format.md, "Whose a revision is".
+@Suite struct AuthorshipTests {
+  private let adults: Adults
+  private let note: RecordID
+
+  /// Anna and Ben, an editor, with a note that Anna wrote.
+  init() throws {
+    adults = try Adults()
+    try adults.share(with: adults.ben, .editor)
+    note = try adults.anna.write("Allergies", "PENICILLIN: severe")
+    try adults.meet()
+  }
+
+  private func authorship(at adult: Adults.Adult) throws -> Authorship {
+    let emma = try #require(adult.emma)
+    return try emma.authorship(of: #require(emma.entry(note)).revision)
+  }
+
+  private func signed(by adult: Adults.Adult, isFormer: Bool = false) -> Authorship {
+    .signed(.init(device: adult.vault.device, person: adult.id, isFormer: isFormer))
+  }
+
+  private func edit(_ adult: Adults.Adult, _ text: String) throws {
+    var edit = RecordEdit(record: note)
+    edit.items[.record] = .note(text)
+    _ = try #require(adult.emma).commit([edit])
+  }
+
+  /// Makes a revision out of the newest one at Ben's, as `change` says, and has Ben's signed head name it.
+  private func forge(
+    _ change: (inout RecordRevision, Member) throws -> [UInt8]
+  ) throws {
+    let member = try #require(adults.ben.emma)
+    let counter = try member.heads.withLock { heads in
+      var writer = CommitWriter(member: member, heads: heads)
+      let base = try #require(member.entry(note))
+      var revision = try member.revision(base.revision)
+      revision.version[adults.ben.vault.device] = writer.counter
+      revision.time = writer.time
+      revision.document?.content = .inline(Array("none known".utf8))
+      revision.document?.size = 10
+      revision.previous = [base.revision]
+      let bytes = try change(&revision, member)
+      let digest = try member.objects.write(
+        .record, bytes, under: member.register.keys.current)
+      writer.written[note] = RecordEntry(
+        try RecordRevision(decoding: bytes), named: digest, summary: FrontMatterSummary())
+      _ = try writer.finish(changedByOthers: [])
+      heads = writer.heads
+      return writer.counter
+    }
+    #expect(counter > 0)
+    try adults.meet()
+    let emma = try #require(adults.anna.emma)
+    // It counts: Ben may write, and his head names it.
+    #expect(try emma.bytes(of: "record.md", in: note) == Array("none known".utf8))
+  }
+
+  // MARK: As it should be
+
+  @Test func whoWroteItIsNamedOnEveryDevice() throws {
+    #expect(try authorship(at: adults.anna) == signed(by: adults.anna))
+    #expect(try authorship(at: adults.ben) == signed(by: adults.anna))
+    try edit(adults.ben, "PENICILLIN: severe; nuts")
+    try adults.meet()
+    #expect(try authorship(at: adults.anna) == signed(by: adults.ben))
+    let emma = try #require(adults.anna.emma)
+    let all = try emma.history(of: note).map { try emma.authorship(of: $0.digest) }
+    #expect(all == [signed(by: adults.ben), signed(by: adults.anna)])
+  }
+
+  @Test func aJoinSaysSoAndItsPartsAreSigned() throws {
+    try edit(adults.ben, "PENICILLIN: severe; nuts")
+    try edit(adults.anna, "PENICILLIN: severe; eggs")
+    try adults.meet()
+    _ = try #require(adults.anna.emma).joinConcurrent()
+    try adults.meet()
+    for adult in [adults.anna, adults.ben] {
+      let emma = try #require(adult.emma)
+      #expect(try authorship(at: adult) == .joined)
+      let parts = try emma.revision(#require(emma.entry(note)).revision).previous
+      let authors = Set(try parts.map { try emma.authorship(of: $0) })
+      #expect(authors == [signed(by: adults.anna), signed(by: adults.ben)])
+    }
+  }
+
+  @Test func aNewEpochChangesNoAuthor() throws {
+    try edit(adults.ben, "PENICILLIN: severe; nuts")
+    try adults.meet()
+    try adults.anna.vault.beginEpoch(of: #require(adults.anna.emma), without: [])
+    let emma = try #require(adults.anna.emma)
+    let all = try emma.history(of: note).map { try emma.authorship(of: $0.digest) }
+    #expect(all == [signed(by: adults.ben), signed(by: adults.anna)])
+  }
+
+  // MARK: Well-formed lies of an editor
+
+  @Test func anothersNameAloneIsNoSignature() throws {
+    try forge { revision, _ in
+      revision.device = adults.anna.vault.device
+      revision.signature = nil
+      return revision.encode { _ in .zero }
+    }
+    #expect(try authorship(at: adults.anna) == .brought)
+    #expect(try authorship(at: adults.ben) == .brought)
+  }
+
+  /// Anna's signature of what she wrote, under something else.
+  @Test func aSignatureOfSomethingElseIsNone() throws {
+    try forge { revision, _ in
+      revision.device = adults.anna.vault.device
+      return revision.encode { _ in .zero }
+    }
+    #expect(try authorship(at: adults.anna) == .brought)
+  }
+
+  /// Who signs is shown, not whom the revision names.
+  @Test func whoeverSignsIsNamed() throws {
+    let ben = adults.ben.vault.context
+    let certificate = try ben.ownCertificate().id
+    try forge { revision, member in
+      revision.device = adults.anna.vault.device
+      return revision.encodeSigned(by: certificate) { unsigned in
+        ben.device.signingKey.sign(
+          ben.binding.vault.signedMessage(ofRevision: unsigned, in: member.id))
+      } storingPages: { _ in
+        .zero
+      }
+    }
+    #expect(try authorship(at: adults.anna) == signed(by: adults.ben))
+  }
+
+  /// Ben's key under Anna's certificate.
+  @Test func anothersCertificateIsNoSignature() throws {
+    let ben = adults.ben.vault.context
+    let annas = try adults.anna.vault.context.ownCertificate().id
+    try forge { revision, member in
+      revision.encodeSigned(by: annas) { unsigned in
+        ben.device.signingKey.sign(
+          ben.binding.vault.signedMessage(ofRevision: unsigned, in: member.id))
+      } storingPages: { _ in
+        .zero
+      }
+    }
+    #expect(try authorship(at: adults.anna) == .brought)
+  }
+
+  /// What Anna signed of one record, as a revision of another one; and of one member in another.
+  @Test func aSignatureIsOfOneRecordOfOneMember() throws {
+    let emma = try #require(adults.anna.emma)
+    let entry = try #require(emma.entry(note))
+    let bytes = try emma.objects.content(entry.revision, kind: .record)
+    let unsigned = try #require(RecordRevision.signedPart(of: bytes))
+    let anna = adults.anna.vault.context
+    let vault = anna.binding.vault
+    let signature = try #require(try emma.revision(entry.revision).signature)
+    let key = anna.device.signingKey.publicKey
+    func isRight(_ message: [UInt8]) -> Bool {
+      verifySignature(of: message, signature: signature.bytes, publicKey: key)
+    }
+    #expect(isRight(vault.signedMessage(ofRevision: unsigned, in: emma.id)))
+    let other = MemberID(root: vault.statementID(.root, body: []))
+    #expect(!isRight(vault.signedMessage(ofRevision: unsigned, in: other)))
+    #expect(!isRight(vault.signedMessage(ofRevision: unsigned + [0], in: emma.id)))
+    #expect(!isRight(vault.signedMessage(.head, emma.id.bytes + Digest.sha256(unsigned).bytes)))
+  }
+
+  /// A join that nobody's devices would make: it names two revisions and holds something else.
+  @Test func aMadeUpJoinIsNone() throws {
+    try edit(adults.anna, "PENICILLIN: severe; eggs")
+    try adults.meet()
+    try forge { revision, member in
+      let older = try member.history(of: note).map(\.digest)
+      revision.previous = Array(older.prefix(2)).sorted()
+      revision.signature = nil
+      return revision.encode { _ in .zero }
+    }
+    #expect(try authorship(at: adults.anna) == .brought)
+  }
+
+  /// A revision with one of the two fields is none, whoever's head names it.
+  @Test func halfASignatureIsDamage() throws {
+    let emma = try #require(adults.anna.emma)
+    var revision = try emma.revision(#require(emma.entry(note)).revision)
+    let whole = revision.encode { _ in .zero }
+    let unsigned = try #require(RecordRevision.signedPart(of: whole))
+    #expect(throws: ModelError.self) { try RecordRevision(decoding: unsigned) }
+    #expect(try RecordRevision(decoding: whole).signature == revision.signature)
+  }
+}
