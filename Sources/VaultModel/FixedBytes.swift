@@ -13,21 +13,33 @@ extension FixedBytes {
   /// The number of bytes of every value of this type.
   package static var byteCount: Int { Storage.byteCount }
 
+  // Of plain arrays and texts: generic ones are not specialized where another module calls them, and every name of a
+  // file passes through here.
+
   /// The value with these bytes; nil unless there are exactly `byteCount` of them.
-  package init?(_ bytes: some Collection<UInt8>) {
+  package init?(_ bytes: [UInt8]) {
+    guard bytes.count == Storage.byteCount else { return nil }
+    self.init(storage: Storage(exactly: bytes))
+  }
+
+  package init?(_ bytes: ArraySlice<UInt8>) { self.init([UInt8](bytes)) }
+
+  package init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count == Storage.byteCount else { return nil }
     self.init(storage: Storage(exactly: bytes))
   }
 
   /// The value that this lowercase hexadecimal text names; nil for any other text.
-  package init?(hex: some StringProtocol) {
+  package init?(hex: String) {
     guard let bytes = Hex.decode(hex) else { return nil }
     self.init(bytes)
   }
 
+  package init?(hex: Substring) { self.init(hex: String(hex)) }
+
   /// The value whose bytes are all zero.
   package static var zero: Self {
-    Self(storage: Storage(exactly: repeatElement(0, count: byteCount)))
+    Self(storage: Storage(exactly: [UInt8](repeating: 0, count: byteCount)))
   }
 
   package var bytes: [UInt8] { storage.bytes }
@@ -65,12 +77,14 @@ package protocol FixedStorage: Hashable, Comparable, Sendable, BitwiseCopyable {
 
 extension FixedStorage {
   /// The storage with exactly these bytes; there must be `byteCount` of them.
-  package init(exactly bytes: some Collection<UInt8>) {
+  package init(exactly bytes: [UInt8]) {
+    self = bytes.withUnsafeBytes { Self(exactly: $0) }
+  }
+
+  /// The storage with exactly these bytes; there must be `byteCount` of them.
+  package init(exactly bytes: UnsafeRawBufferPointer) {
     precondition(bytes.count == Self.byteCount)
-    let loaded: Self? = bytes.withContiguousStorageIfAvailable {
-      Self(loadingFrom: UnsafeRawPointer($0.baseAddress!))
-    }
-    self = loaded ?? Array(bytes).withUnsafeBytes { Self(loadingFrom: $0.baseAddress!) }
+    self.init(loadingFrom: bytes.baseAddress!)
   }
 
   package var bytes: [UInt8] { withUnsafeBytes { [UInt8]($0) } }

@@ -1,10 +1,8 @@
 /// Lowercase hexadecimal, the form of every name in the vault folder.
 package enum Hex {
-  package static func encode(_ bytes: some Collection<UInt8>) -> String { encode(Array(bytes)) }
-
   // Every name of a file passes through here, so the loops are over plain arrays and pointers.
 
-  private static func encode(_ bytes: [UInt8]) -> String {
+  package static func encode(_ bytes: [UInt8]) -> String {
     String(unsafeUninitializedCapacity: bytes.count * 2) { buffer in
       guard var next = buffer.baseAddress else { return 0 }
       for byte in bytes {
@@ -19,7 +17,7 @@ package enum Hex {
   private static func character(_ digit: UInt8) -> UInt8 { digit < 10 ? 48 + digit : 87 + digit }
 
   /// The bytes that the text spells; nil if it has an odd length or any character but `0-9a-f`.
-  package static func decode(_ text: some StringProtocol) -> [UInt8]? {
+  package static func decode(_ text: String) -> [UInt8]? {
     let characters = Array(text.utf8)
     guard characters.count.isMultiple(of: 2) else { return nil }
     var bytes: [UInt8] = []

@@ -57,7 +57,7 @@ extension Data {
 
   /// The id that these bytes are; throws unless there are exactly as many as it has.
   func id<ID: FixedBytes>(_ field: StaticString) throws(ModelError) -> ID {
-    guard let id = ID(self) else { throw wrongCount(field, ID.byteCount) }
+    guard let id = ID([UInt8](self)) else { throw wrongCount(field, ID.byteCount) }
     return id
   }
 

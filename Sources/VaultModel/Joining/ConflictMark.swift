@@ -35,8 +35,8 @@ package struct ConflictMark: Hashable, Sendable {
       let pair = part.split(separator: "=", maxSplits: 1)
       guard pair.count == 2, values.updateValue(pair[1], forKey: pair[0]) == nil else { return nil }
     }
-    guard let record = values["record"].flatMap({ RecordID(hex: $0) }),
-      let device = values["device"].flatMap({ DeviceID(hex: $0) }),
+    guard let record = values["record"].flatMap({ RecordID(hex: String($0)) }),
+      let device = values["device"].flatMap({ DeviceID(hex: String($0)) }),
       let time = values["time"].flatMap({ UInt64($0) })
     else { return nil }
     self.init(record: record, device: device, time: HybridTime(rawValue: time))

@@ -52,11 +52,11 @@ package enum VaultPath: Hashable, Sendable {
   }
 
   /// The path that this text spells; nil for any text but `string` of some path.
-  package init?(parsing text: some StringProtocol) {
+  package init?(parsing text: String) {
     // Longer than any path, so that splitting is bounded.
     guard text.utf8.count <= 256 else { return nil }
-    let parts = String(text).split(separator: "/", omittingEmptySubsequences: false).map(
-      String.init)
+    let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+      .map { String(Substring($0)) }
     let path: VaultPath? =
       switch parts.first {
       case "vault.json" where parts.count == 1: .vault

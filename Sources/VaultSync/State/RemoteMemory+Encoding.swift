@@ -58,7 +58,7 @@ extension RemoteMemory {
         RemoteMemory.Finding(kind: kind, text: words[2...].joined(separator: " ")))
     case ("seen", 5):
       guard let counter = UInt64(words[2]), let hash = FileHash(hex: words[3]),
-        let path = VaultPath(parsing: words[4])
+        let path = VaultPath(parsing: String(words[4]))
       else { return false }
       let fingerprint = UInt64(words[1], radix: 16)
       guard fingerprint != nil || words[1] == "-" else { return false }
