@@ -95,4 +95,42 @@ import VaultModel
     #expect(!forgetful.isLoaded)
     #expect(try forgetful.tree.text("Emma/one/changed") == "changed elsewhere")
   }
+
+  /// Of a file's names some are in folders that were forgotten meanwhile: what changes one of them takes away no other.
+  @Test(arguments: ["link", "unlink", "rename", "mode"])
+  func aNameInAForgottenFolderStays(operation: String) throws {
+    let mounted = try MountedVault { $0.loadedItemLimit = 6 }
+    try mounted.tree.mkdir("Emma")
+    for folder in ["Emma/a", "Emma/b", "Emma/c"] {
+      try mounted.tree.mkdir(folder)
+      for number in 0..<6 { try mounted.tree.write("\(folder)/\(number)", "\(folder) \(number)") }
+    }
+    try mounted.tree.write("Emma/a/f", "text")
+    try mounted.tree.link("Emma/a/f", "Emma/b/f")
+    try mounted.remount()
+    let tree = mounted.tree
+    // The kernel knows it, so it stays while its folders are forgotten.
+    #expect(try tree.stat("Emma/a/f").linkCount == 2)
+    #expect(try tree.stat("Emma/b/f").linkCount == 2)
+    for number in 0..<6 { _ = try tree.stat("Emma/c/\(number)") }
+    var expected: Set = ["Emma/a/f", "Emma/b/f"]
+    switch operation {
+    case "link":
+      try tree.link("Emma/b/f", "Emma/c/f")
+      expected.insert("Emma/c/f")
+    case "unlink":
+      try tree.unlink("Emma/b/f")
+      expected.remove("Emma/b/f")
+    case "rename":
+      try tree.rename("Emma/b/f", "Emma/c/f")
+      expected = ["Emma/a/f", "Emma/c/f"]
+    default:
+      _ = try tree.setAttributes(tree.find("Emma/b/f"), AttributeChange(mode: 0o600), through: nil)
+    }
+    try tree.commitNow()
+    #expect(try mounted.differencesFromFresh() == [])
+    let shown = try tree.snapshot().keys.filter { $0.hasSuffix("/f") }
+    #expect(Set(shown) == expected)
+    for path in expected { #expect(try tree.stat(path).linkCount == expected.count, "\(path)") }
+  }
 }

@@ -124,6 +124,7 @@ extension CommitWriter {
   ) throws(VaultError) {
     for (name, item) in edit.items {
       let old = try itemBefore(edit, name, in: base)
+      if let old, !names.unseen.isEmpty { noteSeen(old, by: edit) }
       if let old, let known = names.links[old.file] {
         let unknown = Set(old.linkRecords).subtracting(known)
         if !unknown.isEmpty { note(old.file, in: unknown, old, of: edit) }
@@ -131,6 +132,25 @@ extension CommitWriter {
       guard let item, !edit.hasAllNames, !item.linkRecords.isEmpty else { continue }
       note(item.file, in: Set(item.linkRecords), old, of: edit)
     }
+    if let base, names.unseen.contains(edit.record) {
+      try noteNewNames(beside: edit, in: base, names)
+    }
+  }
+
+  /// Names that others have given the files of the edits in this record, which their author knew for other names of them.
+  private mutating func noteNewNames(
+    beside edit: RecordEdit, in base: RecordRevision, _ names: Names
+  ) throws(VaultError) {
+    for item in try itemsAndTombstones(of: base)
+    where !item.isDeleted && !item.linkRecords.isEmpty && edit.items[item.name] == nil {
+      if names.records[item.file] != nil { note(item.file, in: [], nil, of: edit) }
+    }
+  }
+
+  /// What the author of an edit has looked at is not lost where it is replaced under names that others gave meanwhile.
+  private mutating func noteSeen(_ old: Item, by edit: RecordEdit) {
+    guard !old.isDeleted, edit.seen[old.name] == old.changed else { return }
+    metFiles[old.file, default: MetFile()].known.append(old)
   }
 
   /// - Parameter old: What stands under a name that the edit has.
@@ -189,6 +209,8 @@ extension CommitWriter {
     var links: [FileID: Set<RecordID>] = [:]
     /// When they were changed: later than all that stood under one of the names.
     var time = HybridTime.zero
+    /// Records that others have changed since the authors of the edits looked.
+    var unseen: Set<RecordID> = []
   }
 
   func names(in edits: [RecordEdit]) -> Names {

@@ -24,7 +24,7 @@ extension Member {
     let (commit, wroteHead) = try withWriter { (writer, changed) throws(VaultError) in
       writer.folds = mark
       try writer.joinConcurrent()
-      try writer.add(edits)
+      try writer.add(edits, unseen: changed.union(changesToTake))
       let commit = try writer.finish(changedByOthers: changed)
       return (commit, writer.wroteHead)
     }
@@ -149,8 +149,12 @@ struct CommitWriter {
     base.map { max(time, $0.time.next(now: 0)) } ?? time
   }
 
-  mutating func add(_ edits: [RecordEdit]) throws(VaultError) {
-    let names = names(in: edits)
+  /// - Parameter unseen: Records that others have changed since the authors of the edits looked.
+  mutating func add(
+    _ edits: [RecordEdit], unseen: Set<RecordID> = []
+  ) throws(VaultError) {
+    var names = names(in: edits)
+    names.unseen = unseen
     for edit in edits {
       let position = objects.publishedCount
       do throws(VaultError) {

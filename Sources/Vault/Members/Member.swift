@@ -122,6 +122,9 @@ package final class Member: Sendable {
     }
   }
 
+  /// The same, without taking them.
+  var changesToTake: Set<RecordID> { changes.withLock { $0 ?? [] } }
+
   func noteChanges(_ records: Set<RecordID>) {
     guard !records.isEmpty else { return }
     changes.withLock { $0?.formUnion(records) }

@@ -91,8 +91,7 @@ final class FileNode: Node, @unchecked Sendable {
   /// The same, whatever the item shows.
   func isLinked(to item: Item, in record: RecordID) -> Bool {
     if links.isEmpty || links.contains(Link(record: record, name: item.name)) { return true }
-    return (linkRecords.contains(record) || links.contains { $0.record == record })
-      && links.contains { item.linkRecords.contains($0.record) }
+    return linkRecords.contains(record) && links.contains { item.linkRecords.contains($0.record) }
   }
 
   /// Adds a name that an item gives it.

@@ -90,11 +90,19 @@ final class MemberView: @unchecked Sendable {
 
   /// When the file that shows under the name was last changed, as far as was seen; zero if it never was here.
   private func seenTime(of name: FileName, in record: RecordID) -> HybridTime {
-    switch directories[record]?.files?[name] {
+    switch slot(name, in: record) {
     case .stored(let item): item.changed
     case .node(let file): file.fileTime
     case nil: .zero
     }
+  }
+
+  /// What stands under a name, as far as it is known. Of a directory that was forgotten here, or not read yet, the files
+  /// are known that something else leads to.
+  func slot(_ name: FileName, in record: RecordID) -> FileSlot? {
+    if let files = directories[record]?.files { return files[name] }
+    let link = Link(record: record, name: name)
+    return files.values.first { $0.links.contains(link) }.map(FileSlot.node)
   }
 
   /// Whether the file has changes that no commit has.

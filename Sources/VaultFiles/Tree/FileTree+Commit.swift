@@ -239,20 +239,23 @@ extension FileTree {
       if change.attributes || change.isNew { edit.attributes = node.recordAttributes }
       var later = PendingRecord()
       for (name, isCommitted) in change.items {
-        switch node.files?[name] {
+        switch view.slot(name, in: record) {
         case .stored(let item):
           edit.items[name] = item
           edit.unchangedFiles[name] = item.fileTime
         case .node(let file) where file.isPublished:
           edit.items[name] = file.item(named: name)
           if !file.hasOwnState { edit.unchangedFiles[name] = file.fileTime }
+          // Where others may have given it a name meanwhile the commit looks for itself.
+          if !file.unseenLinkRecords.isEmpty { edit.hasAllNames = false }
           if !file.objects.isEmpty { pending.objects.append(file.objects) }
         case .node:
           // Never flushed: nobody counts on it yet. What it replaced is gone.
           later.items[name] = isCommitted
           if isCommitted { edit.items.updateValue(nil, forKey: name) }
         case nil:
-          if isCommitted { edit.items.updateValue(nil, forKey: name) }
+          // Only of a directory that is here it can be said that a name is gone.
+          if isCommitted, node.files != nil { edit.items.updateValue(nil, forKey: name) }
         }
       }
       if !later.items.isEmpty { pending.remaining[record] = later }
@@ -265,7 +268,8 @@ extension FileTree {
 
   /// The edits are part of the vault now, but for what of them failed or was held back.
   ///
-  /// - Returns: Records of which was not known before that they may have names of files that were written.
+  /// - Returns: Records of which was not known before that they may have names of files that were written, and those that
+  ///   are removed and not empty here.
   private func settle(
     _ edits: [RecordEdit], _ commit: Commit, of view: MemberView
   ) -> Set<RecordID> {
@@ -297,7 +301,10 @@ extension FileTree {
       for case let item? in edit.items.values {
         if let file = view.files[item.file] { state.collapse(file) }
       }
-      if let node = view.directories[edit.record], node.isRemoved { state.collapse(node) }
+      if let node = view.directories[edit.record], node.isRemoved {
+        // What was saved into a record that others have removed meanwhile shows nowhere.
+        if node.files?.isEmpty ?? true { state.collapse(node) } else { news.insert(edit.record) }
+      }
     }
     state.evict(limit: options.loadedItemLimit)
     return news

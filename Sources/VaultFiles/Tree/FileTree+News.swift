@@ -84,6 +84,7 @@ extension FileTree {
     for (_, directory) in current { nameAnew(directory, &changes) }
     changes.detached.forEach(state.collapse)
     changes.detached = []
+    for (_, directory) in current where directory.isRemoved { state.collapse(directory) }
     return again
   }
 
@@ -161,6 +162,10 @@ extension FileTree {
       let name = SharedName(directory: directory, item: item)
       file.add(name.link, knowing: item.linkRecords)
       state.setSlot(.node(file), item.name, in: directory)
+      if file.hasOwnState || view.hasOwnChanges(file) {
+        // What was changed here is written under all its names, those included that it has only now.
+        view.willChange(item: item.name, of: directory.record, exists: true)
+      }
       shared[file.inode, default: []].append(name)
     }
   }
