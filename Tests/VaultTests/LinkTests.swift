@@ -113,6 +113,50 @@ struct LinkTests {
     #expect(adults.ben.vault.problems.contains { $0.reason.contains("name") })
   }
 
+  /// An owner who is out signs links without end: what this machine keeps of them has a limit, and what counts is kept.
+  @Test func whatAFormerOwnerWritesIsRememberedUpToALimit() throws {
+    let adults = try Adults()
+    try adults.share(with: adults.ben, .owner)
+    let (emma, vault) = (try #require(adults.ben.emma), adults.ben.vault)
+    let seat = try #require(emma.register.links.history.seats(of: adults.ben.id).first)
+    var link = try vault.link(of: emma, as: seat, [.give(adults.carla.id, .owner, until: 0)])
+    try adults.anna.vault.beginEpoch(of: #require(adults.anna.emma), without: [adults.ben.id])
+    for time in UInt64(0)..<20 {
+      link.time = time
+      try vault.forge(link, into: adults.anna.store)
+    }
+    _ = try #require(adults.anna.emma).refresh()
+    try adults.anna.reopen()
+    let links = try #require(adults.anna.emma).register.links
+    let counting = links.history.counting
+    #expect(links.history.lasting.count == counting.count + 20)
+    var memory = LinkMemory()
+    memory.note(links, wraps: [:], formerLimit: 1_000)
+    let kept = memory.verified
+    #expect(kept.isSuperset(of: counting.subtracting([emma.id.root])))
+    let former = memory.files.filter { path, _ in
+      if case .link(_, let id) = path { !counting.contains(id) } else { false }
+    }
+    let byteCount = former.values.reduce(0) { $0 + $1.count }
+    #expect(byteCount > 500 && byteCount <= 1_000)
+    // Nor does it grow when it is looked at again.
+    let before = memory
+    memory.note(links, wraps: [:], formerLimit: 1_000)
+    #expect(memory == before)
+  }
+
+  /// What counts may be as much as it is: the state is read whatever its size, or the vault would be shut for good.
+  @Test func whatIsRememberedIsReadWhateverItsSize() throws {
+    let member = MemberID.random()
+    var remembered = RememberedFiles()
+    for number in UInt8(0)..<70 {
+      let id = StatementID(storage: Bytes32(exactly: [UInt8](repeating: number, count: 32)))
+      remembered.files[.link(member, id)] = [UInt8](repeating: number, count: 1 << 20)
+    }
+    let again = try RememberedFiles(decoding: remembered.encoded(), what: "memory")
+    #expect(again == remembered)
+  }
+
   @Test func whatThisMachineRemembersOfLinksIsPutBack() throws {
     let adults = try Adults()
     try adults.share(with: adults.ben, .editor)

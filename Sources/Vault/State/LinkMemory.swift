@@ -22,12 +22,29 @@ package struct LinkMemory: Hashable, Sendable {
 
   package init() { remembered = RememberedFiles() }
 
+  /// Of links that do not count any more so many bytes are kept: whoever was taken out may write them without end.
+  static let formerLimit = 16 << 20
+
   /// Takes what lasts of a member's links, and the wraps that were opened.
-  mutating func note(_ links: MemberLinks, wraps: [VaultPath: [UInt8]]) {
+  mutating func note(
+    _ links: MemberLinks, wraps: [VaultPath: [UInt8]], formerLimit: Int = Self.formerLimit
+  ) {
+    let counting = links.history.counting
     let lasting = links.history.lasting
+    var former: [VaultPath: [UInt8]] = [:]
     for (path, bytes) in links.files {
-      if case .link(_, let id) = path, !lasting.contains(id) { continue }
+      if case .link(_, let id) = path, !counting.contains(id) {
+        if lasting.contains(id) { former[path] = bytes }
+      } else {
+        remembered.files[path] = bytes
+      }
+    }
+    var room = formerLimit
+    for path in former.keys where remembered.files[path] != nil { room -= former[path]?.count ?? 0 }
+    for (path, bytes) in former.sorted(by: { $0.key.string < $1.key.string })
+    where remembered.files[path] == nil && bytes.count <= room {
       remembered.files[path] = bytes
+      room -= bytes.count
     }
     remembered.files.merge(wraps) { _, new in new }
     remembered.ends.formUnion(links.history.ends)
@@ -49,7 +66,7 @@ extension StateFolder {
   package func loadLinkMemory(of member: MemberID) throws(VaultError) -> LinkMemory {
     let file: [UInt8]
     do throws(BlobStoreError) {
-      file = try store.read(Self.path(of: member), limit: RememberedFiles.encodedLimit)
+      file = try store.read(Self.path(of: member), limit: .max)
     } catch {
       if case .notFound = error { return LinkMemory() }
       throw VaultError(error)

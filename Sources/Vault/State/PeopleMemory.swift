@@ -86,7 +86,7 @@ extension StateFolder {
   package func loadPeopleMemory() throws(VaultError) -> PeopleMemory {
     let file: [UInt8]
     do throws(BlobStoreError) {
-      file = try store.read(Self.peoplePath, limit: RememberedFiles.encodedLimit)
+      file = try store.read(Self.peoplePath, limit: .max)
     } catch {
       if case .notFound = error { return PeopleMemory() }
       throw VaultError(error)

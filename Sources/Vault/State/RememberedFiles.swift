@@ -8,8 +8,6 @@ struct RememberedFiles: Hashable, Sendable {
   /// Of links: those that ended a tenure and counted.
   var ends: Set<StatementID> = []
 
-  static let encodedLimit = 64 << 20
-
   func encoded() -> [UInt8] {
     var writer = WireWriter()
     for (path, bytes) in files.map({ ($0.key.string, $0.value) }).sorted(by: { $0.0 < $1.0 }) {
@@ -32,7 +30,8 @@ struct RememberedFiles: Hashable, Sendable {
     guard Array(file.prefix(FileHash.byteCount)) == Digest.sha256(message).bytes else {
       throw .malformed(what: "\(what)", reason: "its checksum is wrong")
     }
-    self = try WireReader.read(message, what: what, limit: Self.encodedLimit) {
+    // Written by this machine: what would not be read any more would shut the vault for good.
+    self = try WireReader.read(message, what: what, limit: .max) {
       reader throws(ModelError) in
       var remembered = RememberedFiles()
       while let tag = try reader.next() {

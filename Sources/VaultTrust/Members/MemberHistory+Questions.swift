@@ -126,11 +126,16 @@ extension MemberHistory {
     return files
   }
 
+  /// The links that count, and what these follow.
+  package var counting: Set<StatementID> { past { $0 == .counts } }
+
   /// The links that are worth keeping: all whose writers had a place or left, and what these follow.
-  package var lasting: Set<StatementID> {
-    let kept = graph.ids.indices.filter { verdicts[$0] != .noPlace }
-    let all = graph.closure(of: kept)
-    return Set(graph.ids.indices.filter(all.contains).map { graph.ids[$0] })
+  package var lasting: Set<StatementID> { past { $0 != .noPlace } }
+
+  /// The links with such a verdict, and all that these follow.
+  private func past(_ isMeant: (LinkVerdict) -> Bool) -> Set<StatementID> {
+    let past = graph.closure(of: graph.ids.indices.filter { isMeant(verdicts[$0]) })
+    return Set(graph.ids.indices.filter(past.contains).map { graph.ids[$0] })
   }
 
   /// Whether the link begins an epoch that is none of these, or comes after one that does.
