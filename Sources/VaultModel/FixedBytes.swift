@@ -38,9 +38,7 @@ extension FixedBytes {
   package init?(hex: Substring) { self.init(hex: String(hex)) }
 
   /// The value whose bytes are all zero.
-  package static var zero: Self {
-    Self(storage: Storage(exactly: [UInt8](repeating: 0, count: byteCount)))
-  }
+  package static var zero: Self { Self(storage: Storage()) }
 
   package var bytes: [UInt8] { storage.bytes }
 
@@ -69,6 +67,8 @@ extension FixedBytes {
 /// compares bytes.
 package protocol FixedStorage: Hashable, Comparable, Sendable, BitwiseCopyable {
   static var byteCount: Int { get }
+  /// The storage whose bytes are all zero.
+  init()
   /// The storage with the `byteCount` bytes at `pointer`, which needs no alignment.
   init(loadingFrom pointer: UnsafeRawPointer)
   /// Calls `body` with the bytes, which are valid only during the call.
@@ -102,6 +102,8 @@ package struct Bytes8: FixedStorage {
   private let word0: UInt64
   package static var byteCount: Int { 8 }
 
+  package init() { word0 = 0 }
+
   package init(loadingFrom pointer: UnsafeRawPointer) {
     word0 = word(pointer, 0)
   }
@@ -117,6 +119,8 @@ package struct Bytes16: FixedStorage {
   private let high: UInt64
   private let low: UInt64
   package static var byteCount: Int { 16 }
+
+  package init() { (high, low) = (0, 0) }
 
   package init(loadingFrom pointer: UnsafeRawPointer) {
     high = word(pointer, 0)
@@ -135,6 +139,8 @@ package struct Bytes16: FixedStorage {
 package struct Bytes32: FixedStorage {
   private let words: (UInt64, UInt64, UInt64, UInt64)
   package static var byteCount: Int { 32 }
+
+  package init() { words = (0, 0, 0, 0) }
 
   package init(loadingFrom pointer: UnsafeRawPointer) {
     words = (word(pointer, 0), word(pointer, 1), word(pointer, 2), word(pointer, 3))
