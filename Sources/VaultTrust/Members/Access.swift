@@ -10,9 +10,9 @@ package struct Entitlement: Hashable, Sendable {
 struct Remainder: Hashable, Sendable {
   let gift: Gift
   /// Nil: nothing.
-  let role: Role?
+  private(set) var role: Role?
   /// The same as if the person had given nothing up.
-  let besideLeavings: Role?
+  private(set) var besideLeavings: Role?
 }
 
 /// Who has access to a member, as what, and in which order the owners stand.
@@ -56,27 +56,27 @@ extension MemberJudge {
   }
 
   private mutating func remainder(of gift: Gift, _ person: PersonID) -> Remainder {
-    var bounds: [Role?] = [gift.role]
-    var ownBounds: [Role?] = []
+    var left = Remainder(gift: gift, role: gift.role, besideLeavings: gift.role)
+    var since = gift.link
     if let number = gift.tenure {
       let tenure = places[number.place].tenures[number.tenure]
-      bounds += tenure.takings.map(\.role)
+      for taking in tenure.takings { left.limit(to: taking.role) }
       switch tenure.end {
-      case .handedOver(let link, _)?:
-        bounds.append(.editor)
-        // What its holder kept is no place any more.
-        add(limitsOf(gift, of: person, since: link), to: &bounds, &ownBounds)
+      case .handedOver?: left.limit(to: .editor)
       case .left(let link)?:
-        if case .limit(_, let role, _)? = graph.links[link].changes.first { ownBounds.append(role) }
-        // What its holder kept is no place any more.
-        add(limitsOf(gift, of: person, since: link), to: &bounds, &ownBounds)
+        if case .limit(_, let role, _)? = graph.links[link].changes.first {
+          left.limit(to: role, byLeaving: true)
+        }
       case nil: break
       }
-    } else if let link = gift.link {
-      add(limitsOf(gift, of: person, since: link), to: &bounds, &ownBounds)
+      // What its holder kept is no place any more.
+      since = tenure.end?.link
     }
-    return Remainder(
-      gift: gift, role: Self.least(bounds + ownBounds), besideLeavings: Self.least(bounds))
+    guard let since else { return left }
+    for limit in limitsOf(gift, of: person, since: since) {
+      left.limit(to: limit.role, byLeaving: limit.rank == nil)
+    }
+    return left
   }
 
   /// The limits of the person that concern the gift and are neither this link nor before it.
@@ -87,14 +87,17 @@ extension MemberJudge {
       limit.link != link && !past.contains(limit.link) && limit.concerns(gift)
     }
   }
+}
 
-  private func add(_ limits: [Limit], to bounds: inout [Role?], _ ownBounds: inout [Role?]) {
-    bounds += limits.filter { $0.rank != nil }.map(\.role)
-    ownBounds += limits.filter { $0.rank == nil }.map(\.role)
+extension Remainder {
+  /// Leaves at most this role; nil: nothing.
+  fileprivate mutating func limit(to most: Role?, byLeaving: Bool = false) {
+    role = Self.lesser(role, most)
+    if !byLeaving { besideLeavings = Self.lesser(besideLeavings, most) }
   }
 
-  private static func least(_ bounds: [Role?]) -> Role? {
-    bounds.contains(nil) ? nil : bounds.compactMap { $0 }.min()
+  private static func lesser(_ one: Role?, _ other: Role?) -> Role? {
+    if let one, let other { min(one, other) } else { nil }
   }
 }
 
