@@ -35,10 +35,12 @@ package struct Epochs: Hashable, Sendable {
     var states: [StatementID: EpochState] = [:]
     var unwrapped: [StatementID: [PersonID]] = [:]
     var begun: [Int] = []
+    var pasts = graph.noPasts
     for number in counting where graph.links[number].epoch != nil {
       let id = graph.ids[number]
       let wrapped = Set((wraps[id] ?? []).map(\.person))
-      states[id] = Self.state(of: number, wraps[id] ?? [], in: member, open: open)
+      let past = graph.past(of: number, known: &pasts)
+      states[id] = Self.state(of: number, past, wraps[id] ?? [], in: member, open: open)
       unwrapped[id] = member.access.entitlements.keys.filter {
         !wrapped.contains($0) && open($0) != nil
       }.sorted()
@@ -47,23 +49,24 @@ package struct Epochs: Hashable, Sendable {
     self.states = states
     self.wraps = wraps
     self.unwrapped = unwrapped
-    ranking = Self.ranking(of: begun, states, counting: counting, in: graph)
+    ranking = Self.ranking(of: begun, states, pasts, counting: counting, in: graph)
     current = ranking.first.flatMap { states[$0] == .serves ? $0 : nil }
   }
 
   private static func state(
-    of epoch: Int, _ wraps: [Wrap], in member: MemberHistory, open: (PersonID) -> StatementID?
+    of epoch: Int, _ past: LinkSet, _ wraps: [Wrap], in member: MemberHistory,
+    open: (PersonID) -> StatementID?
   ) -> EpochState {
     let exposed = wraps.filter {
       !member.access.includes($0.person) || open($0.person) != $0.generation
     }
     guard exposed.isEmpty else { return .exposed(Set(exposed.map(\.person)).sorted()) }
     let wrapped = Set(wraps.map(\.person))
-    let before = member.graph.closure(of: [epoch])
     let lacking = member.access.entitlements.keys.filter { person in
       guard !wrapped.contains(person), open(person) != nil else { return false }
       return member.remainders[person]?.contains { remainder in
-        remainder.role != nil && remainder.gift.link.map(before.contains) ?? true
+        remainder.role != nil
+          && remainder.gift.link.map { $0 == epoch || past.contains($0) } ?? true
       } ?? false
     }
     return lacking.isEmpty ? .serves : .lacks(lacking.sorted())
@@ -72,14 +75,15 @@ package struct Epochs: Hashable, Sendable {
   /// What serves first, then what lacks somebody only; of equals the one with the most counting links in its past, then the
   /// lesser id.
   private static func ranking(
-    of begun: [Int], _ states: [StatementID: EpochState], counting: [Int], in graph: LinkGraph
+    of begun: [Int], _ states: [StatementID: EpochState], _ pasts: [LinkSet?],
+    counting: [Int], in graph: LinkGraph
   ) -> [StatementID] {
     guard begun.count > 1 else { return begun.map { graph.ids[$0] } }
     var all = graph.none
     for number in counting { _ = all.insert(number) }
     let weighed = begun.map { number in
       let id = graph.ids[number]
-      return (states[id]?.rank ?? 0, -graph.past(of: number).commonCount(with: all), id)
+      return (states[id]?.rank ?? 0, -(pasts[number]?.commonCount(with: all) ?? 0), id)
     }
     return weighed.sorted { $0 < $1 }.map(\.2)
   }

@@ -14,24 +14,24 @@ struct LinkGraph: Sendable {
   let waiting: [StatementID: StatementID]
 
   init(_ all: [StatementID: Link]) {
+    let all = Array(all)
     let depths = Self.depths(all)
-    let order = depths.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
-    var numbers: [StatementID: Int] = [:]
-    for (number, id) in order.enumerated() { numbers[id] = number }
-    let links = order.compactMap { all[$0] }
-    let follows = links.map { $0.follows.compactMap { numbers[$0] } }
+    let order = all.indices.filter { depths[$0] != nil }
+      .sorted { (depths[$0] ?? 0, all[$0].key) < (depths[$1] ?? 0, all[$1].key) }
+    ids = order.map { all[$0].key }
+    links = order.map { all[$0].value }
+    var numbers: [StatementID: Int] = Dictionary(minimumCapacity: order.count)
+    for (number, id) in ids.enumerated() { numbers[id] = number }
+    self.numbers = numbers
+    follows = links.map { $0.follows.compactMap { numbers[$0] } }
     var children: [[Int]] = Array(repeating: [], count: order.count)
     for (number, followed) in follows.enumerated() {
       for before in followed { children[before].append(number) }
     }
-    ids = order
-    self.links = links
-    self.follows = follows
     self.children = children
-    self.numbers = numbers
     var waiting: [StatementID: StatementID] = [:]
-    for (id, link) in all where depths[id] == nil {
-      waiting[id] = link.follows.first { depths[$0] == nil }
+    for (number, (id, link)) in all.enumerated() where depths[number] == nil {
+      waiting[id] = link.follows.first { numbers[$0] == nil }
     }
     self.waiting = waiting
   }
@@ -43,8 +43,27 @@ struct LinkGraph: Sendable {
   /// The link's place in the order; nil if it is not here, or waits.
   func number(of id: StatementID) -> Int? { numbers[id] }
 
-  /// The links that come before this one.
-  func past(of link: Int) -> LinkSet { reach(from: follows[link], follows) }
+  /// No link's past yet, for `past(of:known:)`.
+  var noPasts: [LinkSet?] { Array(repeating: nil, count: count) }
+
+  /// The links that come before this one; `known` has them from then on.
+  ///
+  /// What comes before a link whose past is known is not walked again.
+  func past(of link: Int, known: inout [LinkSet?]) -> LinkSet {
+    if let past = known[link] { return past }
+    var found = none
+    var open = follows[link]
+    while let before = open.popLast() {
+      guard found.insert(before) else { continue }
+      if let past = known[before] {
+        found.formUnion(past)
+      } else {
+        open += follows[before]
+      }
+    }
+    known[link] = found
+    return found
+  }
 
   /// The links that come after this one.
   func future(of link: Int) -> LinkSet { reach(from: children[link], children) }
@@ -73,25 +92,26 @@ struct LinkGraph: Sendable {
     return found
   }
 
-  /// The depth of every placed link; one that waits has none.
-  private static func depths(_ all: [StatementID: Link]) -> [StatementID: Int] {
-    var depths: [StatementID: Int] = [:]
-    var missing: [StatementID: Int] = [:]
-    var followers: [StatementID: [StatementID]] = [:]
-    var ready: [StatementID] = []
-    for (id, link) in all {
-      missing[id] = link.follows.count
-      if link.follows.isEmpty { ready.append(id) }
-      for followed in link.follows { followers[followed, default: []].append(id) }
+  /// The depth of every placed link; nil for one that waits.
+  private static func depths(_ all: [(key: StatementID, value: Link)]) -> [Int?] {
+    var numbers: [StatementID: Int] = Dictionary(minimumCapacity: all.count)
+    for (number, link) in all.enumerated() { numbers[link.key] = number }
+    var followers: [[Int]] = Array(repeating: [], count: all.count)
+    for (number, link) in all.enumerated() {
+      for followed in link.value.follows.compactMap({ numbers[$0] }) {
+        followers[followed].append(number)
+      }
     }
-    while let id = ready.popLast() {
-      let before = all[id]?.follows.compactMap { depths[$0] }.max()
-      depths[id] = before.map { $0 + 1 } ?? 0
-      for next in followers[id] ?? [] {
-        missing[next, default: 1] -= 1
+    var depths = Array(repeating: 0, count: all.count)
+    var missing = all.map { $0.value.follows.count }
+    var ready = all.indices.filter { missing[$0] == 0 }
+    while let number = ready.popLast() {
+      for next in followers[number] {
+        depths[next] = max(depths[next], depths[number] + 1)
+        missing[next] -= 1
         if missing[next] == 0 { ready.append(next) }
       }
     }
-    return depths
+    return all.indices.map { missing[$0] == 0 ? depths[$0] : nil }
   }
 }

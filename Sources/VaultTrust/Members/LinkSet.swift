@@ -15,6 +15,10 @@ struct LinkSet: Hashable, Sendable {
     return isNew
   }
 
+  mutating func formUnion(_ other: LinkSet) {
+    for index in words.indices { words[index] |= other.words[index] }
+  }
+
   mutating func formIntersection(_ other: LinkSet) {
     for index in words.indices { words[index] &= other.words[index] }
   }

@@ -17,7 +17,7 @@ struct MemberJudge {
   private let written: [Place: [Int]]
   private let leavings: [PersonID: [Int]]
   private let agreements: [PersonID: [Int]]
-  private var pasts: [Int: LinkSet] = [:]
+  private var pasts: [LinkSet?]
   /// Links that a counting one confirms, each with the rank of the most senior place that does.
   private var confirmed: [Int: Int] = [:]
 
@@ -32,6 +32,7 @@ struct MemberJudge {
     self.graph = graph
     self.standings = standings
     self.staying = staying
+    pasts = graph.noPasts
     verdicts = standings.stands.map { $0 ? .noPlace : .departed }
     var written: [Place: [Int]] = [:]
     var leavings: [PersonID: [Int]] = [:]
@@ -70,12 +71,7 @@ struct MemberJudge {
   }
 
   /// The links that come before this one; computed once.
-  mutating func past(of link: Int) -> LinkSet {
-    if let known = pasts[link] { return known }
-    let past = graph.past(of: link)
-    pasts[link] = past
-    return past
-  }
+  mutating func past(of link: Int) -> LinkSet { graph.past(of: link, known: &pasts) }
 
   // MARK: Places
 
