@@ -66,6 +66,9 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
+      name: "Traces",
+      dependencies: ["BlobStore", .product(name: "SystemPackage", package: "swift-system")]),
+    .target(
       name: "RemoteStores",
       dependencies: [
         "BlobStore", "CLinux", "COpenSSL",
@@ -81,7 +84,7 @@ let package = Package(
       name: "kinvault",
       dependencies: [
         "VaultModel", "VaultCrypto", "BlobStore", "Vault", "VaultFiles", "VaultMount", "VaultSync",
-        "RemoteStores", "CLinux",
+        "RemoteStores", "Traces", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
@@ -122,6 +125,12 @@ let package = Package(
       name: "BlobStoreTests",
       dependencies: [
         "BlobStore", "CLinux", "TestSupport",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .testTarget(
+      name: "TracesTests",
+      dependencies: [
+        "BlobStore", "Traces", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(

@@ -63,7 +63,8 @@ struct Kinvault: ParsableCommand {
       CommandGroup(
         name: "Care",
         subcommands: [
-          CheckCommand.self, CollectCommand.self, AuditCommand.self, VersionCommand.self,
+          CheckCommand.self, CollectCommand.self, AuditCommand.self, LeaksCommand.self,
+          VersionCommand.self,
         ]),
     ])
 

@@ -3,6 +3,11 @@ import SystemPackage
 
 /// Takes a mount away from outside the process that serves it.
 package enum Unmount {
+  /// The absolute path without links by which a mountpoint is known, also while nothing is mounted there.
+  package static func resolve(_ given: FilePath) throws(MountError) -> FilePath {
+    try Mountpoint.resolve(given)
+  }
+
   /// Returns when the mount is gone and its process has committed everything and ended.
   ///
   /// The mount commits first, and when it cannot, stays: `.notSaved`. A mount that is in use for

@@ -38,6 +38,19 @@ enum VaultLocation {
     return FilePath(String(cString: current)).pushing(path).lexicallyNormalized()
   }
 
+  /// The path from the root on as the person names it, links included; `absolute` where it has `..` in it, which means
+  /// something else behind a link.
+  static func named(_ path: String) -> FilePath {
+    let given = FilePath(path)
+    if given.components.contains(where: { $0.kind == .parentDirectory }) { return absolute(path) }
+    if given.isAbsolute { return given.lexicallyNormalized() }
+    // The shell's own idea of where it is, if it is right.
+    guard let shell = Environment.value("PWD"), shell.hasPrefix("/"),
+      absolute(shell) == absolute(".")
+    else { return absolute(path) }
+    return FilePath(shell).pushing(given).lexicallyNormalized()
+  }
+
   private static func hasDescription(_ folder: FilePath) -> Bool {
     access(folder.appending("vault.json").string, F_OK) == 0
   }

@@ -8,7 +8,8 @@ struct LockCommand: ParsableCommand {
     commandName: "lock",
     abstract: "Forget the key: the next command asks for the password again.",
     discussion: """
-      Mounts keep working until they are unmounted; --unmount takes them away too.
+      Mounts keep working until they are unmounted; --unmount takes them away too, and cleans what other programs keep of \
+      them (see \u{2018}kinvault leaks\u{2019}).
 
       Example:
         kinvault lock --unmount
@@ -18,6 +19,8 @@ struct LockCommand: ParsableCommand {
 
   @Flag(help: "Unmount the vault as well, everywhere.")
   var unmount = false
+  @Flag(help: "With --unmount: leave what other programs keep of the mounts where it is.")
+  var keepTraces = false
 
   func run() throws {
     let folder = try folderOptions.folder()
@@ -29,9 +32,12 @@ struct LockCommand: ParsableCommand {
     let mounts = MountRegistry.runningMounts(
       stateFolder: Environment.stateRoot.appending(id.hex))
     if unmount {
+      let traces = try VaultTraces(vault: id)
       for mount in mounts {
+        if keepTraces { try traces.keep(at: mount.mountpoint) }
         try Unmount.run(mount.mountpoint, stateRoot: Environment.stateRoot)
         Terminal.writeLine("Unmounted \(mount.mountpoint).")
+        for note in traces.clean(at: mount.mountpoint) { Terminal.note(note) }
       }
     }
     Terminal.writeLine("Locked.")

@@ -20,6 +20,9 @@ struct MountCommand: ParsableCommand {
       Programs that save all the time make many versions of a file. Of those that only this machine has seen the mount \
       keeps what --keep says, while it runs; what was synced stays until \u{2018}kinvault collect\u{2019}.
 
+      Other programs keep previews and names of what you open. When the mount ends they are removed, after a crash by the \
+      next mount; --keep-traces leaves them. To see what is kept: \u{2018}kinvault leaks\u{2019}.
+
       Examples:
         kinvault mount ~/family-records
         kinvault mount ~/family-records --read-only --idle-timeout 30m
@@ -45,6 +48,8 @@ struct MountCommand: ParsableCommand {
       "Which versions stay that no remote and no other device has seen: the last of each minute for an hour, of each hour "
         + "for a day, then of each day; or \u{2018}all\u{2019}.", valueName: "policy"))
   var keep = KeepPolicy.standard
+  @Flag(help: "When it ends, leave what other programs keep of it where it is.")
+  var keepTraces = false
   @OptionGroup var access: AccessOptions
 
   func run() throws {
@@ -69,9 +74,11 @@ struct MountCommand: ParsableCommand {
     if allowOther { arguments.append("--allow-other") }
     if noSync { arguments.append("--no-sync") }
     arguments += ["--keep", keep.description]
+    if keepTraces { arguments.append("--keep-traces") }
     if access.acceptRollback { arguments.append("--accept-rollback") }
     if let idleTimeout { arguments += ["--idle-timeout", "\(idleTimeout.seconds)s"] }
-    arguments += ["--", place.string]
+    // Not yet without links: other programs may know the place by this name.
+    arguments += ["--", VaultLocation.named(mountpoint).string]
     do {
       try launch(arguments, key: unlocked.key)
     } catch let error {
@@ -81,7 +88,9 @@ struct MountCommand: ParsableCommand {
       else { throw error }
       try launch(["mount", "--accept-rollback"] + arguments.dropFirst(), key: unlocked.key)
     }
-    try RemoteStatus.tellDecisions(of: Vault.describe(folder: folder).vault)
+    let vault = try Vault.describe(folder: folder).vault
+    try RemoteStatus.tellDecisions(of: vault)
+    PreviewNotice.tellOnce(try VaultTraces(vault: vault), keepsTraces: keepTraces)
     Terminal.note("Mounted at \(place). To unmount: kinvault unmount \(place)")
   }
 
@@ -99,7 +108,10 @@ struct MountCommand: ParsableCommand {
 
   private func serveInForeground() throws {
     let (vault, remotes) = try access.openWithRemotes(readOnly ? .reading : .writing)
-    let ending = try serve(vault, remotes) { mount in
+    let traces = try VaultTraces(vault: vault.id)
+    if !keepTraces { traces.cleanEnded().forEach(Terminal.note) }
+    let ending = try serve(vault, remotes, traces) { mount in
+      PreviewNotice.tellOnce(traces, keepsTraces: keepTraces)
       Terminal.note("Mounted at \(mount.mountpoint). To unmount: Ctrl-C, or kinvault unmount")
     }
     if case .idle = ending { Terminal.note("Unmounted: nobody used it for a while.") }
@@ -119,8 +131,10 @@ struct MountCommand: ParsableCommand {
       let folder = try access.folderOptions.folder()
       let vault = try access.open(folder, key: key, use: readOnly ? .reading : .writing)
       let remotes = try access.remotes(of: vault, key: key)
-      let note = AccessOptions.notes(on: vault).joined(separator: "\n")
-      _ = try serve(vault, remotes) { _ in pipe.take()?.report(.ready(note: note)) }
+      let traces = try VaultTraces(vault: vault.id)
+      let left = keepTraces ? [] : traces.cleanEnded()
+      let note = (AccessOptions.notes(on: vault) + left).joined(separator: "\n")
+      _ = try serve(vault, remotes, traces) { _ in pipe.take()?.report(.ready(note: note)) }
     } catch {
       let report = FailureReport(error)
       guard let pipe = pipe.take() else {
@@ -136,7 +150,7 @@ struct MountCommand: ParsableCommand {
 
   /// Serves until the mount ends, then closes the vault.
   private func serve(
-    _ vault: Vault, _ remotes: [KnownRemote], ready: (Mount) -> Void
+    _ vault: Vault, _ remotes: [KnownRemote], _ traces: VaultTraces, ready: (Mount) -> Void
   ) throws -> Mount.Ending {
     let folder = try access.folderOptions.folder()
     var treeOptions = FileTreeOptions(uid: getuid(), gid: getgid())
@@ -154,18 +168,24 @@ struct MountCommand: ParsableCommand {
       noSync || remotes.isEmpty || options.isReadOnly
       ? nil : SyncService(vault: vault, remotes: remotes)
     var closed: Result<Void, any Error>?
+    var mountpoint: FilePath?
     func close(isWhole: Bool) {
       sync?.stop()
       if isWhole { vault.audit.note(.unmount) }
       closed = Result { try vault.close() }
+      if let mountpoint { traces.clean(at: mountpoint).forEach(Terminal.note) }
     }
     let result = Result {
       try MountService.run(
-        tree: FileTree(vault: vault, options: treeOptions), at: FilePath(mountpoint),
+        tree: FileTree(vault: vault, options: treeOptions), at: FilePath(self.mountpoint),
         vault: folder, stateFolder: Environment.stateRoot.appending(vault.id.hex),
         options: options,
         ready: { mount in
           vault.audit.note(.mount)
+          mountpoint = mount.mountpoint
+          traces.note(
+            mount.mountpoint, named: VaultLocation.named(self.mountpoint), keepsTraces: keepTraces
+          ).forEach(Terminal.note)
           sync?.start { mount.requestCount }
           ready(mount)
         }, closing: close)

@@ -11,17 +11,27 @@ struct UnmountCommand: ParsableCommand {
       mount stays. Refuses while programs use files in it, and says which; --lazy takes it away at once and lets them \
       finish, whatever could not be saved.
 
-      Example:
+      Previews and lists of other programs that name what was in it are cleaned (see \u{2018}kinvault leaks\u{2019}).
+
+      Examples:
         kinvault unmount ~/family-records
+        kinvault unmount ~/family-records --keep-traces
       """)
 
   @Argument(help: "Where it is mounted.", completion: .directory) var mountpoint: String
   @Flag(help: "Take it away even if programs use it; they keep the files that they have open.")
   var lazy = false
+  @Flag(help: "Leave what other programs keep of it where it is.") var keepTraces = false
 
   func run() throws {
-    try Unmount.run(
-      FilePath(mountpoint), stateRoot: Environment.stateRoot, lazily: lazy)
+    let path = try Unmount.resolve(FilePath(mountpoint))
+    let traces = VaultTraces.ofVaults(mountedAt: path)
+    if keepTraces {
+      for traces in traces { try traces.keep(at: path) }
+    }
+    try Unmount.run(path, stateRoot: Environment.stateRoot, lazily: lazy)
     Terminal.note("Unmounted \(mountpoint).")
+    // The mount's process has cleaned if it ended in order, and could tell nobody what did not work.
+    for note in traces.flatMap({ $0.clean(at: path) }) { Terminal.note(note) }
   }
 }

@@ -21,7 +21,7 @@ enum ExitStatus: Int32, CaseIterable {
   var meaning: String {
     switch self {
     case .success: "everything was done"
-    case .problemsFound: "check or audit found problems"
+    case .problemsFound: "check, audit or leaks found problems"
     case .usage: "the command line is not right"
     case .wrongSecret: "wrong password or wrong words"
     case .locked: "the vault is locked and nobody could be asked for the password"

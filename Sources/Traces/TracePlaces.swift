@@ -1,0 +1,26 @@
+import SystemPackage
+
+/// Where a user's programs keep what they remember.
+package struct TracePlaces: Hashable, Sendable {
+  package var home: FilePath
+  /// `$XDG_CACHE_HOME`, by default `~/.cache`.
+  package var cache: FilePath
+  /// `$XDG_DATA_HOME`, by default `~/.local/share`.
+  package var data: FilePath
+  /// Folders of all users in which vim puts swap files that have no place beside the file.
+  package var shared: [FilePath] = ["/var/tmp", "/tmp"]
+
+  package init(home: FilePath, environment: (String) -> String?) {
+    func folder(_ name: String, orBelowHome path: String) -> FilePath {
+      // The specification passes over what is not absolute.
+      if let value = environment(name), value.hasPrefix("/") { return FilePath(value) }
+      return home.appending(path)
+    }
+    self.home = home
+    cache = folder("XDG_CACHE_HOME", orBelowHome: ".cache")
+    data = folder("XDG_DATA_HOME", orBelowHome: ".local/share")
+  }
+
+  /// Where previews are kept; for a message.
+  package var previews: FilePath { cache.appending("thumbnails") }
+}

@@ -1,0 +1,118 @@
+import BlobStore
+import Glibc
+import SystemPackage
+
+/// Looks for what other programs keep of the files below some mountpoints, and removes it.
+///
+/// Only what names such a path in so many words is ever removed, and no symbolic link below the folders of `TracePlaces`
+/// is followed. What cannot be read or removed stands in the report, and the rest is done.
+package struct TraceSearch {
+  private let places: TracePlaces
+  private let mounted: MountedPaths
+  /// The name of this account.
+  private let user: String
+
+  package init(_ places: TracePlaces, below mounted: MountedPaths, user: String) {
+    self.places = places
+    self.mounted = mounted
+    self.user = user
+  }
+
+  /// What is kept now.
+  package func find() -> TraceReport { look(removing: false) }
+
+  /// Removes what is kept, and says what that was.
+  package func remove() -> TraceReport { look(removing: true) }
+
+  private func look(removing: Bool) -> TraceReport {
+    if mounted.isEmpty { return TraceReport() }
+    let home = Array(places.home.string.utf8)
+    var look = TraceLook(mounted: mounted, removes: removing)
+    look.previews(in: places.cache, "thumbnails")
+    look.previews(in: places.home, ".thumbnails")
+    look.list(.recentFile, in: places.data, "recently-used.xbel") {
+      (bytes) throws(MalformedList) in try RecentFilesList.entries(in: bytes)
+    }
+    for path: BlobPath in [".viminfo", ".vim/viminfo"] {
+      look.list(.vimHistory, in: places.home, path) {
+        VimHistoryList.entries(in: $0, home: home, user: user)
+      }
+    }
+    for folder in [places.home.appending("tmp")] + places.shared {
+      look.swapFiles(in: folder, home: home, user: user)
+    }
+    return look.report
+  }
+}
+
+/// One look through everything.
+struct TraceLook {
+  /// A list of more bytes is no list that a program could have written.
+  static let listByteLimit = 32 << 20
+
+  let mounted: MountedPaths
+  let removes: Bool
+  var report = TraceReport()
+
+  /// Nil where there is no such folder. One that another user owns is not this user's to change, unless it is for all.
+  mutating func open(_ folder: FilePath, isShared: Bool = false) -> DirectoryStore? {
+    do throws(BlobStoreError) {
+      let store = try DirectoryStore(opening: folder)
+      guard isShared || Self.owner(of: folder) == geteuid() else {
+        note(folder, "it belongs to another user")
+        return nil
+      }
+      return store
+    } catch {
+      if case .notFound = error { return nil }
+      note(folder, error)
+      return nil
+    }
+  }
+
+  /// Removes the file if this is to be; in any case it is in the report.
+  mutating func found(_ trace: Trace, at path: BlobPath, in store: DirectoryStore) {
+    do throws(BlobStoreError) {
+      if removes { try store.remove(path) }
+      report.traces.append(trace)
+    } catch {
+      note(store.folder, error)
+    }
+  }
+
+  /// The entries of a list that a program keeps in one file. The others stay as they are, and the file is replaced whole.
+  mutating func list(
+    _ kind: Trace.Kind, in folder: FilePath, _ path: BlobPath,
+    entries: ([UInt8]) throws(MalformedList) -> [ListEntry]
+  ) {
+    guard let store = open(folder) else { return }
+    let place = folder.appending(path.string)
+    do throws(BlobStoreError) {
+      let bytes = try store.read(path, limit: Self.listByteLimit)
+      let all: [ListEntry]
+      do { all = try entries(bytes) } catch { return note(place, error.reason) }
+      let ours = all.filter { mounted.hold($0.path) }
+      if ours.isEmpty { return }
+      if removes { try store.replace(path, bytes.removing(ours), durably: true) }
+      report.traces += ours.map { Trace(kind: kind, place: place, path: $0.path) }
+    } catch {
+      if case .notFound = error { return }
+      note(folder, error)
+    }
+  }
+
+  mutating func note(_ place: FilePath, _ reason: String) {
+    report.failures.append(.init(place: place.string, reason: reason))
+  }
+
+  /// `error` names a path below `folder`.
+  mutating func note(_ folder: FilePath, _ error: BlobStoreError) {
+    note(folder, error.message)
+  }
+
+  /// Nil where nothing is. A link at the end counts as what it leads to, as in opening.
+  private static func owner(of folder: FilePath) -> uid_t? {
+    var status = stat()
+    return folder.withPlatformString { stat($0, &status) } == 0 ? status.st_uid : nil
+  }
+}

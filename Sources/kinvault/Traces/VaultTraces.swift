@@ -1,0 +1,147 @@
+import Glibc
+import SystemPackage
+import Traces
+import Vault
+import VaultModel
+import VaultMount
+
+/// What other programs keep of one vault's mounts on this machine.
+///
+/// Whatever fails here is told and stops nothing: mounting and unmounting go before cleaning.
+struct VaultTraces {
+  private let state: StateFolder
+  private let vault: VaultID
+
+  init(vault: VaultID) throws(VaultError) {
+    self.vault = vault
+    state = try StateFolder(root: Environment.stateRoot, vault: vault)
+  }
+
+  /// Those of every vault that was ever mounted at an absolute path without links.
+  static func ofVaults(mountedAt path: FilePath) -> [VaultTraces] {
+    StateFolder.vaults(below: Environment.stateRoot).compactMap { vault in
+      do throws(VaultError) {
+        let traces = try VaultTraces(vault: vault)
+        let places = try traces.state.loadMountpoints().places
+        return places.contains { $0.path == path.bytes } ? traces : nil
+      } catch {
+        // It may be of another vault; `leaks` and the next mount of that one say what is wrong with it.
+        return nil
+      }
+    }
+  }
+
+  /// Where previews are kept; for a message.
+  static var previews: FilePath { places.previews }
+
+  // MARK: Where the vault was
+
+  func note(_ path: FilePath, named name: FilePath, keepsTraces: Bool) -> [String] {
+    attempt { () throws(VaultError) in
+      try state.updateMountpoints {
+        $0.note(.init(path: path.bytes, name: name.bytes, keepsTraces: keepsTraces))
+      }
+      return []
+    }
+  }
+
+  /// Has whoever ends the mount leave everything where it is.
+  func keep(at path: FilePath) throws(VaultError) {
+    try state.updateMountpoints { $0.keepTraces(at: path.bytes) }
+  }
+
+  /// Every mountpoint, present and past, the newest first.
+  func mountpoints() throws(VaultError) -> [[UInt8]] {
+    let running = runningMounts.map(\.bytes)
+    let remembered = try state.loadMountpoints().places.reversed().flatMap { [$0.path, $0.name] }
+    return (running + remembered).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+
+  /// Whether nobody was told yet that other programs keep previews; from now on somebody was.
+  func isFirstToBeTold() -> Bool {
+    var isFirst = false
+    // Who cannot note it is told again.
+    _ = attempt { () throws(VaultError) in
+      try state.updateMountpoints {
+        isFirst = !$0.hasToldOfPreviews
+        $0.hasToldOfPreviews = true
+      }
+      return []
+    }
+    return isFirst
+  }
+
+  private var runningMounts: [FilePath] {
+    MountRegistry.runningMounts(stateFolder: Environment.stateRoot.appending(vault.hex))
+      .map(\.mountpoint)
+  }
+
+  // MARK: What is kept of it
+
+  /// Looks for what is kept of every mount, and removes it if that is wanted.
+  func look(removing: Bool) throws(VaultError) -> TraceReport {
+    let search = Self.search(try mountpoints())
+    return removing ? search.remove() : search.find()
+  }
+
+  /// Removes what is kept of mounts at this path, which has ended, but where it is to be kept.
+  ///
+  /// - Returns: What a person should know of what did not work, a line each.
+  func clean(at path: FilePath) -> [String] {
+    attempt { () throws(VaultError) in
+      clean(try state.loadMountpoints().places.filter { $0.path == path.bytes })
+    }
+  }
+
+  /// The same of all mounts that have ended, also by a crash.
+  func cleanEnded() -> [String] {
+    let running = Set(runningMounts.map(\.bytes))
+    return attempt { () throws(VaultError) in
+      clean(try state.loadMountpoints().places.filter { !running.contains($0.path) })
+    }
+  }
+
+  private func clean(_ places: [MountpointMemory.Place]) -> [String] {
+    let cleaned = places.filter { !$0.keepsTraces }
+    return Self.search(cleaned.flatMap { [$0.path, $0.name] }).remove().failures.map(\.text)
+  }
+
+  private func attempt(_ body: () throws(VaultError) -> [String]) -> [String] {
+    do throws(VaultError) { return try body() } catch {
+      return [
+        "kinvault: What other programs keep of the mount could not be looked for: "
+          + FailureReport(error).message
+      ]
+    }
+  }
+
+  private static func search(_ mountpoints: [[UInt8]]) -> TraceSearch {
+    let user = getpwuid(getuid()).map { String(cString: $0.pointee.pw_name) } ?? ""
+    return TraceSearch(places, below: MountedPaths(mountpoints), user: user)
+  }
+
+  private static var places: TracePlaces {
+    let known = getpwuid(getuid()).map { String(cString: $0.pointee.pw_dir) }
+    let home = Environment.value("HOME") ?? known ?? "/"
+    return TracePlaces(home: FilePath(home), environment: Environment.value)
+  }
+}
+
+extension TraceReport.Failure {
+  /// For a person who wanted to mount or unmount.
+  var text: String {
+    "kinvault: Not cleaned of what it keeps of the mount: \(Terminal.visible(place)): "
+      + "\(Terminal.visible(reason)). To see what is kept: kinvault leaks"
+  }
+}
+
+extension FilePath {
+  /// Without a terminating zero byte; a path need not be text.
+  fileprivate var bytes: [UInt8] {
+    withPlatformString { start in
+      Array(UnsafeBufferPointer(start: start, count: strlen(start))).map {
+        UInt8(bitPattern: $0)
+      }
+    }
+  }
+}
