@@ -205,7 +205,7 @@ let package = Package(
     .testTarget(
       name: "ProgramsTests",
       dependencies: ["Places", .product(name: "SystemPackage", package: "swift-system")],
-      exclude: ["libreoffice.py", "users.sh"]),
+      exclude: ["libreoffice.py", "traces.sh", "users.sh"]),
   ],
   swiftLanguageModes: [.v6]
 )

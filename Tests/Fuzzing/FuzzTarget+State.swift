@@ -18,7 +18,10 @@ extension FuzzTarget {
       credentials: Sealed(nonce: random.bytes(12), ciphertext: random.bytes(40)))
     let lazy = LazySettings(
       cacheByteLimit: 1 << 30, pins: [.init(member: random.id(), record: random.id())])
+    var mountpoints = MountpointMemory()
+    mountpoints.note(.init(path: random.bytes(9), name: random.bytes(20), keepsTraces: true))
     return [
+      target("mountpoints", mountpoints, { MountpointMemory(decoding: $0) }, { $0.encoded() }),
       target("remote-memory", memory, { RemoteMemory(decoding: $0) }, { $0.encoded() }),
       target(
         "remote-configuration", configuration, { RemoteConfiguration(decoding: $0, name: name) },

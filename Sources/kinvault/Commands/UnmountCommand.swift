@@ -29,9 +29,22 @@ struct UnmountCommand: ParsableCommand {
     if keepTraces {
       for traces in traces { try traces.keep(at: path) }
     }
-    try Unmount.run(path, stateRoot: Environment.stateRoot, lazily: lazy)
+    do throws(MountError) {
+      try Unmount.run(path, stateRoot: Environment.stateRoot, lazily: lazy)
+    } catch {
+      switch error {
+      // The folder is gone all the same.
+      case .stillServing, .lostAtEnd: clean(traces, at: path)
+      default: break
+      }
+      throw error
+    }
     Terminal.note("Unmounted \(mountpoint).")
-    // The mount's process has cleaned if it ended in order, and could tell nobody what did not work.
+    clean(traces, at: path)
+  }
+
+  /// The mount's process has cleaned if it ended in order, and could tell nobody what did not work.
+  private func clean(_ traces: [VaultTraces], at path: FilePath) {
     for note in traces.flatMap({ $0.clean(at: path) }) { Terminal.note(note) }
   }
 }
