@@ -98,8 +98,9 @@ import Testing
     let desktop = try Desktop()
     func names(_ options: [String]) throws -> String {
       let database = desktop.home.appending("plocate.db").string
+      let folder = desktop.vault.mountpoint.removingLastComponent().string
       try Command(
-        ["updatedb", "--prunepaths", "", "-l", "0", "-U", "/", "-o", database] + options
+        ["updatedb", "--prunepaths", "", "-l", "0", "-U", folder, "-o", database] + options
       ).succeed()
       return try Command(["plocate", "-d", database, "wrist.png"]).run().output
     }

@@ -35,6 +35,7 @@ PYTHON
 
 # vim, to its end and then on a machine that dies, with its swap file not beside the file. What it says of a long path must
 # fit, or it waits for somebody to read it.
+rm -rf "$HOME/tmp" # vim asks what to do with a swap file of before
 mkdir -p "$HOME/tmp"
 vim_in_terminal() {
   timeout -s KILL 30 script -qec "vim -N -u NONE --cmd 'set cmdheight=9' $1" /dev/null \
