@@ -71,7 +71,7 @@ extension MountpointMemory {
         continue
       }
       guard words.count == 4, words[0] == "mountpoint", ["keep", "clean"].contains(words[1]),
-        let path = Hex.decode(words[2]), let name = Hex.decode(words[3])
+        let path = Hex.decode(String(words[2])), let name = Hex.decode(String(words[3]))
       else { return nil }
       note(Place(path: path, name: name, keepsTraces: words[1] == "keep"))
     }
