@@ -49,6 +49,25 @@ import VaultModel
     #expect(try tree.text("Emma/x/new") == "saved")
   }
 
+  /// Of two records of one name one goes away, and the other has the name for itself. (Seed 365 of a campaign.)
+  @Test(arguments: ["remove", "rename"]) func aNameThatIsFreeIsTakenAgain(how: String) throws {
+    let mounted = try MountedVault()
+    let tree = mounted.tree
+    try tree.mkdir("Emma")
+    try tree.commitNow()
+    let other = FileTree(vault: try mounted.openOnAnotherDevice(), options: mounted.options)
+    try tree.mkdir("Emma/c")
+    try other.mkdir("Emma/c")
+    try tree.commitNow()
+    try other.commitNow()
+    tree.refresh()
+    #expect(try tree.list("Emma").count == 2)
+    try how == "remove" ? tree.rmdir("Emma/c") : tree.rename("Emma/c", "Emma/d")
+    try tree.commitNow()
+    #expect(try mounted.differencesFromFresh() == [])
+    #expect(try tree.list("Emma").contains("c"))
+  }
+
   /// The kernel forgets a file and asks for it again before a commit has its new mode.
   @Test func keepsAModeThatNoCommitHasYet() throws {
     let mounted = try MountedVault()

@@ -113,6 +113,11 @@ final class DirectoryNode: Node, @unchecked Sendable {
   /// Whether it has neither files nor directories; both have to be loaded.
   var isEmpty: Bool { (records ?? [:]).isEmpty && (files ?? [:]).isEmpty }
 
+  /// The record of this name goes elsewhere: another one that has the same title may show under it from now on.
+  func forgetRecord(named name: FileName) {
+    if hasRenamedRecords { records = nil } else { records?[name] = nil }
+  }
+
   /// Whether a name is taken; both have to be loaded.
   func contains(_ name: FileName) -> Bool { records?[name] != nil || files?[name] != nil }
 }

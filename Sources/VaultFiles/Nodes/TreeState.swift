@@ -237,7 +237,7 @@ final class TreeState: @unchecked Sendable {
     remove(file)
   }
 
-  private func isPending(_ file: FileNode) -> Bool {
+  func isPending(_ file: FileNode) -> Bool {
     file.links.contains { file.view.isItemPending($0.name, of: $0.record) }
   }
 

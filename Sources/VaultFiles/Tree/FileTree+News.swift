@@ -160,10 +160,13 @@ extension FileTree {
         continue
       }
       let name = SharedName(directory: directory, item: item)
+      let isNew = !file.links.contains(name.link)
+      let isChanged =
+        file.hasOwnState || view.hasOwnChanges(file) || isNew && state.isPending(file)
       file.add(name.link, knowing: item.linkRecords)
       state.setSlot(.node(file), item.name, in: directory)
-      if file.hasOwnState || view.hasOwnChanges(file) {
-        // What was changed here is written under all its names, those included that it has only now.
+      if isChanged {
+        // What was changed here of it or of its names is written under all of them, those included that it has only now.
         view.willChange(item: item.name, of: directory.record, exists: true)
       }
       shared[file.inode, default: []].append(name)

@@ -77,7 +77,7 @@ extension FileTree {
     let view = node.view
     node.isRemoved = true
     node.changed = .now()
-    directory.records?[name] = nil
+    directory.forgetRecord(named: name)
     if view.pending[node.record]?.isNew == true, view.inFlight[node.record] == nil {
       view.pending[node.record] = nil  // nobody ever heard of it
     } else {

@@ -138,7 +138,7 @@ extension FileTree {
       file.mediaType = MediaType.of(newName, mode: file.mode)
     } else if let directory = node as? DirectoryNode {
       _ = (state.records(in: from), state.records(in: to))
-      from.records?[name] = nil
+      from.forgetRecord(named: name)
       to.records?[newName] = directory.record
       directory.parent = to.record
       directory.title = newName
@@ -168,7 +168,7 @@ extension FileTree {
       file.links.removeAll { $0 == Link(record: directory.record, name: name) }
     } else {
       _ = state.records(in: directory)
-      directory.records?[name] = nil
+      directory.forgetRecord(named: name)
     }
   }
 
