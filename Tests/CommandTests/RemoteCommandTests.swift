@@ -159,7 +159,11 @@ import Testing
       #expect(try machine.run("conflicts", "list", expecting: 0).output == "No conflicts.\n")
       let record = try machine.run("record", "show", "Emma/Notes/2025-01-20 Visit", expecting: 0)
         .output
-      #expect(record.contains("desk") && !record.contains("laptop"))
+      let lines = record.split(separator: "\n")
+      let author = try #require(lines.first { $0.hasPrefix("Changed last: ") })
+      #expect(author.hasSuffix("signed by laptop."))
+      let note = lines.filter { $0 != author }.joined(separator: "\n")
+      #expect(note.contains("desk") && !note.contains("laptop"))
     }
   }
 
