@@ -73,7 +73,12 @@ import Testing
     #expect(try desktop.files(naming: desktop.vault.mountpoint).count == 4)
     try desktop.vault.mount()
     #expect(try desktop.files(naming: desktop.vault.mountpoint) == [])
-    // The signal that the session's end sends is an orderly end as well.
+    #expect(try desktop.vault.unmount() == 0)
+  }
+
+  /// The signal that the session's end sends is an orderly end as well.
+  @Test func theSignalOfTheSessionsEndCleans() throws {
+    let desktop = try Desktop()
     try desktop.useRealPrograms()
     try Command(["kill", "\(try #require(desktop.vault.processID))"]).succeed()
     #expect(try desktop.vault.end() == 0)

@@ -7,17 +7,22 @@ set -euo pipefail
 mounted=$1 other=$2
 cache=$HOME/.cache/thumbnails
 
-# Xfce's thumbnailer, which the bus starts.
-gdbus call --session --dest org.freedesktop.thumbnails.Thumbnailer1 \
-  --object-path /org/freedesktop/thumbnails/Thumbnailer1 \
-  --method org.freedesktop.thumbnails.Thumbnailer1.Queue \
-  "['file://$mounted', 'file://$other']" "['image/png', 'image/png']" large default 'uint32 0' \
-  >/dev/null
-for _ in $(seq 300); do
-  [[ $(find "$cache" -name '*.png' 2>/dev/null | wc -l) -ge 2 ]] && break
-  sleep 0.1
+# Xfce's thumbnailer, which the bus starts. It takes calls before it has loaded what makes the previews, and then passes the
+# pictures over: so it is asked again.
+previews() { find "$cache" -name '*.png' 2>/dev/null | wc -l; }
+for _ in $(seq 20); do
+  [[ $(previews) -ge 2 ]] && break
+  gdbus call --session --dest org.freedesktop.thumbnails.Thumbnailer1 \
+    --object-path /org/freedesktop/thumbnails/Thumbnailer1 \
+    --method org.freedesktop.thumbnails.Thumbnailer1.Queue \
+    "['file://$mounted', 'file://$other']" "['image/png', 'image/png']" large default 'uint32 0' \
+    >/dev/null
+  for _ in $(seq 30); do
+    [[ $(previews) -ge 2 ]] && break
+    sleep 0.1
+  done
 done
-[[ $(find "$cache" -name '*.png' | wc -l) -eq 2 ]] || { echo "tumbler made no previews" >&2; exit 1; }
+[[ $(previews) -eq 2 ]] || { echo "tumbler made no previews" >&2; exit 1; }
 
 # The list of recently used files, as GLib writes it for every GTK program.
 mkdir -p "$HOME/.local/share"
