@@ -6,7 +6,7 @@ import VaultTrust
 package enum Authorship: Hashable, Sendable {
   /// A device of this person has signed it.
   case signed(Author)
-  /// A join of two revisions, which are signed by themselves; every device makes the same of them.
+  /// A join of two revisions: every device makes the same of them, and whose each of them is has to be asked of it.
   case joined
   /// By somebody who may write the member; who that is cannot be told.
   case brought
