@@ -78,6 +78,7 @@ import Testing
     var head = Head()
     head.branches = [Head.Branch(device: .random(), above: 4)]
     head.strays = [Head.Stray(device: .random(), counter: 9, headHash: .random(), above: 3)]
+    head.heard = [Head.Cover(device: .random(), counter: 7, headHash: .random())]
     #expect(try Head(decoding: head.encoded()) == head)
   }
 

@@ -34,7 +34,7 @@ extension CommitWriter {
   }
 
   /// The next head has something to say of the lines of devices that no edit brought.
-  var hasLinesToTell: Bool { heads.isToBeRewritten || openStrays != ownHead.strays }
+  var hasLinesToTell: Bool { member.hasLinesToTell(heads) }
 
   /// What the next head says it has seen of other devices: of late heads, only what it has taken over.
   var cover: [Head.Cover] {
@@ -44,6 +44,24 @@ extension CommitWriter {
       } + heads.takenOver.values.filter { $0.device != context.device.id }
     return seen.map { Head.Cover(device: $0.device, counter: $0.counter, headHash: $0.hash) }
       .sorted { $0.device < $1.device }
+  }
+
+  /// What the next head goes on from without having read it: what the heads that are followed here say, and the one
+  /// before it. A device of which a head is followed here, or which was removed, is not among them.
+  var heard: [Head.Cover] {
+    var named = Set(cover.map(\.device))
+    named.insert(context.device.id)
+    var newest: [DeviceID: Head.Cover] = [:]
+    for known in heads.loaded.values where known.late == nil {
+      for cover in known.head.basis
+      where !named.contains(cover.device) && !context.people.isFormer(cover.device) {
+        guard newest[cover.device]?.counter ?? 0 < cover.counter,
+          member.retelling(of: cover.device, cover.mark, heads) == nil
+        else { continue }
+        newest[cover.device] = cover
+      }
+    }
+    return newest.values.sorted { $0.device < $1.device }
   }
 
   /// Puts what is known only from heads of another epoch under the keys of the current one.

@@ -24,9 +24,9 @@ extension HeadMark {
 struct KnownLines: Sendable {
   /// What segments say of the heads before those that name them.
   private(set) var segments: [ContentDigest: SegmentLineage] = [:]
-  /// The heads before the one that is loaded, of each device.
+  /// The heads before the one that is followed, of each device.
   var lineages: [DeviceID: Lineage] = [:]
-  /// What this machine had seen of a device before it read its head.
+  /// What this machine had seen of a device before it read its head; `lineages` has what is known of those before.
   var before: [DeviceID: HeadMark] = [:]
   /// Heads of other lines of devices than those that are followed here.
   var strays: [DeviceID: Head.Stray] = [:]
@@ -57,16 +57,68 @@ struct KnownLines: Sendable {
   }
 }
 
+/// A head of a device that is followed here, and what is known of those before it.
+struct FollowedLine: Sendable {
+  let mark: HeadMark
+  var lineage = Lineage()
+
+  /// Whether a head with this mark is known to be of another line of the device than this one.
+  ///
+  /// Of one with a higher counter that is not known: this one may be before it.
+  func isApart(from mark: HeadMark) -> Bool {
+    if mark == self.mark || lineage.contains(mark) { return false }
+    return mark.counter == self.mark.counter
+      || mark.counter < self.mark.counter && lineage.reaches(mark.counter)
+  }
+}
+
 extension HeadsState {
+  /// What is followed of a device: the head that was read, else the one that this machine had seen before, else the
+  /// newest one that the heads which are followed go on from; nothing of a line that another device has taken over.
+  func followed(
+    _ device: DeviceID, isOfOnePerson: (DeviceID, DeviceID) -> Bool
+  ) -> FollowedLine? {
+    if let known = loaded[device] {
+      return FollowedLine(mark: known.mark, lineage: lines[device])
+    }
+    if let mark = lines.before[device],
+      retelling(of: device, mark, isOfOnePerson: isOfOnePerson) == nil
+    {
+      return FollowedLine(mark: mark, lineage: lines[device])
+    }
+    let heard = marksBehind(loaded.values, of: device).filter {
+      retelling(of: device, $0, isOfOnePerson: isOfOnePerson) == nil
+    }
+    return heard.max { $0.counter < $1.counter }.map { FollowedLine(mark: $0) }
+  }
+
+  /// Whether a head that is followed here goes on from a head of this device that is of another line than this one.
+  func someoneFollowsAnother(
+    than line: FollowedLine, of device: DeviceID, isOfOnePerson: (DeviceID, DeviceID) -> Bool
+  ) -> Bool {
+    marksBehind(loaded.values, of: device).contains { mark in
+      line.isApart(from: mark)
+        && retelling(of: device, mark, isOfOnePerson: isOfOnePerson) == nil
+    }
+  }
+
+  /// The heads of a device that heads of others go on from.
+  private func marksBehind(
+    _ others: some Sequence<LoadedHead>, of device: DeviceID
+  ) -> [HeadMark] {
+    others.filter { $0.device != device && $0.late == nil }.flatMap { other in
+      other.head.basis.filter { $0.device == device }.map(\.mark)
+    }
+  }
+
   /// How a head of a device, which all its known segments say this of, stands to the one that is followed here; nil
   /// where none is.
-  func standing(of mark: HeadMark, _ device: DeviceID, _ head: Head) -> Lineage.Standing? {
-    if let known = loaded[device] {
-      return lines.lineage(of: head, device).standing(
-        of: mark, to: known.mark, lines[device])
-    }
-    guard let known = lines.before[device] else { return nil }
-    return lines.lineage(of: head, device).standing(of: mark, to: known, Lineage())
+  func standing(
+    of mark: HeadMark, _ device: DeviceID, _ head: Head,
+    isOfOnePerson: (DeviceID, DeviceID) -> Bool
+  ) -> Lineage.Standing? {
+    guard let known = followed(device, isOfOnePerson: isOfOnePerson) else { return nil }
+    return lines.lineage(of: head, device).standing(of: mark, to: known.mark, known.lineage)
   }
 
   /// The device that a head counts as written by, since it is of a line that this one has taken over from the one that
@@ -90,7 +142,8 @@ extension HeadsState {
   func openStrays(isOfOnePerson: (DeviceID, DeviceID) -> Bool) -> [Head.Stray] {
     lines.strays.values.filter { stray in
       retelling(of: stray.device, stray.mark, isOfOnePerson: isOfOnePerson) == nil
-        && loaded[stray.device].map { $0.mark != stray.mark } ?? false
+        && followed(stray.device, isOfOnePerson: isOfOnePerson).map { $0.mark != stray.mark }
+          ?? false
         && !lines[stray.device].contains(stray.mark)
     }.sorted { $0.device < $1.device }
   }

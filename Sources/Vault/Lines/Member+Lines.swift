@@ -10,22 +10,34 @@ extension Member {
     heads.retelling(of: device, mark, isOfOnePerson: context.areOfOnePerson)
   }
 
-  /// - Throws: `branched` for a head that does not go on from the one of its device that is followed here, nor that one
-  ///   from it; `rolledBack` for an older one.
+  /// - Throws: `branched` for a head that does not go on from the one of its device that is followed here, by this
+  ///   machine or by whoever wrote another head that is, nor that one from it; `rolledBack` for an older one.
   func requireOneLine(_ head: OpenedHead, _ heads: inout HeadsState) throws(VaultError) {
     let path = register.path(of: head.device).string
-    switch heads.standing(of: head.mark, head.device, head.head) {
-    case nil, .same, .newer: return
+    let isOwn = head.device == context.device.id
+    switch heads.standing(
+      of: head.mark, head.device, head.head, isOfOnePerson: context.areOfOnePerson)
+    {
+    case nil, .same, .newer: break
     case .older:
       // What this machine has seen before is compared when all heads are read.
-      guard let known = heads.loaded[head.device] else { return }
+      guard let known = heads.loaded[head.device] else { break }
       throw .rolledBack(path: path, found: head.counter, seen: known.counter)
     case .apart(let above):
-      if heads.loaded[head.device] != nil, head.device != context.device.id {
+      if !isOwn {
         heads.lines.strays[head.device] = Head.Stray(
           device: head.device, counter: head.counter, headHash: head.hash, above: above)
       }
       throw .branched(path: path, above: above)
+    }
+    let line = FollowedLine(
+      mark: head.mark, lineage: heads.lines.lineage(of: head.head, head.device))
+    if !isOwn,
+      heads.someoneFollowsAnother(
+        than: line, of: head.device, isOfOnePerson: context.areOfOnePerson)
+    {
+      // What both lines have in common is for whoever follows the other one to say.
+      throw .branched(path: path, above: 0)
     }
   }
 
@@ -34,17 +46,15 @@ extension Member {
   func requireSharedLines(
     _ head: Head, of device: DeviceID, _ heads: HeadsState
   ) throws(VaultError) {
-    for cover in head.cover where cover.device != device {
+    for cover in head.basis where cover.device != device {
       let mark = cover.mark
       if retelling(of: cover.device, mark, heads) != nil { continue }
       let isOwn = cover.device == context.device.id
-      let known = heads.loaded[cover.device]
+      let known = heads.followed(cover.device, isOfOnePerson: context.areOfOnePerson)
       // It is this head that tells whose the line is that was followed here: all heads are read anew after it.
-      if let known, !isOwn, takesOver(known, head, of: device, heads) { continue }
-      if let known, mark.counter <= known.counter {
-        let lineage = heads.lines[cover.device]
-        if mark == known.mark || lineage.contains(mark) { continue }
-        if mark.counter < known.counter, !lineage.reaches(mark.counter) { continue }
+      if let known, !isOwn, takesOver(known, of: cover.device, head, of: device, heads) { continue }
+      if let known, mark.counter <= known.mark.counter {
+        guard known.isApart(from: mark) else { continue }
       } else {
         // Of other devices it shows when the head itself comes.
         guard isOwn, known != nil, mayWrite, mark.counter > heads.counterFloor else { continue }
@@ -52,7 +62,7 @@ extension Member {
       if isOwn, context.areOfOnePerson(device, cover.device),
         let stray = head.strays.first(where: { stray in
           stray.device == cover.device
-            && (stray.mark == known?.mark || heads.lines[cover.device].contains(stray.mark))
+            && (stray.mark == known?.mark || known?.lineage.contains(stray.mark) ?? false)
         })
       {
         throw .branched(path: register.path(of: cover.device).string, above: stray.above)
@@ -63,11 +73,12 @@ extension Member {
 
   /// Whether a head of another device takes over the line of one that is followed here.
   private func takesOver(
-    _ followed: LoadedHead, _ head: Head, of device: DeviceID, _ heads: HeadsState
+    _ followed: FollowedLine, of other: DeviceID, _ head: Head, of device: DeviceID,
+    _ heads: HeadsState
   ) -> Bool {
-    head.branches.contains { $0.device == followed.device && followed.counter > $0.above }
+    head.branches.contains { $0.device == other && followed.mark.counter > $0.above }
       && heads.lines.lineage(of: head, device).contains(followed.mark)
-      && context.areOfOnePerson(device, followed.device)
+      && context.areOfOnePerson(device, other)
   }
 
   /// - Throws: `branched`, and then what the head names is not to be removed here.
@@ -100,7 +111,7 @@ extension Member {
     _ segments: inout [LoadedSegment], of head: LoadedHead, _ heads: HeadsState
   ) throws(VaultError) -> Set<RecordID> {
     var records: Set<RecordID> = []
-    for cover in head.head.cover {
+    for cover in head.head.basis {
       guard let (other, above) = retelling(of: cover.device, cover.mark, heads),
         other != head.device
       else { continue }
@@ -143,7 +154,7 @@ extension Member {
   /// of the heads here.
   package func mustRetell(_ head: OpenedHead) -> Bool {
     heads.withLock { heads in
-      head.head.cover.contains { retelling(of: $0.device, $0.mark, heads) != nil }
+      head.head.basis.contains { retelling(of: $0.device, $0.mark, heads) != nil }
     }
   }
 
@@ -165,6 +176,17 @@ extension Member {
   ) throws(VaultError) -> Bool {
     guard mayWrite, let kept = try context.state.keptHead(of: id) else { return false }
     return heads.loaded[device]?.hash == Digest.sha256(kept)
+  }
+
+  /// Whether the next head has something to say of the lines of devices that no edit brings: whoever else follows one of
+  /// them waits for it.
+  package var hasLinesToTell: Bool { heads.withLock { hasLinesToTell($0) } }
+
+  func hasLinesToTell(_ heads: HeadsState) -> Bool {
+    let own = heads.loaded[context.device.id]
+    let told = own?.late == nil ? own?.head.strays ?? [] : []
+    return heads.isToBeRewritten
+      || heads.openStrays(isOfOnePerson: context.areOfOnePerson) != told
   }
 
   /// Decides about a head from elsewhere, and remembers it if it is a stray.

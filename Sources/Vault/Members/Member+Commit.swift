@@ -399,6 +399,7 @@ struct CommitWriter {
     head.deltas = segments.deltas.map(\.name)
     head.time = time
     head.cover = cover
+    head.heard = heard
     head.strays = openStrays
     head.names = names
     if let former {

@@ -28,6 +28,7 @@ extension Member {
   func readAnew(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
     let before = manifest.withLock { $0 }
     var fresh = HeadsState(lastTime: heads.lastTime, counterFloor: heads.counterFloor)
+    fresh.lines = linesToKeep(heads)
     manifest.withLock { $0 = Manifest() }
     do throws(VaultError) {
       for (path, error) in try readHeads(&fresh)
@@ -44,6 +45,30 @@ extension Member {
       before.entries.map(\.record).filter { now[$0] == nil })
     noteChanges(changed.union(findDisplaced()))
     return changed
+  }
+
+  /// What is followed of each device while heads are read anew; nothing of another epoch, between which counters decide,
+  /// nor of the device that this machine was before.
+  private func linesToKeep(_ heads: HeadsState) -> KnownLines {
+    var lines = KnownLines()
+    guard heads.epoch == register.keys.currentEpoch else { return lines }
+    for (device, known) in heads.loaded where known.late == nil {
+      if device == heads.owner, device != context.device.id { continue }
+      lines.before[device] = known.mark
+      lines.lineages[device] = heads.lines[device]
+    }
+    return lines
+  }
+
+  /// Learns which heads came before this device's own, before those of others that are read first are compared with it.
+  private func noteOwnLine(_ own: LoadedHead, _ heads: inout HeadsState) throws(VaultError) {
+    guard own.late == nil, heads.lines.before[own.device] == own.mark,
+      heads.lines.lineages[own.device] == nil
+    else { return }
+    for segment in try loadSegments(of: own.head) {
+      heads.lines.note(segment.lineage, of: segment.name)
+    }
+    heads.lines.lineages[own.device] = heads.lines.lineage(of: own.head, own.device)
   }
 
   /// Reads every head, those of the current epoch first, so that what they have taken over of others need not be
@@ -77,6 +102,17 @@ extension Member {
       } catch {
         switch error {
         // Then the file is compared with what was seen.
+        case .missing, .damaged: break
+        default: throw error
+        }
+      }
+    }
+    if let own = found.first(where: { $0.head.device == context.device.id }),
+      found.contains(where: { !$0.head.head.branches.isEmpty })
+    {
+      do throws(VaultError) { try noteOwnLine(own.head, &heads) } catch {
+        // What is wrong with it is told when it is taken.
+        switch error {
         case .missing, .damaged: break
         default: throw error
         }

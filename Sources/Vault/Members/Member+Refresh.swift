@@ -428,7 +428,9 @@ extension Member {
     try heads.withLock { (heads) throws(VaultError) in
       problems += try foreignFiles()
       for mark in marks.marks {
-        guard case .head(id, let device) = mark.path, mark.counter > 0 else { continue }
+        guard case .head(id, let device) = mark.path, mark.counter > 0,
+          !context.people.isFormer(device)
+        else { continue }
         heads.lines.before[device] = HeadMark(mark)
         if device == context.device.id { heads.counterFloor = max(mark.floor, mark.counter) }
       }

@@ -66,6 +66,9 @@ package final class Member: Sendable {
   /// Whether some record has versions that know nothing of each other, which `joinConcurrent` is to join.
   package var hasConcurrentVersions: Bool { manifest.withLock { $0.hasConflicts } }
 
+  /// Whether `joinConcurrent` has something to do that the next edit need not be waited for.
+  package var isToBeJoined: Bool { hasConcurrentVersions || hasLateHeads || hasLinesToTell }
+
   /// Every version of a record that waits to be joined with the others, and of any other record the one there is.
   func rivals(of record: RecordID) -> [RecordEntry] {
     manifest.withLock { $0.rivals(of: record) }

@@ -35,7 +35,7 @@ extension FileTree {
   /// Joins what devices wrote without knowing of each other. Where that fails, as on a full disk, one of the versions
   /// shows, as in a mount that begins now; it is tried again at the next look.
   private func joinConcurrent(of view: MemberView) {
-    guard !isReadOnly, view.member.hasConcurrentVersions || view.member.hasLateHeads else { return }
+    guard !isReadOnly, view.member.isToBeJoined else { return }
     do throws(VaultError) { _ = try view.member.joinConcurrent() } catch {
       vault.audit.note(.unsaved, member: view.member.id, detail: FileError(error).cause)
     }

@@ -82,9 +82,14 @@ package struct Head: Hashable, Sendable {
   package var redone: [Redone]
   package var branches: [Branch]
   package var strays: [Stray]
+  /// Heads that those in `cover` go on from, of devices that have none there: the writer has not read them.
+  package var heard: [Cover]
   /// Of people who have access to the member.
   package var names: [Name]
   package var unknown: UnknownFields
+
+  /// Every head that it goes on from, whoever read it.
+  package var basis: [Cover] { cover + heard }
 
   /// Every segment that it names.
   package var segments: [ContentDigest] { checkpoint + deltas }
@@ -92,7 +97,8 @@ package struct Head: Hashable, Sendable {
   package init(
     checkpoint: [ContentDigest] = [], deltas: [ContentDigest] = [], cover: [Cover] = [],
     time: HybridTime = .zero, announcement: ContentDigest? = nil, announcedAt: UInt64 = 0,
-    redone: [Redone] = [], branches: [Branch] = [], strays: [Stray] = [], names: [Name] = [],
+    redone: [Redone] = [], branches: [Branch] = [], strays: [Stray] = [], heard: [Cover] = [],
+    names: [Name] = [],
     unknown: UnknownFields = .none
   ) {
     self.checkpoint = checkpoint
@@ -104,6 +110,7 @@ package struct Head: Hashable, Sendable {
     self.redone = redone
     self.branches = branches
     self.strays = strays
+    self.heard = heard
     self.names = names
     self.unknown = unknown
   }
@@ -128,6 +135,7 @@ package struct Head: Hashable, Sendable {
       case .bytes(10):
         head.names.append(try .decode(reader.message("name")))
         try Limits.check(head.names.count, Limits.headNames, "names")
+      case .bytes(11): head.heard.append(try .decode(reader.message("heard")))
       default: head.unknown.append(try reader.skip(tag))
       }
     }
@@ -146,6 +154,7 @@ package struct Head: Hashable, Sendable {
     for branch in branches { writer.message(8, branch.encode) }
     for stray in strays { writer.message(9, stray.encode) }
     for name in names { writer.message(10, name.encode) }
+    for cover in heard { writer.message(11, cover.encode) }
     writer.unknown(unknown)
     return writer.bytes
   }

@@ -385,6 +385,9 @@ package nonisolated struct Kinvault_V1_Head: Sendable {
   /// what its writer calls people who have access; at most 64
   package var names: [Kinvault_V1_HeadName] = []
 
+  /// heads that those in cover go on from, of devices that have none there
+  package var heard: [Kinvault_V1_Cover] = []
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -1805,7 +1808,7 @@ nonisolated extension Kinvault_V1_Introduction: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension Kinvault_V1_Head: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Head"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}checkpoint\0\u{1}deltas\0\u{1}cover\0\u{1}time\0\u{1}announcement\0\u{3}announced_at\0\u{1}redone\0\u{1}branches\0\u{1}strays\0\u{1}names\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}checkpoint\0\u{1}deltas\0\u{1}cover\0\u{1}time\0\u{1}announcement\0\u{3}announced_at\0\u{1}redone\0\u{1}branches\0\u{1}strays\0\u{1}names\0\u{1}heard\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1823,6 +1826,7 @@ nonisolated extension Kinvault_V1_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 8: try { try decoder.decodeRepeatedMessageField(value: &self.branches) }()
       case 9: try { try decoder.decodeRepeatedMessageField(value: &self.strays) }()
       case 10: try { try decoder.decodeRepeatedMessageField(value: &self.names) }()
+      case 11: try { try decoder.decodeRepeatedMessageField(value: &self.heard) }()
       default: break
       }
     }
@@ -1859,6 +1863,9 @@ nonisolated extension Kinvault_V1_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
     if !self.names.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.names, fieldNumber: 10)
     }
+    if !self.heard.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.heard, fieldNumber: 11)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1873,6 +1880,7 @@ nonisolated extension Kinvault_V1_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.branches != rhs.branches {return false}
     if lhs.strays != rhs.strays {return false}
     if lhs.names != rhs.names {return false}
+    if lhs.heard != rhs.heard {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -117,7 +117,7 @@ extension AccessOptions {
   /// Joins versions that know nothing of each other, as a mount does: any program may have copied them here.
   private func joinWhatArrived(in vault: Vault, _ use: VaultUse) throws {
     guard !vault.isReadOnly else { return }
-    for member in vault.members where member.hasConcurrentVersions {
+    for member in vault.members where member.hasConcurrentVersions || member.hasLinesToTell {
       do throws(VaultError) { _ = try member.joinConcurrent() } catch {
         // Who only looks sees one of the versions all the same.
         if case .writing = use { throw error }
