@@ -27,7 +27,7 @@ import Testing
 
   @Test func eachReadsWhatIsSharedWithThem() throws {
     let liam = [
-      "Before and after": "Before.", "Penicillin": "A rash.",
+      "Before and after": "After.", "Penicillin": "A rash.",
       "By the laptop": "Added with eight words.",
     ]
     let maria = ["Анализ крови": "Гемоглобин 132 г/л."]

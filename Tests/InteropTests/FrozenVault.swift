@@ -30,6 +30,10 @@ struct FrozenVault {
     Array(try Data(contentsOf: folder.appending(path: path)))
   }
 
+  func has(_ path: String) -> Bool {
+    FileManager.default.fileExists(atPath: folder.appending(path: path).path)
+  }
+
   func names(in path: String) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: path).path).sorted()
   }

@@ -25,8 +25,16 @@ struct MemberReader {
     return "members/\(member)/objects/\(name.hex.prefix(2))/\(name.hex.dropFirst(2))"
   }
 
-  /// The entries of the manifest by record, tombstones left out: of what several heads say, what dominates.
+  /// Whether the object is here, under the keys in use.
+  func has(_ digest: [UInt8]) -> Bool { vault.has(path(of: digest)) }
+
+  /// The entries of the manifest by record, tombstones left out.
   func entries() throws -> [[UInt8]: WireMessage] {
+    try allEntries().filter { try $0.value.number(9) == 0 }
+  }
+
+  /// All of them: of what several heads say, what dominates.
+  func allEntries() throws -> [[UInt8]: WireMessage] {
     var joined: [[UInt8]: (entry: WireMessage, version: [[UInt8]: UInt64])] = [:]
     for head in heads {
       var entries: [[UInt8]: (entry: WireMessage, version: [[UInt8]: UInt64])] = [:]
@@ -50,7 +58,7 @@ struct MemberReader {
         }
       }
     }
-    return try joined.mapValues(\.entry).filter { try $0.value.number(9) == 0 }
+    return joined.mapValues(\.entry)
   }
 
   private func version(
@@ -123,14 +131,18 @@ struct MemberReader {
   // MARK: Items
 
   private func items(of revision: WireMessage) throws -> [WireMessage] {
-    var items = try revision.messages(12) + revision.message(13).messages(1)
+    let items = try revision.all(12) + encodedItems(of: revision)
+    return try items.map(WireMessage.init).filter { try $0.number(11) == 0 }
+  }
+
+  /// Every item but `record.md`, as it is encoded, tombstones too.
+  func encodedItems(of revision: WireMessage) throws -> [[UInt8]] {
     let root = try revision.bytes(14)
-    if !root.isEmpty { items += try self.items(under: root, places: []) }
-    return try items.filter { try $0.number(11) == 0 }
+    return try revision.message(13).all(1) + (root.isEmpty ? [] : items(under: root, places: []))
   }
 
   /// The items below a node that is reached by `places`, checked to stand where their names say.
-  private func items(under digest: [UInt8], places: [UInt64]) throws -> [WireMessage] {
+  private func items(under digest: [UInt8], places: [UInt64]) throws -> [[UInt8]] {
     let page = try WireMessage(try object(digest, .page))
     let children = try page.all(2)
     guard children.isEmpty else {
@@ -141,9 +153,9 @@ struct MemberReader {
       try Refused.unless(items.count > 32, "a branch of few items")
       return items
     }
-    let items = try page.messages(1)
+    let items = try page.all(1)
     for item in items {
-      let hash = Self.hash(try item.bytes(1))
+      let hash = Self.hash(try WireMessage(item).bytes(1))
       for (depth, place) in places.enumerated() {
         try Refused.unless(hash >> UInt64(60 - 4 * depth) & 15 == place, "an item's place")
       }
@@ -151,7 +163,7 @@ struct MemberReader {
     return items
   }
 
-  private static func hash(_ name: [UInt8]) -> UInt64 {
+  static func hash(_ name: [UInt8]) -> UInt64 {
     var hash = name.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
       ($0 ^ UInt64($1)) &* 0x100_0000_01b3
     }
