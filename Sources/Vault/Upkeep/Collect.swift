@@ -164,8 +164,9 @@ private struct MemberCollection {
     var isWhole = true
     MemberWalk(member: member).walkAll(
       keeps: { _, newer in
-        retention.keeps(
-          whatWasReplacedAt: newer.time, by: newer.device, counter: newer.version[newer.device])
+        retention.keepsParts(of: newer)
+          || retention.keeps(
+            whatWasReplacedAt: newer.time, by: newer.device, counter: newer.version[newer.device])
       },
       visit: { if !forgotten.contains($0.record) { needed.insert($0.digest) } },
       fail: { _, _ in isWhole = false },

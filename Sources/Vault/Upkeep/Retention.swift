@@ -45,6 +45,11 @@ struct Retention {
     }
     return low == writes.count || writes[low].earliest >= limit
   }
+
+  /// Whether what a kept revision was made from stays as long as it does: a join is whose its parts are.
+  func keepsParts(of revision: RecordRevision) -> Bool {
+    limit != nil && revision.isUnsignedJoin && !revision.place.isDeleted
+  }
 }
 
 extension [Retention.Write] {

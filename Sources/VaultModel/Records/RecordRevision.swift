@@ -93,6 +93,9 @@ package struct RecordRevision: Equatable, Sendable {
     self.signature = signature
   }
 
+  /// Whether it has the form of a join, which its parts have to prove.
+  package var isUnsignedJoin: Bool { signature == nil && previous.count > 1 }
+
   /// The item of this name, `record.md` or another, tombstones included.
   package mutating func item(named name: FileName, load: ItemTree.Load) throws -> Item? {
     name == .record ? document : try items.item(named: name, load: load)
