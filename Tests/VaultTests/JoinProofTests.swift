@@ -213,4 +213,28 @@ import VaultTrust
       return digest
     }
   }
+
+  /// Ben has written versions in the name of Anna's device, at a counter that it will reach soon, so that they look like
+  /// versions of hers that nobody else has seen. Thinning them out would have her sign the last one.
+  @Test func thinningSignsNothingThatAnotherHasWritten() throws {
+    let annas = adults.anna.vault.device
+    let emma = try #require(adults.anna.emma)
+    let soon = try #require(emma.heads.withLock { $0.last(of: annas)?.counter }) + 2
+    var last = try entry(at: adults.anna).revision
+    for _ in 0..<4 {
+      last = try forgeRevision(by: adults.ben, over: last) {
+        $0.device = annas
+        $0.version[annas] = soon
+        $0.document?.content = .inline(Array("none known".utf8))
+        $0.document?.size = 10
+      }
+    }
+    try adults.meet()
+    #expect(try entry(at: adults.anna).revision == last)
+    for title in ["Visit", "Invoice", "Letter"] { try adults.anna.write(title) }
+    pass(days: 30)
+    _ = try emma.thin([note], to: .standard, seenElsewhere: 0)
+    #expect(try entry(at: adults.anna).revision == last)
+    #expect(try authorship(at: adults.anna) == signed(by: adults.ben))
+  }
 }

@@ -32,6 +32,14 @@ extension Member {
     return try isJoin(revision, digest) ? .joined : .brought
   }
 
+  /// Whether this device has signed the revision.
+  ///
+  /// - Throws: `missing`, `damaged`, `io`.
+  func isSigned(_ digest: ContentDigest, by device: DeviceID) throws(VaultError) -> Bool {
+    guard let signature = try revision(digest).signature else { return false }
+    return author(signature, of: try objects.content(digest, kind: .record))?.device == device
+  }
+
   private func author(
     _ signature: RecordRevision.Signature, of bytes: [UInt8]
   ) -> Authorship.Author? {

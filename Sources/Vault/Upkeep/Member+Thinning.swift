@@ -171,9 +171,13 @@ extension CommitWriter {
     guard let entry = rivals.first, rivals.count == 1, written[record] == nil else {
       return ([], false)
     }
-    let past = try OwnPast(of: entry.revision, device: context.device.id, seen: seen) {
+    let own = context.device.id
+    let past = try OwnPast(of: entry.revision, device: own, seen: seen) {
       (name) throws(VaultError) in
-      do throws(VaultError) { return try member.revision(name) } catch {
+      do throws(VaultError) {
+        // What is written anew is signed, and another one's version may say that it is this device's.
+        return try member.isSigned(name, by: own) ? try member.revision(name) : nil
+      } catch {
         switch error {
         case .missing, .damaged: return nil
         default: throw error

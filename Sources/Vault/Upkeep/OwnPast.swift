@@ -12,7 +12,7 @@ struct OwnPast {
 
   /// - Parameters:
   ///   - seen: Up to which of this device's heads somebody else may have seen.
-  ///   - load: The revision of a name; nil when it is not kept.
+  ///   - load: The revision of a name; nil when it is not kept, or the device has not signed it.
   init(
     of current: ContentDigest, device: DeviceID, seen: UInt64,
     load: (ContentDigest) throws(VaultError) -> RecordRevision?
