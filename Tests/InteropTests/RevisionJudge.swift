@@ -59,6 +59,29 @@ struct RevisionJudge {
     guard try parts.allSatisfy({ try $0.message.bytes(1) == revision.bytes(1) }) else {
       return false
     }
-    return try RevisionJoin(parts[0], parts[1]).bytes == bytes
+    return try areRivals(parts[0], parts[1]) && RevisionJoin(parts[0], parts[1]).bytes == bytes
+  }
+
+  /// Whether neither has seen the other, or what one of them was joined from last had not.
+  private func areRivals(_ a: RevisionJoin.Part, _ b: RevisionJoin.Part) throws -> Bool {
+    if try areConcurrent(a.message, b.message) { return true }
+    for (join, other) in [(a.message, b.message), (b.message, a.message)] where !join.has(19) {
+      let parts = try join.all(7)
+      guard parts.count == 2, parts.allSatisfy(reader.has) else { continue }
+      for part in parts {
+        if try areConcurrent(WireMessage(reader.object(part, .record)), other) { return true }
+      }
+    }
+    return false
+  }
+
+  private func areConcurrent(_ a: WireMessage, _ b: WireMessage) throws -> Bool {
+    func version(_ revision: WireMessage) throws -> [[UInt8]: UInt64] {
+      Dictionary(
+        try revision.messages(4).map { (try $0.bytes(1), try $0.number(2)) }, uniquingKeysWith: max)
+    }
+    let (one, other) = (try version(a), try version(b))
+    return one.contains { $0.value > other[$0.key, default: 0] }
+      && other.contains { $0.value > one[$0.key, default: 0] }
   }
 }

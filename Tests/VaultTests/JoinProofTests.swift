@@ -156,6 +156,23 @@ import VaultTrust
     #expect(try emma.history(of: note).count == 1)
   }
 
+  /// A revision and one that it has replaced are joined by nobody: it would bring back what was removed in between.
+  @Test func aJoinWithWhatWasReplacedIsNone() throws {
+    try edit(adults.anna, "PENICILLIN: severe; nuts, eggs")
+    try adults.meet()
+    let emma = try #require(adults.anna.emma)
+    let newest = try entry(at: adults.anna).revision
+    let oldest = try #require(emma.history(of: note).last).digest
+    let forged = try pages(emma.loadPage) { load in
+      var merged = try Join.merge(
+        emma.revision(newest), named: newest, emma.revision(oldest), named: oldest, load: load
+      ).merged
+      return merged.encode { _ in .zero }
+    }
+    let digest = try emma.objects.write(.record, forged, under: emma.register.keys.current)
+    #expect(try emma.authorship(of: digest) == .brought)
+  }
+
   /// What somebody makes up as a join of old revisions holds these no longer than it stays.
   @Test func aMadeUpJoinHoldsNothingOnceItIsReplaced() throws {
     let emma = try #require(adults.anna.emma)

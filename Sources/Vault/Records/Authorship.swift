@@ -62,7 +62,8 @@ extension Member {
     guard revision.previous.count == 2 else { return false }
     do throws(VaultError) {
       let parts = try revision.previous.map { part throws(VaultError) in try self.revision(part) }
-      guard parts.allSatisfy({ $0.record == revision.record }) else { return false }
+      guard parts.allSatisfy({ $0.record == revision.record }), try areRivals(parts[0], parts[1])
+      else { return false }
       let bytes = try pages(loadPage) { load in
         var join = try Join.merge(
           parts[0], named: revision.previous[0], parts[1], named: revision.previous[1], load: load
@@ -77,6 +78,19 @@ extension Member {
       default: throw error
       }
     }
+  }
+}
+
+extension Member {
+  /// Whether devices join these: neither has seen the other, or what one of them was joined from last had not.
+  private func areRivals(_ a: RecordRevision, _ b: RecordRevision) throws(VaultError) -> Bool {
+    if a.version.compare(to: b.version) == .concurrent { return true }
+    for (join, other) in [(a, b), (b, a)] where join.isUnsignedJoin {
+      for part in join.previous {
+        if try revision(part).version.compare(to: other.version) == .concurrent { return true }
+      }
+    }
+    return false
   }
 }
 
