@@ -70,6 +70,38 @@ import VaultTrust
     #expect(try family[0].emma.authorship(of: visit) == author(isFormer: true))
   }
 
+  /// Number 7 of the review, by a thief: the member was never shared, and nobody but its one person ever had keys of it.
+  @Test func aRepairTakesNothingThatARemovedDeviceHasPutThere() throws {
+    let emma = try family[0].emma
+    let old = try #require(thief.members.first { $0.id == emma.id })
+    let entry = try #require(old.allEntries().first { $0.title.string == "Visit" })
+    var revision = try old.revision(entry.revision)
+    revision.version[thief.device] = 1000
+    revision.time = revision.time.next(now: 0)
+    revision.document?.content = .inline(Array("forged".utf8))
+    revision.document?.size = 6
+    revision.previous = [entry.revision]
+    let signer = thief.context
+    let bytes = revision.encodeSigned(by: stolen) { unsigned in
+      signer.device.signingKey.sign(
+        signer.binding.vault.signedMessage(ofRevision: unsigned, in: old.id))
+    } storingPages: { _ in
+      .zero
+    }
+    let forged = try old.objects.write(.record, bytes, under: old.register.keys.current)
+    let path = old.objects.path(of: forged)
+    try family[0].store.replace(path, family[2].store.read(path, limit: 1 << 20), durably: true)
+    try family[0].store.remove(BlobPath(VaultPath.head(emma.id, owner.device).string))
+    try family[0].stateStore.remove(BlobPath("heads/\(emma.id.hex)"))
+    try family[0].reopen()
+    let report = try #require(try owner.repair().first)
+    let left = try #require(report.unvouched.first { $0.digest == forged })
+    let author = Authorship.Author(device: thief.device, person: owner.person, isFormer: true)
+    #expect(left.refusal == .removedDevice(author))
+    let now = try #require(family[0].emma.entry(entry.record)).revision
+    #expect(try family[0].emma.revision(now).document?.content == .inline(Array("first".utf8)))
+  }
+
   /// Number 2 of the review.
   @Test func aRemovedDeviceCertifiesNobody() throws {
     let open = try #require(try owner.context.ownPerson().generation)

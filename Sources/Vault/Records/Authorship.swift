@@ -25,9 +25,9 @@ extension Member {
   /// - Throws: `missing`, `damaged` of the revision itself; `io`.
   package func authorship(of digest: ContentDigest) throws(VaultError) -> Authorship {
     let revision = try revision(digest)
-    if let signature = revision.signature {
+    if revision.signature != nil {
       let bytes = try objects.content(digest, kind: .record)
-      return author(signature, of: bytes).map(Authorship.signed) ?? .brought
+      return author(of: revision, bytes).map(Authorship.signed) ?? .brought
     }
     return try isJoin(revision, digest) ? .joined : .brought
   }
@@ -36,15 +36,16 @@ extension Member {
   ///
   /// - Throws: `missing`, `damaged`, `io`.
   func isSigned(_ digest: ContentDigest, by device: DeviceID) throws(VaultError) -> Bool {
-    guard let signature = try revision(digest).signature else { return false }
-    return author(signature, of: try objects.content(digest, kind: .record))?.device == device
+    let bytes = try objects.content(digest, kind: .record)
+    return author(of: try revision(digest), bytes)?.device == device
   }
 
-  private func author(
-    _ signature: RecordRevision.Signature, of bytes: [UInt8]
-  ) -> Authorship.Author? {
+  /// Who has signed a revision; nil if its signature is not right.
+  ///
+  /// - Parameter bytes: What it is encoded as.
+  func author(of revision: RecordRevision, _ bytes: [UInt8]) -> Authorship.Author? {
     let trust = context.people.trust
-    guard let signed = RecordRevision.signedPart(of: bytes),
+    guard let signature = revision.signature, let signed = RecordRevision.signedPart(of: bytes),
       let certificate = trust.statements.certificates[signature.certificate],
       verifySignature(
         of: context.binding.vault.signedMessage(ofRevision: signed, in: id),
@@ -56,10 +57,10 @@ extension Member {
   }
 
   /// Whether joining what the revision names gives its very bytes.
-  private func isJoin(
+  func isJoin(
     _ revision: RecordRevision, _ digest: ContentDigest
   ) throws(VaultError) -> Bool {
-    guard revision.previous.count == 2 else { return false }
+    guard revision.isUnsignedJoin, revision.previous.count == 2 else { return false }
     do throws(VaultError) {
       let parts = try revision.previous.map { part throws(VaultError) in try self.revision(part) }
       guard parts.allSatisfy({ $0.record == revision.record }), try areRivals(parts[0], parts[1])

@@ -5,6 +5,28 @@ import VaultModel
 /// Whoever once had the keys can have put it there, also a viewer, or somebody who was let out: holding keys is not the
 /// right to write.
 package struct UnvouchedRevision: Sendable {
+  /// Why it was left there.
+  package enum Refusal: Hashable, Sendable {
+    /// By no device that is known here; or what was signed is something else.
+    case notSigned
+    /// Its parts are not all taken, or nobody's devices would make that of them.
+    case unprovedJoin
+    /// Its person left the device out: others may have its key.
+    case removedDevice(Authorship.Author)
+    /// The device waits for a closing, or for its person's words.
+    case waitingDevice(Authorship.Author)
+    /// Whoever signed it may not write the member, or not any more.
+    case mayNotWrite(Authorship.Author)
+
+    /// Whoever signed it.
+    package var author: Authorship.Author? {
+      switch self {
+      case .notSigned, .unprovedJoin: nil
+      case .removedDevice(let author), .waitingDevice(let author), .mayNotWrite(let author): author
+      }
+    }
+  }
+
   package let digest: ContentDigest
   /// What the record is called in it.
   package let title: FileName
@@ -13,6 +35,7 @@ package struct UnvouchedRevision: Sendable {
   package let time: UInt64
   /// Of its encrypted file.
   package let byteCount: UInt64
+  package let refusal: Refusal
 }
 
 /// The revisions that were found in the folder of a member that is repaired.
@@ -21,42 +44,122 @@ struct FoundRevisions {
     let digest: ContentDigest
     let byteCount: UInt64
     let revision: RecordRevision
+    /// Who has signed it, if its signature is right.
+    let author: Authorship.Author?
   }
 
+  /// Each may be the newest of its record.
   private(set) var vouched: [Found] = []
+  /// Those that one of these has replaced, and that nothing else vouches for.
+  private(set) var replaced: [Found] = []
   private(set) var unvouched: [UnvouchedRevision] = []
 
   /// - Parameters:
-  ///   - roots: What verified heads name; these, and all that they replaced, are vouched for.
-  ///   - isVouchedFor: Whether a revision is, whatever names it.
+  ///   - roots: What verified heads name.
+  ///   - refusal: Why a revision that no head names is not taken for itself; nil if it is.
+  ///   - isJoin: Whether a revision without a signature is what joining gives of those that it names.
   init(
-    _ all: [Found], named roots: Set<ContentDigest>, isVouchedFor: (ContentDigest) -> Bool
-  ) {
+    _ all: [Found], named roots: Set<ContentDigest>,
+    refusal: (Found) -> UnvouchedRevision.Refusal?,
+    isJoin: (Found) throws(VaultError) -> Bool
+  ) throws(VaultError) {
+    // One may lie there under the keys of several epochs.
     let byDigest = Dictionary(all.map { ($0.digest, $0) }) { first, _ in first }
-    var reached = roots.union(all.map(\.digest).filter(isVouchedFor))
+    let all = byDigest.values.sorted { $0.digest < $1.digest }
+    var refusals: [ContentDigest: UnvouchedRevision.Refusal] = [:]
+    var joins: [ContentDigest: [Found]] = [:]
+    var vouchedFor = roots
+    for found in all {
+      guard let refusal = refusal(found) else {
+        vouchedFor.insert(found.digest)
+        continue
+      }
+      refusals[found.digest] = refusal
+      guard found.revision.isUnsignedJoin else { continue }
+      for part in Set(found.revision.previous) { joins[part, default: []].append(found) }
+    }
+    var reached = vouchedFor
     var waiting = Array(reached)
     while let digest = waiting.popLast() {
-      for older in byDigest[digest]?.revision.previous ?? [] where reached.insert(older).inserted {
+      let revision = byDigest[digest]?.revision
+      for older in revision?.previous ?? [] where !reached.contains(older) {
+        guard let revision, let old = byDigest[older]?.revision, revision.mayReplace(old) else {
+          continue
+        }
+        reached.insert(older)
         waiting.append(older)
+      }
+      for join in joins[digest] ?? [] where !vouchedFor.contains(join.digest) {
+        guard join.revision.previous.allSatisfy(reached.contains), try isJoin(join) else {
+          continue
+        }
+        vouchedFor.insert(join.digest)
+        if reached.insert(join.digest).inserted { waiting.append(join.digest) }
       }
     }
     for found in all {
-      if reached.contains(found.digest) {
+      if vouchedFor.contains(found.digest) {
         vouched.append(found)
+      } else if reached.contains(found.digest) {
+        replaced.append(found)
       } else {
-        unvouched.append(
-          UnvouchedRevision(
-            digest: found.digest, title: found.revision.place.title, record: found.revision.record,
-            time: found.revision.time.milliseconds, byteCount: found.byteCount))
+        unvouched.append(UnvouchedRevision(found, refusals[found.digest] ?? .notSigned))
       }
     }
   }
 }
 
+extension FoundRevisions {
+  /// The newest revision of a record that there is.
+  func newest(of record: RecordID) -> Found? {
+    [vouched, replaced].lazy.compactMap { found in
+      found.filter { $0.revision.record == record }.max { $0.revision.time < $1.revision.time }
+    }.first
+  }
+}
+
+extension UnvouchedRevision {
+  fileprivate init(_ found: FoundRevisions.Found, _ refusal: Refusal) {
+    self.init(
+      digest: found.digest, title: found.revision.place.title, record: found.revision.record,
+      time: found.revision.time.milliseconds, byteCount: found.byteCount, refusal: refusal)
+  }
+}
+
+extension RecordRevision {
+  /// Whether this one can have replaced the other: a revision can name anything, also what was not written yet then.
+  fileprivate func mayReplace(_ older: RecordRevision) -> Bool {
+    guard record == older.record, time >= older.time else { return false }
+    return switch version.compare(to: older.version) {
+    case .dominates: true
+    // Of several joined one after the other the last one may have brought nothing that others had not seen.
+    case .equal: isUnsignedJoin
+    case .dominated, .concurrent: false
+    }
+  }
+}
+
 extension Member {
-  /// Whether nobody but this person ever had the keys.
+  /// Whether nobody but the present devices of this person ever had the keys.
   var wasNeverShared: Bool {
     register.links.history.everyone == [context.person]
+      && context.people[context.person]?.former.isEmpty ?? false
+  }
+
+  /// Why a revision that no head names is not taken; nil if whoever signed it may write the member now.
+  func refusal(of found: FoundRevisions.Found) -> UnvouchedRevision.Refusal? {
+    guard let author = found.author, let signature = found.revision.signature else {
+      return found.revision.isUnsignedJoin ? .unprovedJoin : .notSigned
+    }
+    switch context.people.trust.device(signature.certificate) {
+    case .counts: break
+    case .former: return .removedDevice(author)
+    case .waiting: return .waitingDevice(author)
+    case .unknown: return .notSigned
+    }
+    let role = register.links.role(of: author.person, now: context.clock.milliseconds())
+    guard let role, role >= .editor else { return .mayNotWrite(author) }
+    return nil
   }
 
   /// All revisions that segments of verified heads name, as far as these can be read.

@@ -31,7 +31,8 @@ extension Vault {
   /// is lost back to the newest one that can be read, and gives records that lost a part of their list of files a new
   /// revision with what is left of it.
   ///
-  /// Takes what verified heads lead to; in a member that was shared nothing else, unless it is asked for.
+  /// Takes what verified heads lead to, and what is signed by somebody who may write the member now. What else lies there is
+  /// taken only where nobody but this person's present devices ever had the keys, or where it is asked for.
   ///
   /// Only adds: nothing is removed, and a member that is whole is left alone.
   ///
@@ -102,19 +103,21 @@ extension Member {
     else { return nil }
     let all = try revisionsInObjects(progress: progress)
     let isOwn = wasNeverShared
-    let found = FoundRevisions(all, named: try namedRevisions()) { name in
-      isOwn || taken.contains { name.hex.hasPrefix($0) }
+    let found = try FoundRevisions(all, named: try namedRevisions()) { found in
+      if isOwn || taken.contains(where: found.digest.hex.hasPrefix) { return nil }
+      return refusal(of: found)
+    } isJoin: { (found) throws(VaultError) in
+      try isJoin(found.revision, found.digest)
     }
     var report = RepairReport(member: name.string)
-    report.revisionCount = found.vouched.count
+    report.revisionCount = found.vouched.count + found.replaced.count
     report.unvouched = found.unvouched
     // Without a root there is nothing to go on from: writing that down would hide what is left.
     guard entry(.root) != nil || found.vouched.contains(where: { $0.revision.record == .root })
     else { return report }
     try adopt(found.vouched)
     for record in unreadable {
-      let candidates = found.vouched.filter { $0.revision.record == record }
-      guard let best = candidates.max(by: { $0.revision.time < $1.revision.time }) else {
+      guard let best = found.newest(of: record) else {
         report.lost.append(displayPath(of: record))
         continue
       }
@@ -189,7 +192,9 @@ extension Member {
         let (digest, bytes) = try objects.opened(object.0, kind: .record)
         guard let revision = try? RecordRevision(decoding: bytes) else { continue }
         found.append(
-          FoundRevisions.Found(digest: digest, byteCount: object.1, revision: revision))
+          FoundRevisions.Found(
+            digest: digest, byteCount: object.1, revision: revision,
+            author: author(of: revision, bytes)))
       } catch {
         switch error {
         case .damaged, .missing: continue

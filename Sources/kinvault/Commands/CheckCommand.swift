@@ -35,10 +35,11 @@ struct CheckCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "With --repair: take also this revision, which nothing vouches for (the first digits of its id).",
+      "With --repair: take also this revision, which was left alone (the first digits of its id).",
       discussion:
-        "In a member that was ever shared, whoever had its keys can have put files there. Such a revision is listed, "
-        + "with its time and size, and taken only if you name it.",
+        "Of what no list names any more, what is signed by somebody who may write the member now is taken. Anything else "
+        + "can have been put there by whoever once had the keys: it is listed, with its time and size and why it was left "
+        + "alone, and taken only if you name it.",
       valueName: "id"))
   var take: [String] = []
 
@@ -63,15 +64,16 @@ struct CheckCommand: ParsableCommand {
     if let remote, !repair { return try check(remote) }
     if let remote { try mend(from: remote) }
     let bar = ProgressBar(readData ? .bytes : .items)
-    let (repairs, report) = try access.withVault(repair ? .writing : .reading) { vault in
+    var (printed, hasProblems) = try access.withVault(repair ? .writing : .reading) { vault in
       defer { bar.finish() }
       let repairs =
         repair
         ? try vault.repair(taking: take.map { $0.lowercased() }, progress: { bar.update($0) }) : []
       let report = try vault.check(readsData: readData, progress: { bar.update($0) })
-      return (repairs, report)
+      let printed = try CheckPrint(
+        report: report, repairs: repairs, readData: readData, authors: AuthorshipText(vault: vault))
+      return (printed, report.problems.contains { $0.severity > .note })
     }
-    var printed = CheckPrint(report: report, repairs: repairs, readData: readData)
     if !json { printed.print() }
     if let remote {
       let there = try examine(remote)
@@ -79,11 +81,8 @@ struct CheckCommand: ParsableCommand {
       printed.remote = there
     }
     if json { try JSONOutput.print(printed) }
-    if report.problems.contains(where: { $0.severity > .note })
-      || printed.remote?.hasProblems ?? false
-    {
-      throw CommandError.problemsFound
-    }
+    hasProblems = hasProblems || printed.remote?.hasProblems ?? false
+    if hasProblems { throw CommandError.problemsFound }
   }
 }
 

@@ -42,7 +42,11 @@ struct AuthorshipText {
   /// Nil unless it is signed.
   func row(_ authorship: Authorship) -> Row? {
     guard case .signed(let author) = authorship else { return nil }
-    return Row(
+    return row(author)
+  }
+
+  func row(_ author: Authorship.Author) -> Row {
+    Row(
       device: author.device.hex,
       deviceName: author.person == vault.person ? vault.name(of: author.device) : nil,
       person: author.person.hex, personName: people.name(of: author.person),
@@ -55,6 +59,28 @@ struct AuthorshipText {
     case .signed: "signed"
     case .joined: "joined"
     case .brought: "brought"
+    }
+  }
+
+  /// Why a revision was left alone, for a table.
+  func reason(_ refusal: UnvouchedRevision.Refusal) -> String {
+    switch refusal {
+    case .notSigned: "not signed"
+    case .unprovedJoin: "joined from what is not taken"
+    case .removedDevice(let author): "signed by \(name(of: author))"
+    case .waitingDevice(let author):
+      "signed by \(name(of: author)), a device that waits for its owner\u{2019}s words"
+    case .mayNotWrite(let author): "signed by \(name(of: author)), who may not write here"
+    }
+  }
+
+  static func word(_ refusal: UnvouchedRevision.Refusal) -> String {
+    switch refusal {
+    case .notSigned: "notSigned"
+    case .unprovedJoin: "unprovedJoin"
+    case .removedDevice: "removedDevice"
+    case .waitingDevice: "waitingDevice"
+    case .mayNotWrite: "mayNotWrite"
     }
   }
 

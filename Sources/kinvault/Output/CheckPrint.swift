@@ -29,6 +29,28 @@ struct CheckPrint: Encodable {
     var record: String
     var time: String
     var bytes: UInt64
+    /// `notSigned`, `unprovedJoin`, `removedDevice`, `waitingDevice` or `mayNotWrite`.
+    var refusal: String
+    var signedBy: AuthorshipText.Row?
+    private var reason: String
+
+    enum CodingKeys: String, CodingKey {
+      case id, title, record, time, bytes, refusal, signedBy
+    }
+
+    init(_ found: UnvouchedRevision, _ authors: AuthorshipText) {
+      id = found.digest.hex
+      title = found.title.string
+      record = found.record.hex
+      time = DateText.utc(milliseconds: found.time)
+      bytes = found.byteCount
+      refusal = AuthorshipText.word(found.refusal)
+      signedBy = found.refusal.author.map(authors.row)
+      reason = authors.reason(found.refusal)
+    }
+
+    /// For a table.
+    var cells: [String] { [title, time, ByteCount.text(bytes), String(id.prefix(16)), reason] }
   }
 
   struct CutRow: Encodable {
@@ -55,7 +77,9 @@ struct CheckPrint: Encodable {
   /// What a remote holds, where that was mended as well.
   var remote: RemoteCheckPrint?
 
-  init(report: CheckReport, repairs: [RepairReport], readData: Bool) {
+  init(
+    report: CheckReport, repairs: [RepairReport], readData: Bool, authors: AuthorshipText
+  ) {
     members = report.memberCount
     records = max(0, report.recordCount - report.memberCount)
     objects = report.objectCount
@@ -79,11 +103,7 @@ struct CheckPrint: Encodable {
         cut: $0.cut.map {
           CutRow(path: $0.path, files: $0.keptCount, filesOfOlderRevisions: $0.takenBackCount)
         },
-        unvouched: $0.unvouched.map {
-          UnvouchedRow(
-            id: $0.digest.hex, title: $0.title.string, record: $0.record.hex,
-            time: DateText.utc(milliseconds: $0.time), bytes: $0.byteCount)
-        })
+        unvouched: $0.unvouched.map { UnvouchedRow($0, authors) })
     }
   }
 
@@ -138,12 +158,10 @@ struct CheckPrint: Encodable {
   private func print(_ unvouched: [UnvouchedRow]) {
     guard let first = unvouched.first else { return }
     Terminal.writeLine(
-      "  \(counted(unvouched.count, "revision")) lie in the folder that nothing vouches for, and were left there: whoever "
-        + "once could read this member may have put them there.")
-    var table = Table("TITLE", "WRITTEN", "SIZE", "ID")
-    for row in unvouched {
-      table.add([row.title, row.time, ByteCount.text(row.bytes), String(row.id.prefix(16))])
-    }
+      "  Left alone: \(counted(unvouched.count, "revision")) in the folder that nobody who may write here has signed. "
+        + "Whoever once could read this member can have put such files there.")
+    var table = Table("TITLE", "WRITTEN", "SIZE", "ID", "WHY")
+    for row in unvouched { table.add(row.cells) }
     table.print(orElse: "")
     Terminal.writeLine(
       """
