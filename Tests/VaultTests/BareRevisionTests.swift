@@ -122,6 +122,27 @@ import VaultTrust
     #expect(try #require(adults.anna.emma?.entry(note)).revision == join)
   }
 
+  /// Ben may write, but what he says of the counters of Anna's device is not to be gone on from: above the greatest there is
+  /// none.
+  @Test func aCounterOfAnothersMakingIsNotGoneOnFrom() throws {
+    let bens = try #require(adults.ben.emma)
+    let annas = adults.anna.vault.device
+    let dropped = try drop(
+      revision(in: bens, signedBy: adults.ben, "PENICILLIN: severe; nuts") {
+        $0.version[annas] = Limits.number
+      }, with: bens)
+    try loseHeads()
+    #expect(try repair().unvouched.isEmpty)
+    let emma = try #require(adults.anna.emma)
+    #expect(emma.entry(note)?.revision == dropped)
+    try adults.anna.write("Visit")
+    let counter = try #require(emma.heads.withLock { $0.last(of: annas)?.counter })
+    #expect(counter < 1000)
+    try adults.anna.reopen()
+    #expect(try adults.anna.vault.check(readsData: true).hasDamage == false)
+    #expect(try adults.anna.titles.contains("Visit"))
+  }
+
   // MARK: Who may not
 
   /// Finding 7 of the review, by an editor who was taken out since.

@@ -133,9 +133,13 @@ extension Member {
 
   private func adopt(_ found: [FoundRevisions.Found]) throws(VaultError) {
     let own = context.device.id
+    let isAlone = wasNeverShared
     try heads.withLock { (heads) throws(VaultError) in
       for one in found {
-        heads.counterFloor = max(heads.counterFloor, one.revision.version[own])
+        // What others say of this device's counters they can make up, and above the greatest there is none.
+        if isAlone || one.author?.device == own {
+          heads.counterFloor = max(heads.counterFloor, one.revision.version[own])
+        }
         heads.note(one.revision.time, by: context.clock)
         let entry = try rebuiltEntry(one.revision, named: one.digest)
         manifest.withLock { _ = $0.apply(entry) }
