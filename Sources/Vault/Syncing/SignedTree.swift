@@ -150,7 +150,8 @@ package struct SignedTree: Sendable {
 
   /// The files with these bytes at `path`, whatever stands there.
   func holding(_ path: VaultPath, _ bytes: [UInt8]) -> SignedFiles {
-    var store = store
+    // On top of the others: a copy of them would cost as much as they are many.
+    var store = OverlayStore(store)
     store.add(BlobPath(path.string), bytes)
     return SignedFiles(store: store, binding: files.binding)
   }
