@@ -114,13 +114,13 @@ import VaultTrust
       emma, by: mallory, as: family.annasPlace, [.give(mallory.person, .owner)])
     _ = family.world.leave(emma, by: mallory)
     let people: Set = [family.anna.id, family.ben.id, family.carl.id]
-    #expect(try #require(family.world.trust().members[emma]).named == people)
+    #expect(try #require(family.world.trust().members[emma]).vouched == people)
     let gift = family.world.link(
       emma, by: family.annaDesk, as: family.annasPlace, [.give(dora.person, .viewer)])
     _ = family.world.link(
       emma, by: family.annaDesk, as: family.annasPlace, follows: [gift], [.take(dora.person)])
     // Also who was let out again.
     #expect(
-      try #require(family.world.trust().members[emma]).named == people.union([dora.person.id]))
+      try #require(family.world.trust().members[emma]).vouched == people.union([dora.person.id]))
   }
 }

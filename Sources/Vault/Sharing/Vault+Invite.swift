@@ -121,7 +121,7 @@ extension Vault {
     return people
   }
 
-  private func openInvitations(now: UInt64) throws(VaultError) -> [OpenInvitation] {
+  func openInvitations(now: UInt64) throws(VaultError) -> [OpenInvitation] {
     try personalProfile().invitations.filter { $0.secret != nil && $0.until > now }
   }
 

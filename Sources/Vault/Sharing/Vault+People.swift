@@ -34,9 +34,7 @@ extension Vault {
     try context.reloadPeople()
     let profile = try personalProfile()
     let acquaintances = Dictionary(profile.people.map { ($0.person, $0) }) { first, _ in first }
-    var spokenOf = Set(acquaintances.keys)
-    for answers in try answersToOpenInvitations() { spokenOf.formUnion(answers) }
-    for member in members { spokenOf.formUnion(member.register.links.history.named) }
+    let vouching = try vouching(by: profile)
     let told = toldNames(to: acquaintances)
     return context.people.persons.map { id, person in
       let known = acquaintances[id]
@@ -46,7 +44,7 @@ extension Vault {
         id: id, name: name, toldName: name.isEmpty ? told[id] : nil,
         verification: known?.verification ?? .trustedOnFirstUse,
         since: known?.time ?? person.since, isSelf: isSelf,
-        isSpokenOf: isSelf || spokenOf.contains(id))
+        isSpokenOf: isSelf || vouching.people.contains(id))
     }.sorted { left, right in
       if left.isSelf != right.isSelf { return left.isSelf }
       return (left.name, left.id) < (right.name, right.id)

@@ -48,16 +48,6 @@ extension MemberHistory {
   /// Everyone who was ever given anything by a link that counts.
   package var everyone: Set<PersonID> { Set(remainders.keys) }
 
-  /// Whom a person speaks of who can open the member: who made it, and who wrote or is named in a link that counts.
-  package var named: Set<PersonID> {
-    var people: Set<PersonID> = [root.person]
-    for number in graph.ids.indices where verdicts[number] == .counts {
-      people.insert(graph.links[number].person)
-      people.formUnion(graph.links[number].changes.map(\.person))
-    }
-    return people
-  }
-
   /// The last leaving of the person that counts, with what they keep; nil if there is none.
   package func leaving(of person: PersonID) -> (id: StatementID, keeps: Role?)? {
     for number in graph.ids.indices.reversed() where verdicts[number] == .counts {

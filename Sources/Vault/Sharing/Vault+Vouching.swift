@@ -1,0 +1,57 @@
+import VaultCrypto
+import VaultModel
+import VaultTrust
+
+extension Vault {
+  /// For whom this person vouches: whom they know, who answered an invitation of theirs, and who is named in the members
+  /// that show to them.
+  package func vouching() throws(VaultError) -> Vouching {
+    try vouching(by: personalProfile())
+  }
+
+  /// The same, remembered for syncs without the keys.
+  package func rememberedVouching() throws(VaultError) -> Vouching {
+    let vouching = try vouching()
+    let known = try context.state.loadVouching(of: person)
+    if known?.people != vouching.people || known?.members != vouching.members, !isReadOnly {
+      try context.state.storeVouching(vouching)
+    }
+    return vouching
+  }
+
+  func vouching(by profile: PersonalProfile) throws(VaultError) -> Vouching {
+    let members = members
+    var vouching = Vouching(
+      own: person, people: profile.people.map(\.person), members: members.map(\.id))
+    for answers in try answersToOpenInvitations() { vouching.note(answers: answers) }
+    vouching.judge(members.map(\.register.links.history))
+    return vouching
+  }
+
+  /// Which of these people, of whom nothing else need be here, show by their introductions that they know the secret of an
+  /// invitation of this person's that is still open; by invitation.
+  package func answers(
+    in introductions: [PersonID: [UInt8]]
+  ) throws(VaultError) -> [[PersonID]] {
+    if introductions.isEmpty { return [] }
+    return try openInvitations(now: context.clock.milliseconds()).map { invitation in
+      introductions.filter { isAnswer($0.value, of: $0.key, to: invitation) }.map(\.key)
+    }
+  }
+
+  private func isAnswer(
+    _ file: [UInt8], of other: PersonID, to invitation: OpenInvitation
+  ) -> Bool {
+    guard let secret = invitation.secret else { return false }
+    let key = InvitationSecret(secret).sealingKey(inviter: person, binding: context.binding)
+    do {
+      let body = try IntroductionBody(decoding: SignedFile(decoding: file).body)
+      guard body.person == other, body.invitation == invitation.id else { return false }
+      _ = try context.signedFiles.open(
+        body.sealed, with: key, .introduction, .introduction(other), counter: 0)
+      return true
+    } catch {
+      return false
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import VaultModel
+import VaultTrust
+
+/// Who is vouched for, as the tree shows.
+extension SignedTree {
+  /// The same with what these members say. One whose root does not hold says nothing.
+  package func extending(
+    _ vouching: Vouching, by members: some Sequence<MemberID>
+  ) throws(VaultError) -> Vouching {
+    var histories: [MemberHistory] = []
+    for member in members {
+      do throws(VaultError) { histories.append(try links(of: member).history) } catch {
+        switch error {
+        case .damaged, .missing: continue
+        default: throw error
+        }
+      }
+    }
+    var extended = vouching
+    extended.judge(histories)
+    return extended
+  }
+
+  /// Who made a member, if its root holds.
+  package func creator(of member: MemberID) throws(VaultError) -> PersonID? {
+    do throws(VaultError) { return try links(of: member).creator } catch {
+      switch error {
+      case .damaged, .missing: return nil
+      default: throw error
+      }
+    }
+  }
+
+  /// Whether the person has closings that count.
+  package func holds(_ person: PersonID) -> Bool { people[person] != nil }
+
+  /// Whose device it is, whether it counts or not; nil for one that nobody certified.
+  package func person(of device: DeviceID) -> PersonID? {
+    people.persons.values.first { $0.anyCertificate(of: device) != nil }?.id
+  }
+}
