@@ -51,7 +51,7 @@ let package = Package(
     .target(
       name: "VaultSync",
       dependencies: [
-        "VaultModel", "VaultCrypto", "BlobStore", "Vault",
+        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "Vault",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(

@@ -62,9 +62,11 @@ extension BlobStore {
   ///   - depth: A folder this many levels down is visited itself, with its kind, and not entered, so that a hostile
   ///     tree ends somewhere.
   ///   - limit: After so many blobs and steps it throws `endlessListing`: a hostile store may go on for ever.
+  ///   - entering: Whether a folder is to be entered. Stores that list a whole tree at once do not ask.
   ///   - visit: Called with the path, or nil for a name that no path can have; the name is then only to be reported.
   package func walk(
     under folder: BlobPath, depth: Int = 16, limit: Int = 20_000_000,
+    entering: (BlobPath) -> Bool = { _ in true },
     visit: (BlobPath?, BlobEntry) throws(BlobStoreError) -> WalkDecision
   ) throws(BlobStoreError) {
     let top = folder.partCount
@@ -78,6 +80,7 @@ extension BlobStore {
         if try visit(found.path, found.entry) == .stop { return }
       }
       for next in page.unvisited.reversed() {
+        if next.folder != position.folder, !entering(next.folder) { continue }
         if next.folder != position.folder && next.folder.partCount - top >= depth {
           let entry = BlobEntry(name: next.folder.name, kind: .folder, size: 0, fingerprint: 0)
           if try visit(next.folder, entry) == .stop { return }

@@ -38,8 +38,10 @@ package struct RemoteSync: Sendable {
   package func run(
     progress: @escaping @Sendable (WorkProgress) -> Void = { _ in }
   ) throws(SyncError) -> SyncReport {
-    try SyncRun(
-      home: SyncHome(vault), remote: remote, name: name, options: options, elsewhere: elsewhere
+    let vouching = try keeping { () throws(VaultError) in try vault.rememberedVouching() }
+    return try SyncRun(
+      home: SyncHome(vault, vouching: vouching), remote: remote, name: name, options: options,
+      elsewhere: elsewhere
     ).run(progress) { (session) throws(SyncError) in
       var (exchange, members) = try look(session)
       if options.direction != .push {

@@ -16,6 +16,10 @@ package struct SyncOptions: Hashable, Sendable {
   /// Looks into every folder of the remote, also where nothing seems to have changed, and sees that no object is
   /// missing there.
   package var looksEverywhere = false
+  /// Takes also what people have put there for whom nobody vouches, whatever it weighs.
+  package var takesStrangers = false
+  /// How much of strangers' files may be here in all before no more is taken.
+  package var strangersLimit = CargoQuota.limit
   /// How many requests may be under way at once: a few for a disk, more for a store far away.
   package var threadCount = 4
 

@@ -20,21 +20,30 @@ package enum VaultClone {
 
   /// Fills a folder, which is made if it is missing.
   ///
+  /// - Parameters:
+  ///   - known: Whose files come whatever they weigh: who has invited this person. Of everyone else, of whom nothing can be
+  ///     known yet, those come that fit into what a vault takes of strangers, the smallest first.
+  ///   - takesStrangers: Takes everyone.
   /// - Throws: `noVault` when the remote holds none, `notThisVault` when it is of a kind that is not known,
   ///   `folderNotEmpty` when the folder has anything in it but what an interrupted clone of this vault left.
   package static func begin(
-    from remote: any BlobStore, into folder: FilePath
+    from remote: any BlobStore, into folder: FilePath, knowing known: Set<PersonID> = [],
+    takesStrangers: Bool = false
   ) throws(SyncError) -> Beginning {
     let store: DirectoryStore
     do throws(BlobStoreError) { store = try DirectoryStore(making: folder) } catch {
       throw .vault(VaultError(error))
     }
-    return try begin(from: remote, into: store, called: folder.string)
+    return try begin(
+      from: remote, into: store, called: folder.string, knowing: known,
+      takesStrangers: takesStrangers)
   }
 
   /// `begin` in any store; `name` is what the folder is called in messages.
   static func begin(
-    from remote: any BlobStore, into store: any LocalStore, called name: String
+    from remote: any BlobStore, into store: any LocalStore, called name: String,
+    knowing known: Set<PersonID> = [], takesStrangers: Bool = false,
+    strangersLimit: CargoWeight = CargoQuota.limit
   ) throws(SyncError) -> Beginning {
     let description = try Self.description(of: remote)
     try requireFree(store, for: description, called: name)
@@ -44,7 +53,11 @@ package enum VaultClone {
       try SignedTree(vault: description.vault, store: store).adding(files)
     }
     let personCount = tree.personCount
+    let left =
+      takesStrangers ? [:] : try Self.left(files, known, besides: store, strangersLimit)
+    if !left.isEmpty { problems.append(.strangers(leftByClone: left)) }
     for (path, bytes) in files.sorted(by: { $0.key.cloneRank < $1.key.cloneRank }) {
+      if let owner = CargoOwner(path), left[owner] != nil { continue }
       do throws(VaultError) { _ = try tree.verify(path, bytes) } catch {
         // Of no use to anyone, and of no harm.
         if case .signedByRemovedDevice = error { continue }
@@ -119,6 +132,37 @@ package enum VaultClone {
       guard isRead else { throw .tooManyPeople(fileCount: paths.count) }
     }
     return files
+  }
+
+  /// Those for whom there is no room, with what their files weigh.
+  private static func left(
+    _ files: [VaultPath: [UInt8]], _ known: Set<PersonID>, besides store: any LocalStore,
+    _ limit: CargoWeight
+  ) throws(SyncError) -> [CargoOwner: CargoWeight] {
+    let here: LocalLook
+    do throws(BlobStoreError) { here = try LocalLook(store) } catch {
+      throw .vault(VaultError(error))
+    }
+    var room = limit
+    var weights: [CargoOwner: CargoWeight] = [:]
+    for (path, bytes) in files {
+      guard let owner = CargoOwner(path) else { continue }
+      if case .person(let person) = owner, known.contains(person) { continue }
+      if here.files.contains(path) {
+        room = room.less(CargoWeight(fileCount: 1, byteCount: UInt64(bytes.count)))
+      } else {
+        weights[owner, default: CargoWeight()].add(byteCount: UInt64(bytes.count))
+      }
+    }
+    let order = weights.sorted {
+      ($0.value.byteCount, $0.value.fileCount, $0.key)
+        < ($1.value.byteCount, $1.value.fileCount, $1.key)
+    }
+    for (owner, weight) in order where weight.fits(room) {
+      weights[owner] = nil
+      room = room.less(weight)
+    }
+    return weights
   }
 
   private static func read(

@@ -2,24 +2,26 @@ import BlobStore
 import Synchronization
 import VaultModel
 
-/// A store that somebody has filled: in `folder` it shows so many files of people whom nobody knows, of 1 MiB each.
+/// A store that somebody has filled: it shows so many closings of a person, of 1 MiB each.
 final class HeavyStore: BlobStore {
   private let inner: any BlobStore
   private let fileCount: Int
+  private let person: String
   private let reads = Mutex(0)
 
-  init(_ inner: any BlobStore, fileCount: Int) {
+  /// - Parameter person: By default one whom nobody knows.
+  init(_ inner: any BlobStore, fileCount: Int, of person: PersonID? = nil) {
     (self.inner, self.fileCount) = (inner, fileCount)
+    self.person = person?.hex ?? String(repeating: "ab", count: 32)
   }
 
   /// How many of them were read.
   var readCount: Int { reads.withLock { $0 } }
 
-  private static let person = String(repeating: "ab", count: 32)
   private static let size = 1 << 20
 
-  private static func isHeavy(_ path: String) -> Bool {
-    path.hasPrefix("people/\(person)/closings/")
+  private func isHeavy(_ path: BlobPath) -> Bool {
+    path.string.hasPrefix("people/\(person)/closings/00000")
   }
 
   func list(_ folder: BlobPath) throws(BlobStoreError) -> [BlobEntry] {
@@ -32,9 +34,9 @@ final class HeavyStore: BlobStore {
         }).listed()
     }
     switch folder.string {
-    case "people": return added([Self.person], .folder)
-    case "people/\(Self.person)": return added(["closings"], .folder)
-    case "people/\(Self.person)/closings":
+    case "people": return added([person], .folder)
+    case "people/\(person)": return added(["closings"], .folder)
+    case "people/\(person)/closings":
       return added(
         (0..<fileCount).map { number in
           let digits = String(number, radix: 16)
@@ -45,7 +47,7 @@ final class HeavyStore: BlobStore {
   }
 
   func read(_ path: BlobPath, limit: Int) throws(BlobStoreError) -> [UInt8] {
-    guard Self.isHeavy(path.string) else { return try inner.read(path, limit: limit) }
+    guard isHeavy(path) else { return try inner.read(path, limit: limit) }
     reads.withLock { $0 += 1 }
     return Array(repeating: 7, count: Self.size)
   }

@@ -259,7 +259,8 @@ import VaultTrust
 
   /// 100,000 files of 1 MiB that nobody has signed: 64 MiB of them at most are ever in memory, and keep nothing out.
   @Test func moreThanFitsIntoMemory() throws {
-    let hostile = HeavyStore(usb, fileCount: RemoteLook.nameLimit / 2)
+    let hostile = HeavyStore(
+      usb, fileCount: RemoteLook.nameLimit / 2, of: family[0].vault.person)
     let edit = RecordEdit.newRecord("Liam goes on")
     _ = try liam.commit([edit])
     try family[0].sync(usb)

@@ -12,6 +12,13 @@ struct RemoteMemoryEncodingTests {
       RemoteMemory.Finding(kind: .massChange, text: "members/ab:  would delete\nmuch"),
       RemoteMemory.Finding(kind: .fork, text: "x"),
     ]
+    memory.vouched = .random()
+    memory.leftCargo = [
+      .person(.random()): RemoteMemory.LeftCargo(
+        mark: .max, weight: CargoWeight(fileCount: 3, byteCount: 1 << 40)),
+      .member(.random()): RemoteMemory.LeftCargo(mark: 0, weight: CargoWeight()),
+    ]
+    memory.lastCargoLook = memory.leftCargo.keys.first
     let bytes = memory.encoded()
     let again = try #require(RemoteMemory(decoding: bytes))
     #expect(again == memory)

@@ -11,6 +11,8 @@ import VaultModel
 struct SyncingAdult {
   let store: MemoryStore
   let vault: Vault
+  /// How much of strangers' files is taken.
+  var strangersLimit = CargoQuota.limit
   /// Empty for the family's person.
   let words: [String]
 
@@ -34,10 +36,13 @@ struct SyncingAdult {
 
   @discardableResult
   func sync(
-    _ remote: MemoryStore, as name: String = "usb", looksEverywhere: Bool = false
+    _ remote: any BlobStore, as name: String = "usb", looksEverywhere: Bool = false,
+    takesStrangers: Bool = false
   ) throws -> SyncReport {
     var options = SyncOptions()
     options.looksEverywhere = looksEverywhere
+    options.takesStrangers = takesStrangers
+    options.strangersLimit = strangersLimit
     return try RemoteSync(
       vault: vault, remote: remote, name: #require(RemoteName(name)), options: options
     ).run()

@@ -54,7 +54,8 @@ package struct RemoteCheck: Sendable {
     options.threadCount = threadCount
     // Without a memory, so that every signed file is read and verified.
     let session = SyncSession(
-      home: SyncHome(vault), name: nil, remote: remote, nearer: nil, memory: RemoteMemory(),
+      home: SyncHome(vault, vouching: nil), name: nil, remote: remote, nearer: nil,
+      memory: RemoteMemory(),
       options: options,
       progress: progress)
     var report = RemoteCheckReport()

@@ -56,6 +56,8 @@ package struct LockedSync: Sendable {
     _ member: MemberID, _ paths: [VaultPath], _ session: SyncSession, _ exchange: SignedExchange
   ) throws(SyncError) {
     let plans = paths.map { ($0, exchange.plan($0)) }
+    // What strangers have there waits for a sync that can put it in place.
+    if exchange.cargo.rooms[member] != nil { return }
     for (path, plan) in plans { exchange.note(plan, path) }
     let wanted = plans.filter { $0.1.action == .take }.map(\.0)
     let own = VaultPath.head(member, home.device)

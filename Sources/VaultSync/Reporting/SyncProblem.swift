@@ -26,6 +26,8 @@ package struct SyncProblem: Hashable, Sendable {
     case endlessListing
     /// More signed files are news on the remote than are taken at once.
     case tooMuchNew
+    /// What people have put there for whom nobody vouches, and there is no room for.
+    case strangers
     /// A file on the remote that is no part of a vault.
     case foreignFile
     /// What is here is damaged or not whole, and is not carried on.
@@ -210,6 +212,39 @@ extension SyncProblem {
       "\(all) files of people and members are new on the remote, more than 64 MiB, which no family has. What is known here "
         + "and the smaller ones were looked at, \(count) were left, and not taken. Look who can write to the remote, "
         + "and take out of its folders people and members what is not yours.")
+  }
+
+  /// - Parameter left: What was left on the remote, with what it weighs at least.
+  static func strangers(
+    _ left: [CargoOwner: CargoWeight], on remote: RemoteName?
+  ) -> SyncProblem {
+    let weight = left.values.reduce(into: CargoWeight()) { $0 += $1 }
+    let peopleCount = left.keys.count { if case .person = $0 { true } else { false } }
+    let memberCount = left.count - peopleCount
+    var who: [String] = []
+    if peopleCount > 0 { who.append(peopleCount == 1 ? "a person" : "\(peopleCount) people") }
+    if memberCount > 0 { who.append(memberCount == 1 ? "a member" : "\(memberCount) members") }
+    let limit = CargoQuota.limit
+    return SyncProblem(
+      .strangers, .note, path: peopleCount > 0 ? "people" : "members",
+      "The remote has files of \(who.joined(separator: " and ")) that nobody has let in whom you know: "
+        + "\(weight.fileCount) files and \(megabytes(weight.byteCount)) at least. Of such files no more than "
+        + "\(limit.fileCount) and \(megabytes(limit.byteCount)) are taken, and these were left there; what is yours is not "
+        + "concerned. If you know whose they are, this takes them all: kinvault sync \(remote?.string ?? "NAME") --all"
+    )
+  }
+
+  static func strangers(leftByClone left: [CargoOwner: CargoWeight]) -> SyncProblem {
+    let weight = left.values.reduce(into: CargoWeight()) { $0 += $1 }
+    return SyncProblem(
+      .strangers, .note, path: "people",
+      "The remote has more people than any family: of those of whom nothing is known yet \(left.count) were left there, "
+        + "\(weight.fileCount) files of \(megabytes(weight.byteCount)). If your words are said to be nobody's, you are "
+        + "one of them; this takes them all: kinvault clone --all")
+  }
+
+  private static func megabytes(_ count: UInt64) -> String {
+    count < 1 << 20 ? "\(count >> 10) KiB" : "\(count >> 20) MiB"
   }
 
   static func differs(_ path: VaultPath) -> SyncProblem {

@@ -43,6 +43,7 @@ struct AuditSync {
     for path in paths.sorted(by: { $0.string < $1.string }) {
       // The own log has its end here; a segment of it that is not here any more stays where it is.
       if case .auditSegment(session.home.device, _) = path { continue }
+      guard try isCarried(path) else { continue }
       guard let file = try exchange.fetched(path) else { continue }
       taken.append((path, file.bytes, file.facts))
       session.tally(.pull, path, byteCount: UInt64(file.bytes.count))
@@ -50,6 +51,19 @@ struct AuditSync {
     if session.options.isDryRun { return }
     let files = taken
     try keeping { () throws(VaultError) in try vault.place(files) }
+  }
+
+  /// Whether the log is of somebody whose files are carried: a stranger's is left, and of whom nothing is here nothing is
+  /// said.
+  private func isCarried(_ path: VaultPath) throws(SyncError) -> Bool {
+    guard let vouching = session.home.vouching, !session.options.takesStrangers,
+      case .auditSegment(let device, _) = path
+    else { return true }
+    guard let person = exchange.tree.person(of: device) else {
+      return session.memory.leftCargo.isEmpty
+    }
+    if vouching.people.contains(person) { return true }
+    return try exchange.vouchesForFolder(of: person, vouching)
   }
 
   private func push(_ paths: Set<VaultPath>) throws(SyncError) {

@@ -38,7 +38,7 @@ struct MemberPull {
       session.change { $0.untakenHeadCount += incoming.count }
       return 0
     }
-    if coverage.counters.isEmpty {
+    if coverage.counters.isEmpty, exchange.cargo.rooms[member.id] == nil {
       try PackPull(
         session: session, member: member.id, objects: member.objects,
         recordCount: incoming.reduce(0) { $0 + $1.entries.count { !isKnown($0) } }
@@ -70,7 +70,8 @@ struct MemberPull {
         transfers[kind]
         ?? PullTransfer(
           session: session, objects: member.objects, epoch: kind.epoch,
-          coverage: kind.isCovered ? coverage : Coverage())
+          coverage: kind.isCovered ? coverage : Coverage(),
+          room: exchange.cargo.rooms[member.id])
     }
   }
 

@@ -10,6 +10,8 @@ final class PullTransfer: ObjectTransfer {
   private let epoch: StatementID
   /// What the heads that were here when the sync began name.
   private let coverage: Coverage
+  /// What may come of a stranger's member; nil for any other.
+  private let room: CargoRoom?
   /// What is here with everything it names, as far as this sync has seen.
   private let complete = Mutex<Set<ContentDigest>>([])
   /// Revisions that were not here before.
@@ -17,11 +19,15 @@ final class PullTransfer: ObjectTransfer {
   /// Revisions that are here under other keys only, each before those that it replaced.
   private let unsealed = Mutex<[ContentDigest]>([])
 
-  init(session: SyncSession, objects: ObjectStore, epoch: StatementID, coverage: Coverage) {
+  init(
+    session: SyncSession, objects: ObjectStore, epoch: StatementID, coverage: Coverage,
+    room: CargoRoom? = nil
+  ) {
     self.session = session
     self.objects = objects
     self.epoch = epoch
     self.coverage = coverage
+    self.room = room
   }
 
   /// A walk came to its end: these need not be walked again.
@@ -167,6 +173,7 @@ final class PullTransfer: ObjectTransfer {
     } catch {
       throw error.concernsOneFile ? .object(VaultError(error)) : .fatal(.remote(error))
     }
+    if let room, !room.take(byteCount: file.count) { throw .object(.moreThanListed(path.string)) }
     do throws(VaultError) {
       return try objects.authenticate(name, kind: kind, file: file)
     } catch {

@@ -13,6 +13,8 @@ struct RemoteLook: Sendable {
   var searched: Set<MemberID> = []
   /// Members whose folder could not be listed to its end.
   var givenUp: Set<MemberID> = []
+  /// Folders that were not looked into: what strangers have there was left before.
+  var passedBy: Set<CargoOwner> = []
 
   func heads(of member: MemberID) -> [DeviceID] {
     files.keys.compactMap { path in
@@ -22,6 +24,20 @@ struct RemoteLook: Sendable {
 }
 
 extension RemoteLook {
+  /// The same as if these files were not there, nor the members that have nothing else and are not here.
+  func without(_ left: Set<VaultPath>, besides local: LocalLook) -> RemoteLook {
+    if left.isEmpty { return self }
+    var look = self
+    look.files = files.filter { !left.contains($0.key) }
+    let remaining = Set(look.files.keys.map(\.owner))
+    for case .member(let member) in Set(left.map(\.owner))
+    where !local.members.contains(member) && !remaining.contains(.member(member)) {
+      look.members.remove(member)
+      look.searched.remove(member)
+    }
+    return look
+  }
+
   /// More names in one folder than any family has.
   static let nameLimit = 100_000
 }
@@ -32,6 +48,14 @@ struct RemoteLooking {
   let session: SyncSession
   /// The signed files that are here.
   let local: Set<VaultPath>
+  /// What is not looked into.
+  let skipping: CargoSkipping
+
+  init(session: SyncSession, local: LocalLook) {
+    self.session = session
+    self.local = local.files
+    skipping = CargoSkipping(session: session, local: local)
+  }
 
   func look() throws(SyncError) -> RemoteLook {
     var look = RemoteLook()
@@ -39,6 +63,7 @@ struct RemoteLooking {
     try listPeople(&look)
     try listMembers(&look)
     if !look.hasDescription { try requireOwnLeftovers(look) }
+    session.remember { $0.lastCargoLook = skipping.lastTurn ?? $0.lastCargoLook }
     return look
   }
 
@@ -110,8 +135,18 @@ struct RemoteLooking {
 
   private func listPeople(_ look: inout RemoteLook) throws(SyncError) {
     do throws(BlobStoreError) {
-      try session.remote.walk(under: "people", depth: 6, limit: RemoteLook.nameLimit) {
-        path, entry in
+      var passedBy: Set<CargoOwner> = []
+      defer { look.passedBy.formUnion(passedBy) }
+      try session.remote.walk(
+        under: "people", depth: 6, limit: RemoteLook.nameLimit,
+        entering: { folder in
+          guard let owner = CargoOwner(path: folder.string), skipping.skips(owner) else {
+            return true
+          }
+          passedBy.insert(owner)
+          return false
+        }
+      ) { path, entry in
         add(path, entry, to: &look)
         return .goOn
       }
@@ -131,18 +166,26 @@ struct RemoteLooking {
     }
     for entry in entries {
       if entry.isFolder, let member = MemberID(hex: entry.name) {
-        look.members.insert(member)
+        if skipping.skips(.member(member)) {
+          look.passedBy.insert(.member(member))
+        } else {
+          look.members.insert(member)
+        }
       } else {
         session.note(.foreign("members/\(entry.name)"))
       }
     }
+    let known = Known(seen: session.memory.seen, local: local)
     let results = Gathered<(MemberID, RemoteLook)>()
     let members = look.members.sorted()
     // Whoever leaves a member may have no head of it, and writes the register of their device instead.
-    let seen = session.memory.seen
-    let hasNewsOfPeople = look.files.contains { seen[$0.key]?.fingerprint != $0.value.fingerprint }
+    let left = session.memory.leftCargo
+    let hasNewsOfPeople = look.files.contains { path, entry in
+      known.seen[path]?.fingerprint != entry.fingerprint
+        && CargoOwner(path).map { left[$0] == nil } ?? true
+    }
     try session.forEach(members) { [self] (member) throws(SyncError) in
-      results.add((member, try listMember(member, hasNewsOfPeople: hasNewsOfPeople)))
+      results.add((member, try listMember(member, known, hasNewsOfPeople: hasNewsOfPeople)))
     }
     for (member, part) in results.all {
       look.files.merge(part.files) { first, _ in first }
@@ -151,8 +194,21 @@ struct RemoteLooking {
     }
   }
 
+  /// What is remembered of the remote, and what is here, by folder.
+  private struct Known: Sendable {
+    let seen: [VaultPath: RemoteMemory.Seen]
+    let seenByOwner: [VaultPath.Owner: [VaultPath]]
+    let localByOwner: [VaultPath.Owner: [VaultPath]]
+
+    init(seen: [VaultPath: RemoteMemory.Seen], local: Set<VaultPath>) {
+      self.seen = seen
+      seenByOwner = Dictionary(grouping: seen.keys, by: \.owner)
+      localByOwner = Dictionary(grouping: local, by: \.owner)
+    }
+  }
+
   private func listMember(
-    _ member: MemberID, hasNewsOfPeople: Bool
+    _ member: MemberID, _ known: Known, hasNewsOfPeople: Bool
   ) throws(SyncError) -> RemoteLook {
     var look = RemoteLook()
     let folder = BlobPath("members/\(member.hex)")
@@ -161,7 +217,7 @@ struct RemoteLooking {
       for entry in try list(heads) {
         add(heads.child(named: entry.name), entry, to: &look)
       }
-      guard hasNewsOfPeople || needsSearch(member, look) else { return look }
+      guard hasNewsOfPeople || needsSearch(member, look, known) else { return look }
       look.searched.insert(member)
       for part in ["links", "wraps"] {
         let inside = folder.appending(part)
@@ -187,33 +243,32 @@ struct RemoteLooking {
   }
 
   /// Whether more than the heads is to be listed: something about the member is new.
-  private func needsSearch(_ member: MemberID, _ look: RemoteLook) -> Bool {
-    let seen = session.memory.seen
+  private func needsSearch(_ member: MemberID, _ look: RemoteLook, _ known: Known) -> Bool {
+    let seen = known.seen
     if session.looksEverywhere || seen[.memberRoot(member)] == nil { return true }
     let isHeadNew = look.files.contains { path, entry in
       seen[path]?.fingerprint != entry.fingerprint
     }
-    let isHeadGone = seen.keys.contains { path in
-      if case .head(member, _) = path { look.files[path] == nil } else { false }
+    let seenOfMember = known.seenByOwner[.member(member)] ?? []
+    let isHeadGone = seenOfMember.contains { path in
+      if case .head = path { look.files[path] == nil } else { false }
     }
     if isHeadNew || isHeadGone { return true }
     // The folder here is a new one: what this machine remembers of the remote, it has lost.
-    let isLostHere = seen.keys.contains { path in
-      path.owner == .member(member) && path.isStatement && !local.contains(path)
-    }
-    if isLostHere { return true }
-    return local.contains { path in
-      switch path {
-      case .memberRoot(member): seen[path] == nil
-      case .link(member, _), .epochWrap(member, _): seen[path] == nil
-      default: false
-      }
+    if seenOfMember.contains(where: { $0.isStatement && !local.contains($0) }) { return true }
+    return (known.localByOwner[.member(member)] ?? []).contains { path in
+      path.isStatement && seen[path] == nil
     }
   }
 
   private func add(_ path: BlobPath?, _ entry: BlobEntry, to look: inout RemoteLook) {
     guard let path, entry.kind == .blob, let known = VaultPath(parsing: path.string) else {
       session.note(.foreign(path?.string ?? entry.name))
+      return
+    }
+    if let owner = CargoOwner(known), skipping.skips(owner) {
+      // A store that lists a whole tree shows it all the same.
+      look.passedBy.insert(owner)
       return
     }
     look.files[known] = entry

@@ -54,6 +54,10 @@ struct SealedCarry {
         session.note(SyncProblem(VaultError(error), there: path.string))
         return false
       }
+      if let room = exchange.cargo.rooms[member], !room.take(byteCount: file.count) {
+        session.note(SyncProblem(.moreThanListed(path.string), there: path.string))
+        return false
+      }
       do throws(VaultError) {
         try vault.placeSealed(name, of: member, file: file)
       } catch {

@@ -1,6 +1,7 @@
 import BlobStore
 import Vault
 import VaultModel
+import VaultTrust
 
 /// The signed files of both sides, verified: what each shows, and the bytes of what was read on the way.
 ///
@@ -9,6 +10,8 @@ final class SignedExchange: Sendable {
   let session: SyncSession
   let look: RemoteLook
   let local: LocalLook
+  /// What of strangers is taken, and what is left.
+  let cargo: Cargo
   /// The tree as it would be with what the remote shows.
   let tree: SignedTree
   /// What is here, verified. A broken file has none, and is noted.
@@ -29,23 +32,31 @@ final class SignedExchange: Sendable {
   private let bytes: [VaultPath: [UInt8]]
   private let marks: [VaultPath: RegisterState]
   private let device: DeviceID
+  private let paths: [VaultPath.Owner: Set<VaultPath>]
 
   /// Whether this machine has become another device since: what that has signed cannot be judged by what was read here.
   var isOfFormerDevice: Bool { device != session.home.device }
 
-  init(session: SyncSession, look: RemoteLook, local: LocalLook) throws(SyncError) {
+  /// - Parameter ownTree: The folder here.
+  init(
+    session: SyncSession, look: RemoteLook, local: LocalLook, tree ownTree: SignedTree,
+    cargo: Cargo
+  ) throws(SyncError) {
     self.session = session
+    let look = look.without(cargo.left, besides: local)
     self.look = look
     self.local = local
+    self.cargo = cargo
     let home = session.home
     device = home.device
     let marks = try keeping { () throws(VaultError) in try home.state.watermarks() }
-    let ownTree = try keeping { () throws(VaultError) in
-      try SignedTree(
-        vault: home.id, store: home.store, state: home.state)
-    }
     let memory = session.memory
     shownBefore = memory.seen.mapValues(\.state)
+    var paths: [VaultPath.Owner: Set<VaultPath>] = [:]
+    for path in local.files { paths[path.owner, default: []].insert(path) }
+    for path in look.files.keys { paths[path.owner, default: []].insert(path) }
+    for path in shownBefore.keys where path.isHead { paths[path.owner, default: []].insert(path) }
+    self.paths = paths
     let stored = try Self.verify(
       local.files.filter { !ownTree.isRetired($0) }, in: ownTree, session)
     let changed = look.files.filter { path, entry in
@@ -57,10 +68,11 @@ final class SignedExchange: Sendable {
       return path.isStatement && memory.seen[path]?.state.hash != stored.facts[path]?.hash
     }
     let known = local.files
-    (bytes, unread) = try Self.read(
+    let (bytes, unread) = try Self.read(
       changed.map { path, entry in
         (path: path, rank: (known.contains(path) ? 0 : 1, entry.size, path.string))
-      }.sorted { $0.rank < $1.rank }.map(\.path), session)
+      }.sorted { $0.rank < $1.rank }.map(\.path), cargo, session)
+    (self.bytes, self.unread) = (bytes, unread.union(cargo.left))
     let read = bytes
     let tree = try keeping { () throws(VaultError) in
       read.isEmpty ? ownTree : try ownTree.adding(read)
@@ -166,12 +178,13 @@ final class SignedExchange: Sendable {
 
   /// Reads these, those first that are here as well, then the small ones, as far as they may be held unverified.
   private static func read(
-    _ paths: [VaultPath], _ session: SyncSession
+    _ paths: [VaultPath], _ cargo: Cargo, _ session: SyncSession
   ) throws(SyncError) -> (bytes: [VaultPath: [UInt8]], unread: Set<VaultPath>) {
     let results = Gathered<(VaultPath, [UInt8])>()
     let unread = Gathered<VaultPath>()
-    let unverified = UnverifiedBytes()
     try session.forEach(paths) { (path) throws(SyncError) in
+      if let known = cargo.read[path] { return results.add((path, known)) }
+      let unverified = cargo.unverified
       let isRead = try unverified.take { () throws(SyncError) in
         try session.readSigned(path)
       } then: {
@@ -269,8 +282,20 @@ final class SignedExchange: Sendable {
   /// nothing can be judged.
   func heads(of member: MemberID) -> [VaultPath] {
     if look.givenUp.contains(member) { return [] }
-    return local.files.union(look.files.keys).union(shownBefore.keys).subtracting(former)
-      .filter { if case .head(member, _) = $0 { !isRetired($0) } else { false } }.sortedByText
+    return (paths[.member(member)] ?? []).filter { path in
+      path.isHead && !former.contains(path) && !isRetired(path)
+    }.sortedByText
+  }
+
+  /// The signed files of somebody's folder that are here, are there, or were there.
+  func files(of owner: VaultPath.Owner) -> Set<VaultPath> { paths[owner] ?? [] }
+
+  /// Whether somebody whom the person does not know is carried as one of a member's people.
+  func vouchesForFolder(of person: PersonID, _ known: Vouching) throws(SyncError) -> Bool {
+    let (tree, members) = (tree, local.members)
+    return try keeping { () throws(VaultError) in
+      try tree.extending(known, by: members).carries(person)
+    }
   }
 
   /// When this machine's device was removed, as either side shows; nil if it was not.

@@ -13,7 +13,11 @@ struct StatementSync {
   }
 
   private func sorted(_ isWanted: (VaultPath) -> Bool) -> [VaultPath] {
-    exchange.local.files.union(exchange.look.files.keys).filter(isWanted)
+    Self.sorted(exchange.local.files.union(exchange.look.files.keys).filter(isWanted))
+  }
+
+  private static func sorted(_ paths: Set<VaultPath>) -> [VaultPath] {
+    paths
       .map { (path: $0, rank: $0.writeRank, text: $0.string) }
       .sorted { ($0.rank, $0.text) < ($1.rank, $1.text) }
       .map(\.path)
@@ -22,10 +26,20 @@ struct StatementSync {
   /// Statements of members whose links were looked for, or which the remote does not have at all.
   private var memberPaths: [VaultPath] {
     sorted { path in
-      guard case .member(let member) = path.owner, path.isStatement else { return false }
-      if exchange.look.givenUp.contains(member) { return false }
-      return exchange.look.searched.contains(member) || !exchange.look.members.contains(member)
+      guard case .member(let member) = path.owner else { return false }
+      return path.isStatement && isLookedFor(member)
     }
+  }
+
+  /// The same of one member.
+  private func paths(of member: MemberID) -> [VaultPath] {
+    guard isLookedFor(member) else { return [] }
+    return Self.sorted(exchange.files(of: .member(member)).filter(\.isStatement))
+  }
+
+  private func isLookedFor(_ member: MemberID) -> Bool {
+    if exchange.look.givenUp.contains(member) { return false }
+    return exchange.look.searched.contains(member) || !exchange.look.members.contains(member)
   }
 
   /// Whether there is nothing to move, in either direction.
@@ -84,7 +98,7 @@ struct StatementSync {
   ) throws(SyncError) -> [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] {
     var taken: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] = []
     let new = try ofNewEpochs()
-    for path in memberPaths where path.owner == .member(member) && new.contains(path) {
+    for path in paths(of: member) where new.contains(path) {
       guard isTaken(path), let file = try exchange.fetched(path) else { continue }
       taken.append((path, file.bytes, file.facts))
       session.tally(.pull, path, byteCount: UInt64(file.bytes.count))
@@ -110,7 +124,7 @@ struct StatementSync {
 
   /// The same for one member's root, links and wraps.
   func push(_ member: MemberID) throws(SyncError) {
-    try push(memberPaths.filter { $0.owner == .member(member) })
+    try push(paths(of: member))
   }
 
   private func push(_ paths: [VaultPath]) throws(SyncError) {

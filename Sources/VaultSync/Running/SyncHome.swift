@@ -1,6 +1,7 @@
 import BlobStore
 import Vault
 import VaultModel
+import VaultTrust
 
 /// What of a vault is at hand without its keys: its folder, and what this machine knows.
 struct SyncHome: Sendable {
@@ -11,6 +12,10 @@ struct SyncHome: Sendable {
   let clock: WallClock
   /// Whose this machine's device is.
   let person: PersonID
+  /// For whom they vouch; nil where nobody's files are to be left.
+  let vouching: Vouching?
+  /// Which of the people with these introductions answer an invitation of theirs, by invitation; nobody without the keys.
+  let answers: @Sendable ([PersonID: [UInt8]]) throws(VaultError) -> [[PersonID]]
   private let currentDevice: @Sendable () -> DeviceID
 
   /// This machine's own, which may become another one.
@@ -18,10 +23,12 @@ struct SyncHome: Sendable {
 }
 
 extension SyncHome {
-  init(_ vault: Vault) {
+  init(_ vault: Vault, vouching: Vouching?) {
     self.init(
       id: vault.id, store: vault.store, state: vault.state, clock: vault.clock,
-      person: vault.person, currentDevice: { vault.device })
+      person: vault.person, vouching: vouching,
+      answers: { (introductions) throws(VaultError) in try vault.answers(in: introductions) },
+      currentDevice: { vault.device })
   }
 }
 
@@ -33,8 +40,12 @@ extension SyncHome {
     locked vault: VaultID, folder: any BlobStore, state: StateFolder, clock: WallClock
   ) throws(SyncError) {
     let owner = try keeping { () throws(VaultError) in try state.owner(in: vault) }
+    let vouching = try keeping { () throws(VaultError) in
+      try state.loadVouching(of: owner.person)
+    }
     self.init(
       id: vault, store: folder, state: state, clock: clock, person: owner.person,
+      vouching: vouching, answers: { (_) throws(VaultError) in [] },
       currentDevice: { owner.device })
   }
 }

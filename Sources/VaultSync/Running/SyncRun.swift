@@ -71,13 +71,31 @@ struct SyncRun: Sendable {
 extension SyncSession {
   /// What both sides show, verified, and every member of either.
   func look() throws(SyncError) -> (exchange: SignedExchange, members: [MemberID]) {
-    let local: LocalLook
-    do throws(BlobStoreError) { local = try LocalLook(home.store) } catch {
+    let exchange = try look(besides: localLook())
+    return (exchange, exchange.look.members.union(exchange.local.members).sorted())
+  }
+
+  func localLook() throws(SyncError) -> LocalLook {
+    do throws(BlobStoreError) { return try LocalLook(home.store) } catch {
       throw .vault(VaultError(error))
     }
-    let look = try RemoteLooking(session: self, local: local.files).look()
-    let exchange = try SignedExchange(session: self, look: look, local: local)
-    return (exchange, look.members.union(local.members).sorted())
+  }
+
+  /// What the remote shows, with what is left of it, beside what is here.
+  func look(besides local: LocalLook) throws(SyncError) -> SignedExchange {
+    let home = home
+    let tree = try keeping { () throws(VaultError) in
+      try SignedTree(vault: home.id, store: home.store, state: home.state)
+    }
+    var look = try RemoteLooking(session: self, local: local).look()
+    var cargo = try CargoJudgement(session: self, look: look, local: local, tree: tree).run()
+    if !cargo.missed.isEmpty {
+      // Somebody has let them in since.
+      remember { for owner in cargo.missed { $0.leftCargo[owner] = nil } }
+      look = try RemoteLooking(session: self, local: local).look()
+      cargo = try CargoJudgement(session: self, look: look, local: local, tree: tree).run()
+    }
+    return try SignedExchange(session: self, look: look, local: local, tree: tree, cargo: cargo)
   }
 
   /// The heads are there; a vault becomes one when its `vault.json` is, too.

@@ -31,4 +31,7 @@ final class UnverifiedBytes: Sendable {
     }
     return true
   }
+
+  /// So many bytes of what was read are not kept any more.
+  func giveBack(_ byteCount: Int) { left.withLock { $0 += byteCount } }
 }

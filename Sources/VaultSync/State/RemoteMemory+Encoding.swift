@@ -21,6 +21,14 @@ extension RemoteMemory {
       let mark = seen.fingerprint.map { String($0, radix: 16) } ?? "-"
       lines.append("seen \(mark) \(seen.state.counter) \(seen.state.hash.hex) \(path.string)")
     }
+    if let vouched { lines.append("vouched \(vouched.hex)") }
+    if let lastCargoLook { lines.append("turn \(lastCargoLook.path)") }
+    for (owner, left) in leftCargo.sorted(by: { $0.key < $1.key }) {
+      let weight = left.weight
+      lines.append(
+        "left \(String(left.mark, radix: 16)) \(weight.fileCount) \(weight.byteCount) \(owner.path)"
+      )
+    }
     return ChecksummedLines.encode(title: Self.title, lines)
   }
 
@@ -56,6 +64,18 @@ extension RemoteMemory {
       guard let kind = SyncProblem.Kind(rawValue: String(words[1])) else { return true }
       findings.append(
         RemoteMemory.Finding(kind: kind, text: words[2...].joined(separator: " ")))
+    case ("vouched", 2):
+      vouched = FileHash(hex: words[1])
+      return vouched != nil
+    case ("turn", 2):
+      lastCargoLook = CargoOwner(path: words[1])
+      return lastCargoLook != nil
+    case ("left", 5):
+      guard let mark = UInt64(words[1], radix: 16), let fileCount = Int(words[2]),
+        let byteCount = UInt64(words[3]), let owner = CargoOwner(path: words[4]), fileCount >= 0
+      else { return false }
+      leftCargo[owner] = LeftCargo(
+        mark: mark, weight: CargoWeight(fileCount: fileCount, byteCount: byteCount))
     case ("seen", 5):
       guard let counter = UInt64(words[2]), let hash = FileHash(hex: words[3]),
         let path = VaultPath(parsing: String(words[4]))

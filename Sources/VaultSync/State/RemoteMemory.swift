@@ -49,6 +49,17 @@ package struct RemoteMemory: Hashable, Sendable {
     package var needsDecision: Bool { kind == .massChange }
   }
 
+  /// News of a person or member whom nobody vouches for, which was left on the remote.
+  package struct LeftCargo: Hashable, Sendable {
+    /// Of the names and marks of its files: while that is the same, and so is who is vouched for, it is left again.
+    package var mark: UInt64
+    package var weight: CargoWeight
+
+    package init(mark: UInt64, weight: CargoWeight) {
+      (self.mark, self.weight) = (mark, weight)
+    }
+  }
+
   /// The signed files that were verified, by path.
   package var seen: [VaultPath: Seen] = [:]
   /// When a sync last went through without an error; milliseconds since 1970.
@@ -60,6 +71,12 @@ package struct RemoteMemory: Hashable, Sendable {
   package var failures: Failures?
   /// Of the last sync that came to its end, worst first.
   package var findings: [Finding] = []
+  /// What was left there of strangers.
+  package var leftCargo: [CargoOwner: LeftCargo] = [:]
+  /// For whom was vouched when that was decided.
+  package var vouched: FileHash?
+  /// Whose turn to be looked at again came last.
+  package var lastCargoLook: CargoOwner?
   /// As the last sync left it.
   package var pendingCommitCount: UInt64 = 0
 

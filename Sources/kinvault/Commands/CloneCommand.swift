@@ -52,6 +52,13 @@ struct CloneCommand: ParsableCommand {
   )
   var fromDevice = false
 
+  @Flag(
+    help: ArgumentHelp(
+      "Take all people, however many the remote shows.",
+      discussion:
+        "Without it those come first who take up little, and those whom you know later."))
+  var all = false
+
   @Option(
     help: ArgumentHelp(
       "Take the words from this file (\u{2018}-\u{2019}: standard input).", valueName: "file"),
@@ -85,7 +92,8 @@ struct CloneCommand: ParsableCommand {
     let remote = try KnownRemote(configuration, login: login)
     let target = VaultLocation.absolute(folder)
     if case .directory(let place) = address { try RemotePlace.requireApart(place, from: target) }
-    let beginning = try VaultClone.begin(from: remote.open(), into: target)
+    let beginning = try VaultClone.begin(
+      from: remote.open(), into: target, takesStrangers: all)
     for problem in beginning.problems {
       Terminal.note(
         "kinvault: \(Terminal.visible(problem.path)): \(Terminal.visible(problem.text))")
@@ -114,7 +122,7 @@ struct CloneCommand: ParsableCommand {
     return try enquiry.run(in: folder) { path, bytes in
       try store.put(BlobPath(path.string), bytes)
     } fetch: {
-      _ = try VaultClone.begin(from: store, into: folder)
+      _ = try VaultClone.begin(from: store, into: folder, takesStrangers: all)
     }
   }
 

@@ -34,6 +34,12 @@ struct SyncCommand: ParsableCommand {
 
   @Flag(
     help: ArgumentHelp(
+      "Take also what people have put there whom nobody has let in whom you know, whatever it weighs.",
+      discussion: "Without it no more than 64 MiB and 4,096 files of theirs are kept here."))
+  var all = false
+
+  @Flag(
+    help: ArgumentHelp(
       "Look into every folder of the remotes, also where nothing seems to have changed.",
       discussion: "Files that a remote has lost are put back. Without it that is done once a week.")
   )
@@ -121,6 +127,7 @@ struct SyncCommand: ParsableCommand {
     options.isDryRun = dryRun
     options.acceptsMassChange = acceptMassChange
     options.looksEverywhere = full
+    options.takesStrangers = all
     return options
   }
 }

@@ -59,7 +59,8 @@ struct InvitedRemote {
     } catch {
       guard case .notAVault = error else { throw error }
     }
-    let beginning = try VaultClone.begin(from: store, into: folder)
+    let beginning = try VaultClone.begin(
+      from: store, into: folder, knowing: [invitation.inviter])
     for problem in beginning.problems {
       Terminal.note(
         "kinvault: \(Terminal.visible(problem.path)): \(Terminal.visible(problem.text))")

@@ -1,0 +1,115 @@
+import BlobStore
+import Vault
+import VaultModel
+import VaultTrust
+
+/// Takes strangers' news as far as there is room for it: people first, then members, of each the smallest first.
+struct CargoAdmission {
+  let session: SyncSession
+  let local: LocalLook
+  /// As it would be with the news.
+  let tree: SignedTree
+  let vouching: Vouching
+  private(set) var taken: Set<CargoOwner> = []
+  /// What is not taken, with what it weighs at least.
+  private(set) var left: [CargoOwner: CargoWeight] = [:]
+  /// What may come of the members that are taken.
+  private(set) var rooms: [MemberID: CargoRoom] = [:]
+  private var room = CargoWeight()
+  /// Whose folders are here.
+  private let here: Set<CargoOwner>
+
+  init(session: SyncSession, local: LocalLook, tree: SignedTree, vouching: Vouching) {
+    (self.session, self.local, self.tree, self.vouching) = (session, local, tree, vouching)
+    here = local.owners
+  }
+
+  /// - Parameter news: What the signed files of each weigh that are news.
+  mutating func run(_ news: [CargoOwner: CargoWeight]) throws(SyncError) {
+    room = session.options.strangersLimit.less(try weighHere())
+    let order = news.sorted {
+      ($0.value.byteCount, $0.value.fileCount, $0.key)
+        < ($1.value.byteCount, $1.value.fileCount, $1.key)
+    }
+    for case (.person(let person), let weight) in order { judge(person, weight) }
+    for case (.member(let member), let weight) in order { try judge(member, weight) }
+  }
+
+  private mutating func judge(_ person: PersonID, _ weight: CargoWeight) {
+    guard tree.holds(person), weight.fits(room) else {
+      left[.person(person)] = weight
+      return
+    }
+    taken.insert(.person(person))
+    room = room.less(weight)
+  }
+
+  private mutating func judge(
+    _ member: MemberID, _ signed: CargoWeight
+  ) throws(SyncError) {
+    var weight = signed
+    let creator = try keeping { () throws(VaultError) in try tree.creator(of: member) }
+    guard let creator, isHere(creator), weight.fits(room) else {
+      left[.member(member)] = weight
+      return
+    }
+    weight += try weighObjects(of: member, room: room.less(signed))
+    guard weight.fits(room) else {
+      left[.member(member)] = weight
+      return
+    }
+    taken.insert(.member(member))
+    rooms[member] = CargoRoom(weight)
+    room = room.less(weight)
+  }
+
+  /// Whether the files of a person are here, or come with this sync.
+  private func isHere(_ person: PersonID) -> Bool {
+    vouching.carries(person) || taken.contains(.person(person))
+      || here.contains(.person(person))
+  }
+
+  // MARK: Weights
+
+  /// What is here of strangers.
+  private func weighHere() throws(SyncError) -> CargoWeight {
+    var weight = CargoWeight()
+    do throws(BlobStoreError) {
+      for owner in here.sorted() where !vouching.carries(owner) {
+        if !weight.fits(session.options.strangersLimit) { break }
+        try session.home.store.walk(under: BlobPath(owner.path)) { _, entry in
+          weight.add(byteCount: entry.size)
+          return weight.fits(session.options.strangersLimit) ? .goOn : .stop
+        }
+      }
+    } catch {
+      throw .vault(VaultError(error))
+    }
+    return weight
+  }
+
+  /// The objects that the remote lists and that are not here; of more than there is room for, the first ones.
+  private func weighObjects(
+    of member: MemberID, room: CargoWeight
+  ) throws(SyncError) -> CargoWeight {
+    let here =
+      local.members.contains(member)
+      ? try ObjectListing.loadHere(member, session: session) : [:]
+    var weight = CargoWeight()
+    do throws(BlobStoreError) {
+      try session.remote.walk(
+        under: BlobPath("members/\(member.hex)/objects"), depth: 3, limit: RemoteLook.nameLimit
+      ) { path, entry in
+        guard let path, case .object(_, let name)? = VaultPath(parsing: path.string),
+          here[name] == nil
+        else { return .goOn }
+        weight.add(byteCount: entry.size)
+        return weight.fits(room) ? .goOn : .stop
+      }
+    } catch {
+      guard error.concernsOneFile else { throw .remote(error) }
+      return CargoWeight(fileCount: .max, byteCount: .max)
+    }
+    return weight
+  }
+}

@@ -1,0 +1,125 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultCrypto
+import VaultModel
+import VaultTrust
+
+@testable import Vault
+@testable import VaultSync
+
+/// People and members that somebody makes up who can write to a remote, with real keys of their own.
+struct MadeUp {
+  /// A person with one device, of whom nobody has heard.
+  struct Person {
+    let id: PersonID
+    let certificate: StatementID
+    let generation: StatementID
+    let device: DeviceID
+    let key: Key
+  }
+
+  final class Key: Sendable {
+    let key = SigningKey(seed: SecretBytes(randomCount: 32))
+  }
+
+  let vault: VaultID
+  let store: any BlobStore
+
+  private var files: SignedFiles { SignedFiles(store: store, binding: Binding(vault: vault)) }
+
+  private func put(_ path: VaultPath, _ bytes: [UInt8]) throws {
+    try store.put(BlobPath(path.string), bytes)
+  }
+
+  func person() throws -> Person {
+    let words = SigningKey(seed: SecretBytes(randomCount: 32))
+    let key = Key()
+    let id = PersonID(rootPublicKey: words.publicKey)
+    let closing = Closing(
+      person: id, rootKey: try #require(VerifyingKey(words.publicKey)),
+      agreementKey: [UInt8](repeating: 1, count: 1_216),
+      recovery: [UInt8](repeating: 2, count: 64),
+      time: 1)
+    let body = closing.encoded()
+    let generation = vault.statementID(.closing, body: body)
+    try put(
+      .closing(id, generation), files.statement(.closing, body) { words.sign($0) })
+    var certificate = Certificate(
+      person: id, generation: generation,
+      signingKey: try #require(VerifyingKey(key.key.publicKey)),
+      agreementKey: [UInt8](repeating: 3, count: 1_216), time: 1)
+    certificate.consent = key.key.sign(
+      vault.signedMessage(.device, certificate.consentBody))
+    let signed = certificate.encoded()
+    let statement = vault.statementID(.certificate, body: signed)
+    try put(
+      .certificate(id, statement), files.statement(.certificate, signed) { words.sign($0) })
+    return Person(
+      id: id, certificate: statement, generation: generation, device: certificate.device,
+      key: key)
+  }
+
+  /// A member of the person with a link, a head, and objects that nobody can open.
+  ///
+  /// - Parameter taker: Who is said to have access.
+  @discardableResult
+  func member(
+    of person: Person, objectCount: Int, objectByteCount: Int = 1 << 20,
+    givenTo taker: PersonID? = nil
+  ) throws -> MemberID {
+    let root = MemberRoot(
+      person: person.id, certificate: person.certificate, random: .random(), time: 1)
+    let body = root.encoded()
+    let member = MemberID(root: vault.statementID(.root, body: body))
+    try put(.memberRoot(member), sign(.root, body, person))
+    let key = FamilyMemberKey.random()
+    let binding = Binding(vault: vault)
+    let link = Link(
+      member: member, person: person.id, certificate: person.certificate,
+      place: Place(link: member.root, person: person.id),
+      changes: taker.map { [.give($0, .owner, until: 0)] } ?? [],
+      epoch: key.commitment(member: member, binding: binding), time: 1)
+    let linkBody = link.encoded()
+    let start = vault.statementID(.link, body: linkBody)
+    try put(.link(member, start), sign(.link, linkBody, person))
+    let keys = EpochKeys(key, member: member, binding: binding)
+    // Nobody can open them, so nobody sees that they are one.
+    let object = keys.seal(
+      name: .random(), kind: .chunk, content: [UInt8](repeating: 7, count: objectByteCount))
+    for _ in 0..<objectCount { try put(.object(member, .random()), object) }
+    let head = HeadFile(
+      member: member, person: person.id, certificate: person.certificate,
+      device: person.device, epoch: start, follows: [start],
+      sealed: Sealed(
+        nonce: [UInt8](repeating: 0, count: 12), ciphertext: [UInt8](repeating: 0, count: 64)
+      ).encoded(), keyID: keys.keyID)
+    try put(.head(member, person.device), sign(.head, head.encoded(), person))
+    return member
+  }
+
+  private func sign(_ label: SignedLabel, _ body: [UInt8], _ person: Person) -> [UInt8] {
+    files.statement(label, body) { person.key.key.sign($0) }
+  }
+}
+
+extension MemoryStore {
+  /// What the store has below a folder.
+  func weight(of folder: String) -> CargoWeight {
+    weight { $0.hasPrefix("\(folder)/") }
+  }
+
+  /// What the store has of these.
+  func weight(of owners: Set<CargoOwner>) -> CargoWeight {
+    weight { path in
+      CargoOwner(path: path.split(separator: "/").prefix(2).joined(separator: "/"))
+        .map(owners.contains) ?? false
+    }
+  }
+
+  private func weight(_ isMeant: (String) -> Bool) -> CargoWeight {
+    blobs.reduce(into: CargoWeight()) { weight, blob in
+      if isMeant(blob.key.string) { weight.add(byteCount: UInt64(blob.value.count)) }
+    }
+  }
+}

@@ -1,0 +1,318 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultCrypto
+import VaultModel
+
+@testable import Vault
+@testable import VaultSync
+
+/// What people bring to a remote for whom nobody vouches whom this person knows: so much of it is taken, and no more;
+/// and everything of those for whom somebody does.
+@Suite struct StrangerTests {
+  private let anna: SyncingAdult
+  private let usb = MemoryStore()
+  private var made: MadeUp { MadeUp(vault: anna.vault.id, store: usb) }
+
+  init() throws {
+    let family = try Family(count: 1)
+    try family[0].write("Visit", "all well")
+    anna = SyncingAdult(family[0])
+    try anna.sync(usb)
+    try anna.sync(usb)
+  }
+
+  /// Somebody joins with an invitation of an adult's, and both sync.
+  private func joining(_ name: String, invitedBy adult: SyncingAdult) throws -> SyncingAdult {
+    let new = try SyncingAdult(joining: adult.vault.invite(), as: name)
+    try new.sync(usb)
+    try adult.sync(usb)
+    _ = try adult.vault.acceptIntroductions()
+    try adult.sync(usb)
+    try new.sync(usb)
+    return new
+  }
+
+  /// So many people that there is room for nobody else, where no more than this is taken.
+  private static let little = CargoWeight(fileCount: 40, byteCount: 64 << 20)
+
+  @discardableResult
+  private func fillQuota() throws -> [PersonID] {
+    try (0..<Self.little.fileCount / 2 + 10).map { _ in try made.person().id }
+  }
+
+  /// Anna, with room for little.
+  private var carefulAnna: SyncingAdult {
+    var anna = anna
+    anna.strangersLimit = Self.little
+    return anna
+  }
+
+  private func told(_ report: SyncReport) -> [SyncProblem] {
+    report.problems.filter { $0.kind == .strangers }
+  }
+
+  private func has(_ adult: SyncingAdult, _ member: MemberID) -> Bool {
+    adult.store.weight(of: "members/\(member.hex)").fileCount > 0
+  }
+
+  private func weightOfStrangers(_ members: [MemberID], _ people: [PersonID]) -> CargoWeight {
+    anna.store.weight(
+      of: Set(members.map { .member($0) } + people.map { .person($0) }))
+  }
+
+  // MARK: What is left
+
+  @Test func whatFitsOfAStrangersMemberIsTakenWhole() throws {
+    let mallory = try made.person()
+    let member = try made.member(of: mallory, objectCount: 2)
+    #expect(try anna.sync(usb).problems == [])
+    #expect(
+      anna.store.weight(of: "members/\(member.hex)") == usb.weight(of: "members/\(member.hex)"))
+    #expect(try anna.sync(usb).pulled.isEmpty)
+  }
+
+  @Test func noMoreOfStrangersIsTakenThanTheQuota() throws {
+    let mallory = try made.person()
+    let members = try (0..<4).map { _ in try made.member(of: mallory, objectCount: 20) }
+    let report = try anna.sync(usb)
+    #expect(report.problems.map(\.kind) == [.strangers])
+    #expect(report.problems.allSatisfy { $0.severity == .note })
+    #expect(report.isComplete)
+    let weight = weightOfStrangers(members, [mallory.id])
+    #expect(weight.fits(CargoQuota.limit))
+    #expect(members.count { has(anna, $0) } == 3)
+    // A member is there whole, or not at all.
+    for member in members where has(anna, member) {
+      #expect(
+        anna.store.weight(of: "members/\(member.hex)") == usb.weight(of: "members/\(member.hex)"))
+    }
+  }
+
+  @Test func whatWasLeftIsToldOnceAndNotReadAgain() throws {
+    let mallory = try made.person()
+    for _ in 0..<5 { try made.member(of: mallory, objectCount: 20) }
+    #expect(try told(anna.sync(usb)).count == 1)
+    let again = try anna.sync(usb)
+    #expect(again.problems == [] && again.pulled.isEmpty && again.pushed.isEmpty)
+    #expect(again.traffic.readCount == 1)
+    // One more is told.
+    try made.member(of: mallory, objectCount: 20)
+    #expect(try told(anna.sync(usb)).count == 1)
+    #expect(try told(anna.sync(usb)) == [])
+  }
+
+  @Test func allTakesThemAllTheSame() throws {
+    let mallory = try made.person()
+    let members = try (0..<4).map { _ in try made.member(of: mallory, objectCount: 20) }
+    let text = try #require(told(anna.sync(usb)).first).text
+    #expect(text.contains("kinvault sync usb --all"))
+    let report = try anna.sync(usb, takesStrangers: true)
+    #expect(report.problems == [])
+    #expect(members.allSatisfy { has(anna, $0) })
+    // Nothing that is here goes, and nothing new comes.
+    let more = try made.member(of: mallory, objectCount: 1)
+    #expect(try told(anna.sync(usb)).count == 1)
+    #expect(members.allSatisfy { has(anna, $0) } && !has(anna, more))
+    #expect(try anna.sync(usb).problems == [])
+    // What is here is carried on all the same.
+    let other = MemoryStore()
+    try anna.sync(other, as: "other")
+    #expect(
+      members.allSatisfy {
+        other.weight(of: "members/\($0.hex)") == usb.weight(of: "members/\($0.hex)")
+      })
+  }
+
+  @Test func madeUpPeopleFillNoFolder() throws {
+    let anna = carefulAnna
+    let people = try fillQuota()
+    #expect(try told(anna.sync(usb)).count == 1)
+    let weight = weightOfStrangers([], people)
+    #expect(weight.fits(Self.little) && weight.fileCount == 40)
+    #expect(try anna.sync(usb).problems == [])
+  }
+
+  @Test func closingsOfNobodyAreNotEvenRead() throws {
+    let person = PersonID.random()
+    for _ in 0..<70 {
+      try usb.put(
+        BlobPath(VaultPath.closing(person, .random()).string),
+        [UInt8](repeating: 7, count: 1 << 20))
+    }
+    let report = try anna.sync(usb)
+    #expect(report.problems.map(\.kind) == [.strangers])
+    #expect(report.traffic.readCount <= 2)
+    #expect(anna.store.weight(of: "people/\(person.hex)").fileCount == 0)
+  }
+
+  /// A stranger says that the family's people are owners of what they made up.
+  @Test func nobodyIsMadeToVouch() throws {
+    let ben = try joining("Ben", invitedBy: anna)
+    let mallory = try made.person()
+    for taker in [anna.vault.person, ben.vault.person, mallory.id] {
+      let members = try (0..<4).map { _ in
+        try made.member(of: mallory, objectCount: 20, givenTo: taker)
+      }
+      #expect(try told(anna.sync(usb)).count == 1)
+      #expect(members.contains { !has(anna, $0) })
+      #expect(weightOfStrangers(members, [mallory.id]).fits(CargoQuota.limit))
+    }
+  }
+
+  /// A member that fits by what the remote lists, and has more when it is asked for.
+  @Test func aRemoteThatGivesMoreThanItLists() throws {
+    let mallory = try made.person()
+    let member = try made.member(of: mallory, objectCount: 70)
+    let hostile = ListingStore(usb) { folder, entries in
+      guard folder.string.hasPrefix("members/\(member.hex)/objects") else { return entries }
+      return entries.map {
+        BlobEntry(
+          name: $0.name, kind: $0.kind, size: $0.isFolder ? 0 : 10, fingerprint: $0.fingerprint)
+      }
+    }
+    let report = try anna.sync(hostile)
+    #expect(report.problems.contains { $0.kind == .damagedThere })
+    #expect(weightOfStrangers([member], [mallory.id]).byteCount < 1 << 20)
+  }
+
+  @Test func whoSyncsWhileLockedTakesNoMore() throws {
+    let family = try Family(count: 1)
+    let device = family[0]
+    try device.sync(usb)
+    let made = MadeUp(vault: device.vault.id, store: usb)
+    let mallory = try made.person()
+    for _ in 0..<4 { try made.member(of: mallory, objectCount: 20) }
+    #expect(try device.syncLocked(usb).problems.map(\.kind) == [.strangers])
+    let incoming = device.stateStore.blobs.filter { $0.key.string.hasPrefix("incoming/") }
+    #expect(incoming.isEmpty)
+    #expect(try device.sync(usb).problems == [])
+    _ = try device.sync(usb)
+    #expect(try device.quickSync(usb)?.problems == [])
+  }
+
+  @Test func aCloneTakesNoMorePeopleThanTheQuota() throws {
+    let people = try fillQuota()
+    let store = MemoryStore()
+    let beginning = try VaultClone.begin(
+      from: usb, into: store, called: "Family", knowing: [anna.vault.person],
+      strangersLimit: Self.little)
+    #expect(beginning.problems.map(\.kind) == [.strangers])
+    #expect(store.weight(of: "people/\(anna.vault.person.hex)").fileCount > 0)
+    let weight = store.weight(of: Set(people.map { .person($0) }))
+    #expect(weight.fits(Self.little) && weight.fileCount > 30)
+    // Given again, it brings no more.
+    let again = try VaultClone.begin(
+      from: usb, into: store, called: "Family", knowing: [anna.vault.person],
+      strangersLimit: Self.little)
+    #expect(again.problems == beginning.problems)
+    let whole = MemoryStore()
+    #expect(
+      try VaultClone.begin(from: usb, into: whole, called: "Family", takesStrangers: true)
+        .problems == [])
+    #expect(whole.weight(of: "people") == usb.weight(of: "people"))
+  }
+
+  // MARK: What is not
+
+  /// Ben's own members, of which Anna has no key, come whole whatever they weigh.
+  @Test func aMemberOfSomebodyKnownIsCarriedWhole() throws {
+    let ben = try joining("Ben", invitedBy: anna)
+    let liam = try ben.vault.addMember(named: #require(FileName("Liam")))
+    try fill(liam, byteCount: 70 << 20)
+    try ben.sync(usb)
+    #expect(try anna.sync(usb).problems == [])
+    #expect(
+      anna.store.weight(of: "members/\(liam.id.hex)/objects")
+        == usb.weight(of: "members/\(liam.id.hex)/objects"))
+  }
+
+  /// Who joins is let in though the quota is full: they know the secret.
+  @Test func whoAnswersAnInvitationIsTaken() throws {
+    let anna = carefulAnna
+    try fillQuota()
+    try anna.sync(usb)
+    let ben = try joining("Ben", invitedBy: anna)
+    #expect(try anna.vault.knownPeople().contains { $0.id == ben.vault.person && $0.isSpokenOf })
+    try anna.vault.share(#require(anna.emma), with: ben.vault.person, role: .editor)
+    try anna.sync(usb)
+    #expect(try ben.sync(usb).problems.filter { $0.kind != .strangers } == [])
+    #expect(ben.emma != nil)
+  }
+
+  /// Carla, whom Ben invited, makes members; Anna knows her by a member that Ben shares with both.
+  @Test func whoIsKnownThroughAnotherOwnerIsCarriedWhole() throws {
+    let ben = try joining("Ben", invitedBy: anna)
+    let carla = try joining("Carla", invitedBy: ben)
+    let liam = try ben.vault.addMember(named: #require(FileName("Liam")))
+    try ben.vault.share(liam, with: anna.vault.person, role: .viewer)
+    try ben.vault.share(liam, with: carla.vault.person, role: .editor)
+    try ben.sync(usb)
+    try anna.sync(usb)
+    try carla.sync(usb)
+    let own = try carla.vault.addMember(named: #require(FileName("Mia")))
+    try fill(own, byteCount: 70 << 20)
+    try carla.sync(usb)
+    #expect(try anna.sync(usb).problems == [])
+    #expect(
+      anna.store.weight(of: "members/\(own.id.hex)/objects")
+        == usb.weight(of: "members/\(own.id.hex)/objects"))
+  }
+
+  /// Carla, of whom Anna has not heard, edits Ben's member, of which Anna has no key: her heads are carried, and what
+  /// they need to hold.
+  @Test func whoWritesInACarriedMemberIsCarriedWithIt() throws {
+    let anna = carefulAnna
+    let ben = try joining("Ben", invitedBy: anna)
+    try fillQuota()
+    try anna.sync(usb)
+    let carla = try joining("Carla", invitedBy: ben)
+    let emma = try ben.vault.addMember(named: #require(FileName("Emma")))
+    try ben.vault.share(emma, with: carla.vault.person, role: .editor)
+    try ben.sync(usb)
+    try carla.sync(usb)
+    try carla.write("Visit of Carla")
+    try carla.sync(usb)
+    let report = try anna.sync(usb)
+    #expect(report.problems.filter { $0.kind != .strangers } == [])
+    let head = BlobPath(VaultPath.head(emma.id, carla.vault.device).string)
+    #expect(anna.store.blobs[head] == usb.blobs[head])
+    // Whoever has only Anna's copy finds it.
+    let other = MemoryStore()
+    try anna.sync(other, as: "other")
+    #expect(other.blobs[head] == usb.blobs[head])
+    #expect(try ben.sync(other, as: "other").problems.filter { $0.severity > .note } == [])
+  }
+
+  /// What was left of somebody comes once they are known.
+  @Test func whoIsLetInLaterIsTaken() throws {
+    let anna = carefulAnna
+    let ben = try joining("Ben", invitedBy: anna)
+    let mallory = try made.person()
+    for _ in 0..<4 { try made.member(of: mallory, objectCount: 20) }
+    try fillQuota()
+    try anna.sync(usb)
+    let carla = try joining("Carla", invitedBy: ben)
+    let own = try carla.vault.addMember(named: #require(FileName("Mia")))
+    try carla.sync(usb)
+    try anna.sync(usb)
+    #expect(!has(anna, own.id))
+    let liam = try ben.vault.addMember(named: #require(FileName("Liam")))
+    try ben.vault.share(liam, with: carla.vault.person, role: .editor)
+    try ben.vault.share(liam, with: anna.vault.person, role: .viewer)
+    try ben.sync(usb)
+    for _ in 0..<3 { try anna.sync(usb) }
+    #expect(has(anna, own.id))
+    #expect(try anna.sync(usb).problems == [])
+  }
+
+  private func fill(_ member: Member, byteCount: Int) throws {
+    for part in 0..<(byteCount / (10 << 20)) {
+      var edit = RecordEdit.newRecord("Scans \(part)")
+      edit.items[try #require(FileName("scan.tif"))] = try .photo(
+        "scan.tif", byteCount: 10 << 20, seed: UInt64(part), in: member)
+      let commit = try member.commit([edit])
+      if let failure = commit.failures.values.first { throw failure }
+    }
+  }
+}
