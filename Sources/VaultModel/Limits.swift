@@ -15,6 +15,9 @@ package enum Limits {
   package static let checkpointSegmentEntries = 8_192
   package static let segmentMarks = 65_536
   package static let headNames = 64
+  /// Devices in each of a head's lists, and marks of those that it has only heard of.
+  package static let headDevices = 4_096
+  package static let headHeard = 1_024
 
   /// The greatest number that counts anything: adding to it overflows nothing.
   package static let number: UInt64 = 1 << 62 - 1

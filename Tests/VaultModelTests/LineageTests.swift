@@ -82,6 +82,16 @@ import Testing
     #expect(try Head(decoding: head.encoded()) == head)
   }
 
+  @Test func aHeadThatNamesMoreDevicesThanAnyFamilyHasIsRefused() throws {
+    let cover = Head.Cover(device: .random(), counter: 1, headHash: .random())
+    var head = Head(heard: Array(repeating: cover, count: Limits.headHeard))
+    #expect(try Head(decoding: head.encoded()) == head)
+    head.heard.append(cover)
+    #expect(throws: ModelError.self) { try Head(decoding: head.encoded()) }
+    let crowded = Head(cover: Array(repeating: cover, count: Limits.headDevices + 1))
+    #expect(throws: ModelError.self) { try Head(decoding: crowded.encoded()) }
+  }
+
   @Test func aRenamedVectorIsConcurrentWithTheOtherLineAndReplacesWhatBothKnew() {
     let (old, new, third) = (DeviceID.random(), DeviceID.random(), DeviceID.random())
     var version = VersionVector(device: old, counter: 9)

@@ -47,7 +47,8 @@ extension CommitWriter {
   }
 
   /// What the next head goes on from without having read it: what the heads that are followed here say, and the one
-  /// before it. A device of which a head is followed here, or which was removed, is not among them.
+  /// before it. A device of which a head is followed here, which was removed, or which nobody has certified, is not
+  /// among them: else an editor could make up so many that no head has room for them.
   var heard: [Head.Cover] {
     var named = Set(cover.map(\.device))
     named.insert(context.device.id)
@@ -61,7 +62,10 @@ extension CommitWriter {
         newest[cover.device] = cover
       }
     }
-    return newest.values.sorted { $0.device < $1.device }
+    if newest.isEmpty { return [] }
+    let certified = Set(context.people.persons.values.flatMap(\.devices.keys))
+    let known = newest.values.filter { certified.contains($0.device) }
+    return Array(known.sorted { $0.device < $1.device }.prefix(Limits.headHeard))
   }
 
   /// Puts what is known only from heads of another epoch under the keys of the current one.

@@ -78,18 +78,38 @@ extension HeadsState {
   func followed(
     _ device: DeviceID, isOfOnePerson: (DeviceID, DeviceID) -> Bool
   ) -> FollowedLine? {
-    if let known = loaded[device] {
-      return FollowedLine(mark: known.mark, lineage: lines[device])
-    }
-    if let mark = lines.before[device],
-      retelling(of: device, mark, isOfOnePerson: isOfOnePerson) == nil
-    {
-      return FollowedLine(mark: mark, lineage: lines[device])
-    }
+    if let known = knownLine(device, isOfOnePerson: isOfOnePerson) { return known }
     let heard = marksBehind(loaded.values, of: device).filter {
       retelling(of: device, $0, isOfOnePerson: isOfOnePerson) == nil
     }
     return heard.max { $0.counter < $1.counter }.map { FollowedLine(mark: $0) }
+  }
+
+  /// What was read of a device, or had been before.
+  func knownLine(
+    _ device: DeviceID, isOfOnePerson: (DeviceID, DeviceID) -> Bool
+  ) -> FollowedLine? {
+    if let known = loaded[device] {
+      return FollowedLine(mark: known.mark, lineage: lines[device])
+    }
+    guard let mark = lines.before[device],
+      retelling(of: device, mark, isOfOnePerson: isOfOnePerson) == nil
+    else { return nil }
+    return FollowedLine(mark: mark, lineage: lines[device])
+  }
+
+  /// Of each device the newest head that those which are followed go on from.
+  func newestBehind(isOfOnePerson: (DeviceID, DeviceID) -> Bool) -> [DeviceID: HeadMark] {
+    var newest: [DeviceID: HeadMark] = [:]
+    for other in loaded.values where other.late == nil {
+      for cover in other.head.basis where cover.device != other.device {
+        guard newest[cover.device]?.counter ?? 0 < cover.counter,
+          retelling(of: cover.device, cover.mark, isOfOnePerson: isOfOnePerson) == nil
+        else { continue }
+        newest[cover.device] = cover.mark
+      }
+    }
+    return newest
   }
 
   /// Whether a head that is followed here goes on from a head of this device that is of another line than this one.

@@ -46,11 +46,16 @@ extension Member {
   func requireSharedLines(
     _ head: Head, of device: DeviceID, _ heads: HeadsState
   ) throws(VaultError) {
+    let isOfOnePerson = context.areOfOnePerson
+    // Once for all that it names, which may be very many.
+    lazy var behind = heads.newestBehind(isOfOnePerson: isOfOnePerson)
     for cover in head.basis where cover.device != device {
       let mark = cover.mark
       if retelling(of: cover.device, mark, heads) != nil { continue }
       let isOwn = cover.device == context.device.id
-      let known = heads.followed(cover.device, isOfOnePerson: context.areOfOnePerson)
+      let known =
+        heads.knownLine(cover.device, isOfOnePerson: isOfOnePerson)
+        ?? behind[cover.device].map { FollowedLine(mark: $0) }
       // It is this head that tells whose the line is that was followed here: all heads are read anew after it.
       if let known, !isOwn, takesOver(known, of: cover.device, head, of: device, heads) { continue }
       if let known, mark.counter <= known.mark.counter {

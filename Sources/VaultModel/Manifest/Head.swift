@@ -132,13 +132,17 @@ package struct Head: Hashable, Sendable {
       case .bytes(7): head.redone.append(try .decode(reader.message("redone")))
       case .bytes(8): head.branches.append(try .decode(reader.message("branch")))
       case .bytes(9): head.strays.append(try .decode(reader.message("stray")))
+      case .bytes(11): head.heard.append(try .decode(reader.message("heard")))
       case .bytes(10):
         head.names.append(try .decode(reader.message("name")))
         try Limits.check(head.names.count, Limits.headNames, "names")
-      case .bytes(11): head.heard.append(try .decode(reader.message("heard")))
       default: head.unknown.append(try reader.skip(tag))
       }
     }
+    try Limits.check(head.cover.count, Limits.headDevices, "cover")
+    try Limits.check(head.heard.count, Limits.headHeard, "heard")
+    try Limits.check(head.branches.count, Limits.headDevices, "branches")
+    try Limits.check(head.strays.count, Limits.headDevices, "strays")
     return head
   }
 
