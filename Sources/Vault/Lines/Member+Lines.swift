@@ -53,9 +53,9 @@ extension Member {
       let mark = cover.mark
       if retelling(of: cover.device, mark, heads) != nil { continue }
       let isOwn = cover.device == context.device.id
-      let known =
-        heads.knownLine(cover.device, isOfOnePerson: isOfOnePerson)
-        ?? behind[cover.device].map { FollowedLine(mark: $0) }
+      var known = heads.knownLine(cover.device, isOfOnePerson: isOfOnePerson)
+      // What others have seen of this device says nothing of what it has written itself.
+      if known == nil, !isOwn { known = behind[cover.device].map { FollowedLine(mark: $0) } }
       // It is this head that tells whose the line is that was followed here: all heads are read anew after it.
       if let known, !isOwn, takesOver(known, of: cover.device, head, of: device, heads) { continue }
       if let known, mark.counter <= known.mark.counter {
