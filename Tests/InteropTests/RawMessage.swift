@@ -13,13 +13,13 @@ struct RawMessage {
   init(_ encoded: [UInt8]) throws {
     var input = encoded[...]
     while let first = input.indices.first {
-      let tag = try Self.varint(&input)
+      let tag = try WireMessage.varint(&input)
       var value = input
       switch tag & 7 {
-      case 0: _ = try Self.varint(&input)
+      case 0: _ = try WireMessage.varint(&input)
       case 1: try Self.skip(8, &input)
       case 2:
-        let count = try Self.varint(&input)
+        let count = try WireMessage.varint(&input)
         value = input
         try Self.skip(count, &input)
       default: throw Refused("wire type \(tag & 7)")
@@ -57,16 +57,6 @@ struct RawMessage {
   }
 
   // MARK: Reading
-
-  private static func varint(_ input: inout ArraySlice<UInt8>) throws -> UInt64 {
-    var number: UInt64 = 0
-    for shift in stride(from: UInt64(0), to: 64, by: 7) {
-      guard let byte = input.popFirst() else { throw Refused("a number is cut off") }
-      number |= UInt64(byte & 0x7f) << shift
-      if byte < 0x80 { return number }
-    }
-    throw Refused("a number is too long")
-  }
 
   private static func skip(_ count: UInt64, _ input: inout ArraySlice<UInt8>) throws {
     try Refused.unless(count <= UInt64(input.count), "a field is cut off")

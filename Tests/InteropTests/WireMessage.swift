@@ -75,7 +75,7 @@ struct WireMessage {
 
   func has(_ field: UInt64) -> Bool { values[field] != nil }
 
-  private static func varint(_ input: inout ArraySlice<UInt8>) throws -> UInt64 {
+  static func varint(_ input: inout ArraySlice<UInt8>) throws -> UInt64 {
     var number: UInt64 = 0
     for shift in stride(from: UInt64(0), to: 64, by: 7) {
       guard let byte = input.popFirst() else { throw Refused("a number is cut off") }

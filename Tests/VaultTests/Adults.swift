@@ -53,6 +53,13 @@ final class Adults {
       return edit.record
     }
 
+    /// Writes another note into a record of Emma's.
+    func edit(_ record: RecordID, _ note: String) throws {
+      var edit = RecordEdit(record: record)
+      edit.items[.record] = .note(note)
+      _ = try #require(emma).commit([edit])
+    }
+
     /// What a client does that was changed so that it writes whatever its person may.
     @discardableResult
     func writeRegardlessOfRole(_ title: String) throws -> RecordID {

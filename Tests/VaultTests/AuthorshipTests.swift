@@ -28,12 +28,6 @@ import VaultTrust
     .signed(.init(device: adult.vault.device, person: adult.id, isFormer: isFormer))
   }
 
-  private func edit(_ adult: Adults.Adult, _ text: String) throws {
-    var edit = RecordEdit(record: note)
-    edit.items[.record] = .note(text)
-    _ = try #require(adult.emma).commit([edit])
-  }
-
   /// Makes a revision out of the newest one at Ben's, as `change` says, and has Ben's signed head name it.
   private func forge(
     _ change: (inout RecordRevision, Member) throws -> [UInt8]
@@ -69,7 +63,7 @@ import VaultTrust
   @Test func whoWroteItIsNamedOnEveryDevice() throws {
     #expect(try authorship(at: adults.anna) == signed(by: adults.anna))
     #expect(try authorship(at: adults.ben) == signed(by: adults.anna))
-    try edit(adults.ben, "PENICILLIN: severe; nuts")
+    try adults.ben.edit(note, "PENICILLIN: severe; nuts")
     try adults.meet()
     #expect(try authorship(at: adults.anna) == signed(by: adults.ben))
     let emma = try #require(adults.anna.emma)
@@ -78,8 +72,8 @@ import VaultTrust
   }
 
   @Test func aJoinSaysSoAndItsPartsAreSigned() throws {
-    try edit(adults.ben, "PENICILLIN: severe; nuts")
-    try edit(adults.anna, "PENICILLIN: severe; eggs")
+    try adults.ben.edit(note, "PENICILLIN: severe; nuts")
+    try adults.anna.edit(note, "PENICILLIN: severe; eggs")
     try adults.meet()
     _ = try #require(adults.anna.emma).joinConcurrent()
     try adults.meet()
@@ -93,7 +87,7 @@ import VaultTrust
   }
 
   @Test func aNewEpochChangesNoAuthor() throws {
-    try edit(adults.ben, "PENICILLIN: severe; nuts")
+    try adults.ben.edit(note, "PENICILLIN: severe; nuts")
     try adults.meet()
     try adults.anna.vault.beginEpoch(of: #require(adults.anna.emma), without: [])
     let emma = try #require(adults.anna.emma)
@@ -175,7 +169,7 @@ import VaultTrust
 
   /// A join that nobody's devices would make: it names two revisions and holds something else.
   @Test func aMadeUpJoinIsNone() throws {
-    try edit(adults.anna, "PENICILLIN: severe; eggs")
+    try adults.anna.edit(note, "PENICILLIN: severe; eggs")
     try adults.meet()
     try forge { revision, member in
       let older = try member.history(of: note).map(\.digest)

@@ -21,12 +21,6 @@ import VaultTrust
     try adults.meet()
   }
 
-  private func edit(_ adult: Adults.Adult, _ text: String) throws {
-    var edit = RecordEdit(record: note)
-    edit.items[.record] = .note(text)
-    _ = try #require(adult.emma).commit([edit])
-  }
-
   private func removeBen() throws {
     try adults.anna.vault.beginEpoch(of: #require(adults.anna.emma), without: [adults.ben.id])
   }
@@ -99,7 +93,7 @@ import VaultTrust
 
   /// All heads are lost: what is signed by those who may write is enough to go on with.
   @Test func whatIsSignedByWhoMayWriteIsTaken() throws {
-    try edit(adults.ben, "PENICILLIN: severe; nuts")
+    try adults.ben.edit(note, "PENICILLIN: severe; nuts")
     try adults.meet()
     try loseHeads()
     let report = try repair()
@@ -111,8 +105,8 @@ import VaultTrust
 
   /// What both changed is joined, and the join is proved by what it was made from.
   @Test func aJoinOfSuchIsTaken() throws {
-    try edit(adults.ben, "PENICILLIN: severe; nuts")
-    try edit(adults.anna, "PENICILLIN: severe; eggs")
+    try adults.ben.edit(note, "PENICILLIN: severe; nuts")
+    try adults.anna.edit(note, "PENICILLIN: severe; eggs")
     try adults.meet()
     let emma = try #require(adults.anna.emma)
     let join = try #require(emma.entry(note)).revision
@@ -193,8 +187,8 @@ import VaultTrust
 
   /// It names two revisions that are right, and is not what joining them gives; or one of them is not taken.
   @Test func aMadeUpJoinIsLeft() throws {
-    try edit(adults.ben, "PENICILLIN: severe; nuts")
-    try edit(adults.anna, "PENICILLIN: severe; eggs")
+    try adults.ben.edit(note, "PENICILLIN: severe; nuts")
+    try adults.anna.edit(note, "PENICILLIN: severe; eggs")
     try adults.meet()
     let bens = try #require(adults.ben.emma)
     let parts = try bens.revision(#require(bens.entry(note)).revision).previous

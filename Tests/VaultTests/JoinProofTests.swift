@@ -21,15 +21,9 @@ import VaultTrust
     try editApart()
   }
 
-  private func edit(_ adult: Adults.Adult, _ text: String) throws {
-    var edit = RecordEdit(record: note)
-    edit.items[.record] = .note(text)
-    _ = try #require(adult.emma).commit([edit])
-  }
-
   private func editApart() throws {
-    try edit(adults.ben, "PENICILLIN: severe; nuts")
-    try edit(adults.anna, "PENICILLIN: severe; eggs")
+    try adults.ben.edit(note, "PENICILLIN: severe; nuts")
+    try adults.anna.edit(note, "PENICILLIN: severe; eggs")
     try adults.meet()
     _ = try #require(adults.anna.emma).joinConcurrent()
     try adults.meet()
@@ -117,7 +111,7 @@ import VaultTrust
   /// Its parts are as old as it is then, and go with it.
   @Test func aJoinThatWasReplacedKeepsThemNoLonger() throws {
     pass(days: 400)
-    try edit(adults.anna, "PENICILLIN: severe; nuts, eggs")
+    try adults.anna.edit(note, "PENICILLIN: severe; nuts, eggs")
     try adults.meet()
     #expect(try history(at: adults.anna).count == 5)
     pass(days: 10)
@@ -140,7 +134,7 @@ import VaultTrust
 
   /// What a deleted record held goes, whoever changed it last.
   @Test func aDeletedRecordKeepsNothing() throws {
-    try edit(adults.anna, "PENICILLIN: mild")
+    try adults.anna.edit(note, "PENICILLIN: mild")
     var deletion = RecordEdit(record: note)
     let standing = try entry(at: adults.ben)
     deletion.place = RecordPlace(
@@ -158,7 +152,7 @@ import VaultTrust
 
   /// A revision and one that it has replaced are joined by nobody: it would bring back what was removed in between.
   @Test func aJoinWithWhatWasReplacedIsNone() throws {
-    try edit(adults.anna, "PENICILLIN: severe; nuts, eggs")
+    try adults.anna.edit(note, "PENICILLIN: severe; nuts, eggs")
     try adults.meet()
     let emma = try #require(adults.anna.emma)
     let newest = try entry(at: adults.anna).revision
@@ -185,7 +179,7 @@ import VaultTrust
     try adults.meet()
     #expect(try authorship(at: adults.anna) == .brought)
     pass(days: 400)
-    try edit(adults.anna, "PENICILLIN: severe; nuts, eggs")
+    try adults.anna.edit(note, "PENICILLIN: severe; nuts, eggs")
     try adults.meet()
     pass(days: 400)
     try collectEverywhere(keepDays: 90)

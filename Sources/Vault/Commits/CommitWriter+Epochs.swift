@@ -52,15 +52,8 @@ extension CommitWriter {
   var heard: [Head.Cover] {
     var named = Set(cover.map(\.device))
     named.insert(context.device.id)
-    var newest: [DeviceID: Head.Cover] = [:]
-    for known in heads.loaded.values where known.late == nil {
-      for cover in known.head.basis
-      where !named.contains(cover.device) && !context.people.isFormer(cover.device) {
-        guard newest[cover.device]?.counter ?? 0 < cover.counter,
-          member.retelling(of: cover.device, cover.mark, heads) == nil
-        else { continue }
-        newest[cover.device] = cover
-      }
+    let newest = heads.newestBehind(isOfOnePerson: context.areOfOnePerson).filter {
+      !named.contains($0.key) && !context.people.isFormer($0.key)
     }
     if newest.isEmpty { return [] }
     let certified = Set(context.people.persons.values.flatMap(\.devices.keys))

@@ -99,14 +99,14 @@ extension HeadsState {
   }
 
   /// Of each device the newest head that those which are followed go on from.
-  func newestBehind(isOfOnePerson: (DeviceID, DeviceID) -> Bool) -> [DeviceID: HeadMark] {
-    var newest: [DeviceID: HeadMark] = [:]
+  func newestBehind(isOfOnePerson: (DeviceID, DeviceID) -> Bool) -> [DeviceID: Head.Cover] {
+    var newest: [DeviceID: Head.Cover] = [:]
     for other in loaded.values where other.late == nil {
       for cover in other.head.basis where cover.device != other.device {
         guard newest[cover.device]?.counter ?? 0 < cover.counter,
           retelling(of: cover.device, cover.mark, isOfOnePerson: isOfOnePerson) == nil
         else { continue }
-        newest[cover.device] = cover.mark
+        newest[cover.device] = cover
       }
     }
     return newest

@@ -55,7 +55,7 @@ extension Member {
       let isOwn = cover.device == context.device.id
       var known = heads.knownLine(cover.device, isOfOnePerson: isOfOnePerson)
       // What others have seen of this device says nothing of what it has written itself.
-      if known == nil, !isOwn { known = behind[cover.device].map { FollowedLine(mark: $0) } }
+      if known == nil, !isOwn { known = behind[cover.device].map { FollowedLine(mark: $0.mark) } }
       // It is this head that tells whose the line is that was followed here: all heads are read anew after it.
       if let known, !isOwn, takesOver(known, of: cover.device, head, of: device, heads) { continue }
       if let known, mark.counter <= known.mark.counter {
