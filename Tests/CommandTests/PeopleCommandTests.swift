@@ -137,16 +137,10 @@ import Testing
   /// Whoever keeps the store makes up a person with an invitation of their own making.
   @Test func aMemberFromAStrangerWaitsForAYes() throws {
     let two = try Two()
-    let real = try Invitation(parsing: two.anna.run("invite", expecting: 0).output)
-    let forged = Invitation(
-      vault: real.vault, inviter: real.inviter, inviterName: "Adult A", remote: "",
-      secret: [UInt8](repeating: 7, count: 16))
-    let file = two.anna.folder.appending("forged").string
-    try two.anna.write(forged.text, to: file)
     let state: [String: String?] = [
       "XDG_STATE_HOME": two.anna.folder.appending("a stranger's state").string
     ]
-    try two.join(file, state: state, words: "a stranger's words")
+    try two.join(Self.forgedInvitation(two), state: state, words: "a stranger's words")
     for arguments in [
       ["member", "add", "Emma"], ["share", "Emma", "--with", "Adult A", "--role", "owner"],
     ] {
@@ -176,6 +170,91 @@ import Testing
     #expect(after.errors.isEmpty)
     #expect(
       try two.anna.run("accept", expecting: 0).output.contains("There is nothing to accept."))
+  }
+
+  /// A stranger with a copy of the folder puts more on the family's stick than is taken of people whom nobody knows.
+  @Test func whatAStrangerPutsOnARemoteIsLeftAndToldAndTakenWhenAsked() throws {
+    let two = try Two()
+    let folder = two.anna.folder
+    let stick = folder.appending("stick").string
+    try two.anna.run("remote", "add", "stick", stick, expecting: 0)
+    try two.anna.run("sync", expecting: 0)
+    let stranger: [String: String?] = [
+      "XDG_STATE_HOME": folder.appending("a stranger's state").string,
+      "KINVAULT_VAULT": folder.appending("a stranger's copy").string,
+    ]
+    let copied = try CommandRunner.run(
+      "cp", ["-a", two.anna.vault, folder.appending("a stranger's copy").string])
+    #expect(copied.status == 0, "\(copied.errors)")
+    let forged = try Self.forgedInvitation(two)
+    try two.join(forged, state: stranger, words: "a stranger's words")
+    let film = folder.appending("film").string
+    try two.anna.write([UInt8](repeating: 0, count: 70 << 20), to: film)
+    let cut = try CommandRunner.run("shred", ["-n", "1", film])
+    #expect(cut.status == 0, "\(cut.errors)")
+    for arguments in [
+      ["member", "add", "Zoe"], ["attach", "Zoe", film], ["remote", "add", "stick", stick],
+      ["sync"],
+    ] {
+      let result = try two.run(arguments, state: stranger)
+      #expect(result.status == 0, "\(arguments): \(result.output)\(result.errors)")
+    }
+
+    func strangersWeights() throws -> [Int] {
+      let listed = try two.anna.run("people", "list", "--all", "--json", expecting: 0).output
+      return listed.split(separator: "\n").filter { $0.contains("\"byteCount\"") }
+        .compactMap { Int($0.filter(\.isNumber)) }
+    }
+    let told = try two.anna.run("sync", expecting: 0)
+    let text = told.output + told.errors
+    #expect(text.contains("a member that nobody has let in whom you know"), "\(text)")
+    #expect(text.contains("kinvault sync stick --all"), "\(text)")
+    let before = try strangersWeights()
+    #expect(before.count == 1 && before.allSatisfy { $0 < 1 << 20 }, "\(before)")
+    // It is told once.
+    let again = try two.anna.run("sync", expecting: 0)
+    #expect(!(again.output + again.errors).contains("--all"), "\(again.output)\(again.errors)")
+    try two.anna.run("sync", "stick", "--all", expecting: 0)
+    let after = try strangersWeights()
+    #expect(after.count == 1 && after.allSatisfy { $0 >= 70 << 20 }, "\(after)")
+    let people = try two.anna.run("people", "list", expecting: 0)
+    #expect(people.output.split(separator: "\n").count == 3, "\(people.output)")
+    let members = try two.anna.run("member", "list", expecting: 0).output
+    #expect(!members.contains("Zoe"), "\(members)")
+    try two.anna.run("check", "--read-data", expecting: 0)
+  }
+
+  /// The same brought by a file copier, which asks nobody.
+  @Test func whatACopierBringsOfAStrangerStaysAndShowsNowhereElse() throws {
+    let two = try Two()
+    let stranger: [String: String?] = [
+      "XDG_STATE_HOME": two.anna.folder.appending("a stranger's state").string
+    ]
+    try two.join(Self.forgedInvitation(two), state: stranger, words: "a stranger's words")
+    let scan = two.anna.folder.appending("scan").string
+    try two.anna.write([UInt8](repeating: 1, count: 3 << 20), to: scan)
+    for arguments in [["member", "add", "Zoe"], ["attach", "Zoe", scan]] {
+      let result = try two.run(arguments, state: stranger)
+      #expect(result.status == 0, "\(arguments): \(result.output)\(result.errors)")
+    }
+    let listed = try two.anna.run("people", "list", "--all", "--json", expecting: 0).output
+    let weights = listed.split(separator: "\n").filter { $0.contains("\"byteCount\"") }
+      .compactMap { Int($0.filter(\.isNumber)) }
+    #expect(weights.count == 1 && weights.allSatisfy { $0 >= 1 << 20 }, "\(listed)")
+    #expect(try !two.anna.run("member", "list", expecting: 0).output.contains("Zoe"))
+    #expect(try !two.anna.run("record", "list", expecting: 0).output.contains("Zoe"))
+    try two.anna.run("check", expecting: 0)
+  }
+
+  /// An invitation that Anna never made, though it says so.
+  private static func forgedInvitation(_ two: Two) throws -> String {
+    let real = try Invitation(parsing: two.anna.run("invite", expecting: 0).output)
+    let forged = Invitation(
+      vault: real.vault, inviter: real.inviter, inviterName: "Adult A", remote: "",
+      secret: [UInt8](repeating: 7, count: 16))
+    let file = two.anna.folder.appending("forged").string
+    try two.anna.write(forged.text, to: file)
+    return file
   }
 
   private static func value(_ key: String, in text: Substring) -> String? {

@@ -1,3 +1,4 @@
+import BlobStore
 import VaultCrypto
 import VaultModel
 import VaultTrust
@@ -26,6 +27,24 @@ extension Vault {
     for answers in try answersToOpenInvitations() { vouching.note(answers: answers) }
     vouching.judge(members.map(\.register.links.history))
     return vouching
+  }
+
+  /// The members of which files are here and that do not show to this person, by who made them. One whose root does not
+  /// hold is nobody's.
+  package func unopenedMembers() throws(VaultError) -> [PersonID: [MemberID]] {
+    let entries = try storing { () throws(BlobStoreError) in try context.store.list("members") }
+    var unopened: [PersonID: [MemberID]] = [:]
+    for id in entries.compactMap({ MemberID(hex: $0.name) }) where member(id) == nil {
+      do throws(VaultError) {
+        unopened[try context.opening(of: id).loadLinks().creator, default: []].append(id)
+      } catch {
+        switch error {
+        case .damaged, .missing: continue
+        default: throw error
+        }
+      }
+    }
+    return unopened
   }
 
   /// Which of these people, of whom nothing else need be here, show by their introductions that they know the secret of an

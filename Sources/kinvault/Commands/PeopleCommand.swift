@@ -1,4 +1,5 @@
 import ArgumentParser
+import SystemPackage
 import Vault
 import VaultModel
 
@@ -23,7 +24,7 @@ struct PeopleListCommand: ParsableCommand {
       \u{2018}(so Anna)\u{2019} is what Anna calls somebody of whom you have no name.
 
       Whoever can write to the folder can add people to it. Those whom nobody has let in whom you know are not shown; \
-      \u{2018}--all\u{2019} shows them, with what they take up.
+      \u{2018}--all\u{2019} shows them, with what they and the members that they made take up.
 
       Examples:
         kinvault people list --json
@@ -55,17 +56,17 @@ struct PeopleListCommand: ParsableCommand {
     /// Whether somebody has let them in.
     var isSpokenOf: Bool
     var canRead: [Access]
-    /// What someone whom nobody has let in takes up.
+    /// What someone whom nobody has let in takes up, with the members that they made.
     var byteCount: UInt64?
   }
 
   func run() throws {
-    let (everyone, joined, accesses, folder) = try access.withVault(.reading) { vault in
+    let (everyone, joined, accesses, folder, unopened) = try access.withVault(.reading) { vault in
       let joined = try vault.acceptIntroductions()
       return (
         try PersonLookup(vault: vault), joined,
         try vault.members.map { (name: $0.name.string, accesses: try $0.accesses()) },
-        vault.folder
+        vault.folder, all ? try vault.unopenedMembers() : [:]
       )
     }
     func canRead(_ person: PersonID) -> [Row.Access] {
@@ -76,7 +77,9 @@ struct PeopleListCommand: ParsableCommand {
     }
     func byteCount(_ person: KnownPerson) -> UInt64? {
       guard !person.isSpokenOf, let folder else { return nil }
-      return FolderSize.measure(folder.appending("people").appending(person.id.hex)).byteCount
+      let members = (unopened[person.id] ?? []).map { "members/\($0.hex)" }
+      return (["people/\(person.id.hex)"] + members)
+        .map { FolderSize.measure(folder.pushing(FilePath($0))).byteCount }.reduce(0, +)
     }
     let people = everyone.people.filter { all || $0.isSpokenOf }
     if json {
