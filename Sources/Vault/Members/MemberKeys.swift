@@ -3,6 +3,9 @@ import VaultCrypto
 import VaultModel
 
 /// The keys of one member, of every epoch that this person has been given.
+///
+/// Whoever names, opens or seals an object asks for a key, on every thread at once, and the keys change a few times in a
+/// process's life. So asking takes no lock: keys that were given never change, and new ones are hung behind them.
 final class MemberKeys: Sendable {
   /// The keys of one epoch, and which one that is.
   struct Epoch: Sendable {
@@ -11,50 +14,72 @@ final class MemberKeys: Sendable {
     let keys: EpochKeys
   }
 
-  private struct State {
-    var byID: [KeyID: Epoch]
-    var byEpoch: [StatementID: Epoch]
-    var current: Epoch
+  /// The keys as they were given at one time.
+  private struct Given {
+    let byID: [KeyID: Epoch]
+    let byEpoch: [StatementID: Epoch]
+    let current: Epoch
     /// The keys of the other epochs, in an order that stays.
-    var others: [EpochKeys]
+    let others: [EpochKeys]
+
+    init(_ current: Epoch, _ others: [Epoch]) {
+      let all = others + [current]
+      byID = Dictionary(all.map { ($0.keys.keyID, $0) }) { _, last in last }
+      byEpoch = Dictionary(all.map { ($0.id, $0) }) { _, last in last }
+      self.current = current
+      self.others = byID.values.map(\.keys).filter { $0.keyID != current.keys.keyID }
+        .sorted { $0.keyID < $1.keyID }
+    }
+
+    /// Whether both were given the same epochs, and write under the same one.
+    func isSame(as other: Given) -> Bool {
+      current.id == other.current.id && byEpoch.keys == other.byEpoch.keys
+    }
   }
 
-  private let state: Mutex<State>
+  private final class Link: Sendable {
+    let given: Given
+    let next = AtomicLazyReference<Link>()
+
+    init(_ given: Given) { self.given = given }
+  }
+
+  private let first: Link
 
   init(current: Epoch, others: [Epoch] = []) {
-    state = Mutex(Self.state(current, others))
+    first = Link(Given(current, others))
   }
 
-  private static func state(_ current: Epoch, _ others: [Epoch]) -> State {
-    var byID: [KeyID: Epoch] = [:]
-    var byEpoch: [StatementID: Epoch] = [:]
-    for epoch in others + [current] {
-      byID[epoch.keys.keyID] = epoch
-      byEpoch[epoch.id] = epoch
-    }
-    let earlier = byID.values.map(\.keys).filter { $0.keyID != current.keys.keyID }
-    return State(
-      byID: byID, byEpoch: byEpoch, current: current,
-      others: earlier.sorted { $0.keyID < $1.keyID })
+  private var last: Link {
+    var last = first
+    while let next = last.next.load() { last = next }
+    return last
   }
 
   /// What new objects and heads are sealed with.
-  var current: EpochKeys { state.withLock { $0.current.keys } }
+  var current: EpochKeys { last.given.current.keys }
 
-  var currentEpoch: StatementID { state.withLock { $0.current.id } }
+  var currentEpoch: StatementID { last.given.current.id }
 
   /// Those of every other epoch that this person has.
-  var others: [EpochKeys] { state.withLock { $0.others } }
+  var others: [EpochKeys] { last.given.others }
 
   /// The keys of the epoch with this id; nil if this person never had them.
-  subscript(id: KeyID) -> EpochKeys? { state.withLock { $0.byID[id]?.keys } }
+  subscript(id: KeyID) -> EpochKeys? { last.given.byID[id]?.keys }
 
   /// The epoch that this link began; nil if this person never had its key.
-  func epoch(_ id: StatementID) -> Epoch? { state.withLock { $0.byEpoch[id] } }
+  func epoch(_ id: StatementID) -> Epoch? { last.given.byEpoch[id] }
 
   /// Goes by other links from now on; readers that are open go on reading.
   func replace(by new: MemberKeys) {
-    let new = new.state.withLock { $0 }
-    state.withLock { $0 = new }
+    var end = last
+    let new = Link(new.last.given)
+    // Links are read again far more often than keys change.
+    while !end.given.isSame(as: new.given) {
+      let next = end.next.storeIfNil(new)
+      if next === new { return }
+      // Somebody else was first.
+      end = next
+    }
   }
 }
