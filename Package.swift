@@ -27,6 +27,7 @@ let package = Package(
     .systemLibrary(name: "CFuse", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
     .target(name: "CLinux"),
 
+    .target(name: "Threads"),
     .target(
       name: "VaultModel",
       dependencies: [.product(name: "SwiftProtobuf", package: "swift-protobuf")],
@@ -40,29 +41,31 @@ let package = Package(
     .target(name: "VaultTrust", dependencies: ["VaultModel", "VaultCrypto"]),
     .target(
       name: "BlobStore",
-      dependencies: ["CLinux", .product(name: "SystemPackage", package: "swift-system")]),
+      dependencies: [
+        "CLinux", "Threads", .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     .target(
       name: "Vault",
       dependencies: [
-        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "CLinux",
+        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "CLinux", "Threads",
         .product(name: "SystemPackage", package: "swift-system"),
         .product(name: "Yams", package: "Yams"),
       ]),
     .target(
       name: "VaultSync",
       dependencies: [
-        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "Vault",
+        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "Vault", "Threads",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
       name: "VaultFiles",
       dependencies: [
-        "VaultModel", "Vault", .product(name: "SystemPackage", package: "swift-system"),
+        "VaultModel", "Vault", "Threads", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
       name: "VaultMount",
       dependencies: [
-        "BlobStore", "VaultModel", "VaultFiles", "CFuse", "CLinux",
+        "BlobStore", "VaultModel", "VaultFiles", "CFuse", "CLinux", "Threads",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
@@ -71,7 +74,7 @@ let package = Package(
     .target(
       name: "RemoteStores",
       dependencies: [
-        "BlobStore", "CLinux", "COpenSSL",
+        "BlobStore", "CLinux", "COpenSSL", "Threads",
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
@@ -84,7 +87,7 @@ let package = Package(
       name: "kinvault",
       dependencies: [
         "VaultModel", "VaultCrypto", "BlobStore", "Vault", "VaultFiles", "VaultMount", "VaultSync",
-        "RemoteStores", "Traces", "CLinux",
+        "RemoteStores", "Traces", "CLinux", "Threads",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
@@ -168,7 +171,7 @@ let package = Package(
     .testTarget(
       name: "VaultFilesTests",
       dependencies: [
-        "BlobStore", "VaultFiles", "Vault", "VaultModel", "VaultCrypto", "TestSupport",
+        "BlobStore", "VaultFiles", "Vault", "VaultModel", "VaultCrypto", "TestSupport", "Threads",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(

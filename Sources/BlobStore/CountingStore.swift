@@ -1,4 +1,4 @@
-import Synchronization
+import Threads
 
 /// Counts the calls that reach the store behind it, and their bytes both ways.
 package final class CountingStore: BlobStore {
@@ -27,7 +27,7 @@ package final class CountingStore: BlobStore {
   }
 
   private let inner: any BlobStore
-  private let state = Mutex(Counts())
+  private let state = Guarded(Counts())
 
   package init(_ inner: any BlobStore) {
     self.inner = inner

@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import Synchronization
 import SystemPackage
+import Threads
 
 /// A store in a folder of a local file system. Files are made with mode 0600, folders with 0700.
 ///
@@ -33,7 +34,7 @@ package final class DirectoryStore: LocalStore {
   /// Set once this file system was seen to need `put` with `ifAbsent` in two steps.
   let looksFirst = Atomic(false)
   /// On FAT, the folders that files were renamed out of since the last barrier.
-  let leftFolders = Mutex<Set<BlobPath>>([])
+  let leftFolders = Guarded<Set<BlobPath>>([])
 
   /// Opens an existing folder. Throws `notFound` when there is none and `notABlob` when something else is there.
   package init(opening folder: FilePath) throws(BlobStoreError) {

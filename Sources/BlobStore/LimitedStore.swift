@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import Threads
 
 /// Lets only so many calls through at once, and only so many bytes a second in each direction. The others wait.
 package final class LimitedStore: BlobStore {
@@ -104,7 +104,7 @@ private final class Slots: @unchecked Sendable {
 package final class ByteRate: Sendable {
   private let bytesPerSecond: Double
   /// When all that was spent so far is paid for.
-  private let paidUntil = Mutex(ContinuousClock.now)
+  private let paidUntil = Guarded(ContinuousClock.now)
 
   package init(bytesPerSecond: Int) {
     self.bytesPerSecond = Double(max(bytesPerSecond, 1))

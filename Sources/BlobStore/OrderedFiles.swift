@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import Synchronization
+import Threads
 
 /// The files made since the last barrier, on a file system that keeps its changes in order by itself.
 ///
@@ -19,7 +19,7 @@ final class OrderedFiles: Sendable {
   /// Beyond this many, writing back everything at once is cheaper.
   private static let limit = 64
 
-  private let state = Mutex(State())
+  private let state = Guarded(State())
 
   deinit {
     for number in state.withLock({ $0.descriptors }) { close(number) }

@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import Threads
 
 /// Calls `body` with every item, on as many threads as there are processors.
 ///
@@ -8,7 +8,7 @@ import Synchronization
 func inParallel<Item: Sendable, Result: Sendable>(
   _ items: [Item], _ body: @escaping @Sendable (Item) throws(VaultError) -> Result
 ) throws(VaultError) -> [Result] {
-  let state = Mutex(
+  let state = Guarded(
     (results: [Result?](repeating: nil, count: items.count), failure: (Int, VaultError)?.none))
   DispatchQueue.concurrentPerform(iterations: items.count) { position in
     guard state.withLock({ $0.failure.map { position < $0.0 } ?? true }) else { return }

@@ -1,5 +1,5 @@
 import BlobStore
-import Synchronization
+import Threads
 import VaultCrypto
 import VaultModel
 
@@ -16,7 +16,7 @@ final class Translation: Sendable {
   let keepsHistory: Bool
   /// Whether what is not here is passed over; else it is an error, since it may be on its way.
   let keepsMissing: Bool
-  private let state = Mutex(State())
+  private let state = Guarded(State())
 
   private struct State {
     /// What need not be looked at again.

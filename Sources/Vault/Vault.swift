@@ -1,6 +1,6 @@
 import BlobStore
 import Glibc
-import Synchronization
+import Threads
 import VaultCrypto
 import VaultModel
 
@@ -10,15 +10,15 @@ import struct SystemPackage.FilePath
 package final class Vault: Sendable {
   let context: VaultContext
   var identities: IdentityKeys { context.keys.identities }
-  private let openMembers: Mutex<[MemberID: Member]>
+  private let openMembers: Guarded<[MemberID: Member]>
   /// Those of them that wait for this person's yes.
-  private let offered = Mutex<Set<MemberID>>([])
-  private let found: Mutex<[Problem]>
+  private let offered = Guarded<Set<MemberID>>([])
+  private let found: Guarded<[Problem]>
   /// What new epochs that this process has begun had to leave as it was.
-  private let leftBehind = Mutex<[Problem]>([])
+  private let leftBehind = Guarded<[Problem]>([])
   /// Under which names this machine shows the members.
   package let memberNames: ShownNames
-  let oldObjectUser = Mutex<(@Sendable (Member) -> Bool)?>(nil)
+  let oldObjectUser = Guarded<(@Sendable (Member) -> Bool)?>(nil)
   /// Every access, as this device notes it.
   package let audit: AuditLog
 
@@ -38,8 +38,8 @@ package final class Vault: Sendable {
     self.profile = profile
     audit = AuditLog(context: context)
     memberNames = ShownNames(state: context.state, key: context.slotKey)
-    openMembers = Mutex([:])
-    found = Mutex(problems)
+    openMembers = Guarded([:])
+    found = Guarded(problems)
     context.noteNames(in: profile.profile)
   }
 

@@ -1,6 +1,6 @@
 import BlobStore
 import Glibc
-import Synchronization
+import Threads
 import VaultCrypto
 import VaultModel
 
@@ -16,15 +16,15 @@ final class VaultContext: Sendable {
   let binding: Binding
   let signedFiles: SignedFiles
   // Read again when a device appears that it does not know.
-  private let knownPeople: Mutex<People>
+  private let knownPeople: Guarded<People>
   // Renewed with them, when another device of the person has begun a generation.
-  private let knownKeys: Mutex<PersonKeys>
-  private let ownRemoval = Mutex<VaultError?>(nil)
+  private let knownKeys: Guarded<PersonKeys>
+  private let ownRemoval = Guarded<VaultError?>(nil)
   let person: PersonID
   // Another one when this machine has become a device of its own.
-  private let knownDevice: Mutex<ThisDevice>
-  private let newName = Mutex<String?>(nil)
-  private let knownNames = Mutex<[PersonID: String]>([:])
+  private let knownDevice: Guarded<ThisDevice>
+  private let newName = Guarded<String?>(nil)
+  private let knownNames = Guarded<[PersonID: String]>([:])
   /// Seals what stands in this machine's slot.
   let slotKey: SealingKey
   let isReadOnly: Bool
@@ -53,10 +53,10 @@ final class VaultContext: Sendable {
     self.clock = clock
     self.binding = binding
     self.signedFiles = SignedFiles(store: store, binding: binding)
-    knownPeople = Mutex(people)
-    knownKeys = Mutex(keys)
+    knownPeople = Guarded(people)
+    knownKeys = Guarded(keys)
     self.person = person
-    knownDevice = Mutex(device)
+    knownDevice = Guarded(device)
     self.slotKey = slotKey
     self.isReadOnly = isReadOnly
     self.staging = staging

@@ -1,5 +1,6 @@
 import Glibc
 import Testing
+import Threads
 import Vault
 import VaultModel
 

@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
-import Synchronization
+import Threads
 
 /// Gathers an answer, and gives up as soon as it is larger than it may be.
 final class BodyCollector: HTTPClientResponseDelegate {
@@ -17,11 +17,11 @@ final class BodyCollector: HTTPClientResponseDelegate {
     var lastProgress = NIODeadline.now()
   }
 
-  private let state: Mutex<State>
+  private let state: Guarded<State>
   private let hasBody: Bool
 
   init(_ call: HTTPCall) {
-    state = Mutex(State(reply: nil, limit: max(call.limit, 0)))
+    state = Guarded(State(reply: nil, limit: max(call.limit, 0)))
     hasBody = call.method != .HEAD
   }
 

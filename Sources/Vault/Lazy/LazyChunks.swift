@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import Threads
 import VaultModel
 
 /// Where chunks that are not on this machine can be had: the remotes, as far as they can be reached.
@@ -20,20 +20,20 @@ package final class LazyChunks: Sendable {
   /// So many chunks are fetched ahead of a reader at once, at most.
   private static let readaheadLimit = 4
 
-  private let settings: Mutex<LazySettings>
-  private let source = Mutex<(any ChunkSource)?>(nil)
-  private let underway = Mutex<[ContentDigest: Fetch]>([:])
+  private let settings: Guarded<LazySettings>
+  private let source = Guarded<(any ChunkSource)?>(nil)
+  private let underway = Guarded<[ContentDigest: Fetch]>([:])
   private let readahead = DispatchSemaphore(value: readaheadLimit)
-  private let uses = Mutex<(count: UInt64, last: [ContentDigest: UInt64])>((0, [:]))
+  private let uses = Guarded<(count: UInt64, last: [ContentDigest: UInt64])>((0, [:]))
 
   /// One chunk on its way, which several readers may wait for.
   private final class Fetch: Sendable {
     let group = DispatchGroup()
-    let failure = Mutex<VaultError?>(nil)
+    let failure = Guarded<VaultError?>(nil)
     init() { group.enter() }
   }
 
-  init(settings: LazySettings) { self.settings = Mutex(settings) }
+  init(settings: LazySettings) { self.settings = Guarded(settings) }
 
   /// What may be absent, as this process knows it.
   package var current: LazySettings { settings.withLock { $0 } }

@@ -1,4 +1,4 @@
-import Synchronization
+import Threads
 import VaultModel
 
 /// Writes anew what one device wrote of a member above a counter as written by another one, which its machine has
@@ -10,7 +10,7 @@ final class Renaming: Sendable {
   private let device: DeviceID
   private let above: UInt64
   private let other: DeviceID
-  private let digests = Mutex<[ContentDigest: ContentDigest]>([:])
+  private let digests = Guarded<[ContentDigest: ContentDigest]>([:])
 
   init(member: Member, device: DeviceID, above: UInt64, to other: DeviceID) {
     self.member = member

@@ -1,12 +1,12 @@
 import BlobStore
-import Synchronization
+import Threads
 import VaultModel
 
 /// The links of one member as they were last read, shared by all that judge its heads.
 final class KnownLinks: Sendable {
-  private let latest: Mutex<MemberLinks>
+  private let latest: Guarded<MemberLinks>
 
-  init(_ links: MemberLinks) { latest = Mutex(links) }
+  init(_ links: MemberLinks) { latest = Guarded(links) }
 
   var links: MemberLinks { latest.withLock { $0 } }
 

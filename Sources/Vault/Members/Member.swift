@@ -1,5 +1,5 @@
 import BlobStore
-import Synchronization
+import Threads
 import VaultCrypto
 import VaultModel
 
@@ -12,30 +12,30 @@ package final class Member: Sendable {
   let context: VaultContext
   let register: HeadRegister
   let redoLog: RedoLog
-  let manifest = Mutex(Manifest())
+  let manifest = Guarded(Manifest())
   /// Live records that show in the root instead of where their parent link says; seldom any.
-  let displaced = Mutex<Set<RecordID>>([])
+  let displaced = Guarded<Set<RecordID>>([])
   // Held through I/O by whoever reads or writes heads; taken before the commit lock, and that before
   // `manifest`.
-  let heads: Mutex<HeadsState>
-  let revisions = Mutex(RevisionCache(capacity: 64, itemLimit: 1 << 15))
+  let heads: Guarded<HeadsState>
+  let revisions = Guarded(RevisionCache(capacity: 64, itemLimit: 1 << 15))
   // What changed since `takeChanges`; nil until someone wants to know.
-  private let changes = Mutex<Set<RecordID>?>(nil)
+  private let changes = Guarded<Set<RecordID>?>(nil)
   // Some head that counts is of another epoch than the current one.
-  let lateHeads = Mutex(false)
-  let lastLookForOldObjects = Mutex<OldObjectLook?>(nil)
+  let lateHeads = Guarded(false)
+  let lastLookForOldObjects = Guarded<OldObjectLook?>(nil)
   // The file of this device's head, when it was first read, was of another line than this machine has written.
-  let isApartFromFile = Mutex(false)
+  let isApartFromFile = Guarded(false)
   // What keeps this member from being written; set while opening.
-  let damage = Mutex<VaultError?>(nil)
-  let replaced = Mutex(ReplacedObjects())
+  let damage = Guarded<VaultError?>(nil)
+  let replaced = Guarded(ReplacedObjects())
   // Records whose entries changed since somebody began to look through everything; nil before.
-  let touched = Mutex<Set<RecordID>?>(nil)
+  let touched = Guarded<Set<RecordID>?>(nil)
 
   init(id: MemberID, context: VaultContext, opened: OpenedKeys) {
     self.id = id
     self.context = context
-    heads = Mutex(HeadsState(epoch: opened.keys.currentEpoch))
+    heads = Guarded(HeadsState(epoch: opened.keys.currentEpoch))
     objects = ObjectStore(
       member: id, keys: opened.keys, store: context.store, staging: context.staging,
       lazy: context.lazy,

@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import Threads
 import VaultModel
 
 /// Reads the pages of an item tree, several at once: each waits for the disk nearly all of the time.
@@ -9,7 +9,7 @@ final class PagesAhead: Sendable {
   private static let depthLimit = 8
 
   private let member: Member
-  private let pages = Mutex<[ContentDigest: ItemPage]>([:])
+  private let pages = Guarded<[ContentDigest: ItemPage]>([:])
 
   /// - Parameter root: The page at the top of the tree.
   init(of root: ContentDigest, in member: Member) {

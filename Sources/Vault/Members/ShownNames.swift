@@ -1,5 +1,5 @@
 import BlobStore
-import Synchronization
+import Threads
 import VaultCrypto
 import VaultModel
 
@@ -17,7 +17,7 @@ package final class ShownNames: Sendable {
   private static let nonceSize = 12
   private let state: StateFolder
   private let key: SealingKey
-  private let memory = Mutex(Memory())
+  private let memory = Guarded(Memory())
 
   init(state: StateFolder, key: SealingKey) {
     (self.state, self.key) = (state, key)

@@ -1,4 +1,4 @@
-import Synchronization
+import Threads
 
 /// Page-aligned buffers of one size, reused so that bulk data costs no allocation.
 ///
@@ -8,7 +8,7 @@ package final class BufferPool: Sendable {
   package let byteCount: Int
   private let keptCount: Int
   // Raw addresses, since pointers are not Sendable; the lock hands each to one caller at a time.
-  private let free = Mutex<[UInt]>([])
+  private let free = Guarded<[UInt]>([])
 
   /// A pool of buffers of `byteCount` bytes that keeps up to `keptCount` unused ones.
   package init(byteCount: Int, keptCount: Int) {

@@ -1,5 +1,5 @@
 import BlobStore
-import Synchronization
+import Threads
 import VaultCrypto
 import VaultModel
 
@@ -16,7 +16,7 @@ package final class ObjectReader: Sendable {
   private let paddedSize: Int
   private let buffers: BufferPool
   /// Nil before the first read.
-  private let opened = Mutex<Opened?>(nil)
+  private let opened = Guarded<Opened?>(nil)
 
   private static let layout = ObjectLayout(of: .chunk)
 

@@ -1,4 +1,5 @@
 import BlobStore
+import Threads
 import VaultCrypto
 import VaultModel
 

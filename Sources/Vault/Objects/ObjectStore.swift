@@ -1,5 +1,5 @@
 import BlobStore
-import Synchronization
+import Threads
 import VaultCrypto
 import VaultModel
 
@@ -18,9 +18,9 @@ package final class ObjectStore: Sendable {
   let lazy: LazyChunks?
   let buffers: BufferPool
   /// What no commit of this process has taken yet.
-  let staged = Mutex(StagedObjects())
-  let readers = Mutex(ReaderCache(capacity: openReaderLimit))
-  let announced = Mutex(AnnouncedObjects())
+  let staged = Guarded(StagedObjects())
+  let readers = Guarded(ReaderCache(capacity: openReaderLimit))
+  let announced = Guarded(AnnouncedObjects())
 
   init(
     member: MemberID, keys: MemberKeys, store: any LocalStore, staging: Staging?,

@@ -1,5 +1,5 @@
 import BlobStore
-import Synchronization
+import Threads
 import VaultModel
 
 import struct SystemPackage.FilePath
@@ -14,8 +14,8 @@ final class Staging: Sendable {
   let problem: Problem?
   private let store: any LocalStore
   // Held while the process lives: a token whose lock is free belongs to a dead process.
-  private let lock: Mutex<FileLock?>
-  private let held = Mutex(Held())
+  private let lock: Guarded<FileLock?>
+  private let held = Guarded(Held())
 
   /// The small objects that wait in memory for the commit that names them.
   private struct Held: Sendable {
@@ -52,13 +52,13 @@ final class Staging: Sendable {
     }
     problem = damage.map(Self.problem)
     guard let root else {
-      lock = Mutex(nil)
+      lock = Guarded(nil)
       return
     }
     let held = try storing { () throws(BlobStoreError) in
       try FileLock(at: root.appending(lockPath.string))
     }
-    lock = Mutex(held)
+    lock = Guarded(held)
   }
 
   private static func makeFile(_ path: BlobPath, in store: any LocalStore) throws(VaultError) {

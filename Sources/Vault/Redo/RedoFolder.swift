@@ -1,5 +1,5 @@
 import BlobStore
-import Synchronization
+import Threads
 import VaultCrypto
 import VaultModel
 
@@ -16,7 +16,7 @@ final class RedoFolder: Sendable {
 
   let writer: RedoWriterID
   private let state: StateFolder
-  private let made = Mutex(Made())
+  private let made = Guarded(Made())
 
   private struct Made: ~Copyable {
     var isMade = false

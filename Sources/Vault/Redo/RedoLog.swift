@@ -1,5 +1,5 @@
 import BlobStore
-import Synchronization
+import Threads
 import VaultModel
 
 /// The redo file of one member and this process: what was synced and no commit has yet.
@@ -24,7 +24,7 @@ final class RedoLog: Sendable {
   private let folder: RedoFolder
   private let store: any LocalStore
   private let keys: MemberKeys
-  private let state = Mutex(State())
+  private let state = Guarded(State())
 
   init(member: MemberID, folder: RedoFolder, store: any LocalStore, keys: MemberKeys) {
     self.member = member

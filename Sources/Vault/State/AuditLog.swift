@@ -1,5 +1,5 @@
 import BlobStore
-import Synchronization
+import Threads
 import VaultCrypto
 import VaultModel
 
@@ -46,7 +46,7 @@ package final class AuditLog: Sendable {
   private static let segmentLimit = SignedFiles.sizeLimit
 
   let context: VaultContext
-  private let pending = Mutex(Pending())
+  private let pending = Guarded(Pending())
 
   init(context: VaultContext) { self.context = context }
 

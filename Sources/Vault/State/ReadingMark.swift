@@ -1,5 +1,5 @@
 import BlobStore
-import Synchronization
+import Threads
 
 import struct SystemPackage.FilePath
 
@@ -8,11 +8,11 @@ import struct SystemPackage.FilePath
 package final class ReadingMark: Sendable {
   private static let fileName = "reading-lock"
   private let state: StateFolder
-  private let lock: Mutex<FileLock?>
+  private let lock: Guarded<FileLock?>
 
   private init(_ state: StateFolder, _ lock: consuming FileLock?) {
     self.state = state
-    self.lock = Mutex(lock)
+    self.lock = Guarded(lock)
   }
 
   /// Waits for a mount that is just removing something.

@@ -1,5 +1,5 @@
 import BlobStore
-import Synchronization
+import Threads
 import VaultCrypto
 import VaultModel
 
@@ -11,7 +11,7 @@ package final class StateFolder: Sendable {
   /// Nil in tests that keep the state in memory.
   package let path: FilePath?
   let store: any LocalStore
-  private let hasKeptWatermarks = Mutex(false)
+  private let hasKeptWatermarks = Guarded(false)
 
   /// The state of the vault `id` below `root`; the folder is made, with mode 0700, if it is missing.
   package init(root: FilePath, vault id: VaultID) throws(VaultError) {

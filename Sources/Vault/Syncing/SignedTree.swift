@@ -1,5 +1,5 @@
 import BlobStore
-import Synchronization
+import Threads
 import VaultCrypto
 import VaultModel
 import VaultTrust
@@ -290,7 +290,7 @@ package struct SignedTree: Sendable {
 
 /// The links of members that were judged once, shared by the copies of one tree.
 private final class JudgedMembers: Sendable {
-  private let known = Mutex<[MemberID: MemberLinks]>([:])
+  private let known = Guarded<[MemberID: MemberLinks]>([:])
 
   subscript(member: MemberID) -> MemberLinks? {
     get { known.withLock { $0[member] } }

@@ -1,6 +1,6 @@
 import BlobStore
 import Dispatch
-import Synchronization
+import Threads
 import VaultCrypto
 import VaultModel
 
@@ -246,7 +246,7 @@ private struct MemberCheck {
       references[digest].map { (reference: $0, byteCount: sizes[name] ?? 0) }
     }
     let total = work.reduce(0) { $0 + $1.byteCount }
-    let state = Mutex((problems: [Problem](), done: UInt64(0), shown: UInt64(0)))
+    let state = Guarded((problems: [Problem](), done: UInt64(0), shown: UInt64(0)))
     let member = self.member
     let label = member.name.string
     let progress = self.progress

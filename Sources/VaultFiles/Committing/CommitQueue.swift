@@ -1,3 +1,5 @@
+import Threads
+
 /// Lets everyone who waits for a commit share one: whoever asks while a commit is under way is served by the next, together with
 /// all others who ask meanwhile.
 final class CommitQueue: @unchecked Sendable {

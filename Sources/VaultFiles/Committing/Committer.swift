@@ -1,4 +1,5 @@
 import Glibc
+import Threads
 import Vault
 
 /// The clockwork of the background thread: says when to commit and when to look for what others committed.

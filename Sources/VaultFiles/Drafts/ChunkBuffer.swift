@@ -1,4 +1,5 @@
 import Glibc
+import Threads
 
 /// The unsealed content of one chunk: the first `count` bytes of page-aligned memory.
 ///

@@ -1,3 +1,5 @@
+import Threads
+
 /// Bounds the content of all drafts that is in memory and not sealed: whoever is about to write first has the oldest sealed
 /// while there is too much.
 final class DirtyBudget: @unchecked Sendable {

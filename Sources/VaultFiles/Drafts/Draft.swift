@@ -1,3 +1,4 @@
+import Threads
 import VaultModel
 
 /// The content of one file while someone has it open or it is not sealed yet.

@@ -1,4 +1,5 @@
 import Dispatch
+import Threads
 import VaultModel
 
 /// The outcome of sealing one chunk on another thread, to be asked for or waited for.

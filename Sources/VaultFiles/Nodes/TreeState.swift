@@ -1,4 +1,5 @@
 import Glibc
+import Threads
 import Vault
 import VaultModel
 

@@ -1,3 +1,4 @@
+import Threads
 import VaultModel
 
 /// One name in a directory.

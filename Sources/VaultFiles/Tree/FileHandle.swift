@@ -1,3 +1,4 @@
+import Threads
 import VaultModel
 
 /// An open file. Safe to use from several threads; reads of sealed content run in parallel.

@@ -1,4 +1,4 @@
-import Synchronization
+import Threads
 import Vault
 import VaultModel
 
@@ -6,8 +6,16 @@ import VaultModel
 ///
 /// The top directory lists the members; every directory in a member is a record and every file an item. Names and
 /// attributes are answered from memory. Changes are committed in groups by a background thread (`start`), by `sync`
-/// of a file or directory, and by `commitNow`. Safe to use from any thread; calls block. The order of locks is
-/// written down at `Monitor`.
+/// of a file or directory, and by `commitNow`. Safe to use from any thread; calls block.
+///
+/// **Lock order**, in this module's one place for it. A thread that holds a lock takes only locks that stand further down:
+/// 1. `FileTree.topLock`: making members.
+/// 2. `MemberView.writing`: commits. Held through I/O.
+/// 3. `Draft.lock` of one file (two drafts are never locked at once).
+/// 4. `TreeState.lock`, the tree lock: names, attributes, what is pending. Held for memory accesses only: no
+///    I/O, no decryption and no waiting happens under it.
+/// 5. Leaves, which call nothing: `DirtyBudget`, `BufferPool`, `SealingPool`, `SealTicket`, `StagedObjects`,
+///    `CommitQueue`, `Committer`, and the locks inside module Vault.
 package final class FileTree: Sendable {
   /// The inode number of the top directory.
   package static let root: Inode = 1
@@ -21,8 +29,8 @@ package final class FileTree: Sendable {
   let budget: DirtyBudget
   let committer: Committer
   let thinner = Committer()
-  let invalidationHandler = Mutex<(@Sendable (Invalidation) -> Void)?>(nil)
-  let unsavedHandler = Mutex<(@Sendable ([Unsaved]) -> Void)?>(nil)
+  let invalidationHandler = Guarded<(@Sendable (Invalidation) -> Void)?>(nil)
+  let unsavedHandler = Guarded<(@Sendable ([Unsaved]) -> Void)?>(nil)
 
   /// A tree over an open vault, which the tree does not close.
   package init(vault: Vault, options: FileTreeOptions) {

@@ -1,12 +1,12 @@
 import CFuse
 import Glibc
-import Synchronization
+import Threads
 
 /// What libfuse has to say goes into our errors instead of onto standard error.
 ///
 /// libfuse knows a single log function for the process, so the words are kept process-wide.
 enum FuseLog {
-  private static let lines = Mutex<[String]>([])
+  private static let lines = Guarded<[String]>([])
 
   /// Takes over the log and forgets what was said before.
   static func begin() {

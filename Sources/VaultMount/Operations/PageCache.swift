@@ -1,7 +1,7 @@
 import CFuse
 import Dispatch
 import Glibc
-import Synchronization
+import Threads
 import VaultFiles
 
 /// What the kernel keeps of files' content, where we have to tell it to forget.
@@ -14,7 +14,7 @@ final class PageCache: Sendable {
     weak var session: FuseSession?
   }
 
-  private let mounted = Mutex(Mounted())
+  private let mounted = Guarded(Mounted())
   // Its own, and not the threads that serve requests: dropping a page waits for the read that fills it, which they answer.
   private let queue = DispatchQueue(label: "kinvault.page-cache")
 

@@ -1,6 +1,6 @@
 import Glibc
-import Synchronization
 import SystemPackage
+import Threads
 import VaultFiles
 
 /// A tree that the kernel shows at a mountpoint, served by threads of this process.
@@ -28,7 +28,7 @@ package final class Mount: Sendable {
   private let loop: MountThread
   private let registration: MountRegistry.Registration?
   private let commitSocket: CommitSocket?
-  private let ending = Mutex<Ending?>(nil)
+  private let ending = Guarded<Ending?>(nil)
 
   /// Mounts the tree and returns when it answers. Starts the tree, which `waitUntilEnded` stops again.
   ///
@@ -100,7 +100,7 @@ package final class Mount: Sendable {
     commitSocket = registration.flatMap { registration in
       try? CommitSocket(beside: registration.path) { () throws(FileError) in try tree.commitNow() }
     }
-    let reporting = Mutex(registration)
+    let reporting = Guarded(registration)
     tree.setUnsavedHandler { [weak tree] _ in
       // What counts by now, so that of two reports at once the last is no older one.
       reporting.withLock { _ = $0?.write(MountReport(tree?.unsaved ?? [])) }

@@ -1,10 +1,11 @@
 import Dispatch
 import Glibc
 import Synchronization
+import Threads
 
 /// A thread of the operating system that runs one closure and can be waited for.
 final class MountThread: Sendable {
-  private let handle: Mutex<pthread_t?>
+  private let handle: Guarded<pthread_t?>
   private let body: Body
 
   /// Starts a thread. Running out of threads is a broken invariant here: the mount has only just begun.
@@ -18,7 +19,7 @@ final class MountThread: Sendable {
         return nil
       }, Unmanaged.passRetained(body).toOpaque())
     guard status == 0 else { preconditionFailure("no thread: \(status)") }
-    handle = Mutex(thread)
+    handle = Guarded(thread)
   }
 
   /// Whether the closure has returned.

@@ -1,5 +1,5 @@
 import BlobStore
-import Synchronization
+import Threads
 import Vault
 import VaultCrypto
 import VaultModel
@@ -25,7 +25,7 @@ final class PackWriter: Sendable {
 
   private let session: SyncSession
   private let member: MemberID
-  private let state = Mutex(State())
+  private let state = Guarded(State())
 
   init(session: SyncSession, member: MemberID) {
     self.session = session

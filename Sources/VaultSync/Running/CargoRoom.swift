@@ -1,13 +1,13 @@
-import Synchronization
+import Threads
 import Vault
 
 /// What may come of one stranger's member in this sync: as much as the remote listed when that was judged to fit.
 ///
 /// A remote may give more than it lists.
 final class CargoRoom: Sendable {
-  private let left: Mutex<CargoWeight>
+  private let left: Guarded<CargoWeight>
 
-  init(_ weight: CargoWeight) { left = Mutex(weight) }
+  init(_ weight: CargoWeight) { left = Guarded(weight) }
 
   /// Takes the room for one file.
   ///

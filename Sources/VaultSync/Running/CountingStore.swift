@@ -1,10 +1,10 @@
 import BlobStore
-import Synchronization
+import Threads
 
 /// Counts what goes to a store and comes from it.
 final class CountingStore: BlobStore {
   private let inner: any BlobStore
-  private let counts = Mutex(SyncTraffic())
+  private let counts = Guarded(SyncTraffic())
 
   init(_ inner: any BlobStore) { self.inner = inner }
 

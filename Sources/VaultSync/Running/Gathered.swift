@@ -1,8 +1,8 @@
-import Synchronization
+import Threads
 
 /// What several threads found.
 final class Gathered<Value: Sendable>: Sendable {
-  private let values = Mutex<[Value]>([])
+  private let values = Guarded<[Value]>([])
 
   func add(_ value: Value) { values.withLock { $0.append(value) } }
 

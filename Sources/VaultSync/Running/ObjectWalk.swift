@@ -1,4 +1,4 @@
-import Synchronization
+import Threads
 import Vault
 import VaultModel
 
@@ -42,7 +42,7 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
 
   private let transfer: Transfer
   private let queue = WorkQueue<Need>()
-  private let state = Mutex(State())
+  private let state = Guarded(State())
 
   init(_ transfer: Transfer) { self.transfer = transfer }
 
@@ -62,6 +62,7 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
   }
 
   private func add(_ needs: [Need]) {
+    if needs.isEmpty { return }
     queue.add(state.withLock { state in needs.filter { state.asked.insert($0.digest).inserted } })
   }
 

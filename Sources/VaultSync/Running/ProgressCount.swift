@@ -1,4 +1,4 @@
-import Synchronization
+import Threads
 import Vault
 
 /// Adds up work of several threads, and tells of it now and then.
@@ -6,7 +6,7 @@ final class ProgressCount: Sendable {
   private let label: String
   private let total: UInt64
   private let tell: @Sendable (WorkProgress) -> Void
-  private let state = Mutex((done: UInt64(0), told: UInt64(0)))
+  private let state = Guarded((done: UInt64(0), told: UInt64(0)))
 
   /// Told every so many bytes.
   private static let step: UInt64 = 4 << 20

@@ -1,5 +1,5 @@
 import BlobStore
-import Synchronization
+import Threads
 import Vault
 import VaultModel
 
@@ -13,11 +13,11 @@ final class PullTransfer: ObjectTransfer {
   /// What may come of a stranger's member; nil for any other.
   private let room: CargoRoom?
   /// What is here with everything it names, as far as this sync has seen.
-  private let complete = Mutex<Set<ContentDigest>>([])
+  private let complete = Guarded<Set<ContentDigest>>([])
   /// Revisions that were not here before.
-  private let newRevisions = Mutex<Set<ContentDigest>>([])
+  private let newRevisions = Guarded<Set<ContentDigest>>([])
   /// Revisions that are here under other keys only, each before those that it replaced.
-  private let unsealed = Mutex<[ContentDigest]>([])
+  private let unsealed = Guarded<[ContentDigest]>([])
 
   init(
     session: SyncSession, objects: ObjectStore, epoch: StatementID, coverage: Coverage,

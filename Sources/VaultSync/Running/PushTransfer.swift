@@ -1,5 +1,5 @@
 import BlobStore
-import Synchronization
+import Threads
 import Vault
 import VaultModel
 
@@ -13,7 +13,7 @@ final class PushTransfer: ObjectTransfer {
   /// Where what is sent is put together as well; nil for nowhere.
   private let packs: PackWriter?
   // What is there by now.
-  private let sent: Mutex<Set<ObjectName>>
+  private let sent: Guarded<Set<ObjectName>>
 
   /// - Parameter listed: Objects that were seen on the remote, with the size that they have here.
   init(
@@ -25,7 +25,7 @@ final class PushTransfer: ObjectTransfer {
     self.epoch = epoch
     self.coverage = coverage
     self.packs = packs
-    sent = Mutex(listed)
+    sent = Guarded(listed)
   }
 
   /// Objects of this many bytes and more are asked for before they are sent.

@@ -1,5 +1,5 @@
 import BlobStore
-import Synchronization
+import Threads
 import Vault
 import VaultModel
 
@@ -30,7 +30,7 @@ final class SyncSession: Sendable {
   let looksEverywhere: Bool
   /// Objects here and there are compared: when asked for, and once a week.
   let comparesObjects: Bool
-  private let state: Mutex<State>
+  private let state: Guarded<State>
 
   init(
     home: SyncHome, name: RemoteName?, remote: any BlobStore, nearer: (any BlobStore)?,
@@ -54,7 +54,7 @@ final class SyncSession: Sendable {
       || memory.lastComparison.map { now < $0 || now - $0 > Self.comparisonInterval } ?? false
     var report = SyncReport()
     report.isDryRun = options.isDryRun
-    state = Mutex(State(report: report, memory: memory))
+    state = Guarded(State(report: report, memory: memory))
   }
 
   /// A day, in milliseconds.

@@ -1,13 +1,13 @@
-import Synchronization
+import Threads
 import VaultModel
 
 /// Keeps what is in memory of files that nobody has verified within bounds: a remote may show any number of them.
 final class UnverifiedBytes: Sendable {
   /// More than the signed files of any family weigh that are news at one time.
   static let limit = 64 << 20
-  private let left: Mutex<Int>
+  private let left: Guarded<Int>
 
-  init(limit: Int = UnverifiedBytes.limit) { left = Mutex(limit) }
+  init(limit: Int = UnverifiedBytes.limit) { left = Guarded(limit) }
 
   /// Reads one more signed file, which has at most `Limits.signedFileBytes`, if there is room for that.
   ///

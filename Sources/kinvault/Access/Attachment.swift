@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import Threads
 import Vault
 import VaultFiles
 import VaultModel
@@ -89,7 +89,7 @@ final class TransferProgress: Sendable {
   private let label: String
   private let total: UInt64
   private let bar = ProgressBar(.bytes)
-  private let done = Mutex<UInt64>(0)
+  private let done = Guarded<UInt64>(0)
 
   init(_ label: String, total: UInt64) {
     self.label = label

@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import Threads
 
 /// How far long work has come, on one line of standard error that is drawn over; nothing at all
 /// where standard error is no terminal. May be told from any thread.
@@ -18,7 +18,7 @@ final class ProgressBar: Sendable {
   private let unit: Unit
   private let isShown: Bool
   private let started = ProgressBar.now()
-  private let state = Mutex(State())
+  private let state = Guarded(State())
 
   init(_ unit: Unit, isShown: Bool = Terminal.isErrorTerminal) {
     self.unit = unit

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
-import Synchronization
 import SystemPackage
+import Threads
 import Vault
 
 /// Notices, on a thread of its own, that heads change in folders of vaults and that the network comes back.
@@ -26,7 +26,7 @@ final class ChangeWatcher: Sendable {
 
   private let notify = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
   private let network = kv_watch_network()
-  private let state = Mutex(State())
+  private let state = Guarded(State())
 
   deinit {
     if notify >= 0 { close(notify) }

@@ -1,5 +1,5 @@
 import BlobStore
-import Synchronization
+import Threads
 import Vault
 import VaultSync
 
@@ -12,7 +12,7 @@ final class RemoteFiles: ObjectSource {
   }
 
   private let remotes: [KnownRemote]
-  private let stores = Mutex<[RemoteName: any BlobStore]>([:])
+  private let stores = Guarded<[RemoteName: any BlobStore]>([:])
 
   init(_ remotes: [KnownRemote]) { self.remotes = remotes }
 

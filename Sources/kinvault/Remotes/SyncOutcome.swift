@@ -1,5 +1,5 @@
 import BlobStore
-import Synchronization
+import Threads
 import Vault
 import VaultModel
 import VaultSync
@@ -62,7 +62,7 @@ struct SyncOutcome: Encodable {
     syncing known: KnownRemote, _ vault: Vault, _ options: SyncOptions, others: [KnownRemote],
     showsProgress: Bool
   ) {
-    let done = Mutex<(revoked: [Revocation], handedOver: [HandOverStep])>(([], []))
+    let done = Guarded<(revoked: [Revocation], handedOver: [HandOverStep])>(([], []))
     self.init(
       known, options, in: (vault.state, vault.clock), showsProgress: showsProgress
     ) { store, options, progress in

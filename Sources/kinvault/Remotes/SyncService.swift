@@ -1,7 +1,7 @@
 import BlobStore
 import Glibc
-import Synchronization
 import SystemPackage
+import Threads
 import Vault
 import VaultModel
 import VaultSync
@@ -71,7 +71,7 @@ private final class Worker: Sendable {
   private let vault: Vault
   private let options: SyncOptions
   private let report: @Sendable (SyncOutcome) -> Void
-  private let state: Mutex<State>
+  private let state: Guarded<State>
   private let wakeUp = WakeUp()
   // A second one: a signal wakes one waiter only.
   private let ended = WakeUp()
@@ -85,7 +85,7 @@ private final class Worker: Sendable {
     self.vault = vault
     self.options = options
     self.report = report
-    state = Mutex(State(schedule: SyncSchedule(now: .now, interval: remote.pollInterval)))
+    state = Guarded(State(schedule: SyncSchedule(now: .now, interval: remote.pollInterval)))
   }
 
   func change(_ body: (inout SyncSchedule) -> Void) {

@@ -1,4 +1,5 @@
 import Glibc
+import Threads
 import VaultFiles
 
 /// Lets one thread wait until another has news. A signal that nobody waits for is kept.

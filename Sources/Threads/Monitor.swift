@@ -2,18 +2,7 @@ import Glibc
 
 /// A lock with a condition to wait for.
 ///
-/// `Synchronization.Mutex` has neither a condition nor a form that spans a typed-throwing scope
-/// without a closure; everything in this module that waits, or throws while locked, uses this one.
-///
-/// **Lock order**, in this module's one place for it. A thread that holds a lock takes only locks that stand
-/// further down:
-/// 1. `FileTree.topLock`: making members.
-/// 2. `Draft.lock` of one file (two drafts are never locked at once).
-/// 3. `MemberView.writing`: commits. Held through I/O.
-/// 4. `TreeState.lock`, the tree lock: names, attributes, what is pending. Held for memory accesses only: no
-///    I/O, no decryption and no waiting happens under it.
-/// 5. Leaves, which call nothing: `DirtyBudget`, `BufferPool`, `SealingPool`, `SealTicket`, `StagedObjects`,
-///    `CommitQueue`, `Committer`, and the locks inside module Vault.
+/// For what a `Guarded` value cannot do: to wait under the lock, or to hold it beyond one closure.
 package final class Monitor: @unchecked Sendable {
   // The pointers are set once; what they point at is made for use by several threads.
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
