@@ -7,7 +7,6 @@ let package = Package(
   products: [.executable(name: "kinvault", targets: ["kinvault"])],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
@@ -16,6 +15,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/CoreOffice/XMLCoder", from: "0.18.2"),
+    // In tests only: the witness that the bytes of our messages are Protocol Buffers.
+    .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
     // X-Wing; and in tests the independent witness of the rest of our cryptography, which is OpenSSL's and libsodium's.
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
   ],
@@ -28,10 +29,7 @@ let package = Package(
     .target(name: "CLinux"),
 
     .target(name: "Threads"),
-    .target(
-      name: "VaultModel",
-      dependencies: [.product(name: "SwiftProtobuf", package: "swift-protobuf")],
-      exclude: ["Proto/kinvault.proto"]),
+    .target(name: "VaultModel"),
     .target(
       name: "VaultCrypto",
       dependencies: [
@@ -111,7 +109,8 @@ let package = Package(
       name: "VaultModelTests",
       dependencies: [
         "VaultModel", "Fuzzing", .product(name: "SwiftProtobuf", package: "swift-protobuf"),
-      ]),
+      ],
+      exclude: ["Proto/kinvault.proto"]),
     .testTarget(
       name: "VaultCryptoTests",
       dependencies: [

@@ -191,7 +191,7 @@ package final class Vault: Sendable {
       if acceptsRollback {
         try context.state.withCommitLock { () throws(VaultError) in
           try context.state.updateWatermarks(durably: true) {
-            $0.accept(mark.path, counter: 0, hash: StateFolder.noChecksum)
+            $0.accept(mark.path, counter: 0, hash: .zero)
           }
         }
       } else if isReadOnly {

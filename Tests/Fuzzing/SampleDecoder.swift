@@ -79,7 +79,11 @@ package struct SampleDecoder: Sendable {
           checkpoint: [random.id()], deltas: [random.id(), random.id()],
           cover: [Head.Cover(device: random.id(), counter: 9, headHash: random.id())],
           time: HybridTime(rawValue: 99), announcement: random.id(), announcedAt: 7,
-          redone: [Head.Redone(writer: random.id(), sequence: 300)]),
+          redone: [Head.Redone(writer: random.id(), sequence: 300)],
+          branches: [Head.Branch(device: random.id(), above: 3)],
+          strays: [Head.Stray(device: random.id(), counter: 8, headHash: random.id(), above: 2)],
+          heard: [Head.Cover(device: random.id(), counter: 1, headHash: random.id())],
+          names: [Head.Name(person: random.id(), name: "Adult B")]),
         Head.init(decoding:)
       ) { $0.encoded() },
       .init(
@@ -110,7 +114,12 @@ package struct SampleDecoder: Sendable {
         "signed file", SignedFile(body: random.bytes(50), signature: random.bytes(64)),
         SignedFile.init(decoding:)
       ) { $0.encoded() },
+      .init("sealed value", sealed, Sealed.init(decoding:)) { $0.encoded() },
       .init("recovery slot", recovery, RecoverySlot.init(decoding:)) { $0.encoded() },
+      .init(
+        "sealed device request", DeviceRequest(deviceName: "Kitchen", deviceKind: "laptop"),
+        DeviceRequest.init(decoding:)
+      ) { $0.encoded() },
       .init(
         "device request",
         DeviceRequestBody(
@@ -122,8 +131,8 @@ package struct SampleDecoder: Sendable {
       .init(
         "device",
         DeviceBody(
-          person: random.id(), device: random.id(), counter: 1, generation: random.id(),
-          sealed: sealed),
+          person: random.id(), device: random.id(), counter: 1, previous: random.id(),
+          generation: random.id(), sealed: sealed),
         DeviceBody.init(decoding:)
       ) { $0.encoded() },
       .init(
@@ -210,8 +219,8 @@ package struct SampleDecoder: Sendable {
       .init(
         "audit segment",
         AuditSegmentBody(
-          person: random.id(), device: random.id(), first: 1, generation: random.id(),
-          sealed: sealed),
+          person: random.id(), device: random.id(), first: 1, previous: random.id(),
+          generation: random.id(), sealed: sealed),
         AuditSegmentBody.init(decoding:)
       ) { $0.encoded() },
       .init(
@@ -228,7 +237,7 @@ package struct SampleDecoder: Sendable {
         PasswordSlot(
           vault: random.id(), person: random.id(), device: random.id(), salt: random.bytes(16),
           passes: 3, memoryKiB: 65_536, wrappedUnlockKey: random.bytes(40), deviceKeys: sealed,
-          checksum: random.id()),
+          checksum: random.id(), passwordDevice: random.id()),
         PasswordSlot.init(decoding:)
       ) { $0.encoded() },
       .init(

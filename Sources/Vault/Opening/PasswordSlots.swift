@@ -19,7 +19,7 @@ enum PasswordSlots {
       return PasswordSlot(
         vault: vault, person: person, device: device, salt: salt, passes: cost.passes,
         memoryKiB: cost.memoryKiB, wrappedUnlockKey: unlockKey.wrap(under: kek),
-        deviceKeys: deviceKeys, checksum: StateFolder.noChecksum)
+        deviceKeys: deviceKeys)
     } catch {
       throw .crypto(error)
     }

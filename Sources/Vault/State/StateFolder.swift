@@ -51,8 +51,6 @@ package final class StateFolder: Sendable {
 
   // MARK: The password slot
 
-  /// Stands in a slot until `storeSlot` computes the right one.
-  static let noChecksum = FileHash(storage: Bytes32(exactly: [UInt8](repeating: 0, count: 32)))
   private static let slotPath: BlobPath = "slot"
 
   /// This machine's slot.

@@ -1,5 +1,5 @@
 /// What a person knows of another one, and how they came to know that the keys are that one's.
-package struct Acquaintance: Hashable, Sendable {
+package struct Acquaintance: Hashable, WireMessage {
   package var person: PersonID
   /// What they are called; may be empty.
   package var name: String
@@ -22,22 +22,18 @@ package struct Acquaintance: Hashable, Sendable {
     self.unknown = unknown
   }
 
-  init(_ message: Kinvault_V1_Acquaintance) throws(ModelError) {
-    person = try message.person.id("person")
-    name = message.name
-    verification = Verification(message.verification)
-    time = try message.time.time("time")
-    unknown = message.unknown
-  }
+  package static let what: StaticString = "acquaintance"
+  package static let blank = Acquaintance(
+    person: .zero, name: "", verification: .trustedOnFirstUse, time: 0)
 
-  var message: Kinvault_V1_Acquaintance {
-    var message = Kinvault_V1_Acquaintance()
-    message.person = person.data
-    message.name = name
-    message.verification = verification.message
-    message.time = time
-    message.unknown = unknown
-    return message
+  package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+    try fields.id(1, &person, "person")
+    try fields.text(2, &name, "name")
+    var number = verification.number
+    try fields.number(3, &number, "verification")
+    verification = Verification(number: number)
+    try fields.time(4, &time, "time")
+    fields.unknown(&unknown)
   }
 }
 
@@ -50,23 +46,23 @@ package enum Verification: Hashable, Sendable {
   /// Both read the same six words.
   case wordsCompared
   /// What a newer version calls something else; kept as it is.
-  case other(Int)
+  case other(UInt64)
 
-  init(_ message: Kinvault_V1_Verification) {
-    switch message {
-    case .trustedOnFirstUse: self = .trustedOnFirstUse
-    case .invitedInPerson: self = .invitedInPerson
-    case .wordsCompared: self = .wordsCompared
-    case .UNRECOGNIZED(let number): self = .other(number)
+  fileprivate init(number: UInt64) {
+    switch number {
+    case 0: self = .trustedOnFirstUse
+    case 1: self = .invitedInPerson
+    case 2: self = .wordsCompared
+    default: self = .other(number)
     }
   }
 
-  var message: Kinvault_V1_Verification {
+  fileprivate var number: UInt64 {
     switch self {
-    case .trustedOnFirstUse: .trustedOnFirstUse
-    case .invitedInPerson: .invitedInPerson
-    case .wordsCompared: .wordsCompared
-    case .other(let number): .UNRECOGNIZED(number)
+    case .trustedOnFirstUse: 0
+    case .invitedInPerson: 1
+    case .wordsCompared: 2
+    case .other(let number): number
     }
   }
 }

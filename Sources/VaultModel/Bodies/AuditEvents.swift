@@ -1,5 +1,5 @@
 /// The events of an audit segment; sealed in its `AuditSegmentBody`.
-package struct AuditEvents: Hashable, Sendable {
+package struct AuditEvents: Hashable, WireMessage {
   /// In the order of their numbers.
   package var events: [AuditEvent]
   package var unknown: UnknownFields
@@ -12,27 +12,17 @@ package struct AuditEvents: Hashable, Sendable {
     self.unknown = unknown
   }
 
-  package init(decoding bytes: [UInt8]) throws(ModelError) {
-    try self.init(.decode(bytes, what: "audit events"))
-  }
+  package static let what: StaticString = "audit events"
+  package static let blank = AuditEvents(events: [])
 
-  package func encoded() -> [UInt8] { message.canonicalBytes }
-
-  init(_ message: Kinvault_V1_AuditEvents) throws(ModelError) {
-    events = try message.events.map { (event) throws(ModelError) in try AuditEvent(event) }
-    unknown = message.unknown
-  }
-
-  var message: Kinvault_V1_AuditEvents {
-    var message = Kinvault_V1_AuditEvents()
-    message.events = events.map(\.message)
-    message.unknown = unknown
-    return message
+  package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+    try fields.messages(1, &events, "events")
+    fields.unknown(&unknown)
   }
 }
 
 /// Something that was done to a vault on a device.
-package struct AuditEvent: Hashable, Sendable {
+package struct AuditEvent: Hashable, WireMessage {
   /// Milliseconds since 1970.
   package var time: UInt64
   /// "unlock", "read", "write", "export", "damage", …
@@ -66,38 +56,17 @@ package struct AuditEvent: Hashable, Sendable {
     self.unknown = unknown
   }
 
-  init(_ message: Kinvault_V1_AuditEvent) throws(ModelError) {
-    time = try message.time.time("time")
-    action = message.action
-    member = try message.member.optionalID("member")
-    record = try message.record.optionalID("record")
-    name = try FileName(stored: message.name)
-    detail = message.detail
-    count = message.count
-    unknown = message.unknown
-  }
+  package static let what: StaticString = "audit event"
+  package static let blank = AuditEvent(time: 0, action: "")
 
-  var message: Kinvault_V1_AuditEvent {
-    var message = Kinvault_V1_AuditEvent()
-    message.time = time
-    message.action = action
-    message.member = member?.data ?? [].data
-    message.record = record?.data ?? [].data
-    message.name = name?.bytes.data ?? [].data
-    message.detail = detail
-    message.count = count
-    message.unknown = unknown
-    return message
-  }
-}
-
-extension FileName {
-  /// The name with these bytes; nil when there are none.
-  fileprivate init?(stored bytes: some Collection<UInt8>) throws(ModelError) {
-    guard !bytes.isEmpty else { return nil }
-    guard let name = FileName(bytes) else {
-      throw .malformed(what: "audit event", reason: "its name is not a file name")
-    }
-    self = name
+  package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+    try fields.time(1, &time, "time")
+    try fields.text(2, &action, "action")
+    try fields.id(3, &member, "member")
+    try fields.id(4, &record, "record")
+    try fields.fileName(5, &name, "name")
+    try fields.text(6, &detail, "detail")
+    try fields.number(7, &count, "count")
+    fields.unknown(&unknown)
   }
 }

@@ -1,5 +1,5 @@
 /// The body of `audit/<device>/<first>`.
-package struct AuditSegmentBody: Hashable, Sendable {
+package struct AuditSegmentBody: Hashable, WireMessage {
   package var person: PersonID
   package var device: DeviceID
   /// The number of its first event, from 1.
@@ -30,31 +30,17 @@ package struct AuditSegmentBody: Hashable, Sendable {
     self.unknown = unknown
   }
 
-  package init(decoding bytes: [UInt8]) throws(ModelError) {
-    try self.init(.decode(bytes, what: "audit segment"))
-  }
+  package static let what: StaticString = "audit segment"
+  package static let blank = AuditSegmentBody(
+    person: .zero, device: .zero, first: 0, generation: .zero, sealed: .blank)
 
-  package func encoded() -> [UInt8] { message.canonicalBytes }
-
-  init(_ message: Kinvault_V1_AuditSegmentBody) throws(ModelError) {
-    person = try message.person.id("person")
-    device = try message.device.id("device")
-    first = try message.first.fromOne("first event")
-    previous = try message.previous.optionalID("previous")
-    generation = try message.generation.id("generation")
-    sealed = try Sealed(message.sealed)
-    unknown = message.unknown
-  }
-
-  var message: Kinvault_V1_AuditSegmentBody {
-    var message = Kinvault_V1_AuditSegmentBody()
-    message.person = person.data
-    message.device = device.data
-    message.first = first
-    message.previous = previous?.data ?? [].data
-    message.generation = generation.data
-    message.sealed = sealed.message
-    message.unknown = unknown
-    return message
+  package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+    try fields.id(1, &person, "person")
+    try fields.id(2, &device, "device")
+    try fields.ordinal(3, &first, "first event")
+    try fields.id(4, &previous, "previous")
+    try fields.id(5, &generation, "generation")
+    try fields.message(6, &sealed)
+    fields.unknown(&unknown)
   }
 }

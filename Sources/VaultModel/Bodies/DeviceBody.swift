@@ -1,5 +1,5 @@
 /// The body of `people/<person>/devices/<device>`.
-package struct DeviceBody: Hashable, Sendable {
+package struct DeviceBody: Hashable, WireMessage {
   package var person: PersonID
   package var device: DeviceID
   /// From 1; only grows.
@@ -30,31 +30,17 @@ package struct DeviceBody: Hashable, Sendable {
     self.unknown = unknown
   }
 
-  package init(decoding bytes: [UInt8]) throws(ModelError) {
-    try self.init(.decode(bytes, what: "device register"))
-  }
+  package static let what: StaticString = "device register"
+  package static let blank = DeviceBody(
+    person: .zero, device: .zero, counter: 0, generation: .zero, sealed: .blank)
 
-  package func encoded() -> [UInt8] { message.canonicalBytes }
-
-  init(_ message: Kinvault_V1_DeviceBody) throws(ModelError) {
-    person = try message.person.id("person")
-    device = try message.device.id("device")
-    counter = try message.counter.fromOne("counter")
-    previous = try message.previous.optionalID("previous")
-    generation = try message.generation.id("generation")
-    sealed = try Sealed(message.sealed)
-    unknown = message.unknown
-  }
-
-  var message: Kinvault_V1_DeviceBody {
-    var message = Kinvault_V1_DeviceBody()
-    message.person = person.data
-    message.device = device.data
-    message.counter = counter
-    message.previous = previous?.data ?? [].data
-    message.generation = generation.data
-    message.sealed = sealed.message
-    message.unknown = unknown
-    return message
+  package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+    try fields.id(1, &person, "person")
+    try fields.id(2, &device, "device")
+    try fields.ordinal(3, &counter, "counter")
+    try fields.id(4, &previous, "previous")
+    try fields.id(5, &generation, "generation")
+    try fields.message(6, &sealed)
+    fields.unknown(&unknown)
   }
 }

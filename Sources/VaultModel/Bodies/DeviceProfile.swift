@@ -1,5 +1,5 @@
 /// What a device says of itself and its person; sealed in its `DeviceBody`.
-package struct DeviceProfile: Hashable, Sendable {
+package struct DeviceProfile: Hashable, WireMessage {
   package var deviceName: String
   /// "laptop", "desktop", "server"; free text.
   package var deviceKind: String
@@ -22,34 +22,22 @@ package struct DeviceProfile: Hashable, Sendable {
     self.unknown = unknown
   }
 
-  package init(decoding bytes: [UInt8]) throws(ModelError) {
-    try self.init(.decode(bytes, what: "device profile"))
-  }
+  package static let what: StaticString = "device profile"
+  package static let blank = DeviceProfile(
+    deviceName: "", deviceKind: "", profile: .blank, created: 0)
 
-  package func encoded() -> [UInt8] { message.canonicalBytes }
-
-  init(_ message: Kinvault_V1_DeviceProfile) throws(ModelError) {
-    deviceName = message.deviceName
-    deviceKind = message.deviceKind
-    profile = try PersonalProfile(message.profile)
-    created = try message.created.time("creation")
-    unknown = message.unknown
-  }
-
-  var message: Kinvault_V1_DeviceProfile {
-    var message = Kinvault_V1_DeviceProfile()
-    message.deviceName = deviceName
-    message.deviceKind = deviceKind
-    message.profile = profile.message
-    message.created = created
-    message.unknown = unknown
-    return message
+  package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+    try fields.text(1, &deviceName, "device name")
+    try fields.text(2, &deviceKind, "device kind")
+    try fields.message(3, &profile)
+    try fields.time(4, &created, "creation")
+    fields.unknown(&unknown)
   }
 }
 
 /// A person's own settings, the same on all their devices: the name with the later `time` counts, and of
 /// each acquaintance and invitation the entry with the later time.
-package struct PersonalProfile: Hashable, Sendable {
+package struct PersonalProfile: Hashable, WireMessage {
   /// What the person calls themself.
   package var name: String
   /// Of the name.
@@ -74,23 +62,14 @@ package struct PersonalProfile: Hashable, Sendable {
     self.unknown = unknown
   }
 
-  init(_ message: Kinvault_V1_PersonalProfile) throws(ModelError) {
-    name = message.name
-    time = HybridTime(rawValue: message.time)
-    people = try message.people.map { (message) throws(ModelError) in try Acquaintance(message) }
-    invitations = try message.invitations.map { (message) throws(ModelError) in
-      try OpenInvitation(message)
-    }
-    unknown = message.unknown
-  }
+  package static let what: StaticString = "personal profile"
+  package static let blank = PersonalProfile(name: "", time: .zero)
 
-  var message: Kinvault_V1_PersonalProfile {
-    var message = Kinvault_V1_PersonalProfile()
-    message.name = name
-    message.time = time.rawValue
-    message.people = people.map(\.message)
-    message.invitations = invitations.map(\.message)
-    message.unknown = unknown
-    return message
+  package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+    try fields.text(1, &name, "name")
+    try fields.time(2, &time, "time")
+    try fields.messages(3, &people, "people")
+    try fields.messages(4, &invitations, "invitations")
+    fields.unknown(&unknown)
   }
 }

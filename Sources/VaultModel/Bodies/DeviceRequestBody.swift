@@ -1,5 +1,5 @@
 /// The body of `people/<person>/requests/<device>`: a new machine asks to become a device of the person.
-package struct DeviceRequestBody: Hashable, Sendable {
+package struct DeviceRequestBody: Hashable, WireMessage {
   package var person: PersonID
   package var device: DeviceID
   /// Ed25519, of the device.
@@ -34,40 +34,27 @@ package struct DeviceRequestBody: Hashable, Sendable {
     self.unknown = unknown
   }
 
-  package init(decoding bytes: [UInt8]) throws(ModelError) {
-    try self.init(.decode(bytes, what: "device request"))
-  }
+  package static let what: StaticString = "device request"
+  package static let blank = DeviceRequestBody(
+    person: .zero, device: .zero, signingPublicKey: [], agreementPublicKey: [], consent: [],
+    time: 0,
+    sealed: .blank)
 
-  package func encoded() -> [UInt8] { message.canonicalBytes }
-
-  init(_ message: Kinvault_V1_DeviceRequestBody) throws(ModelError) {
-    person = try message.person.id("person")
-    device = try message.device.id("device")
-    signingPublicKey = try message.signingPublicKey.bytes(KeySize.publicKey, "signing public key")
-    agreementPublicKey = try message.agreementPublicKey.bytes(
-      KeySize.agreementPublicKey, "agreement public key")
-    consent = try message.consent.bytes(KeySize.signature, "consent")
-    time = try message.time.time("time")
-    sealed = try Sealed(message.sealed)
-    unknown = message.unknown
-  }
-
-  var message: Kinvault_V1_DeviceRequestBody {
-    var message = Kinvault_V1_DeviceRequestBody()
-    message.person = person.data
-    message.device = device.data
-    message.signingPublicKey = signingPublicKey.data
-    message.agreementPublicKey = agreementPublicKey.data
-    message.consent = consent.data
-    message.time = time
-    message.sealed = sealed.message
-    message.unknown = unknown
-    return message
+  package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+    try fields.id(1, &person, "person")
+    try fields.id(2, &device, "device")
+    try fields.bytes(3, &signingPublicKey, "signing public key", exactly: KeySize.publicKey)
+    try fields.bytes(
+      4, &agreementPublicKey, "agreement public key", exactly: KeySize.agreementPublicKey)
+    try fields.time(5, &time, "time")
+    try fields.message(6, &sealed)
+    try fields.bytes(7, &consent, "consent", exactly: KeySize.signature)
+    fields.unknown(&unknown)
   }
 }
 
 /// What a new machine says of itself to the device that is to approve it.
-package struct DeviceRequest: Hashable, Sendable {
+package struct DeviceRequest: Hashable, WireMessage {
   package var deviceName: String
   package var deviceKind: String
   package var unknown: UnknownFields
@@ -78,18 +65,12 @@ package struct DeviceRequest: Hashable, Sendable {
     self.unknown = unknown
   }
 
-  package init(decoding bytes: [UInt8]) throws(ModelError) {
-    let message: Kinvault_V1_DeviceRequest = try .decode(bytes, what: "device request")
-    deviceName = message.deviceName
-    deviceKind = message.deviceKind
-    unknown = message.unknown
-  }
+  package static let what: StaticString = "device request"
+  package static let blank = DeviceRequest(deviceName: "", deviceKind: "")
 
-  package func encoded() -> [UInt8] {
-    var message = Kinvault_V1_DeviceRequest()
-    message.deviceName = deviceName
-    message.deviceKind = deviceKind
-    message.unknown = unknown
-    return message.canonicalBytes
+  package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+    try fields.text(1, &deviceName, "device name")
+    try fields.text(2, &deviceKind, "device kind")
+    fields.unknown(&unknown)
   }
 }

@@ -1,5 +1,5 @@
 /// The body of `people/<person>/introduction`: a person answers an invitation.
-package struct IntroductionBody: Hashable, Sendable {
+package struct IntroductionBody: Hashable, WireMessage {
   package var person: PersonID
   /// Of the device that signs.
   package var certificate: StatementID
@@ -27,35 +27,22 @@ package struct IntroductionBody: Hashable, Sendable {
     self.unknown = unknown
   }
 
-  package init(decoding bytes: [UInt8]) throws(ModelError) {
-    try self.init(.decode(bytes, what: "introduction"))
-  }
+  package static let what: StaticString = "introduction"
+  package static let blank = IntroductionBody(
+    person: .zero, certificate: .zero, invitation: .zero, time: 0, sealed: .blank)
 
-  package func encoded() -> [UInt8] { message.canonicalBytes }
-
-  init(_ message: Kinvault_V1_IntroductionBody) throws(ModelError) {
-    person = try message.person.id("person")
-    certificate = try message.certificate.id("certificate")
-    invitation = try message.invitation.id("invitation")
-    time = try message.time.time("time")
-    sealed = try Sealed(message.sealed)
-    unknown = message.unknown
-  }
-
-  var message: Kinvault_V1_IntroductionBody {
-    var message = Kinvault_V1_IntroductionBody()
-    message.person = person.data
-    message.certificate = certificate.data
-    message.invitation = invitation.data
-    message.time = time
-    message.sealed = sealed.message
-    message.unknown = unknown
-    return message
+  package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+    try fields.id(1, &person, "person")
+    try fields.id(2, &certificate, "certificate")
+    try fields.id(3, &invitation, "invitation")
+    try fields.time(4, &time, "time")
+    try fields.message(5, &sealed)
+    fields.unknown(&unknown)
   }
 }
 
 /// What someone who joins says to whoever invited them.
-package struct Introduction: Hashable, Sendable {
+package struct Introduction: Hashable, WireMessage {
   /// What they call themself.
   package var name: String
   package var unknown: UnknownFields
@@ -65,16 +52,11 @@ package struct Introduction: Hashable, Sendable {
     self.unknown = unknown
   }
 
-  package init(decoding bytes: [UInt8]) throws(ModelError) {
-    let message: Kinvault_V1_Introduction = try .decode(bytes, what: "introduction")
-    name = message.name
-    unknown = message.unknown
-  }
+  package static let what: StaticString = "introduction"
+  package static let blank = Introduction(name: "")
 
-  package func encoded() -> [UInt8] {
-    var message = Kinvault_V1_Introduction()
-    message.name = name
-    message.unknown = unknown
-    return message.canonicalBytes
+  package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+    try fields.text(1, &name, "name")
+    fields.unknown(&unknown)
   }
 }

@@ -1,5 +1,5 @@
 /// An invitation as its giver's devices remember it.
-package struct OpenInvitation: Hashable, Sendable {
+package struct OpenInvitation: Hashable, WireMessage {
   package static let secretByteCount = 16
 
   package var id: InvitationID
@@ -33,27 +33,16 @@ package struct OpenInvitation: Hashable, Sendable {
     self.unknown = unknown
   }
 
-  init(_ message: Kinvault_V1_OpenInvitation) throws(ModelError) {
-    id = try message.id.id("invitation")
-    secret =
-      message.secret.isEmpty
-      ? nil : try message.secret.bytes(Self.secretByteCount, "secret of an invitation")
-    created = try message.created.time("creation")
-    until = try message.until.time("until")
-    answeredBy = try message.answeredBy.optionalID("who answered an invitation")
-    time = try message.time.time("time")
-    unknown = message.unknown
-  }
+  package static let what: StaticString = "invitation"
+  package static let blank = OpenInvitation(id: .zero, secret: nil, created: 0, until: 0, time: 0)
 
-  var message: Kinvault_V1_OpenInvitation {
-    var message = Kinvault_V1_OpenInvitation()
-    message.id = id.data
-    message.secret = (secret ?? []).data
-    message.created = created
-    message.until = until
-    message.answeredBy = answeredBy?.data ?? [].data
-    message.time = time
-    message.unknown = unknown
-    return message
+  package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+    try fields.id(1, &id, "invitation")
+    try fields.bytes(2, &secret, "secret of an invitation", exactly: Self.secretByteCount)
+    try fields.time(3, &created, "creation")
+    try fields.time(4, &until, "until")
+    try fields.id(5, &answeredBy, "who answered an invitation")
+    try fields.time(6, &time, "time")
+    fields.unknown(&unknown)
   }
 }

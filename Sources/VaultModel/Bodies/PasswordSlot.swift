@@ -1,8 +1,8 @@
 /// What the password opens on this machine: `Docs/Format.md` section 14.
 ///
 /// Whether the Argon2id costs are allowed is checked where they are used.
-package struct PasswordSlot: Hashable, Sendable {
-  static let version: UInt32 = 1
+package struct PasswordSlot: Hashable, WireMessage {
+  static let version: UInt64 = 1
 
   package var vault: VaultID
   package var person: PersonID
@@ -14,9 +14,8 @@ package struct PasswordSlot: Hashable, Sendable {
   package var wrappedUnlockKey: [UInt8]
   /// `DeviceKeys` under the device unlock key.
   package var deviceKeys: Sealed
-  /// SHA-256 of `encodedWithoutChecksum()`; tells a damaged slot from a wrong password. Zeros
-  /// until it is computed.
-  package var checksum: FileHash
+  /// SHA-256 of `encodedWithoutChecksum()`; tells a damaged slot from a wrong password. Nil until it is computed.
+  package var checksum: FileHash?
   /// The device whose id the password KEK is bound to, where that is another than `device`: this machine was that one
   /// before it became a device of its own.
   package var passwordDevice: DeviceID?
@@ -31,7 +30,7 @@ package struct PasswordSlot: Hashable, Sendable {
     memoryKiB: UInt32,
     wrappedUnlockKey: [UInt8],
     deviceKeys: Sealed,
-    checksum: FileHash = .zero,
+    checksum: FileHash? = nil,
     passwordDevice: DeviceID? = nil,
     unknown: UnknownFields = .none
   ) {
@@ -48,52 +47,36 @@ package struct PasswordSlot: Hashable, Sendable {
     self.unknown = unknown
   }
 
-  package init(decoding bytes: [UInt8]) throws(ModelError) {
-    try self.init(.decode(bytes, what: "password slot"))
-  }
-
-  package func encoded() -> [UInt8] { message.canonicalBytes }
-
   /// What the checksum is computed over.
   package func encodedWithoutChecksum() -> [UInt8] {
-    var message = message
-    message.checksum = [].data
-    return message.canonicalBytes
+    var slot = self
+    slot.checksum = nil
+    return slot.encoded()
   }
 
-  init(_ message: Kinvault_V1_PasswordSlot) throws(ModelError) {
-    guard message.version == Self.version else {
-      throw .unsupported(
-        what: "the password slot's version", found: "\(message.version)",
-        supported: "\(Self.version)")
+  package static let what: StaticString = "password slot"
+  package static let blank = PasswordSlot(
+    vault: .zero, person: .zero, device: .zero, salt: [], passes: 0, memoryKiB: 0,
+    wrappedUnlockKey: [], deviceKeys: .blank)
+
+  package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+    var version = Self.version
+    try fields.number(1, &version, "version") { found in
+      found == Self.version
+        ? nil
+        : .unsupported(
+          what: "the password slot's version", found: "\(found)", supported: "\(Self.version)")
     }
-    vault = try message.vault.id("vault")
-    person = try message.person.id("person")
-    device = try message.device.id("device")
-    salt = try message.salt.bytes(KeySize.salt, "salt")
-    passes = message.passes
-    memoryKiB = message.memoryKib
-    wrappedUnlockKey = try message.wrappedUnlockKey.bytes(KeySize.wrappedKey, "wrapped unlock key")
-    deviceKeys = try Sealed(message.deviceKeys)
-    checksum = try message.checksum.id("checksum")
-    passwordDevice = try message.passwordDevice.optionalID("password device")
-    unknown = message.unknown
-  }
-
-  var message: Kinvault_V1_PasswordSlot {
-    var message = Kinvault_V1_PasswordSlot()
-    message.version = Self.version
-    message.vault = vault.data
-    message.person = person.data
-    message.device = device.data
-    message.salt = salt.data
-    message.passes = passes
-    message.memoryKib = memoryKiB
-    message.wrappedUnlockKey = wrappedUnlockKey.data
-    message.deviceKeys = deviceKeys.message
-    message.checksum = checksum.data
-    message.passwordDevice = passwordDevice?.data ?? [].data
-    message.unknown = unknown
-    return message
+    try fields.id(2, &vault, "vault")
+    try fields.id(3, &person, "person")
+    try fields.id(4, &device, "device")
+    try fields.bytes(5, &salt, "salt", exactly: KeySize.salt)
+    try fields.number(6, &passes, "passes")
+    try fields.number(7, &memoryKiB, "memory")
+    try fields.bytes(8, &wrappedUnlockKey, "wrapped unlock key", exactly: KeySize.wrappedKey)
+    try fields.message(9, &deviceKeys)
+    try fields.id(10, &checksum, "checksum")
+    try fields.id(11, &passwordDevice, "password device")
+    fields.unknown(&unknown)
   }
 }

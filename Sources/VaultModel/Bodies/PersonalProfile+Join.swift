@@ -2,9 +2,9 @@ extension PersonalProfile {
   /// Takes in what the profile of another device of this person says. The order does not matter, and twice is once.
   package mutating func join(_ other: PersonalProfile) {
     if (time, name) < (other.time, other.name) { (time, name) = (other.time, other.name) }
-    people = Self.join(people, other.people, by: \.person) { ($0.time, $0.message.canonicalBytes) }
+    people = Self.join(people, other.people, by: \.person) { ($0.time, $0.encoded()) }
     invitations = Self.join(invitations, other.invitations, by: \.id) {
-      ($0.time, $0.message.canonicalBytes)
+      ($0.time, $0.encoded())
     }
   }
 

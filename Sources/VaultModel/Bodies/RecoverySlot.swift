@@ -1,5 +1,5 @@
 /// The master key under the 24 words. Whether the Argon2id costs are allowed is checked where they are used.
-package struct RecoverySlot: Hashable, Sendable {
+package struct RecoverySlot: Hashable, WireMessage {
   package var salt: [UInt8]
   package var passes: UInt32
   package var memoryKiB: UInt32
@@ -20,27 +20,14 @@ package struct RecoverySlot: Hashable, Sendable {
     self.unknown = unknown
   }
 
-  package init(decoding bytes: [UInt8]) throws(ModelError) {
-    try self.init(.decode(bytes, what: "recovery slot"))
-  }
+  package static let what: StaticString = "recovery slot"
+  package static let blank = RecoverySlot(salt: [], passes: 0, memoryKiB: 0, wrappedMasterKey: [])
 
-  package func encoded() -> [UInt8] { message.canonicalBytes }
-
-  init(_ message: Kinvault_V1_RecoverySlot) throws(ModelError) {
-    salt = try message.salt.bytes(KeySize.salt, "salt")
-    passes = message.passes
-    memoryKiB = message.memoryKib
-    wrappedMasterKey = try message.wrappedMasterKey.bytes(KeySize.wrappedKey, "wrapped master key")
-    unknown = message.unknown
-  }
-
-  var message: Kinvault_V1_RecoverySlot {
-    var message = Kinvault_V1_RecoverySlot()
-    message.salt = salt.data
-    message.passes = passes
-    message.memoryKib = memoryKiB
-    message.wrappedMasterKey = wrappedMasterKey.data
-    message.unknown = unknown
-    return message
+  package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+    try fields.bytes(1, &salt, "salt", exactly: KeySize.salt)
+    try fields.number(2, &passes, "passes")
+    try fields.number(3, &memoryKiB, "memory")
+    try fields.bytes(4, &wrappedMasterKey, "wrapped master key", exactly: KeySize.wrappedKey)
+    fields.unknown(&unknown)
   }
 }

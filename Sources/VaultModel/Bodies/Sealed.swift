@@ -1,5 +1,5 @@
 /// A value sealed with AES-256-GCM.
-package struct Sealed: Hashable, Sendable {
+package struct Sealed: Hashable, WireMessage {
   /// 12 bytes, random.
   package var nonce: [UInt8]
   /// Ends with the 16 bytes of the tag.
@@ -16,26 +16,13 @@ package struct Sealed: Hashable, Sendable {
     self.unknown = unknown
   }
 
-  package init(decoding bytes: [UInt8]) throws(ModelError) {
-    try self.init(.decode(bytes, what: "sealed value"))
-  }
+  package static let what: StaticString = "sealed value"
+  package static let blank = Sealed(nonce: [], ciphertext: [])
 
-  package func encoded() -> [UInt8] { message.canonicalBytes }
-
-  init(_ message: Kinvault_V1_Sealed) throws(ModelError) {
-    guard message.ciphertext.count >= KeySize.tag else {
-      throw .malformed(what: "sealed value", reason: "it is shorter than its tag")
-    }
-    nonce = try message.nonce.bytes(KeySize.nonce, "nonce")
-    ciphertext = message.ciphertext.array
-    unknown = message.unknown
-  }
-
-  var message: Kinvault_V1_Sealed {
-    var message = Kinvault_V1_Sealed()
-    message.nonce = nonce.data
-    message.ciphertext = ciphertext.data
-    message.unknown = unknown
-    return message
+  package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+    try fields.bytes(1, &nonce, "nonce", exactly: KeySize.nonce)
+    // Not shorter than its tag.
+    try fields.bytes(2, &ciphertext, "ciphertext", counts: KeySize.tag...Limits.signedFileBytes)
+    fields.unknown(&unknown)
   }
 }

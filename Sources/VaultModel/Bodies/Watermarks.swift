@@ -1,5 +1,5 @@
 /// The newest register that this machine has seen of everyone.
-package struct Watermarks: Hashable, Sendable {
+package struct Watermarks: Hashable, WireMessage {
   package var marks: [Watermark]
   package var unknown: UnknownFields
 
@@ -11,27 +11,17 @@ package struct Watermarks: Hashable, Sendable {
     self.unknown = unknown
   }
 
-  package init(decoding bytes: [UInt8]) throws(ModelError) {
-    try self.init(.decode(bytes, what: "watermarks"))
-  }
+  package static let what: StaticString = "watermarks"
+  package static let blank = Watermarks()
 
-  package func encoded() -> [UInt8] { message.canonicalBytes }
-
-  init(_ message: Kinvault_V1_Watermarks) throws(ModelError) {
-    marks = try message.marks.map { (mark) throws(ModelError) in try Watermark(mark) }
-    unknown = message.unknown
-  }
-
-  var message: Kinvault_V1_Watermarks {
-    var message = Kinvault_V1_Watermarks()
-    message.marks = marks.map(\.message)
-    message.unknown = unknown
-    return message
+  package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+    try fields.messages(1, &marks, "marks")
+    fields.unknown(&unknown)
   }
 }
 
 /// The newest file seen of one register. An older one is a rollback.
-package struct Watermark: Hashable, Sendable {
+package struct Watermark: Hashable, WireMessage {
   package var path: VaultPath
   package var counter: UInt64
   /// SHA-256 of the file.
@@ -54,30 +44,14 @@ package struct Watermark: Hashable, Sendable {
     self.unknown = unknown
   }
 
-  init(_ message: Kinvault_V1_Watermark) throws(ModelError) {
-    path = try VaultPath(stored: message.path)
-    counter = message.counter
-    hash = try message.hash.id("hash")
-    floor = message.floor
-    unknown = message.unknown
-  }
+  package static let what: StaticString = "watermark"
+  package static let blank = Watermark(path: .vault, counter: 0, hash: .zero)
 
-  var message: Kinvault_V1_Watermark {
-    var message = Kinvault_V1_Watermark()
-    message.path = path.string
-    message.counter = counter
-    message.hash = hash.data
-    message.floor = floor
-    message.unknown = unknown
-    return message
-  }
-}
-
-extension VaultPath {
-  fileprivate init(stored text: String) throws(ModelError) {
-    guard let path = VaultPath(parsing: text) else {
-      throw .malformed(what: "watermark", reason: "its path is not one of the vault's")
-    }
-    self = path
+  package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+    try fields.path(1, &path, "path")
+    try fields.number(2, &counter, "counter")
+    try fields.id(3, &hash, "hash")
+    try fields.number(4, &floor, "floor")
+    fields.unknown(&unknown)
   }
 }

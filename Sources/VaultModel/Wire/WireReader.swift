@@ -1,5 +1,5 @@
 /// What kind of value a field has, and the field's number.
-package enum WireTag {
+package enum WireTag: Equatable {
   case varint(Int)
   case fixed64(Int)
   case bytes(Int)
@@ -8,10 +8,8 @@ package enum WireTag {
 
 /// Reads a Protocol Buffers message field by field, without copying it.
 ///
-/// It serves the messages that come by the hundred thousand: entries, items, pages. What it refuses
-/// it refuses with a `ModelError` that names the message; it allocates nothing itself and advances
-/// with every call, so hostile bytes can neither trap it nor keep it busy. The bytes must outlive
-/// the reader.
+/// What it refuses it refuses with a `ModelError` that names the message; it allocates nothing itself and advances with
+/// every call, so hostile bytes can neither trap it nor keep it busy. The bytes must outlive the reader.
 package struct WireReader {
   private let what: StaticString
   private let bytes: UnsafeRawBufferPointer
@@ -36,6 +34,24 @@ package struct WireReader {
   }
 
   var isAtEnd: Bool { position == bytes.count }
+
+  /// How much of the message was read, in bytes.
+  var offset: Int { position }
+
+  /// The length of the message in bytes.
+  var count: Int { bytes.count }
+
+  /// A reader of the same message that goes on at `offset`, which a reader of it has had.
+  func at(_ offset: Int) -> WireReader {
+    var reader = self
+    reader.position = offset
+    return reader
+  }
+
+  /// The bytes of the message between two offsets.
+  func part(_ range: Range<Int>) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: bytes[range])
+  }
 
   package func malformed(_ reason: String) -> ModelError {
     .malformed(what: "\(what)", reason: reason)

@@ -1,7 +1,7 @@
 /// Writes a Protocol Buffers message: fields in the order of the calls, defaults left out.
 ///
-/// With fields written in ascending order and unknown fields last, the result is byte for byte what
-/// SwiftProtobuf writes, so the form of a message is canonical.
+/// With fields written in ascending order and unknown fields last, the result is byte for byte what Google's encoders
+/// write, so the form of a message is canonical.
 package struct WireWriter {
   package private(set) var bytes: [UInt8] = []
 
