@@ -36,15 +36,9 @@ struct CloneCommand: ParsableCommand {
     help: ArgumentHelp(
       "With --lazy: keep no more than about this of the attachments here: 500M, 2G.",
       valueName: "size"))
-  var cacheLimit: RateArgument?
+  var cacheLimit: ByteCountArgument?
 
-  @Option(help: ArgumentHelp("User name, or the id of an S3 access key.", valueName: "name"))
-  var user: String?
-
-  @Option(
-    help: ArgumentHelp("Take the secret that goes with --user from this file.", valueName: "file"),
-    completion: .file())
-  var secretFile: String?
+  @OptionGroup var login: LoginOptions
 
   @Flag(
     help:
@@ -65,14 +59,7 @@ struct CloneCommand: ParsableCommand {
     completion: .file())
   var wordsFile: String?
 
-  @Option(
-    help: ArgumentHelp("Take the password from this file.", valueName: "file"),
-    completion: .file())
-  var passwordFile: String?
-
-  @Option(
-    help: ArgumentHelp("What this machine is called. Default: its host name.", valueName: "name"))
-  var device: String?
+  @OptionGroup var deviceOptions: NewDeviceOptions
 
   func validate() throws {
     guard cacheLimit == nil || lazy else {
@@ -84,12 +71,12 @@ struct CloneCommand: ParsableCommand {
     guard let name = RemoteName(name) else {
       throw CommandError.usage("A remote's name is 1 to 64 of a-z, 0-9, - and _.")
     }
-    let place = RemotePlace(user: user, secretFile: secretFile)
+    let place = login.place
     let (address, password) = try place.parse(address)
-    let login = try place.login(for: address, password: password)
+    let proof = try place.login(for: address, password: password)
     var configuration = RemoteConfiguration(
       name: name, address: address.text, created: FileTimestamp.now.milliseconds)
-    let remote = try KnownRemote(configuration, login: login)
+    let remote = try KnownRemote(configuration, login: proof)
     let target = VaultLocation.absolute(folder)
     if case .directory(let place) = address { try RemotePlace.requireApart(place, from: target) }
     let beginning = try VaultClone.begin(
@@ -105,10 +92,10 @@ struct CloneCommand: ParsableCommand {
       : try enrol(target, state: state, vault: beginning.vault)
     if lazy {
       try state.storeLazySettings(
-        LazySettings(cacheByteLimit: cacheLimit.map { UInt64($0.bytesPerSecond) }))
+        LazySettings(cacheByteLimit: cacheLimit.map { UInt64($0.byteCount) }))
     }
-    if let login {
-      configuration.credentials = login.sealed(for: name, vault: beginning.vault, with: key)
+    if let proof {
+      configuration.credentials = proof.sealed(for: name, vault: beginning.vault, with: key)
     }
     try addIfNew(configuration, to: RemoteRegistry(state: state))
     try SessionKeys.store(key, vault: beginning.vault, timeout: SessionKeys.defaultTimeout)
@@ -117,7 +104,7 @@ struct CloneCommand: ParsableCommand {
 
   /// The key of this machine, once another device has made it one.
   private func beApproved(_ folder: FilePath, at remote: KnownRemote) throws -> DeviceUnlockKey {
-    let enquiry = DeviceEnquiry(wordsFile: wordsFile, passwordFile: passwordFile, device: device)
+    let enquiry = DeviceEnquiry(wordsFile: wordsFile, machine: deviceOptions)
     let store = try remote.open()
     return try enquiry.run(in: folder) { path, bytes in
       try store.put(BlobPath(path.string), bytes)
@@ -132,17 +119,17 @@ struct CloneCommand: ParsableCommand {
   ) throws -> DeviceUnlockKey {
     if try state.hasSlot(), wordsFile == nil {
       if let key = try SessionKeys.load(vault: vault) { return key }
-      let source = PasswordSource.configured(passwordFile: passwordFile)
+      let source = PasswordSource.configured(passwordFile: deviceOptions.passwordFile)
       let password = try source.current("This machine knows the vault. Its password: ")
       return try Vault.unlock(
         folder: folder, stateRoot: Environment.stateRoot, password: password)
     }
     let words = try WordsInput.read(wordsFile: wordsFile)
-    let password = try PasswordSource.configured(passwordFile: passwordFile).new()
+    let password = try deviceOptions.newPassword()
     Terminal.note("Opening with the words; this takes a moment.")
     return try Vault.recover(
       folder: folder, stateRoot: Environment.stateRoot, words: words,
-      device: .here(personName: nil, deviceName: device), password: password)
+      device: deviceOptions.machine(), password: password)
   }
 
   private func addIfNew(

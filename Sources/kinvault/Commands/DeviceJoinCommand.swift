@@ -25,20 +25,12 @@ struct DeviceJoinCommand: ParsableCommand {
     completion: .file())
   var wordsFile: String?
 
-  @Option(
-    help: ArgumentHelp("Take the new password from this file.", valueName: "file"),
-    completion: .file())
-  var passwordFile: String?
-
-  @Option(
-    help: ArgumentHelp("What this machine is called. Default: its host name.", valueName: "name"))
-  var device: String?
-
+  @OptionGroup var deviceOptions: NewDeviceOptions
   @OptionGroup var folderOptions: FolderOptions
 
   func run() throws {
     let folder = try folderOptions.folder()
-    let enquiry = DeviceEnquiry(wordsFile: wordsFile, passwordFile: passwordFile, device: device)
+    let enquiry = DeviceEnquiry(wordsFile: wordsFile, machine: deviceOptions)
     let key = try enquiry.run(in: folder) { _, _ in
     } fetch: {
     }
@@ -56,8 +48,7 @@ struct DeviceJoinCommand: ParsableCommand {
 /// How a new machine asks to be approved, and waits for it.
 struct DeviceEnquiry {
   let wordsFile: String?
-  let passwordFile: String?
-  let device: String?
+  let machine: NewDeviceOptions
 
   /// Words are good for ten minutes.
   private static let patience: Duration = .seconds(600)
@@ -70,13 +61,13 @@ struct DeviceEnquiry {
     in folder: FilePath, send: (VaultPath, [UInt8]) throws -> Void, fetch: () throws -> Void
   ) throws -> DeviceUnlockKey {
     let words = try WordsInput.readApproval(wordsFile: wordsFile)
-    let password = try PasswordSource.configured(passwordFile: passwordFile).new()
+    let password = try machine.newPassword()
     Terminal.note("Making the keys; this takes a moment.")
     let pending: PendingDevice
     do throws(VaultError) {
       pending = try PendingDevice(
         folder: folder, stateRoot: Environment.stateRoot, words: words,
-        device: .here(personName: nil, deviceName: device), password: password)
+        device: machine.machine(), password: password)
     } catch {
       guard case .wrongWords = error else { throw error }
       throw CommandError.wrongSecret(

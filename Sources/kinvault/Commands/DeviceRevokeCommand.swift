@@ -20,11 +20,7 @@ struct DeviceRevokeCommand: ParsableCommand {
 
   @Argument(help: "The device: its name, or the first digits of its id.") var device: String
 
-  @Option(
-    help: ArgumentHelp(
-      "Take the 24 words from this file (\u{2018}-\u{2019}: standard input).", valueName: "file"),
-    completion: .file())
-  var wordsFile: String?
+  @OptionGroup var wordsOptions: KnownWordsOptions
 
   @Flag(help: "Do not ask whether it is meant.") var yes = false
 
@@ -44,7 +40,7 @@ struct DeviceRevokeCommand: ParsableCommand {
       try Confirmation.require(
         "Remove \(name), written last \(lost.lastWrite.map(DateText.local(milliseconds:)) ?? "never")?",
         isGiven: yes)
-      let words = try WordsInput.read(wordsFile: wordsFile)
+      let words = try wordsOptions.words()
       Terminal.note("Making new keys; this takes a moment.")
       try vault.beginGeneration(removing: [lost.id], words: words)
       vault.audit.note(.share, detail: "device revoke \(lost.id.shortHex)")

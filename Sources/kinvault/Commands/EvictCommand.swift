@@ -24,7 +24,7 @@ struct EvictCommand: ParsableCommand {
     help: ArgumentHelp(
       "From now on keep no more than this here of what nothing keeps: 500M, 2G.", valueName: "size")
   )
-  var cacheLimit: RateArgument?
+  var cacheLimit: ByteCountArgument?
 
   @OptionGroup var access: AccessOptions
 
@@ -33,7 +33,7 @@ struct EvictCommand: ParsableCommand {
       try LazyAccess(vault: vault, key: key).prepare()
       var total = LazyReport()
       if let cacheLimit {
-        try vault.setLazySettings { $0.cacheByteLimit = UInt64(cacheLimit.bytesPerSecond) }
+        try vault.setLazySettings { $0.cacheByteLimit = UInt64(cacheLimit.byteCount) }
       }
       if cacheLimit != nil, records.isEmpty {
         total = try vault.trimCache()

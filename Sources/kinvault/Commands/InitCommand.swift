@@ -25,20 +25,8 @@ struct InitCommand: ParsableCommand {
       "What you call yourself. Default: the name of this account.", valueName: "name"))
   var name: String?
 
-  @Option(
-    help: ArgumentHelp("What this machine is called. Default: its host name.", valueName: "name"))
-  var device: String?
-
-  @Option(
-    help: ArgumentHelp("Take the new password from this file.", valueName: "file"),
-    completion: .file())
-  var passwordFile: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Write the 24 words to this new file (mode 0600) instead of showing them.", valueName: "file"),
-    completion: .file())
-  var wordsOut: String?
+  @OptionGroup var deviceOptions: NewDeviceOptions
+  @OptionGroup var wordsOptions: NewWordsOptions
 
   @Flag(help: "Do not ask to type some of the words back.")
   var yes = false
@@ -46,24 +34,11 @@ struct InitCommand: ParsableCommand {
   func run() throws {
     let folder = try newFolder()
     try checkIsEmpty(folder)
-    let password = try PasswordSource.configured(passwordFile: passwordFile).new()
-    let sheet = try wordsOut.map { path throws(CommandError) in try WordsFile(creating: path) }
-    let created: CreatedVault
-    do {
-      // The words first: whoever breaks off here has no vault whose words nobody wrote down.
-      let words = RecoveryWords.random()
-      if let sheet {
-        try sheet.write(words.words)
-      } else {
-        try WordsLesson(words: words.words).give(isShort: yes)
-      }
-      Terminal.note("Making the keys; this takes a moment.")
-      created = try Vault.create(
-        in: folder, stateRoot: Environment.stateRoot,
-        device: .here(personName: name, deviceName: device), password: password, words: words)
-    } catch {
-      sheet?.remove()
-      throw error
+    let password = try deviceOptions.newPassword()
+    let created = try wordsOptions.teach(.random(), isShort: yes) { words in
+      try Vault.create(
+        in: folder, stateRoot: Environment.stateRoot, device: deviceOptions.machine(of: name),
+        password: password, words: words)
     }
     try SessionKeys.store(created.unlockKey, vault: created.id, timeout: SessionKeys.defaultTimeout)
     farewell(folder)
@@ -106,11 +81,7 @@ struct InitCommand: ParsableCommand {
   }
 
   private func farewell(_ folder: FilePath) {
-    if let wordsOut {
-      Terminal.writeLine(
-        "The 24 words are in \(wordsOut). Print them or copy them to paper, then delete the file.\n"
-      )
-    }
+    wordsOptions.sayWhere()
     let quoted = ShellWord.quoted(folder.string)
     Terminal.writeLine(
       """

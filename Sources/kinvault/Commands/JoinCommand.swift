@@ -35,34 +35,14 @@ struct JoinCommand: ParsableCommand {
       "What you call yourself. Default: the name of this account.", valueName: "name"))
   var name: String?
 
-  @Option(
-    help: ArgumentHelp("What this machine is called. Default: its host name.", valueName: "name"))
-  var device: String?
-
-  @Option(
-    help: ArgumentHelp("Take the new password from this file.", valueName: "file"),
-    completion: .file())
-  var passwordFile: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Write the 24 words to this new file (mode 0600) instead of showing them.", valueName: "file"),
-    completion: .file())
-  var wordsOut: String?
+  @OptionGroup var deviceOptions: NewDeviceOptions
+  @OptionGroup var wordsOptions: NewWordsOptions
 
   @Option(
     help: ArgumentHelp("What the invitation's remote is called from now on.", valueName: "name"))
   var remoteName = "origin"
 
-  @Option(
-    help: ArgumentHelp(
-      "User name at the invitation's remote, or the id of an S3 access key.", valueName: "name"))
-  var user: String?
-
-  @Option(
-    help: ArgumentHelp("Take the secret that goes with --user from this file.", valueName: "file"),
-    completion: .file())
-  var secretFile: String?
+  @OptionGroup var login: LoginOptions
 
   @Flag(help: "Do without the invitation's remote: the folder is exchanged by other means.")
   var noRemote = false
@@ -79,23 +59,11 @@ struct JoinCommand: ParsableCommand {
     let folder = VaultLocation.absolute(path)
     let invitation = try readInvitation()
     let remote = try invitedRemote(invitation, folder: folder)
-    let password = try PasswordSource.configured(passwordFile: passwordFile).new()
-    let sheet = try wordsOut.map { path throws(CommandError) in try WordsFile(creating: path) }
-    let joined: CreatedVault
-    do {
-      let words = RecoveryWords.random()
-      if let sheet {
-        try sheet.write(words.words)
-      } else {
-        try WordsLesson(words: words.words).give(isShort: yes)
-      }
-      Terminal.note("Making the keys; this takes a moment.")
-      joined = try Vault.join(
+    let password = try deviceOptions.newPassword()
+    let joined = try wordsOptions.teach(.random(), isShort: yes) { words in
+      try Vault.join(
         invitation, folder: folder, stateRoot: Environment.stateRoot,
-        device: .here(personName: name, deviceName: device), password: password, words: words)
-    } catch {
-      sheet?.remove()
-      throw error
+        device: deviceOptions.machine(of: name), password: password, words: words)
     }
     try SessionKeys.store(joined.unlockKey, vault: joined.id, timeout: SessionKeys.defaultTimeout)
     try remote?.add(unlockKey: joined.unlockKey)
@@ -111,7 +79,7 @@ struct JoinCommand: ParsableCommand {
       throw CommandError.usage("A remote's name is 1 to 64 of a-z, 0-9, - and _.")
     }
     let remote = try InvitedRemote(
-      invitation, name: name, place: RemotePlace(user: user, secretFile: secretFile),
+      invitation, name: name, place: login.place,
       folder: folder,
       isConfirmed: yes)
     try remote.fetchPeople(into: folder)
@@ -134,11 +102,7 @@ struct JoinCommand: ParsableCommand {
 
   /// - Parameter answer: What came of telling the invitation's remote; nil without one.
   private func farewell(_ folder: FilePath, _ invitation: Invitation, _ answer: SyncOutcome?) {
-    if let wordsOut {
-      Terminal.writeLine(
-        "The 24 words are in \(wordsOut). Print them or copy them to paper, then delete the file.\n"
-      )
-    }
+    wordsOptions.sayWhere()
     let inviter =
       invitation.inviterName.isEmpty
       ? "whoever invited you" : Terminal.visible(invitation.inviterName)

@@ -16,31 +16,18 @@ struct RecoverCommand: ParsableCommand {
       """)
 
   @OptionGroup var folderOptions: FolderOptions
-
-  @Option(
-    help: ArgumentHelp(
-      "Take the 24 words from this file (\u{2018}-\u{2019}: standard input).", valueName: "file"),
-    completion: .file())
-  var wordsFile: String?
-
-  @Option(
-    help: ArgumentHelp("Take the new password from this file.", valueName: "file"),
-    completion: .file())
-  var passwordFile: String?
-
-  @Option(
-    help: ArgumentHelp("What this machine is called. Default: its host name.", valueName: "name"))
-  var device: String?
+  @OptionGroup var wordsOptions: KnownWordsOptions
+  @OptionGroup var deviceOptions: NewDeviceOptions
 
   func run() throws {
     let folder = try folderOptions.folder()
     let id = try Vault.describe(folder: folder).vault
-    let words = try WordsInput.read(wordsFile: wordsFile)
-    let password = try PasswordSource.configured(passwordFile: passwordFile).new()
+    let words = try wordsOptions.words()
+    let password = try deviceOptions.newPassword()
     Terminal.note("Opening with the words; this takes a moment.")
     let key = try Vault.recover(
       folder: folder, stateRoot: Environment.stateRoot, words: words,
-      device: .here(personName: nil, deviceName: device), password: password)
+      device: deviceOptions.machine(), password: password)
     let vault = try Vault.open(
       folder: folder, stateRoot: Environment.stateRoot, key: key,
       options: OpenOptions(acceptRollback: true))

@@ -23,17 +23,12 @@ struct RecoveryTestCommand: ParsableCommand {
         kinvault recovery test --words-file W
       """)
 
-  @Option(
-    help: ArgumentHelp(
-      "Take the 24 words from this file (\u{2018}-\u{2019}: standard input).", valueName: "file"),
-    completion: .file())
-  var wordsFile: String?
-
+  @OptionGroup var wordsOptions: KnownWordsOptions
   @OptionGroup var access: AccessOptions
 
   func run() throws {
     try access.withVault(.reading) { vault in
-      let words = try WordsInput.read(wordsFile: wordsFile)
+      let words = try wordsOptions.words()
       Terminal.note("Trying the words; this takes a moment.")
       try vault.testWords(words)
       vault.audit.note(.recovery, detail: "test")

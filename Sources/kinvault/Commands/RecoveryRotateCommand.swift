@@ -24,13 +24,7 @@ struct RecoveryRotateCommand: ParsableCommand {
     completion: .file())
   var wordsFile: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "Write the new words to this new file (mode 0600) instead of showing them.",
-      valueName: "file"),
-    completion: .file())
-  var wordsOut: String?
-
+  @OptionGroup var wordsOptions: NewWordsOptions
   @Flag(help: "Do not ask to type some of the new words back.") var yes = false
 
   @OptionGroup var access: AccessOptions
@@ -43,28 +37,16 @@ struct RecoveryRotateCommand: ParsableCommand {
       let old = try WordsInput.read(wordsFile: wordsFile, called: "the old 24 words")
       Terminal.note("Trying the old words; this takes a moment.")
       try vault.testWords(old)
-      let new = RecoveryWords.random()
-      let sheet = try wordsOut.map { path throws(CommandError) in try WordsFile(creating: path) }
       do {
         // On paper before they count: whoever stops here goes on with the old ones.
-        if let sheet {
-          try sheet.write(new.words)
-        } else {
-          try WordsLesson(words: new.words).give(isShort: yes)
-        }
-        Terminal.note("Making new keys; this takes a moment.")
-        try vault.replaceWords(old, with: new)
+        try wordsOptions.teach(.random(), isShort: yes) { try vault.replaceWords(old, with: $0) }
       } catch {
-        sheet?.remove()
         Terminal.note("kinvault: Nothing was changed: the old words are still the ones that count.")
         throw error
       }
       vault.audit.note(.recovery, detail: "rotate")
       Terminal.writeLine("The new words count from now on. Destroy the old ones.")
-      if let wordsOut {
-        Terminal.writeLine(
-          "They are in \(wordsOut). Print them or copy them to paper, then delete the file.")
-      }
+      wordsOptions.sayWhere()
       try KeyRenewal(vault: vault).run()
       remotes.syncAll(vault, showsProgress: true).forEach { Terminal.note("kinvault: \($0)") }
     }

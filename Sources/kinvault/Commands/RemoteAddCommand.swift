@@ -33,20 +33,12 @@ struct RemoteAddCommand: ParsableCommand {
   @Argument(help: "What you call it: a-z, 0-9, - and _.") var name: String
   @Argument(help: "Where it is.", completion: .directory) var address: String
 
-  @Option(help: ArgumentHelp("User name, or the id of an S3 access key.", valueName: "name"))
-  var user: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Take the secret that goes with --user from this file (\u{2018}-\u{2019}: standard input).",
-      valueName: "file"),
-    completion: .file())
-  var secretFile: String?
+  @OptionGroup var login: LoginOptions
 
   @Option(
     help: ArgumentHelp(
       "Use at most this many bytes a second in each direction: 500K, 2M.", valueName: "rate"))
-  var limitRate: RateArgument?
+  var limitRate: ByteCountArgument?
 
   @Flag(help: "Do not try whether it can be reached.") var noTest = false
   @OptionGroup var access: AccessOptions
@@ -57,20 +49,20 @@ struct RemoteAddCommand: ParsableCommand {
     }
     let folder = try access.folderOptions.folder()
     let vault = try Vault.describe(folder: folder).vault
-    let place = RemotePlace(user: user, secretFile: secretFile)
+    let place = login.place
     let (address, password) = try place.parse(address)
     try prepare(address, vaultFolder: folder)
     var configuration = RemoteConfiguration(
       name: name, address: address.text, created: FileTimestamp.now.milliseconds)
     if let limitRate {
-      configuration.options[KnownRemote.rateOption] = String(limitRate.bytesPerSecond)
+      configuration.options[KnownRemote.rateOption] = String(limitRate.byteCount)
     }
-    let login = try place.login(for: address, password: password)
-    if let login {
+    let proof = try place.login(for: address, password: password)
+    if let proof {
       let unlocked = try access.unlockKey(folder: folder)
-      configuration.credentials = login.sealed(for: name, vault: vault, with: unlocked.key)
+      configuration.credentials = proof.sealed(for: name, vault: vault, with: unlocked.key)
     }
-    let remote = try KnownRemote(configuration, login: login)
+    let remote = try KnownRemote(configuration, login: proof)
     if !noTest { Terminal.note(try RemoteProbe(remote, vault: vault).run().text) }
     try RemoteRegistry.here(vault: vault).add(configuration)
     Terminal.writeLine("Added the remote \(name). To sync: kinvault sync")

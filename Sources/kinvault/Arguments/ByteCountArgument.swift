@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// A number of bytes a second as people type it: `500K`, `2M`, `1G` (binary), or plain bytes.
-struct RateArgument: ExpressibleByArgument {
-  let bytesPerSecond: Int
+/// A number of bytes as people type it: `500K`, `2M`, `1G` (binary), or plain bytes.
+struct ByteCountArgument: ExpressibleByArgument {
+  let byteCount: Int
 
   init?(argument: String) {
     let digits = argument.prefix(while: \.isNumber)
@@ -10,6 +10,6 @@ struct RateArgument: ExpressibleByArgument {
     guard let number = Int(digits), number > 0, number <= 1 << 30,
       let factor = factors[argument.dropFirst(digits.count).uppercased()]
     else { return nil }
-    bytesPerSecond = number * factor
+    byteCount = number * factor
   }
 }

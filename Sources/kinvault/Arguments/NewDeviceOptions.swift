@@ -1,0 +1,27 @@
+import ArgumentParser
+import Vault
+import VaultCrypto
+
+/// What is asked of a machine that becomes a device: a password of its own, and a name.
+struct NewDeviceOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("Take this machine's password from this file.", valueName: "file"),
+    completion: .file())
+  var passwordFile: String?
+
+  @Option(
+    help: ArgumentHelp("What this machine is called. Default: its host name.", valueName: "name"))
+  var device: String?
+
+  /// The password that the machine is to have, from the file or asked for twice.
+  func newPassword() throws -> SecretBytes {
+    try PasswordSource.configured(passwordFile: passwordFile).new()
+  }
+
+  /// The machine, with a password cost measured on it.
+  ///
+  /// - Parameter person: What its person calls themself, where it is their first one; the account's name by default.
+  func machine(of person: String? = nil) -> NewDevice {
+    .here(personName: person, deviceName: device)
+  }
+}
