@@ -1,19 +1,18 @@
 import Glibc
 
-/// A lock with a condition to wait for.
+/// A value that one thread at a time may look at, and of which threads wait until something becomes of it.
 ///
-/// For what a `Guarded` value cannot do: to wait under the lock, or to hold it beyond one closure.
-package final class Monitor: @unchecked Sendable {
-  // The pointers are set once; what they point at is made for use by several threads.
-  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+/// `Guarded`, with a condition. The lock cannot be held beyond a closure, and waiting is a loop of looks, since others
+/// change the value meanwhile.
+package final class Monitor<Value: ~Copyable>: @unchecked Sendable {
+  // The pointer is set once; what it points at is made for use by several threads.
   private let condition: UnsafeMutablePointer<pthread_cond_t>
+  private let guarded: Guarded<Value>
 
-  package init() {
-    mutex = .allocate(capacity: 1)
+  package init(_ value: consuming sending Value) {
+    guarded = Guarded(value)
     condition = .allocate(capacity: 1)
-    mutex.initialize(to: pthread_mutex_t())
     condition.initialize(to: pthread_cond_t())
-    pthread_mutex_init(mutex, nil)
     var attributes = pthread_condattr_t()
     pthread_condattr_init(&attributes)
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
@@ -23,29 +22,53 @@ package final class Monitor: @unchecked Sendable {
 
   deinit {
     pthread_cond_destroy(condition)
-    pthread_mutex_destroy(mutex)
     condition.deallocate()
-    mutex.deallocate()
   }
 
-  package func lock() { pthread_mutex_lock(mutex) }
-
-  package func unlock() { pthread_mutex_unlock(mutex) }
-
-  /// Runs the body with the lock held.
-  package func withLock<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure)
-    -> Value
-  {
-    lock()
-    defer { unlock() }
-    return try body()
+  /// Runs `body` with the value, and wakes nobody. It must not be called from within `body` again.
+  package func withLock<Result: ~Copyable, Failure: Error>(
+    _ body: (inout sending Value) throws(Failure) -> sending Result
+  ) throws(Failure) -> sending Result {
+    try guarded.withLock(body)
   }
 
-  /// Waits for `broadcast`, with the lock held before and after; may also return without one.
-  package func wait() { pthread_cond_wait(condition, mutex) }
+  /// Runs `body` with the value, and wakes everyone who waits, so that they look again.
+  package func change<Result: ~Copyable, Failure: Error>(
+    _ body: (inout sending Value) throws(Failure) -> sending Result
+  ) throws(Failure) -> sending Result {
+    defer { wakeAll() }
+    return try guarded.withLock(body)
+  }
 
-  /// Waits for `broadcast` for at most this long, with the lock held before and after.
-  package func wait(atMost duration: Duration) {
+  /// Has everyone who waits look again.
+  package func wakeAll() { pthread_cond_broadcast(condition) }
+
+  /// What a look at the value came to.
+  package enum Look<Answer> {
+    case answer(Answer)
+    /// Look again after the next change; maybe earlier.
+    case wait
+    /// The same, but after this time at the latest.
+    case waitAtMost(Duration)
+  }
+
+  /// Looks at the value until there is an answer. The lock is free between two looks.
+  package func wait<Answer, Failure: Error>(
+    for look: (inout sending Value) throws(Failure) -> sending Look<Answer>
+  ) throws(Failure) -> sending Answer {
+    pthread_mutex_lock(guarded.mutex)
+    defer { pthread_mutex_unlock(guarded.mutex) }
+    while true {
+      switch try look(&guarded.value.pointee) {
+      case .answer(let answer): return answer
+      case .wait: pthread_cond_wait(condition, guarded.mutex)
+      case .waitAtMost(let time): sleep(atMost: time)
+      }
+    }
+  }
+
+  /// The lock is held before and after.
+  private func sleep(atMost duration: Duration) {
     var deadline = timespec()
     clock_gettime(CLOCK_MONOTONIC, &deadline)
     let (seconds, attoseconds) = duration.components
@@ -55,9 +78,6 @@ package final class Monitor: @unchecked Sendable {
       deadline.tv_nsec -= 1_000_000_000
       deadline.tv_sec += 1
     }
-    pthread_cond_timedwait(condition, mutex, &deadline)
+    pthread_cond_timedwait(condition, guarded.mutex, &deadline)
   }
-
-  /// Wakes everyone who waits.
-  package func broadcast() { pthread_cond_broadcast(condition) }
 }

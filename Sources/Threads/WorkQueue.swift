@@ -3,12 +3,14 @@ import Glibc
 /// Work that begets work, done by a few threads until none is left.
 ///
 /// The newest item comes first, so that of a tree of work little waits at a time.
-package final class WorkQueue<Item: Sendable>: @unchecked Sendable {
-  // Protects what stands below.
-  private let monitor = Monitor()
-  private var waiting: [Item] = []
-  private var busyCount = 0
-  private var isStopped = false
+package final class WorkQueue<Item: Sendable>: Sendable {
+  private struct State {
+    var waiting: [Item] = []
+    var busyCount = 0
+    var isStopped = false
+  }
+
+  private let state = Monitor(State())
 
   package init() {}
 
@@ -16,17 +18,15 @@ package final class WorkQueue<Item: Sendable>: @unchecked Sendable {
   package func add(_ items: some Sequence<Item>) {
     let items = Array(items)
     if items.isEmpty { return }
-    monitor.withLock { waiting += items }
-    monitor.broadcast()
+    state.change { $0.waiting += items }
   }
 
   /// Nothing more is begun; `run` returns when what is under way is done.
   package func stop() {
-    monitor.withLock {
-      isStopped = true
-      waiting = []
+    state.change {
+      $0.isStopped = true
+      $0.waiting = []
     }
-    monitor.broadcast()
   }
 
   /// Does everything that was added, and what it adds, on `threadCount` threads, of which the caller's is one.
@@ -42,25 +42,22 @@ package final class WorkQueue<Item: Sendable>: @unchecked Sendable {
   private func work(_ body: (Item) -> Void) {
     while let item = next() {
       body(item)
-      let isLast = monitor.withLock {
-        busyCount -= 1
-        return busyCount == 0
+      let isLast = state.withLock {
+        $0.busyCount -= 1
+        return $0.busyCount == 0
       }
-      if isLast { monitor.broadcast() }
+      if isLast { state.wakeAll() }
     }
   }
 
   /// The next item; waits while others may still add some; nil when all is done.
   private func next() -> Item? {
-    monitor.withLock {
-      while true {
-        if !isStopped, let item = waiting.popLast() {
-          busyCount += 1
-          return item
-        }
-        if busyCount == 0 || isStopped { return nil }
-        monitor.wait()
+    state.wait { state in
+      if !state.isStopped, let item = state.waiting.popLast() {
+        state.busyCount += 1
+        return .answer(item)
       }
+      return state.busyCount == 0 || state.isStopped ? .answer(nil) : .wait
     }
   }
 

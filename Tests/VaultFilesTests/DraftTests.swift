@@ -18,18 +18,18 @@ struct SeededGenerator: RandomNumberGenerator {
 
 extension Draft {
   func write(_ bytes: [UInt8], at offset: UInt64) throws(FileError) {
-    lock.lock()
-    defer { lock.unlock() }
-    let result: Result<Void, FileError> = bytes.withUnsafeBytes { buffer in
-      do throws(FileError) { return .success(try write(buffer, at: offset)) } catch {
-        return .failure(error)
+    try content.withLock { (content) throws(FileError) in
+      let result: Result<Void, FileError> = bytes.withUnsafeBytes { buffer in
+        do throws(FileError) { return .success(try content.write(buffer, at: offset)) } catch {
+          return .failure(error)
+        }
       }
+      try result.get()
     }
-    try result.get()
   }
 
   func contents() throws -> [UInt8] {
-    let count = lock.withLock { Int(size) }
+    let count = content.withLock { Int($0.size) }
     var bytes = [UInt8](repeating: 0xaa, count: count + 3)
     let read = try bytes.withUnsafeMutableBytes { buffer -> Int in
       try self.read(at: 0, into: buffer)
@@ -39,7 +39,9 @@ extension Draft {
   }
 
   func sealLocked(inlineLimit: Int = 0) throws(FileError) -> Sealed {
-    try lock.withLock { () throws(FileError) in try seal(inlineLimit: inlineLimit) }
+    try content.withLock { (content) throws(FileError) in
+      try content.seal(inlineLimit: inlineLimit)
+    }
   }
 }
 
@@ -96,11 +98,13 @@ extension Draft {
           model.replaceSubrange(offset..<offset + count, with: bytes)
         }
       case .truncate(let size):
-        try draft.lock.withLock { () throws(FileError) in try draft.truncate(to: UInt64(size)) }
+        try draft.content.withLock { (content) throws(FileError) in
+          try content.truncate(to: UInt64(size))
+        }
         model = Array(model.prefix(size)) + [UInt8](repeating: 0, count: max(0, size - model.count))
       case .clear(let range):
         let wide = UInt64(range.lowerBound)..<UInt64(range.upperBound)
-        try draft.lock.withLock { () throws(FileError) in try draft.clear(wide) }
+        try draft.content.withLock { (content) throws(FileError) in try content.clear(wide) }
         for position in range.clamped(to: 0..<model.count) { model[position] = 0 }
       case .seal: _ = try draft.sealLocked(inlineLimit: inlineLimit)
       case .reopen:
@@ -121,7 +125,7 @@ extension Draft {
     let draft = Self.empty(store)
     try draft.write([1], at: 0)
     _ = try draft.sealLocked()
-    try draft.lock.withLock { () throws(FileError) in try draft.truncate(to: 4) }
+    try draft.content.withLock { (content) throws(FileError) in try content.truncate(to: 4) }
     let sealed = try draft.sealLocked()
     guard case .chunks(let names) = sealed.content, let name = names[0] else {
       Issue.record("one chunk was expected")
@@ -169,12 +173,15 @@ extension Draft {
   @Test func holesAreFound() throws {
     let draft = Self.empty(MemoryDraftStore())
     try draft.write([1], at: 9)
-    draft.lock.lock()
-    defer { draft.lock.unlock() }
-    #expect(try draft.seek(.data, from: 0) == 8)
-    #expect(try draft.seek(.hole, from: 0) == 0)
-    #expect(try draft.seek(.hole, from: 9) == 10)
-    #expect(try draft.seek(.data, from: 10) == nil)
+    func found(_ target: SeekTarget, from offset: UInt64) throws(FileError) -> UInt64? {
+      try draft.content.withLock { (content) throws(FileError) in
+        try content.seek(target, from: offset)
+      }
+    }
+    #expect(try found(.data, from: 0) == 8)
+    #expect(try found(.hole, from: 0) == 0)
+    #expect(try found(.hole, from: 9) == 10)
+    #expect(try found(.data, from: 10) == nil)
   }
 
   @Test func sequentialWritingSealsEachChunkOnce() throws {

@@ -27,7 +27,7 @@ import VaultModel
       let before = try emma.objects.listed().map(\.name)
       try other.beginEpoch(of: emma, without: [])
       mounted.vault.keepOldObjects { [tree] member in
-        tree.state.lock.withLock { tree.state.views[member.id]?.mayNameOldObjects ?? false }
+        tree.withTree { $0.views[member.id]?.mayNameOldObjects ?? false }
       }
       if removesAtOnce { try other.removeOldObjects() }
       for _ in 0..<2 {

@@ -34,8 +34,8 @@ import VaultModel
     }
 
     var isLoaded: Bool {
-      tree.state.lock.withLock {
-        tree.state.nodes.values.contains {
+      tree.withTree { tree in
+        tree.nodes.values.contains {
           guard let directory = $0 as? DirectoryNode else { return false }
           return directory.title == FileName("one")! && directory.files != nil
         }

@@ -129,12 +129,10 @@ import struct SystemPackage.FilePath
     #expect(try mounted.tree.list("Emma") == ["file", "new"])
   }
 
-  private final class Told: @unchecked Sendable {
-    // Protected by `monitor`.
-    private let monitor = Monitor()
-    private var all: [Int] = []
+  private final class Told: Sendable {
+    private let all = Guarded<[Int]>([])
 
-    func add(_ count: Int) { monitor.withLock { all.append(count) } }
-    var counts: [Int] { monitor.withLock { all } }
+    func add(_ count: Int) { all.withLock { $0.append(count) } }
+    var counts: [Int] { all.withLock { $0 } }
   }
 }

@@ -3,69 +3,69 @@ import Threads
 import Vault
 
 /// The clockwork of the background thread: says when to commit and when to look for what others committed.
-final class Committer: @unchecked Sendable {
+final class Committer: Sendable {
   enum Task: Equatable {
     case commit
     case poll
     case stop
   }
 
-  // Everything below is protected by `monitor`.
-  private let monitor = Monitor()
-  private var changedSince: ContinuousClock.Instant?
-  private var lastPoll = ContinuousClock.now
-  private var isStopping = false
-  private var thread: pthread_t?
+  private struct Clockwork {
+    var changedSince: ContinuousClock.Instant?
+    var lastPoll = ContinuousClock.now
+    var isStopping = false
+    var thread: pthread_t?
+  }
+
+  private let clockwork = Monitor(Clockwork())
 
   /// Something is to be committed. Cheap; the tree lock may be held.
   func noteChange() {
-    monitor.withLock {
-      guard changedSince == nil else { return }
-      changedSince = .now
-      monitor.broadcast()
+    let isFirst = clockwork.withLock {
+      guard $0.changedSince == nil else { return false }
+      $0.changedSince = .now
+      return true
     }
+    if isFirst { clockwork.wakeAll() }
   }
 
   /// Waits for the next thing to do.
   func nextTask(commitDelay: Duration, pollInterval: Duration) -> Task {
-    monitor.lock()
-    defer { monitor.unlock() }
-    while true {
-      if isStopping { return .stop }
+    clockwork.wait { clockwork in
+      if clockwork.isStopping { return .answer(.stop) }
       let now = ContinuousClock.now
-      let commitTime = changedSince.map { $0 + commitDelay }
-      let pollTime = lastPoll + pollInterval
+      let commitTime = clockwork.changedSince.map { $0 + commitDelay }
+      let pollTime = clockwork.lastPoll + pollInterval
       if let commitTime, commitTime <= now {
-        changedSince = nil
-        return .commit
+        clockwork.changedSince = nil
+        return .answer(.commit)
       }
       if pollTime <= now {
-        lastPoll = now
-        return .poll
+        clockwork.lastPoll = now
+        return .answer(.poll)
       }
-      monitor.wait(atMost: min(commitTime ?? pollTime, pollTime) - now)
+      return .waitAtMost(min(commitTime ?? pollTime, pollTime) - now)
     }
   }
 
   /// Runs `body` on a thread of its own; does nothing if there is one.
   func start(_ body: @escaping @Sendable () -> Void) {
-    monitor.lock()
-    defer { monitor.unlock() }
-    guard thread == nil else { return }
-    isStopping = false
-    guard let created = SystemThread.start(body) else {
-      preconditionFailure("no thread can be started")
+    clockwork.withLock { clockwork in
+      guard clockwork.thread == nil else { return }
+      clockwork.isStopping = false
+      guard let created = SystemThread.start(body) else {
+        preconditionFailure("no thread can be started")
+      }
+      clockwork.thread = created
     }
-    thread = created
   }
 
   /// Has `nextTask` say `stop`, and waits for the thread to end.
   func stop() {
-    let running = monitor.withLock {
-      defer { thread = nil }
-      isStopping = true
-      monitor.broadcast()
-      return thread
+    let running = clockwork.change { clockwork in
+      defer { clockwork.thread = nil }
+      clockwork.isStopping = true
+      return clockwork.thread
     }
     if let running { pthread_join(running, nil) }
   }

@@ -30,7 +30,7 @@ package struct Unsaved: Hashable, Sendable {
 
 extension FileTree {
   /// What could not be saved so far and is tried again all the time; empty when all is well.
-  package var unsaved: [Unsaved] { state.lock.withLock { state.unsaved } }
+  package var unsaved: [Unsaved] { withTree { $0.unsaved } }
 
   /// Has `handler` called with what cannot be saved, whenever that changes. It is called from several threads, never
   /// with a lock held.
@@ -39,17 +39,18 @@ extension FileTree {
   }
 
   /// Notes how a commit of the member has ended: what of it is not saved, and why.
-  func note(_ failures: [Unsaved.Extent: FileError], of view: MemberView) {
+  func note(_ failures: [Unsaved.Extent: FileError], of member: ShownMember) {
     let now = FileTimestamp.now()
-    let (before, all) = state.lock.withLock {
+    let (before, all) = withTree { tree in
+      let view = tree[member.view]
       let before = view.unsaved
       view.unsaved = failures.map { extent, error in
         before.first { $0.extent == extent && $0.error == error }
           ?? Unsaved(member: view.member.id, extent: extent, error: error, since: now)
       }
-      return (Set(before), state.unsaved)
+      return (Set(before), tree.unsaved)
     }
-    let present = Set(all.filter { $0.member == view.member.id })
+    let present = Set(all.filter { $0.member == member.member.id })
     guard present != before else { return }
     for unsaved in present.subtracting(before) {
       let name: FileName? = if case .file(_, let name) = unsaved.extent { name } else { nil }

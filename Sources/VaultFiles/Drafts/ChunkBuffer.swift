@@ -1,5 +1,4 @@
 import Glibc
-import Threads
 
 /// The unsealed content of one chunk: the first `count` bytes of page-aligned memory.
 ///
@@ -8,8 +7,7 @@ import Threads
 final class ChunkBuffer: @unchecked Sendable {
   // Protected by the lock of the draft it belongs to; while its chunk is being sealed nobody changes it.
 
-  private(set) var memory: UnsafeMutableRawPointer
-  private(set) var capacity: Int
+  private var block: BufferPool.Block
   private(set) var count = 0
   /// Whether every write so far began where the one before ended.
   private(set) var isSequential = true
@@ -20,10 +18,12 @@ final class ChunkBuffer: @unchecked Sendable {
   /// A buffer with room for at least `capacity` bytes.
   init(capacity: Int, pool: BufferPool) {
     self.pool = pool
-    (memory, self.capacity) = pool.take(capacity)
+    block = pool.take(capacity)
   }
 
-  deinit { pool.give(memory, capacity) }
+  deinit { pool.give(block) }
+
+  private var memory: UnsafeMutableRawPointer { block.memory }
 
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory, count: count) }
 
@@ -81,61 +81,10 @@ final class ChunkBuffer: @unchecked Sendable {
   }
 
   private func reserve(_ needed: Int) {
-    guard needed > capacity else { return }
-    let (larger, largerCapacity) = pool.take(max(needed, min(capacity * 4, pool.chunkSize)))
-    larger.copyMemory(from: memory, byteCount: count)
-    pool.give(memory, capacity)
-    (memory, capacity) = (larger, largerCapacity)
-  }
-}
-
-/// Memory for chunk buffers: full-size ones are kept and used again, small ones come from malloc in the size
-/// needed. Counts what is out.
-final class BufferPool: @unchecked Sendable {
-  // Everything below is protected by `monitor`.
-  let chunkSize: Int
-  private let monitor = Monitor()
-  private var spare: [UnsafeMutableRawPointer] = []
-  private var bytesOut = 0
-  private let spareLimit: Int
-
-  private static let pageSize = 4096
-
-  /// - Parameter spareLimit: how many full-size buffers are kept when nobody uses them.
-  init(chunkSize: Int, spareLimit: Int = 12) {
-    self.chunkSize = chunkSize
-    self.spareLimit = spareLimit
-  }
-
-  deinit { for memory in spare { free(memory) } }
-
-  /// The bytes of all buffers in use.
-  var byteCount: Int { monitor.withLock { bytesOut } }
-
-  /// Memory of at least this size, not cleared.
-  func take(_ byteCount: Int) -> (UnsafeMutableRawPointer, Int) {
-    let isFull = byteCount > chunkSize / 4
-    let page = Self.pageSize
-    let capacity = isFull ? chunkSize : max(page, (byteCount + page - 1) / page * page)
-    let reused: UnsafeMutableRawPointer? = monitor.withLock {
-      bytesOut += capacity
-      return isFull ? spare.popLast() : nil
-    }
-    if let reused { return (reused, capacity) }
-    var memory: UnsafeMutableRawPointer?
-    guard posix_memalign(&memory, page, capacity) == 0, let memory else {
-      preconditionFailure("out of memory")
-    }
-    return (memory, capacity)
-  }
-
-  func give(_ memory: UnsafeMutableRawPointer, _ capacity: Int) {
-    let isKept = monitor.withLock {
-      bytesOut -= capacity
-      guard capacity == chunkSize, spare.count < spareLimit else { return false }
-      spare.append(memory)
-      return true
-    }
-    if !isKept { free(memory) }
+    guard needed > block.capacity else { return }
+    let larger = pool.take(max(needed, min(block.capacity * 4, pool.chunkSize)))
+    larger.memory.copyMemory(from: memory, byteCount: count)
+    pool.give(block)
+    block = larger
   }
 }

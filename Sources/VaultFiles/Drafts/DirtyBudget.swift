@@ -2,18 +2,20 @@ import Threads
 
 /// Bounds the content of all drafts that is in memory and not sealed: whoever is about to write first has the oldest sealed
 /// while there is too much.
-final class DirtyBudget: @unchecked Sendable {
+final class DirtyBudget: Sendable {
   private let pool: BufferPool
   private let limit: Int
-  private let monitor = Monitor()
   private struct Entry {
     // A file that nothing leads to any more takes its draft with it.
     weak var draft: Draft?
     let lastUse: UInt64
   }
-  /// Drafts that may have dirty chunks, by when they were last written. Protected by `monitor`.
-  private var drafts: [ObjectIdentifier: Entry] = [:]
-  private var clock: UInt64 = 0
+  private struct State {
+    /// Drafts that may have dirty chunks, by when they were last written.
+    var drafts: [ObjectIdentifier: Entry] = [:]
+    var clock: UInt64 = 0
+  }
+  private let state = Guarded(State())
 
   init(pool: BufferPool, limit: Int) {
     self.pool = pool
@@ -31,21 +33,21 @@ final class DirtyBudget: @unchecked Sendable {
 
   /// A draft was written.
   func use(_ draft: Draft) {
-    monitor.withLock {
-      clock += 1
-      drafts[ObjectIdentifier(draft)] = Entry(draft: draft, lastUse: clock)
+    state.withLock {
+      $0.clock += 1
+      $0.drafts[ObjectIdentifier(draft)] = Entry(draft: draft, lastUse: $0.clock)
     }
   }
 
   /// A draft has nothing that is not sealed.
   func remove(_ draft: Draft) {
-    _ = monitor.withLock { drafts.removeValue(forKey: ObjectIdentifier(draft)) }
+    _ = state.withLock { $0.drafts.removeValue(forKey: ObjectIdentifier(draft)) }
   }
 
   private func oldest() -> Draft? {
-    monitor.withLock {
-      drafts = drafts.filter { $0.value.draft != nil }
-      return drafts.values.min { $0.lastUse < $1.lastUse }?.draft
+    state.withLock {
+      $0.drafts = $0.drafts.filter { $0.value.draft != nil }
+      return $0.drafts.values.min { $0.lastUse < $1.lastUse }?.draft
     }
   }
 }

@@ -3,28 +3,18 @@ import Threads
 import VaultModel
 
 /// The outcome of sealing one chunk on another thread, to be asked for or waited for.
-final class SealTicket: @unchecked Sendable {
-  // `outcome` is protected by `monitor`.
-  private let monitor = Monitor()
-  private var outcome: Result<StoredObject, FileError>?
+final class SealTicket: Sendable {
+  private let outcome = Monitor<Result<StoredObject, FileError>?>(nil)
 
   /// nil while the worker has it.
-  var result: Result<StoredObject, FileError>? { monitor.withLock { outcome } }
+  var result: Result<StoredObject, FileError>? { outcome.withLock { $0 } }
 
   func wait() -> Result<StoredObject, FileError> {
-    monitor.withLock {
-      while true {
-        if let outcome { return outcome }
-        monitor.wait()
-      }
-    }
+    outcome.wait { outcome in outcome.map { .answer($0) } ?? .wait }
   }
 
   func finish(_ result: Result<StoredObject, FileError>) {
-    monitor.withLock {
-      outcome = result
-      monitor.broadcast()
-    }
+    outcome.change { $0 = result }
   }
 }
 

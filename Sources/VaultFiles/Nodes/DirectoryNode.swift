@@ -36,10 +36,10 @@ struct Salvage {
   func mayLack(_ name: FileName) -> Bool { found.mayLack(name) }
 }
 
-/// A record as a directory. All fields are protected by the tree lock.
+/// A record as a directory.
 ///
 /// What it shows is what is committed with what is pending applied; `MemberView.pending` says what differs.
-final class DirectoryNode: Node, @unchecked Sendable {
+final class DirectoryNode: Node {
   let view: MemberView
   let record: RecordID
   /// Where it stands; nil for a member's root record.

@@ -1,9 +1,13 @@
 import Synchronization
 import VaultModel
 
-/// A file, fifo, socket or symlink that someone looks at. All fields are protected by the tree lock, except
-/// the draft's content, which has a lock of its own.
-final class FileNode: Node, @unchecked Sendable {
+/// Whether a cache above the tree may hold some of a file's content. Every read asks for it, without a lock.
+final class CacheMark: Sendable {
+  let isSet = Atomic<Bool>(false)
+}
+
+/// A file, fifo, socket or symlink that someone looks at. The draft's content has a lock of its own.
+final class FileNode: Node {
   let view: MemberView
   let file: FileID
   /// Its names; none when it was removed while open.
@@ -39,8 +43,8 @@ final class FileNode: Node, @unchecked Sendable {
   var draft: Draft?
   /// When the draft was first and last changed since it was last sealed, in monotonic time.
   var draftChanges: (first: ContinuousClock.Instant, last: ContinuousClock.Instant)?
-  /// Whether a cache above the tree may hold some of the content. Its own lock, as every read asks for it.
-  let mayBeCached = Atomic<Bool>(false)
+  /// Whether a cache above the tree may hold some of the content; there since it was first opened.
+  var cacheMark: CacheMark?
   /// A failure that nobody was told of yet.
   var pendingError: FileError?
 

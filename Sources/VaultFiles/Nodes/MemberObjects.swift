@@ -3,12 +3,11 @@ import Vault
 import VaultModel
 
 /// The objects of one member as drafts use them; notes damage.
-final class MemberObjects: DraftStore, @unchecked Sendable {
+final class MemberObjects: DraftStore {
   private let member: Member
   private let audit: AuditLog
-  /// Protects everything below.
-  private let monitor = Monitor()
-  private var noted: Set<ContentDigest> = []
+  /// Objects whose damage is in the audit log already.
+  private let noted = Guarded<Set<ContentDigest>>([])
 
   init(member: Member, audit: AuditLog) {
     self.member = member
@@ -71,7 +70,7 @@ final class MemberObjects: DraftStore, @unchecked Sendable {
   }
 
   private func noteDamage(_ digest: ContentDigest) {
-    guard monitor.withLock({ noted.insert(digest).inserted }) else { return }
+    guard noted.withLock({ $0.insert(digest).inserted }) else { return }
     audit.note(.damage, member: member.id, detail: member.objects.name(of: digest).hex)
   }
 }

@@ -1,4 +1,3 @@
-import Threads
 import Vault
 import VaultModel
 
@@ -30,19 +29,12 @@ struct PendingRecord {
   }
 }
 
-/// One member as it is shown: nodes in use, and what is not committed yet. The variables are protected by the tree
-/// lock.
-final class MemberView: @unchecked Sendable {
+/// One member as it is shown: nodes in use, and what is not committed yet. It is part of `TreeState`: whoever has it holds the
+/// tree lock. Elsewhere a `ShownMember` stands for it.
+final class MemberView {
   let member: Member
   let objects: MemberObjects
-  let commits = CommitQueue()
-  /// Those who wait until what they did is durable, be it by a commit or without.
-  let syncs = CommitQueue()
-  /// Held through a commit, and while something is logged. Protects `mustCommit` and `thinning`.
-  let writing = Monitor()
-  /// The last commit failed or left something out: what is in its objects' places need not be on disk.
-  var mustCommit = false
-  var thinning = ThinningSchedule()
+  private let saving = MemberSaving()
   /// What the last commit failed to save.
   var unsaved: [Unsaved] = []
   var directories: [RecordID: DirectoryNode] = [:]
@@ -67,6 +59,12 @@ final class MemberView: @unchecked Sendable {
     self.objects = objects
   }
 
+  /// The member for whoever goes on without the tree lock.
+  var shown: ShownMember {
+    ShownMember(
+      member: member, objects: objects, saving: saving, view: TreeReference(self))
+  }
+
   /// Why nothing of the member can be saved now; nil when it can, as far as is known.
   var failure: FileError? {
     hasEnded ? .readOnly : unsaved.first { $0.extent == .member }?.error
@@ -74,6 +72,19 @@ final class MemberView: @unchecked Sendable {
 
   /// Whether something was changed that no commit has.
   var holdsUnsaved: Bool { !pending.isEmpty || !inFlight.isEmpty || !unsealed.isEmpty }
+
+  /// The records that could not be read so far.
+  func takeUnread() -> Set<RecordID> {
+    defer { unread = [] }
+    return unread
+  }
+
+  /// Nobody looks any more.
+  func letGo() {
+    directories = [:]
+    files = [:]
+    unsealed = [:]
+  }
 
   // MARK: What differs from the last commit
 

@@ -1,7 +1,10 @@
 import VaultModel
 
-/// What an inode number stands for. All fields are protected by the tree lock.
-class Node: @unchecked Sendable {
+/// What an inode number stands for.
+///
+/// Nodes are part of `TreeState`: whoever has one holds the tree lock. The compiler sees to it, as they cannot be sent:
+/// elsewhere a `TreeReference` stands for a node.
+class Node {
   let inode: Inode
   /// How often the kernel was told of it and has not forgotten.
   var references: UInt64 = 0

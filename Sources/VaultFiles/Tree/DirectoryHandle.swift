@@ -1,3 +1,4 @@
+import Synchronization
 import Threads
 import VaultModel
 
@@ -13,13 +14,12 @@ package struct DirectoryEntry: Sendable {
 }
 
 /// An open directory: a snapshot of its names, taken whenever reading begins at the first.
-package final class DirectoryHandle: @unchecked Sendable {
+package final class DirectoryHandle: Sendable {
   package let inode: Inode
   private let tree: FileTree
-  private let monitor = Monitor()
-  /// Protected by `monitor`.
-  private var listing: FileTree.Listing?
-  private var isReleased = false
+  /// What was read last. Held while it is read.
+  private let listing = Guarded<FileTree.Listing?>(nil)
+  private let isReleased = Atomic(false)
 
   init(tree: FileTree, inode: Inode) {
     self.tree = tree
@@ -66,12 +66,12 @@ package final class DirectoryHandle: @unchecked Sendable {
   }
 
   private func snapshot(from cookie: UInt64) throws(FileError) -> FileTree.Listing {
-    monitor.lock()
-    defer { monitor.unlock() }
-    if cookie != 0, let listing { return listing }
-    let now = try tree.listing(of: inode)
-    listing = now
-    return now
+    try listing.withLock { (listing) throws(FileError) in
+      if cookie != 0, let listing { return listing }
+      let now = try tree.listing(of: inode)
+      listing = now
+      return now
+    }
   }
 
   private func entry(_ position: Int, _ listing: FileTree.Listing) -> DirectoryEntry {
@@ -92,11 +92,7 @@ package final class DirectoryHandle: @unchecked Sendable {
 
   /// The handle is no longer used.
   package func release() {
-    let isFirst = monitor.withLock {
-      defer { isReleased = true }
-      return !isReleased
-    }
-    if isFirst { tree.closeDirectory(inode) }
+    if !isReleased.exchange(true, ordering: .relaxed) { tree.closeDirectory(inode) }
   }
 }
 
@@ -130,62 +126,72 @@ extension FileTree {
   /// - Throws: `notDirectory`, `stale`, `accessDenied`; `inputOutput` if nothing of the directory's record can be read.
   package func openDirectory(_ inode: Inode) throws(FileError) -> DirectoryHandle {
     if inode != Self.root {
-      let node = try lockReadable(inode)
-      defer { state.lock.unlock() }
-      try checkAccess(node, mask: 4)
-      node.openCount += 1
+      try look { (tree) throws(TreeObstacle) in
+        let node = try tree.readable(inode)
+        try tree.checkAccess(node, mask: 4)
+        node.openCount += 1
+      }
     }
     return DirectoryHandle(tree: self, inode: inode)
   }
 
   func closeDirectory(_ inode: Inode) {
-    state.lock.withLock {
-      guard let node = state.nodes[inode] as? DirectoryNode else { return }
+    withTree { tree in
+      guard let node = tree.nodes[inode] as? DirectoryNode else { return }
       node.openCount -= 1
-      state.collapse(node)
+      tree.collapse(node)
     }
   }
 
   func listing(of inode: Inode) throws(FileError) -> Listing {
-    if inode == Self.root { return state.lock.withLock { Listing(names: memberNames) } }
-    let node = try lockReadable(inode)
-    defer { state.lock.unlock() }
-    guard !node.isRemoved else { return Listing() }
+    var listing = try look { (tree) throws(TreeObstacle) in
+      inode == Self.root
+        ? Listing(names: tree.memberNames) : tree.listing(of: try tree.readable(inode))
+    }
+    listing.names.sort { $0.name < $1.name }
+    return listing
+  }
+}
+
+extension TreeState {
+  fileprivate func listing(of node: DirectoryNode) -> FileTree.Listing {
+    guard !node.isRemoved else { return FileTree.Listing() }
     let view = node.view
-    var listing = Listing(isWhole: node.files != nil)
-    let records = state.records(in: node)
+    var listing = FileTree.Listing(isWhole: node.files != nil)
+    let records = records(in: node)
     listing.names.reserveCapacity(records.count + (node.files?.count ?? 0))
     for (name, record) in records {
       listing.names.append(
-        Name(name: name, inode: inodeNumber(of: record, in: view), type: FileMode.directory))
+        FileTree.Name(
+          name: name, inode: inodeNumber(of: record, in: view), type: FileMode.directory))
     }
     func add(_ item: Item) {
-      let inode = view.files[item.file]?.inode ?? TreeState.usualInode(view, item.file)
+      let inode = view.files[item.file]?.inode ?? Self.usualInode(view, item.file)
       listing.names.append(
-        Name(name: item.name, inode: inode, type: item.mode & FileMode.typeMask))
+        FileTree.Name(name: item.name, inode: inode, type: item.mode & FileMode.typeMask))
     }
     for (name, slot) in node.files ?? [:] where records[name] == nil {
       switch slot {
       case .node(let file):
-        listing.names.append(Name(name: name, inode: file.inode, type: file.type))
+        listing.names.append(
+          FileTree.Name(name: name, inode: file.inode, type: file.type))
       case .stored(let item): add(item)
       }
     }
     if let salvage = node.salvage {
       for (name, item) in salvage.files where records[name] == nil { add(item) }
     }
-    listing.names.sort { $0.name < $1.name }
     if let parent = node.parent { listing.parent = inodeNumber(of: parent, in: view) }
     return listing
   }
 
   private func inodeNumber(of record: RecordID, in view: MemberView) -> Inode {
-    view.directories[record]?.inode ?? TreeState.usualInode(view, record)
+    view.directories[record]?.inode ?? Self.usualInode(view, record)
   }
 
-  private var memberNames: [Name] {
-    state.members.map { name, view in
-      Name(name: name, inode: inodeNumber(of: .root, in: view), type: FileMode.directory)
-    }.sorted { $0.name < $1.name }
+  fileprivate var memberNames: [FileTree.Name] {
+    members.map { name, view in
+      FileTree.Name(name: name, inode: inodeNumber(of: .root, in: view), type: FileMode.directory)
+    }
   }
 }

@@ -1,28 +1,30 @@
-import Threads
+import Synchronization
 import VaultModel
 
 /// An open file. Safe to use from several threads; reads of sealed content run in parallel.
-package final class FileHandle: @unchecked Sendable {
+package final class FileHandle: Sendable {
   package let flags: OpenFlags
+  package let inode: Inode
   let tree: FileTree
-  let node: FileNode
+  let file: TreeReference<FileNode>
+  let member: ShownMember
   let draft: Draft
-  private let monitor = Monitor()
-  /// Protected by `monitor`.
-  private var isReleased = false
+  private let cacheMark: CacheMark
+  private let isReleased = Atomic(false)
 
-  init(tree: FileTree, node: FileNode, draft: Draft, flags: OpenFlags) {
+  init(tree: FileTree, file: FileNode, draft: Draft, cacheMark: CacheMark, flags: OpenFlags) {
     self.tree = tree
-    self.node = node
+    self.file = TreeReference(file)
+    inode = file.inode
+    member = file.view.shown
     self.draft = draft
+    self.cacheMark = cacheMark
     self.flags = flags
   }
 
-  package var inode: Inode { node.inode }
-
   /// What `fstat` tells; also of a file that has no name any more.
   package func attributes() throws(FileError) -> Attributes {
-    tree.state.lock.withLock { tree.attributes(of: node) }
+    tree.withTree { tree in tree.attributes(of: tree[file]) }
   }
 
   /// Fills the buffer from `offset` on; returns how many bytes, fewer than asked for only at the end of the file.
@@ -32,7 +34,7 @@ package final class FileHandle: @unchecked Sendable {
     at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer
   ) throws(FileError) -> Int {
     guard flags.contains(.read) else { throw .badHandle }
-    if offset == 0 { tree.readAhead(after: node) }
+    if offset == 0 { tree.readAhead(after: file, of: member.objects) }
     return try draft.read(at: offset, into: buffer)
   }
 
@@ -46,12 +48,14 @@ package final class FileHandle: @unchecked Sendable {
     guard flags.contains(.write) else { throw .badHandle }
     try checkIsSaved()
     try tree.budget.makeRoom()
-    try change(by: caller) { () throws(FileError) in
-      let start = flags.contains(.append) ? draft.size : offset
+    // Only used before this returns.
+    nonisolated(unsafe) let bytes = bytes
+    try change(by: caller) { (content) throws(FileError) in
+      let start = flags.contains(.append) ? content.size : offset
       guard start <= Self.sizeLimit, UInt64(bytes.count) <= Self.sizeLimit - start else {
         throw .fileTooLarge
       }
-      try draft.write(bytes, at: start)
+      try content.write(bytes, at: start)
       return UInt64(bytes.count)
     }
   }
@@ -62,8 +66,8 @@ package final class FileHandle: @unchecked Sendable {
   /// Sets the size.
   func truncate(to size: UInt64, by caller: Caller? = nil) throws(FileError) {
     guard size <= Self.sizeLimit else { throw .fileTooLarge }
-    try change(by: caller) { () throws(FileError) in
-      if draft.size != size { try draft.truncate(to: size) }
+    try change(by: caller) { (content) throws(FileError) in
+      if content.size != size { try content.truncate(to: size) }
       return 0
     }
   }
@@ -73,27 +77,18 @@ package final class FileHandle: @unchecked Sendable {
   /// Drops set-user-id bits unless root asks, as any Linux file system does. The kernel leaves that to us
   /// (`FUSE_HANDLE_KILLPRIV`), but tells only programs that know more of its interface than libfuse when it is due.
   private func change(
-    by caller: Caller?, _ body: () throws(FileError) -> UInt64
+    by caller: Caller?, _ body: (inout sending DraftContent) throws(FileError) -> UInt64
   ) throws(FileError) {
-    draft.lock.lock()
-    defer { draft.lock.unlock() }
-    let added = try body()
-    if draft.isModified { tree.budget.use(draft) }
-    tree.state.lock.lock()
-    defer { tree.state.lock.unlock() }
-    node.size = draft.size
-    node.dataByteCount = min(node.size, node.dataByteCount + added)
-    node.modified = .now()
-    node.changed = node.modified
-    if let caller, caller.uid != 0 { node.dropPrivileges() }
-    guard draft.isModified else { return tree.noteChange(of: node) }
-    let now = ContinuousClock.now
-    if node.draftChanges == nil {
-      node.draftChanges = (now, now)
-      node.view.unsealed[node.file] = node
-      tree.committer.noteChange()
-    } else {
-      node.draftChanges?.last = now
+    try draft.content.withLock { (content) throws(FileError) in
+      let added = try body(&content)
+      let (size, isModified) = (content.size, content.isModified)
+      if isModified { tree.budget.use(draft) }
+      tree.withTree { tree in
+        let file = tree[file]
+        file.noteSize(size, addedByteCount: added)
+        if let caller, caller.uid != 0 { file.dropPrivileges() }
+        if isModified { tree.noteUnsealed(file) } else { tree.noteChange(of: file) }
+      }
     }
   }
 
@@ -102,44 +97,38 @@ package final class FileHandle: @unchecked Sendable {
   ///
   /// - Throws: what sealing throws, and failures of a commit that took this file since the last call.
   package func flush() throws(FileError) {
-    try tree.publish(node, draft)
+    try tree.publish(file, draft)
     try throwPendingError()
   }
 
   /// Returns when the file's content and attributes are on disk.
   package func sync() throws(FileError) {
-    try tree.publish(node, draft)
-    let isClean = tree.state.lock.withLock {
-      node.links.allSatisfy { !node.view.isPending($0.record) }
+    try tree.publish(file, draft)
+    let isClean = tree.withTree { tree in
+      let file = tree[file]
+      return file.links.allSatisfy { !file.view.isPending($0.record) }
     }
-    if !isClean { try tree.makeDurable(node.view) }
+    if !isClean { try tree.makeDurable(member) }
     try throwPendingError()
   }
 
   /// Nobody goes on writing what cannot be saved without having heard of it.
   private func checkIsSaved() throws(FileError) {
-    let error = tree.state.lock.withLock {
-      defer { node.pendingError = nil }
-      return node.view.failure ?? node.pendingError
+    let error = tree.withTree { tree in
+      let file = tree[file]
+      let pending = file.takePendingError()
+      return file.view.failure ?? pending
     }
     if let error { throw error }
   }
 
   private func throwPendingError() throws(FileError) {
-    let error = tree.state.lock.withLock {
-      defer { node.pendingError = nil }
-      return node.pendingError
-    }
-    if let error { throw error }
+    if let error = tree.withTree({ tree in tree[file].takePendingError() }) { throw error }
   }
 
   /// The handle is no longer used. Seals what `flush` was not called for.
   package func release() {
-    let isFirst = monitor.withLock {
-      defer { isReleased = true }
-      return !isReleased
-    }
-    if isFirst { tree.detach(node, draft) }
+    if !isReleased.exchange(true, ordering: .relaxed) { tree.detach(file, draft) }
   }
 
   // MARK: Caches above the tree
@@ -147,13 +136,13 @@ package final class FileHandle: @unchecked Sendable {
   /// A cache above the tree is about to hold some of what is read or written through this handle. To be called before
   /// the read or write.
   package func noteCached() {
-    if !node.mayBeCached.load(ordering: .relaxed) {
-      node.mayBeCached.store(true, ordering: .releasing)
+    if !cacheMark.isSet.load(ordering: .relaxed) {
+      cacheMark.isSet.store(true, ordering: .releasing)
     }
   }
 
   /// Whether a cache above the tree may hold content from before a write. To be asked after the write.
-  package var mayBeCached: Bool { node.mayBeCached.load(ordering: .acquiring) }
+  package var mayBeCached: Bool { cacheMark.isSet.load(ordering: .acquiring) }
 
   // MARK: Ranges
 
@@ -167,24 +156,24 @@ package final class FileHandle: @unchecked Sendable {
     guard offset <= Self.sizeLimit, length <= Self.sizeLimit - offset else { throw .fileTooLarge }
     let end = offset + length
     try checkIsSaved()
-    try change(by: caller) { () throws(FileError) in
+    try change(by: caller) { (content) throws(FileError) in
       let keepsSize: Bool
       switch mode {
       case .allocate(let keeps):
         // Nothing can be kept free, but what is not there now need not be promised.
         let room = try tree.statistics()
-        guard try draft.missingByteCount(in: offset..<end) <= room.availableByteCount else {
+        guard try content.missingByteCount(in: offset..<end) <= room.availableByteCount else {
           throw .noSpace
         }
         keepsSize = keeps
       case .punchHole:
-        try draft.clear(offset..<end)
+        try content.clear(offset..<end)
         keepsSize = true
       case .zeroRange(let keeps):
-        try draft.clear(offset..<end)
+        try content.clear(offset..<end)
         keepsSize = keeps
       }
-      if !keepsSize, end > draft.size { try draft.truncate(to: end) }
+      if !keepsSize, end > content.size { try content.truncate(to: end) }
       return 0
     }
   }
@@ -193,9 +182,10 @@ package final class FileHandle: @unchecked Sendable {
   ///
   /// - Throws: `noSuchRegion` if there is none.
   package func seek(_ target: SeekTarget, from offset: UInt64) throws(FileError) -> UInt64 {
-    draft.lock.lock()
-    defer { draft.lock.unlock() }
-    guard let found = try draft.seek(target, from: offset) else { throw .noSuchRegion }
+    let found = try draft.content.withLock { (content) throws(FileError) in
+      try content.seek(target, from: offset)
+    }
+    guard let found else { throw .noSuchRegion }
     return found
   }
 
@@ -210,23 +200,24 @@ package final class FileHandle: @unchecked Sendable {
     guard flags.contains(.read), target.flags.contains(.write), !target.flags.contains(.append)
     else { throw .badHandle }
     let layout = tree.resources.layout
-    guard node.view === target.node.view, draft !== target.draft, layout.isBoundary(offset),
+    guard member.view == target.member.view, draft !== target.draft, layout.isBoundary(offset),
       layout.isBoundary(targetOffset), targetOffset <= Self.sizeLimit,
       length <= Self.sizeLimit - targetOffset
     else { return nil }
-    try tree.publish(node, draft)
+    try tree.publish(file, draft)
     guard let source = try objectsToShare(at: offset, length: length) else { return nil }
-    var objects = source.objects
-    var byteCount = source.byteCount
-    try target.change(by: caller) { () throws(FileError) in
+    var byteCount: UInt64 = 0
+    try target.change(by: caller) { (content) throws(FileError) in
+      var objects = source.objects
+      byteCount = source.byteCount
       let isPartial = !layout.isBoundary(byteCount)
-      if isPartial, targetOffset + byteCount < target.draft.size {
+      if isPartial, targetOffset + byteCount < content.size {
         // The last chunk would replace more than was asked for.
         objects.removeLast()
         byteCount -= byteCount % UInt64(layout.chunkSize)
       }
       guard !objects.isEmpty else { return 0 }
-      try target.draft.share(
+      try content.share(
         objects, from: layout.chunk(at: targetOffset), end: targetOffset + byteCount)
       return byteCount
     }
@@ -236,16 +227,46 @@ package final class FileHandle: @unchecked Sendable {
   private func objectsToShare(
     at offset: UInt64, length: UInt64
   ) throws(FileError) -> (objects: [StoredObject?], byteCount: UInt64)? {
-    draft.lock.lock()
-    defer { draft.lock.unlock() }
-    guard offset < draft.size else { return nil }
     let layout = tree.resources.layout
-    var byteCount = min(length, draft.size - offset)
-    if offset + byteCount < draft.size { byteCount -= byteCount % UInt64(layout.chunkSize) }
-    guard byteCount > 0 else { return nil }
-    let first = layout.chunk(at: offset)
-    let chunks = first..<first + layout.chunkCount(size: byteCount)
-    guard let objects = try draft.objectsToShare(chunks) else { return nil }
-    return (objects, byteCount)
+    return try draft.content.withLock { (content) throws(FileError) in
+      guard offset < content.size else { return nil }
+      var byteCount = min(length, content.size - offset)
+      if offset + byteCount < content.size { byteCount -= byteCount % UInt64(layout.chunkSize) }
+      guard byteCount > 0 else { return nil }
+      let first = layout.chunk(at: offset)
+      let chunks = first..<first + layout.chunkCount(size: byteCount)
+      guard let objects = try content.objectsToShare(chunks) else { return nil }
+      return (objects, byteCount)
+    }
+  }
+}
+
+extension FileNode {
+  /// Something was written.
+  fileprivate func noteSize(_ newSize: UInt64, addedByteCount: UInt64) {
+    size = newSize
+    dataByteCount = min(newSize, dataByteCount + addedByteCount)
+    modified = .now()
+    changed = modified
+  }
+
+  /// The failure that nobody was told of yet; now somebody is.
+  fileprivate func takePendingError() -> FileError? {
+    defer { pendingError = nil }
+    return pendingError
+  }
+}
+
+extension TreeState {
+  /// The file's draft has something that is not sealed.
+  fileprivate func noteUnsealed(_ file: FileNode) {
+    let now = ContinuousClock.now
+    if file.draftChanges == nil {
+      file.draftChanges = (now, now)
+      file.view.unsealed[file.file] = file
+      committer.noteChange()
+    } else {
+      file.draftChanges?.last = now
+    }
   }
 }

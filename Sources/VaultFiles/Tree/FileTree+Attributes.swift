@@ -1,13 +1,12 @@
+import Vault
 import VaultModel
 
 extension FileTree {
   /// - Throws: `stale`.
   package func attributes(_ inode: Inode) throws(FileError) -> Attributes {
-    state.lock.lock()
-    defer { state.lock.unlock() }
-    if inode == Self.root { return topAttributes }
-    guard let node = state.nodes[inode] else { throw .stale }
-    return attributes(of: node)
+    try look { (tree) throws(TreeObstacle) in
+      inode == Self.root ? tree.topAttributes : tree.attributes(of: try tree.node(inode))
+    }
   }
 
   /// Changes mode, owner, times or size; the answer has the attributes after it.
@@ -20,61 +19,116 @@ extension FileTree {
     _ inode: Inode, _ change: AttributeChange, through handle: FileHandle?, by caller: Caller? = nil
   ) throws(FileError) -> Attributes {
     try checkIsWritable(inode)
-    let node: Node? = handle?.node ?? state.lock.withLock { state.nodes[inode] }
-    switch node {
-    case let file as FileNode: return try setAttributes(file, change, through: handle, by: caller)
-    case let directory as DirectoryNode: return try setAttributes(directory, change)
-    default: throw inode == Self.root ? .notPermitted : .stale
+    if let handle { return try setAttributes(handle.file, change, through: handle, by: caller) }
+    let file: TreeReference<FileNode>? = try look { (tree) throws(TreeObstacle) in
+      if inode == Self.root { throw .failed(.notPermitted) }
+      return (try tree.node(inode) as? FileNode).map(TreeReference.init)
     }
+    if let file { return try setAttributes(file, change, through: nil, by: caller) }
+    return try setAttributes(ofDirectory: inode, change)
   }
 
   private func setAttributes(
-    _ file: FileNode, _ change: AttributeChange, through handle: FileHandle?, by caller: Caller?
+    _ file: TreeReference<FileNode>, _ change: AttributeChange, through handle: FileHandle?,
+    by caller: Caller?
   ) throws(FileError) -> Attributes {
     if let size = change.size {
       if let handle {
         try handle.truncate(to: size, by: caller)
       } else {
-        try checkAccess(file.inode, mask: 2)
-        let handle = try open(file, [.write])
-        defer { handle.release() }
-        try handle.truncate(to: size, by: caller)
-        try handle.flush()
+        try truncate(file, to: size, by: caller)
       }
     }
-    try lockLoaded(namesOf: file)
-    defer { state.lock.unlock() }
     var rest = change
     rest.size = nil
-    guard rest != AttributeChange() else { return attributes(of: file) }
-    try checkOwnership(of: file, mode: file.mode, rest)
-    if let mode = change.mode {
-      file.mode = file.type | mode & FileMode.permissionMask
-    } else if change.uid != nil || change.gid != nil {
-      // As chown(2) does, for everyone: a new owner has not agreed to lend their rights.
-      file.dropPrivileges()
+    return try look { [rest] (tree) throws(TreeObstacle) in
+      let file = tree[file]
+      try tree.requireNames(of: file)
+      guard rest != AttributeChange() else { return tree.attributes(of: file) }
+      try tree.checkOwnership(of: file, rest)
+      if let mode = rest.mode {
+        file.mode = file.type | mode & FileMode.permissionMask
+      } else if rest.uid != nil || rest.gid != nil {
+        // As chown(2) does, for everyone: a new owner has not agreed to lend their rights.
+        file.dropPrivileges()
+      }
+      tree.apply(rest, to: file)
+      tree.noteChange(of: file)
+      return tree.attributes(of: file)
     }
-    apply(rest, to: file)
-    noteChange(of: file)
-    return attributes(of: file)
+  }
+
+  private func truncate(
+    _ file: TreeReference<FileNode>, to size: UInt64, by caller: Caller?
+  ) throws(FileError) {
+    try checkAccess(withTree { $0[file].inode }, mask: 2)
+    let handle = try open(file, [.write])
+    defer { handle.release() }
+    try handle.truncate(to: size, by: caller)
+    try handle.flush()
   }
 
   private func setAttributes(
-    _ directory: DirectoryNode, _ change: AttributeChange
+    ofDirectory inode: Inode, _ change: AttributeChange
   ) throws(FileError) -> Attributes {
     guard change.size == nil else { throw .isDirectory }
-    let node = try lockLoaded(directory.inode)
-    defer { state.lock.unlock() }
-    guard change != AttributeChange() else { return attributes(of: node) }
-    try checkOwnership(of: node, mode: node.permissions, change)
-    if let mode = change.mode { node.permissions = mode & FileMode.permissionMask }
-    apply(change, to: node)
-    node.view.willChange(attributesOf: node)
-    committer.noteChange()
-    return attributes(of: node)
+    return try look { (tree) throws(TreeObstacle) in
+      let node = try tree.loaded(inode)
+      guard change != AttributeChange() else { return tree.attributes(of: node) }
+      try tree.checkOwnership(of: node, change)
+      if let mode = change.mode { node.permissions = mode & FileMode.permissionMask }
+      tree.apply(change, to: node)
+      tree.noteChange(ofAttributesOf: node)
+      return tree.attributes(of: node)
+    }
   }
 
-  private func apply(_ change: AttributeChange, to node: Node) {
+  // MARK: Permissions
+
+  /// Whether anything at all may be changed there.
+  ///
+  /// - Throws: `readOnly` in a tree that is, and in a member that this person may only read.
+  func checkIsWritable(_ inode: Inode) throws(FileError) {
+    guard !isReadOnly else { throw .readOnly }
+    let member: Member? = withTree { tree in
+      switch tree.nodes[inode] {
+      case let file as FileNode: file.view.member
+      case let directory as DirectoryNode: directory.view.member
+      default: nil
+      }
+    }
+    if let member, !member.mayWrite { throw .readOnly }
+  }
+
+  /// Whether the mount's owner may read (4), write (2) or execute and search (1) it.
+  ///
+  /// - Throws: `accessDenied`, `readOnly` for writing where nothing can be written.
+  package func checkAccess(_ inode: Inode, mask: UInt32) throws(FileError) {
+    if mask & 2 != 0 { try checkIsWritable(inode) }
+    guard inode != Self.root else { return }
+    try look { (tree) throws(TreeObstacle) in
+      try tree.checkAccess(try tree.node(inode), mask: mask)
+    }
+  }
+}
+
+extension TreeState {
+  /// A file's attributes, or its names' items, changed: the next commit takes it. The directories of its names have to be
+  /// loaded.
+  func noteChange(of file: FileNode) {
+    guard !file.links.isEmpty else { return }
+    file.view.willChange(file)
+    file.hasOwnState = true
+    committer.noteChange()
+  }
+
+  /// A directory's attributes changed: the next commit takes it.
+  func noteChange(ofAttributesOf directory: DirectoryNode) {
+    directory.view.willChange(attributesOf: directory)
+    committer.noteChange()
+  }
+
+  func apply(_ change: AttributeChange, to node: Node) {
     let now = FileTimestamp.now()
     if let uid = change.uid { node.owner.uid = uid == options.uid ? nil : uid }
     if let gid = change.gid { node.owner.gid = gid == options.gid ? nil : gid }
@@ -91,16 +145,7 @@ extension FileTree {
     node.changed = now
   }
 
-  /// A file's attributes, or its names' items, changed: the next commit takes it. The tree lock has to be held, and the
-  /// directories of its names to be loaded.
-  func noteChange(of file: FileNode) {
-    guard !file.links.isEmpty else { return }
-    file.view.willChange(file)
-    file.hasOwnState = true
-    committer.noteChange()
-  }
-
-  // MARK: What is shown. The tree lock has to be held.
+  // MARK: What is shown
 
   func attributes(of node: Node) -> Attributes {
     var attributes = Attributes(
@@ -127,73 +172,46 @@ extension FileTree {
 
   var topAttributes: Attributes {
     Attributes(
-      inode: Self.root, mode: FileMode.directory | options.topMode,
-      linkCount: 2 + UInt32(clamping: state.members.count), uid: options.uid, gid: options.gid,
-      size: 4096, blockCount: 8, accessed: state.topChanged, modified: state.topChanged,
-      changed: state.topChanged)
+      inode: FileTree.root, mode: FileMode.directory | options.topMode,
+      linkCount: 2 + UInt32(clamping: members.count), uid: options.uid, gid: options.gid,
+      size: 4096, blockCount: 8, accessed: topChanged, modified: topChanged,
+      changed: topChanged)
   }
 
   // MARK: Permissions
 
-  /// Whether anything at all may be changed there.
-  ///
-  /// - Throws: `readOnly` in a tree that is, and in a member that this person may only read.
-  func checkIsWritable(_ inode: Inode) throws(FileError) {
-    guard !isReadOnly else { throw .readOnly }
-    let view: MemberView? = state.lock.withLock {
-      switch state.nodes[inode] {
-      case let file as FileNode: file.view
-      case let directory as DirectoryNode: directory.view
-      default: nil
-      }
-    }
-    if let view, !view.member.mayWrite { throw .readOnly }
-  }
-
   /// Whether the mount's owner may read (4), write (2) or execute and search (1) it.
-  ///
-  /// - Throws: `accessDenied`, `readOnly` for writing where nothing can be written.
-  package func checkAccess(_ inode: Inode, mask: UInt32) throws(FileError) {
-    if mask & 2 != 0 { try checkIsWritable(inode) }
-    guard inode != Self.root else { return }
-    state.lock.lock()
-    defer { state.lock.unlock() }
-    guard let node = state.nodes[inode] else { throw .stale }
-    try checkAccess(node, mask: mask)
-  }
-
-  /// The same for a node, with the tree lock held.
-  func checkAccess(_ node: Node, mask: UInt32) throws(FileError) {
+  func checkAccess(_ node: Node, mask: UInt32) throws(TreeObstacle) {
     guard mask != 0 else { return }
     let attributes = attributes(of: node)
     if options.uid == 0 {
       // Root may do anything but execute what nobody may.
       if mask & 1 != 0, attributes.type == FileMode.regular, attributes.mode & 0o111 == 0 {
-        throw .accessDenied
+        throw .failed(.accessDenied)
       }
       return
     }
     guard options.checksPermissions else { return }
     let shift: UInt32 = attributes.uid == options.uid ? 6 : attributes.gid == options.gid ? 3 : 0
-    guard attributes.mode >> shift & mask == mask else { throw .accessDenied }
+    guard attributes.mode >> shift & mask == mask else { throw .failed(.accessDenied) }
   }
 
-  /// A change of a directory's names: it has to be there and be writable. The tree lock has to be held.
-  func checkCanChange(_ directory: DirectoryNode) throws(FileError) {
-    guard !directory.isRemoved else { throw .notFound }
+  /// A change of a directory's names: it has to be there and be writable.
+  func checkCanChange(_ directory: DirectoryNode) throws(TreeObstacle) {
+    guard !directory.isRemoved else { throw .failed(.notFound) }
     try checkAccess(directory, mask: 3)
   }
 
-  private func checkOwnership(
-    of node: Node, mode: UInt32, _ change: AttributeChange
-  ) throws(FileError) {
+  func checkOwnership(
+    of node: Node, _ change: AttributeChange
+  ) throws(TreeObstacle) {
     guard options.uid != 0, options.checksPermissions else { return }
     let isOwner = (node.owner.uid ?? options.uid) == options.uid
     let onlyTouches = change == AttributeChange(accessed: .now, modified: .now)
     if !isOwner {
-      guard onlyTouches else { throw .notPermitted }
+      guard onlyTouches else { throw .failed(.notPermitted) }
       try checkAccess(node, mask: 2)
     }
-    if let uid = change.uid, uid != (node.owner.uid ?? options.uid) { throw .notPermitted }
+    if let uid = change.uid, uid != (node.owner.uid ?? options.uid) { throw .failed(.notPermitted) }
   }
 }

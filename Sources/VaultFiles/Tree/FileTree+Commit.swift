@@ -9,8 +9,8 @@ extension FileTree {
 
   /// Starts the threads that commit changes, look for those of others, and thin what was written.
   package func start() {
-    vault.keepOldObjects { [state] member in
-      state.lock.withLock { state.views[member.id]?.mayNameOldObjects ?? false }
+    vault.keepOldObjects { [weak self] member in
+      self?.withTree { $0.views[member.id]?.mayNameOldObjects ?? false } ?? false
     }
     committer.start { [self] in
       while true {
@@ -43,10 +43,10 @@ extension FileTree {
   package func commitNow() throws(FileError) {
     guard !isReadOnly else { return }
     var failure: FileError?
-    for view in views {
+    for member in members {
       do throws(FileError) {
-        try seal(view) { _ in true }
-        try commit(view)
+        try seal(member) { _ in true }
+        try commit(member)
       } catch {
         failure = failure ?? error
       }
@@ -59,61 +59,71 @@ extension FileTree {
   package func syncDirectory(_ inode: Inode) throws(FileError) {
     guard !isReadOnly else { return }
     if inode == Self.root { return try commitNow() }
-    let node = try state.lock.withLock { () throws(FileError) in try directory(inode) }
-    try makeDurable(node.view)
-    let unsaved = state.lock.withLock {
-      node.view.unsaved.first { $0.extent.record == node.record }
+    let (member, record) = try look { (tree) throws(TreeObstacle) in
+      let node = try tree.directory(inode)
+      return (node.view.shown, node.record)
+    }
+    try makeDurable(member)
+    let unsaved = withTree { tree in
+      tree[member.view].unsaved.first { $0.extent.record == record }
     }
     if let unsaved { throw unsaved.error }
   }
 
   /// Returns when everything of the member that was pending is on disk, in a commit or where the next process finds
   /// it, but for what `MemberView.unsaved` names; shares the wait with others who ask.
-  func makeDurable(_ view: MemberView) throws(FileError) {
-    guard hasChanges(view) else { return }
-    try view.syncs.run { () throws(FileError) in
-      try view.writing.withLock { () throws(FileError) in
-        if try !log(view) { try commitOnce(view) }
+  func makeDurable(_ member: ShownMember) throws(FileError) {
+    guard hasChanges(member) else { return }
+    try member.saving.syncs.run { () throws(FileError) in
+      try member.saving.writing.withLock { (writing) throws(FileError) in
+        if try !log(member, writing) { try commitOnce(member, &writing) }
       }
     }
   }
 
   /// Whether there is something that no commit has.
-  private func hasChanges(_ view: MemberView) -> Bool {
-    view.member.hasLogged
-      || state.lock.withLock { !view.pending.isEmpty || !view.inFlight.isEmpty }
+  private func hasChanges(_ member: ShownMember) -> Bool {
+    member.member.hasLogged
+      || withTree { tree in
+        let view = tree[member.view]
+        return !view.pending.isEmpty || !view.inFlight.isEmpty
+      }
   }
 
   /// Makes durable what is pending, which stays pending.
   ///
   /// - Returns: False if it has to be committed.
-  private func log(_ view: MemberView) throws(FileError) -> Bool {
-    guard !view.mustCommit else { return false }
-    let pending = state.lock.withLock { pendingEdits(of: view) }
+  private func log(
+    _ member: ShownMember, _ writing: MemberSaving.Writing
+  ) throws(FileError) -> Bool {
+    guard !writing.mustCommit else { return false }
+    let pending = withTree { tree in tree[member.view].pendingEdits }
     defer { withExtendedLifetime(pending.objects) {} }
-    do throws(VaultError) { return try view.member.log(pending.edits) } catch {
+    do throws(VaultError) { return try member.member.log(pending.edits) } catch {
       throw FileError(error)
     }
   }
 
   /// Returns when everything of the member that was pending is in the vault, but for what `MemberView.unsaved` names;
   /// shares a commit with others who ask.
-  func commit(_ view: MemberView) throws(FileError) {
-    try view.commits.run { () throws(FileError) in
-      try view.writing.withLock { () throws(FileError) in try commitOnce(view) }
+  func commit(_ member: ShownMember) throws(FileError) {
+    try member.saving.commits.run { () throws(FileError) in
+      try member.saving.writing.withLock { (writing) throws(FileError) in
+        try commitOnce(member, &writing)
+      }
     }
   }
 
-  var views: [MemberView] { state.lock.withLock { Array(state.views.values) } }
+  var members: [ShownMember] { withTree { tree in tree.views.values.map(\.shown) } }
 
   // MARK: In the background
 
   private func commitInBackground() {
     guard !isReadOnly else { return }
-    for view in views {
-      guard hasChanges(view) else { continue }
+    for member in members {
+      guard hasChanges(member) else { continue }
       do throws(FileError) {
-        try commit(view)
+        try commit(member)
       } catch {
         // What was not committed stays pending, files were told; it is tried again after the usual delay.
         committer.noteChange()
@@ -122,11 +132,11 @@ extension FileTree {
   }
 
   private func poll() {
-    for view in views where !isReadOnly {
-      view.member.objects.removeUnused()
+    for member in members where !isReadOnly {
+      member.member.objects.removeUnused()
       do throws(FileError) {
         let now = ContinuousClock.now
-        try seal(view) { changes in
+        try seal(member) { changes in
           changes.last + Self.quietTime <= now || changes.first + Self.longestWait <= now
         }
       } catch {
@@ -140,31 +150,30 @@ extension FileTree {
     do throws(VaultError) { try vault.removeOldObjects() } catch {
       // They are looked for again at the next poll.
     }
-    for view in views { view.member.objects.forgetRemoved() }
+    for member in members { member.member.objects.forgetRemoved() }
     do throws(VaultError) { try vault.audit.flushIfDue() } catch {
       // It keeps what it could not write, and is asked again at the next poll.
     }
   }
 
+  /// When a draft was first and last changed since it was last sealed.
+  typealias DraftChanges = (first: ContinuousClock.Instant, last: ContinuousClock.Instant)
+
   /// Seals files of which `condition` says so.
   private func seal(
-    _ view: MemberView,
-    where condition: (_ changes: (first: ContinuousClock.Instant, last: ContinuousClock.Instant)) ->
-      Bool
+    _ member: ShownMember, where condition: (DraftChanges) -> Bool
   ) throws(FileError) {
-    let due = state.lock.withLock {
-      view.unsealed.values.compactMap { file -> (FileNode, Draft)? in
-        guard let changes = file.draftChanges, condition(changes), let draft = file.draft else {
-          return nil
-        }
-        return (file, draft)
+    let unsealed: [(TreeReference<FileNode>, Draft, DraftChanges)] = withTree { tree in
+      tree[member.view].unsealed.values.compactMap { file in
+        guard let changes = file.draftChanges, let draft = file.draft else { return nil }
+        return (TreeReference(file), draft, changes)
       }
     }
     var failure: FileError?
-    for (file, draft) in due {
+    for (file, draft, changes) in unsealed where condition(changes) {
       do throws(FileError) { try publish(file, draft) } catch {
         failure = failure ?? error
-        state.lock.withLock { file.pendingError = error }
+        withTree { $0[file].pendingError = error }
       }
     }
     if let failure { throw failure }
@@ -174,26 +183,34 @@ extension FileTree {
 
   /// A failure of the whole is thrown. What concerns one record or file only keeps nothing else from being committed:
   /// that stays pending, its open files have the error for whoever asks, and it is tried again.
-  private func commitOnce(_ view: MemberView) throws(FileError) {
-    view.member.objects.removeUnused()
-    let pending = state.lock.withLock { collectEdits(of: view) }
-    guard !pending.edits.isEmpty || view.member.hasLogged else { return note([:], of: view) }
+  private func commitOnce(
+    _ shown: ShownMember, _ writing: inout MemberSaving.Writing
+  ) throws(FileError) {
+    let member = shown.member
+    member.objects.removeUnused()
+    let pending = withTree { tree in tree[shown.view].collectEdits() }
+    guard !pending.edits.isEmpty || member.hasLogged else { return note([:], of: shown) }
     // What replaces these contents meanwhile does not take their objects away.
     defer { withExtendedLifetime(pending.objects) {} }
-    view.mustCommit = true
+    writing.mustCommit = true
     do throws(VaultError) {
-      let commit = try view.member.commit(pending.edits, foldsRedo: true)
+      let commit = try member.commit(pending.edits, foldsRedo: true)
       let failures = failures(of: commit)
-      let news = settle(pending.edits, commit, of: view)
-      giveBack(pending.edits, failures, of: view)
-      view.thinning.note(pending.edits.lazy.map(\.record))
-      apply(view.member.takeChanges().union(news), to: view)
-      view.mustCommit = !failures.isEmpty
-      note(failures, of: view)
+      let news = withTree { tree in
+        let news = tree.settle(pending.edits, commit, of: tree[shown.view])
+        tree.giveBack(pending.edits, failures, of: tree[shown.view])
+        return news
+      }
+      writing.thinning.note(pending.edits.lazy.map(\.record))
+      apply(member.takeChanges().union(news), to: shown)
+      writing.mustCommit = !failures.isEmpty
+      note(failures, of: shown)
     } catch {
       let failure = FileError(error)
-      giveBack(pending.edits, [.member: failure], of: view)
-      note([.member: failure], of: view)
+      withTree { tree in
+        tree.giveBack(pending.edits, [.member: failure], of: tree[shown.view])
+      }
+      note([.member: failure], of: shown)
       throw failure
     }
   }
@@ -205,140 +222,5 @@ extension FileTree {
       for (name, error) in items { failures[.file(record, name)] = FileError(error) }
     }
     return failures
-  }
-
-  /// What waits for a commit.
-  private struct Pending {
-    var edits: [RecordEdit] = []
-    /// The objects that the edits need, as far as no commit has them.
-    var objects: [[StoredObject]] = []
-    /// What still waits when the edits are committed.
-    var remaining: [RecordID: PendingRecord] = [:]
-  }
-
-  /// What is pending, as edits; moves it from `pending` to `inFlight`. The tree lock has to be held.
-  private func collectEdits(of view: MemberView) -> Pending {
-    let pending = pendingEdits(of: view)
-    for edit in pending.edits { view.inFlight[edit.record] = view.pending[edit.record] }
-    view.pending = pending.remaining
-    return pending
-  }
-
-  /// What is pending, as edits. The tree lock has to be held.
-  private func pendingEdits(of view: MemberView) -> Pending {
-    var pending = Pending()
-    for (record, change) in view.pending {
-      guard let node = view.directories[record] else {
-        preconditionFailure("a directory that changed is kept until it is committed")
-      }
-      if change.isNew, node.isRemoved { continue }
-      var edit = RecordEdit(record: record, isNew: change.isNew)
-      edit.seen = change.seen
-      edit.hasAllNames = true
-      if change.place || change.isNew { edit.place = node.place }
-      if change.attributes || change.isNew { edit.attributes = node.recordAttributes }
-      var later = PendingRecord()
-      for (name, isCommitted) in change.items {
-        switch view.slot(name, in: record) {
-        case .stored(let item):
-          edit.items[name] = item
-          edit.unchangedFiles[name] = item.fileTime
-        case .node(let file) where file.isPublished:
-          edit.items[name] = file.item(named: name)
-          if !file.hasOwnState { edit.unchangedFiles[name] = file.fileTime }
-          // Where others may have given it a name meanwhile the commit looks for itself.
-          if !file.unseenLinkRecords.isEmpty { edit.hasAllNames = false }
-          if !file.objects.isEmpty { pending.objects.append(file.objects) }
-        case .node:
-          // Never flushed: nobody counts on it yet. What it replaced is gone.
-          later.items[name] = isCommitted
-          if isCommitted { edit.items.updateValue(nil, forKey: name) }
-        case nil:
-          // Only of a directory that is here it can be said that a name is gone.
-          if isCommitted, node.files != nil { edit.items.updateValue(nil, forKey: name) }
-        }
-      }
-      if !later.items.isEmpty { pending.remaining[record] = later }
-      if edit.place != nil || edit.attributes != nil || !edit.items.isEmpty {
-        pending.edits.append(edit)
-      }
-    }
-    return pending
-  }
-
-  /// The edits are part of the vault now, but for what of them failed or was held back.
-  ///
-  /// - Returns: Records of which was not known before that they may have names of files that were written, and those that
-  ///   are removed and not empty here.
-  private func settle(
-    _ edits: [RecordEdit], _ commit: Commit, of view: MemberView
-  ) -> Set<RecordID> {
-    state.lock.lock()
-    defer { state.lock.unlock() }
-    var news: Set<RecordID> = []
-    let done = edits.filter { commit.failures[$0.record] == nil }
-    for edit in done {
-      let heldBack = commit.heldBack[edit.record] ?? [:]
-      view.inFlight[edit.record] = view.inFlight[edit.record]?.only { heldBack[$0] != nil }
-      for (name, item) in edit.items where heldBack[name] == nil {
-        let stored = commit.items[edit.record]?[name]
-        if view.pending[edit.record]?.items[name] != nil {
-          view.pending[edit.record]?.items[name] = item != nil
-          view.pending[edit.record]?.seen[name] = stored?.changed ?? .zero
-        }
-        guard let item, let stored else { continue }
-        if let file = view.files[item.file] {
-          if file.content == item.content {
-            file.noteCommitted()
-            // An earlier attempt failed, of which nobody has heard yet: nothing of it is true any more.
-            if file.draftChanges == nil { file.pendingError = nil }
-          }
-          news.formUnion(note(item, isStoredAs: stored, under: file))
-        }
-      }
-    }
-    for edit in done {
-      for case let item? in edit.items.values {
-        if let file = view.files[item.file] { state.collapse(file) }
-      }
-      if let node = view.directories[edit.record], node.isRemoved {
-        // What was saved into a record that others have removed meanwhile shows nowhere.
-        if node.files?.isEmpty ?? true { state.collapse(node) } else { news.insert(edit.record) }
-      }
-    }
-    state.evict(limit: options.loadedItemLimit)
-    return news
-  }
-
-  /// Remembers when a file changed, unless it has changed again, and where the commit found names of it.
-  private func note(
-    _ item: Item, isStoredAs stored: Item, under file: FileNode
-  ) -> Set<RecordID> {
-    if file.item(named: item.name).hasState(of: item) {
-      if item.fileTime == nil { file.hasOwnState = false }
-      if stored.hasState(of: item) { file.fileTime = stored.changed }
-    }
-    return file.learn(stored.linkRecords)
-  }
-
-  /// What was not committed is pending again; open files keep the error for whoever asks.
-  private func giveBack(
-    _ edits: [RecordEdit], _ failures: [Unsaved.Extent: FileError], of view: MemberView
-  ) {
-    guard !failures.isEmpty else { return }
-    state.lock.lock()
-    defer { state.lock.unlock() }
-    for edit in edits {
-      guard let change = view.inFlight.removeValue(forKey: edit.record) else { continue }
-      view.pending[edit.record, default: PendingRecord()].join(earlier: change)
-      for case (let name, let item?) in edit.items where change.items[name] != nil {
-        let error =
-          failures[.member] ?? failures[.record(edit.record)] ?? failures[.file(edit.record, name)]
-        if let error, let file = view.files[item.file], file.openCount > 0 {
-          file.pendingError = error
-        }
-      }
-    }
-    committer.noteChange()
   }
 }

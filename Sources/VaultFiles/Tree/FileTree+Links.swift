@@ -13,22 +13,24 @@ extension FileTree {
   ) throws(FileError) -> Attributes {
     try checkIsWritable(parent)
     guard parent != Self.root else { throw .crossDevice }
-    guard let node = state.lock.withLock({ state.nodes[inode] }) else { throw .stale }
-    guard let file = node as? FileNode else { throw .notPermitted }
-    try lockLoaded(namesOf: file)
-    state.lock.unlock()
-    let directory = try lockForNewName(parent, name)
-    defer { state.lock.unlock() }
-    guard directory.view === file.view else { throw .crossDevice }
-    guard !file.links.isEmpty else { throw .notFound }
-    guard file.links.count < Self.linkLimit else { throw .tooManyLinks }
-    file.view.willChange(file)
-    file.view.willChange(item: name, of: directory.record, exists: false)
-    file.links.append(Link(record: directory.record, name: name))
-    state.setSlot(.node(file), name, in: directory)
-    file.changed = .now()
-    touch(directory)
-    file.references += 1
-    return attributes(of: file)
+    try look { (tree) throws(TreeObstacle) in
+      guard let file = try tree.node(inode) as? FileNode else { throw .failed(.notPermitted) }
+      try tree.requireNames(of: file)
+    }
+    return try look { (tree) throws(TreeObstacle) in
+      guard let file = try tree.node(inode) as? FileNode else { throw .failed(.notPermitted) }
+      let directory = try tree.loaded(parent, without: name)
+      guard directory.view === file.view else { throw .failed(.crossDevice) }
+      guard !file.links.isEmpty else { throw .failed(.notFound) }
+      guard file.links.count < Self.linkLimit else { throw .failed(.tooManyLinks) }
+      file.view.willChange(file)
+      file.view.willChange(item: name, of: directory.record, exists: false)
+      file.links.append(Link(record: directory.record, name: name))
+      tree.setSlot(.node(file), name, in: directory)
+      file.changed = .now()
+      tree.touch(directory)
+      file.references += 1
+      return tree.attributes(of: file)
+    }
   }
 }

@@ -15,9 +15,9 @@ struct ShownChanges {
   /// What a cache above has to drop.
   var invalidations: [Invalidation] = []
   /// Open files, and the content that their drafts are to take.
-  var contents: [(FileNode, Draft, Item)] = []
+  var contents: [(TreeReference<FileNode>, Draft, Item)] = []
   /// Files that have lost a name, and may be let go of.
-  fileprivate var detached: [FileNode] = []
+  fileprivate var detached: [TreeReference<FileNode>] = []
   /// Records in which other names are taken by files than were, and how the records in them showed before.
   fileprivate var renamed: [RecordID: [FileName: RecordID]] = [:]
   /// Records that were read, as far as they are shown.
@@ -32,34 +32,39 @@ struct ShownChanges {
 /// is shown.
 extension FileTree {
   /// Reads those of the records of which files are shown. No lock may be held.
-  func news(of records: Set<RecordID>, in view: MemberView) -> [RecordNews] {
-    let shown = state.lock.withLock { records.filter { state.showsFiles(of: $0, in: view) } }
-    return shown.compactMap { record in
-      guard let entry = view.member.entry(record) else { return nil }
+  func news(of records: Set<RecordID>, in shown: ShownMember) -> [RecordNews] {
+    let member = shown.member
+    let visible = withTree { tree in
+      records.filter { tree.showsFiles(of: $0, in: tree[shown.view]) }
+    }
+    return visible.compactMap { record in
+      guard let entry = member.entry(record) else { return nil }
       if entry.isDeleted {
         return RecordNews(record: record, revision: entry.revision, items: [], xattrs: nil)
       }
       do throws(VaultError) {
-        let (items, xattrs) = try view.member.contents(of: entry)
+        let (items, xattrs) = try member.contents(of: entry)
         return RecordNews(record: record, revision: entry.revision, items: items, xattrs: xattrs)
       } catch {
-        _ = view.objects.failure(error, reading: entry.revision)
-        state.lock.withLock { _ = view.unread.insert(record) }
+        _ = shown.objects.failure(error, reading: entry.revision)
+        withTree { _ = $0[shown.view].unread.insert(record) }
         return nil
       }
     }
   }
+}
 
-  /// The tree lock has to be held.
+extension TreeState {
+  /// Shows what was read.
   ///
   /// - Returns: Records to be read again: those that have changed meanwhile, or that may have names of a file as is
   ///   known only now.
-  func show(
+  mutating func show(
     _ news: [RecordNews], in view: MemberView, _ changes: inout ShownChanges
   ) -> Set<RecordID> {
     var again: Set<RecordID> = []
     var current: [(news: RecordNews, directory: DirectoryNode)] = []
-    let evicted = state.evictedFiles(Set(news.map(\.record)), of: view)
+    let evicted = evictedFiles(Set(news.map(\.record)), of: view)
     for news in news {
       guard view.member.entry(news.record)?.revision == news.revision else {
         again.insert(news.record)
@@ -82,19 +87,19 @@ extension FileTree {
     for (news, directory) in current { put(news.items, in: directory, &shared, &changes) }
     for names in shared.values { again.formUnion(update(names, &changes)) }
     for (_, directory) in current { nameAnew(directory, &changes) }
-    changes.detached.forEach(state.collapse)
+    for file in changes.detached { collapse(self[file]) }
     changes.detached = []
-    for (_, directory) in current where directory.isRemoved { state.collapse(directory) }
+    for (_, directory) in current where directory.isRemoved { collapse(directory) }
     return again
   }
 
   /// Takes up a directory that was forgotten here, but not by the kernel.
-  private func recall(
+  private mutating func recall(
     _ files: [FileName: FileNode], in directory: DirectoryNode, _ changes: inout ShownChanges
   ) {
     directory.wasEvicted = false
     changes.noteNames(in: directory)
-    guard directory.files != nil else { return state.recall(files, in: directory) }
+    guard directory.files != nil else { return recall(files, in: directory) }
     // Somebody has read it again since. The kernel forgets what it may know of it beside what is there now: files that
     // are gone, and names that were not there.
     for (name, file) in files {
@@ -121,7 +126,7 @@ extension FileTree {
   }
 
   /// Takes away what does not stand under its name any more.
-  private func takeAway(
+  private mutating func takeAway(
     beside items: [Item], from directory: DirectoryNode, _ changes: inout ShownChanges
   ) {
     let view = directory.view
@@ -135,14 +140,14 @@ extension FileTree {
         continue
       }
       changes.noteNames(in: directory)
-      state.setSlot(nil, name, in: directory)
+      setSlot(nil, name, in: directory)
       detach(old, name, from: directory, &changes)
       changes.invalidations.append(.entry(parent: directory.inode, name: name))
     }
   }
 
   /// Puts items in their places, as far as nothing else stands there.
-  private func put(
+  private mutating func put(
     _ items: [Item], in directory: DirectoryNode, _ shared: inout [Inode: [SharedName]],
     _ changes: inout ShownChanges
   ) {
@@ -156,15 +161,15 @@ extension FileTree {
         changes.invalidations.append(.entry(parent: directory.inode, name: item.name))
       }
       guard let file = view.files[item.file], file.isLinked(to: item, in: directory.record) else {
-        state.setSlot(state.slot(for: item, in: directory), item.name, in: directory)
+        setSlot(slot(for: item, in: directory), item.name, in: directory)
         continue
       }
       let name = SharedName(directory: directory, item: item)
       let isNew = !file.links.contains(name.link)
       let isChanged =
-        file.hasOwnState || view.hasOwnChanges(file) || isNew && state.isPending(file)
+        file.hasOwnState || view.hasOwnChanges(file) || isNew && isPending(file)
       file.add(name.link, knowing: item.linkRecords)
-      state.setSlot(.node(file), item.name, in: directory)
+      setSlot(.node(file), item.name, in: directory)
       if isChanged {
         // What was changed here of it or of its names is written under all of them, those included that it has only now.
         view.willChange(item: item.name, of: directory.record, exists: true)
@@ -178,7 +183,7 @@ extension FileTree {
     guard let before = changes.renamed.removeValue(forKey: directory.record), !before.isEmpty
     else { return }
     directory.records = nil
-    let after = state.records(in: directory)
+    let after = records(in: directory)
     for name in Set(before.keys).union(after.keys) where before[name] != after[name] {
       changes.invalidations.append(.entry(parent: directory.inode, name: name))
     }
@@ -191,7 +196,7 @@ extension FileTree {
     guard case .node(let file) = slot else { return }
     file.links.removeAll { $0 == Link(record: directory.record, name: name) }
     file.changed = .now()
-    changes.detached.append(file)
+    changes.detached.append(TreeReference(file))
   }
 }
 
@@ -205,12 +210,14 @@ private struct SharedName {
   var link: Link { Link(record: directory.record, name: item.name) }
 }
 
-extension FileTree {
+extension TreeState {
   /// Updates a file by what stands under names of it. What shows something else than the newest of all its names is a
   /// file by itself from now on.
   ///
   /// - Returns: Records to be read first, if what stands under all its names has to be known.
-  private func update(_ names: [SharedName], _ changes: inout ShownChanges) -> Set<RecordID> {
+  private mutating func update(_ names: [SharedName], _ changes: inout ShownChanges) -> Set<
+    RecordID
+  > {
     guard let first = names.first,
       let newest = names.map(\.item).max(by: { $0.isStaler(than: $1) }),
       case .node(let file)? = first.directory.files?[first.item.name],
@@ -235,12 +242,12 @@ extension FileTree {
     return []
   }
 
-  private func part(
+  private mutating func part(
     _ item: Item, _ link: Link, from file: FileNode, _ changes: inout ShownChanges
   ) {
     guard file.links.count > 1, let directory = file.view.directories[link.record] else { return }
     file.links.removeAll { $0 == link }
-    state.setSlot(.stored(state.parted(item, in: directory)), link.name, in: directory)
+    setSlot(.stored(parted(item, in: directory)), link.name, in: directory)
     changes.invalidations.append(.entry(parent: directory.inode, name: link.name))
   }
 
@@ -250,7 +257,7 @@ extension FileTree {
     file.adopt(item)
     if isNewContent {
       if let draft = file.draft {
-        changes.contents.append((file, draft, item))
+        changes.contents.append((TreeReference(file), draft, item))
       } else {
         file.adoptContent(of: item)
         changes.invalidations.append(.content(file.inode))

@@ -12,13 +12,13 @@ extension FileTree {
     try checkIsWritable(parent)
     while true {
       do throws(FileError) {
-        let directory = try lockForNewName(parent, name)
-        defer { state.lock.unlock() }
-        let node = newFile(
-          name, in: directory, mode: FileMode.regular | mode & FileMode.permissionMask,
-          caller: caller)
-        node.references += 1
-        return (attributes(of: node), attach(node, flags))
+        return try look { (tree) throws(TreeObstacle) in
+          let directory = try tree.loaded(parent, without: name)
+          let node = tree.newFile(
+            name, in: directory, mode: FileMode.regular | mode & FileMode.permissionMask,
+            caller: caller)
+          return (tree.entry(of: node), attach(node, flags))
+        }
       } catch {
         guard error == .alreadyExists, !flags.contains(.exclusive) else { throw error }
       }
@@ -43,16 +43,16 @@ extension FileTree {
   package func open(
     _ inode: Inode, _ flags: OpenFlags, by caller: Caller? = nil
   ) throws(FileError) -> FileHandle {
-    let node = state.lock.withLock { state.nodes[inode] }
-    guard let file = node as? FileNode else {
-      throw node == nil && inode != Self.root ? .stale : .isDirectory
-    }
-    guard file.type == FileMode.regular else { throw .invalidArgument }
     let changes = flags.contains(.write) || flags.contains(.truncate)
-    if changes { try checkIsWritable(inode) }
-    try state.lock.withLock { () throws(FileError) in
+    let file = try look { (tree) throws(TreeObstacle) in
+      guard inode != Self.root, let file = try tree.node(inode) as? FileNode else {
+        throw .failed(.isDirectory)
+      }
+      guard file.type == FileMode.regular else { throw .failed(.invalidArgument) }
+      if changes, isReadOnly || !file.view.member.mayWrite { throw .failed(.readOnly) }
       let mask: UInt32 = (flags.contains(.read) ? 4 : 0) | (changes ? 2 : 0)
-      try checkAccess(file, mask: mask)
+      try tree.checkAccess(file, mask: mask)
+      return TreeReference(file)
     }
     let handle = try open(file, flags)
     if flags.contains(.truncate) {
@@ -62,134 +62,170 @@ extension FileTree {
       }
     }
     if flags.contains(.read) {
-      let link = state.lock.withLock { file.links.first }
+      let link = withTree { $0[file].links.first }
       vault.audit.note(
-        .read, member: file.view.member.id, record: link?.record, name: link?.name)
+        .read, member: handle.member.member.id, record: link?.record, name: link?.name)
     }
     return handle
   }
 
   /// Opens without asking whether it is allowed.
-  func open(_ file: FileNode, _ flags: OpenFlags) throws(FileError) -> FileHandle {
-    if flags.contains(.write) {
-      try lockLoaded(namesOf: file)
-    } else {
-      state.lock.lock()
+  func open(
+    _ file: TreeReference<FileNode>, _ flags: OpenFlags
+  ) throws(FileError) -> FileHandle {
+    try look { (tree) throws(TreeObstacle) in
+      let file = tree[file]
+      if flags.contains(.write) { try tree.requireNames(of: file) }
+      return attach(file, flags)
     }
-    defer { state.lock.unlock() }
-    return attach(file, flags)
   }
 
-  /// One more handle of a file; the tree lock has to be held.
+  /// One more handle of a file.
   private func attach(_ file: FileNode, _ flags: OpenFlags) -> FileHandle {
     file.openCount += 1
-    let draft: Draft
-    if let present = file.draft {
-      draft = present
-    } else {
-      draft = Draft(
+    let draft =
+      file.draft
+      ?? Draft(
         file.content, size: file.contentSize, objects: file.objects, store: file.view.objects,
         resources: resources)
-      file.draft = draft
-    }
-    return FileHandle(tree: self, node: file, draft: draft, flags: flags)
+    let mark = file.cacheMark ?? CacheMark()
+    (file.draft, file.cacheMark) = (draft, mark)
+    return FileHandle(tree: self, file: file, draft: draft, cacheMark: mark, flags: flags)
   }
 
   /// The last handle of a file may be gone.
-  func detach(_ file: FileNode, _ draft: Draft) {
-    let isLast = state.lock.withLock { file.openCount == 1 }
+  func detach(_ file: TreeReference<FileNode>, _ draft: Draft) {
+    let isLast = withTree { $0[file].openCount == 1 }
     if isLast {
       do throws(FileError) {
         try publish(file, draft)
       } catch {
         // Whoever wrote was told by write or flush. What was sealed last stays.
-        state.lock.withLock { revert(file) }
+        withTree { $0[file].revert() }
       }
     }
-    draft.lock.lock()
-    defer { draft.lock.unlock() }
-    state.lock.lock()
-    defer { state.lock.unlock() }
-    file.openCount -= 1
-    guard file.openCount == 0 else { return }
-    // A file without a name has its content nowhere else, and who still refers to it may open it again.
-    if !file.links.isEmpty {
-      budget.remove(draft)
-      file.draft = nil
+    draft.content.withLock { _ in
+      withTree { tree in
+        let file = tree[file]
+        file.openCount -= 1
+        guard file.openCount == 0 else { return }
+        // A file without a name has its content nowhere else, and who still refers to it may open it again.
+        if !file.links.isEmpty {
+          budget.remove(draft)
+          file.draft = nil
+        }
+        file.noteSealed()
+        tree.collapse(file)
+      }
     }
-    file.draftChanges = nil
-    file.view.unsealed[file.file] = nil
-    state.collapse(file)
-  }
-
-  private func revert(_ file: FileNode) {
-    file.size = file.contentSize
-    file.isPublished = true
   }
 
   // MARK: Sealing
 
   /// Seals what was written and makes it the content that the next commit takes. No lock may be held.
-  func publish(_ file: FileNode, _ draft: Draft) throws(FileError) {
-    draft.lock.lock()
-    defer { draft.lock.unlock() }
-    let inlineLimit: Int? = state.lock.withLock {
-      guard !file.links.isEmpty else { return nil }
-      return file.links.allSatisfy { $0.name == .record } ? Limits.inlineContentBytes : 0
+  func publish(_ file: TreeReference<FileNode>, _ draft: Draft) throws(FileError) {
+    try draft.content.withLock { (content) throws(FileError) in
+      let found: (isPublished: Bool, inlineLimit: Int)? = withTree { tree in
+        let file = tree[file]
+        guard !file.links.isEmpty else { return nil }
+        let isNote = file.links.allSatisfy { $0.name == .record }
+        return (file.isPublished, isNote ? Limits.inlineContentBytes : 0)
+      }
+      guard let found, content.isModified || !found.isPublished else { return }
+      let wasModified = content.isModified
+      let sealed = try content.seal(inlineLimit: found.inlineLimit)
+      try look { (tree) throws(TreeObstacle) in
+        let file = tree[file]
+        try tree.requireNames(of: file)
+        file.isPublished = true
+        if wasModified { file.take(sealed) }
+        file.noteSealed()
+        tree.noteChange(of: file)
+      }
+      budget.remove(draft)
     }
-    guard let inlineLimit, draft.isModified || !file.isPublished else { return }
-    let wasModified = draft.isModified
-    let sealed = try draft.seal(inlineLimit: inlineLimit)
-    try lockLoaded(namesOf: file)
-    file.isPublished = true
-    if wasModified {
-      file.content = sealed.content
-      file.objects = sealed.objects
-      file.contentSize = sealed.size
-      file.size = sealed.size
-      file.dataByteCount = sealed.dataByteCount
-      file.hasUncommittedContent = true
-    }
-    file.draftChanges = nil
-    file.view.unsealed[file.file] = nil
-    noteChange(of: file)
-    state.lock.unlock()
-    budget.remove(draft)
   }
 
   /// Content that stands in the item itself is for notes only; under any other name it becomes an object.
-  private func storeInlineContent(of file: FileNode) throws(FileError) {
+  private func storeInlineContent(of file: TreeReference<FileNode>) throws(FileError) {
     let handle = try open(file, [.write])
     defer { handle.release() }
-    let draft = handle.draft
-    draft.lock.lock()
-    defer { draft.lock.unlock() }
-    try draft.markModified()
-    let sealed = try draft.seal()
-    try lockLoaded(namesOf: file)
-    file.content = sealed.content
-    file.objects = sealed.objects
-    file.hasUncommittedContent = true
-    noteChange(of: file)
-    state.lock.unlock()
+    try handle.draft.content.withLock { (content) throws(FileError) in
+      try content.markModified()
+      let sealed = try content.seal()
+      try look { (tree) throws(TreeObstacle) in
+        let file = tree[file]
+        try tree.requireNames(of: file)
+        file.take(sealed)
+        tree.noteChange(of: file)
+      }
+    }
   }
 
   /// Has a file's new name lead to whole content after a crash.
   func sealBeforeRename(
     _ parent: Inode, _ name: FileName, as newName: FileName
   ) throws(FileError) {
-    let directory = try lockLoaded(parent)
-    guard case .node(let file) = directory.files?[name] else {
-      guard case .stored(let item) = directory.files?[name], case .inline = item.content,
-        newName != .record, let file = state.file(name, in: directory)
-      else { return state.lock.unlock() }
-      state.lock.unlock()
-      return try storeInlineContent(of: file)
+    let found = try look { (tree) throws(TreeObstacle) in
+      try tree.contentToSeal(parent, name, as: newName)
     }
-    let draft = file.draft
-    let isInline = if case .inline = file.content { newName != .record } else { false }
-    state.lock.unlock()
-    if let draft { try publish(file, draft) }
-    if isInline { try storeInlineContent(of: file) }
+    guard let found else { return }
+    if let draft = found.draft { try publish(found.file, draft) }
+    if found.isInline { try storeInlineContent(of: found.file) }
   }
+}
+
+/// What has to come into the store before a file has another name.
+private struct ContentToSeal {
+  let file: TreeReference<FileNode>
+  let draft: Draft?
+  /// Whether it stands in the item, where under the new name it may not.
+  let isInline: Bool
+}
+
+extension TreeState {
+  fileprivate mutating func contentToSeal(
+    _ parent: Inode, _ name: FileName, as newName: FileName
+  ) throws(TreeObstacle) -> ContentToSeal? {
+    let directory = try loaded(parent)
+    switch directory.files?[name] {
+    case nil: return nil
+    case .node(let file):
+      let isInline = newName != .record && file.content.isInline
+      return ContentToSeal(file: TreeReference(file), draft: file.draft, isInline: isInline)
+    case .stored(let item):
+      guard newName != .record, item.content.isInline, let file = file(name, in: directory) else {
+        return nil
+      }
+      return ContentToSeal(file: TreeReference(file), draft: nil, isInline: true)
+    }
+  }
+}
+
+extension FileNode {
+  /// This is its content now, and no commit has it.
+  fileprivate func take(_ sealed: Draft.Sealed) {
+    content = sealed.content
+    objects = sealed.objects
+    contentSize = sealed.size
+    size = sealed.size
+    dataByteCount = sealed.dataByteCount
+    hasUncommittedContent = true
+  }
+
+  /// Its draft has nothing that is not sealed.
+  fileprivate func noteSealed() {
+    draftChanges = nil
+    view.unsealed[file] = nil
+  }
+
+  /// What could not be sealed is not shown any more.
+  fileprivate func revert() {
+    size = contentSize
+    isPublished = true
+  }
+}
+
+extension Item.Content {
+  fileprivate var isInline: Bool { if case .inline = self { true } else { false } }
 }

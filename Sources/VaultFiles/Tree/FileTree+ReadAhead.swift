@@ -2,8 +2,9 @@ import VaultModel
 
 extension FileTree {
   /// The beginning of a file was read from the disk: has those opened that are likely to be next.
-  func readAhead(after file: FileNode) {
-    let chunks: [ContentDigest] = state.lock.withLock {
+  func readAhead(after file: TreeReference<FileNode>, of objects: MemberObjects) {
+    let chunks: [ContentDigest] = withTree { tree in
+      let file = tree[file]
       guard let link = file.links.first, let directory = file.view.directories[link.record],
         let files = directory.files
       else { return [] }
@@ -19,6 +20,6 @@ extension FileTree {
         return names.first ?? nil
       }
     }
-    if !chunks.isEmpty { file.view.objects.willReadBeginnings(of: chunks) }
+    if !chunks.isEmpty { objects.willReadBeginnings(of: chunks) }
   }
 }

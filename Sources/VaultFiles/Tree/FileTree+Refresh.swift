@@ -11,22 +11,20 @@ extension FileTree {
     } catch {
       vault.audit.note(.damage, detail: "members")
     }
-    for view in views {
+    for shown in members {
+      let member = shown.member
       do throws(VaultError) {
-        _ = try view.member.refresh()
-        joinConcurrent(of: view)
-        let epoch = view.member.epoch
+        _ = try member.refresh()
+        joinConcurrent(of: member)
+        let epoch = member.epoch
         // What could not be read before may have been mended, or have come.
-        let unread = state.lock.withLock {
-          defer { view.unread = [] }
-          return view.unread
-        }
-        apply(view.member.takeChanges().union(unread), to: view)
-        state.lock.withLock { view.epoch = epoch }
+        let unread = withTree { tree in tree[shown.view].takeUnread() }
+        apply(member.takeChanges().union(unread), to: shown)
+        withTree { $0[shown.view].epoch = epoch }
       } catch {
         // Of a member that is only shown for what was not saved nothing more is expected.
-        if !state.lock.withLock({ view.hasEnded }) {
-          vault.audit.note(.damage, member: view.member.id, detail: "heads")
+        if !withTree({ $0[shown.view].hasEnded }) {
+          vault.audit.note(.damage, member: member.id, detail: "heads")
         }
       }
     }
@@ -34,22 +32,22 @@ extension FileTree {
 
   /// Joins what devices wrote without knowing of each other. Where that fails, as on a full disk, one of the versions
   /// shows, as in a mount that begins now; it is tried again at the next look.
-  private func joinConcurrent(of view: MemberView) {
-    guard !isReadOnly, view.member.isToBeJoined else { return }
-    do throws(VaultError) { _ = try view.member.joinConcurrent() } catch {
-      vault.audit.note(.unsaved, member: view.member.id, detail: FileError(error).cause)
+  private func joinConcurrent(of member: Member) {
+    guard !isReadOnly, member.isToBeJoined else { return }
+    do throws(VaultError) { _ = try member.joinConcurrent() } catch {
+      vault.audit.note(.unsaved, member: member.id, detail: FileError(error).cause)
     }
   }
 
   private func adoptMembers() {
     let members = vault.members
-    let changed: Set<FileName>? = state.lock.withLock {
-      guard !state.shows(members) else { return nil }
-      let before = state.members
-      state.adopt(members, audit: vault.audit)
-      let after = state.members
+    let changed: Set<FileName>? = withTree { tree in
+      guard !tree.shows(members) else { return nil }
+      let before = tree.members
+      tree.adopt(members, audit: vault.audit)
+      let after = tree.members
       let names = Set(before.keys).union(after.keys).filter { before[$0] !== after[$0] }
-      if !names.isEmpty { state.topChanged = .now() }
+      if !names.isEmpty { tree.topChanged = .now() }
       return names
     }
     guard let changed else { return }
@@ -59,32 +57,46 @@ extension FileTree {
   }
 
   /// Shows what the records are now. No lock may be held.
-  func apply(_ records: Set<RecordID>, to view: MemberView) {
+  func apply(_ records: Set<RecordID>, to shown: ShownMember) {
     guard !records.isEmpty else { return }
     var changes = ShownChanges()
-    state.lock.withLock {
-      for record in records { applyEntry(of: record, to: view, &changes.invalidations) }
-      applyNames(of: records, to: view, &changes.invalidations)
-      state.lookAgain(in: records, of: view)
+    withTree { tree in
+      let view = tree[shown.view]
+      for record in records { tree.applyEntry(of: record, to: view, &changes.invalidations) }
+      tree.applyNames(of: records, to: view, &changes.invalidations)
+      tree.lookAgain(in: records, of: view)
     }
     var waiting = records
     while !waiting.isEmpty {
-      let news = news(of: waiting, in: view)
+      let news = news(of: waiting, in: shown)
       changes.read.formUnion(waiting)
-      waiting = state.lock.withLock { show(news, in: view, &changes) }
+      waiting = withTree { tree in tree.show(news, in: tree[shown.view], &changes) }
     }
     for (file, draft, item) in changes.contents {
-      draft.lock.lock()
-      defer { draft.lock.unlock() }
-      guard draft.replaceIfUnmodified(by: item.content, size: item.size) else { continue }
-      state.lock.withLock { file.adoptContent(of: item) }
-      changes.invalidations.append(.content(file.inode))
+      let isReplaced = draft.content.withLock { content in
+        guard content.replaceIfUnmodified(by: item.content, size: item.size) else { return false }
+        withTree { $0[file].adoptContent(of: item) }
+        return true
+      }
+      if isReplaced { changes.invalidations.append(.content(withTree { $0[file].inode })) }
     }
     invalidate(changes.invalidations)
   }
 
-  /// Places and attributes. The tree lock has to be held.
-  private func applyEntry(
+  private func invalidate(_ invalidations: [Invalidation]) {
+    guard !invalidations.isEmpty, let handler = invalidationHandler.withLock({ $0 }) else { return }
+    for invalidation in invalidations { handler(invalidation) }
+  }
+
+  /// Has `handler` called with what a cache above has to drop. It is called from several threads, never with a lock held.
+  package func setInvalidationHandler(_ handler: @escaping @Sendable (Invalidation) -> Void) {
+    invalidationHandler.withLock { $0 = handler }
+  }
+}
+
+extension TreeState {
+  /// Places and attributes.
+  fileprivate mutating func applyEntry(
     of record: RecordID, to view: MemberView, _ invalidations: inout [Invalidation]
   ) {
     guard let node = view.directories[record], let entry = view.member.entry(record) else { return }
@@ -101,16 +113,16 @@ extension FileTree {
     node.changed = .now()
     invalidations.append(.attributes(node.inode))
     if record == .root {
-      let before = Set(state.members.keys)
-      state.nameMembers()
-      for name in Set(state.members.keys).symmetricDifference(before) {
-        invalidations.append(.entry(parent: Self.root, name: name))
+      let before = Set(members.keys)
+      nameMembers()
+      for name in Set(members.keys).symmetricDifference(before) {
+        invalidations.append(.entry(parent: FileTree.root, name: name))
       }
     }
   }
 
-  /// The names of records in the directories that had or have one of these. The tree lock has to be held.
-  private func applyNames(
+  /// The names of records in the directories that had or have one of these.
+  fileprivate mutating func applyNames(
     of records: Set<RecordID>, to view: MemberView, _ invalidations: inout [Invalidation]
   ) {
     let parents = Set(records.compactMap { view.place(of: $0)?.parent })
@@ -119,20 +131,10 @@ extension FileTree {
         parents.contains(directory.record) || before.values.contains(where: records.contains)
       else { continue }
       directory.records = nil
-      let after = state.records(in: directory)
+      let after = self.records(in: directory)
       for name in Set(before.keys).union(after.keys) where before[name] != after[name] {
         invalidations.append(.entry(parent: directory.inode, name: name))
       }
     }
-  }
-
-  private func invalidate(_ invalidations: [Invalidation]) {
-    guard !invalidations.isEmpty, let handler = invalidationHandler.withLock({ $0 }) else { return }
-    for invalidation in invalidations { handler(invalidation) }
-  }
-
-  /// Has `handler` called with what a cache above has to drop. It is called from several threads, never with a lock held.
-  package func setInvalidationHandler(_ handler: @escaping @Sendable (Invalidation) -> Void) {
-    invalidationHandler.withLock { $0 = handler }
   }
 }

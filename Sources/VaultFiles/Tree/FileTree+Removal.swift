@@ -7,39 +7,15 @@ extension FileTree {
   package func unlink(_ parent: Inode, _ name: FileName) throws(FileError) {
     try checkIsWritable(parent)
     guard parent != Self.root else { throw .isDirectory }
-    let directory = try lockForFile(parent, name)
-    defer { state.lock.unlock() }
-    try checkCanChange(directory)
-    if state.records(in: directory)[name] != nil { throw .isDirectory }
-    guard let file = state.file(name, in: directory) else { throw .notFound }
-    removeLink(name, of: file, in: directory)
-    touch(directory)
-    state.collapse(file)
-  }
-
-  /// Takes the tree lock with the directory loaded, and all directories that hold other names of this file. When it
-  /// throws the lock is free.
-  func lockForFile(_ parent: Inode, _ name: FileName) throws(FileError) -> DirectoryNode {
-    while true {
-      let directory = try lockLoaded(parent)
-      guard case .some(let slot) = directory.files?[name], slot.mayHaveUnseenLinks,
-        let file = state.file(name, in: directory), let unseen = unseenDirectory(of: file)
-      else { return directory }
-      state.lock.unlock()
-      try loadLinks(of: file, in: unseen)
+    try look { (tree) throws(TreeObstacle) in
+      let directory = try tree.loaded(parent, with: name)
+      try tree.checkCanChange(directory)
+      if tree.records(in: directory)[name] != nil { throw .failed(.isDirectory) }
+      guard let file = tree.file(name, in: directory) else { throw .failed(.notFound) }
+      tree.removeLink(name, of: file, in: directory)
+      tree.touch(directory)
+      tree.collapse(file)
     }
-  }
-
-  /// Takes a name away from a file. The tree lock has to be held, the directories of all its names to be loaded.
-  func removeLink(_ name: FileName, of file: FileNode, in directory: DirectoryNode) {
-    let view = directory.view
-    // The other names' items say where the file's names are, so they change too.
-    if file.links.count > 1 { view.willChange(file) }
-    view.willChange(item: name, of: directory.record, exists: true)
-    state.setSlot(nil, name, in: directory)
-    file.links.removeAll { $0 == Link(record: directory.record, name: name) }
-    file.changed = .now()
-    view.forgetUncommitted(item: name, of: directory.record)
   }
 
   /// Removes an empty record.
@@ -48,32 +24,39 @@ extension FileTree {
   package func removeDirectory(_ parent: Inode, _ name: FileName) throws(FileError) {
     try checkIsWritable(parent)
     guard parent != Self.root else { throw .notPermitted }
-    while true {
-      let directory = try lockLoaded(parent)
-      defer { state.lock.unlock() }
-      guard let record = state.records(in: directory)[name] else {
-        throw directory.files?[name] == nil ? .notFound : .notDirectory
+    try look { (tree) throws(TreeObstacle) in
+      let directory = try tree.loaded(parent)
+      guard let record = tree.records(in: directory)[name] else {
+        throw .failed(directory.files?[name] == nil ? .notFound : .notDirectory)
       }
-      guard let node = state.directory(record, of: directory.view) else { throw .notFound }
-      guard node.files != nil else {
-        // To know whether it is empty.
-        state.lock.unlock()
-        defer { state.lock.lock() }
-        try load(node, keeping: [directory])
-        continue
-      }
-      try checkCanChange(directory)
-      try remove(node, named: name, from: directory)
-      return
+      guard let node = tree.directory(record, of: directory.view) else { throw .failed(.notFound) }
+      // To know whether it is empty.
+      try tree.require(node, beside: [directory])
+      try tree.checkCanChange(directory)
+      try tree.remove(node, named: name, from: directory)
     }
   }
+}
 
-  /// Removes an empty loaded record. The tree lock has to be held.
-  func remove(
+extension TreeState {
+  /// Takes a name away from a file. The directories of all its names have to be loaded.
+  mutating func removeLink(_ name: FileName, of file: FileNode, in directory: DirectoryNode) {
+    let view = directory.view
+    // The other names' items say where the file's names are, so they change too.
+    if file.links.count > 1 { view.willChange(file) }
+    view.willChange(item: name, of: directory.record, exists: true)
+    setSlot(nil, name, in: directory)
+    file.links.removeAll { $0 == Link(record: directory.record, name: name) }
+    file.changed = .now()
+    view.forgetUncommitted(item: name, of: directory.record)
+  }
+
+  /// Removes an empty loaded record.
+  mutating func remove(
     _ node: DirectoryNode, named name: FileName, from directory: DirectoryNode
-  ) throws(FileError) {
-    _ = state.records(in: node)
-    guard node.isEmpty else { throw .notEmpty }
+  ) throws(TreeObstacle) {
+    _ = records(in: node)
+    guard node.isEmpty else { throw .failed(.notEmpty) }
     let view = node.view
     node.isRemoved = true
     node.changed = .now()
@@ -84,15 +67,6 @@ extension FileTree {
       view.willChange(placeOf: node)
     }
     touch(directory)
-    state.collapse(node)
-  }
-}
-
-extension FileSlot {
-  var mayHaveUnseenLinks: Bool {
-    switch self {
-    case .stored(let item): !item.linkRecords.isEmpty
-    case .node(let node): !node.unseenLinkRecords.isEmpty
-    }
+    collapse(node)
   }
 }

@@ -21,7 +21,7 @@ extension FileTree {
   ///
   /// - Parameter removesAll: False where little, or what takes long to find, may wait.
   package func thin(removesAll: Bool = true) throws(FileError) {
-    for view in views { try thin(view, removesAll: removesAll) }
+    for member in members { try thin(member, removesAll: removesAll) }
   }
 
   /// A member with more records is not looked through when a person waits for the mount to end.
@@ -29,82 +29,85 @@ extension FileTree {
 
   /// The same at the end of the mount.
   func thinAtLast() throws(FileError) {
-    for view in views where view.member.recordCount <= Self.partingRecordCount {
-      try thin(view, removesAll: true)
+    for member in members where member.member.recordCount <= Self.partingRecordCount {
+      try thin(member, removesAll: true)
     }
   }
 
-  private func thin(_ view: MemberView, removesAll: Bool) throws(FileError) {
-    guard let thinning = options.thinning, !isReadOnly, view.member.mayWrite else { return }
-    let member = view.member
+  private func thin(_ shown: ShownMember, removesAll: Bool) throws(FileError) {
+    guard let thinning = options.thinning, !isReadOnly, shown.member.mayWrite else { return }
+    let (member, writing) = (shown.member, shown.saving.writing)
     do throws(VaultError) {
       let seen = thinning.counterSeen(member)
-      let records = view.writing.withLock {
-        view.thinning.records(at: .now) {
+      let records = writing.withLock {
+        $0.thinning.records(at: .now) {
           member.recordsWrittenHere(forThinningTo: thinning.policy, seenElsewhere: seen)
         }
       }
       if !records.isEmpty {
         let isDone = try vault.whileAlone { () throws(VaultError) in
-          try view.writing.withLock { () throws(VaultError) in
+          try writing.withLock { (writing) throws(VaultError) in
             let aging = try member.thin(records, to: thinning.policy, seenElsewhere: seen)
-            view.thinning.finish(records, aging: aging)
+            writing.thinning.finish(records, aging: aging)
           }
         }
-        apply(member.takeChanges(), to: view)
+        apply(member.takeChanges(), to: shown)
         guard isDone else { return }
       }
       let count = member.replacedObjectCount
       let began = ContinuousClock.now
-      let isTime = view.writing.withLock { view.thinning.removes(count, at: began) }
+      let isTime = writing.withLock { $0.thinning.removes(count, at: began) }
       guard isTime || removesAll && count > 0 else { return }
-      try removeReplaced(of: view, seenElsewhere: seen)
+      try removeReplaced(of: shown, seenElsewhere: seen)
       let ended = ContinuousClock.now
-      view.writing.withLock { view.thinning.rest(after: ended - began, at: ended) }
+      writing.withLock { $0.thinning.rest(after: ended - began, at: ended) }
     } catch {
       throw FileError(error)
     }
   }
 
   private func removeReplaced(
-    of view: MemberView, seenElsewhere: UInt64
+    of shown: ShownMember, seenElsewhere: UInt64
   ) throws(VaultError) {
-    guard let digests = view.member.unneededReplaced(seenElsewhere: seenElsewhere),
+    guard let digests = shown.member.unneededReplaced(seenElsewhere: seenElsewhere),
       !digests.isEmpty
     else { return }
     _ = try vault.whileAlone { () throws(VaultError) in
       // A program may hand content of one open file on to another between the two looks.
-      let inUse = try namesInUse(view).union(namesInUse(view))
-      try view.member.removeReplaced(digests, except: inUse)
+      let inUse = try namesInUse(shown).union(namesInUse(shown))
+      try shown.member.removeReplaced(digests, except: inUse)
     }
   }
 
   /// The objects that files name here which no commit may name: those that are open, removed or not committed.
-  private func namesInUse(_ view: MemberView) throws(VaultError) -> Set<ContentDigest> {
-    var (contents, drafts) = state.lock.withLock {
+  private func namesInUse(_ shown: ShownMember) throws(VaultError) -> Set<ContentDigest> {
+    var (contents, drafts) = withTree { tree in
+      let view = tree[shown.view]
       let files = view.files.values.filter { $0.draft != nil || $0.hasUncommittedContent }
-      return (files.map(\.content) + pendingContents(of: view), files.compactMap(\.draft))
+      return (files.map(\.content) + view.pendingContents, files.compactMap(\.draft))
     }
     var names: Set<ContentDigest> = []
     for draft in drafts {
-      let (content, objects) = draft.lock.withLock { draft.contentInUse }
+      let (content, objects) = draft.content.withLock { $0.contentInUse }
       contents.append(content)
       names.formUnion(objects)
     }
     for content in contents {
       names.formUnion(content.objects)
       guard case .indexes = content else { continue }
-      names.formUnion(try view.member.chunks(of: content).lazy.compactMap(\.self))
+      names.formUnion(try shown.member.chunks(of: content).lazy.compactMap(\.self))
     }
     return names
   }
+}
 
-  /// The content of files that were moved, and whose new place no commit has. The tree lock has to be held.
-  private func pendingContents(of view: MemberView) -> [Item.Content] {
-    [view.pending, view.inFlight].flatMap { changes in
+extension MemberView {
+  /// The content of files that were moved, and whose new place no commit has.
+  fileprivate var pendingContents: [Item.Content] {
+    [pending, inFlight].flatMap { changes in
       changes.flatMap { record, change in
         change.items.keys.compactMap { name in
-          guard case .stored(let item) = view.directories[record]?.files?[name] else { return nil }
+          guard case .stored(let item) = directories[record]?.files?[name] else { return nil }
           return item.content
         }
       }

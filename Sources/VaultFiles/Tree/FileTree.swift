@@ -9,10 +9,10 @@ import VaultModel
 /// of a file or directory, and by `commitNow`. Safe to use from any thread; calls block.
 ///
 /// **Lock order**, in this module's one place for it. A thread that holds a lock takes only locks that stand further down:
-/// 1. `FileTree.topLock`: making members.
-/// 2. `MemberView.writing`: commits. Held through I/O.
-/// 3. `Draft.lock` of one file (two drafts are never locked at once).
-/// 4. `TreeState.lock`, the tree lock: names, attributes, what is pending. Held for memory accesses only: no
+/// 1. `FileTree.top`: making members.
+/// 2. `MemberSaving.writing`: commits. Held through I/O.
+/// 3. `Draft.content` of one file (two drafts are never locked at once).
+/// 4. `FileTree.state`, the tree lock: names, attributes, what is pending. Held for memory accesses only: no
 ///    I/O, no decryption and no waiting happens under it.
 /// 5. Leaves, which call nothing: `DirtyBudget`, `BufferPool`, `SealingPool`, `SealTicket`, `StagedObjects`,
 ///    `CommitQueue`, `Committer`, and the locks inside module Vault.
@@ -22,9 +22,9 @@ package final class FileTree: Sendable {
 
   let vault: Vault
   let options: FileTreeOptions
-  /// Held by whoever makes members.
-  let topLock = Monitor()
-  let state: TreeState
+  /// Held by whoever makes or renames members.
+  let top = Guarded(())
+  private let state: Guarded<TreeState>
   let resources: Draft.Resources
   let budget: DirtyBudget
   let committer: Committer
@@ -36,12 +36,13 @@ package final class FileTree: Sendable {
   package init(vault: Vault, options: FileTreeOptions) {
     self.vault = vault
     self.options = options
-    state = TreeState(memberNames: vault.memberNames)
+    committer = Committer()
     let pool = BufferPool(chunkSize: ChunkLayout.format.chunkSize)
     resources = Draft.Resources(pool: pool, sealing: SealingPool())
     budget = DirtyBudget(pool: pool, limit: options.dirtyByteLimit)
-    committer = Committer()
-    state.lock.withLock { state.adopt(vault.members, audit: vault.audit) }
+    state = Guarded(
+      TreeState(memberNames: vault.memberNames, options: options, committer: committer))
+    withTree { $0.adopt(vault.members, audit: vault.audit) }
   }
 
   /// Whether every change is refused.
@@ -56,146 +57,94 @@ package final class FileTree: Sendable {
     return name
   }
 
-  // MARK: Finding nodes
+  // MARK: The tree lock
 
-  /// The directory of this number; the tree lock has to be held.
-  func directory(_ inode: Inode) throws(FileError) -> DirectoryNode {
-    switch state.nodes[inode] {
-    case let node as DirectoryNode: return node
-    case nil: throw inode == Self.root ? .accessDenied : .stale
-    default: throw .notDirectory
-    }
+  /// Runs `body` with what the tree shows; others wait meanwhile. Nodes stay behind: what `body` returns can be sent.
+  func withTree<Answer: Sendable, Failure: Error>(
+    _ body: (inout sending TreeState) throws(Failure) -> sending Answer
+  ) throws(Failure) -> Answer {
+    try state.withLock(body)
   }
 
-  /// Takes the tree lock with the directory's records and files loaded. When it throws the lock is free.
-  func lockLoaded(_ inode: Inode) throws(FileError) -> DirectoryNode {
-    try lockLoaded(inode, inode).0
-  }
-
-  /// The same for two directories.
-  func lockLoaded(
-    _ first: Inode, _ second: Inode
-  ) throws(FileError) -> (DirectoryNode, DirectoryNode) {
+  /// The same for what may need more than is in memory: removes what `body` names as an obstacle, without the lock, and runs
+  /// it again. It changes nothing before it throws.
+  func look<Answer: Sendable>(
+    _ body: (inout sending TreeState) throws(TreeObstacle) -> sending Answer
+  ) throws(FileError) -> Answer {
     while true {
-      state.lock.lock()
-      let missing: DirectoryNode
-      let nodes: (DirectoryNode, DirectoryNode)
-      do throws(FileError) {
-        nodes = (try directory(first), try directory(second))
-        if nodes.0.files == nil {
-          missing = nodes.0
-        } else if nodes.1.files == nil {
-          missing = nodes.1
-        } else {
-          state.use(nodes.0)
-          state.use(nodes.1)
-          return nodes
+      do throws(TreeObstacle) { return try state.withLock(body) } catch {
+        switch error {
+        case .failed(let error): throw error
+        case .missing(let files): try load(files)
         }
-      } catch {
-        state.lock.unlock()
-        throw error
       }
-      state.lock.unlock()
-      try load(missing, keeping: [nodes.0, nodes.1])
     }
   }
 
-  /// Takes the tree lock with the directory's files loaded or, where their list is damaged, with those that can be read
-  /// (`DirectoryNode.salvage`): for looking and reading. When it throws the lock is free.
-  func lockReadable(_ inode: Inode) throws(FileError) -> DirectoryNode {
-    while true {
-      state.lock.lock()
-      let directory: DirectoryNode
-      do throws(FileError) { directory = try self.directory(inode) } catch {
-        state.lock.unlock()
-        throw error
-      }
-      if directory.files != nil {
-        state.use(directory)
-        return directory
-      }
-      if let salvage = directory.salvage, salvage.isFresh,
-        salvage.revision == directory.view.member.entry(directory.record)?.revision
-      {
-        return directory
-      }
-      state.lock.unlock()
-      do throws(FileError) { try load(directory) } catch {
+  // MARK: Loading. The tree lock must not be held.
+
+  private func load(_ missing: MissingFiles) throws(FileError) {
+    switch missing.need {
+    case .all(let kept): try loadAll(missing, keeping: kept)
+    case .readable:
+      do throws(FileError) { try loadAll(missing, keeping: []) } catch {
         guard error == .inputOutput else { throw error }
-        try salvage(directory)
+        try salvage(missing)
+      }
+    case .names(let file, let kept):
+      var isRead = true
+      do throws(FileError) { try loadAll(missing, keeping: kept) } catch { isRead = false }
+      withTree { tree in
+        tree[file].openCount -= 1
+        if !isRead { tree[file].unseenLinkRecords.remove(missing.record) }
       }
     }
   }
 
-  /// Reads what can be read of a directory that cannot be loaded. The tree lock must not be held.
+  private func loadAll(
+    _ missing: MissingFiles, keeping kept: [TreeReference<DirectoryNode>]
+  ) throws(FileError) {
+    let member = missing.member.member
+    while true {
+      guard let entry = member.entry(missing.record) else { throw .notFound }
+      let items: [Item]
+      let xattrs: [Xattr]
+      do throws(VaultError) {
+        (items, xattrs) = try member.contents(of: entry)
+      } catch {
+        throw missing.member.objects.failure(error, reading: entry.revision)
+      }
+      let isDone = withTree { tree in
+        let directory = tree[missing.directory]
+        if directory.files != nil { return true }
+        guard member.entry(missing.record)?.revision == entry.revision else { return false }
+        // What a removed record still holds shows nowhere.
+        tree.install(directory.isRemoved ? [] : items, xattrs: xattrs, in: directory)
+        tree.evict(keeping: kept)
+        return true
+      }
+      if isDone { return }
+    }
+  }
+
+  /// Reads what can be read of a directory that cannot be loaded.
   ///
   /// - Throws: `inputOutput` when that is nothing at all.
-  private func salvage(_ directory: DirectoryNode) throws(FileError) {
-    let view = directory.view
-    guard let entry = view.member.entry(directory.record) else { throw .notFound }
+  private func salvage(_ missing: MissingFiles) throws(FileError) {
+    let member = missing.member.member
+    guard let entry = member.entry(missing.record) else { throw .notFound }
     let found: ReadableItems
     do throws(VaultError) {
-      found = try view.member.readableItems(of: view.member.revision(entry.revision))
+      found = try member.readableItems(of: member.revision(entry.revision))
     } catch {
-      throw view.objects.failure(error, reading: entry.revision)
+      throw missing.member.objects.failure(error, reading: entry.revision)
     }
-    state.lock.withLock {
+    withTree { tree in
+      let directory = tree[missing.directory]
       guard directory.files == nil else { return }
       directory.salvage = Salvage(found, of: entry.revision)
       // The kernel is told of files while none are loaded here.
       directory.wasEvicted = true
-    }
-  }
-
-  /// Takes the tree lock with all directories loaded that hold a name of the file, so that the file can be marked as
-  /// changed. When it throws the lock is free.
-  func lockLoaded(namesOf file: FileNode) throws(FileError) {
-    while true {
-      state.lock.lock()
-      let records = file.links.map(\.record) + file.unseenLinkRecords
-      var needed: [DirectoryNode] = []
-      var missing: DirectoryNode?
-      for record in records {
-        guard let directory = state.directory(record, of: file.view), !directory.isRemoved else {
-          file.unseenLinkRecords.remove(record)
-          continue
-        }
-        needed.append(directory)
-        if directory.files == nil {
-          missing = directory
-          continue
-        }
-        if file.unseenLinkRecords.contains(record) { state.gatherLinks(of: file, in: directory) }
-      }
-      guard let missing else { return }
-      state.lock.unlock()
-      try load(missing, keeping: needed)
-    }
-  }
-
-  /// Loads a directory's files. The tree lock must not be held.
-  ///
-  /// - Parameter kept: Directories that the caller needs at the same time, and that stay loaded therefore: where each
-  ///   forgot the others for its own sake, nobody would ever have all.
-  func load(_ directory: DirectoryNode, keeping kept: [DirectoryNode] = []) throws(FileError) {
-    while true {
-      let view = directory.view
-      guard let entry = view.member.entry(directory.record) else { throw .notFound }
-      let items: [Item]
-      let xattrs: [Xattr]
-      do throws(VaultError) {
-        (items, xattrs) = try view.member.contents(of: entry)
-      } catch {
-        throw view.objects.failure(error, reading: entry.revision)
-      }
-      state.lock.lock()
-      defer { state.lock.unlock() }
-      if directory.files != nil { return }
-      guard view.member.entry(directory.record)?.revision == entry.revision else { continue }
-      // What a removed record still holds shows nowhere.
-      state.install(directory.isRemoved ? [] : items, xattrs: xattrs, in: directory)
-      state.evict(limit: options.loadedItemLimit, keeping: kept)
-      return
     }
   }
 }

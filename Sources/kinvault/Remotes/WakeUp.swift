@@ -1,30 +1,21 @@
-import Glibc
 import Threads
-import VaultFiles
 
 /// Lets one thread wait until another has news. A signal that nobody waits for is kept.
-final class WakeUp: @unchecked Sendable {
-  // Protected by `monitor`.
-  private let monitor = Monitor()
-  private var isSignalled = false
+final class WakeUp: Sendable {
+  private let isSignalled = Monitor(false)
 
-  func signal() {
-    monitor.withLock {
-      isSignalled = true
-      monitor.broadcast()
-    }
-  }
+  func signal() { isSignalled.change { $0 = true } }
 
   /// Returns at a signal, or after this time.
   func wait(atMost time: Duration) {
     let deadline = ContinuousClock.now + time
-    monitor.withLock {
-      while !isSignalled {
-        let left = deadline - ContinuousClock.now
-        guard left > .zero else { break }
-        monitor.wait(atMost: left)
+    isSignalled.wait { isSignalled in
+      let left = deadline - ContinuousClock.now
+      guard !isSignalled, left > .zero else {
+        isSignalled = false
+        return .answer(())
       }
-      isSignalled = false
+      return .waitAtMost(left)
     }
   }
 }

@@ -1,9 +1,9 @@
 import VaultModel
 
 /// Content as items hold it.
-extension Draft {
-  /// Builds the table of chunks if it is not there. Locked.
-  func load() throws(FileError) {
+extension DraftContent {
+  /// Builds the table of chunks if it is not there.
+  mutating func load() throws(FileError) {
     guard loaded == nil else { return }
     let layout = resources.layout
     var names: [ContentDigest?] = []
@@ -29,7 +29,7 @@ extension Draft {
   }
 
   /// Sealed chunks as an item's content, and all objects that it needs; puts index objects where there are many chunks.
-  /// Locked.
+  ///
   func storedContent(
     _ state: DraftState
   ) throws(FileError) -> (content: Item.Content, objects: [StoredObject]) {

@@ -1,0 +1,63 @@
+import Vault
+import VaultModel
+
+/// What of a member waits for a commit.
+struct PendingEdits {
+  var edits: [RecordEdit] = []
+  /// The objects that the edits need, as far as no commit has them.
+  var objects: [[StoredObject]] = []
+  /// What still waits when the edits are committed.
+  var remaining: [RecordID: PendingRecord] = [:]
+}
+
+extension MemberView {
+  /// What is pending, as edits; moves it from `pending` to `inFlight`.
+  func collectEdits() -> PendingEdits {
+    let edits = pendingEdits
+    for edit in edits.edits { inFlight[edit.record] = pending[edit.record] }
+    pending = edits.remaining
+    return edits
+  }
+
+  /// What is pending, as edits.
+  var pendingEdits: PendingEdits {
+    var edits = PendingEdits()
+    for (record, change) in pending {
+      guard let node = directories[record] else {
+        preconditionFailure("a directory that changed is kept until it is committed")
+      }
+      if change.isNew, node.isRemoved { continue }
+      var edit = RecordEdit(record: record, isNew: change.isNew)
+      edit.seen = change.seen
+      edit.hasAllNames = true
+      if change.place || change.isNew { edit.place = node.place }
+      if change.attributes || change.isNew { edit.attributes = node.recordAttributes }
+      var later = PendingRecord()
+      for (name, isCommitted) in change.items {
+        switch slot(name, in: record) {
+        case .stored(let item):
+          edit.items[name] = item
+          edit.unchangedFiles[name] = item.fileTime
+        case .node(let file) where file.isPublished:
+          edit.items[name] = file.item(named: name)
+          if !file.hasOwnState { edit.unchangedFiles[name] = file.fileTime }
+          // Where others may have given it a name meanwhile the commit looks for itself.
+          if !file.unseenLinkRecords.isEmpty { edit.hasAllNames = false }
+          if !file.objects.isEmpty { edits.objects.append(file.objects) }
+        case .node:
+          // Never flushed: nobody counts on it yet. What it replaced is gone.
+          later.items[name] = isCommitted
+          if isCommitted { edit.items.updateValue(nil, forKey: name) }
+        case nil:
+          // Only of a directory that is here it can be said that a name is gone.
+          if isCommitted, node.files != nil { edit.items.updateValue(nil, forKey: name) }
+        }
+      }
+      if !later.items.isEmpty { edits.remaining[record] = later }
+      if edit.place != nil || edit.attributes != nil || !edit.items.isEmpty {
+        edits.edits.append(edit)
+      }
+    }
+    return edits
+  }
+}

@@ -1,0 +1,77 @@
+import Vault
+import VaultModel
+
+/// What comes of a commit.
+extension TreeState {
+  /// The edits are part of the vault now, but for what of them failed or was held back.
+  ///
+  /// - Returns: Records of which was not known before that they may have names of files that were written, and those that
+  ///   are removed and not empty here.
+  mutating func settle(
+    _ edits: [RecordEdit], _ commit: Commit, of view: MemberView
+  ) -> Set<RecordID> {
+    var news: Set<RecordID> = []
+    let done = edits.filter { commit.failures[$0.record] == nil }
+    for edit in done {
+      let heldBack = commit.heldBack[edit.record] ?? [:]
+      view.inFlight[edit.record] = view.inFlight[edit.record]?.only { heldBack[$0] != nil }
+      for (name, item) in edit.items where heldBack[name] == nil {
+        let stored = commit.items[edit.record]?[name]
+        if view.pending[edit.record]?.items[name] != nil {
+          view.pending[edit.record]?.items[name] = item != nil
+          view.pending[edit.record]?.seen[name] = stored?.changed ?? .zero
+        }
+        guard let item, let stored else { continue }
+        if let file = view.files[item.file] {
+          if file.content == item.content {
+            file.noteCommitted()
+            // An earlier attempt failed, of which nobody has heard yet: nothing of it is true any more.
+            if file.draftChanges == nil { file.pendingError = nil }
+          }
+          news.formUnion(note(item, isStoredAs: stored, under: file))
+        }
+      }
+    }
+    for edit in done {
+      for case let item? in edit.items.values {
+        if let file = view.files[item.file] { collapse(file) }
+      }
+      if let node = view.directories[edit.record], node.isRemoved {
+        // What was saved into a record that others have removed meanwhile shows nowhere.
+        if node.files?.isEmpty ?? true { collapse(node) } else { news.insert(edit.record) }
+      }
+    }
+    evict()
+    return news
+  }
+
+  /// Remembers when a file changed, unless it has changed again, and where the commit found names of it.
+  private func note(
+    _ item: Item, isStoredAs stored: Item, under file: FileNode
+  ) -> Set<RecordID> {
+    if file.item(named: item.name).hasState(of: item) {
+      if item.fileTime == nil { file.hasOwnState = false }
+      if stored.hasState(of: item) { file.fileTime = stored.changed }
+    }
+    return file.learn(stored.linkRecords)
+  }
+
+  /// What was not committed is pending again; open files keep the error for whoever asks.
+  mutating func giveBack(
+    _ edits: [RecordEdit], _ failures: [Unsaved.Extent: FileError], of view: MemberView
+  ) {
+    guard !failures.isEmpty else { return }
+    for edit in edits {
+      guard let change = view.inFlight.removeValue(forKey: edit.record) else { continue }
+      view.pending[edit.record, default: PendingRecord()].join(earlier: change)
+      for case (let name, let item?) in edit.items where change.items[name] != nil {
+        let error =
+          failures[.member] ?? failures[.record(edit.record)] ?? failures[.file(edit.record, name)]
+        if let error, let file = view.files[item.file], file.openCount > 0 {
+          file.pendingError = error
+        }
+      }
+    }
+    committer.noteChange()
+  }
+}

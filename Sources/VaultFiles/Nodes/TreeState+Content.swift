@@ -1,0 +1,120 @@
+import VaultModel
+
+/// Directories' content.
+extension TreeState {
+  /// The records in a directory by the names they show under.
+  func records(in directory: DirectoryNode) -> [FileName: RecordID] {
+    if let records = directory.records { return records }
+    let (names, areRenamed) = directory.view.recordNames(in: directory.record) {
+      directory.slot($0) != nil
+    }
+    directory.records = names
+    directory.hasRenamedRecords = areRenamed
+    return names
+  }
+
+  /// Puts the files of a directory in their place as they are stored.
+  mutating func install(_ items: [Item], xattrs: [Xattr], in directory: DirectoryNode) {
+    var files: [FileName: FileSlot] = [:]
+    files.reserveCapacity(items.count)
+    for item in items { files[item.name] = slot(for: item, in: directory) }
+    directory.files = files
+    directory.salvage = nil
+    directory.xattrs = xattrs
+    loadedItemCount += directory.loadedCost
+    if let records = directory.records, records.keys.contains(where: { files[$0] != nil }) {
+      directory.records = nil
+    }
+    use(directory)
+  }
+
+  /// What stands for an item: its node if it has one.
+  func slot(for item: Item, in directory: DirectoryNode) -> FileSlot {
+    let item = shown(item, in: directory)
+    guard let node = directory.view.files[item.file] else { return .stored(item) }
+    let link = Link(record: directory.record, name: item.name)
+    // While its directory was forgotten, nobody has told it of changes.
+    if node.links.isEmpty || node.links == [link] { node.catchUp(with: item) }
+    node.add(link, knowing: item.linkRecords)
+    return .node(node)
+  }
+
+  /// The item, as a file by itself where the file that is here under its id has no such name.
+  private func shown(_ item: Item, in directory: DirectoryNode) -> Item {
+    guard let node = directory.view.files[item.file],
+      !node.hasName(item, in: directory.record)
+    else { return item }
+    return parted(item, in: directory)
+  }
+
+  /// The item as a file by itself.
+  func parted(_ item: Item, in directory: DirectoryNode) -> Item {
+    var item = item
+    item.file = .parted(item.file, in: directory.record, item.name)
+    item.linkRecords = []
+    return item
+  }
+
+  mutating func setSlot(_ slot: FileSlot?, _ name: FileName, in directory: DirectoryNode) {
+    let hadOne = directory.files?[name] != nil
+    directory.files?[name] = slot
+    if hadOne != (slot != nil), directory.hasRenamedRecords { directory.records = nil }
+    loadedItemCount += (slot == nil ? 0 : 1) - (hadOne ? 1 : 0)
+  }
+
+  mutating func use(_ directory: DirectoryNode) {
+    clock += 1
+    directory.lastUse = clock
+  }
+
+  /// The node of a file in a directory that is loaded or can be read in part, made if nobody looked at the file yet.
+  mutating func file(_ name: FileName, in directory: DirectoryNode) -> FileNode? {
+    switch directory.slot(name) {
+    case nil: return nil
+    case .node(let node): return node
+    case .stored(let stored):
+      let item = shown(stored, in: directory)
+      let node: FileNode
+      if let present = directory.view.files[item.file] {
+        node = present
+        node.add(Link(record: directory.record, name: name), knowing: item.linkRecords)
+      } else {
+        node = FileNode(
+          inode: freeInode(directory.view, item.file), view: directory.view, item: item,
+          in: directory.record)
+        add(node)
+      }
+      directory.files?[name] = .node(node)
+      return node
+    }
+  }
+
+  /// Adds the names of a hard-linked file in a directory that was loaded.
+  mutating func gatherLinks(of node: FileNode, in directory: DirectoryNode) {
+    for case (let name, .stored(let item)) in directory.files ?? [:]
+    where item.file == node.file && node.hasName(item, in: directory.record) {
+      node.add(Link(record: directory.record, name: name), knowing: item.linkRecords)
+      directory.files?[name] = .node(node)
+    }
+    node.unseenLinkRecords.remove(directory.record)
+  }
+}
+
+extension FileSlot {
+  var node: FileNode? {
+    if case .node(let node) = self { node } else { nil }
+  }
+
+  var file: FileID {
+    switch self {
+    case .stored(let item): item.file
+    case .node(let node): node.file
+    }
+  }
+
+  /// A file that no commit has, which only the directory's table leads to.
+  var isUnsaved: Bool {
+    guard case .node(let node) = self else { return false }
+    return !node.isPublished || node.draft != nil || node.openCount > 0
+  }
+}
