@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 
 /// Makes calls again that failed for a reason that may pass (`isTransient`), with longer and longer pauses; all other
 /// errors come through at once.
@@ -30,7 +29,6 @@ package final class RetryingStore: BlobStore {
   private let policy: Policy
   private let pause: @Sendable (Duration) -> Void
   private let now: @Sendable () -> ContinuousClock.Instant
-  private let retries = Atomic(0)
 
   /// - Parameters:
   ///   - pause: What waits; tests count instead.
@@ -45,9 +43,6 @@ package final class RetryingStore: BlobStore {
     self.pause = pause
     self.now = now
   }
-
-  /// How many calls were made again so far.
-  package var retryCount: Int { retries.load(ordering: .relaxed) }
 
   package static func sleep(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
@@ -75,7 +70,6 @@ package final class RetryingStore: BlobStore {
         pause(wait)
         spent += wait
         attempt += 1
-        retries.add(1, ordering: .relaxed)
       }
     }
   }

@@ -37,8 +37,6 @@ package struct ObjectLayout: Hashable, Sendable {
   package static let paddedFloor = 480
   /// The largest block of all kinds.
   package static let largestBlockSize = 1 << 14
-  /// The size of the smallest file that is an object.
-  package static let smallestFileSize = ObjectLayout(of: .chunk).fileSize(contentSize: 0)
 
   /// The most content that an object of a kind holds: Docs/Format.md, "12. Limits".
   package static func maximumContentSize(of kind: ObjectKind) -> Int {

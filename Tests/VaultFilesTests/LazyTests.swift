@@ -130,7 +130,8 @@ import VaultModel
     }
     try mounted.vault.tendCache()
     #expect(try mounted.vault.check(readsData: true).awayCount == 0)
-    #expect(member.isPinned(scan, by: try #require(mounted.vault.lazyChunks).current))
+    let pins = try #require(mounted.vault.lazyChunks).current.pins
+    #expect(pins.contains { $0.member == member.id && $0.record == scan })
     try mounted.vault.setLazySettings { settings in
       settings.pins = []
       settings.cacheByteLimit = 2 << 20

@@ -23,7 +23,7 @@ import VaultModel
         let change = other.apply(entry)
         #expect(change == .unchanged)
       }
-      #expect(Manifest(other.checkpoint().flatMap(\.entries)).conflicts == manifest.conflicts)
+      #expect(Manifest(other.sortedEntries).conflicts == manifest.conflicts)
     }
     for record in records {
       let expected = manifest.entries.filter { $0.parent == record && !$0.isDeleted }
@@ -43,13 +43,13 @@ import VaultModel
     let entries = try (0..<60).map { _ in
       try random.entry(record: records[random.number(below: 8)], devices: devices)
     }
-    let wanted = Manifest(entries).checkpoint().flatMap(\.entries)
+    let wanted = Manifest(entries).sortedEntries
     for count in 0...entries.count {
       let part = Manifest(entries.shuffled(using: &random).prefix(count))
       let additions = try #require(part.additions(toBecome: wanted))
-      let joined = Manifest(part.checkpoint().flatMap(\.entries) + additions)
-      #expect(joined.checkpoint().flatMap(\.entries) == wanted)
-      #expect(Set(additions).isDisjoint(with: part.checkpoint().flatMap(\.entries)))
+      let joined = Manifest(part.sortedEntries + additions)
+      #expect(joined.sortedEntries == wanted)
+      #expect(Set(additions).isDisjoint(with: part.sortedEntries))
     }
     #expect(Manifest(entries).additions(toBecome: wanted) == [])
     // Of a manifest that knows more there is nothing that makes it the lesser one.

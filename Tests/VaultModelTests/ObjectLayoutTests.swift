@@ -57,7 +57,7 @@ import VaultModel
       #expect(layout.blockCount(bodySize: expected.body) == expected.blocks)
       #expect(layout.fileSize(contentSize: row.content) == expected.file)
     }
-    #expect(ObjectLayout.smallestFileSize == 520)
+    #expect(ObjectLayout(of: .chunk).fileSize(contentSize: 0) == 520)
     #expect(ObjectLayout.largestFileSize(of: .chunk) == 1_060_936)
   }
 

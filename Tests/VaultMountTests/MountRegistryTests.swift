@@ -13,7 +13,6 @@ import VaultModel
     let state = temporary.folder("vault id")
     let registration = try MountRegistry.register(mount, stateFolder: state)
     #expect(MountRegistry.runningMounts(stateFolder: state) == [mount])
-    #expect(MountRegistry.allRunningMounts(stateRoot: temporary.path) == [mount])
     registration.remove()
     #expect(MountRegistry.runningMounts(stateFolder: state).isEmpty)
   }
@@ -63,6 +62,6 @@ import VaultModel
 
   @Test func aVaultWithoutMountsHasNone() {
     #expect(MountRegistry.runningMounts(stateFolder: temporary.path).isEmpty)
-    #expect(MountRegistry.allRunningMounts(stateRoot: "/nonexistent").isEmpty)
+    #expect(MountRegistry.runningMounts(stateFolder: "/nonexistent").isEmpty)
   }
 }

@@ -52,7 +52,7 @@ struct GlanceTests {
     try family.meet(at: usb)
     try family[0].sync(usb)
     try family[0].sync(usb)
-    let counting = VaultSync.CountingStore(usb)
+    let counting = CountingStore(usb)
     var glance = try glance(at: counting)
     for _ in 0..<2 {
       let before = counting.traffic.requestCount

@@ -81,7 +81,7 @@ import VaultModel
     try emma.heads.withLock { heads in
       var writer = CommitWriter(member: emma, heads: heads)
       try writer.add([.newRecord("Forged")])
-      _ = try writer.finish(changedByOthers: [])
+      _ = try writer.finish()
     }
     let path = VaultPath.head(emma.id, ben.vault.device)
     for (name, bytes) in ben.store.blobs where name.string.hasPrefix("members/") {

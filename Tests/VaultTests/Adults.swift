@@ -68,7 +68,7 @@ final class Adults {
       try member.heads.withLock { heads in
         var writer = CommitWriter(member: member, heads: heads)
         try writer.add([edit])
-        _ = try writer.finish(changedByOthers: [])
+        _ = try writer.finish()
         heads = writer.heads
       }
       return edit.record

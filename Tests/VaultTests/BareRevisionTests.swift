@@ -230,7 +230,7 @@ import VaultTrust
       let written = try bens.objects.write(.record, named, under: bens.register.keys.current)
       writer.written[note] = RecordEntry(
         try RecordRevision(decoding: named), named: written, summary: FrontMatterSummary())
-      _ = try writer.finish(changedByOthers: [])
+      _ = try writer.finish()
       heads = writer.heads
     }
     try adults.meet()

@@ -219,7 +219,7 @@ import VaultTrust
       let digest = try member.objects.write(.record, bytes, under: member.register.keys.current)
       writer.written[note] = RecordEntry(
         try RecordRevision(decoding: bytes), named: digest, summary: FrontMatterSummary())
-      _ = try writer.finish(changedByOthers: [])
+      _ = try writer.finish()
       heads = writer.heads
       return digest
     }

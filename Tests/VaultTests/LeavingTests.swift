@@ -78,7 +78,7 @@ struct LeavingTests {
     try member.heads.withLock { heads in
       var writer = CommitWriter(member: member, heads: heads)
       try writer.add([edit])
-      _ = try writer.finish(changedByOthers: [])
+      _ = try writer.finish()
       heads = writer.heads
     }
     for (path, bytes) in links { try adults.anna.store.replace(path, bytes, durably: true) }

@@ -19,7 +19,7 @@ import VaultModel
       edit.items[.record] = .note("none known, tested negative")
       var writer = CommitWriter(member: bens, heads: heads)
       try writer.add([edit])
-      _ = try writer.finish(changedByOthers: [])
+      _ = try writer.finish()
     }
     let genuine = Set(
       try #require(adults.anna.emma).objects.list().map(\.0).compactMap { name in

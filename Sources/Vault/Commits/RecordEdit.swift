@@ -47,10 +47,6 @@ package struct Commit: Sendable {
   package var entries: [RecordEntry] = []
   /// What stands under the names that its edits gave a file.
   package var items: [RecordID: [FileName: Item]] = [:]
-  /// Records that others had changed since this process last looked.
-  package var changedByOthers: Set<RecordID> = []
-  /// Records of which concurrent versions were joined, and the copies of what lost, new ones included.
-  package var joined: Set<RecordID> = []
   /// Edits that could not be applied, because what they build on cannot be read; the others are
   /// committed all the same.
   package var failures: [RecordID: VaultError] = [:]

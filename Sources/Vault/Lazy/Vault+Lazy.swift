@@ -165,16 +165,4 @@ extension Member {
     }
     return found
   }
-
-  /// Whether the record or one above it is pinned.
-  package func isPinned(_ record: RecordID, by settings: LazySettings) -> Bool {
-    var next: RecordID? = record
-    var depth = 0
-    while let current = next, depth < 1000 {
-      if settings.pins.contains(LazySettings.Pin(member: id, record: current)) { return true }
-      next = entry(current)?.parent
-      depth += 1
-    }
-    return false
-  }
 }

@@ -25,7 +25,7 @@ extension Member {
       writer.folds = mark
       try writer.joinConcurrent()
       try writer.add(edits, unseen: changed.union(changesToTake))
-      let commit = try writer.finish(changedByOthers: changed)
+      let commit = try writer.finish()
       return (commit, writer.wroteHead)
     }
     if foldsRedo, wroteHead { redoLog.rewind() }
@@ -72,7 +72,11 @@ extension Member {
   /// What loses is kept in the member's `Offline Sync Conflicts`. Of a member that this person may only read nothing is
   /// written: one of the versions shows until an editor's device has joined them.
   package func joinConcurrent() throws(VaultError) -> Commit {
-    guard mayWrite else { return Commit(counter: 0, changedByOthers: try refresh()) }
+    guard mayWrite else {
+      // Others' changes are in `changes` now, for whoever shows them.
+      _ = try refresh()
+      return Commit(counter: 0)
+    }
     return try commit([])
   }
 
@@ -307,16 +311,12 @@ struct CommitWriter {
   // MARK: Manifest and head
 
   /// - Parameter writesLearned: Whether what was learned from other devices alone is worth a head.
-  mutating func finish(
-    changedByOthers: Set<RecordID> = [], writesLearned: Bool = false
-  ) throws(VaultError) -> Commit {
+  mutating func finish(writesLearned: Bool = false) throws(VaultError) -> Commit {
     let current = heads.last(of: context.device.id)?.counter ?? 0
     guard
       !written.isEmpty || hasLateHeads || hasLinesToTell || writesLearned && !heads.learned.isEmpty
     else {
-      return Commit(
-        counter: current, items: items, changedByOthers: changedByOthers, failures: failures,
-        heldBack: heldBack)
+      return Commit(counter: current, items: items, failures: failures, heldBack: heldBack)
     }
     let entries = Array(written.values)
     // The head must be complete by itself, so it also takes what was learned from other devices.
@@ -330,9 +330,7 @@ struct CommitWriter {
     let replaced = member.findDisplaced(afterWriting: entries)
     member.noteChanges(joined.union(replaced))
     return Commit(
-      counter: counter, entries: entries, items: items,
-      changedByOthers: changedByOthers.union(joined).union(replaced), joined: joined,
-      failures: failures, heldBack: heldBack)
+      counter: counter, entries: entries, items: items, failures: failures, heldBack: heldBack)
   }
 
   /// Writes a head with what was learned from other devices, and nothing else that is new.

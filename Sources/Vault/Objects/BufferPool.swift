@@ -43,13 +43,4 @@ package final class BufferPool: Sendable {
     }
     if !isKept { base.deallocate() }
   }
-
-  /// Runs `body` with a buffer of the pool.
-  package func withBuffer<Value, Failure: Error>(
-    _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Value
-  ) throws(Failure) -> Value {
-    let buffer = take()
-    defer { put(buffer) }
-    return try body(buffer)
-  }
 }

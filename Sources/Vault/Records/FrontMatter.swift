@@ -49,11 +49,6 @@ package struct FrontMatter: Hashable, Sendable {
     }
   }
 
-  /// The fields without those every type of record has.
-  package var otherFields: [Field] {
-    fields.filter { !["type", "date", "provider", "tags"].contains($0.name) }
-  }
-
   private func text(_ name: String) -> String { self[name]?.plainText ?? "" }
 }
 

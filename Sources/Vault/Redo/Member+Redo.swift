@@ -65,14 +65,14 @@ extension Member {
     // Nobody may bring in any more what a person did who may not write now.
     guard mayWrite else { return true }
     let objects = entries.flatMap(\.record.objects)
-    let commit = try withWriter { (commit, changed) throws(VaultError) -> Commit? in
+    let commit = try withWriter { (commit, _) throws(VaultError) -> Commit? in
       guard commit.redone(of: writer) < last.sequence else { return nil }
       let uses = try stage(objects)
       defer { withExtendedLifetime(uses) {} }
       try commit.joinConcurrent()
       try commit.add(last.record.edits.map { RecordEdit($0) })
       commit.folds = Head.Redone(writer: writer, sequence: last.sequence)
-      return try commit.finish(changedByOthers: changed)
+      return try commit.finish()
     }
     noteChanges(Set(commit?.entries.map(\.record) ?? []))
     return true

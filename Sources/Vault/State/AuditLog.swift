@@ -43,7 +43,6 @@ package final class AuditLog: Sendable {
   static let segmentEventLimit = 1024
   /// `flushIfDue` writes when the oldest event waits this long.
   static let flushIntervalMilliseconds: UInt64 = 60_000
-  private static let segmentLimit = SignedFiles.sizeLimit
 
   let context: VaultContext
   private let pending = Guarded(Pending())

@@ -44,7 +44,8 @@ extension Member {
         result.thinned += past.gone
         if past.isAging { result.aging.insert(record) }
       }
-      noteChanges(changed.union(try writer.finish().joined))
+      _ = try writer.finish()
+      noteChanges(changed)
       return result
     }
     var names: Set<ContentDigest> = []

@@ -9,7 +9,6 @@ import struct FoundationEssentials.Data
 package struct AgreementKey: ~Copyable, Sendable {
   /// Of the private key: the seed of which the keys of both algorithms are derived.
   package static let privateSize = 32
-  package static let publicSize = 1_216
   /// Of what `agree` gives to be sent.
   static let encapsulatedSize = 1_120
 

@@ -101,9 +101,6 @@ package struct Manifest: Sendable {
     return (entries + others.values.joined()).filter { late[$0.revision] != nil }
   }
 
-  /// Whether there are any. O(1).
-  package var hasLateEntries: Bool { !late.isEmpty }
-
   package func isLate(_ entry: RecordEntry) -> Bool { !late.isEmpty && late[entry.revision] != nil }
 
   /// Whether applying the entry would change anything.
@@ -220,7 +217,7 @@ package struct Manifest: Sendable {
   }
 
   /// Every entry that no other one of its record dominates, in the order of a checkpoint.
-  private var sortedEntries: [RecordEntry] {
+  package var sortedEntries: [RecordEntry] {
     (entries + others.values.joined()).sorted {
       ($0.record, $0.revision) < ($1.record, $1.revision)
     }
@@ -237,13 +234,4 @@ package struct Manifest: Sendable {
     return joined.sortedEntries == wanted ? additions : nil
   }
 
-  /// All entries as the segments of a checkpoint: sorted by record, and cut as
-  /// `Docs/Format.md` section 9 says.
-  package func checkpoint() -> [Segment] {
-    let all = sortedEntries
-    let step = Limits.checkpointSegmentEntries
-    return stride(from: 0, to: all.count, by: step).map {
-      Segment(entries: Array(all[$0..<min($0 + step, all.count)]))
-    }
-  }
 }

@@ -18,12 +18,6 @@ package enum MountTable {
   /// The type under which every Kinvault mount is listed.
   package static let vaultType = "fuse.kinvault"
 
-  /// Every Kinvault mount in the order of mounting.
-  package static func vaultMounts() throws(MountError) -> [(mountpoint: FilePath, vault: FilePath)]
-  {
-    try load().filter { $0.type == vaultType }.map { ($0.mountpoint, $0.source) }
-  }
-
   /// Whether a Kinvault mount is the topmost mount at this path, which must be absolute and without links.
   package static func isVaultMount(_ path: FilePath) throws(MountError) -> Bool {
     try entry(at: path)?.type == vaultType

@@ -32,11 +32,6 @@ package enum MountRegistry {
     }
   }
 
-  /// The mounts of every vault whose state lies under `stateRoot`.
-  package static func allRunningMounts(stateRoot: FilePath) -> [RunningMount] {
-    entries(in: stateRoot).flatMap { runningMounts(stateFolder: stateRoot.appending($0)) }
-  }
-
   /// Notes a mount of this process until the entry is removed or the process ends.
   static func register(_ mount: RunningMount, stateFolder: FilePath) throws(MountError)
     -> Registration

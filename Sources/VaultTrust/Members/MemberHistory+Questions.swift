@@ -107,15 +107,6 @@ extension MemberHistory {
     return found
   }
 
-  /// The files of wraps that links name which may count.
-  package var wrapFiles: Set<FileHash> {
-    var files: Set<FileHash> = []
-    for number in graph.ids.indices where verdicts[number] != .noPlace {
-      files.formUnion(graph.links[number].wraps.map(\.file))
-    }
-    return files
-  }
-
   /// The links that count, and what these follow.
   package var counting: Set<StatementID> { past { $0 == .counts } }
 

@@ -14,7 +14,6 @@ enum Terminal {
 
   static var isOutputTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
   static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
-  static var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
   /// The width of a terminal in columns; nil where the output is no terminal.
   static func width(of descriptor: Int32) -> Int? {
