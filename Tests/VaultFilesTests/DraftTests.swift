@@ -48,7 +48,7 @@ extension Draft {
 @Suite struct DraftTests {
   static func resources(_ chunkSize: Int) -> Draft.Resources {
     Draft.Resources(
-      pool: BufferPool(chunkSize: chunkSize), sealing: SealingPool(limit: 2),
+      pool: ChunkMemory(chunkSize: chunkSize), sealing: SealingPool(limit: 2),
       layout: ChunkLayout(chunkSize: chunkSize))
   }
 

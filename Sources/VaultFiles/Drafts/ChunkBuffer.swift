@@ -7,16 +7,16 @@ import Glibc
 final class ChunkBuffer: @unchecked Sendable {
   // Protected by the lock of the draft it belongs to; while its chunk is being sealed nobody changes it.
 
-  private var block: BufferPool.Block
+  private var block: ChunkMemory.Block
   private(set) var count = 0
   /// Whether every write so far began where the one before ended.
   private(set) var isSequential = true
   /// When it was last changed, in ticks of its draft.
   var lastUse: UInt64 = 0
-  private let pool: BufferPool
+  private let pool: ChunkMemory
 
   /// A buffer with room for at least `capacity` bytes.
-  init(capacity: Int, pool: BufferPool) {
+  init(capacity: Int, pool: ChunkMemory) {
     self.pool = pool
     block = pool.take(capacity)
   }

@@ -3,7 +3,7 @@ import Threads
 /// Bounds the content of all drafts that is in memory and not sealed: whoever is about to write first has the oldest sealed
 /// while there is too much.
 final class DirtyBudget: Sendable {
-  private let pool: BufferPool
+  private let pool: ChunkMemory
   private let limit: Int
   private struct Entry {
     // A file that nothing leads to any more takes its draft with it.
@@ -17,7 +17,7 @@ final class DirtyBudget: Sendable {
   }
   private let state = Guarded(State())
 
-  init(pool: BufferPool, limit: Int) {
+  init(pool: ChunkMemory, limit: Int) {
     self.pool = pool
     self.limit = limit
   }

@@ -18,7 +18,7 @@ final class Draft: Sendable {
 
   /// What drafts of one mount share.
   struct Resources: Sendable {
-    let pool: BufferPool
+    let pool: ChunkMemory
     let sealing: SealingPool
     var layout = ChunkLayout.format
   }

@@ -132,7 +132,7 @@ struct DraftState {
   /// Writes bytes, making the file longer where needed. Returns the chunks that this made full by
   /// sequential writing: the ones to hand to a worker.
   mutating func write(
-    _ bytes: UnsafeRawBufferPointer, at offset: UInt64, pool: BufferPool
+    _ bytes: UnsafeRawBufferPointer, at offset: UInt64, pool: ChunkMemory
   ) -> [Int] {
     let end = offset + UInt64(bytes.count)
     if end > size { grow(to: end) }
@@ -148,7 +148,7 @@ struct DraftState {
   }
 
   private mutating func bufferToChange(
-    _ index: Int, capacity: Int, pool: BufferPool
+    _ index: Int, capacity: Int, pool: ChunkMemory
   ) -> ChunkBuffer {
     let buffer: ChunkBuffer
     switch chunks[index] {

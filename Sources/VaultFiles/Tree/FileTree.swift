@@ -14,7 +14,7 @@ import VaultModel
 /// 3. `Draft.content` of one file (two drafts are never locked at once).
 /// 4. `FileTree.state`, the tree lock: names, attributes, what is pending. Held for memory accesses only: no
 ///    I/O, no decryption and no waiting happens under it.
-/// 5. Leaves, which call nothing: `DirtyBudget`, `BufferPool`, `SealingPool`, `SealTicket`, `StagedObjects`,
+/// 5. Leaves, which call nothing: `DirtyBudget`, `ChunkMemory`, `SealingPool`, `SealTicket`, `StagedObjects`,
 ///    `CommitQueue`, `Committer`, and the locks inside module Vault.
 package final class FileTree: Sendable {
   /// The inode number of the top directory.
@@ -37,7 +37,7 @@ package final class FileTree: Sendable {
     self.vault = vault
     self.options = options
     committer = Committer()
-    let pool = BufferPool(chunkSize: ChunkLayout.format.chunkSize)
+    let pool = ChunkMemory(chunkSize: ChunkLayout.format.chunkSize)
     resources = Draft.Resources(pool: pool, sealing: SealingPool())
     budget = DirtyBudget(pool: pool, limit: options.dirtyByteLimit)
     state = Guarded(

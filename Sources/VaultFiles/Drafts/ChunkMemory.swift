@@ -3,7 +3,7 @@ import Threads
 
 /// Memory for chunk buffers: full-size ones are kept and used again, small ones come from malloc in the size
 /// needed. Counts what is out.
-final class BufferPool: Sendable {
+final class ChunkMemory: Sendable {
   /// Memory that one buffer has, or nobody.
   struct Block: @unchecked Sendable {
     // Whoever has it protects what is in it: the pool, or one `ChunkBuffer`.
