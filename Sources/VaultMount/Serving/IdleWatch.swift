@@ -1,10 +1,12 @@
 import Glibc
+import Threads
 
 /// Ends a mount that nobody uses.
 enum IdleWatch {
   /// Looks every second or oftener, on a thread of its own, until the mount has ended.
   static func start(for mount: Mount, timeout: Duration) {
-    _ = MountThread { run(mount, timeout: timeout) }
+    let isStarted = SystemThread.detach { run(mount, timeout: timeout) }
+    precondition(isStarted, "no thread can be started")
   }
 
   private static func run(_ mount: Mount, timeout: Duration) {

@@ -1,4 +1,5 @@
 import SystemPackage
+import Threads
 import VaultFiles
 
 /// A mount's whole life in a process of its own, for the command line.
@@ -17,7 +18,8 @@ package enum MountService {
     OpenFileLimit.raise()
     let mount = try Mount.start(
       tree: tree, at: mountpoint, vault: vault, stateFolder: stateFolder, options: options)
-    _ = MountThread { mount.requestEnd(.signalled(EndSignals.wait())) }
+    let isStarted = SystemThread.detach { mount.requestEnd(.signalled(EndSignals.wait())) }
+    precondition(isStarted, "no thread can be started")
     ready(mount)
     return try mount.waitUntilEnded(closing: closing)
   }

@@ -3,22 +3,18 @@ import Glibc
 import Synchronization
 import Threads
 
-/// A thread of the operating system that runs one closure and can be waited for.
+/// A `SystemThread` that can be waited for, more than once, and interrupted.
 final class MountThread: Sendable {
   private let handle: Guarded<pthread_t?>
   private let body: Body
 
   /// Starts a thread. Running out of threads is a broken invariant here: the mount has only just begun.
   init(_ run: @escaping @Sendable () -> Void) {
-    var thread = pthread_t()
-    body = Body(run)
-    let status = pthread_create(
-      &thread, nil,
-      { context in
-        if let context { Unmanaged<Body>.fromOpaque(context).takeRetainedValue().runOnce() }
-        return nil
-      }, Unmanaged.passRetained(body).toOpaque())
-    guard status == 0 else { preconditionFailure("no thread: \(status)") }
+    let body = Body(run)
+    guard let thread = SystemThread.start({ body.runOnce() }) else {
+      preconditionFailure("no thread can be started")
+    }
+    self.body = body
     handle = Guarded(thread)
   }
 
