@@ -3,8 +3,8 @@ import Synchronization
 import VaultModel
 
 /// A store that somebody has filled: it shows so many closings of a person, of 1 MiB each.
-final class HeavyStore: BlobStore {
-  private let inner: any BlobStore
+final class HeavyStore: WrappingStore {
+  let inner: any BlobStore
   private let fileCount: Int
   private let person: String
   private let reads = Mutex(0)
@@ -51,22 +51,4 @@ final class HeavyStore: BlobStore {
     reads.withLock { $0 += 1 }
     return Array(repeating: 7, count: Self.size)
   }
-
-  func read(_ path: BlobPath, at offset: UInt64, count: Int) throws(BlobStoreError) -> [UInt8] {
-    try inner.read(path, at: offset, count: count)
-  }
-
-  func size(of path: BlobPath) throws(BlobStoreError) -> UInt64? { try inner.size(of: path) }
-
-  func put(
-    _ path: BlobPath, _ bytes: UnsafeRawBufferPointer, _ condition: PutCondition
-  ) throws(BlobStoreError) {
-    try inner.put(path, bytes, condition)
-  }
-
-  var decidesRaces: Bool { inner.decidesRaces }
-
-  func remove(_ path: BlobPath) throws(BlobStoreError) { try inner.remove(path) }
-
-  func flush() throws(BlobStoreError) { try inner.flush() }
 }

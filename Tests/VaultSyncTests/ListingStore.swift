@@ -1,11 +1,11 @@
 import BlobStore
 
 /// A store whose lists someone else writes.
-final class ListingStore: BlobStore {
+final class ListingStore: WrappingStore {
   typealias Forge =
     @Sendable (BlobPath, [BlobEntry]) throws(BlobStoreError) -> [BlobEntry]
 
-  private let inner: any BlobStore
+  let inner: any BlobStore
   private let forge: Forge
 
   init(_ inner: any BlobStore, forge: @escaping Forge) {
@@ -16,26 +16,4 @@ final class ListingStore: BlobStore {
   func list(_ folder: BlobPath) throws(BlobStoreError) -> [BlobEntry] {
     try forge(folder, try inner.list(folder))
   }
-
-  func read(_ path: BlobPath, limit: Int) throws(BlobStoreError) -> [UInt8] {
-    try inner.read(path, limit: limit)
-  }
-
-  func read(_ path: BlobPath, at offset: UInt64, count: Int) throws(BlobStoreError) -> [UInt8] {
-    try inner.read(path, at: offset, count: count)
-  }
-
-  func size(of path: BlobPath) throws(BlobStoreError) -> UInt64? { try inner.size(of: path) }
-
-  func put(
-    _ path: BlobPath, _ bytes: UnsafeRawBufferPointer, _ condition: PutCondition
-  ) throws(BlobStoreError) {
-    try inner.put(path, bytes, condition)
-  }
-
-  var decidesRaces: Bool { inner.decidesRaces }
-
-  func remove(_ path: BlobPath) throws(BlobStoreError) { try inner.remove(path) }
-
-  func flush() throws(BlobStoreError) { try inner.flush() }
 }
