@@ -165,6 +165,7 @@ final class RcloneProgram: Sendable {
       var error: String
     }
     if reply.status == 404 { return .notFound(path: path.string) }
+    // What is no such document is told as it is.
     let text = (try? JSONDecoder().decode(Failure.self, from: Data(reply.body)))?.error
     return .programFailed(
       program: "rclone",

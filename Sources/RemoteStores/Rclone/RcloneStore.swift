@@ -201,6 +201,7 @@ package final class RcloneStore: BlobStore {
     var page = WalkPage(found: [], unvisited: [])
     let folder = position.folder
     for item in try items(in: folder, recurse: true) where !item.isFolder {
+      // A name that no vault has is handed on as one.
       let path = try? BlobPath(parsing: item.path)
       let isBelow = folder.isRoot || item.path.hasPrefix("\(folder)/")
       page.found.append(

@@ -61,6 +61,7 @@ package struct SharedAWSFiles: Sendable {
     } else {
       return [:]
     }
+    // Mostly there is none. Of one that cannot be read the store says that there are no credentials.
     guard let file = try? FileDescriptor.open(path, .readOnly) else { return [:] }
     defer { try? file.close() }
     var bytes = [UInt8](repeating: 0, count: 256 << 10)

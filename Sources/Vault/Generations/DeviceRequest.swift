@@ -66,6 +66,7 @@ extension Vault {
         let body = try DeviceRequestBody.load(device, person: person, files: files)
         let path = VaultPath.deviceRequest(person, device)
         let plain = try files.open(body.sealed, with: key, .request, path, counter: 0)
+        // As good as one of somebody else.
         guard let said = try? DeviceRequest(decoding: plain) else { continue }
         requests.append(
           RequestingDevice(id: device, name: said.deviceName, kind: said.deviceKind, body: body))

@@ -84,6 +84,7 @@ package final class LazyChunks: Sendable {
     } catch {
       guard case .away = error else { throw error }
       for name in names.dropFirst() {
+        // The failure that counts is that of the first name, which is thrown.
         guard let file = try? source.fetch(name, of: objects.member) else { continue }
         return (name, file)
       }

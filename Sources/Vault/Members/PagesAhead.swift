@@ -43,6 +43,7 @@ final class PagesAhead: Sendable {
 
   private func read(_ digests: [ContentDigest], from first: Int, by step: Int) {
     for position in stride(from: first, to: digests.count, by: step) {
+      // Whoever asks for the page reads it again, and is told.
       guard let page = try? member.loadPage(digests[position]) else { continue }
       pages.withLock { $0[digests[position]] = page }
     }

@@ -194,6 +194,7 @@ extension ObjectStore {
       _ = try content(kind, at: path(of: place.name), place)
       return true
     } catch {
+      // Whatever is wrong with it: a good copy takes its place.
       return false
     }
   }

@@ -290,6 +290,7 @@ extension ObjectStore {
       guard announcements != announced.read else { return }
       announced = AnnouncedObjects()
       for digest in announcements {
+        // Nor is anything kept or removed for one that is damaged: the check says so.
         guard let bytes = try? content(digest, kind: .announcement),
           let announcement = try? Announcement(decoding: bytes)
         else { continue }

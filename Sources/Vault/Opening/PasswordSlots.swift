@@ -131,6 +131,7 @@ extension Vault {
         of: slot, path: state.describe("slot"))
       return true
     } catch {
+      // The password is asked for then, and unlocking says what is wrong with the slot.
       return false
     }
   }

@@ -111,6 +111,7 @@ package struct PlainExport {
   ) throws(PlainFileError) {
     let children = member.children(of: record).sorted { $0.title < $1.title }
     let exceptions = VisibleNames.exceptions(among: children) { name in
+      // What keeps it from being looked at is told by whoever writes there.
       (try? folder.file(name).status()) != nil
     }
     for child in children {

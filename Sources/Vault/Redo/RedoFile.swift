@@ -65,6 +65,7 @@ enum RedoFile {
     let sequence = number(file[(start + 8)..<(start + 16)])
     let sealed = SealedValue(
       nonce: Array(file[(start + 24)..<body]), ciphertext: Array(file[body..<body + length]))
+    // What a power cut has torn, or something else, ends the file: what stands before it counts.
     guard
       let plain = try? epoch.registerKey.open(
         sealed, label: .redo, path: path, counter: sequence),

@@ -70,6 +70,7 @@ extension Vault {
         body.sealed, with: key, .introduction, .introduction(other), counter: 0)
       return true
     } catch {
+      // Anybody can put a file there: it is an answer if it opens.
       return false
     }
   }

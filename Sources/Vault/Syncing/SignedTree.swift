@@ -219,6 +219,7 @@ package struct SignedTree: Sendable {
     do throws(VaultError) {
       return try holding(path, bytes).load(path).decode(HeadFile.init(decoding:))
     } catch {
+      // What is no head says nothing; `verify` says what is wrong with it.
       return nil
     }
   }

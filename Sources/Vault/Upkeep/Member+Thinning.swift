@@ -75,6 +75,7 @@ extension Member {
 
   /// Whether no other device is known; nil while that cannot be told.
   private var isOnlyDevice: Bool? {
+    // Nothing is removed then; the next look at the vault meets the same failure, and says so.
     do throws(VaultError) { try context.reloadPeople() } catch { return nil }
     return context.people.deviceCount == 1
   }

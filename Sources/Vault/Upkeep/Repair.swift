@@ -194,6 +194,7 @@ extension Member {
       do throws(VaultError) {
         guard try objects.kind(of: object.0) == .record else { continue }
         let (digest, bytes) = try objects.opened(object.0, kind: .record)
+        // It opens and is none that this version knows: nothing can be built on it.
         guard let revision = try? RecordRevision(decoding: bytes) else { continue }
         found.append(
           FoundRevisions.Found(

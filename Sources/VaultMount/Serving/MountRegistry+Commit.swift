@@ -60,6 +60,7 @@ extension MountRegistry {
       }
       return number == 0 ? .done : .failed(errno: number)
     } catch {
+      // The caller names a mount that does not answer.
       return .silent
     }
   }

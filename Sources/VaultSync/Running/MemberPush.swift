@@ -68,6 +68,7 @@ struct MemberPush {
     var waiting = [entry.revision]
     var passed: Set<ContentDigest> = []
     while let name = waiting.popLast() {
+      // For a report only, and as far as can be read.
       guard passed.insert(name).inserted, let revision = try? member.revision(name) else {
         continue
       }
@@ -171,6 +172,7 @@ struct MemberPush {
       $0.version.compare(to: entry.version) == .dominates
     }
     guard isReplacedThere || isReplaced(entry) else { return false }
+    // What cannot be told is told when it is to be sent.
     do throws(VaultError) { return try !objects.isPresent(entry.revision) } catch { return false }
   }
 
@@ -266,6 +268,7 @@ struct MemberPush {
     // What was there from the beginning is to be replaced, whatever its counter: it is of a line that was taken over.
     if Digest.sha256(bytes) == judged.hash { return false }
     do throws(VaultError) { return try exchange.tree.verify(path, bytes).counter > counter } catch {
+      // One that does not hold is newer than nothing.
       return false
     }
   }

@@ -188,6 +188,7 @@ final class PullTransfer: ObjectTransfer {
       let file = session.elsewhere?.read(path, limit: ObjectStore.fileSizeLimit(of: kind))
     else { return nil }
     do throws(VaultError) { return try objects.authenticate(name, kind: kind, file: file) } catch {
+      // It has no good one either; a sync of it says so.
       return nil
     }
   }

@@ -34,6 +34,7 @@ final class PushTransfer: ObjectTransfer {
   func holds(_ revision: RecordRevision) -> Bool { coverage.holds(revision) }
 
   func peek(_ digest: ContentDigest, kind: ObjectKind) -> [UInt8]? {
+    // What is wrong with it is told when it is to be sent.
     try? objects.placedContent(digest, kind: kind)
   }
 

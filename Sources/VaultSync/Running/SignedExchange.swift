@@ -171,6 +171,7 @@ final class SignedExchange: Sendable {
       bytes = try session.home.store.read(
         BlobPath(path.string), limit: Limits.signedFileBytes)
     } catch {
+      // Nothing can be said of its writer; that it is broken is told.
       return false
     }
     return try keeping { () throws(VaultError) in try tree.isOfFormerWriter(path, bytes) }

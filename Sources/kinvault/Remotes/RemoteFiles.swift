@@ -27,6 +27,7 @@ final class RemoteFiles: ObjectSource {
   }
 
   func read(_ path: BlobPath, limit: Int) -> [UInt8]? {
+    // It is asked for what another remote has lost, which is told in any case.
     do throws(Unavailable) { return try fetch(path, limit: limit) } catch { return nil }
   }
 

@@ -77,6 +77,7 @@ struct SyncOutcome: Encodable {
     let (revoked, handedOver) = done.withLock { $0 }
     revocations = Self.describe(revoked, in: vault)
     if !handedOver.isEmpty {
+      // Without their names they are told by their ids.
       let people = try? PersonLookup(vault: vault)
       handOvers = handedOver.map { $0.text(in: vault, people) }
     }
@@ -85,6 +86,7 @@ struct SyncOutcome: Encodable {
   /// What was done by itself about who can read what, in words.
   private static func describe(_ done: [Revocation], in vault: Vault) -> [String] {
     guard !done.isEmpty else { return [] }
+    // Without their names they are told by their ids.
     let people = try? PersonLookup(vault: vault)
     return done.flatMap { revocation in
       let member = vault.member(revocation.member)?.name.string ?? revocation.member.shortHex
