@@ -45,7 +45,7 @@ package struct QuickSync: Sendable {
         session.memory.pendingCommitCount == 0
       else { return false }
       // Only an open vault takes that in.
-      guard try !keeping({ () throws(VaultError) in try home.state.hasRedoLeft() }) else {
+      guard try !keeping(try home.state.hasRedoLeft()) else {
         return false
       }
       // Whose files are to be left, only an open vault says.
@@ -55,7 +55,7 @@ package struct QuickSync: Sendable {
       var vault: VaultHeads?
       if !news.isEmpty {
         guard options.direction != .pull, !options.isDryRun else { return false }
-        vault = try keeping { () throws(VaultError) in try opening() }
+        vault = try keeping(try opening())
         guard vault != nil else { return false }
       }
       let exchange = try session.look(besides: local)

@@ -38,7 +38,7 @@ package struct RemoteSync: Sendable {
   package func run(
     progress: @escaping @Sendable (WorkProgress) -> Void = { _ in }
   ) throws(SyncError) -> SyncReport {
-    let vouching = try keeping { () throws(VaultError) in try vault.rememberedVouching() }
+    let vouching = try keeping(try vault.rememberedVouching())
     return try SyncRun(
       home: SyncHome(vault, vouching: vouching), remote: remote, name: name, options: options,
       elsewhere: elsewhere
@@ -81,7 +81,7 @@ package struct RemoteSync: Sendable {
     guard !copies.isEmpty, !options.isDryRun else { return false }
     for (path, above) in copies {
       guard case .head(let id, let device) = path, let member = vault.member(id) else { continue }
-      try keeping { () throws(VaultError) in try member.part(from: device, above: above) }
+      try keeping(try member.part(from: device, above: above))
       session.note(.parted(path, name: vault.name(of: vault.device)))
     }
     return true

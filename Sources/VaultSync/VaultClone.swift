@@ -49,9 +49,7 @@ package enum VaultClone {
     try requireFree(store, for: description, called: name)
     var problems: [SyncProblem] = []
     let files = try readPeople(remote, &problems)
-    let tree = try keeping { () throws(VaultError) in
-      try SignedTree(vault: description.vault, store: store).adding(files)
-    }
+    let tree = try keeping(try SignedTree(vault: description.vault, store: store).adding(files))
     let personCount = tree.personCount
     let left =
       takesStrangers ? [:] : try Self.left(files, known, besides: store, strangersLimit)
@@ -113,14 +111,13 @@ package enum VaultClone {
     _ remote: any BlobStore, _ problems: inout [SyncProblem]
   ) throws(SyncError) -> [VaultPath: [UInt8]] {
     var paths: [VaultPath] = []
-    try asking { () throws(BlobStoreError) in
+    try asking(
       try remote.walk(under: "people", depth: 6, limit: RemoteLook.nameLimit) { path, entry in
         if let path, entry.kind == .blob, let known = VaultPath(parsing: path.string) {
           paths.append(known)
         }
         return .goOn
-      }
-    }
+      })
     var files: [VaultPath: [UInt8]] = [:]
     let unverified = UnverifiedBytes()
     for path in paths {

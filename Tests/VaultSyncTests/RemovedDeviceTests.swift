@@ -129,9 +129,8 @@ import VaultTrust
         path,
         owner.context.signedFiles.statement(.head, body.encoded()) { device.signingKey.sign($0) })
       #expect(throws: VaultError.self) {
-        try HeadFile.load(
-          emma.id, device.id, files: owner.context.signedFiles, people: owner.context.people,
-          links: emma.register.links)
+        try HeadJudges(people: owner.context.people, links: emma.register.links)
+          .judge(device.id, in: owner.context.signedFiles).requireCounting()
       }
     }
   }

@@ -53,7 +53,7 @@ import VaultTrust
     #expect(vault.context.removal == nil)
     #expect(try vault.context.ownCertificate().id == own.id)
     let tree = try SignedTree(vault: vault.id, store: adults.ben.store)
-    #expect(!tree.isFormer(vault.device))
+    #expect(!tree.people.isFormer(vault.device))
     #expect(tree.removal(of: vault.device, from: vault.person) == nil)
     // He goes on, and nothing of what he wrote is lost.
     try adults.ben.write("Visit")

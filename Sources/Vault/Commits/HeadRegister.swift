@@ -61,9 +61,10 @@ struct HeadRegister: Sendable {
     _ device: DeviceID, files: SignedFiles, people: People, links: MemberLinks? = nil
   ) throws(VaultError) -> LoadedHead {
     let path = path(of: device)
-    let links = links ?? self.links
-    let (body, hash) = try HeadFile.load(
-      member, device, files: files, people: people, links: links)
+    let judged = try HeadJudges(people: people, links: links ?? self.links)
+      .judge(device, in: files)
+    try judged.requireCounting()
+    let (body, hash) = (judged.body, judged.hash)
     guard let epoch = keys.epoch(body.epoch) else {
       throw .damaged(
         path: path.string,
@@ -131,74 +132,5 @@ struct HeadRegister: Sendable {
       try store.barrier()
       try store.renameDurably(temporary, to: final)
     }
-  }
-}
-
-extension HeadFile {
-  /// A device's head as far as it can be verified without the member's keys, and the hash of its file.
-  ///
-  /// - Throws: `missing`; `damaged` when it is another's, its signature does not hold, or its device or person
-  ///   may not write this member; `signedByRemovedDevice`.
-  static func load(
-    _ member: MemberID, _ device: DeviceID, files: SignedFiles, people: People, links: MemberLinks
-  ) throws(VaultError) -> (HeadFile, FileHash) {
-    let path = VaultPath.head(member, device).string
-    let (body, hash) = try loadOfAnyone(member, device, files: files, people: people)
-    switch people.trust.verdict(on: body, in: links.trust, current: nil) {
-    case .counts, .late, .takenOver: return (body, hash)
-    case .waiting(let id):
-      throw .damaged(
-        path: path, reason: "what it builds on (\(id.shortHex)) has not come yet")
-    case .former where people.trust.device(body.certificate) == .former:
-      throw .signedByRemovedDevice(path: path)
-    case .former:
-      throw .damaged(path: path, reason: "its person may not write this member any more")
-    case .reader, .stranger:
-      throw .damaged(path: path, reason: "its person may not write this member")
-    case .broken(let error): throw .damaged(path: path, reason: "\(error)")
-    }
-  }
-
-  /// Whether the head is of someone who could write the member once and may no more: it counts for nothing, and nobody is
-  /// to be blamed for it.
-  static func isOfFormerWriter(
-    _ member: MemberID, _ device: DeviceID, files: SignedFiles, people: People, links: MemberLinks
-  ) throws(VaultError) -> Bool {
-    do throws(VaultError) {
-      let body = try loadOfAnyone(member, device, files: files, people: people).body
-      // That is said by itself.
-      if people.trust.device(body.certificate) == .former { return false }
-      switch people.trust.verdict(on: body, in: links.trust, current: nil) {
-      case .former: return true
-      case .reader, .stranger: return links.couldWrite(body.person)
-      default: return false
-      }
-    } catch {
-      switch error {
-      case .damaged, .missing, .signedByRemovedDevice: return false
-      default: throw error
-      }
-    }
-  }
-
-  /// `load` without asking what the device's person may do.
-  static func loadOfAnyone(
-    _ member: MemberID, _ device: DeviceID, files: SignedFiles, people: People
-  ) throws(VaultError) -> (body: HeadFile, hash: FileHash) {
-    let path = VaultPath.head(member, device)
-    let bytes = try storing { () throws(BlobStoreError) in
-      try files.store.read(BlobPath(path.string), limit: SignedFiles.sizeLimit)
-    }
-    do throws(TrustError) {
-      if let body = try people.trust.head(decoding: bytes) {
-        guard body.member == member, body.device == device else {
-          throw .contradiction("it belongs elsewhere")
-        }
-        return (body, Digest.sha256(bytes))
-      }
-    } catch {
-      throw .damaged(path: path.string, reason: "\(error)")
-    }
-    throw .damaged(path: path.string, reason: "its device is not certified")
   }
 }

@@ -479,8 +479,8 @@ extension Member {
 
   private func isOfFormerWriter(_ path: VaultPath) throws(VaultError) -> Bool {
     guard case .head(_, let device) = path else { return false }
-    return try HeadFile.isOfFormerWriter(
-      id, device, files: context.signedFiles, people: context.people, links: register.links)
+    return try HeadJudges(people: context.people, links: register.links)
+      .isOfFormerWriter(device, in: context.signedFiles)
   }
 
   private func compareWithWatermarks(

@@ -48,9 +48,6 @@ package struct SignedTree: Sendable {
     people = try People.load(store: store, files: files, memory: memory)
   }
 
-  /// Whether the device was left out by whoever certified it: what it signs counts no more.
-  package func isFormer(_ device: DeviceID) -> Bool { people.isFormer(device) }
-
   /// When the person removed the device, in milliseconds since 1970; nil if they did not.
   package func removal(of device: DeviceID, from person: PersonID) -> UInt64? {
     people[person]?.removal(of: device)
@@ -125,9 +122,9 @@ package struct SignedTree: Sendable {
     case .memberRoot(let member):
       _ = try MemberRoot.load(member, files: files, people: people)
     case .head(let member, let device):
-      let (body, _) = try HeadFile.load(
-        member, device, files: files, people: people, links: links(of: member))
-      return SignedFacts(counter: body.counter, hash: hash, previous: body.previous)
+      let head = try judge(member, device, in: files)
+      try head.requireCounting()
+      return SignedFacts(head)
     case .auditSegment(let device, let first):
       try AuditSegmentBody.load(device, first: first, files: files, people: people)
     case .vault, .object:
@@ -221,21 +218,6 @@ package struct SignedTree: Sendable {
     } catch {
       // What is no head says nothing; `verify` says what is wrong with it.
       return nil
-    }
-  }
-
-  /// Whether the head is of someone who could write the member once and may no more: it counts for nothing, and
-  /// nobody is to be blamed for it.
-  package func isOfFormerWriter(_ path: VaultPath, _ bytes: [UInt8]) throws(VaultError) -> Bool {
-    guard case .head(let member, let device) = path else { return false }
-    do throws(VaultError) {
-      return try HeadFile.isOfFormerWriter(
-        member, device, files: holding(path, bytes), people: people, links: links(of: member))
-    } catch {
-      switch error {
-      case .damaged, .missing, .signedByRemovedDevice: return false
-      default: throw error
-      }
     }
   }
 

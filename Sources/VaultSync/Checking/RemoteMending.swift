@@ -35,9 +35,8 @@ package struct RemoteMending: Sendable {
     var given: Set<String> = []
     // What was missing may name more that is missing.
     for round in 0..<Self.roundLimit {
-      report.problems = try keeping { () throws(VaultError) in
-        try vault.check(readsData: readsData && round == 0, progress: progress).problems
-      }
+      report.problems = try keeping(
+        try vault.check(readsData: readsData && round == 0, progress: progress).problems)
       let broken = report.problems.filter { $0.kind == .missing || $0.kind == .damaged }
         .map(\.path)
       var isMended = false

@@ -50,12 +50,26 @@ package enum SyncError: Error {
   }
 }
 
-/// Runs a call of the remote.
+/// What a call of the remote gives.
+func asking<Value>(
+  _ value: @autoclosure () throws(BlobStoreError) -> Value
+) throws(SyncError) -> Value {
+  do { return try value() } catch { throw .remote(error) }
+}
+
+/// What a call of the vault gives.
+func keeping<Value>(
+  _ value: @autoclosure () throws(VaultError) -> Value
+) throws(SyncError) -> Value {
+  do { return try value() } catch { throw .vault(error) }
+}
+
+/// Runs calls of the remote.
 func asking<Value>(_ body: () throws(BlobStoreError) -> Value) throws(SyncError) -> Value {
   do { return try body() } catch { throw .remote(error) }
 }
 
-/// Runs a call of the vault.
+/// Runs calls of the vault.
 func keeping<Value>(_ body: () throws(VaultError) -> Value) throws(SyncError) -> Value {
   do { return try body() } catch { throw .vault(error) }
 }

@@ -50,7 +50,7 @@ struct AuditSync {
     }
     if session.options.isDryRun { return }
     let files = taken
-    try keeping { () throws(VaultError) in try vault.place(files) }
+    try keeping(try vault.place(files))
   }
 
   /// Whether the log is of somebody whose files are carried: a stranger's is left, and of whom nothing is here nothing is

@@ -113,9 +113,7 @@ struct MemberPull {
   }
 
   private func isClosed(_ path: VaultPath, _ bytes: [UInt8]) throws(SyncError) -> Bool {
-    try keeping { () throws(VaultError) in
-      try member.isClosed(path, bytes, in: exchange.tree)
-    }
+    try keeping(try member.isClosed(path, bytes, in: exchange.tree))
   }
 
   /// Leaves late heads out that others have taken over: what they name may be gone.
@@ -185,9 +183,7 @@ struct MemberPull {
     var result: [Incoming] = []
     for one in incoming {
       let path = VaultPath.head(member.id, one.head.device)
-      let kinship = try keeping { () throws(VaultError) in
-        try known.kinship(of: one.head, segments: one.lineages)
-      }
+      let kinship = try keeping(try known.kinship(of: one.head, segments: one.lineages))
       switch kinship {
       case .known: continue
       case .followed:

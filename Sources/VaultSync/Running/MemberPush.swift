@@ -68,7 +68,6 @@ struct MemberPush {
     var waiting = [entry.revision]
     var passed: Set<ContentDigest> = []
     while let name = waiting.popLast() {
-      // For a report only, and as far as can be read.
       guard passed.insert(name).inserted, let revision = try? member.revision(name) else {
         continue
       }
@@ -172,7 +171,6 @@ struct MemberPush {
       $0.version.compare(to: entry.version) == .dominates
     }
     guard isReplacedThere || isReplaced(entry) else { return false }
-    // What cannot be told is told when it is to be sent.
     do throws(VaultError) { return try !objects.isPresent(entry.revision) } catch { return false }
   }
 
@@ -214,7 +212,7 @@ struct MemberPush {
   private func bringEverything(
     _ heads: [OpenedHead], _ packs: PackWriter
   ) throws(SyncError) -> [OpenedHead] {
-    let listed = try keeping { () throws(VaultError) in try objects.listed() }
+    let listed = try keeping(try objects.listed())
     let there = try ObjectListing.load(member.id, session: session)
     let missing = listed.filter { there[$0.name] != $0.byteCount }.map(\.name)
     let names = Set(listed.map(\.name))
@@ -267,9 +265,9 @@ struct MemberPush {
     }
     // What was there from the beginning is to be replaced, whatever its counter: it is of a line that was taken over.
     if Digest.sha256(bytes) == judged.hash { return false }
-    do throws(VaultError) { return try exchange.tree.verify(path, bytes).counter > counter } catch {
-      // One that does not hold is newer than nothing.
+    guard case .counts(let facts) = try keeping(try exchange.tree.verdict(on: path, bytes)) else {
       return false
     }
+    return facts.counter > counter
   }
 }

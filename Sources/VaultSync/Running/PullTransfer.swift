@@ -93,7 +93,7 @@ final class PullTransfer: ObjectTransfer {
     }
     for digest in revisions.sorted() {
       let name = objects.name(of: digest, in: epoch)
-      try keeping { () throws(VaultError) in try objects.withdraw(name) }
+      try keeping(try objects.withdraw(name))
     }
   }
 

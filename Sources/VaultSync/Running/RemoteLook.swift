@@ -109,7 +109,7 @@ struct RemoteLooking {
   private func requireBeginning() throws(SyncError) {
     let known: Set = ["people", "members", "audit"]
     let own = VaultPath.vault.string
-    let names = try asking { () throws(BlobStoreError) in try session.remote.list(.root) }
+    let names = try asking(try session.remote.list(.root))
     if let strange = names.first(where: { entry in
       // Hidden files are a system's own, or what an interrupted program left.
       !entry.name.hasPrefix(".") && !(entry.isFolder && known.contains(entry.name))

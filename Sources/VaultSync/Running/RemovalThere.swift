@@ -18,10 +18,10 @@ struct RemovalThere {
   func run() throws(SyncError) {
     guard let name = session.name, !session.options.isDryRun else { return }
     let list = RemoteRemovals(of: member.id, on: name, state: session.home.state)
-    let names = try keeping { () throws(VaultError) in try list.load() }
+    let names = try keeping(try list.load())
     // What was put or came again since is named by something.
     guard !names.isEmpty, isWholeThere,
-      let gone = try keeping({ () throws(VaultError) in try member.unneeded(names) })
+      let gone = try keeping(try member.unneeded(names))
     else { return }
     try forget(Set(names).subtracting(gone).sorted(), list)
     if !gone.isEmpty { try removePacks() }
@@ -31,7 +31,7 @@ struct RemovalThere {
       let batch = Array(gone[start..<min(start + Self.batchSize, gone.count)])
       try session.forEach(batch) { [self] (name) throws(SyncError) in
         let path = BlobPath(VaultPath.object(member.id, name).string)
-        try asking { () throws(BlobStoreError) in try session.remote.remove(path) }
+        try asking(try session.remote.remove(path))
       }
       try forget(batch, list)
     }
@@ -40,17 +40,17 @@ struct RemovalThere {
   /// A pack may hold what is removed, and nothing needs one.
   private func removePacks() throws(SyncError) {
     let folder = PackWriter.folder(of: member.id)
-    let entries = try asking { () throws(BlobStoreError) in try session.remote.list(folder) }
+    let entries = try asking(try session.remote.list(folder))
     for entry in entries where entry.kind == .blob && FileHash(hex: entry.name) != nil {
       let path = folder.appending(entry.name)
       if session.hasPutPack(path) { continue }
-      try asking { () throws(BlobStoreError) in try session.remote.remove(path) }
+      try asking(try session.remote.remove(path))
     }
   }
 
   private func forget(_ names: [ObjectName], _ list: RemoteRemovals) throws(SyncError) {
     if names.isEmpty { return }
-    try keeping { () throws(VaultError) in try list.remove(names) }
+    try keeping(try list.remove(names))
   }
 
   /// Whether every head on the remote that counts is of the current epoch and joined here, or was taken over by one that
@@ -85,7 +85,7 @@ struct RemovalThere {
   /// Whether the heads on the remote are those that were judged, and no others.
   private func areHeadsAsSeen() throws(SyncError) -> Bool {
     let folder = BlobPath("members/\(member.id.hex)/heads")
-    let entries = try asking { () throws(BlobStoreError) in try session.remote.list(folder) }
+    let entries = try asking(try session.remote.list(folder))
     let own = VaultPath.head(member.id, session.home.device)
     for entry in entries {
       guard let path = VaultPath(parsing: folder.appending(entry.name).string), path != own,

@@ -34,9 +34,7 @@ struct SealedCarry {
     }
     if session.options.isDryRun { return }
     let placed = heads
-    try keeping { () throws(VaultError) in
-      try vault.placeSealedHeads(of: member, placed)
-    }
+    try keeping(try vault.placeSealedHeads(of: member, placed))
   }
 
   /// - Returns: False when it cannot be had, which is noted.

@@ -3,215 +3,86 @@ import Vault
 import VaultModel
 import VaultTrust
 
-/// The signed files of both sides, verified: what each shows, and the bytes of what was read on the way.
-///
-/// Only what is new or changed on the remote, or not here, is read; of the rest this machine remembers what it was.
+/// What both sides show before anything of it is verified, and what of strangers is set aside.
+struct Sight: Sendable {
+  /// The remote, as if what is left of strangers were not there.
+  var look: RemoteLook
+  var local: LocalLook
+  /// What of strangers is taken, and what is left.
+  var cargo: Cargo
+}
+
+/// The signed files of both sides as `SignedJudging` has judged them.
+struct JudgedFiles: Sendable {
+  /// The tree as it would be with what the remote shows.
+  var tree: SignedTree
+  /// What is here, verified. A broken file has none, and is noted.
+  var here: [VaultPath: SignedFacts] = [:]
+  /// What the remote shows, verified.
+  var there: [VaultPath: RegisterState] = [:]
+  /// Files of the remote that are there and do not hold.
+  var broken: Set<VaultPath> = []
+  /// Files here that do not hold.
+  var brokenHere: Set<VaultPath> = []
+  /// Heads of people whose access was taken away: they count for nothing, and stand where they stand.
+  var former: Set<VaultPath> = []
+  /// Files of the remote that were not read, since there are too many that are news: nothing is said of them, nor done.
+  var unread: Set<VaultPath> = []
+  /// What was read of the remote on the way.
+  var bytes: [VaultPath: [UInt8]] = [:]
+  /// Of these, what those say that hold.
+  var facts: [VaultPath: SignedFacts] = [:]
+}
+
+/// What this machine knew of registers when a sync began to judge.
+struct KnownRegisters: Sendable {
+  /// The newest that it has seen anywhere.
+  let marks: [VaultPath: RegisterState]
+  /// What the remote showed or took before.
+  let shown: [VaultPath: RegisterState]
+
+  init(marks: Watermarks, shown: [VaultPath: RemoteMemory.Seen]) {
+    self.marks = Dictionary(
+      marks.marks.map { ($0.path, RegisterState(counter: $0.counter, hash: $0.hash)) },
+      uniquingKeysWith: { first, _ in first })
+    self.shown = shown.mapValues(\.state)
+  }
+}
+
+/// What a sync knows of the signed files of both sides once they are judged, and the plan for each: a value to be asked.
 final class SignedExchange: Sendable {
   let session: SyncSession
   let look: RemoteLook
   let local: LocalLook
-  /// What of strangers is taken, and what is left.
   let cargo: Cargo
-  /// The tree as it would be with what the remote shows.
-  let tree: SignedTree
-  /// What is here, verified. A broken file has none, and is noted.
-  let here: [VaultPath: SignedFacts]
-  /// What the remote shows, verified.
-  let there: [VaultPath: RegisterState]
-  /// What the remote showed or took before.
-  let shownBefore: [VaultPath: RegisterState]
-  /// Files of the remote that are there and do not hold.
-  let broken: Set<VaultPath>
-  /// Files of the remote that were not read, since there are too many that are news: nothing is said of them, nor done.
-  private let unread: Set<VaultPath>
-  /// Files here that do not hold.
-  let brokenHere: Set<VaultPath>
-  /// Heads of people whose access was taken away: they count for nothing, and stand where they stand.
-  let former: Set<VaultPath>
-  private let facts: [VaultPath: SignedFacts]
-  private let bytes: [VaultPath: [UInt8]]
-  private let marks: [VaultPath: RegisterState]
+  let judged: JudgedFiles
+  private let known: KnownRegisters
   private let device: DeviceID
   private let paths: [VaultPath.Owner: Set<VaultPath>]
+
+  var tree: SignedTree { judged.tree }
+  var here: [VaultPath: SignedFacts] { judged.here }
+  var there: [VaultPath: RegisterState] { judged.there }
+  var broken: Set<VaultPath> { judged.broken }
+  var former: Set<VaultPath> { judged.former }
+
+  /// What the remote showed or took before.
+  var shownBefore: [VaultPath: RegisterState] { known.shown }
 
   /// Whether this machine has become another device since: what that has signed cannot be judged by what was read here.
   var isOfFormerDevice: Bool { device != session.home.device }
 
-  /// - Parameter ownTree: The folder here.
-  init(
-    session: SyncSession, look: RemoteLook, local: LocalLook, tree ownTree: SignedTree,
-    cargo: Cargo
-  ) throws(SyncError) {
+  init(session: SyncSession, sight: Sight, judged: JudgedFiles, known: KnownRegisters) {
     self.session = session
-    let look = look.without(cargo.left, besides: local)
-    self.look = look
-    self.local = local
-    self.cargo = cargo
-    let home = session.home
-    device = home.device
-    let marks = try keeping { () throws(VaultError) in try home.state.watermarks() }
-    let memory = session.memory
-    shownBefore = memory.seen.mapValues(\.state)
+    (look, local, cargo) = (sight.look, sight.local, sight.cargo)
+    self.judged = judged
+    device = session.home.device
+    self.known = known
     var paths: [VaultPath.Owner: Set<VaultPath>] = [:]
     for path in local.files { paths[path.owner, default: []].insert(path) }
     for path in look.files.keys { paths[path.owner, default: []].insert(path) }
-    for path in shownBefore.keys where path.isHead { paths[path.owner, default: []].insert(path) }
+    for path in known.shown.keys where path.isHead { paths[path.owner, default: []].insert(path) }
     self.paths = paths
-    let stored = try Self.verify(
-      local.files.filter { !ownTree.isRetired($0) }, in: ownTree, session)
-    let changed = look.files.filter { path, entry in
-      // What is not here is read in any case: the rest may build on it.
-      if memory.seen[path]?.fingerprint != entry.fingerprint || !local.files.contains(path) {
-        return true
-      }
-      // Of two that differ one does not hold.
-      return path.isStatement && memory.seen[path]?.state.hash != stored.facts[path]?.hash
-    }
-    let known = local.files
-    let (bytes, unread) = try Self.read(
-      changed.map { path, entry in
-        (path: path, rank: (known.contains(path) ? 0 : 1, entry.size, path.string))
-      }.sorted { $0.rank < $1.rank }.map(\.path), cargo, session)
-    (self.bytes, self.unread) = (bytes, unread.union(cargo.left))
-    let read = bytes
-    let tree = try keeping { () throws(VaultError) in
-      read.isEmpty ? ownTree : try ownTree.adding(read)
-    }
-    self.tree = tree
-    brokenHere = stored.broken.filter { !tree.isRetired($0) }
-    var here = stored.facts.filter { !tree.isRetired($0.key) }
-    var former = stored.former.filter { !tree.isRetired($0) }
-    if read.keys.contains(where: { if case .link = $0 { true } else { false } }) {
-      // A new link may have taken access away from someone whose heads are here.
-      for path in here.keys where try Self.isOfFormerWriter(path, in: tree, session) {
-        here[path] = nil
-        former.insert(path)
-      }
-    }
-    self.here = here
-    var facts: [VaultPath: SignedFacts] = [:]
-    var there: [VaultPath: RegisterState] = [:]
-    var broken = Set(changed.keys)
-    for (path, entry) in look.files where !former.contains(path) || read[path] != nil {
-      if tree.isRetired(path) {
-        broken.remove(path)
-        guard read[path] != nil else { continue }
-        session.note(.removedDevice(path))
-        // So that it is told once.
-        session.remember {
-          $0.seen[path] = RemoteMemory.Seen(
-            fingerprint: entry.fingerprint,
-            state: RegisterState(counter: 0, hash: .zero))
-        }
-        continue
-      }
-      guard let bytes = read[path] else {
-        if !broken.contains(path) { there[path] = memory.seen[path]?.state }
-        continue
-      }
-      do throws(VaultError) {
-        let found = try tree.verify(path, bytes)
-        facts[path] = found
-        there[path] = RegisterState(counter: found.counter, hash: found.hash)
-        broken.remove(path)
-        former.remove(path)
-      } catch {
-        let isFormer = try keeping { () throws(VaultError) in
-          try tree.isOfFormerWriter(path, bytes)
-        }
-        guard isFormer else {
-          session.note(SyncProblem(error, there: path.string))
-          continue
-        }
-        former.insert(path)
-        broken.remove(path)
-      }
-    }
-    self.former = former
-    self.facts = facts
-    self.there = there
-    self.broken = broken
-    self.marks = Dictionary(
-      marks.marks.map { ($0.path, RegisterState(counter: $0.counter, hash: $0.hash)) },
-      uniquingKeysWith: { first, _ in first })
-    rememberShown()
-  }
-
-  private static func verify(
-    _ paths: Set<VaultPath>, in tree: SignedTree, _ session: SyncSession
-  ) throws(SyncError) -> (
-    facts: [VaultPath: SignedFacts], broken: Set<VaultPath>, former: Set<VaultPath>
-  ) {
-    var here: [VaultPath: SignedFacts] = [:]
-    var broken: Set<VaultPath> = []
-    var former: Set<VaultPath> = []
-    for path in paths {
-      do throws(VaultError) { here[path] = try tree.verifyStored(path) } catch {
-        switch error {
-        case .damaged, .missing:
-          if try isOfFormerWriter(path, in: tree, session) {
-            former.insert(path)
-            continue
-          }
-          broken.insert(path)
-          session.note(SyncProblem(error, here: path.string))
-        default: throw .vault(error)
-        }
-      }
-    }
-    return (here, broken, former)
-  }
-
-  private static func isOfFormerWriter(
-    _ path: VaultPath, in tree: SignedTree, _ session: SyncSession
-  ) throws(SyncError) -> Bool {
-    guard case .head = path else { return false }
-    let bytes: [UInt8]
-    do throws(BlobStoreError) {
-      bytes = try session.home.store.read(
-        BlobPath(path.string), limit: Limits.signedFileBytes)
-    } catch {
-      // Nothing can be said of its writer; that it is broken is told.
-      return false
-    }
-    return try keeping { () throws(VaultError) in try tree.isOfFormerWriter(path, bytes) }
-  }
-
-  /// Reads these, those first that are here as well, then the small ones, as far as they may be held unverified.
-  private static func read(
-    _ paths: [VaultPath], _ cargo: Cargo, _ session: SyncSession
-  ) throws(SyncError) -> (bytes: [VaultPath: [UInt8]], unread: Set<VaultPath>) {
-    let results = Gathered<(VaultPath, [UInt8])>()
-    let unread = Gathered<VaultPath>()
-    try session.forEach(paths) { (path) throws(SyncError) in
-      if let known = cargo.read[path] { return results.add((path, known)) }
-      let unverified = cargo.unverified
-      let isRead = try unverified.take { () throws(SyncError) in
-        try session.readSigned(path)
-      } then: {
-        results.add((path, $0))
-      }
-      if !isRead { unread.add(path) }
-    }
-    let left = Set(unread.all)
-    if !left.isEmpty { session.note(.tooMuchNew(left.count, of: paths.count)) }
-    return (Dictionary(results.all, uniquingKeysWith: { first, _ in first }), left)
-  }
-
-  /// What the remote shows counts as shown, but for what went back: of that the newest stays known.
-  private func rememberShown() {
-    session.remember { memory in
-      for (path, state) in there where plan(path).action != .compare {
-        if let known = memory.seen[path], known.state.counter > state.counter { continue }
-        if let known = memory.seen[path], known.state.counter == state.counter, state.counter > 0,
-          known.state.hash != state.hash
-        {
-          continue
-        }
-        memory.seen[path] = RemoteMemory.Seen(
-          fingerprint: look.files[path]?.fingerprint, state: state)
-      }
-    }
   }
 
   // MARK: Plans
@@ -221,7 +92,9 @@ final class SignedExchange: Sendable {
 
   /// The same with what is here by now.
   func plan(_ path: VaultPath, here facts: SignedFacts?) -> RegisterPlan {
-    if brokenHere.contains(path) || unread.contains(path) { return RegisterPlan(.leave) }
+    if judged.brokenHere.contains(path) || judged.unread.contains(path) {
+      return RegisterPlan(.leave)
+    }
     if broken.contains(path) {
       // What does not hold is replaced by what is here, if there is something.
       return RegisterPlan(facts != nil && session.options.repairsRemote ? .put : .leave)
@@ -229,7 +102,7 @@ final class SignedExchange: Sendable {
     let own = facts.map { RegisterState(counter: $0.counter, hash: $0.hash) }
     var plan = RegisterPlan(
       RegisterSituation(
-        local: own, remote: there[path], mark: marks[path], shown: shownBefore[path],
+        local: own, remote: there[path], mark: known.marks[path], shown: known.shown[path],
         previous: facts?.previous, isOwn: isOwn(path)))
     let didGoBack = plan.findings.contains { if case .wentBack = $0 { true } else { false } }
     if didGoBack, !session.options.repairsRemote { plan.action = .leave }
@@ -240,7 +113,7 @@ final class SignedExchange: Sendable {
   /// Whether both sides show the same register, and nothing newer was ever seen.
   func isSettled(_ path: VaultPath) -> Bool {
     let counter = here[path]?.counter ?? 0
-    return plan(path) == RegisterPlan(.leave) && counter >= marks[path]?.counter ?? 0
+    return plan(path) == RegisterPlan(.leave) && counter >= known.marks[path]?.counter ?? 0
   }
 
   /// Whether the register here is newer by its counter, and there is nothing else to be said or done about it.
@@ -248,7 +121,7 @@ final class SignedExchange: Sendable {
     guard let counter = here[path]?.counter else { return false }
     let plan = plan(path)
     return plan.findings.isEmpty && (plan.action == .put || plan.action == .compare)
-      && counter >= marks[path]?.counter ?? 0
+      && counter >= known.marks[path]?.counter ?? 0
   }
 
   /// Whether who cannot read a head puts the one here on the remote: the counters alone decide, but this device's own
@@ -272,7 +145,7 @@ final class SignedExchange: Sendable {
   }
 
   func plan(statement path: VaultPath) -> StatementPlan {
-    if brokenHere.contains(path) || unread.contains(path) { return .leave }
+    if judged.brokenHere.contains(path) || judged.unread.contains(path) { return .leave }
     if broken.contains(path) {
       return here[path] != nil && session.options.repairsRemote ? .put : .leave
     }
@@ -294,9 +167,7 @@ final class SignedExchange: Sendable {
   /// Whether somebody whom the person does not know is carried as one of a member's people.
   func vouchesForFolder(of person: PersonID, _ known: Vouching) throws(SyncError) -> Bool {
     let (tree, members) = (tree, local.members)
-    return try keeping { () throws(VaultError) in
-      try tree.extending(known, by: members).carries(person)
-    }
+    return try keeping(try tree.extending(known, by: members).carries(person))
   }
 
   /// When this machine's device was removed, as either side shows; nil if it was not.
@@ -312,47 +183,7 @@ final class SignedExchange: Sendable {
 
   /// Whether all signed files of a member that are here hold: what is broken is not carried on.
   func isWholeHere(_ member: MemberID) -> Bool {
-    !brokenHere.contains { $0.owner == .member(member) }
-  }
-
-  // MARK: Bytes
-
-  /// A file of the remote that holds, with what it says; nil when it cannot be had any more, which is noted.
-  func fetched(_ path: VaultPath) throws(SyncError) -> (bytes: [UInt8], facts: SignedFacts)? {
-    if let bytes = bytes[path], let facts = facts[path] { return (bytes, facts) }
-    guard let bytes = try session.readSigned(path) else { return nil }
-    do throws(VaultError) { return (bytes, try tree.verify(path, bytes)) } catch {
-      session.note(SyncProblem(error, there: path.string))
-      return nil
-    }
-  }
-
-  /// A file that is here, as it stands now, if it holds. One that holds by what has come here since is for the next sync.
-  func stored(_ path: VaultPath) throws(SyncError) -> (bytes: [UInt8], facts: SignedFacts)? {
-    let bytes: [UInt8]
-    do throws(BlobStoreError) {
-      bytes = try session.home.store.read(
-        BlobPath(path.string), limit: Limits.signedFileBytes)
-    } catch {
-      if case .notFound = error { return nil }
-      throw .vault(VaultError(error))
-    }
-    do throws(VaultError) { return (bytes, try tree.verify(path, bytes)) } catch {
-      guard error.isDamage, try holdsByNow(path, bytes) else { throw .vault(error) }
-      return nil
-    }
-  }
-
-  private func holdsByNow(_ path: VaultPath, _ bytes: [UInt8]) throws(SyncError) -> Bool {
-    let home = session.home
-    return try keeping { () throws(VaultError) in
-      let now = try SignedTree(vault: home.id, store: home.store, state: home.state)
-      do throws(VaultError) { _ = try now.verify(path, bytes) } catch {
-        if error.isDamage { return false }
-        throw error
-      }
-      return true
-    }
+    !judged.brokenHere.contains { $0.owner == .member(member) }
   }
 }
 
@@ -360,19 +191,5 @@ extension Sequence<VaultPath> {
   /// In the order of their texts, each of which is made once.
   fileprivate var sortedByText: [VaultPath] {
     map { (path: $0, text: $0.string) }.sorted { $0.text < $1.text }.map(\.path)
-  }
-}
-
-extension VaultPath {
-  fileprivate var isHead: Bool { if case .head = self { true } else { false } }
-}
-
-extension SignedTree {
-  /// Whether a file is the register of a device that was removed: it is left as it is, on both sides.
-  fileprivate func isRetired(_ path: VaultPath) -> Bool {
-    switch path {
-    case .head(_, let device), .device(_, let device): isFormer(device)
-    default: false
-    }
   }
 }

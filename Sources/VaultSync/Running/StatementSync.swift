@@ -63,7 +63,7 @@ struct StatementSync {
     }
     if session.options.isDryRun { return }
     let files = taken
-    try keeping { () throws(VaultError) in try vault.place(files) }
+    try keeping(try vault.place(files))
   }
 
   /// The links that begin epochs of which nothing is here, though the member is, and all that follow them: they come with
@@ -79,9 +79,7 @@ struct StatementSync {
     var members: Set<MemberID> = []
     for path in news {
       guard case .link(let member, let id) = path, let here = known[member] else { continue }
-      let begins = try keeping { () throws(VaultError) in
-        try exchange.tree.beginsEpoch(member, id, besides: here)
-      }
+      let begins = try keeping(try exchange.tree.beginsEpoch(member, id, besides: here))
       guard begins else { continue }
       late.insert(path)
       members.insert(member)

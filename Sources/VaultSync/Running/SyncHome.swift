@@ -39,10 +39,8 @@ extension SyncHome {
   init(
     locked vault: VaultID, folder: any BlobStore, state: StateFolder, clock: WallClock
   ) throws(SyncError) {
-    let owner = try keeping { () throws(VaultError) in try state.owner(in: vault) }
-    let vouching = try keeping { () throws(VaultError) in
-      try state.loadVouching(of: owner.person)
-    }
+    let owner = try keeping(try state.owner(in: vault))
+    let vouching = try keeping(try state.loadVouching(of: owner.person))
     self.init(
       id: vault, store: folder, state: state, clock: clock, person: owner.person,
       vouching: vouching, answers: { (_) throws(VaultError) in [] },

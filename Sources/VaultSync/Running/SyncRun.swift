@@ -31,7 +31,7 @@ struct SyncRun: Sendable {
   ) throws(SyncError) -> SyncReport? {
     let file = RemoteStateFile(state: home.state, remote: name)
     // What is on its way stays meanwhile.
-    let reading = try keeping { () throws(VaultError) in try ReadingMark.take(in: home.state) }
+    let reading = try keeping(try ReadingMark.take(in: home.state))
     defer { withExtendedLifetime(reading) {} }
     return try file.whileLocked { () throws(SyncError) -> SyncReport? in
       let session = SyncSession(
@@ -84,9 +84,8 @@ extension SyncSession {
   /// What the remote shows, with what is left of it, beside what is here.
   func look(besides local: LocalLook) throws(SyncError) -> SignedExchange {
     let home = home
-    let tree = try keeping { () throws(VaultError) in
-      try SignedTree(vault: home.id, store: home.store, state: home.state)
-    }
+    let tree = try keeping(
+      try SignedTree(vault: home.id, store: home.store, state: home.state))
     var look = try RemoteLooking(session: self, local: local).look()
     var cargo = try CargoJudgement(session: self, look: look, local: local, tree: tree).run()
     if !cargo.missed.isEmpty {
@@ -95,7 +94,8 @@ extension SyncSession {
       look = try RemoteLooking(session: self, local: local).look()
       cargo = try CargoJudgement(session: self, look: look, local: local, tree: tree).run()
     }
-    return try SignedExchange(session: self, look: look, local: local, tree: tree, cargo: cargo)
+    let sight = Sight(look: look.without(cargo.left, besides: local), local: local, cargo: cargo)
+    return try SignedJudging(session: self, sight: sight, ownTree: tree).run()
   }
 
   /// The heads are there; a vault becomes one when its `vault.json` is, too.

@@ -145,9 +145,7 @@ final class SyncSession: Sendable {
   /// Writes a file to the remote, or in a dry run says so.
   func put(_ path: VaultPath, _ bytes: [UInt8]) throws(SyncError) {
     if !options.isDryRun {
-      try asking { () throws(BlobStoreError) in
-        try remote.put(BlobPath(path.string), bytes, .always)
-      }
+      try asking(try remote.put(BlobPath(path.string), bytes, .always))
     }
     tally(.push, path, byteCount: UInt64(bytes.count))
   }
@@ -186,7 +184,7 @@ final class SyncSession: Sendable {
 
   func flush() throws(SyncError) {
     if options.isDryRun { return }
-    try asking { () throws(BlobStoreError) in try remote.flush() }
+    try asking(try remote.flush())
   }
 
   /// A signed file of the remote; nil when it cannot be had, which is then noted.

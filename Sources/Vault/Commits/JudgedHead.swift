@@ -1,0 +1,100 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+import VaultTrust
+
+/// A head's file that its device has signed, and the verdict on it.
+///
+/// This is the one place where `VaultTrust` is asked about the file of a head; the vault says its verdict in these words.
+struct JudgedHead: Sendable {
+  let body: HeadFile
+  let hash: FileHash
+  let verdict: HeadVerdict
+  /// Whether its device was left out by whoever certified it: that is said of the device, not of its heads.
+  let isOfFormerDevice: Bool
+  /// Whether its person could write the member at some time.
+  let couldWrite: Bool
+
+  /// Whether it counts, in whichever epoch.
+  var counts: Bool {
+    switch verdict {
+    case .counts, .late, .takenOver: true
+    case .waiting, .former, .reader, .stranger, .broken: false
+    }
+  }
+
+  /// Whether it is of someone who could write the member once and may no more: it counts for nothing, and nobody is to be
+  /// blamed for it.
+  var isOfFormerWriter: Bool {
+    if isOfFormerDevice { return false }
+    return switch verdict {
+    case .former: true
+    case .reader, .stranger: couldWrite
+    case .counts, .late, .takenOver, .waiting, .broken: false
+    }
+  }
+
+  /// - Throws: `damaged` when it does not count, with the reason; `signedByRemovedDevice`.
+  func requireCounting() throws(VaultError) {
+    let path = VaultPath.head(body.member, body.device).string
+    switch verdict {
+    case .counts, .late, .takenOver: return
+    case .former where isOfFormerDevice: throw .signedByRemovedDevice(path: path)
+    case .waiting(let id):
+      throw .damaged(path: path, reason: "what it builds on (\(id.shortHex)) has not come yet")
+    case .former:
+      throw .damaged(path: path, reason: "its person may not write this member any more")
+    case .reader, .stranger:
+      throw .damaged(path: path, reason: "its person may not write this member")
+    case .broken(let error): throw .damaged(path: path, reason: "\(error)")
+    }
+  }
+}
+
+/// Who is in the vault, and who may do what with one member: by that its heads are judged.
+struct HeadJudges: Sendable {
+  let people: People
+  let links: MemberLinks
+
+  /// A device's head as it stands in these files, judged as far as that goes without the member's keys.
+  ///
+  /// - Throws: `missing`; `damaged` when it is another's, its signature does not hold, or nobody has certified its device.
+  func judge(_ device: DeviceID, in files: SignedFiles) throws(VaultError) -> JudgedHead {
+    let path = VaultPath.head(links.member, device)
+    let bytes = try storing { () throws(BlobStoreError) in
+      try files.store.read(BlobPath(path.string), limit: SignedFiles.sizeLimit)
+    }
+    let body = try verified(path, device, bytes)
+    return JudgedHead(
+      body: body, hash: Digest.sha256(bytes),
+      verdict: people.trust.verdict(on: body, in: links.trust, current: nil),
+      isOfFormerDevice: people.trust.device(body.certificate) == .former,
+      couldWrite: links.couldWrite(body.person))
+  }
+
+  private func verified(
+    _ path: VaultPath, _ device: DeviceID, _ bytes: [UInt8]
+  ) throws(VaultError) -> HeadFile {
+    do throws(TrustError) {
+      if let body = try people.trust.head(decoding: bytes) {
+        guard body.member == links.member, body.device == device else {
+          throw .contradiction("it belongs elsewhere")
+        }
+        return body
+      }
+    } catch {
+      throw .damaged(path: path.string, reason: "\(error)")
+    }
+    throw .damaged(path: path.string, reason: "its device is not certified")
+  }
+
+  /// Whether the head is of someone who could write the member once and may no more; false also where it does not hold.
+  func isOfFormerWriter(_ device: DeviceID, in files: SignedFiles) throws(VaultError) -> Bool {
+    do throws(VaultError) { return try judge(device, in: files).isOfFormerWriter } catch {
+      switch error {
+      case .damaged, .missing, .signedByRemovedDevice: return false
+      default: throw error
+      }
+    }
+  }
+}

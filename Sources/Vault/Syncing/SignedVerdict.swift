@@ -1,0 +1,81 @@
+import BlobStore
+import VaultModel
+import VaultTrust
+
+/// What a signed file is worth in a tree: the one answer by which a sync goes, for a file here and for one on a remote.
+package enum SignedVerdict: Sendable {
+  /// It holds, and says this.
+  case counts(SignedFacts)
+  /// It is a register of a device that was removed: it is left where it is, on both sides.
+  case retired
+  /// It is a head of someone who could write the member once and may no more: it counts for nothing, stands where it
+  /// stands, and nobody is to be blamed for it.
+  case former
+  /// It does not hold.
+  case broken(VaultError)
+}
+
+extension SignedTree {
+  /// What these bytes are worth as the file at `path`.
+  ///
+  /// - Throws: What keeps this machine from judging it: `io` and the like, which nobody's bytes bring about.
+  package func verdict(on path: VaultPath, _ bytes: [UInt8]) throws(VaultError) -> SignedVerdict {
+    if isRetired(path) { return .retired }
+    do throws(VaultError) {
+      if case .head(let member, let device) = path {
+        let head = try judge(member, device, in: holding(path, bytes))
+        if head.isOfFormerWriter { return .former }
+        try head.requireCounting()
+        return .counts(SignedFacts(head))
+      }
+      return .counts(try verify(path, bytes))
+    } catch {
+      return try .broken(ofFile: error)
+    }
+  }
+
+  /// The same for the file that stands in the store; nil when there is none.
+  ///
+  /// - Throws: What keeps it from being read or judged.
+  package func verdictOnStored(_ path: VaultPath) throws(VaultError) -> SignedVerdict? {
+    if isRetired(path) { return .retired }
+    let bytes: [UInt8]
+    do throws(BlobStoreError) {
+      bytes = try store.read(BlobPath(path.string), limit: SignedFiles.sizeLimit)
+    } catch {
+      if case .notFound = error { return nil }
+      return try .broken(ofFile: VaultError(error))
+    }
+    return try verdict(on: path, bytes)
+  }
+
+  /// Whether a file is a register of a device that was left out by whoever certified it: what that signs counts no more.
+  package func isRetired(_ path: VaultPath) -> Bool {
+    switch path {
+    case .head(_, let device), .device(_, let device): people.isFormer(device)
+    default: false
+    }
+  }
+
+  func judge(
+    _ member: MemberID, _ device: DeviceID, in files: SignedFiles
+  ) throws(VaultError) -> JudgedHead {
+    try HeadJudges(people: people, links: links(of: member)).judge(device, in: files)
+  }
+}
+
+extension SignedVerdict {
+  /// - Throws: The error, where it is not the file's.
+  fileprivate static func broken(ofFile error: VaultError) throws(VaultError) -> SignedVerdict {
+    switch error {
+    case .io, .noSpace, .permission: throw error
+    default: return .broken(error)
+    }
+  }
+}
+
+extension SignedFacts {
+  init(_ head: JudgedHead) {
+    self.init(counter: head.body.counter, hash: head.hash, previous: head.body.previous)
+  }
+}

@@ -1,0 +1,44 @@
+import BlobStore
+import Vault
+import VaultModel
+
+/// What a sync asks for of the files themselves, after they were judged.
+extension SignedExchange {
+  /// A file of the remote that holds, with what it says; nil when it cannot be had any more, which is noted.
+  func fetched(_ path: VaultPath) throws(SyncError) -> (bytes: [UInt8], facts: SignedFacts)? {
+    if let bytes = judged.bytes[path], let facts = judged.facts[path] { return (bytes, facts) }
+    guard let bytes = try session.readSigned(path) else { return nil }
+    do throws(VaultError) { return (bytes, try tree.verify(path, bytes)) } catch {
+      session.note(SyncProblem(error, there: path.string))
+      return nil
+    }
+  }
+
+  /// A file that is here, as it stands now, if it holds. One that holds by what has come here since is for the next sync.
+  func stored(_ path: VaultPath) throws(SyncError) -> (bytes: [UInt8], facts: SignedFacts)? {
+    let bytes: [UInt8]
+    do throws(BlobStoreError) {
+      bytes = try session.home.store.read(
+        BlobPath(path.string), limit: Limits.signedFileBytes)
+    } catch {
+      if case .notFound = error { return nil }
+      throw .vault(VaultError(error))
+    }
+    do throws(VaultError) { return (bytes, try tree.verify(path, bytes)) } catch {
+      guard error.isDamage, try holdsByNow(path, bytes) else { throw .vault(error) }
+      return nil
+    }
+  }
+
+  private func holdsByNow(_ path: VaultPath, _ bytes: [UInt8]) throws(SyncError) -> Bool {
+    let home = session.home
+    return try keeping { () throws(VaultError) in
+      let now = try SignedTree(vault: home.id, store: home.store, state: home.state)
+      do throws(VaultError) { _ = try now.verify(path, bytes) } catch {
+        if error.isDamage { return false }
+        throw error
+      }
+      return true
+    }
+  }
+}

@@ -1,0 +1,160 @@
+import BlobStore
+import Vault
+import VaultModel
+
+/// Judges the signed files of both sides: reads what is new or changed on the remote, or not here, lays it over the folder,
+/// and asks the tree that comes of it for its verdict on each file. Of the rest this machine remembers what it was.
+struct SignedJudging {
+  let session: SyncSession
+  let sight: Sight
+  /// The folder here.
+  let ownTree: SignedTree
+
+  func run() throws(SyncError) -> SignedExchange {
+    // Before any register is read: one that is written meanwhile must not look like a rollback.
+    let known = KnownRegisters(
+      marks: try keeping(try session.home.state.watermarks()), shown: session.memory.seen)
+    var judged = JudgedFiles(tree: ownTree)
+    try judgeFilesHere(&judged)
+    let changed = changed(besides: judged)
+    try read(changed, &judged)
+    try judgeFilesHereAgain(&judged)
+    try judgeFilesThere(changed, &judged)
+    let exchange = SignedExchange(session: session, sight: sight, judged: judged, known: known)
+    exchange.rememberShown()
+    return exchange
+  }
+
+  // MARK: Here
+
+  private func judgeFilesHere(_ judged: inout JudgedFiles) throws(SyncError) {
+    for path in sight.local.files {
+      switch try keeping(try ownTree.verdictOnStored(path)) {
+      case .counts(let facts): judged.here[path] = facts
+      case .former: judged.former.insert(path)
+      case .broken(let error):
+        judged.brokenHere.insert(path)
+        session.note(SyncProblem(error, here: path.string))
+      case .retired, nil: break
+      }
+    }
+  }
+
+  /// What the remote shows may say that a device was removed, or that someone may not write any more whose heads are here.
+  private func judgeFilesHereAgain(_ judged: inout JudgedFiles) throws(SyncError) {
+    let tree = judged.tree
+    judged.brokenHere = judged.brokenHere.filter { !tree.isRetired($0) }
+    judged.here = judged.here.filter { !tree.isRetired($0.key) }
+    judged.former = judged.former.filter { !tree.isRetired($0) }
+    guard judged.bytes.keys.contains(where: \.isLink) else { return }
+    for path in judged.here.keys where path.isHead {
+      guard case .former? = try keeping(try tree.verdictOnStored(path)) else { continue }
+      judged.here[path] = nil
+      judged.former.insert(path)
+    }
+  }
+
+  // MARK: There
+
+  /// What the remote shows that is not known to be as it was.
+  private func changed(besides judged: JudgedFiles) -> [VaultPath: BlobEntry] {
+    let memory = session.memory
+    return sight.look.files.filter { path, entry in
+      // What is not here is read in any case: the rest may build on it.
+      if memory.seen[path]?.fingerprint != entry.fingerprint || !sight.local.files.contains(path) {
+        return true
+      }
+      // Of two that differ one does not hold.
+      return path.isStatement && memory.seen[path]?.state.hash != judged.here[path]?.hash
+    }
+  }
+
+  /// Reads these, those first that are here as well, then the small ones, as far as they may be held unverified; and makes
+  /// the tree that they would make.
+  private func read(
+    _ changed: [VaultPath: BlobEntry], _ judged: inout JudgedFiles
+  ) throws(SyncError) {
+    let known = sight.local.files
+    let paths = changed.map { path, entry in
+      (path: path, rank: (known.contains(path) ? 0 : 1, entry.size, path.string))
+    }.sorted { $0.rank < $1.rank }.map(\.path)
+    let cargo = sight.cargo
+    let results = Gathered<(VaultPath, [UInt8])>()
+    let unread = Gathered<VaultPath>()
+    try session.forEach(paths) { [session] (path) throws(SyncError) in
+      if let known = cargo.read[path] { return results.add((path, known)) }
+      let isRead = try cargo.unverified.take { () throws(SyncError) in
+        try session.readSigned(path)
+      } then: {
+        results.add((path, $0))
+      }
+      if !isRead { unread.add(path) }
+    }
+    let left = Set(unread.all)
+    if !left.isEmpty { session.note(.tooMuchNew(left.count, of: paths.count)) }
+    judged.unread = left.union(cargo.left)
+    judged.bytes = Dictionary(results.all, uniquingKeysWith: { first, _ in first })
+    if !judged.bytes.isEmpty { judged.tree = try keeping(try ownTree.adding(judged.bytes)) }
+  }
+
+  private func judgeFilesThere(
+    _ changed: [VaultPath: BlobEntry], _ judged: inout JudgedFiles
+  ) throws(SyncError) {
+    let memory = session.memory
+    judged.broken = Set(changed.keys)
+    for (path, entry) in sight.look.files {
+      if let bytes = judged.bytes[path] {
+        try judge(path, bytes, entry, &judged)
+      } else if judged.tree.isRetired(path) {
+        judged.broken.remove(path)
+      } else if changed[path] == nil, !judged.former.contains(path) {
+        judged.there[path] = memory.seen[path]?.state
+      }
+    }
+  }
+
+  private func judge(
+    _ path: VaultPath, _ bytes: [UInt8], _ entry: BlobEntry, _ judged: inout JudgedFiles
+  ) throws(SyncError) {
+    switch try keeping(try judged.tree.verdict(on: path, bytes)) {
+    case .counts(let facts):
+      judged.facts[path] = facts
+      judged.there[path] = RegisterState(counter: facts.counter, hash: facts.hash)
+      judged.former.remove(path)
+    case .former: judged.former.insert(path)
+    case .retired:
+      session.note(.removedDevice(path))
+      // So that it is told once.
+      session.remember {
+        $0.seen[path] = RemoteMemory.Seen(
+          fingerprint: entry.fingerprint, state: RegisterState(counter: 0, hash: .zero))
+      }
+    case .broken(let error): return session.note(SyncProblem(error, there: path.string))
+    }
+    judged.broken.remove(path)
+  }
+}
+
+extension VaultPath {
+  var isHead: Bool { if case .head = self { true } else { false } }
+
+  fileprivate var isLink: Bool { if case .link = self { true } else { false } }
+}
+
+extension SignedExchange {
+  /// What the remote shows counts as shown, but for what went back: of that the newest stays known.
+  func rememberShown() {
+    session.remember { memory in
+      for (path, state) in there where plan(path).action != .compare {
+        if let known = memory.seen[path], known.state.counter > state.counter { continue }
+        if let known = memory.seen[path], known.state.counter == state.counter, state.counter > 0,
+          known.state.hash != state.hash
+        {
+          continue
+        }
+        memory.seen[path] = RemoteMemory.Seen(
+          fingerprint: look.files[path]?.fingerprint, state: state)
+      }
+    }
+  }
+}
