@@ -24,6 +24,11 @@ extension VaultError {
     case .thisDeviceRemoved: "This device has been removed from the vault."
     case .signedByRemovedDevice(let path): "\(path) is of a device that has been removed."
     case .replacedWords: "Those 24 words have been replaced by newer ones."
+    case .otherWords:
+      """
+      Those are not the words that can be joined: it takes those of two replacements, and one of the two must be what this \
+      machine goes by.
+      """
     case .wrongPassword: "That password does not open the vault on this machine."
     case .wrongWords: "Those 24 words belong to nobody in this vault."
     case .damagedSlot(let path, let reason):

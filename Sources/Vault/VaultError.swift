@@ -24,6 +24,8 @@ package enum VaultError: Error {
   case signedByRemovedDevice(path: String)
   /// The 24 words were the person's, and were replaced by others at this time: milliseconds since 1970.
   case replacedWords(time: UInt64)
+  /// Of two replacements of the 24 words the words of both are needed, and these are not the two.
+  case otherWords
   /// This machine has no device in the vault: recover with the 24 words first.
   case noDeviceHere(vault: VaultID)
   case wrongPassword

@@ -19,6 +19,7 @@ import Testing
     try desk.run("sync", expecting: 0)
   }
 
+  @discardableResult
   private func clone(
     to machine: Machine, expecting status: Int32, _ options: String...
   ) throws -> CommandResult {
@@ -100,6 +101,107 @@ import Testing
     #expect(refused.errors.contains("These 24 words were replaced by newer ones"))
     let taken = try clone(to: tablet, expecting: 0, "--words-file", new)
     #expect(taken.output.contains("1 member with 2 records in"))
+  }
+
+  /// New words on this machine, which cannot reach the remote meanwhile.
+  private func rotate(_ machine: Machine, to new: String, from old: String) throws {
+    let away = desk.program.folder.appending("away").string
+    try #require(rename(usb, away) == 0)
+    defer { rename(away, usb) }
+    try machine.run(
+      "recovery", "rotate", "--words-file", old, "--words-out", new, "--yes", expecting: 0)
+  }
+
+  @Test func wordsReplacedOnTwoMachinesAreJoinedByBothPapers() throws {
+    try addTablet()
+    try desk.run("sync", expecting: 0)
+    let old = desk.program.wordsFile
+    let (first, second) = (old + " of the desk", old + " of the tablet")
+    try rotate(desk, to: first, from: old)
+    usleep(1_100_000)
+    try rotate(tablet, to: second, from: old)
+    for machine in [desk, tablet, desk] { try machine.run("sync") }
+
+    // Each goes on with its own, and says so.
+    for machine in [desk, tablet] {
+      let told = try machine.run("record", "list", expecting: 0)
+      #expect(told.errors.contains("Your 24 words were replaced more than once"))
+      #expect(told.errors.contains("kinvault recovery join"))
+      #expect(told.output.contains("Visit"))
+    }
+    try desk.run("unlock", expecting: 0)
+    let status = try desk.run("status", expecting: 0).output
+    if status.contains("You are") {
+      #expect(status.contains("Keys:") && status.contains("recovery join"))
+    }
+
+    // One paper is not enough, nor is the old one, which is all that whoever found it has.
+    let alone = try desk.run("recovery", "join", "--words-file", first, expecting: 2)
+    #expect(alone.errors.contains("both papers are needed"))
+    let twice = try desk.run(
+      "recovery", "join", "--words-file", first, "--words-file", first, expecting: 3)
+    #expect(twice.errors.contains("These are not the two that can be joined."))
+    for machine in [desk, tablet] {
+      for new in [first, second] {
+        let refused = try machine.run(
+          "recovery", "join", "--words-file", old, "--words-file", new, expecting: 3)
+        #expect(refused.errors.contains("These 24 words were replaced by newer ones"))
+      }
+    }
+
+    let joined = try desk.run(
+      "recovery", "join", "--words-file", first, "--words-file", second, expecting: 0)
+    #expect(joined.output.contains("the words that were made last count from now on: those of 20"))
+    #expect(joined.output.contains("Your keys are in one piece again."))
+    for machine in [tablet, desk, tablet] { try machine.run("sync", expecting: 0) }
+    for machine in [desk, tablet] {
+      let quiet = try machine.run("record", "list", expecting: 0)
+      #expect(!quiet.errors.contains("24 words"), "\(quiet.errors)")
+      try machine.run("recovery", "test", "--words-file", second, expecting: 0)
+      let dead = try machine.run("recovery", "test", "--words-file", first, expecting: 3)
+      #expect(dead.errors.contains("These 24 words were replaced by newer ones"))
+      let nothing = try machine.run("recovery", "join", expecting: 0)
+      #expect(nothing.output.contains("Your keys are in one piece"))
+    }
+    try tablet.write("two", titled: "After")
+    for machine in [tablet, desk] { try machine.run("sync", expecting: 0) }
+    #expect(try desk.run("record", "list", expecting: 0).output.contains("After"))
+    try desk.expectWhole()
+  }
+
+  /// Whoever found the old paper, and can write to the remote, makes words of their own from it.
+  @Test func theOldPaperTakesNobodyOver() throws {
+    try addTablet()
+    try desk.run("sync", expecting: 0)
+    let old = desk.program.wordsFile
+    let (new, theirs) = (old + " new", old + " of the thief")
+    // The tablet is a stolen one, or a machine that the old words made: its program is the thief's.
+    try rotate(desk, to: new, from: old)
+    usleep(1_100_000)
+    try rotate(tablet, to: theirs, from: old)
+    for machine in [tablet, desk, tablet] { try machine.run("sync") }
+    for (one, other) in [(theirs, old), (old, theirs), (theirs, theirs)] {
+      try tablet.run(
+        "recovery", "join", "--words-file", one, "--words-file", other, expecting: 3)
+    }
+    let told = try desk.run("record", "list", expecting: 0)
+    #expect(told.errors.contains("somebody has found the old ones"))
+    let refused = try desk.run("recovery", "test", "--words-file", theirs, expecting: 5)
+    #expect(refused.errors.contains("kinvault recovery join"))
+    try desk.run("recovery", "test", "--words-file", new, expecting: 0)
+    // The device that the thief has goes with the new words, as any other; what it calls itself is sealed with their keys.
+    let listed = try desk.run("device", "list", expecting: 0).output
+    let row = try #require(listed.split(separator: "\n").first { $0.contains("not heard of") })
+    let id = try #require(row.split(separator: " ").last)
+    try desk.run(
+      "device", "revoke", String(id), "--words-file", new, "--yes", expecting: 0)
+    try desk.write("two", titled: "Secret")
+    for machine in [desk, tablet] { try machine.run("sync") }
+    #expect(try !tablet.run("record", "list").output.contains("Secret"))
+    // A machine that knows nothing yet goes by the words that are typed on it.
+    let phone = Machine("phone", beside: desk.program)
+    try clone(to: phone, expecting: 0, "--words-file", new, "--device", "phone")
+    #expect(try phone.run("record", "list", expecting: 0).output.contains("Secret"))
   }
 
   @Test func wordsForAnotherVaultAreToldAtOnce() throws {

@@ -121,23 +121,184 @@ import VaultModel
     #expect(try family[0].contents() == family[1].contents())
   }
 
+  /// Two machines of the family have replaced the words, and each has heard of the other one since.
+  ///
+  /// - Returns: The words of the first and of the second.
+  private func replaceTwice(_ family: Family) throws -> [[String]] {
+    try family[0].write("Visit", "first")
+    try family.meet(at: usb)
+    let first = try make(.replacesWords, on: family[0], removing: family[2])
+    family[1].clock.turn(bySeconds: 60)
+    let second = try make(.replacesWords, on: family[1], removing: family[2])
+    try family[0].write("Of the first", "of the first")
+    try family[1].write("Of the second", "of the second")
+    for device in [family[0], family[1], family[0]] { try device.sync(usb) }
+    return [first, second]
+  }
+
   @Test func wordsThatWereReplacedTwiceAreContested() throws {
     let family = try Family(count: 3)
-    try family.meet(at: usb)
-    _ = try make(.replacesWords, on: family[0], removing: family[2])
-    _ = try make(.replacesWords, on: family[1], removing: family[2])
-    for device in [family[0], family[1], family[0]] { try device.sync(usb) }
+    _ = try replaceTwice(family)
     // Each machine keeps to the one that it saw first.
     for device in family.devices.prefix(2) {
       try device.reopen()
       let own = try device.vault.context.ownPerson()
-      #expect(!own.history.isContested && own.history.shadowed.count == 1)
+      #expect(!own.history.isContested && own.history.rivals.count == 1)
+      guard case .words(let made, let here)? = device.vault.dividedKeys else {
+        Issue.record("nothing is told of two replacements")
+        return
+      }
+      #expect(made.count == 2 && here == made[device === family[0] ? 1 : 0])
+      #expect(device.vault.problems.contains { $0.reason.contains("replaced the same ones") })
     }
     // Whoever has seen neither can tell nothing.
     try family[2].sync(usb)
     try family[2].reopen()
     #expect(divided(family[2].vault.problems))
     #expect(try family[2].vault.context.ownPerson().generation == nil)
+    guard case .words(_, nil)? = family[2].vault.dividedKeys else {
+      Issue.record("a machine that has seen neither goes by one of them")
+      return
+    }
+  }
+
+  @Test(arguments: 0..<3, [true, false])
+  func theWordsOfBothJoinTwoReplacements(on number: Int, isInOrder: Bool) throws {
+    let family = try Family(count: 3)
+    let texts = try replaceTwice(family)
+    let words = texts.map { $0.joined(separator: " ") }
+    try family[2].sync(usb)
+    let joining = family[number]
+    let (one, other) = isInOrder ? (words[0], words[1]) : (words[1], words[0])
+    try joining.vault.joinWords(
+      RecoveryWords(parsing: one), RecoveryWords(parsing: other))
+    #expect(try joining.vault.readDividedKeys() == nil)
+    for _ in 0..<4 { for device in family.devices { try device.sync(usb) } }
+    for device in family.devices {
+      try device.reopen()
+      #expect(device.vault.dividedKeys == nil)
+      let own = try device.vault.context.ownPerson()
+      #expect(own.history.shadowed.isEmpty && own.devices.count == 3)
+      #expect(device.vault.context.keys.generation == own.generation)
+      // Those that were made last go on, wherever and in whichever order it was done.
+      try device.vault.testWords(RecoveryWords(parsing: words[1]))
+      #expect(throws: VaultError.self) {
+        try device.vault.testWords(RecoveryWords(parsing: words[0]))
+      }
+    }
+    try joining.vault.beginEpoch(of: joining.emma, without: [])
+    for _ in 0..<3 { for device in family.devices { try device.sync(usb) } }
+    try family.expectAgreement()
+    let shown = try family[2].contents().keys
+    for title in ["Visit", "Of the first", "Of the second"] {
+      #expect(shown.contains { $0.hasPrefix("Emma/\(title)") })
+    }
+  }
+
+  /// Two machines that join at once choose the same words, so that these alone join the two.
+  @Test func twoThatJoinAtOnceAreJoinedByTheWordsThatGoOn() throws {
+    let family = try Family(count: 3)
+    let words = try replaceTwice(family).map { $0.joined(separator: " ") }
+    for device in family.devices.prefix(2) {
+      try device.vault.joinWords(
+        RecoveryWords(parsing: words[0]), RecoveryWords(parsing: words[1]))
+    }
+    for _ in 0..<3 { for device in family.devices { try device.sync(usb) } }
+    for device in family.devices {
+      try device.reopen()
+      #expect(device.vault.dividedKeys == .closings)
+    }
+    try family[2].vault.beginGeneration(removing: [], words: RecoveryWords(parsing: words[1]))
+    for _ in 0..<3 { for device in family.devices { try device.sync(usb) } }
+    for device in family.devices { #expect(try device.vault.readDividedKeys() == nil) }
+  }
+
+  /// A device that one of the two removed, or added, is out, or in, after the join.
+  @Test func whatEitherOneDidWithDevicesHolds() throws {
+    let family = try Family(count: 4)
+    try family.meet(at: usb)
+    let first = try make(.replacesWords, on: family[0], removing: family[3])
+      .joined(separator: " ")
+    try family[0].vault.beginGeneration(
+      removing: [family[3].vault.device], words: RecoveryWords(parsing: first))
+    family[1].clock.turn(bySeconds: 60)
+    let second = try make(.replacesWords, on: family[1], removing: family[3])
+      .joined(separator: " ")
+    for device in [family[0], family[1], family[0]] { try device.sync(usb) }
+    try family[1].vault.joinWords(RecoveryWords(parsing: first), RecoveryWords(parsing: second))
+    for _ in 0..<2 { for device in family.devices.prefix(3) { try device.sync(usb) } }
+    #expect(throws: SyncError.self) { try family[3].sync(usb) }
+    for device in family.devices.prefix(3) {
+      let own = try device.vault.context.ownPerson()
+      #expect(Set(own.devices.keys) == Set(family.devices.prefix(3).map(\.vault.device)))
+    }
+  }
+
+  /// Whoever found the old words replaces them as well; with theirs and the old ones they get nowhere where the new ones
+  /// were seen, and this person can stand before machines that have seen neither.
+  @Test func whoFoundTheOldWordsJoinsNothing() throws {
+    let family = try Family(count: 3)
+    try family[0].write("Visit", "first")
+    try family.meet(at: usb)
+    let new = try make(.replacesWords, on: family[0], removing: family[2])
+      .joined(separator: " ")
+    // A copy of a machine that has not heard of it, with the old paper, in the hands of the thief.
+    let thief = family[1]
+    thief.clock.turn(bySeconds: 3_600)
+    let theirs = try make(.replacesWords, on: thief, removing: family[2])
+      .joined(separator: " ")
+    for device in [family[0], thief, family[0], thief] { try device.sync(usb) }
+    let old = try Family.words.words.words.joined(separator: " ")
+    for (one, other) in [(theirs, old), (old, theirs), (theirs, theirs), (old, old)] {
+      #expect(throws: VaultError.self) {
+        try thief.vault.joinWords(RecoveryWords(parsing: one), RecoveryWords(parsing: other))
+      }
+    }
+    // Nor with a closing that follows both and lacks the consent of the words that it is to take over from.
+    try thief.vault.close(
+      #require(try Self.claimingBoth(thief)), removing: [],
+      signedWith: RecoveryWords(parsing: theirs), endorsedBy: RecoveryWords(parsing: theirs))
+    for device in [thief, family[0], family[2], family[0]] { try device.sync(usb) }
+    try family[0].reopen()
+    let own = try family[0].vault.context.ownPerson()
+    #expect(try own.history.lastKey?.bytes == RecoveryWords(parsing: new).rootKey(family[0]))
+    #expect(own.generation != nil && own.history.unplaced.count == 1)
+    #expect(family[0].vault.context.keys.generation == own.generation)
+    // Who has seen neither is told, and gives no keys to either.
+    try family[2].reopen()
+    #expect(try family[2].vault.context.ownPerson().generation == nil)
+    // The person's own new words tell a new machine whose side it is on, and the thief's do not.
+    let (store, state) = (MemoryStore(), MemoryStore())
+    for (path, bytes) in family[0].store.blobs where path.string.hasPrefix("people/") {
+      try store.replace(path, bytes, durably: true)
+    }
+    _ = try Vault.recover(
+      id: family[0].vault.id, store: store, state: StateFolder(store: state),
+      words: RecoveryWords(parsing: new), device: Family.newDevice,
+      password: SecretBytes(copying: Array("pw".utf8)), clock: family[0].clock.wallClock)
+    let memory = try StateFolder(store: state).loadPeopleMemory()
+    let seen = try People.load(
+      store: store, files: family[0].vault.context.signedFiles, memory: memory)
+    #expect(seen[own.id]?.history.lastKey == own.history.lastKey)
+    #expect(seen[own.id]?.generation == own.generation)
+    #expect(throws: VaultError.self) {
+      _ = try Vault.recover(
+        id: family[0].vault.id, store: store, state: StateFolder(store: state),
+        words: RecoveryWords(parsing: theirs), device: Family.newDevice,
+        password: SecretBytes(copying: Array("pw".utf8)), clock: family[0].clock.wallClock)
+    }
+  }
+
+  /// The person as a thief's program would have them: both lines count, though their words endorse nothing.
+  private static func claimingBoth(_ device: Family.Device) throws -> Person? {
+    let own = try device.vault.context.ownPerson()
+    let keys = own.history.claims.map(\.key)
+    guard keys.count == 2, let history = own.history.joining(keys[0], keys[1]) else { return nil }
+    return Person(
+      id: own.id, history: history,
+      certificates: device.vault.context.people.trust.statements.certificates.filter {
+        $0.value.person == own.id
+      })
   }
 
   @Test func aChangeThatKnowsTheOtherOneIsFollowed() throws {
@@ -153,5 +314,12 @@ import VaultModel
       #expect(try device.sync(usb).problems.allSatisfy { $0.severity == .note })
     }
     #expect(try family[0].contents() == family[1].contents())
+  }
+}
+
+extension RecoveryWords {
+  /// The public key with which the words sign in this device's vault.
+  fileprivate func rootKey(_ device: Family.Device) -> [UInt8] {
+    rootSigningKey(binding: device.vault.context.binding).publicKey
   }
 }

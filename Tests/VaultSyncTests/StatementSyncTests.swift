@@ -194,7 +194,7 @@ import VaultModel
         store: anna.store, files: adult.vault.context.signedFiles, clock: .system, person: own,
         device: adult.vault.context.device, memory: PeopleMemory())
       _ = try writer.run(
-        ClosingWriter.Content(), signedWith: words, openedBy: words
+        ClosingWriter.Content(), signedWith: words, endorsedBy: words
       ) { (path, bytes) throws(VaultError) in
         try adult.vault.context.signedFiles.store(bytes, at: path, in: anna.store)
       }

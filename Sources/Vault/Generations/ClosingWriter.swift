@@ -26,18 +26,18 @@ struct ClosingWriter {
   /// Writes the wraps for the devices that stay, then the closing, from where on it counts. Durable when it returns.
   ///
   /// - Parameters:
-  ///   - old: The words whose key is the person's last one.
-  ///   - words: Those of the generation that begins; the same, or new ones.
+  ///   - words: Those that sign, and open the generation that begins.
+  ///   - old: The words that these take over from: the person's last ones, where new ones replace them. The same if there
+  ///     are none.
   ///   - commit: Puts the file in place, unless another process has closed meanwhile.
-  /// - Throws: `wrongWords`, `replacedWords`; `keysDivided` when two keys claim to be the last one; `limit`.
+  /// - Throws: `wrongWords` when they do not open what they are to; `limit`.
   func run(
-    _ content: Content, signedWith old: borrowing RecoveryWords,
-    openedBy words: borrowing RecoveryWords,
+    _ content: Content, signedWith words: borrowing RecoveryWords,
+    endorsedBy old: borrowing RecoveryWords,
     commit: (VaultPath, [UInt8]) throws(VaultError) -> Void
   ) throws(VaultError) -> StatementID {
     let binding = files.binding
     let oldKey = old.rootSigningKey(binding: binding)
-    try person.requireLast(oldKey.publicKey)
     let key = words.rootSigningKey(binding: binding)
     guard let rootKey = VerifyingKey(key.publicKey), let oldRootKey = VerifyingKey(oldKey.publicKey)
     else { preconditionFailure("a public key has 32 bytes") }
@@ -49,7 +49,7 @@ struct ClosingWriter {
       recovery: try RecoverySlot(of: master, words: words, cost: try cost(), binding: binding)
         .encoded(),
       stay: staying(without: content.removing).map(\.id), counted: Array(content.counted),
-      past: try past(under: master, words: old), time: clock.milliseconds())
+      past: try past(under: master, words: words, rootKey, old: old), time: clock.milliseconds())
     if rootKey != oldRootKey {
       let body = Closing.endorsementBody(person: person.id, from: oldRootKey, to: rootKey)
       closing.endorsements = [
@@ -95,11 +95,14 @@ struct ClosingWriter {
 
   /// The master keys of the generations that end, under the new one.
   private func past(
-    under master: borrowing MasterKey, words: borrowing RecoveryWords
+    under master: borrowing MasterKey, words: borrowing RecoveryWords, _ rootKey: VerifyingKey,
+    old: borrowing RecoveryWords
   ) throws(VaultError) -> [[UInt8]] {
     var past: [[UInt8]] = []
     for tip in person.history.tips {
-      let ending = try openMaster(tip, words: words)
+      let ending =
+        person.history.valid[tip]?.rootKey == rootKey
+        ? try openMaster(tip, words: words) : try openMaster(tip, words: old)
       past.append(master.wrapPrevious(ending, binding: files.binding))
     }
     return past

@@ -18,7 +18,7 @@ extension Vault {
     removing devices: Set<DeviceID>, words: borrowing RecoveryWords
   ) throws(VaultError) {
     precondition(!devices.contains(device), "a device does not remove itself")
-    try beginGeneration(removing: devices, signedWith: words, words: words)
+    try beginGeneration(removing: devices, signedWith: words, endorsedBy: words)
   }
 
   /// Replaces this person's words: the old ones open nothing that is written or re-encrypted from here on, and sign
@@ -28,38 +28,48 @@ extension Vault {
   package func replaceWords(
     _ old: borrowing RecoveryWords, with new: borrowing RecoveryWords
   ) throws(VaultError) {
-    try beginGeneration(removing: [], signedWith: old, words: new)
-  }
-
-  /// Whether this person's keys were changed on two machines that had not met, and wait for the words.
-  package func areKeysDivided() throws(VaultError) -> Bool {
-    try context.reloadPeople()
-    return context.people[person].map { $0.generation == nil } ?? false
+    try beginGeneration(removing: [], signedWith: new, endorsedBy: old)
   }
 
   private func beginGeneration(
-    removing devices: Set<DeviceID>, signedWith old: borrowing RecoveryWords,
-    words: borrowing RecoveryWords
+    removing devices: Set<DeviceID>, signedWith words: borrowing RecoveryWords,
+    endorsedBy old: borrowing RecoveryWords
   ) throws(VaultError) {
+    let own = try personToClose()
+    try own.requireLast(old.rootSigningKey(binding: context.binding).publicKey)
+    try close(own, removing: devices, signedWith: words, endorsedBy: old)
+  }
+
+  /// This person as they are now, if this device may change their keys.
+  ///
+  /// - Throws: `readOnly`, `thisDeviceRemoved`.
+  func personToClose() throws(VaultError) -> Person {
     guard !isReadOnly else { throw .readOnly }
     try context.reloadPeople()
     if let removal = context.removal { throw removal }
-    let own = try context.ownPerson()
-    try own.requireLast(old.rootSigningKey(binding: context.binding).publicKey)
+    return try context.ownPerson()
+  }
+
+  /// Writes a closing that follows what counts in `own`, unless another process has changed that meanwhile.
+  func close(
+    _ own: Person, removing devices: Set<DeviceID>, signedWith words: borrowing RecoveryWords,
+    endorsedBy old: borrowing RecoveryWords
+  ) throws(VaultError) {
     guard devices.isSubset(of: Set(own.devices.keys).union(own.waiting.keys)) else {
       throw .notFound(what: "a device of yours among those to remove")
     }
+    let tips = try context.ownPerson().history.tips
     try keepWhatWasLearned()
     let writer = ClosingWriter(
       store: context.store, files: context.signedFiles, clock: context.clock, person: own,
       device: context.device, memory: try context.state.loadPeopleMemory())
     let content = ClosingWriter.Content(
       removing: devices, counted: try countedStatements(of: devices))
-    _ = try writer.run(content, signedWith: old, openedBy: words) {
+    _ = try writer.run(content, signedWith: words, endorsedBy: old) {
       (path, bytes) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
         try context.reloadPeople()
-        guard try context.ownPerson().history.tips == own.history.tips else {
+        guard try context.ownPerson().history.tips == tips else {
           throw .alreadyExists(what: "a newer generation of your keys")
         }
         try context.signedFiles.store(bytes, at: path, in: context.store)

@@ -35,9 +35,16 @@ extension Vault {
   ) throws(VaultError) -> DeviceUnlockKey {
     let binding = Binding(vault: id)
     let files = SignedFiles(store: store, binding: binding)
-    let memory = try state.loadPeopleMemory()
-    let found = try findPerson(
-      of: words, in: try People.load(store: store, files: files, memory: memory), binding: binding)
+    var memory = try state.loadPeopleMemory()
+    var people = try People.load(store: store, files: files, memory: memory)
+    let chosen = choosing(people, by: words, memory, binding: binding)
+    if let chosen {
+      memory = chosen
+      people = try People.load(store: store, files: files, memory: memory)
+    }
+    let found = try findPerson(of: words, in: people, binding: binding)
+    // Whichever words are typed here first are those that this machine goes by.
+    if chosen != nil { try state.remember(people, own: found.id, wraps: [:]) }
     let person = try joinKeys(of: found, words: words, store: store, files: files, memory, clock)
     guard let generation = person.generation else { throw .keysDivided(person: person.id) }
     let master = try person.openRecoverySlot(of: generation, words: words, binding: binding)
@@ -83,6 +90,24 @@ extension Vault {
     throw .wrongWords
   }
 
+  /// What this machine remembers once words have said by which of several replacements it goes; nil where they need not.
+  ///
+  /// Whoever has seen neither cannot tell whose they are; whoever types them can.
+  private static func choosing(
+    _ people: People, by words: borrowing RecoveryWords, _ memory: PeopleMemory, binding: Binding
+  ) -> PeopleMemory? {
+    guard let key = VerifyingKey(words.rootSigningKey(binding: binding).publicKey) else {
+      return nil
+    }
+    for person in people.persons.values {
+      guard let line = person.history.line(of: key) else { continue }
+      var chosen = memory
+      chosen.note(line, of: person.id, in: people)
+      return chosen
+    }
+    return nil
+  }
+
   /// The person with one open generation: what two machines have closed beside each other is joined, nobody left out.
   private static func joinKeys(
     of person: Person, words: borrowing RecoveryWords, store: any LocalStore, files: SignedFiles,
@@ -91,7 +116,7 @@ extension Vault {
     guard person.generation == nil else { return person }
     let writer = ClosingWriter(
       store: store, files: files, clock: clock, person: person, device: nil, memory: memory)
-    _ = try writer.run(ClosingWriter.Content(), signedWith: words, openedBy: words) {
+    _ = try writer.run(ClosingWriter.Content(), signedWith: words, endorsedBy: words) {
       (path, bytes) throws(VaultError) in try files.store(bytes, at: path, in: store)
     }
     let people = try People.load(store: store, files: files, memory: memory)

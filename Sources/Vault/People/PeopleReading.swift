@@ -117,8 +117,9 @@ extension Person {
         Problem(
           .dividedKeys, .warning, path: folder.string,
           reason:
-            "the 24 words of the person \(id.shortHex) were replaced twice, by machines that did not know of each "
-            + "other, and nothing says which words count; until that is settled nobody gives them keys"
+            "the 24 words of the person \(id.shortHex) were replaced twice, by machines that did not know of each other or "
+            + "by somebody who found the old ones, and nothing here says which words count; until the words of both join "
+            + "the two, nobody gives them keys: kinvault recovery join"
         ))
     } else if history.tips.count > 1 {
       found.append(
@@ -129,7 +130,18 @@ extension Person {
             + "removed, and nobody gives them keys until their 24 words join the two: kinvault recovery join"
         ))
     }
+    let rivals = history.rivals
     for id in history.shadowed.sorted() {
+      guard !rivals.contains(id) else {
+        found.append(
+          Problem(
+            .untrusted, .warning, path: folder.appending(id.hex).string,
+            reason:
+              "it was signed with 24 words that replaced the same ones as those that count here: by this person, on a "
+              + "machine that did not know of these, or by somebody who found the old ones. Nothing of it counts here. "
+              + "Who has the words of both joins the two: kinvault recovery join"))
+        continue
+      }
       found.append(
         Problem(
           .untrusted, .warning, path: folder.appending(id.hex).string,

@@ -77,4 +77,13 @@ struct Person: Sendable {
     }
     throw .replacedWords(time: time)
   }
+
+  /// - Throws: `wrongWords` unless the key has signed for this person; `replacedWords` if another one has replaced it.
+  func requireClaim(_ key: [UInt8]) throws(VaultError) {
+    if history.claims.contains(where: { $0.key.bytes == key }) { return }
+    let signed = history.valid.values
+    guard signed.contains(where: { $0.rootKey.bytes == key }) else { throw .wrongWords }
+    let replacing = signed.filter { $0.endorsements.contains { $0.rootKey.bytes == key } }
+    throw .replacedWords(time: replacing.map(\.time).min() ?? 0)
+  }
 }

@@ -43,6 +43,14 @@ package struct PeopleMemory: Hashable, Sendable {
     }
   }
 
+  /// Takes these closings of a person whom nothing remembered tells apart, and who chose them with their words.
+  mutating func note(_ closings: Set<StatementID>, of person: PersonID, in people: People) {
+    for id in closings {
+      let path = VaultPath.closing(person, id)
+      files[path] = files[path] ?? people.files[path]
+    }
+  }
+
   /// Takes a wrap that was found to be right.
   mutating func note(_ wraps: [VaultPath: [UInt8]]) {
     files.merge(wraps) { _, new in new }

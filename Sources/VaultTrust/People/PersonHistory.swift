@@ -19,27 +19,49 @@ package struct PersonHistory: Sendable {
   package let shadowed: Set<StatementID>
   /// Closings whose past is not here, or that break the rules.
   package let unplaced: Set<StatementID>
+  /// Keys that nothing replaces, those first that were made last. More than one: the words were replaced on machines that
+  /// had not met, or by who has found the old ones.
+  package let claims: [KeyClaim]
   /// Statements of departing devices that go on counting.
   let listed: Set<StatementID>
   let devices: DeviceStandings
+  private let graph: ClosingGraph
+  private let certificates: [StatementID: Certificate]
+  /// Closings that counted here before.
+  private let remembered: Set<StatementID>
 
   init(
     person: PersonID, closings: [StatementID: Closing], certificates: [StatementID: Certificate],
     in statements: Statements, memory: TrustMemory
   ) {
-    self.person = person
     let graph = ClosingGraph(person: person, closings: closings, in: statements)
     let keys = RootKeys(graph: graph, memory: memory)
+    let remembered = memory.closings.intersection(graph.valid.keys)
+    self.init(
+      person: person, graph: graph, unplaced: Set(closings.keys).subtracting(graph.valid.keys),
+      certificates: certificates, last: keys.last, claims: keys.claims, remembered: remembered,
+      counting: keys.counting(in: graph, remembered: remembered))
+  }
+
+  private init(
+    person: PersonID, graph: ClosingGraph, unplaced: Set<StatementID>,
+    certificates: [StatementID: Certificate], last: VerifyingKey?, claims: [KeyClaim],
+    remembered: Set<StatementID>, counting: Set<StatementID>
+  ) {
+    self.person = person
+    self.graph = graph
+    self.certificates = certificates
+    self.claims = claims
+    self.remembered = remembered
+    self.unplaced = unplaced
     valid = graph.valid
-    lastKey = keys.last
-    isContested = keys.last == nil && !graph.valid.isEmpty
-    let counting = keys.counting(in: graph, memory: memory)
+    lastKey = last
+    isContested = last == nil && !graph.valid.isEmpty
     self.counting = counting
     tips = counting.filter { id in
       !(graph.children[id] ?? []).contains { counting.contains($0) }
     }.sorted()
     shadowed = Set(graph.valid.keys).subtracting(counting)
-    unplaced = Set(closings.keys).subtracting(graph.valid.keys)
     listed = counting.reduce(into: []) { $0.formUnion(graph.valid[$1]?.counted ?? []) }
     devices = DeviceStandings(
       certificates: certificates, graph: graph, counting: counting, tips: tips)
@@ -48,6 +70,33 @@ package struct PersonHistory: Sendable {
   /// The generation that keys are wrapped for; nil while the words have to join two closings.
   package var openGeneration: StatementID? {
     tips.count == 1 && !isContested ? tips[0] : nil
+  }
+
+  /// The person as a closing has to follow them that joins the lines of two keys: both count in it, and the key of the two
+  /// that was made last goes on, so that two machines that join at once choose the same. The other one endorses it.
+  ///
+  /// - Returns: nil unless both are `claims`, and one of them is the last key, or nothing says which is.
+  package func joining(_ one: VerifyingKey, _ other: VerifyingKey) -> PersonHistory? {
+    guard one != other, lastKey == nil || lastKey == one || lastKey == other,
+      let going = claims.first(where: { $0.key == one || $0.key == other }),
+      Set(claims.map(\.key)).isSuperset(of: [one, other])
+    else { return nil }
+    return PersonHistory(
+      person: person, graph: graph, unplaced: unplaced, certificates: certificates,
+      last: going.key, claims: claims, remembered: remembered,
+      counting: graph.line(of: [one, other]).union(graph.past(of: remembered)))
+  }
+
+  /// The shadowed closings that keys have signed which nothing replaces: not of words that had been replaced, but of words
+  /// that replaced the same ones.
+  package var rivals: Set<StatementID> {
+    graph.line(of: Set(claims.map(\.key).filter { $0 != lastKey })).intersection(shadowed)
+  }
+
+  /// The closings by which a contested person goes for whoever has these words: their line, and what counted before.
+  package func line(of key: VerifyingKey) -> Set<StatementID>? {
+    guard isContested, claims.contains(where: { $0.key == key }) else { return nil }
+    return graph.line(of: [key]).union(graph.past(of: remembered))
   }
 
   /// The device with this certificate; a certificate that is not here is unknown.

@@ -167,6 +167,8 @@ extension AccessOptions {
     var notes =
       toldNow.map { $0.kind == .rollback ? "\($0.path): \($0.reason)" : $0.reason }
       + vault.problems.filter { $0.kind == .parted }.map(\.reason)
+    // Where nothing is remembered of either, the problem itself is told.
+    if case .words(_, _?)? = vault.dividedKeys { notes += [vault.dividedKeys?.text ?? ""] }
     let others = serious.count - toldNow.count
     if others > 0 {
       let count = counted(others, "problem was", "problems were")

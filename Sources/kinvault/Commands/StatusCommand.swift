@@ -42,6 +42,8 @@ private struct StatusReport: Encodable {
     var access: AccessNotes
     /// What to do about invitations that several people have answered.
     var contestedInvitations: [String]
+    /// What happened to this person's keys that waits for their 24 words.
+    var keys: String?
   }
 
   struct MountPlace: Encodable {
@@ -122,7 +124,8 @@ private struct StatusReport: Encodable {
           (opened.name(of: $0.key), $0.value / 1000)
         }),
       access: try AccessNotes(of: opened),
-      contestedInvitations: try opened.contestedInvitations().map(\.text))
+      contestedInvitations: try opened.contestedInvitations().map(\.text),
+      keys: opened.dividedKeys?.text)
     for position in remotes.indices { remotes[position].count(pendingOf: opened) }
   }
 
@@ -155,6 +158,7 @@ private struct StatusReport: Encodable {
         let count = counted(contents.conflicts, "conflict")
         lines.append(("Conflicts", "\(count); to see them: kinvault conflicts list"))
       }
+      if let keys = contents.keys { lines.append(("Keys", keys)) }
       lines += contents.access.lines.map { ("Access", $0) }
       lines += contents.contestedInvitations.map { ("Invitation", $0) }
       for (device, seconds) in contents.clocksAhead.sorted(by: { $0.key < $1.key }) {

@@ -30,6 +30,9 @@ extension VaultError {
       "\(path) was written by a device that has been removed, and counts no more."
     case .replacedWords(let time):
       "These 24 words were replaced by newer ones (\(DateText.local(milliseconds: time))). Use the newer ones."
+    case .otherWords:
+      "These are not the two that can be joined. It takes the 24 words of both replacements, two papers, and this machine "
+        + "has to go by one of them. When they were made: kinvault status"
     case .wrongPassword:
       "That is not the password of this vault on this machine. If it is lost, the 24 words set a "
         + "new one: kinvault recover"

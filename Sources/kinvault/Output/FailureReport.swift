@@ -102,7 +102,7 @@ extension FailureReport {
       case .folderNotEmpty, .otherVault, .rolledBack, .limit: .refused
       case .badInvitation: .usage
       case .unsupported: .unsupported
-      case .wrongPassword, .wrongWords, .replacedWords: .wrongSecret
+      case .wrongPassword, .wrongWords, .replacedWords, .otherWords: .wrongSecret
       case .damagedSlot, .damaged, .missing, .forked, .branched, .keysDivided,
         .signedByRemovedDevice:
         .damaged
