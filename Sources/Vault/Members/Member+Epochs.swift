@@ -60,15 +60,34 @@ extension Member {
     return lines
   }
 
-  /// Learns which heads came before this device's own, before those of others that are read first are compared with it.
-  private func noteOwnLine(_ own: LoadedHead, _ heads: inout HeadsState) throws(VaultError) {
-    guard own.late == nil, heads.lines.before[own.device] == own.mark,
-      heads.lines.lineages[own.device] == nil
-    else { return }
-    for segment in try loadSegments(of: own.head) {
-      heads.lines.note(segment.lineage, of: segment.name)
+  /// Learns the lines of this device's head and, where somebody else has taken over a line, of owners' heads, with which
+  /// those that are read first are compared: whoever takes over a line is read before anyone who knew it.
+  private func noteLines(of found: [LoadedHead], _ heads: inout HeadsState) throws(VaultError) {
+    let takers = found.filter { !$0.head.branches.isEmpty }
+    if takers.isEmpty { return }
+    let (own, owners) = (context.device.id, ownersDevices)
+    let hasOthersTakers = takers.contains { !owners.contains($0.device) && $0.device != own }
+    for head in found where head.late == nil && heads.lines.lineages[head.device] == nil {
+      if hasOthersTakers, head.device != own, owners.contains(head.device),
+        heads.lines.before[head.device] == nil
+      {
+        heads.lines.before[head.device] = head.mark
+      } else {
+        guard head.device == own, heads.lines.before[own] == head.mark else { continue }
+      }
+      do throws(VaultError) {
+        for segment in try loadSegments(of: head.head) {
+          heads.lines.note(segment.lineage, of: segment.name)
+        }
+        heads.lines.lineages[head.device] = heads.lines.lineage(of: head.head, head.device)
+      } catch {
+        // What is wrong with it is told when it is taken.
+        switch error {
+        case .missing, .damaged: break
+        default: throw error
+        }
+      }
     }
-    heads.lines.lineages[own.device] = heads.lines.lineage(of: own.head, own.device)
   }
 
   /// Reads every head, those of the current epoch first, so that what they have taken over of others need not be
@@ -107,21 +126,17 @@ extension Member {
         }
       }
     }
-    if let own = found.first(where: { $0.head.device == context.device.id }),
-      found.contains(where: { !$0.head.head.branches.isEmpty })
-    {
-      do throws(VaultError) { try noteOwnLine(own.head, &heads) } catch {
-        // What is wrong with it is told when it is taken.
-        switch error {
-        case .missing, .damaged: break
-        default: throw error
-        }
+    try noteLines(of: found.map(\.head), &heads)
+    let before = heads.lines.before
+    // Those first that have taken over what others brought, then those that this machine followed before; late ones last.
+    var waiting = found.enumerated().sorted { one, other in
+      func rank(_ head: LoadedHead) -> Int {
+        if head.late != nil { return 3 }
+        if !head.head.branches.isEmpty { return 0 }
+        return before[head.device] == head.mark ? 1 : 2
       }
-    }
-    // Those first that have taken over what others brought.
-    found.sort { !$0.head.head.branches.isEmpty && $1.head.head.branches.isEmpty }
-    var waiting =
-      found.filter { $0.head.late == nil } + found.filter { $0.head.late != nil }
+      return (rank(one.element.head), one.offset) < (rank(other.element.head), other.offset)
+    }.map(\.element)
     var failed: [(path: VaultPath, error: VaultError)] = []
     // What a head names and another one has replaced may be gone, and which line it is of may be what another one tells:
     // then the other one is read first.

@@ -127,10 +127,16 @@ extension Member {
     // Somebody may have been taken out without a new epoch yet.
     if heads.loaded.values.contains(where: { !stillCounts($0) }) { heads.isToBeRead = true }
     var hasNews = !changed.isEmpty
-    for (device, fingerprint) in try headFiles()
-    where heads.seen[device] != fingerprint
-      || heads.refused[device].map({ $0 != statements }) ?? false
-    {
+    var news = try headFiles().filter { (device, fingerprint) in
+      heads.seen[device] != fingerprint
+        || heads.refused[device].map({ $0 != statements }) ?? false
+    }
+    // A program that copies may have brought a device's certificate beside its first head.
+    if news.contains(where: { !context.isCertified($0.device) }) {
+      try context.reloadPeople()
+      news = inReadingOrder(news)
+    }
+    for (device, fingerprint) in news {
       let isOwn = device == context.device.id && mayWrite
       let look = try look(at: device, fingerprint, heads.waiting[device])
       if look.isInVain { continue }
@@ -196,15 +202,36 @@ extension Member {
     return marks
   }
 
-  /// The devices that have a head here, this one first, and the fingerprints of the files.
+  /// The devices that have a head here and the fingerprints of the files, in the order in which they are read.
   func headFiles() throws(VaultError) -> [(device: DeviceID, fingerprint: UInt64)] {
     let folder = register.folder
     let entries = try storing { () throws(BlobStoreError) in try context.store.list(folder) }
-    let files = entries.compactMap { entry in
-      DeviceID(hex: entry.name).map { (device: $0, fingerprint: entry.fingerprint) }
+    return inReadingOrder(
+      entries.compactMap { entry in
+        DeviceID(hex: entry.name).map { (device: $0, fingerprint: entry.fingerprint) }
+      })
+  }
+
+  /// This device first, then those of owners, each by its id.
+  ///
+  /// What an editor's head says of other devices' heads nobody else has signed: where both come at once, an owner's own
+  /// word goes before it.
+  private func inReadingOrder(
+    _ files: [(device: DeviceID, fingerprint: UInt64)]
+  ) -> [(device: DeviceID, fingerprint: UInt64)] {
+    let (own, owners) = (context.device.id, ownersDevices)
+    return files.sorted { one, other in
+      let ranks = [one, other].map { $0.device == own ? 0 : owners.contains($0.device) ? 1 : 2 }
+      return (ranks[0], one.device) < (ranks[1], other.device)
     }
-    let own = context.device.id
-    return files.filter { $0.device == own } + files.filter { $0.device != own }
+  }
+
+  /// The devices of the member's owners.
+  var ownersDevices: Set<DeviceID> {
+    let owners = context.people.persons.values.filter {
+      register.links.role(of: $0.id, now: 0) == .owner
+    }
+    return Set(owners.flatMap(\.devices.keys))
   }
 
   /// The head of a device that may be newer than what is known of people.

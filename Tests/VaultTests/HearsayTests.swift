@@ -1,0 +1,126 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultCrypto
+import VaultModel
+
+@testable import Vault
+
+/// An editor's head names heads of other devices that never were: whoever takes it for true does not follow the real
+/// ones. An owner's head is read before it, so the lie is told of the liar.
+@Suite struct HearsayTests {
+  /// Where the lie stands, and which counter the made-up head has beside the newest real one.
+  enum Lie: CaseIterable {
+    case seen, heard, seenOfAnOlderOne
+
+    fileprivate func apply(_ real: HeadMark, of device: DeviceID, to head: inout Head) {
+      let counter = self == .seenOfAnOlderOne ? real.counter - 1 : real.counter
+      let lie = Head.Cover(device: device, counter: counter, headHash: Digest.sha256([7]))
+      head.cover.removeAll { $0.device == device }
+      if self == .heard {
+        head.heard = [lie]
+      } else {
+        head.cover.append(lie)
+        head.cover.sort { $0.device < $1.device }
+      }
+    }
+  }
+
+  private let adults: Adults
+
+  init() throws {
+    adults = try Adults()
+    try adults.anna.write("Visit")
+    try adults.share(with: adults.ben, .editor)
+  }
+
+  /// Ben's client is changed so that it writes what he likes.
+  private func lie(
+    _ lie: Lie, about mark: HeadMark, of device: DeviceID, _ change: (inout Head) -> Void = { _ in }
+  ) throws {
+    let member = try #require(adults.ben.emma)
+    try member.heads.withLock { heads in
+      var writer = CommitWriter(member: member, heads: heads)
+      try writer.writeHead(.checkpoint) { head in
+        lie.apply(mark, of: device, to: &head)
+        change(&head)
+      }
+    }
+  }
+
+  private func mark(of vault: Vault) throws -> HeadMark {
+    let member = try #require(vault.members.first)
+    return try member.heads.withLock { try #require($0.loaded[vault.device]?.mark) }
+  }
+
+  /// Carla gets all that the others have at once.
+  private func carryAllToCarla(_ others: [MemoryStore]) throws {
+    for store in others { try Replicas.carry(from: store, to: adults.carla.store) }
+    try adults.carry(from: adults.anna, to: adults.carla)
+  }
+
+  private func expect(_ titles: Set<String>, follows device: DeviceID) throws {
+    for isFresh in [false, true] {
+      if isFresh { try adults.carla.reopen() }
+      let emma = try #require(adults.carla.emma)
+      #expect(try adults.carla.titles == titles)
+      let apart = emma.heads.withLock { ($0.loaded[device] == nil, $0.lines.apart) }
+      #expect(!apart.0 && apart.1 == [adults.ben.vault.device], "fresh: \(isFresh)")
+    }
+    let path = VaultPath.head(try #require(adults.carla.emma).id, adults.ben.vault.device)
+    #expect(adults.carla.problems(at: path).map(\.kind) == [.fork])
+  }
+
+  @Test(arguments: Lie.allCases, [Role.viewer, .editor])
+  func aNewcomerFollowsTheOwner(how: Lie, role: Role) throws {
+    let anna = adults.anna.vault
+    try anna.share(#require(adults.anna.emma), with: adults.carla.id, role: role)
+    try adults.anna.write("Vaccine")
+    try adults.anna.write("Allergy")
+    let mark = try mark(of: anna)
+    try lie(how, about: mark, of: anna.device)
+    try carryAllToCarla([adults.ben.store, adults.anna.store])
+    try expect(["Visit", "Vaccine", "Allergy"], follows: anna.device)
+  }
+
+  /// Whoever takes over a line is read before others, and may say so of a device of their own.
+  @Test(arguments: Lie.allCases)
+  func whoTakesOverALineIsNoMoreBelieved(how: Lie) throws {
+    let anna = adults.anna.vault
+    try anna.share(#require(adults.anna.emma), with: adults.carla.id, role: .editor)
+    try adults.anna.write("Vaccine")
+    try adults.anna.write("Allergy")
+    let mark = try mark(of: anna)
+    let nobody = try #require(DeviceID([UInt8](repeating: 9, count: DeviceID.byteCount)))
+    try lie(how, about: mark, of: anna.device) {
+      $0.branches = [Head.Branch(device: nobody, above: 0)]
+    }
+    try carryAllToCarla([adults.ben.store, adults.anna.store])
+    try expect(["Visit", "Vaccine", "Allergy"], follows: anna.device)
+  }
+
+  /// The first head of an owner's new machine comes with the lie to somebody who follows everyone else.
+  @Test(arguments: [Lie.seen, .heard])
+  func anOwnersNewMachineIsFollowed(how: Lie) throws {
+    try adults.share(with: adults.carla, .editor)
+    let (store, state) = (adults.anna.store.imageAfterKill(), StateFolder(store: MemoryStore()))
+    let id = adults.anna.vault.id
+    let key = try Vault.recover(
+      id: id, store: store, state: state,
+      words: RecoveryWords(parsing: adults.anna.words.joined(separator: " ")),
+      device: Adults.newDevice(of: "Anna"), password: Adults.password, clock: .system)
+    let tablet = try Vault.open(
+      id: id, store: store, folder: nil, state: state, key: key, options: OpenOptions(),
+      clock: .system)
+    _ = try #require(tablet.members.first).commit([.newRecord("By the tablet", note: "a note")])
+    let mark = try mark(of: tablet)
+    // Who it is has come to everyone before.
+    try Replicas.carry(from: store, to: adults.ben.store)
+    try adults.ben.store.remove(
+      BlobPath(VaultPath.head(#require(adults.ben.emma).id, tablet.device).string))
+    try adults.ben.reopen()
+    try lie(how, about: mark, of: tablet.device)
+    try carryAllToCarla([adults.ben.store, store])
+    try expect(["Visit", "By the tablet"], follows: tablet.device)
+  }
+}
