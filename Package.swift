@@ -13,7 +13,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-    .package(url: "https://github.com/CoreOffice/XMLCoder", from: "0.18.2"),
     // In tests only: the witness that the bytes of our messages are Protocol Buffers.
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
     // X-Wing; and in tests the independent witness of the rest of our cryptography, which is OpenSSL's and libsodium's.
@@ -24,6 +23,7 @@ let package = Package(
       name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(
       name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
     .systemLibrary(name: "CFuse", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
     .target(name: "CLinux"),
 
@@ -71,13 +71,12 @@ let package = Package(
     .target(
       name: "RemoteStores",
       dependencies: [
-        "BlobStore", "CLinux", "COpenSSL", "Threads",
+        "BlobStore", "CExpat", "CLinux", "COpenSSL", "Threads",
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
-        .product(name: "XMLCoder", package: "XMLCoder"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .executableTarget(

@@ -78,7 +78,7 @@ extension RemoteAddress {
       guard path.hasPrefix("/") else { throw fail("file: needs a whole path: file:/media/disk") }
       return Parsed(address: .directory(FilePath(String(path))))
     }
-    guard let mark = text.range(of: "://"), !text[..<mark.lowerBound].contains("/") else {
+    guard let mark = text.firstRange(of: "://"), !text[..<mark.lowerBound].contains("/") else {
       return Parsed(address: .directory(FilePath(text)))
     }
     let rest = text[mark.upperBound...]

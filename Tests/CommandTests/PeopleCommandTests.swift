@@ -258,7 +258,8 @@ import Testing
   }
 
   private static func value(_ key: String, in text: Substring) -> String? {
-    guard let start = text.range(of: "\"\(key)\" : \"") ?? text.range(of: "\"\(key)\":\"") else {
+    guard let start = text.firstRange(of: "\"\(key)\" : \"") ?? text.firstRange(of: "\"\(key)\":\"")
+    else {
       return nil
     }
     return text[start.upperBound...].split(separator: "\"", maxSplits: 1).first.map(String.init)

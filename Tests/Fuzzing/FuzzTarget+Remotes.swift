@@ -47,38 +47,11 @@ extension FuzzTarget {
           """,
         ].map { Array($0.utf8) }
       ) { bytes in
-        do { _ = try XMLReply.decode(Reply.self, from: bytes, path: "a") } catch is BlobStoreError {
+        // Each of the documents that are read.
+        for name in ["ListBucketResult", "Error", "multistatus"] {
+          do { _ = try XMLReply.read(name, from: bytes, path: "a") } catch is BlobStoreError {}
         }
       },
     ]
-  }
-
-  /// The shapes of S3's listings and of WebDAV's answers in one.
-  private struct Reply: Decodable {
-    struct Blob: Decodable {
-      var key: String
-      var size: UInt64
-      var eTag: String?
-    }
-    struct Response: Decodable {
-      var href: String
-      var propstat: [PropertyStatus]?
-    }
-    struct PropertyStatus: Decodable {
-      var prop: Properties
-      var status: String?
-    }
-    struct Properties: Decodable {
-      var resourcetype: ResourceType?
-      var getetag: String?
-    }
-    struct ResourceType: Decodable {
-      struct Empty: Decodable {}
-      var collection: Empty?
-    }
-    var contents: [Blob]?
-    var isTruncated: Bool?
-    var nextContinuationToken: String?
-    var response: [Response]?
   }
 }

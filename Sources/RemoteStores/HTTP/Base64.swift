@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// Base64 as HTTP's basic authentication wants it (RFC 4648).
 enum Base64 {

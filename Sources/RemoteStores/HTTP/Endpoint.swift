@@ -8,7 +8,7 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
 
   /// Nil unless it is `http://` or `https://` with a host and perhaps a port and a final `/`.
   package init?(_ text: some StringProtocol) {
-    guard let mark = text.range(of: "://") else { return nil }
+    guard let mark = text.firstRange(of: "://") else { return nil }
     scheme = text[..<mark.lowerBound].lowercased()
     guard scheme == "http" || scheme == "https" else { return nil }
     var rest = text[mark.upperBound...]

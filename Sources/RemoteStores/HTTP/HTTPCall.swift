@@ -85,7 +85,7 @@ enum ReplyText {
 
   /// The host of a URL: the rest may hold a token.
   static func host(_ url: String) -> String {
-    guard let start = url.range(of: "://") else { return "another path" }
+    guard let start = url.firstRange(of: "://") else { return "another path" }
     let rest = url[start.upperBound...].prefix { !"/?#".contains($0) }
     return oneLine(String(rest.split(separator: "@").last ?? ""))
   }

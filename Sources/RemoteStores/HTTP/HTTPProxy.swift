@@ -17,7 +17,7 @@ package struct HTTPProxy: Hashable, Sendable {
   package init?(_ text: some StringProtocol) {
     var rest = Substring(text)
     kind = .http
-    if let mark = rest.range(of: "://") {
+    if let mark = rest.firstRange(of: "://") {
       switch rest[..<mark.lowerBound].lowercased() {
       case "http": break
       case "socks5", "socks5h": kind = .socks5

@@ -1,5 +1,5 @@
 import BlobStore
-import Foundation
+import FoundationEssentials
 import Glibc
 import NIOHTTP1
 import SystemPackage

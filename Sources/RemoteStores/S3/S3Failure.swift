@@ -2,11 +2,6 @@ import BlobStore
 
 /// Why an S3 server refused, in its own code.
 struct S3Failure {
-  private struct Document: Decodable {
-    var code: String?
-    var message: String?
-  }
-
   let code: String
   private let message: String
   private let reply: HTTPReply
@@ -15,9 +10,9 @@ struct S3Failure {
   init(_ reply: HTTPReply, _ path: BlobPath) {
     // Without a document, as after HEAD, the status has to do.
     let document =
-      reply.body.isEmpty ? nil : try? XMLReply.decode(Document.self, from: reply.body, path: path)
-    code = document?.code ?? ""
-    message = document?.message ?? ""
+      reply.body.isEmpty ? nil : try? XMLReply.read("Error", from: reply.body, path: path)
+    code = document?.text(of: "Code") ?? ""
+    message = document?.text(of: "Message") ?? ""
     self.reply = reply
     self.path = path
   }

@@ -45,23 +45,6 @@ extension S3Store {
     var next: String?
   }
 
-  /// `ListBucketResult` of `ListObjectsV2`.
-  private struct Document: Decodable {
-    struct Object: Decodable {
-      var key: String
-      var size: UInt64
-      var eTag: String?
-    }
-    struct Folder: Decodable {
-      var prefix: String
-    }
-    var contents: [Object]?
-    var commonPrefixes: [Folder]?
-    var isTruncated: Bool?
-    var nextContinuationToken: String?
-    var encodingType: String?
-  }
-
   private func listing(
     of folder: BlobPath, delimiter: String?, after token: String?
   ) throws(BlobStoreError) -> Listing {
@@ -83,14 +66,15 @@ extension S3Store {
       throw failure == .notFound(path: folder.string)
         ? .noSuchStore(name: "bucket \(configuration.bucket)") : failure
     }
-    let document = try XMLReply.decode(Document.self, from: reply.body, path: folder)
+    let document = try XMLReply.read("ListBucketResult", from: reply.body, path: folder)
     return try read(document, below: prefix, of: folder, after: token)
   }
 
+  /// `ListBucketResult` of `ListObjectsV2`.
   private func read(
-    _ document: Document, below prefix: String, of folder: BlobPath, after token: String?
+    _ document: XMLElement, below prefix: String, of folder: BlobPath, after token: String?
   ) throws(BlobStoreError) -> Listing {
-    let isEncoded = document.encodingType?.lowercased() == "url"
+    let isEncoded = document.text(of: "EncodingType")?.lowercased() == "url"
     func name(_ key: String) -> String {
       // In this encoding a plus is a space; a real plus comes as %2B.
       let text = isEncoded ? String(key.map { $0 == "+" ? " " : $0 }) : key
@@ -99,21 +83,28 @@ extension S3Store {
       return decoded.hasPrefix(prefix) ? String(decoded.dropFirst(prefix.count)) : "/\(decoded)"
     }
     var listing = Listing()
-    for object in document.contents ?? [] {
+    func incomplete(_ text: String) -> BlobStoreError {
+      .unexpectedReply(path: folder.string, status: 0, text: text)
+    }
+    for object in document.all("Contents") {
+      guard let key = object.text(of: "Key"),
+        let size = object.text(of: "Size").flatMap({ UInt64($0) })
+      else { throw incomplete("a listing of objects without name or size") }
       listing.blobs.append(
         BlobEntry(
-          name: name(object.key), kind: .blob, size: object.size,
-          fingerprint: Fingerprint.of(object.eTag ?? "", object.size)))
+          name: name(key), kind: .blob, size: size,
+          fingerprint: Fingerprint.of(object.text(of: "ETag") ?? "", size)))
     }
-    for entry in document.commonPrefixes ?? [] {
-      let name = name(entry.prefix)
+    for entry in document.all("CommonPrefixes") {
+      guard let prefix = entry.text(of: "Prefix") else {
+        throw incomplete("a listing of folders without a name")
+      }
+      let name = name(prefix)
       listing.folders.append(name.hasSuffix("/") ? String(name.dropLast()) : name)
     }
-    if document.isTruncated == true {
-      guard let next = document.nextContinuationToken, !next.isEmpty, next != token else {
-        throw .unexpectedReply(
-          path: folder.string, status: 0, text: "a listing that goes on without saying where")
-      }
+    if document.text(of: "IsTruncated") == "true" {
+      guard let next = document.text(of: "NextContinuationToken"), !next.isEmpty, next != token
+      else { throw incomplete("a listing that goes on without saying where") }
       listing.next = next
     }
     return listing

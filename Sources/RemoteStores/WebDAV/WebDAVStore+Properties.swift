@@ -47,43 +47,34 @@ extension WebDAVStore {
       throw .unexpectedReply(
         path: path.string, status: reply.status, text: "this is not a WebDAV server")
     }
-    let document = try XMLReply.decode(Multistatus.self, from: reply.body, path: path)
-    return (document.response ?? []).compactMap { resource($0, below: path) }
-  }
-
-  private struct Multistatus: Decodable {
-    var response: [Response]?
-  }
-  private struct Response: Decodable {
-    var href: String
-    var propstat: [PropertyStatus]?
-  }
-  private struct PropertyStatus: Decodable {
-    var prop: Properties
-    var status: String?
-  }
-  private struct Properties: Decodable {
-    var resourcetype: ResourceType?
-    var getcontentlength: String?
-    var getetag: String?
-    var getlastmodified: String?
-  }
-  private struct ResourceType: Decodable {
-    struct Empty: Decodable {}
-    var collection: Empty?
+    let document = try XMLReply.read("multistatus", from: reply.body, path: path)
+    var resources: [Resource] = []
+    for response in document.all("response") {
+      guard let href = response.text(of: "href") else {
+        throw .unexpectedReply(
+          path: path.string, status: 0, text: "a listing of what has no address")
+      }
+      if let found = resource(response, at: href, below: path) { resources.append(found) }
+    }
+    return resources
   }
 
   /// Nil for what the server lists and then says is not there.
-  private func resource(_ response: Response, below path: BlobPath) -> Resource? {
-    let found = (response.propstat ?? []).filter { $0.status?.contains(" 200") ?? true }.map(\.prop)
+  private func resource(
+    _ response: XMLElement, at href: String, below path: BlobPath
+  ) -> Resource? {
+    let found = response.all("propstat")
+      .filter { $0.text(of: "status")?.contains(" 200") ?? true }
+      .compactMap { $0.first("prop") }
     guard !found.isEmpty else { return nil }
-    let isFolder = found.contains { $0.resourcetype?.collection != nil }
-    let size = found.lazy.compactMap(\.getcontentlength).compactMap { UInt64($0) }.first ?? 0
+    let isFolder = found.contains { $0.first("resourcetype")?.first("collection") != nil }
+    let size =
+      found.lazy.compactMap { $0.text(of: "getcontentlength") }.compactMap { UInt64($0) }.first ?? 0
     let token =
-      found.lazy.compactMap(\.getetag).first { !$0.isEmpty }
-      ?? found.lazy.compactMap(\.getlastmodified).first ?? ""
+      found.lazy.compactMap { $0.text(of: "getetag") }.first { !$0.isEmpty }
+      ?? found.lazy.compactMap { $0.text(of: "getlastmodified") }.first ?? ""
     return Resource(
-      name: name(in: response.href, below: path), isFolder: isFolder, size: size,
+      name: name(in: href, below: path), isFolder: isFolder, size: size,
       fingerprint: isFolder ? 0 : Fingerprint.of(token, size))
   }
 
@@ -91,7 +82,7 @@ extension WebDAVStore {
   private func name(in href: String, below path: BlobPath) -> String {
     var text = href.drop(while: \.isWhitespace)
     while text.last?.isWhitespace == true { text.removeLast() }
-    if let mark = text.range(of: "://"), !text.hasPrefix("/") {
+    if let mark = text.firstRange(of: "://"), !text.hasPrefix("/") {
       let rest = text[mark.upperBound...]
       text = rest[(rest.firstIndex(of: "/") ?? rest.endIndex)...]
     }
