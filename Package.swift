@@ -9,7 +9,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
-    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -24,6 +23,7 @@ let package = Package(
     .systemLibrary(
       name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
+    .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     .systemLibrary(name: "CFuse", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
     .target(name: "CLinux"),
 
@@ -44,9 +44,8 @@ let package = Package(
     .target(
       name: "Vault",
       dependencies: [
-        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "CLinux", "Threads",
+        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "CLinux", "CYAML", "Threads",
         .product(name: "SystemPackage", package: "swift-system"),
-        .product(name: "Yams", package: "Yams"),
       ]),
     .target(
       name: "VaultSync",

@@ -76,6 +76,20 @@ import Testing
     }
   }
 
+  @Test func namesTheLineOfAFieldThatStandsTwice() {
+    do throws(FrontMatterError) {
+      _ = try RecordDocument(Array("---\na: 1\nb:\n  c: 1\n  c: 2\n---\n".utf8)).frontMatter()
+      Issue.record("parsed")
+    } catch {
+      #expect(error == FrontMatterError(.duplicateField, line: 5))
+    }
+  }
+
+  @Test(arguments: ["a: 1\n...\nb: 1", "a: 1\n--- b"])
+  func refusesASecondDocument(_ yaml: String) {
+    #expect(reason(yaml) != nil)
+  }
+
   @Test func refusesAliases() {
     #expect(reason("a: &x [1]\nb: *x") == .aliases)
     #expect(reason("\"a\":&x\n b: 1\nc: !!map *x") == .aliases)
@@ -116,6 +130,27 @@ import Testing
     let text = "---\n" + stairs.joined(separator: "\n") + " " + closed + "\n---\n"
     let result = onSmallStack { FrontMatter.summary(of: Array(text.utf8)) }
     #expect(result == FrontMatterSummary())
+  }
+
+  /// What is written is read again as it was, whatever text stands in it.
+  @Test func writtenFieldsAreReadAgain() throws {
+    let texts = [
+      "", " ", "no", "0123", "- a", "# b", "a: b", "a #b", "'", "\"", "[x", "{", "&a", "*a", "!t",
+      "|", ">", "%", "@", "`", "\t", "a\n", "a\n\n  b\n", "\na", "é\u{1F600}", "\u{85}\u{2028}",
+      "\0\u{7}",
+      "a\r\nb", "\u{FEFF}", "---", "...", "? x", "2025-01-20",
+      "x" + String(repeating: " y", count: 200),
+    ]
+    var fields = texts.filter { !$0.isEmpty }.map { FrontMatter.Field($0, .text("v")) }
+    fields += texts.enumerated().map { FrontMatter.Field("k\($0)", .text($1)) }
+    fields.append(.init("list", .list(texts.map { .text($0) })))
+    fields.append(
+      .init(
+        "nested", .list([.map([.init("a", .list([])), .init("b", .list([.list([.text("c")])]))])])))
+    let matter = FrontMatter(fields: fields)
+    let again = try FrontMatter(parsing: Array(matter.yaml.utf8)[...], firstLine: 1)
+    for (field, read) in zip(matter.fields, again.fields) { #expect(field == read) }
+    #expect(again.fields.count == fields.count)
   }
 
   @Test func neverTrapsOnMutatedInput() {

@@ -1,4 +1,4 @@
-import Yams
+import CYAML
 
 extension FrontMatter {
   /// The fields as YAML, each on lines of its own, in their order; ends with a line feed.
@@ -7,11 +7,9 @@ extension FrontMatter {
   /// else (`no`, `0123`, `1:30`) is quoted; dates and plain numbers are not.
   package var yaml: String {
     guard !fields.isEmpty else { return "" }
-    do {
-      return try Yams.serialize(node: Self.node(of: fields), width: -1, allowUnicode: true)
-    } catch {
-      preconditionFailure("YAML that was made here cannot be written: \(error)")
-    }
+    let emitter = YAMLEmitter()
+    Self.write(fields, to: emitter)
+    return emitter.finish()
   }
 
   /// A `record.md` with this front matter and text.
@@ -24,16 +22,23 @@ extension FrontMatter {
     return Array(document.utf8)
   }
 
-  private static func node(of fields: [Field]) -> Node {
-    .mapping(Node.Mapping(fields.map { (scalar($0.name), node(of: $0.value)) }, .implicit, .block))
+  private static func write(_ fields: [Field], to emitter: borrowing YAMLEmitter) {
+    emitter.beginMap()
+    for field in fields {
+      emitter.scalar(field.name, style(of: field.name, isValue: false))
+      write(field.value, to: emitter)
+    }
+    emitter.endMap()
   }
 
-  private static func node(of value: Value) -> Node {
+  private static func write(_ value: Value, to emitter: borrowing YAMLEmitter) {
     switch value {
-    case .text(let text): scalar(text, isValue: true)
+    case .text(let text): emitter.scalar(text, style(of: text, isValue: true))
     case .list(let values):
-      .sequence(Node.Sequence(values.map(node(of:)), .implicit, isShort(values) ? .flow : .block))
-    case .map(let fields): node(of: fields)
+      emitter.beginList(isShort(values) ? YAML_FLOW_SEQUENCE_STYLE : YAML_BLOCK_SEQUENCE_STYLE)
+      for value in values { write(value, to: emitter) }
+      emitter.endList()
+    case .map(let fields): write(fields, to: emitter)
     }
   }
 
@@ -41,16 +46,14 @@ extension FrontMatter {
     values.allSatisfy { ($0.plainText?.utf8.count ?? .max) < 40 } && values.count <= 16
   }
 
-  private static func scalar(_ text: String, isValue: Bool = false) -> Node {
-    let style: Node.Scalar.Style
+  private static func style(of text: String, isValue: Bool) -> yaml_scalar_style_t {
     if text.isEmpty {
-      style = isValue ? .plain : .doubleQuoted
+      isValue ? YAML_PLAIN_SCALAR_STYLE : YAML_DOUBLE_QUOTED_SCALAR_STYLE
     } else if text.utf8.contains(UInt8(ascii: "\n")) {
-      style = .literal
+      YAML_LITERAL_SCALAR_STYLE
     } else {
-      style = isMistakable(text) ? .singleQuoted : .any
+      isMistakable(text) ? YAML_SINGLE_QUOTED_SCALAR_STYLE : YAML_ANY_SCALAR_STYLE
     }
-    return .scalar(Node.Scalar(text, .implicit, style))
   }
 
   /// Whether a reader of YAML may take the text for anything but text, a date or a number.
