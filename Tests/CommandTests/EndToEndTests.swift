@@ -113,6 +113,46 @@ import Testing
       "member", "list", "--password-file", "-", input: "correct horse battery\n", expecting: 0)
   }
 
+  @Test func whatRunsUnattendedKeepsNoVaultUnlocked() throws {
+    let program = try Program.withVault()
+    try program.run("unlock", "--timeout", "2s", expecting: 0)
+    var asked = 0
+    // Asked far more often than that, by something that is no use of the vault.
+    while try program.run(
+      "status", "--require-unlocked", environment: ["KINVAULT_UNATTENDED": "1"]
+    ).status == 0, asked < 200 {
+      asked += 1
+      usleep(300_000)
+    }
+    #expect(asked < 200)
+  }
+
+  @Test func lockAllLocksWhateverThisMachineHasKeysOf() throws {
+    let program = try Program.withVault()
+    let second = ["KINVAULT_VAULT": program.folder.appending("second").string as String?]
+    try program.run(
+      "init", "--words-out", program.folder.appending("words 2").string, "--yes",
+      environment: second, expecting: 0)
+    let place = program.folder.appending("mounted").string
+    try program.run("mount", place, environment: second, expecting: 0)
+    for vault in [[:], second] {
+      try program.run("unlock", environment: vault, expecting: 0)
+      try program.run("status", "--require-unlocked", environment: vault, expecting: 0)
+    }
+    // No vault is named, and none is here.
+    let nowhere = ["KINVAULT_VAULT": String?.none]
+    let all = try program.run("lock", "--all", environment: nowhere, in: "/", expecting: 0)
+    #expect(all.output.contains(place))
+    for vault in [[:], second] {
+      let status = try program.run(
+        "status", "--require-unlocked", environment: vault, expecting: 4)
+      #expect(status.output.contains("locked\n"))
+    }
+    try program.run("lock", "--all", "--unmount", environment: nowhere, in: "/", expecting: 0)
+    try program.run("unmount", place, expecting: 6)
+    try program.run("lock", "--all", "--vault", program.vault, expecting: 2)
+  }
+
   @Test func theWordsOpenTheVaultOnAnotherMachine() throws {
     let program = try Program.withVault()
     let other = ["XDG_STATE_HOME": program.folder.appending("other-state").string as String?]

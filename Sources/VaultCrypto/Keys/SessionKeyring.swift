@@ -32,8 +32,10 @@ package enum SessionKeyring {
     _ = kv_key_unlink_from_process_keyring(serial)
   }
 
-  /// The key, whose idle timeout starts anew; nil if there is none, or not any more.
-  package static func load(vault: VaultID) throws(SessionKeyringError) -> DeviceUnlockKey? {
+  /// The key, whose idle timeout starts anew (not without `renewing`); nil if there is none, or not any more.
+  package static func load(
+    vault: VaultID, renewing: Bool = true
+  ) throws(SessionKeyringError) -> DeviceUnlockKey? {
     guard let serial = try find(vault) else { return nil }
     var payload = SecretBytes(count: Payload.size)
     let size = payload.withUnsafeMutableBytes { kv_key_read(serial, $0.baseAddress, $0.count) }
@@ -42,9 +44,11 @@ package enum SessionKeyring {
     guard size == Payload.size, let content = Payload(decoding: payload) else {
       throw .foreignKey
     }
-    let renewal = kv_key_set_timeout(serial, content.seconds)
-    if isGone(renewal) { return nil }
-    try check(renewal)
+    if renewing {
+      let renewal = kv_key_set_timeout(serial, content.seconds)
+      if isGone(renewal) { return nil }
+      try check(renewal)
+    }
     return content.key
   }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Vault
 import VaultCrypto
+import VaultModel
 import VaultMount
 
 struct LockCommand: ParsableCommand {
@@ -9,43 +10,70 @@ struct LockCommand: ParsableCommand {
     abstract: "Forget the key: the next command asks for the password again.",
     discussion: """
       Mounts keep working until they are unmounted; --unmount takes them away too, and cleans what other programs keep of \
-      them (see \u{2018}kinvault leaks\u{2019}).
+      them (see \u{2018}kinvault leaks\u{2019}). --all locks every vault that this machine has keys of, as at the end of a \
+      session: what cannot be unmounted is named at the end, when all else is locked.
 
-      Example:
+      Examples:
         kinvault lock --unmount
+        kinvault lock --all --unmount
       """)
 
   @OptionGroup var folderOptions: FolderOptions
 
+  @Flag(help: "Every vault of this machine, also one whose folder is not here now.")
+  var all = false
   @Flag(help: "Unmount the vault as well, everywhere.")
   var unmount = false
   @Flag(help: "With --unmount: leave what other programs keep of the mounts where it is.")
   var keepTraces = false
 
-  func run() throws {
-    let folder = try folderOptions.folder()
-    let id = try Vault.describe(folder: folder).vault
-    do throws(SessionKeyringError) { try SessionKeyring.remove(vault: id) } catch {
-      // Without a keyring it is never unlocked.
-      guard case .unavailable = error else { throw error }
+  func validate() throws {
+    if all, folderOptions.vault != nil {
+      throw ValidationError("--all and --vault exclude each other.")
     }
-    let mounts = MountRegistry.runningMounts(
-      stateFolder: Environment.stateRoot.appending(id.hex))
-    if unmount {
-      let traces = try VaultTraces(vault: id)
-      for mount in mounts {
-        if keepTraces { try traces.keep(at: mount.mountpoint) }
-        try Unmount.run(mount.mountpoint, stateRoot: Environment.stateRoot)
-        Terminal.writeLine("Unmounted \(mount.mountpoint).")
-        for note in traces.clean(at: mount.mountpoint) { Terminal.note(note) }
+  }
+
+  func run() throws {
+    let vaults =
+      try all
+      ? StateFolder.vaults(below: Environment.stateRoot)
+      : [Vault.describe(folder: folderOptions.folder()).vault]
+    for vault in vaults {
+      do throws(SessionKeyringError) { try SessionKeyring.remove(vault: vault) } catch {
+        // Without a keyring it is never unlocked.
+        guard case .unavailable = error else { throw error }
       }
     }
+    var mounts: [RunningMount] = []
+    var failure: (any Error)?
+    for vault in vaults {
+      let running = MountRegistry.runningMounts(
+        stateFolder: Environment.stateRoot.appending(vault.hex))
+      mounts += running
+      guard unmount else { continue }
+      for mount in running {
+        do { try end(mount, of: vault) } catch {
+          // The others are not left open for the sake of one; a second failure is told here, the first at the end.
+          if failure != nil { Terminal.note("kinvault: \(FailureReport(error).message)") }
+          failure = failure ?? error
+        }
+      }
+    }
+    if let failure { throw failure }
     Terminal.writeLine("Locked.")
     if !unmount, !mounts.isEmpty {
       let places = mounts.map(\.mountpoint.string).joined(separator: ", ")
+      let command = all ? "kinvault lock --all --unmount" : "kinvault lock --unmount"
       Terminal.writeLine(
-        "It is still mounted at \(places), and readable there. To end that too: kinvault lock --unmount"
-      )
+        "It is still mounted at \(places), and readable there. To end that too: \(command)")
     }
+  }
+
+  private func end(_ mount: RunningMount, of vault: VaultID) throws {
+    let traces = try VaultTraces(vault: vault)
+    if keepTraces { try traces.keep(at: mount.mountpoint) }
+    try Unmount.run(mount.mountpoint, stateRoot: Environment.stateRoot)
+    Terminal.writeLine("Unmounted \(mount.mountpoint).")
+    for note in traces.clean(at: mount.mountpoint) { Terminal.note(note) }
   }
 }

@@ -11,20 +11,26 @@ struct StatusCommand: ParsableCommand {
     commandName: "status",
     abstract: "Show whether the vault is unlocked, where it is mounted and what it holds.",
     discussion: """
-      Never asks for a password: what is inside is shown only while the vault is unlocked.
+      Never asks for a password: what is inside is shown only while the vault is unlocked. With --require-unlocked it \
+      ends with 4 while it is not, for scripts and units that only go on with what a person has unlocked.
 
-      Example:
+      Examples:
         kinvault status --json
+        kinvault status --require-unlocked && kinvault mount ~/family-records
       """)
 
   @OptionGroup var folderOptions: FolderOptions
   @Flag(help: "Print JSON.") var json = false
+  @Flag(help: "End with 4 while the vault is locked.") var requireUnlocked = false
 
   func run() throws {
     let folder = try folderOptions.folder()
     try MountCommits.request(in: folder)
     let report = try StatusReport(folder: folder)
     if json { try JSONOutput.print(report) } else { report.print() }
+    if requireUnlocked, !report.isUnlocked {
+      throw CommandError.locked("The vault is locked. To unlock it: kinvault unlock")
+    }
   }
 }
 
