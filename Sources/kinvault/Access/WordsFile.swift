@@ -1,7 +1,7 @@
 import Glibc
 import SystemPackage
 
-/// A new file for the 24 words that only its owner can read.
+/// A new file for the 24 words, alone or on a page, that only its owner can read.
 ///
 /// It is made before the vault is, so that a vault is never made whose words cannot be kept.
 struct WordsFile {
@@ -34,8 +34,13 @@ struct WordsFile {
 
   /// Writes the words, one a line; on disk when it returns.
   func write(_ words: [String]) throws(CommandError) {
+    try write(words.joined(separator: "\n") + "\n")
+  }
+
+  /// Writes the text; on disk when it returns. Once only.
+  func write(_ text: String) throws(CommandError) {
     defer { close(descriptor) }
-    let bytes = Array((words.joined(separator: "\n") + "\n").utf8)
+    let bytes = Array(text.utf8)
     guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
       throw .system(call: "write", path: path, errno: errno)
     }

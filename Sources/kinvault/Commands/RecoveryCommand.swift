@@ -5,9 +5,10 @@ struct RecoveryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "recovery",
     abstract:
-      "See that the 24 words on paper still work, replace them, or join two changes of keys.",
+      "Print a page for the 24 words, see that they still work, replace them, or join two changes of keys.",
     subcommands: [
-      RecoveryTestCommand.self, RecoveryRotateCommand.self, RecoveryJoinCommand.self,
+      RecoverySheetCommand.self, RecoveryTestCommand.self, RecoveryRotateCommand.self,
+      RecoveryJoinCommand.self,
     ])
 }
 
