@@ -25,7 +25,14 @@ let package = Package(
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     .systemLibrary(name: "CFuse", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
+    .systemLibrary(name: "CFido2", pkgConfig: "libfido2", providers: [.apt(["libfido2-dev"])]),
     .target(name: "CLinux"),
+    // TPM 2.0 by the TCG's software stack, and the desktop's keyring.
+    .target(
+      name: "CTokens",
+      linkerSettings: ["tss2-esys", "tss2-mu", "tss2-tctildr", "tss2-rc"].map {
+        .linkedLibrary($0)
+      }),
 
     .target(name: "Threads"),
     .target(name: "VaultModel"),
@@ -35,6 +42,7 @@ let package = Package(
         "CSodium", "COpenSSL", "CLinux", "VaultModel",
         .product(name: "Crypto", package: "swift-crypto"),
       ]),
+    .target(name: "Tokens", dependencies: ["VaultModel", "VaultCrypto", "CTokens", "CFido2"]),
     .target(name: "VaultTrust", dependencies: ["VaultModel", "VaultCrypto"]),
     .target(
       name: "BlobStore",
@@ -82,7 +90,7 @@ let package = Package(
       name: "kinvault",
       dependencies: [
         "VaultModel", "VaultCrypto", "BlobStore", "Vault", "VaultFiles", "VaultMount", "VaultSync",
-        "RemoteStores", "Traces", "CLinux", "Threads",
+        "RemoteStores", "Tokens", "Traces", "CLinux", "Threads",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
@@ -125,6 +133,12 @@ let package = Package(
       dependencies: [
         "BlobStore", "CLinux", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .testTarget(
+      name: "TokensTests",
+      dependencies: [
+        "Tokens", "VaultModel", "VaultCrypto", "COpenSSL", "TestSupport",
+        .product(name: "Crypto", package: "swift-crypto"),
       ]),
     .testTarget(
       name: "TracesTests",

@@ -30,11 +30,13 @@ extension VaultError {
       machine goes by.
       """
     case .wrongPassword: "That password does not open the vault on this machine."
+    case .passwordIsNotEnough: "A password alone does not open the vault on this machine."
+    case .lastSlot: "It is the only way to unlock the vault on this machine."
     case .wrongWords: "Those 24 words belong to nobody in this vault."
     case .damagedSlot(let path, let reason):
       """
-      The password slot \(path) is damaged: \(reason). The password may well be right. \
-      “kinvault recover” makes a new slot from the 24 words.
+      \(path), which this machine unlocks the vault with, is damaged: \(reason). The password may well be right. \
+      “kinvault recover” makes a new one from the 24 words.
       """
     case .damaged(let path, let reason):
       "\(path) is damaged: \(reason). “kinvault check” shows what it belongs to."

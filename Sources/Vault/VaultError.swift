@@ -29,8 +29,12 @@ package enum VaultError: Error {
   /// This machine has no device in the vault: recover with the 24 words first.
   case noDeviceHere(vault: VaultID)
   case wrongPassword
+  /// No slot of this machine is opened by a password alone.
+  case passwordIsNotEnough
+  /// The only way that is left to unlock the vault on this machine.
+  case lastSlot
   case wrongWords
-  /// The password slot on this machine is damaged; the words still open the vault.
+  /// What this machine's keys are unlocked with, or these themselves, is damaged; the words still open the vault.
   case damagedSlot(path: String, reason: String)
   /// A file of the vault is not what it must be.
   case damaged(path: String, reason: String)

@@ -80,3 +80,9 @@ package struct StatementID: FixedBytes {
   package let storage: Bytes32
   package init(storage: Bytes32) { self.storage = storage }
 }
+
+/// Names a way in which this machine unlocks the vault; random.
+package struct UnlockSlotID: FixedBytes {
+  package let storage: Bytes16
+  package init(storage: Bytes16) { self.storage = storage }
+}

@@ -233,12 +233,23 @@ package struct SampleDecoder: Sendable {
         ]), AuditEvents.init(decoding:)
       ) { $0.encoded() },
       .init(
-        "password slot",
-        PasswordSlot(
-          vault: random.id(), person: random.id(), device: random.id(), salt: random.bytes(16),
-          passes: 3, memoryKiB: 65_536, wrappedUnlockKey: random.bytes(40), deviceKeys: sealed,
-          checksum: random.id(), passwordDevice: random.id()),
-        PasswordSlot.init(decoding:)
+        "device file",
+        DeviceFile(
+          vault: random.id(), person: random.id(), device: random.id(), deviceKeys: sealed,
+          checksum: random.id()), DeviceFile.init(decoding:)
+      ) { $0.encoded() },
+      .init(
+        "slot",
+        UnlockSlot(
+          vault: random.id(), id: random.id(), name: "Schlüssel am Bund",
+          created: 1_700_000_000_000,
+          wrappedUnlockKey: random.bytes(40),
+          parts: [
+            .password(salt: random.bytes(16), passes: 3, memoryKiB: 65_536),
+            .keyring,
+            .token(credential: random.bytes(64), salt: random.bytes(32), asksForPIN: true),
+            .tpm(publicArea: random.bytes(90), privateArea: random.bytes(160), asksForPIN: false),
+          ], checksum: random.id()), UnlockSlot.init(decoding:)
       ) { $0.encoded() },
       .init(
         "watermarks",

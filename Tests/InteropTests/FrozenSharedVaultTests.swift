@@ -214,7 +214,7 @@ import Testing
     let person = machine == "desk" ? anna : ben
     let slot = try DeviceSlot(vault: vault, state: machine)
     #expect(try slot.person == person.id)
-    let certificate = try #require(try vault.certificates(of: person.known)[slot.device])
+    let certificate = try #require(try vault.certificates(of: person.known)[slot.deviceID])
     let generation = try person.known.generation
     #expect(
       try slot.masterKey(generation: generation, certificate: certificate, in: vault)

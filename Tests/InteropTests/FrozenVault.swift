@@ -50,6 +50,13 @@ struct FrozenVault {
     Array(try Data(contentsOf: secrets.appending(path: path)))
   }
 
+  /// The names of the files in such a folder, in order.
+  func secretNames(_ folder: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(
+      atPath: secrets.appending(path: folder).path(percentEncoded: false)
+    ).sorted()
+  }
+
   /// The words of such a file.
   func secretWords(_ path: String) throws -> [String] {
     String(decoding: try secret(path), as: UTF8.self).split(whereSeparator: \.isWhitespace).map(

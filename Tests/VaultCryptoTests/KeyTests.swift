@@ -29,10 +29,17 @@ import VaultModel
   }
 
   @Test func thePasswordUnwrapsTheUnlockKeyAndNoOtherDoes() throws {
-    func derive(_ password: String, device: DeviceID = Sample.device) throws -> PasswordKEK {
-      try PasswordHash.derive(
-        password: SecretBytes(copying: Array(password.utf8)), salt: Array(0..<16), cost: .floor,
-        person: Sample.person, device: device, binding: binding)
+    let slot = UnlockSlotID.random()
+    func derive(
+      _ password: String, slot other: UnlockSlotID? = nil, token: [UInt8]? = nil
+    ) throws -> SlotKEK {
+      var secret = SlotSecret()
+      secret.append(
+        try PasswordHash.stretch(
+          SecretBytes(copying: Array(password.utf8)), salt: Array(0..<16), cost: .floor),
+        of: .password)
+      if let token { secret.append(SecretBytes(copying: token), of: .token) }
+      return secret.kek(of: other ?? slot, binding: binding)
     }
     let key = DeviceUnlockKey.random()
     let wrapped = key.wrap(under: try derive("correct horse"))
@@ -42,13 +49,14 @@ import VaultModel
       _ = try DeviceUnlockKey.unwrap(wrapped, under: derive("correct horsf"))
     }
     #expect(throws: CryptoError.unwrapFailed) {
-      let otherDevice = DeviceID([UInt8](repeating: 9, count: 32))!
-      _ = try DeviceUnlockKey.unwrap(wrapped, under: derive("correct horse", device: otherDevice))
+      _ = try DeviceUnlockKey.unwrap(wrapped, under: derive("correct horse", slot: .random()))
+    }
+    #expect(throws: CryptoError.unwrapFailed) {
+      let token = [UInt8](repeating: 7, count: 32)
+      _ = try DeviceUnlockKey.unwrap(wrapped, under: derive("correct horse", token: token))
     }
     #expect(throws: CryptoError.malformed(reason: "a salt has 16 bytes, not 15")) {
-      _ = try PasswordHash.derive(
-        password: SecretBytes(count: 0), salt: Array(0..<15), cost: .floor,
-        person: Sample.person, device: Sample.device, binding: binding)
+      _ = try PasswordHash.stretch(SecretBytes(count: 0), salt: Array(0..<15), cost: .floor)
     }
   }
 

@@ -55,7 +55,8 @@ import Testing
       "introduction": Kinvault_V1_IntroductionBody.self,
       "sealed introduction": Kinvault_V1_Introduction.self,
       "audit segment": Kinvault_V1_AuditSegmentBody.self,
-      "audit events": Kinvault_V1_AuditEvents.self, "password slot": Kinvault_V1_PasswordSlot.self,
+      "audit events": Kinvault_V1_AuditEvents.self, "device file": Kinvault_V1_DeviceFile.self,
+      "slot": Kinvault_V1_UnlockSlot.self,
       "watermarks": Kinvault_V1_Watermarks.self,
     ]
     // Statements are messages too, which Docs/Format.md lists and InteropTests reads; `vault.json` is none.

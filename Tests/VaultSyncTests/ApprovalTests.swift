@@ -135,7 +135,7 @@ import VaultModel
       _ = try ask(family, .random(for: other))
       Issue.record("they are taken")
     } catch VaultError.wrongWords {
-      #expect(try !state.hasSlot())
+      #expect(try !state.hasDevice())
     }
   }
 

@@ -38,9 +38,11 @@ import VaultModel
       guard case VaultError.wrongPassword = $0 else { return false }
       return true
     }
-    var slot = try memory.stateStore.read("slot", limit: 1 << 16)
+    let name = try #require(try memory.stateStore.list("slots").first?.name)
+    let path = BlobPath("slots").appending(name)
+    var slot = try memory.stateStore.read(path, limit: 1 << 16)
     slot[slot.count / 2] ^= 1
-    try memory.stateStore.replace("slot", slot, durably: true)
+    try memory.stateStore.replace(path, slot, durably: true)
     #expect {
       _ = try Vault.unlock(
         id: memory.id, state: memory.state,

@@ -44,10 +44,10 @@ package struct PendingDevice: ~Copyable {
     let binding = Binding(vault: id)
     let files = SignedFiles(store: store, binding: binding)
     let people = try People.load(store: store, files: files, memory: state.loadPeopleMemory())
-    if try state.hasSlot() {
-      let slot = try state.loadSlot(vault: id)
+    if try state.hasDevice() {
+      let file = try state.loadDevice(vault: id)
       // One that was never approved is replaced.
-      guard people[slot.person]?.anyCertificate(of: slot.device) == nil else {
+      guard people[file.person]?.anyCertificate(of: file.device) == nil else {
         throw .alreadyExists(what: "a device of this machine")
       }
     }

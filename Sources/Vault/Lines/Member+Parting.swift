@@ -7,7 +7,7 @@ extension Member {
   /// `catchUp` for who is going to write, with the commit lock: finds out whether this machine was put back to an
   /// earlier state or copied, and then goes on as a device of its own.
   func catchUpOrPart(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
-    try context.followSlot()
+    try context.followDeviceFile()
     var changed = try finishParting(&heads)
     let own = register.path(of: context.device.id).string
     do throws(VaultError) { return changed.union(try catchUp(&heads)) } catch {

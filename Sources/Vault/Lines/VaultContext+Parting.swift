@@ -54,23 +54,22 @@ extension VaultContext {
           passwordCost: .floor, recoveryCost: .floor), keys: keys, beside: own)
     }
     try AuditLog(context: self).handOver(to: new, called: name)
-    var slot = try state.loadSlot(vault: binding.vault)
-    slot.passwordDevice = slot.passwordDevice ?? slot.device
-    slot.device = new.id
-    slot.deviceKeys = next.keys
-    try state.storeSlot(slot)
+    var file = try state.loadDevice(vault: binding.vault)
+    file.device = new.id
+    file.deviceKeys = next.keys
+    try state.storeDevice(file)
     try NextDevice.remove(state: state)
     try goOn(as: new)
     noteParting(name)
   }
 
   /// Becomes the device that another process of this machine has become. The caller holds the commit lock.
-  func followSlot() throws(VaultError) {
-    let slot = try state.loadSlot(vault: binding.vault)
-    guard slot.device != device.id else { return }
+  func followDeviceFile() throws(VaultError) {
+    let file = try state.loadDevice(vault: binding.vault)
+    guard file.device != device.id else { return }
     let new: ThisDevice
     do throws(VaultError) {
-      new = try slotKey.openDeviceKeys(of: slot, path: state.describe("slot"))
+      new = try slotKey.openDeviceKeys(of: file, path: state.describe(StateFolder.devicePath))
     } catch {
       // Made with the 24 words since: that is another device's.
       if case .damagedSlot = error { return }

@@ -100,7 +100,7 @@ extension Member {
   /// another machine's. Who writes follows when it writes; who only reads, here.
   private func hasFollowedSlot() throws(VaultError) -> Bool {
     let device = context.device.id
-    try context.followSlot()
+    try context.followDeviceFile()
     return context.device.id != device
   }
 

@@ -3,7 +3,7 @@ import VaultCrypto
 import VaultModel
 import VaultTrust
 
-/// Makes this machine a device of a person: its slot here, its certificate and register in the vault.
+/// Makes this machine a device of a person: its keys here and what unlocks them, its certificate and register in the vault.
 struct DeviceEnrolment {
   let vault: VaultID
   let store: any LocalStore
@@ -25,7 +25,7 @@ struct DeviceEnrolment {
     consuming func takeUnlockKey() -> DeviceUnlockKey { unlockKey }
   }
 
-  /// Makes device keys and writes this machine's slot for them.
+  /// Makes device keys, and writes them and a password slot as those of this machine.
   func prepare(
     _ new: NewDevice, password: borrowing SecretBytes
   ) throws(VaultError) -> Prepared {
@@ -36,10 +36,11 @@ struct DeviceEnrolment {
     let unlockKey = DeviceUnlockKey.random()
     let sealed = unlockKey.sealingKey(binding: files.binding).sealDeviceKeys(
       signingSeed: signingSeed, agreementPrivateKey: agreementPrivate, device: device.id)
-    let slot = try PasswordSlots.make(
-      vault: vault, person: person, device: device.id, deviceKeys: sealed, unlockKey: unlockKey,
-      password: password, cost: new.passwordCost, binding: files.binding)
-    try state.storeSlot(slot)
+    var slot = UnlockSlots.NewSlot(name: UnlockSlots.passwordName)
+    try slot.add(password: password, cost: new.passwordCost)
+    try UnlockSlots(vault: vault, state: state).begin(
+      as: DeviceFile(vault: vault, person: person, device: device.id, deviceKeys: sealed),
+      with: slot, for: unlockKey, time: clock.milliseconds())
     return Prepared(device: device, unlockKey: unlockKey)
   }
 
@@ -187,7 +188,7 @@ extension ThisDevice {
 }
 
 extension SealingKey {
-  /// The device's private keys, sealed for this machine's slot.
+  /// The device's private keys, sealed for this machine's device file.
   func sealDeviceKeys(
     signingSeed: borrowing SecretBytes, agreementPrivateKey: borrowing SecretBytes,
     device: DeviceID
@@ -201,19 +202,19 @@ extension SealingKey {
         }
       }
     }
-    return Sealed(seal(plain, label: .slot, path: "slot/\(device.hex)", counter: 0))
+    return Sealed(seal(plain, label: .deviceKeys, path: "device/\(device.hex)", counter: 0))
   }
 
-  /// The device whose private keys the slot seals.
+  /// The device whose private keys the file seals.
   ///
-  /// - Throws: `damagedSlot`, with `path` as the slot's, when they do not open or are another device's.
+  /// - Throws: `damagedSlot`, with `path` as the file's, when they do not open or are another device's.
   func openDeviceKeys(
-    of slot: PasswordSlot, path: String
+    of file: DeviceFile, path: String
   ) throws(VaultError) -> ThisDevice {
-    try openDeviceKeys(slot.deviceKeys, of: slot.device, path: path)
+    try openDeviceKeys(file.deviceKeys, of: file.device, path: path)
   }
 
-  /// The same of keys that wait to come into the slot.
+  /// The same of keys that wait to come into the file.
   func openDeviceKeys(
     _ keys: Sealed, of expected: DeviceID, path: String
   ) throws(VaultError) -> ThisDevice {
@@ -221,7 +222,7 @@ extension SealingKey {
     var plain: [UInt8]
     do {
       plain = try open(
-        SealedValue(keys), label: .slot, path: "slot/\(expected.hex)", counter: 0)
+        SealedValue(keys), label: .deviceKeys, path: "device/\(expected.hex)", counter: 0)
     } catch {
       throw failure
     }

@@ -78,18 +78,19 @@ extension Vault {
   ) throws(VaultError) -> (context: VaultContext, marks: Watermarks, problems: [Problem]) {
     let binding = Binding(vault: id)
     let files = SignedFiles(store: store, binding: binding)
-    let slot = try state.loadSlot(vault: id)
+    let file = try state.loadDevice(vault: id)
     // Before any head is read, whose objects must stay until all of them are.
     let reading = try ReadingMark.take(in: state)
     // Before any register is read: one that is written meanwhile must not look like a rollback.
     let marks = try state.loadWatermarks()
     let memory = try state.loadPeopleMemory()
     let people = try People.load(store: store, files: files, memory: memory)
-    let person = try ownPerson(slot.person, people)
+    let person = try ownPerson(file.person, people)
     let slotKey = key.sealingKey(binding: binding)
-    let device = try slotKey.openDeviceKeys(of: slot, path: state.describe("slot"))
+    let device = try slotKey.openDeviceKeys(
+      of: file, path: state.describe(StateFolder.devicePath))
     let keys = try PersonKeys.open(person, device: device, files: files, memory: memory)
-    var problems = people.problems + (try keep(people, keys, options, slot.person, store, state))
+    var problems = people.problems + (try keep(people, keys, options, file.person, store, state))
     let staging =
       try options.readOnly
       ? nil : makeStaging(store: store, folder: folder, state: state, device: device.id)
@@ -97,7 +98,7 @@ extension Vault {
     let lazy = try state.loadLazySettings().map(LazyChunks.init(settings:))
     let context = VaultContext(
       store: store, folder: folder, state: state, clock: clock, binding: binding, people: people,
-      person: slot.person, keys: keys, device: device, slotKey: slotKey,
+      person: file.person, keys: keys, device: device, slotKey: slotKey,
       isReadOnly: options.readOnly, staging: staging, lazy: lazy, reading: reading)
     return (context, marks, problems)
   }

@@ -37,7 +37,7 @@ extension Vault {
     _ invitation: Invitation, in store: any LocalStore, state: StateFolder, device: NewDevice,
     password: borrowing SecretBytes, words: consuming RecoveryWords, clock: WallClock
   ) throws(VaultError) -> CreatedVault {
-    guard try !state.hasSlot() else { throw .alreadyExists(what: "a device of this machine") }
+    guard try !state.hasDevice() else { throw .alreadyExists(what: "a device of this machine") }
     let files = SignedFiles(store: store, binding: Binding(vault: invitation.vault))
     let creation = PersonCreation(
       vault: invitation.vault, store: store, files: files, state: state, clock: clock)

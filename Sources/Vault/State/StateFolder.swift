@@ -5,7 +5,7 @@ import VaultModel
 
 import struct SystemPackage.FilePath
 
-/// What belongs to this machine alone and never travels with the vault: the password slot, the
+/// What belongs to this machine alone and never travels with the vault: its keys and how they are unlocked, the
 /// watermarks and the commit lock. Docs/Format.md, "This machine's state".
 package final class StateFolder: Sendable {
   /// Nil in tests that keep the state in memory.
@@ -47,54 +47,6 @@ package final class StateFolder: Sendable {
   /// The path of one of the state's files, for messages.
   func describe(_ name: BlobPath) -> String {
     path?.appending(name.string).string ?? name.string
-  }
-
-  // MARK: The password slot
-
-  private static let slotPath: BlobPath = "slot"
-
-  /// This machine's slot.
-  ///
-  /// - Throws: `noDeviceHere` where there is none, `damagedSlot` when it does not decode or its
-  ///   checksum is wrong, so that a wrong password is never blamed for a broken disk.
-  func loadSlot(vault: VaultID) throws(VaultError) -> PasswordSlot {
-    let bytes: [UInt8]
-    do {
-      bytes = try store.read(Self.slotPath, limit: 64 << 10)
-    } catch {
-      if case .notFound = error { throw .noDeviceHere(vault: vault) }
-      throw VaultError(error)
-    }
-    let slot: PasswordSlot
-    do { slot = try PasswordSlot(decoding: bytes) } catch {
-      throw .damagedSlot(path: describe(Self.slotPath), reason: "\(error)")
-    }
-    guard slot.checksum == Self.checksum(of: slot) else {
-      throw .damagedSlot(path: describe(Self.slotPath), reason: "its checksum is wrong")
-    }
-    guard slot.vault == vault else {
-      throw .damagedSlot(path: describe(Self.slotPath), reason: "it is for another vault")
-    }
-    return slot
-  }
-
-  /// Writes the slot with its checksum; on disk when this returns.
-  func storeSlot(_ slot: PasswordSlot) throws(VaultError) {
-    var slot = slot
-    slot.checksum = Self.checksum(of: slot)
-    let bytes = slot.encoded()
-    try storing { () throws(BlobStoreError) in
-      try store.replace(Self.slotPath, bytes, durably: true)
-    }
-  }
-
-  /// True if this machine already has a device in the vault.
-  package func hasSlot() throws(VaultError) -> Bool {
-    try storing { () throws(BlobStoreError) in try store.size(of: Self.slotPath) } != nil
-  }
-
-  private static func checksum(of slot: PasswordSlot) -> FileHash {
-    Digest.sha256(slot.encodedWithoutChecksum())
   }
 
   // MARK: Watermarks

@@ -9,14 +9,14 @@ extension StateFolder {
   /// The newest register that this machine has seen of everyone.
   package func watermarks() throws(VaultError) -> Watermarks { try loadWatermarks() }
 
-  /// This machine's device and its person, which the slot names without being unlocked.
+  /// This machine's device and its person, which is known without being unlocked.
   ///
   /// - Throws: `noDeviceHere`, `damagedSlot`.
   package func owner(
     in vault: VaultID
   ) throws(VaultError) -> (person: PersonID, device: DeviceID) {
-    let slot = try loadSlot(vault: vault)
-    return (slot.person, slot.device)
+    let file = try loadDevice(vault: vault)
+    return (file.person, file.device)
   }
 
   /// The right to sync one remote, until it goes out of scope.

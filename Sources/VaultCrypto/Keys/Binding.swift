@@ -37,8 +37,8 @@ package enum FileLabel: String, Sendable, CaseIterable {
   case introduction
   case head
   case audit
-  /// The password slot of this machine: not signed, but it holds a sealed value.
-  case slot
+  /// This machine's private keys, in its state: not signed, but sealed.
+  case deviceKeys = "device-keys"
   /// Credentials of a remote, in this machine's state: not signed either.
   case remote
   /// The key of an epoch that is being begun, in this machine's state.

@@ -81,3 +81,14 @@ extension MemberID {
     self.init(storage: Digest.sha256(rootFile).storage)
   }
 }
+
+extension SecretBytes {
+  /// The SHA-256 of a secret that has bits enough, or that something else keeps from being guessed: 32 bytes.
+  package func sha256() -> SecretBytes {
+    var hash = SecretBytes(count: Hasher256.size)
+    hash.withUnsafeMutableBytes { output in
+      withUnsafeBytes { bytes in Hasher256.with { $0.hash(bytes, into: output.baseAddress!) } }
+    }
+    return hash
+  }
+}

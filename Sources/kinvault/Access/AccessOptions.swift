@@ -197,41 +197,18 @@ extension AccessOptions {
     let id = try Vault.describe(folder: folder).vault
     if passwordFile == nil, let key = try SessionKeys.load(vault: id),
       // Another copy of the vault on this machine may have left the key of its own device.
-      try Vault.isUnlockKey(key, folder: folder, stateRoot: Environment.stateRoot)
+      try UnlockSlots.find(folder: folder, stateRoot: Environment.stateRoot).opensDevice(key)
     {
       return UnlockedKey(key: key, byPassword: false)
     }
-    let source = PasswordSource.configured(passwordFile: passwordFile)
-    if case .terminal = source {
-      // Says first what no password could mend.
-      _ = try Vault.slotOwner(folder: folder, stateRoot: Environment.stateRoot)
-      SessionKeys.explainIfUnavailable()
-      let key = try askForPassword(folder: folder)
-      try SessionKeys.store(key, vault: id, timeout: SessionKeys.defaultTimeout)
-      return UnlockedKey(key: key, byPassword: true)
+    let opening = try SlotOpening.of(folder, passwordFile: passwordFile)
+    guard case .terminal = opening.source else {
+      return UnlockedKey(key: try opening.run().takeKey(), byPassword: true)
     }
-    let password = try source.current("")
-    return UnlockedKey(
-      key: try Vault.unlock(
-        folder: folder, stateRoot: Environment.stateRoot, password: password),
-      byPassword: true)
-  }
-
-  /// Asks at the terminal, up to three times.
-  private func askForPassword(folder: FilePath) throws -> DeviceUnlockKey {
-    let name = folder.lastComponent?.string ?? folder.string
-    for attempt in 1... {
-      let password = try PasswordSource.terminal.current(
-        "Password of the vault \(Terminal.visible(name)): ")
-      do throws(VaultError) {
-        return try Vault.unlock(
-          folder: folder, stateRoot: Environment.stateRoot, password: password)
-      } catch {
-        guard case .wrongPassword = error, attempt < 3 else { throw error }
-        Terminal.note("That is not it. Try again.")
-      }
-    }
-    preconditionFailure("the loop has no end")
+    SessionKeys.explainIfUnavailable()
+    let key = try opening.run().takeKey()
+    try SessionKeys.store(key, vault: id, timeout: SessionKeys.defaultTimeout)
+    return UnlockedKey(key: key, byPassword: true)
   }
 
   /// Asks about a folder that is older than this machine remembers it, if it is and there is a terminal to ask at.

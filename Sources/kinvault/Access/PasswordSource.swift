@@ -44,18 +44,34 @@ enum PasswordSource {
   }
 
   private static func newFromTerminal() throws(CommandError) -> SecretBytes {
+    try typedTwice(
+      "New password: ", least: leastCount,
+      tooShort: "That is too short: at least \(leastCount) characters, better a few words.\n",
+      failure: "No new password was set.")
+  }
+
+  /// A new PIN for something that counts wrong ones, typed twice.
+  static func newPIN() throws(CommandError) -> SecretBytes {
+    try typedTwice(
+      "New PIN: ", least: 6, tooShort: "That is too short: at least 6 digits or letters.\n",
+      failure: "No PIN was set.")
+  }
+
+  private static func typedTwice(
+    _ question: String, least: Int, tooShort: String, failure: String
+  ) throws(CommandError) -> SecretBytes {
     let prompt = try terminal()
     for _ in 0..<5 {
-      let first = try prompt.secret("New password: ")
+      let first = try prompt.secret(question)
       let count = first.withUnsafeBytes { bytes in bytes.count { $0 & 0xC0 != 0x80 } }
-      guard count >= leastCount else {
-        prompt.show("That is too short: at least \(leastCount) characters, better a few words.\n")
+      guard count >= least else {
+        prompt.show(tooShort)
         continue
       }
       let second = try prompt.secret("The same again: ")
       if first.constantTimeEquals(second) { return first }
       prompt.show("These two differ. Once more.\n")
     }
-    throw .refused("No new password was set.")
+    throw .refused(failure)
   }
 }

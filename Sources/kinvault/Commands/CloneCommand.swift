@@ -117,12 +117,11 @@ struct CloneCommand: ParsableCommand {
   private func enrol(
     _ folder: FilePath, state: StateFolder, vault: VaultID
   ) throws -> DeviceUnlockKey {
-    if try state.hasSlot(), wordsFile == nil {
+    if try state.hasDevice(), wordsFile == nil {
       if let key = try SessionKeys.load(vault: vault) { return key }
-      let source = PasswordSource.configured(passwordFile: deviceOptions.passwordFile)
-      let password = try source.current("This machine knows the vault. Its password: ")
-      return try Vault.unlock(
-        folder: folder, stateRoot: Environment.stateRoot, password: password)
+      return try SlotOpening.of(folder, passwordFile: deviceOptions.passwordFile).run(
+        question: "This machine knows the vault. Its password: "
+      ).takeKey()
     }
     let words = try WordsInput.read(wordsFile: wordsFile)
     let password = try deviceOptions.newPassword()

@@ -24,15 +24,15 @@ struct PasswordCommand: ParsableCommand {
 
   func run() throws {
     let folder = try access.folderOptions.folder()
+    let slots = try UnlockSlots.find(folder: folder, stateRoot: Environment.stateRoot)
     let current = try PasswordSource.configured(passwordFile: access.passwordFile)
       .current("Current password: ")
-    let key = try Vault.unlock(folder: folder, stateRoot: Environment.stateRoot, password: current)
+    let opened = try slots.open(password: current)
     let source = newPasswordFile.map { PasswordSource.file($0) } ?? .terminal
-    let password = try source.new()
-    try Vault.changePassword(
-      folder: folder, stateRoot: Environment.stateRoot, unlockKey: key, newPassword: password,
-      cost: .calibrated())
-    try note(folder: folder, key: key)
+    var slot = UnlockSlots.NewSlot(name: opened.slot.name)
+    try slot.add(password: source.new(), cost: .calibrated())
+    try slots.add(slot, for: opened.key, inPlaceOf: opened.slot)
+    try note(folder: folder, key: opened.key)
     Terminal.writeLine("The password of this machine is changed. The 24 words stay what they are.")
   }
 

@@ -100,13 +100,13 @@ private struct StatusReport: Encodable {
     let stateRoot = Environment.stateRoot
     self.folder = folder.string
     vault = id.hex
-    knowsThisMachine = access(stateRoot.appending(id.hex).appending("slot").string, F_OK) == 0
+    knowsThisMachine = access(stateRoot.appending(id.hex).appending("device").string, F_OK) == 0
     mounts = MountRegistry.runningMounts(stateFolder: stateRoot.appending(id.hex))
       .map(MountPlace.init)
     (fileCount, byteCount) = FolderSize.measure(folder)
     remotes = try RemoteStatus.all(of: id)
     guard knowsThisMachine, let key = try SessionKeys.load(vault: id),
-      try Vault.isUnlockKey(key, folder: folder, stateRoot: stateRoot)
+      try UnlockSlots.find(folder: folder, stateRoot: stateRoot).opensDevice(key)
     else {
       isUnlocked = false
       let heads = try Vault.headCounters(
@@ -135,9 +135,9 @@ private struct StatusReport: Encodable {
     for position in remotes.indices { remotes[position].count(pendingOf: opened) }
   }
 
-  /// This machine's device; nil where it has none, or a slot of which unlocking says what is wrong with it.
+  /// This machine's device; nil where it has none, or a file of it of which unlocking says what is wrong.
   private static func device(in folder: FilePath, stateRoot: FilePath) -> VaultModel.DeviceID? {
-    do { return try Vault.slotOwner(folder: folder, stateRoot: stateRoot).device } catch {
+    do { return try Vault.deviceOwner(folder: folder, stateRoot: stateRoot).device } catch {
       return nil
     }
   }

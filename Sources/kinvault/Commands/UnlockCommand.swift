@@ -5,15 +5,19 @@ import VaultCrypto
 struct UnlockCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "unlock",
-    abstract: "Unlock the vault for a while.",
+    abstract: "Unlock the vault for a while, and choose what unlocks it.",
     discussion: """
       Asks for the password once and keeps the key in the kernel's keyring, for your processes only, until \
       the vault was not used for some time, until \u{2018}kinvault lock\u{2019}, or until you log out for good. Every command unlocks in \
       this way when it has to ask for the password; this one also chooses the time.
 
-      Example:
+      This machine may have several ways to unlock the vault: any one of them will do, and the 24 words always make a new one.
+
+      Examples:
         kinvault unlock --timeout 30m
-      """)
+        kinvault unlock list
+      """,
+    subcommands: [UnlockListCommand.self, UnlockAddCommand.self, UnlockRemoveCommand.self])
 
   @OptionGroup var access: AccessOptions
 
@@ -25,9 +29,7 @@ struct UnlockCommand: ParsableCommand {
     let folder = try access.folderOptions.folder()
     let id = try Vault.describe(folder: folder).vault
     guard SessionKeyring.isAvailable else { throw SessionKeyringError.unavailable(errno: 0) }
-    let password = try PasswordSource.configured(passwordFile: access.passwordFile).current(
-      "Password of the vault \(Terminal.visible(folder.lastComponent?.string ?? "")): ")
-    let key = try Vault.unlock(folder: folder, stateRoot: Environment.stateRoot, password: password)
+    let key = try SlotOpening.of(folder, passwordFile: access.passwordFile).run().takeKey()
     // Before the key is kept: a vault that does not open is not unlocked.
     let vault = try access.open(folder, key: key, use: .reading)
     vault.audit.note(.unlock)

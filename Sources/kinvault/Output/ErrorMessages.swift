@@ -1,3 +1,4 @@
+import Tokens
 import Vault
 import VaultCrypto
 
@@ -36,10 +37,14 @@ extension VaultError {
     case .wrongPassword:
       "That is not the password of this vault on this machine. If it is lost, the 24 words set a "
         + "new one: kinvault recover"
+    case .passwordIsNotEnough:
+      "A password alone does not open this vault here. What does: kinvault unlock list"
+    case .lastSlot:
+      "It is the only way to unlock the vault on this machine. Add another one first: kinvault unlock add"
     case .wrongWords:
       "These 24 words are well-formed, but they do not open this vault."
     case .damagedSlot(let path, let reason):
-      "The file that your password opens is damaged (\(path): \(reason)). No password can open it; "
+      "The file that this machine is unlocked with is damaged (\(path): \(reason)). No password can open it; "
         + "the records are not affected. The 24 words set a new password: kinvault recover"
     case .damaged(let path, let reason):
       "\(path) in the vault folder is damaged: \(reason). See what is affected: kinvault check"
@@ -121,6 +126,28 @@ extension WordsError {
     case .badChecksum:
       "All these words exist, but they do not belong together: one of them is wrong, or two are "
         + "exchanged. Compare them with your paper once more."
+    }
+  }
+}
+
+extension TokenError {
+  var message: String {
+    switch self {
+    case .noneHere(let reason): "It is not here (\(Terminal.visible(reason)))."
+    case .wrongPIN: "That is not its PIN. After a few wrong ones it locks itself."
+    case .lockedOut:
+      "It has locked itself after wrong PINs. A TPM opens again after a while; how a token is unblocked, its maker says."
+    case .needsPIN:
+      "It asks for its PIN, which it had not when it was added. Add it anew: kinvault unlock add"
+    case .hasNoPIN:
+      "It has no PIN any more, and had one when it was added. Add it anew: kinvault unlock add"
+    case .another:
+      "It is not the one that was added, or it was reset since. What was added: kinvault unlock list"
+    case .notConfirmed: "Nobody touched it in time."
+    case .unsuitable(let reason): "It cannot be used for this (\(Terminal.visible(reason)))."
+    case .notKept:
+      "The keyring keeps nothing for it any more. Remove it, and add it anew: kinvault unlock remove"
+    case .failed(let reason): "It failed: \(Terminal.visible(reason))."
     }
   }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import BlobStore
 import Glibc
 import RemoteStores
+import Tokens
 import Vault
 import VaultCrypto
 import VaultFiles
@@ -24,6 +25,7 @@ struct FailureReport {
     case let error as RemoteAddressError: self.init(.usage, "\(error.message).")
     case let error as WordsError: self.init(.wrongSecret, error.message)
     case let error as SessionKeyringError: self.init(.unsupported, error.message)
+    case let error as TokenError: self.init(error)
     case let error as MountError: self.init(error)
     case let error as FileError:
       self.init(
@@ -99,10 +101,11 @@ extension FailureReport {
     let status: ExitStatus =
       switch error {
       case .notAVault, .noDeviceHere, .notFound: .notFound
-      case .folderNotEmpty, .otherVault, .rolledBack, .limit: .refused
+      case .folderNotEmpty, .otherVault, .rolledBack, .limit, .lastSlot: .refused
       case .badInvitation: .usage
       case .unsupported: .unsupported
-      case .wrongPassword, .wrongWords, .replacedWords, .otherWords: .wrongSecret
+      case .wrongPassword, .passwordIsNotEnough, .wrongWords, .replacedWords, .otherWords:
+        .wrongSecret
       case .damagedSlot, .damaged, .missing, .forked, .branched, .keysDivided,
         .signedByRemovedDevice:
         .damaged
@@ -114,6 +117,18 @@ extension FailureReport {
       case .io(_, let number): Self.status(ofErrno: number)
       case .away: .unreachable
       case .crypto: .system
+      }
+    self.init(status, error.message)
+  }
+
+  private init(_ error: TokenError) {
+    let status: ExitStatus =
+      switch error {
+      case .noneHere, .notKept: .notFound
+      case .wrongPIN, .another: .wrongSecret
+      case .lockedOut, .needsPIN, .hasNoPIN, .notConfirmed: .notPermitted
+      case .unsuitable: .unsupported
+      case .failed: .system
       }
     self.init(status, error.message)
   }

@@ -1023,8 +1023,8 @@ package nonisolated struct Kinvault_V1_DeviceKeys: Sendable {
   package init() {}
 }
 
-/// slot, in the state directory
-package nonisolated struct Kinvault_V1_PasswordSlot: Sendable {
+/// device, in the state directory
+package nonisolated struct Kinvault_V1_DeviceFile: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -1036,16 +1036,6 @@ package nonisolated struct Kinvault_V1_PasswordSlot: Sendable {
   package var person: Data = Data()
 
   package var device: Data = Data()
-
-  /// 16 bytes
-  package var salt: Data = Data()
-
-  package var passes: UInt32 = 0
-
-  package var memoryKib: UInt32 = 0
-
-  /// 40 bytes
-  package var wrappedUnlockKey: Data = Data()
 
   /// a DeviceKeys under the device unlock key
   package var deviceKeys: Kinvault_V1_Sealed {
@@ -1060,14 +1050,77 @@ package nonisolated struct Kinvault_V1_PasswordSlot: Sendable {
   /// SHA-256 of this message encoded without it
   package var checksum: Data = Data()
 
-  /// the device of the password KEK, if that is another: one that this machine was
-  package var passwordDevice: Data = Data()
-
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
   fileprivate var _deviceKeys: Kinvault_V1_Sealed? = nil
+}
+
+/// slots/<id>, in the state directory
+package nonisolated struct Kinvault_V1_UnlockSlot: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var version: UInt32 = 0
+
+  package var vault: Data = Data()
+
+  /// 16 bytes
+  package var id: Data = Data()
+
+  /// what the person calls it
+  package var name: String = String()
+
+  /// milliseconds since 1970
+  package var created: UInt64 = 0
+
+  /// 40 bytes
+  package var wrappedUnlockKey: Data = Data()
+
+  package var parts: [Kinvault_V1_UnlockPart] = []
+
+  /// SHA-256 of this message encoded without it
+  package var checksum: Data = Data()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Kinvault_V1_UnlockPart: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 1 password, 2 keyring, 3 FIDO2, 4 TPM
+  package var kind: UInt32 = 0
+
+  /// password: 16 bytes; FIDO2: 32 bytes
+  package var salt: Data = Data()
+
+  /// password
+  package var passes: UInt32 = 0
+
+  /// password
+  package var memoryKib: UInt32 = 0
+
+  /// FIDO2
+  package var credential: Data = Data()
+
+  /// TPM
+  package var publicArea: Data = Data()
+
+  /// TPM
+  package var privateArea: Data = Data()
+
+  /// FIDO2, TPM
+  package var flags: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
 }
 
 /// watermarks, in the state directory: the newest register seen of everyone
@@ -3065,9 +3118,9 @@ nonisolated extension Kinvault_V1_DeviceKeys: SwiftProtobuf.Message, SwiftProtob
   }
 }
 
-nonisolated extension Kinvault_V1_PasswordSlot: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".PasswordSlot"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}vault\0\u{1}person\0\u{1}device\0\u{1}salt\0\u{1}passes\0\u{3}memory_kib\0\u{3}wrapped_unlock_key\0\u{3}device_keys\0\u{1}checksum\0\u{3}password_device\0")
+nonisolated extension Kinvault_V1_DeviceFile: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".DeviceFile"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}vault\0\u{1}person\0\u{1}device\0\u{3}device_keys\0\u{1}checksum\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3079,13 +3132,8 @@ nonisolated extension Kinvault_V1_PasswordSlot: SwiftProtobuf.Message, SwiftProt
       case 2: try { try decoder.decodeSingularBytesField(value: &self.vault) }()
       case 3: try { try decoder.decodeSingularBytesField(value: &self.person) }()
       case 4: try { try decoder.decodeSingularBytesField(value: &self.device) }()
-      case 5: try { try decoder.decodeSingularBytesField(value: &self.salt) }()
-      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.passes) }()
-      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.memoryKib) }()
-      case 8: try { try decoder.decodeSingularBytesField(value: &self.wrappedUnlockKey) }()
-      case 9: try { try decoder.decodeSingularMessageField(value: &self._deviceKeys) }()
-      case 10: try { try decoder.decodeSingularBytesField(value: &self.checksum) }()
-      case 11: try { try decoder.decodeSingularBytesField(value: &self.passwordDevice) }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._deviceKeys) }()
+      case 6: try { try decoder.decodeSingularBytesField(value: &self.checksum) }()
       default: break
       }
     }
@@ -3108,42 +3156,152 @@ nonisolated extension Kinvault_V1_PasswordSlot: SwiftProtobuf.Message, SwiftProt
     if !self.device.isEmpty {
       try visitor.visitSingularBytesField(value: self.device, fieldNumber: 4)
     }
-    if !self.salt.isEmpty {
-      try visitor.visitSingularBytesField(value: self.salt, fieldNumber: 5)
-    }
-    if self.passes != 0 {
-      try visitor.visitSingularUInt32Field(value: self.passes, fieldNumber: 6)
-    }
-    if self.memoryKib != 0 {
-      try visitor.visitSingularUInt32Field(value: self.memoryKib, fieldNumber: 7)
-    }
-    if !self.wrappedUnlockKey.isEmpty {
-      try visitor.visitSingularBytesField(value: self.wrappedUnlockKey, fieldNumber: 8)
-    }
     try { if let v = self._deviceKeys {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
     } }()
     if !self.checksum.isEmpty {
-      try visitor.visitSingularBytesField(value: self.checksum, fieldNumber: 10)
-    }
-    if !self.passwordDevice.isEmpty {
-      try visitor.visitSingularBytesField(value: self.passwordDevice, fieldNumber: 11)
+      try visitor.visitSingularBytesField(value: self.checksum, fieldNumber: 6)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_PasswordSlot, rhs: Kinvault_V1_PasswordSlot) -> Bool {
+  package static func ==(lhs: Kinvault_V1_DeviceFile, rhs: Kinvault_V1_DeviceFile) -> Bool {
     if lhs.version != rhs.version {return false}
     if lhs.vault != rhs.vault {return false}
     if lhs.person != rhs.person {return false}
     if lhs.device != rhs.device {return false}
+    if lhs._deviceKeys != rhs._deviceKeys {return false}
+    if lhs.checksum != rhs.checksum {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V1_UnlockSlot: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".UnlockSlot"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}vault\0\u{1}id\0\u{1}name\0\u{1}created\0\u{3}wrapped_unlock_key\0\u{1}parts\0\u{1}checksum\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.version) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.vault) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.id) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.created) }()
+      case 6: try { try decoder.decodeSingularBytesField(value: &self.wrappedUnlockKey) }()
+      case 7: try { try decoder.decodeRepeatedMessageField(value: &self.parts) }()
+      case 8: try { try decoder.decodeSingularBytesField(value: &self.checksum) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.version != 0 {
+      try visitor.visitSingularUInt32Field(value: self.version, fieldNumber: 1)
+    }
+    if !self.vault.isEmpty {
+      try visitor.visitSingularBytesField(value: self.vault, fieldNumber: 2)
+    }
+    if !self.id.isEmpty {
+      try visitor.visitSingularBytesField(value: self.id, fieldNumber: 3)
+    }
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 4)
+    }
+    if self.created != 0 {
+      try visitor.visitSingularUInt64Field(value: self.created, fieldNumber: 5)
+    }
+    if !self.wrappedUnlockKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.wrappedUnlockKey, fieldNumber: 6)
+    }
+    if !self.parts.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.parts, fieldNumber: 7)
+    }
+    if !self.checksum.isEmpty {
+      try visitor.visitSingularBytesField(value: self.checksum, fieldNumber: 8)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V1_UnlockSlot, rhs: Kinvault_V1_UnlockSlot) -> Bool {
+    if lhs.version != rhs.version {return false}
+    if lhs.vault != rhs.vault {return false}
+    if lhs.id != rhs.id {return false}
+    if lhs.name != rhs.name {return false}
+    if lhs.created != rhs.created {return false}
+    if lhs.wrappedUnlockKey != rhs.wrappedUnlockKey {return false}
+    if lhs.parts != rhs.parts {return false}
+    if lhs.checksum != rhs.checksum {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V1_UnlockPart: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".UnlockPart"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}salt\0\u{1}passes\0\u{3}memory_kib\0\u{1}credential\0\u{3}public_area\0\u{3}private_area\0\u{1}flags\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.kind) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.salt) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.passes) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.memoryKib) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.credential) }()
+      case 6: try { try decoder.decodeSingularBytesField(value: &self.publicArea) }()
+      case 7: try { try decoder.decodeSingularBytesField(value: &self.privateArea) }()
+      case 8: try { try decoder.decodeSingularUInt32Field(value: &self.flags) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.kind != 0 {
+      try visitor.visitSingularUInt32Field(value: self.kind, fieldNumber: 1)
+    }
+    if !self.salt.isEmpty {
+      try visitor.visitSingularBytesField(value: self.salt, fieldNumber: 2)
+    }
+    if self.passes != 0 {
+      try visitor.visitSingularUInt32Field(value: self.passes, fieldNumber: 3)
+    }
+    if self.memoryKib != 0 {
+      try visitor.visitSingularUInt32Field(value: self.memoryKib, fieldNumber: 4)
+    }
+    if !self.credential.isEmpty {
+      try visitor.visitSingularBytesField(value: self.credential, fieldNumber: 5)
+    }
+    if !self.publicArea.isEmpty {
+      try visitor.visitSingularBytesField(value: self.publicArea, fieldNumber: 6)
+    }
+    if !self.privateArea.isEmpty {
+      try visitor.visitSingularBytesField(value: self.privateArea, fieldNumber: 7)
+    }
+    if self.flags != 0 {
+      try visitor.visitSingularUInt32Field(value: self.flags, fieldNumber: 8)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V1_UnlockPart, rhs: Kinvault_V1_UnlockPart) -> Bool {
+    if lhs.kind != rhs.kind {return false}
     if lhs.salt != rhs.salt {return false}
     if lhs.passes != rhs.passes {return false}
     if lhs.memoryKib != rhs.memoryKib {return false}
-    if lhs.wrappedUnlockKey != rhs.wrappedUnlockKey {return false}
-    if lhs._deviceKeys != rhs._deviceKeys {return false}
-    if lhs.checksum != rhs.checksum {return false}
-    if lhs.passwordDevice != rhs.passwordDevice {return false}
+    if lhs.credential != rhs.credential {return false}
+    if lhs.publicArea != rhs.publicArea {return false}
+    if lhs.privateArea != rhs.privateArea {return false}
+    if lhs.flags != rhs.flags {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

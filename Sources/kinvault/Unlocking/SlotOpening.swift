@@ -1,0 +1,102 @@
+import SystemPackage
+import Tokens
+import Vault
+import VaultCrypto
+import VaultModel
+
+/// Opens one of the ways in which this machine unlocks a vault, asking the person for what it needs.
+struct SlotOpening {
+  let folder: FilePath
+  let slots: UnlockSlots
+  let source: PasswordSource
+  private let parts: SlotParts
+
+  private init(folder: FilePath, slots: UnlockSlots, source: PasswordSource) {
+    self.folder = folder
+    self.slots = slots
+    self.source = source
+    parts = SlotParts(slots: slots)
+  }
+
+  /// Of the vault in a folder, with a password from where the person has said, else from the terminal.
+  ///
+  /// - Throws: `notAVault`, `unsupported`.
+  static func of(
+    _ folder: FilePath, passwordFile: String?
+  ) throws(VaultError) -> SlotOpening {
+    SlotOpening(
+      folder: folder, slots: try .find(folder: folder, stateRoot: Environment.stateRoot),
+      source: .configured(passwordFile: passwordFile))
+  }
+
+  /// The slot that was opened, and the key in it.
+  ///
+  /// What nobody has to be asked for comes first, then what is plugged in, then passwords. A password that comes from a
+  /// file or a command is meant, and is tried alone.
+  ///
+  /// - Parameter question: What to ask for the password with.
+  /// - Throws: `noDeviceHere`, `damagedSlot` and the like, before anything is asked that no answer could mend;
+  ///   `wrongPassword`, after three tries at a terminal.
+  func run(question: String? = nil) throws -> UnlockSlots.OpenedSlot {
+    let known = try slots.all().slots
+    if case .terminal = source, let opened = openWithoutPassword(known) { return opened }
+    return try openByPassword(known, question ?? self.question)
+  }
+
+  private var question: String {
+    "Password of the vault \(Terminal.visible(folder.lastComponent?.string ?? folder.string)): "
+  }
+
+  /// The first slot that opens with what is at hand; nil if none does, which is told where the person took part in it.
+  private func openWithoutPassword(_ known: [UnlockSlot]) -> UnlockSlots.OpenedSlot? {
+    let ranked = known.filter { !$0.parts.contains { $0.kind == .password } }
+      .sorted { SlotParts.effort(of: $0) < SlotParts.effort(of: $1) }
+    for slot in ranked where parts.isAtHand(slot) {
+      do {
+        let secret = try parts.secret(of: slot) { _ in
+          preconditionFailure("these slots have no password")
+        }
+        return UnlockSlots.OpenedSlot(slot: slot, key: try slots.open(slot, with: secret))
+      } catch {
+        Terminal.note("kinvault: “\(Terminal.visible(slot.name))”: \(FailureReport(error).message)")
+      }
+    }
+    return nil
+  }
+
+  private func openByPassword(
+    _ known: [UnlockSlot], _ question: String
+  ) throws -> UnlockSlots.OpenedSlot {
+    guard case .terminal = source else {
+      return try open(known, password: source.current(question))
+    }
+    for attempt in 1... {
+      let password = try source.current(question)
+      do { return try open(known, password: password) } catch let error as VaultError {
+        guard case .wrongPassword = error, attempt < 3 else { throw error }
+        Terminal.note("That is not it. Try again.")
+      }
+    }
+    preconditionFailure("the loop has no end")
+  }
+
+  /// Slots that want nothing but a password, else those that want something besides.
+  private func open(
+    _ known: [UnlockSlot], password: borrowing SecretBytes
+  ) throws -> UnlockSlots.OpenedSlot {
+    do throws(VaultError) { return try slots.open(password: password) } catch {
+      guard case .passwordIsNotEnough = error else { throw error }
+    }
+    let both = known.filter { $0.parts.count > 1 && $0.parts.contains { $0.kind == .password } }
+    guard let slot = both.first(where: parts.isAtHand) ?? both.first else {
+      // A password was set up for programs that run by themselves, and what is left needs none.
+      let silent = known.filter { SlotParts.effort(of: $0) <= SlotParts.silentEffort }
+      if let opened = openWithoutPassword(silent) { return opened }
+      throw VaultError.passwordIsNotEnough
+    }
+    let secret = try parts.secret(of: slot) { part in
+      try slots.stretch(password, for: part, of: slot)
+    }
+    return UnlockSlots.OpenedSlot(slot: slot, key: try slots.open(slot, with: secret))
+  }
+}

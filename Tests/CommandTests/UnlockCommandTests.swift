@@ -1,0 +1,137 @@
+import TestSupport
+import Testing
+
+/// Several ways to unlock a vault on one machine, with the built program.
+@Suite struct UnlockCommandTests {
+  private let program: Program
+  private var pinFile: String { program.folder.appending("pin").string }
+  private var newPasswordFile: String { program.folder.appending("new").string }
+
+  init() throws {
+    program = try Program.withVault()
+    // A new vault is unlocked.
+    try program.run("lock", expecting: 0)
+    try program.write("482913\n", to: pinFile)
+    try program.write("another good one\n", to: newPasswordFile)
+  }
+
+  private func names() throws -> [String] {
+    try program.run("unlock", "list", expecting: 0).output.split(separator: "\n").dropFirst().map {
+      String($0.prefix { $0 != " " })
+    }
+  }
+
+  @Test func passwordsComeAndGo() throws {
+    try program.run(
+      "unlock", "add", "password", "--name", "papa", "--new-password-file", newPasswordFile,
+      expecting: 0)
+    #expect(try names() == ["password", "papa"])
+    try program.run(
+      "member", "list", environment: ["KINVAULT_PASSWORD_FILE": newPasswordFile], expecting: 0)
+    let twice = try program.run(
+      "unlock", "add", "password", "--name", "papa", "--new-password-file", newPasswordFile,
+      expecting: 11)
+    #expect(twice.errors.contains("papa"))
+    try program.run("unlock", "remove", "papa", expecting: 0)
+    try program.run(
+      "member", "list", environment: ["KINVAULT_PASSWORD_FILE": newPasswordFile], expecting: 3)
+    let last = try program.run("unlock", "remove", "password", expecting: 10)
+    #expect(last.errors.contains("only way"))
+    #expect(try program.run("audit", expecting: 0).output.contains("unlock remove"))
+  }
+
+  @Test func aTPMOpensWithItsPIN() throws {
+    let tpm = try SoftTPM()
+    let with = ["KINVAULT_TPM": tpm.connection] as [String: String?]
+    try program.run(
+      "unlock", "add", "tpm", "--pin-file", pinFile, environment: with,
+      expecting: 0)
+    try program.run("lock", expecting: 0)
+    let right = try TerminalProgram(program, "member", "list", environment: with)
+    try right.expect("PIN of")
+    right.type("482913")
+    try right.expect("Emma")
+    #expect(right.end() == 0)
+    try program.run("lock", expecting: 0)
+    // A wrong one is told, and the password will do.
+    let wrong = try TerminalProgram(program, "member", "list", environment: with)
+    try wrong.expect("PIN of")
+    wrong.type("111111")
+    try wrong.expect("not its PIN")
+    try wrong.expect("Password of the vault")
+    wrong.type("correct horse battery")
+    try wrong.expect("Emma")
+    #expect(wrong.end() == 0)
+    try program.run("lock", expecting: 0)
+  }
+
+  /// A real second factor: neither the password alone, nor the machine alone.
+  @Test func bothAreNeededWhereThePersonSaysSo() throws {
+    let tpm = try SoftTPM()
+    let with = ["KINVAULT_TPM": tpm.connection] as [String: String?]
+    let asked = try program.run(
+      "unlock", "add", "tpm", "--require-both", "--pin-file", pinFile, "--new-password-file",
+      newPasswordFile, environment: with, expecting: 10)
+    #expect(asked.errors.contains("--yes"))
+    try program.run(
+      "unlock", "add", "tpm", "--require-both", "--pin-file", pinFile, "--new-password-file",
+      newPasswordFile, "--yes", environment: with, expecting: 0)
+    #expect(try names() == ["tpm"])
+    let old = try program.run("member", "list", environment: with, expecting: 4)
+    #expect(old.errors.contains("asks for a PIN"))
+    // Without the TPM even the right password is not enough.
+    let alone = try program.run(
+      "member", "list",
+      environment: [
+        "KINVAULT_PASSWORD_FILE": newPasswordFile, "KINVAULT_TPM": "device:/dev/no-tpm",
+      ])
+    #expect(alone.status != 0)
+    let both = try TerminalProgram(program, "member", "list", environment: with)
+    try both.expect("Password of the vault")
+    both.type("another good one")
+    try both.expect("PIN of")
+    both.type("482913")
+    try both.expect("Emma")
+    #expect(both.end() == 0)
+    try program.run("lock", expecting: 0)
+  }
+
+  /// On a D-Bus of its own, with the keyring of GNOME.
+  @Test func theDesktopsKeyringOpensWithoutAQuestion() throws {
+    let story = """
+      printf '\\n' | gnome-keyring-daemon --unlock --components=secrets >/dev/null
+      set -e
+      "$0" unlock add keyring
+      "$0" lock
+      unset KINVAULT_PASSWORD_FILE
+      "$0" member list
+      "$0" lock
+      export KINVAULT_PASSWORD_FILE="$1"
+      "$0" unlock remove keyring
+      unset KINVAULT_PASSWORD_FILE
+      if "$0" member list; then echo 'still open'; fi
+      """
+    let result = try CommandRunner.run(
+      "setsid",
+      [
+        "-w", "dbus-run-session", "--", "sh", "-c", story, try Program.executable,
+        program.passwordFile,
+      ], environment: program.environment)
+    #expect(result.status == 0, "\(result.output)\(result.errors)")
+    #expect(result.output.contains("Emma"), "\(result.output)\(result.errors)")
+    #expect(!result.output.contains("still open"))
+    #expect(result.errors.contains("no terminal to ask"))
+  }
+
+  @Test func whatIsNotHereIsSaid() throws {
+    let token = try program.run("unlock", "add", "token", expecting: 6)
+    #expect(token.errors.contains("no FIDO2 token is plugged in"))
+    let tpm = try program.run(
+      "unlock", "add", "tpm", "--no-pin", environment: ["KINVAULT_TPM": "device:/dev/no-tpm"],
+      expecting: 6)
+    #expect(tpm.errors.contains("not here"))
+    let keyring = try program.run("unlock", "add", "keyring", expecting: 6)
+    #expect(!keyring.errors.isEmpty)
+    #expect(try names() == ["password"])
+  }
+}
