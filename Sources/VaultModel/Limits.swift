@@ -15,9 +15,11 @@ package enum Limits {
   package static let checkpointSegmentEntries = 8_192
   package static let segmentMarks = 65_536
   package static let headNames = 64
-  /// Devices in each of a head's lists, and marks of those that it has only heard of.
+  /// Devices in each of a head's lists; and of those that it has only heard of, or knows to have reached a counter.
   package static let headDevices = 4_096
   package static let headHeard = 1_024
+  /// Lists of revisions that a head, or a closing, names.
+  package static let headLists = 1_024
 
   /// The greatest number that counts anything: adding to it overflows nothing.
   package static let number: UInt64 = 1 << 62 - 1
@@ -32,7 +34,7 @@ package enum Limits {
     switch kind {
     case .chunk, .record: 1 << 20
     case .index: 1 << 16
-    case .page, .segment: 1 << 24
+    case .page, .segment, .authored: 1 << 24
     case .announcement: 1 << 26
     }
   }

@@ -6,4 +6,5 @@ package enum ObjectKind: UInt8, Sendable, CaseIterable {
   case record = 4
   case segment = 5
   case announcement = 6
+  case authored = 7
 }

@@ -43,7 +43,7 @@ package struct ObjectLayout: Hashable, Sendable {
     switch kind {
     case .chunk, .record: 1 << 20
     case .index: 64 << 10
-    case .page, .segment: 16 << 20
+    case .page, .segment, .authored: 16 << 20
     case .announcement: 64 << 20
     }
   }

@@ -43,6 +43,12 @@ package struct Trust: Sendable {
     return people[person]?.stands(statement, by: certificate) ?? false
   }
 
+  /// The lists that closings of these people name: what devices which they left out had signed in records, and goes on
+  /// being theirs.
+  package func authored(by persons: some Sequence<PersonID>) -> Set<ContentDigest> {
+    persons.reduce(into: []) { $0.formUnion(people[$1]?.authored ?? []) }
+  }
+
   /// Who has access to the member; nil if it is not here, or its creator's device does not count.
   package func access(to member: MemberID) -> Access? { members[member]?.access }
 

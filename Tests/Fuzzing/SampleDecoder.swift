@@ -70,6 +70,10 @@ package struct SampleDecoder: Sendable {
       .init("index", ChunkIndex(chunks: [random.id(), nil]), ChunkIndex.init(decoding:)) {
         $0.encoded()
       },
+      .init(
+        "list of revisions", AuthoredList(revisions: [random.id(), random.id()]),
+        AuthoredList.init(decoding:)
+      ) { $0.encoded() },
       .init("announcement", Announcement(names: [random.id()]), Announcement.init(decoding:)) {
         $0.encoded()
       },
@@ -83,7 +87,8 @@ package struct SampleDecoder: Sendable {
           branches: [Head.Branch(device: random.id(), above: 3)],
           strays: [Head.Stray(device: random.id(), counter: 8, headHash: random.id(), above: 2)],
           heard: [Head.Cover(device: random.id(), counter: 1, headHash: random.id())],
-          names: [Head.Name(person: random.id(), name: "Adult B")]),
+          names: [Head.Name(person: random.id(), name: "Adult B")],
+          reached: [Head.Reached(device: random.id(), counter: 12)], authored: [random.id()]),
         Head.init(decoding:)
       ) { $0.encoded() },
       .init(

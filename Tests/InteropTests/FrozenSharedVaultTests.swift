@@ -32,7 +32,8 @@ import Testing
     ]
     let maria = ["Анализ крови": "Гемоглобин 132 г/л."]
     let emma = [
-      "COVID-19": "Left arm.", "From the phone": "Before it was lost.", "By Ben": "While he could.",
+      "COVID-19": "Left arm.", "From the phone": "Before it was lost.",
+      "By whoever has it": "After it was removed.", "By Ben": "While he could.",
       "After Ben": "He does not read this.",
     ]
     let noah = ["Grows up": "Taller than his father."]

@@ -43,6 +43,7 @@ struct MemberReader {
         let devices = try segment.all(1)
         for entry in try segment.messages(2) {
           let version = try version(of: entry, devices)
+          try requireTruth(of: entry, version, devices)
           entries[try entry.bytes(1)] = (entry, version)
         }
       }
@@ -59,6 +60,28 @@ struct MemberReader {
       }
     }
     return joined.mapValues(\.entry)
+  }
+
+  /// That an entry says what its revision says, as far as that is kept: then whose head it is in does not matter.
+  private func requireTruth(
+    of entry: WireMessage, _ version: [[UInt8]: UInt64], _ devices: [[UInt8]]
+  ) throws {
+    let digest = try entry.bytes(6)
+    guard has(digest) else { return }
+    let revision = try WireMessage(try object(digest, .record))
+    let written = Dictionary(
+      try revision.messages(4).map { (try $0.bytes(1), try $0.number(2)) }, uniquingKeysWith: max)
+    for field: UInt64 in 1...3 {
+      try Refused.unless(try entry.bytes(field) == revision.bytes(field), "what \(field) says")
+    }
+    for (field, other): (UInt64, UInt64) in [(8, 5), (9, 8), (10, 9), (14, 16), (15, 17)] {
+      try Refused.unless(try entry.number(field) == revision.number(other), "what \(field) says")
+    }
+    try Refused.unless(try entry.bytes(11) == revision.bytes(10), "when it was modified")
+    try Refused.unless(version == written, "a version vector")
+    let device = try entry.number(12)
+    try Refused.unless(device < UInt64(devices.count), "a device of an entry")
+    try Refused.unless(try devices[Int(device)] == revision.bytes(6), "whose an entry is")
   }
 
   private func version(

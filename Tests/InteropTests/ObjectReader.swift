@@ -4,7 +4,7 @@ import Foundation
 /// The kinds of object (section 6).
 enum ObjectKind: UInt8 {
   case chunk = 1
-  case index, page, record, segment, announcement
+  case index, page, record, segment, announcement, authored
 }
 
 /// Section 6 of the format: opens objects under the keys of one member and epoch.

@@ -1,9 +1,14 @@
 /// Whose a revision is (section 8 of the format).
 struct RevisionJudge {
   enum Whose: Hashable {
-    case signed(device: [UInt8], person: [UInt8], isRemoved: Bool)
+    case signed(device: [UInt8], person: [UInt8], Standing)
     case joined
     case brought
+  }
+
+  /// What a right signature is worth: of a device that was left out it counts if its person listed the revision.
+  enum Standing: Hashable {
+    case counts, listed, unlisted
   }
 
   let reader: MemberReader
@@ -40,9 +45,23 @@ struct RevisionJudge {
       try reader.vault.primitives.isSigned(
         "revision", message, signature, by: known.bytes(3))
     else { return .brought }
-    return .signed(
-      device: try PublicPerson.device(of: known), person: person.id,
-      isRemoved: !person.counting.contains(certificate))
+    var standing = Standing.counts
+    if !person.counting.contains(certificate) {
+      standing = try isListed(([4] + bytes).sha256, by: person) ? .listed : .unlisted
+    }
+    return .signed(device: try PublicPerson.device(of: known), person: person.id, standing)
+  }
+
+  /// Whether a counting closing of the person names a list of this member that has the revision.
+  private func isListed(_ digest: [UInt8], by person: PublicPerson) throws -> Bool {
+    for list in try person.closings.values.flatMap({ try $0.all(9) }) where reader.has(list) {
+      let revisions = try WireMessage(try reader.object(list, .authored)).all(1)
+      for (one, next) in zip(revisions, revisions.dropFirst()) {
+        try Refused.unless(one.lexicographicallyPrecedes(next), "a list out of order")
+      }
+      if revisions.contains(digest) { return true }
+    }
+    return false
   }
 
   /// Whether the same bytes come of the two that it names.

@@ -9,13 +9,15 @@ import Testing
     let device: String?
     let person: String?
     let isRemoved: Bool?
+    let isListed: Bool?
 
     func whose() throws -> RevisionJudge.Whose {
       switch authorship {
       case "signed":
         guard let device, let person, let isRemoved else { throw Refused("a row without a signer") }
         return .signed(
-          device: try Array(hex: device), person: try Array(hex: person), isRemoved: isRemoved)
+          device: try Array(hex: device), person: try Array(hex: person),
+          isRemoved ? isListed == true ? .listed : .unlisted : .counts)
       case "joined": return .joined
       case "brought": return .brought
       default: throw Refused("an authorship: \(authorship)")
@@ -55,15 +57,21 @@ import Testing
     #expect(!found.values.contains(.brought))
   }
 
-  /// Two people and three devices have written, one of them was removed, and one record was joined.
+  /// Two people and four devices have written, one of them was removed, and one record was joined. Of what the removed one has
+  /// signed its person listed two revisions, and not the one that it signed afterwards.
   @Test func theSharedVaultHasEveryKind() throws {
     let all = try Self.expected("1-shared").values
     var devices: [[UInt8]: Set<[UInt8]>] = [:]
     var removed: Set<[UInt8]> = []
-    for case .signed(let device, let person, let isRemoved) in all {
+    for case .signed(let device, let person, let standing) in all {
       devices[person, default: []].insert(device)
-      if isRemoved { removed.insert(device) }
+      if standing != .counts { removed.insert(device) }
     }
+    func count(_ wanted: RevisionJudge.Standing) -> Int {
+      all.count { if case .signed(_, _, wanted) = $0 { true } else { false } }
+    }
+    #expect(count(.listed) == 2)
+    #expect(count(.unlisted) == 1)
     #expect(devices.count == 2)
     #expect(devices.values.map(\.count).sorted() == [1, 3])
     #expect(removed.count == 1)

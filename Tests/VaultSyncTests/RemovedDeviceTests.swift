@@ -63,7 +63,9 @@ import VaultTrust
     let emma = try family[0].emma
     let visit = try #require(emma.allEntries().first { $0.title.string == "Visit" }).revision
     func author(isFormer: Bool) -> Authorship {
-      .signed(.init(device: laptop, person: family[0].vault.person, isFormer: isFormer))
+      .signed(
+        .init(
+          device: laptop, person: family[0].vault.person, standing: isFormer ? .listed : .counts))
     }
     #expect(try emma.authorship(of: visit) == author(isFormer: false))
     try family[0].vault.beginGeneration(removing: [laptop], words: Family.words.words)
@@ -96,7 +98,7 @@ import VaultTrust
     try family[0].reopen()
     let report = try #require(try owner.repair().first)
     let left = try #require(report.unvouched.first { $0.digest == forged })
-    let author = Authorship.Author(device: thief.device, person: owner.person, isFormer: true)
+    let author = Authorship.Author(device: thief.device, person: owner.person, standing: .unlisted)
     #expect(left.refusal == .removedDevice(author))
     let now = try #require(family[0].emma.entry(entry.record)).revision
     #expect(try family[0].emma.revision(now).document?.content == .inline(Array("first".utf8)))

@@ -44,6 +44,13 @@ final class Adults {
         key: key.unlockKey, options: OpenOptions(), clock: clock.wallClock)
     }
 
+    /// Another process of the machine, with the vault in a store that looks on.
+    func open(on store: any LocalStore) throws -> Vault {
+      try Vault.open(
+        id: vault.id, store: store, folder: nil, state: StateFolder(store: stateStore),
+        key: key.unlockKey, options: OpenOptions(), clock: clock.wallClock)
+    }
+
     /// A new record of Emma's with a note.
     @discardableResult
     func write(_ title: String, _ note: String = "a note") throws -> RecordID {

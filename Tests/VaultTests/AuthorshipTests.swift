@@ -24,8 +24,8 @@ import VaultTrust
     return try emma.authorship(of: #require(emma.entry(note)).revision)
   }
 
-  private func signed(by adult: Adults.Adult, isFormer: Bool = false) -> Authorship {
-    .signed(.init(device: adult.vault.device, person: adult.id, isFormer: isFormer))
+  private func signed(by adult: Adults.Adult) -> Authorship {
+    .signed(.init(device: adult.vault.device, person: adult.id, standing: .counts))
   }
 
   /// Makes a revision out of the newest one at Ben's, as `change` says, and has Ben's signed head name it.

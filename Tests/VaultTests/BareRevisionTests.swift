@@ -45,8 +45,8 @@ import VaultTrust
     return String(decoding: try #require(bytes), as: UTF8.self)
   }
 
-  private func author(_ adult: Adults.Adult, isFormer: Bool = false) -> Authorship.Author {
-    .init(device: adult.vault.device, person: adult.id, isFormer: isFormer)
+  private func author(_ adult: Adults.Adult) -> Authorship.Author {
+    .init(device: adult.vault.device, person: adult.id, standing: .counts)
   }
 
   /// A revision over the one that a member's entry names, newer than it, with another text. Which device signs it, if any,
@@ -153,7 +153,16 @@ import VaultTrust
     #expect(refusals(report)[forged] == .mayNotWrite(author(adults.ben)))
     #expect(refusals(report)[unsigned] == .notSigned)
     #expect(try text() == "PENICILLIN: severe")
-    // Her word alone takes it.
+    // Her word alone takes it, once she has seen whose it is and why it was left.
+    var shown: [UnvouchedRevision] = []
+    _ = try adults.anna.vault.repair(
+      taking: [forged.hex],
+      approve: { wanted in
+        shown = wanted
+        return false
+      })
+    #expect(shown.map(\.refusal) == [.mayNotWrite(author(adults.ben))])
+    #expect(try text() == "PENICILLIN: severe")
     _ = try adults.anna.vault.repair(taking: [forged.hex])
     #expect(try text() == "none known")
   }
@@ -220,8 +229,10 @@ import VaultTrust
     let bens = try #require(adults.ben.emma)
     let later = try revision(in: bens, signedBy: adults.ben, "none known")
     let digest = later.withUnsafeBytes { HashedContent(.record, $0).digest }
+    let device = adults.ben.vault.device
+    let next = bens.heads.withLock { CommitWriter(member: bens, heads: $0).counter }
     let named = try revision(in: bens, signedBy: adults.ben, "PENICILLIN: severe; soy") {
-      $0.version[adults.ben.vault.device] = 500
+      $0.version[device] = next
       $0.time = $0.time.next(now: 0)
       $0.previous = [digest]
     }

@@ -38,7 +38,7 @@ import VaultModel
     #expect(forged.map(\.record) == [note])
     #expect(forged.allSatisfy { $0.byteCount > 0 && $0.time > 0 })
     let ben = Authorship.Author(
-      device: adults.ben.vault.device, person: adults.ben.id, isFormer: false)
+      device: adults.ben.vault.device, person: adults.ben.id, standing: .counts)
     #expect(forged.allSatisfy { $0.refusal == .mayNotWrite(ben) })
     // What she has signed herself is enough to go on with.
     #expect(report.unvouched.count == forged.count)

@@ -40,7 +40,8 @@ import VaultTrust
       person: family.ben.id, follows: [family.start], rootKey: family.ben.words.publicKey,
       endorsements: [.init(rootKey: family.anna.words.publicKey, signature: [1])],
       agreementKey: [1], recovery: [2], stay: [family.benIn],
-      counted: [family.carlIn, family.start], authored: .zero, past: [[7]], time: 3)
+      counted: [family.carlIn, family.start],
+      authored: [.zero, ContentDigest([UInt8](repeating: 1, count: 32))!], past: [[7]], time: 3)
     #expect(try Closing(decoding: closing.encoded()) == closing)
   }
 

@@ -61,6 +61,20 @@ extension CommitWriter {
     return Array(known.sorted { $0.device < $1.device }.prefix(Limits.headHeard))
   }
 
+  /// How far the other devices have come of which neither `cover` nor `heard` says as much: those whose heads do not
+  /// count any more, or were of another epoch. Who goes by this head takes what its entries say of them.
+  func reached(besides told: [Head.Cover]) -> [Head.Reached] {
+    let counters = ReachedCounters(heads, own: context.device.id)
+    let told = Dictionary(told.map { ($0.device, $0.counter) }, uniquingKeysWith: max)
+    let found = counters.devices.compactMap { device -> Head.Reached? in
+      guard device != context.device.id, !context.people.isFormer(device) else { return nil }
+      let counter = counters.limit(of: device, isWriter: member.isWriter)
+      guard counter > told[device] ?? 0, member.isWriter(device) else { return nil }
+      return Head.Reached(device: device, counter: counter)
+    }
+    return Array(found.sorted { $0.device < $1.device }.prefix(Limits.headHeard))
+  }
+
   /// Puts what is known only from heads of another epoch under the keys of the current one.
   ///
   /// A late head of another device of which something is not here waits until it is, or until its device has taken

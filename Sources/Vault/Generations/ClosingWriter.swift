@@ -21,6 +21,8 @@ struct ClosingWriter {
     var removing: Set<DeviceID> = []
     /// Statements of those devices that go on counting.
     var counted: Set<StatementID> = []
+    /// The lists of what those devices had signed in records.
+    var authored: [ContentDigest] = []
   }
 
   /// Writes the wraps for the devices that stay, then the closing, from where on it counts. Durable when it returns.
@@ -49,6 +51,7 @@ struct ClosingWriter {
       recovery: try RecoverySlot(of: master, words: words, cost: try cost(), binding: binding)
         .encoded(),
       stay: staying(without: content.removing).map(\.id), counted: Array(content.counted),
+      authored: content.authored,
       past: try past(under: master, words: words, rootKey, old: old), time: clock.milliseconds())
     if rootKey != oldRootKey {
       let body = Closing.endorsementBody(person: person.id, from: oldRootKey, to: rootKey)
@@ -58,9 +61,12 @@ struct ClosingWriter {
           signature: oldKey.sign(binding.vault.signedMessage(.successor, body)))
       ]
     }
-    guard closing.stay.count <= Self.listLimit, closing.counted.count <= Self.countedLimit else {
+    guard closing.stay.count <= Self.listLimit, closing.counted.count <= Self.countedLimit,
+      closing.authored.count <= Limits.headLists
+    else {
       throw .limit(
-        what: "what a change of keys lists", found: max(closing.stay.count, closing.counted.count),
+        what: "what a change of keys lists",
+        found: max(closing.stay.count, closing.counted.count, closing.authored.count),
         limit: Self.countedLimit)
     }
     let body = closing.encoded()

@@ -64,7 +64,8 @@ extension Vault {
       store: context.store, files: context.signedFiles, clock: context.clock, person: own,
       device: context.device, memory: try context.state.loadPeopleMemory())
     let content = ClosingWriter.Content(
-      removing: devices, counted: try countedStatements(of: devices))
+      removing: devices, counted: try countedStatements(of: devices),
+      authored: try listAuthored(of: devices))
     _ = try writer.run(content, signedWith: words, endorsedBy: old) {
       (path, bytes) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in

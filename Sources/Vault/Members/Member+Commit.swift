@@ -398,6 +398,8 @@ struct CommitWriter {
     head.time = time
     head.cover = cover
     head.heard = heard
+    head.reached = reached(besides: head.basis)
+    head.authored = try authoredLists()
     head.strays = openStrays
     head.names = names
     if let former {

@@ -29,6 +29,7 @@ extension Member {
     let before = manifest.withLock { $0 }
     var fresh = HeadsState(lastTime: heads.lastTime, counterFloor: heads.counterFloor)
     fresh.lines = linesToKeep(heads)
+    (fresh.compared, fresh.repaired) = (heads.compared, heads.repaired)
     manifest.withLock { $0 = Manifest() }
     do throws(VaultError) {
       for (path, error) in try readHeads(&fresh)
@@ -160,6 +161,7 @@ extension Member {
       if waiting.count == round.count { break }
     } while !waiting.isEmpty
     noteLateHeads(heads)
+    if failures.isEmpty, failed.isEmpty { heads.compared.keepOnly(heads) }
     return failures + failed
   }
 }

@@ -33,6 +33,12 @@ struct HeadsState: Sendable {
   /// No counter up to this one may be used by this device.
   var counterFloor: UInt64 = 0
   var lines = KnownLines()
+  /// What was compared of other devices' segments.
+  var compared = ComparedSegments()
+  /// Entries that have a counter of a device that it has not reached, as far as is known.
+  var held: [HeldEntry] = []
+  /// Counters in revisions that a repair took, of devices whose heads may be lost.
+  var repaired: [DeviceID: UInt64] = [:]
   /// A device's line was taken over by another one after its head was read: all heads are to be read anew.
   var isToBeRead = false
   /// This device's head has records as written by a device whose line another one has taken over.
@@ -282,9 +288,11 @@ extension Member {
       let entries = segments.flatMap(\.entries)
       try requireRevisions(entries, from: head.late)
       if reads, try !isKnown(head) { try requireWholeRevisions(entries, from: head.late) }
+      try compare(&segments, of: head, &heads)
     }
     let retold = try retell(&segments, of: head, heads)
     if isOwn, !retold.isEmpty { heads.isToBeRewritten = true }
+    if !isOwn { hold(&segments, of: head, &heads) }
     var changed: [RecordID] = []
     if heads.loaded.isEmpty {
       let count = segments.reduce(0) { $0 + $1.entries.count }
@@ -311,6 +319,7 @@ extension Member {
         heads.isToBeRead || retelling(of: branch.device, followed.mark, heads) != nil
     }
     heads.note(head.head.time, by: context.clock)
+    changed += release(&heads)
     if head.late == nil {
       for known in heads.loaded.values
       where known.late != nil && known.device != context.device.id && heads.covers(known) {
@@ -462,6 +471,7 @@ extension Member {
         if device == context.device.id { heads.counterFloor = max(mark.floor, mark.counter) }
       }
       if acceptsRollback { heads.lines.before[context.device.id] = nil }
+      heads.compared = try context.state.loadCompared(of: id)
       let kept = try mayWrite ? keptHead(marks) : nil
       for (path, error) in try readHeads(&heads, kept: kept?.head) {
         if try isOfFormerWriter(path) { continue }
@@ -478,6 +488,7 @@ extension Member {
       }
       try compareWithWatermarks(marks, acceptsRollback, &heads, &problems)
       if let kept { try learnRest(of: kept.head, &heads) }
+      problems += self.problems(of: heads)
     }
     findDisplaced()
     return problems

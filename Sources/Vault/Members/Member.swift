@@ -15,6 +15,8 @@ package final class Member: Sendable {
   let manifest = Guarded(Manifest())
   /// Live records that show in the root instead of where their parent link says; seldom any.
   let displaced = Guarded<Set<RecordID>>([])
+  // The lists of what devices had signed that were left out, as they are asked for.
+  let authoredLists = Guarded<[ContentDigest: Set<ContentDigest>]>([:])
   // Held through I/O by whoever reads or writes heads; taken before the commit lock, and that before
   // `manifest`.
   let heads: Guarded<HeadsState>

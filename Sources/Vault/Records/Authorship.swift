@@ -14,8 +14,17 @@ package enum Authorship: Hashable, Sendable {
   package struct Author: Hashable, Sendable {
     package let device: DeviceID
     package let person: PersonID
-    /// Its person has left the device out since: others may have its key.
-    package let isFormer: Bool
+    package let standing: Standing
+  }
+
+  /// What a right signature is worth.
+  package enum Standing: Hashable, Sendable {
+    case counts
+    /// Its person has left the device out since, and listed the revision then.
+    case listed
+    /// Its person has left the device out and, as far as the lists are here, not listed the revision: whoever has the
+    /// device may have signed it since.
+    case unlisted
   }
 }
 
@@ -27,7 +36,7 @@ extension Member {
     let revision = try revision(digest)
     if revision.signature != nil {
       let bytes = try objects.content(digest, kind: .record)
-      return author(of: revision, bytes).map(Authorship.signed) ?? .brought
+      return try author(of: revision, digest, bytes).map(Authorship.signed) ?? .brought
     }
     return try isJoin(revision, digest) ? .joined : .brought
   }
@@ -37,23 +46,60 @@ extension Member {
   /// - Throws: `missing`, `damaged`, `io`.
   func isSigned(_ digest: ContentDigest, by device: DeviceID) throws(VaultError) -> Bool {
     let bytes = try objects.content(digest, kind: .record)
-    return author(of: try revision(digest), bytes)?.device == device
+    return try author(of: try revision(digest), digest, bytes)?.device == device
   }
 
   /// Who has signed a revision; nil if its signature is not right.
   ///
   /// - Parameter bytes: What it is encoded as.
-  func author(of revision: RecordRevision, _ bytes: [UInt8]) -> Authorship.Author? {
+  /// - Throws: `io` of the lists that its person's closings name.
+  func author(
+    of revision: RecordRevision, _ digest: ContentDigest, _ bytes: [UInt8]
+  ) throws(VaultError) -> Authorship.Author? {
     let trust = context.people.trust
-    guard let signature = revision.signature, let signed = RecordRevision.signedPart(of: bytes),
-      let certificate = trust.statements.certificates[signature.certificate],
-      verifySignature(
-        of: context.binding.vault.signedMessage(ofRevision: signed, in: id),
-        signature: signature.bytes, publicKey: certificate.signingKey.bytes)
+    guard let signature = revision.signature, isRight(signature, of: bytes),
+      let certificate = trust.statements.certificates[signature.certificate]
     else { return nil }
+    var standing = Authorship.Standing.counts
+    if trust.device(signature.certificate) == .former {
+      standing = try isListed(digest, by: certificate.person) ? .listed : .unlisted
+    }
     return Authorship.Author(
-      device: certificate.device, person: certificate.person,
-      isFormer: trust.device(signature.certificate) == .former)
+      device: certificate.device, person: certificate.person, standing: standing)
+  }
+
+  /// Whether the device with the signature's certificate has signed the revision that is encoded so.
+  func isRight(_ signature: RecordRevision.Signature, of bytes: [UInt8]) -> Bool {
+    guard let signed = RecordRevision.signedPart(of: bytes),
+      let certificate = context.people.trust.statements.certificates[signature.certificate]
+    else { return false }
+    return verifySignature(
+      of: context.binding.vault.signedMessage(ofRevision: signed, in: id),
+      signature: signature.bytes, publicKey: certificate.signingKey.bytes)
+  }
+
+  /// Whether a list that a closing of the person names has the revision, as far as these lists are here.
+  private func isListed(
+    _ revision: ContentDigest, by person: PersonID
+  ) throws(VaultError) -> Bool {
+    for list in context.people.trust.authored(by: [person]) {
+      if try authored(in: list).contains(revision) { return true }
+    }
+    return false
+  }
+
+  private func authored(in list: ContentDigest) throws(VaultError) -> Set<ContentDigest> {
+    if let known = authoredLists.withLock({ $0[list] }) { return known }
+    let bytes = try ifWhole { () throws(VaultError) in try objects.content(list, kind: .authored) }
+    // One of another member, or not here yet.
+    guard let bytes else { return [] }
+    let revisions: Set<ContentDigest>
+    do throws(ModelError) { revisions = Set(try AuthoredList(decoding: bytes).revisions) } catch {
+      // Its person's closing names what is no list.
+      return []
+    }
+    authoredLists.withLock { $0[list] = revisions }
+    return revisions
   }
 
   /// Whether joining what the revision names gives its very bytes.

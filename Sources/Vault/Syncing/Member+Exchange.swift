@@ -52,6 +52,13 @@ extension Member {
     }
   }
 
+  /// The lists that heads of an epoch here name.
+  package func authoredLists(in epoch: StatementID) -> Set<ContentDigest> {
+    heads.withLock { heads in
+      Set(heads.loaded.values.lazy.filter { $0.body.epoch == epoch }.flatMap(\.head.authored))
+    }
+  }
+
   /// Whether the entry's revision is here under the keys in use.
   package func isUnderKeysInUse(_ entry: RecordEntry) -> Bool {
     if register.keys.others.isEmpty { return true }

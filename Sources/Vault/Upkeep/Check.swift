@@ -155,6 +155,12 @@ private struct MemberCheck {
         digest: segment, kind: .segment, record: .root, item: nil, contentByteCount: nil,
         isOnlyInHistory: false)
     }
+    for list in member.heads.withLock({ $0.loaded.values.flatMap(\.head.authored) }) {
+      references[list] = ObjectReference(
+        digest: list, kind: .authored, record: .root, item: nil, contentByteCount: nil,
+        isOnlyInHistory: true)
+    }
+    problems += member.heads.withLock { member.problems(of: $0) }
     for entry in member.allEntries() where entry.hasUnreadableFrontMatter && !entry.isDeleted {
       problems.append(
         Problem(

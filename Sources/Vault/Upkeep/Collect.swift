@@ -158,7 +158,9 @@ private struct MemberCollection {
 
   /// Everything that is named; nil when something cannot be read, so that it is not known.
   private func neededObjects(without forgotten: Set<RecordID>) -> Set<ContentDigest>? {
-    guard member.damageReason == nil, !member.hasLinesApart else { return nil }
+    guard member.damageReason == nil, !member.hasLinesApart, !member.holdsEntries else {
+      return nil
+    }
     var needed: Set<ContentDigest> = []
     needed.formUnion(member.heads.withLock { $0.namedObjects })
     var isWhole = true

@@ -11,7 +11,7 @@ package struct UnvouchedRevision: Sendable {
     case notSigned
     /// Its parts are not all taken, or nobody's devices would make that of them.
     case unprovedJoin
-    /// Its person left the device out: others may have its key.
+    /// Its person left the device out and did not list this: others may have its key.
     case removedDevice(Authorship.Author)
     /// The device waits for a closing, or for its person's words.
     case waitingDevice(Authorship.Author)
@@ -119,7 +119,7 @@ extension FoundRevisions {
 }
 
 extension UnvouchedRevision {
-  fileprivate init(_ found: FoundRevisions.Found, _ refusal: Refusal) {
+  init(_ found: FoundRevisions.Found, _ refusal: Refusal) {
     self.init(
       digest: found.digest, title: found.revision.place.title, record: found.revision.record,
       time: found.revision.time.milliseconds, byteCount: found.byteCount, refusal: refusal)
@@ -153,7 +153,9 @@ extension Member {
     }
     switch context.people.trust.device(signature.certificate) {
     case .counts: break
-    case .former: return .removedDevice(author)
+    case .former:
+      // What its person listed is theirs as before.
+      guard author.standing == .listed else { return .removedDevice(author) }
     case .waiting: return .waitingDevice(author)
     case .unknown: return .notSigned
     }

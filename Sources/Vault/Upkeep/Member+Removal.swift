@@ -101,6 +101,7 @@ extension HeadsState {
   var namedObjects: Set<ContentDigest> {
     loaded.values.reduce(into: []) { names, head in
       names.formUnion(head.head.segments)
+      names.formUnion(head.head.authored)
       if let announcement = head.head.announcement { names.insert(announcement) }
     }
   }

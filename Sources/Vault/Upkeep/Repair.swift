@@ -38,13 +38,16 @@ extension Vault {
   ///
   /// - Parameter taken: The names, in hex, of revisions that nothing vouches for and that this person wants; or how they
   ///   begin.
+  ///   - approve: Shown what of a member's is to be taken so, who signed it and why it was left: whether to go on. If not,
+  ///     nothing of the member is changed.
   package func repair(
-    taking taken: [String] = [], progress: (WorkProgress) -> Void = { _ in }
+    taking taken: [String] = [], approve: ([UnvouchedRevision]) -> Bool = { _ in true },
+    progress: (WorkProgress) -> Void = { _ in }
   ) throws(VaultError) -> [RepairReport] {
     guard !isReadOnly else { throw .readOnly }
     var reports: [RepairReport] = []
     for member in members {
-      if let report = try member.repair(taking: taken, progress: progress) {
+      if let report = try member.repair(taking: taken, approve, progress: progress) {
         audit.note(.repair, member: member.id)
         reports.append(report)
       }
@@ -55,10 +58,16 @@ extension Vault {
 
 extension Member {
   /// - Returns: What was done; nil when the member needs no repair.
-  func repair(
-    taking taken: [String], progress: (WorkProgress) -> Void
+  fileprivate func repair(
+    taking taken: [String], _ approve: ([UnvouchedRevision]) -> Bool,
+    progress: (WorkProgress) -> Void
   ) throws(VaultError) -> RepairReport? {
-    let rebuilt = try repairRecords(taking: taken, progress: progress)
+    let rebuilt: RepairReport?
+    switch try repairRecords(taking: taken, approve, progress: progress) {
+    case .notNeeded: rebuilt = nil
+    case .done(let report): rebuilt = report
+    case .refused: return nil
+    }
     let cut = try repairFileLists()
     guard rebuilt != nil || !cut.isEmpty else { return nil }
     var report = rebuilt ?? RepairReport(member: name.string, recordCount: recordCount)
@@ -95,14 +104,23 @@ extension Member {
     return cut
   }
 
+  private enum RecordRepair {
+    case notNeeded
+    case done(RepairReport)
+    case refused
+  }
+
   private func repairRecords(
-    taking taken: [String], progress: (WorkProgress) -> Void
-  ) throws(VaultError) -> RepairReport? {
+    taking taken: [String], _ approve: ([UnvouchedRevision]) -> Bool,
+    progress: (WorkProgress) -> Void
+  ) throws(VaultError) -> RecordRepair {
     let unreadable = unreadableRecords()
     guard damageReason != nil || !unreadable.isEmpty || entry(.root) == nil || !taken.isEmpty
-    else { return nil }
+    else { return .notNeeded }
     let all = try revisionsInObjects(progress: progress)
     let isOwn = wasNeverShared
+    let wanted = isOwn ? [] : self.unvouched(all, named: taken)
+    guard wanted.isEmpty || approve(wanted) else { return .refused }
     let found = try FoundRevisions(all, named: try namedRevisions()) { found in
       if isOwn || taken.contains(where: found.digest.hex.hasPrefix) { return nil }
       return refusal(of: found)
@@ -114,7 +132,7 @@ extension Member {
     report.unvouched = found.unvouched
     // Without a root there is nothing to go on from: writing that down would hide what is left.
     guard entry(.root) != nil || found.vouched.contains(where: { $0.revision.record == .root })
-    else { return report }
+    else { return .done(report) }
     try adopt(found.vouched)
     for record in unreadable {
       guard let best = found.newest(of: record) else {
@@ -128,7 +146,20 @@ extension Member {
     report.recordCount = recordCount
     try commitCheckpoint(catchesUp: false)
     damage.withLock { $0 = nil }
-    return report
+    return .done(report)
+  }
+
+  /// Those of the revisions that are asked for by name and would be left alone.
+  private func unvouched(
+    _ all: [FoundRevisions.Found], named taken: [String]
+  ) -> [UnvouchedRevision] {
+    var seen: Set<ContentDigest> = []
+    return all.compactMap { found in
+      guard taken.contains(where: found.digest.hex.hasPrefix), let refusal = refusal(of: found),
+        seen.insert(found.digest).inserted
+      else { return nil }
+      return UnvouchedRevision(found, refusal)
+    }
   }
 
   private func adopt(_ found: [FoundRevisions.Found]) throws(VaultError) {
@@ -139,6 +170,9 @@ extension Member {
         // What others say of this device's counters they can make up, and above the greatest there is none.
         if isAlone || one.author?.device == own {
           heads.counterFloor = max(heads.counterFloor, one.revision.version[own])
+        }
+        for other in one.revision.version.entries where other.device != own {
+          heads.repaired[other.device] = max(heads.repaired[other.device] ?? 0, other.counter)
         }
         heads.note(one.revision.time, by: context.clock)
         let entry = try rebuiltEntry(one.revision, named: one.digest)
@@ -199,7 +233,7 @@ extension Member {
         found.append(
           FoundRevisions.Found(
             digest: digest, byteCount: object.1, revision: revision,
-            author: author(of: revision, bytes)))
+            author: try author(of: revision, digest, bytes)))
       } catch {
         switch error {
         case .damaged, .missing: continue

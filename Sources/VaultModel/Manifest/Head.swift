@@ -92,6 +92,25 @@ package struct Head: Hashable, WireMessage {
     }
   }
 
+  /// How far a device's counter had come, as far as the writer knows, of which it names no such head.
+  package struct Reached: Hashable, WireMessage {
+    package var device: DeviceID
+    package var counter: UInt64
+
+    package init(device: DeviceID, counter: UInt64) {
+      self.device = device
+      self.counter = counter
+    }
+
+    package static let what: StaticString = "reached"
+    package static let blank = Reached(device: .zero, counter: 0)
+
+    package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+      try fields.id(1, &device, "device")
+      try fields.number(2, &counter, "counter")
+    }
+  }
+
   /// What the head's writer calls somebody.
   package struct Name: Hashable, WireMessage {
     package var person: PersonID
@@ -130,6 +149,10 @@ package struct Head: Hashable, WireMessage {
   package var heard: [Cover]
   /// Of people who have access to the member.
   package var names: [Name]
+  /// Of devices that `cover` and `heard` say less of.
+  package var reached: [Reached]
+  /// Lists of what devices had signed that their people have left out.
+  package var authored: [ContentDigest]
   package var unknown: UnknownFields
 
   /// Every head that it goes on from, whoever read it.
@@ -142,8 +165,8 @@ package struct Head: Hashable, WireMessage {
     checkpoint: [ContentDigest] = [], deltas: [ContentDigest] = [], cover: [Cover] = [],
     time: HybridTime = .zero, announcement: ContentDigest? = nil, announcedAt: UInt64 = 0,
     redone: [Redone] = [], branches: [Branch] = [], strays: [Stray] = [], heard: [Cover] = [],
-    names: [Name] = [],
-    unknown: UnknownFields = .none
+    names: [Name] = [], reached: [Reached] = [],
+    authored: [ContentDigest] = [], unknown: UnknownFields = .none
   ) {
     self.checkpoint = checkpoint
     self.deltas = deltas
@@ -156,6 +179,8 @@ package struct Head: Hashable, WireMessage {
     self.strays = strays
     self.heard = heard
     self.names = names
+    self.reached = reached
+    self.authored = authored
     self.unknown = unknown
   }
 
@@ -174,6 +199,9 @@ package struct Head: Hashable, WireMessage {
     try fields.messages(9, &strays, "strays", limit: Limits.headDevices)
     try fields.messages(10, &names, "names", limit: Limits.headNames)
     try fields.messages(11, &heard, "heard", limit: Limits.headHeard)
+    try fields.messages(12, &reached, "reached", limit: Limits.headHeard)
+    try fields.ids(13, &authored, "authored")
+    try Limits.check(authored.count, Limits.headLists, "authored")
     fields.unknown(&unknown)
   }
 }

@@ -33,7 +33,7 @@ package struct WireReader {
     }
   }
 
-  var isAtEnd: Bool { position == bytes.count }
+  package var isAtEnd: Bool { position == bytes.count }
 
   /// How much of the message was read, in bytes.
   var offset: Int { position }

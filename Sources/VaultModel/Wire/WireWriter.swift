@@ -66,7 +66,7 @@ package struct WireWriter {
   }
 
   /// A packed repeated field of numbers.
-  mutating func packed(_ field: Int, _ values: some Collection<UInt64>) {
+  package mutating func packed(_ field: Int, _ values: some Collection<UInt64>) {
     guard !values.isEmpty else { return }
     delimited(field) { writer in
       for value in values { writer.append(value) }

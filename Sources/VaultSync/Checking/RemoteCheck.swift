@@ -96,6 +96,9 @@ package struct RemoteCheck: Sendable {
       for segment in head.segments {
         needed[segment] = NeededObject(digest: segment, kind: .segment)
       }
+      for list in head.head.authored {
+        needed[list] = NeededObject(digest: list, kind: .authored, isOnlyInHistory: true)
+      }
     }
     let coverage = Coverage(counters)
     let unsynced = member.allEntries().count { coverage.holds($0) == false }

@@ -88,6 +88,7 @@ struct LostObjects {
     var needed = member.neededObjects { _ in true }
     for head in member.openedHeads {
       needed += head.segments.map { NeededObject(digest: $0, kind: .segment) }
+      needed += head.head.authored.map { NeededObject(digest: $0, kind: .authored) }
       if let announcement = head.head.announcement {
         needed.append(NeededObject(digest: announcement, kind: .announcement))
       }

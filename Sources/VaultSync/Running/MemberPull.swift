@@ -160,6 +160,10 @@ struct MemberPull {
         if let name = one.head.head.announcement {
           _ = try transfer.bring(name, kind: .announcement)
         }
+        let lists = member.authoredLists(in: one.head.epoch)
+        for list in one.head.head.authored where !lists.contains(list) {
+          _ = try transfer.bring(list, kind: .authored)
+        }
         var found = one
         found.entries = news(in: manifest)
         found.lineages = lineages

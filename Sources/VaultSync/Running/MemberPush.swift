@@ -99,11 +99,13 @@ struct MemberPush {
     there: [OpenedHead]
   ) throws(SyncError) -> [OpenedHead] {
     let known = Set(there.flatMap(\.segments))
+    let knownLists = Set(there.flatMap(\.head.authored))
     var whole: [OpenedHead] = []
     for head in heads {
       let walk = ObjectWalk(transfer)
       do throws(TransferFailure) {
-        let needs = try needs(of: head, transfer, coverage, known: known)
+        let needs = try needs(
+          of: head, transfer, coverage, known: known, knownLists: knownLists)
         let failures = try runWalk(walk, needs)
         if let failure = failures.first(where: { !$0.isHistory }) { throw .object(failure.error) }
         for failure in failures {
@@ -150,7 +152,8 @@ struct MemberPush {
 
   /// Brings the head's new segments, and says which revisions are news to the remote.
   private func needs(
-    of head: OpenedHead, _ transfer: PushTransfer, _ coverage: Coverage, known: Set<ContentDigest>
+    of head: OpenedHead, _ transfer: PushTransfer, _ coverage: Coverage, known: Set<ContentDigest>,
+    knownLists: Set<ContentDigest>
   ) throws(TransferFailure) -> [ObjectWalk<PushTransfer>.Need] {
     var entries: [RecordEntry] = []
     for name in head.segments where !known.contains(name) {
@@ -160,6 +163,9 @@ struct MemberPush {
       }
     }
     if let name = head.head.announcement { _ = try transfer.send(name, kind: .announcement) }
+    for list in head.head.authored where !knownLists.contains(list) {
+      _ = try transfer.send(list, kind: .authored)
+    }
     let joined = Manifest(entries)
     return entries.filter { isNews($0, coverage) && !isGone($0, joined) }
       .map { .init(digest: $0.revision, kind: .record) }

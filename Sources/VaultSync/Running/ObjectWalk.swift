@@ -91,7 +91,7 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
   private func children(of need: Need, _ content: [UInt8]) throws(TransferFailure) -> [Need] {
     do throws(ModelError) {
       switch need.kind {
-      case .chunk, .segment, .announcement: return []
+      case .chunk, .segment, .announcement, .authored: return []
       case .record:
         return children(of: try RecordRevision(decoding: content), need.olderRevision)
       case .page:

@@ -24,6 +24,8 @@ package struct PersonHistory: Sendable {
   package let claims: [KeyClaim]
   /// Statements of departing devices that go on counting.
   let listed: Set<StatementID>
+  /// The lists of what departing devices had signed in records.
+  let authored: Set<ContentDigest>
   let devices: DeviceStandings
   private let graph: ClosingGraph
   private let certificates: [StatementID: Certificate]
@@ -63,6 +65,7 @@ package struct PersonHistory: Sendable {
     }.sorted()
     shadowed = Set(graph.valid.keys).subtracting(counting)
     listed = counting.reduce(into: []) { $0.formUnion(graph.valid[$1]?.counted ?? []) }
+    authored = counting.reduce(into: []) { $0.formUnion(graph.valid[$1]?.authored ?? []) }
     devices = DeviceStandings(
       certificates: certificates, graph: graph, counting: counting, tips: tips)
   }

@@ -33,7 +33,9 @@ extension Closing {
         try reader.appendAscending(to: &closing.stay, limit: StatementLimits.staying, "stay")
       case .bytes(8):
         try reader.appendAscending(to: &closing.counted, limit: StatementLimits.counted, "counted")
-      case .bytes(9): closing.authored = try reader.id("authored")
+      case .bytes(9):
+        try reader.appendAscending(
+          to: &closing.authored, limit: StatementLimits.authored, "authored")
       case .bytes(10):
         try Limits.check(closing.past.count + 1, StatementLimits.closingFollows, "past keys")
         closing.past.append(try reader.byteArray(limit: 64, "past key"))
@@ -61,7 +63,7 @@ extension Closing {
     writer.bytes(6, recovery)
     for id in stay { writer.elementID(7, id) }
     for id in counted { writer.elementID(8, id) }
-    writer.id(9, authored)
+    for list in authored { writer.elementID(9, list) }
     for key in past { writer.element(10, key) }
     writer.varint(11, time)
     return writer.bytes

@@ -14,8 +14,8 @@ package struct Closing: Hashable, Sendable {
   package var stay: [StatementID]
   /// What departing devices signed or agreed to that goes on counting.
   package var counted: [StatementID]
-  /// SHA-256 of the sealed list of what departing devices wrote in records.
-  package var authored: FileHash?
+  /// The lists of what departing devices had signed in records, each of one member.
+  package var authored: [ContentDigest]
   /// For each of `follows`, its master key under this generation's history key.
   package var past: [[UInt8]]
   package var time: UInt64
@@ -34,7 +34,7 @@ package struct Closing: Hashable, Sendable {
   package init(
     person: PersonID, follows: [StatementID] = [], rootKey: VerifyingKey,
     endorsements: [Endorsement] = [], agreementKey: [UInt8] = [], recovery: [UInt8] = [],
-    stay: [StatementID] = [], counted: [StatementID] = [], authored: FileHash? = nil,
+    stay: [StatementID] = [], counted: [StatementID] = [], authored: [ContentDigest] = [],
     past: [[UInt8]] = [], time: UInt64 = 0
   ) {
     self.person = person
@@ -45,7 +45,7 @@ package struct Closing: Hashable, Sendable {
     self.recovery = recovery
     self.stay = stay.sorted()
     self.counted = counted.sorted()
-    self.authored = authored
+    self.authored = authored.sorted()
     self.past = past
     self.time = time
   }

@@ -1,3 +1,5 @@
+import VaultModel
+
 /// The limits of `Docs/Format-2.md`, section 8.
 enum StatementLimits {
   static let closingBytes = 1 << 20
@@ -13,6 +15,7 @@ enum StatementLimits {
   static let places = 1_024
   static let staying = 1_024
   static let counted = 16_384
+  static let authored = Limits.headLists
   static let changes = 64
   static let wraps = 1_024
   static let confirmed = 4_096

@@ -39,9 +39,11 @@ struct CheckCommand: ParsableCommand {
       discussion:
         "Of what no list names any more, what is signed by somebody who may write the member now is taken. Anything else "
         + "can have been put there by whoever once had the keys: it is listed, with its time and size and why it was left "
-        + "alone, and taken only if you name it.",
+        + "alone, and taken only if you name it and say yes when it is shown once more.",
       valueName: "id"))
   var take: [String] = []
+
+  @Flag(help: "With --take: do not ask whether it is meant.") var yes = false
 
   @Option(
     help: ArgumentHelp(
@@ -54,6 +56,7 @@ struct CheckCommand: ParsableCommand {
   @OptionGroup var access: AccessOptions
 
   func validate() throws {
+    guard !take.isEmpty || !yes else { throw ValidationError("--yes goes with --take.") }
     guard take.isEmpty || repair else { throw ValidationError("--take goes with --repair.") }
     guard take.allSatisfy({ $0.count >= 8 && $0.allSatisfy(\.isHexDigit) }) else {
       throw ValidationError("--take needs at least eight digits of a revision's id.")
@@ -66,9 +69,7 @@ struct CheckCommand: ParsableCommand {
     let bar = ProgressBar(readData ? .bytes : .items)
     var (printed, hasProblems) = try access.withVault(repair ? .writing : .reading) { vault in
       defer { bar.finish() }
-      let repairs =
-        repair
-        ? try vault.repair(taking: take.map { $0.lowercased() }, progress: { bar.update($0) }) : []
+      let repairs = repair ? try mend(vault, bar) : []
       let report = try vault.check(readsData: readData, progress: { bar.update($0) })
       let printed = try CheckPrint(
         report: report, repairs: repairs, readData: readData, authors: AuthorshipText(vault: vault))
@@ -87,6 +88,27 @@ struct CheckCommand: ParsableCommand {
 }
 
 extension CheckCommand {
+  /// What is to be taken though nothing vouches for it is shown first: who signed it, and why it was left alone.
+  private func mend(_ vault: Vault, _ bar: ProgressBar) throws -> [RepairReport] {
+    let authors = try AuthorshipText(vault: vault)
+    var refusal: CommandError?
+    let repairs = try vault.repair(taking: take.map { $0.lowercased() }) { wanted in
+      bar.finish()
+      CheckPrint.show(wanted, authors)
+      do throws(CommandError) {
+        try Confirmation.require("Take what nobody vouches for?", isGiven: yes)
+        return true
+      } catch {
+        refusal = error
+        return false
+      }
+    } progress: {
+      bar.update($0)
+    }
+    if let refusal { throw refusal }
+    return repairs
+  }
+
   private func check(_ name: String) throws {
     let printed = try examine(name)
     if json { try JSONOutput.print(printed) } else { printed.print() }

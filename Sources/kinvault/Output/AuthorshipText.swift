@@ -11,6 +11,8 @@ struct AuthorshipText {
     var personName: String
     /// The device was removed since: others may have its key.
     var isRemoved: Bool
+    /// Of a removed device: whether its person listed this revision when they removed it.
+    var isListed: Bool?
   }
 
   private let vault: Vault
@@ -33,6 +35,9 @@ struct AuthorshipText {
   /// For a sentence that begins with when it was.
   func long(_ authorship: Authorship) -> String {
     switch authorship {
+    case .signed(let author) where author.standing == .unlisted:
+      "signed by \(deviceName(of: author)), which was removed: this is not among what it was known to have written "
+        + "then, so whoever has it now may have signed it"
     case .signed(let author): "signed by \(name(of: author))"
     case .joined: "joined from two versions"
     case .brought: "not signed: anyone who may write here could have written it"
@@ -50,7 +55,8 @@ struct AuthorshipText {
       device: author.device.hex,
       deviceName: author.person == vault.person ? vault.name(of: author.device) : nil,
       person: author.person.hex, personName: people.name(of: author.person),
-      isRemoved: author.isFormer)
+      isRemoved: author.standing != .counts,
+      isListed: author.standing == .counts ? nil : author.standing == .listed)
   }
 
   /// `signed`, `joined` or `brought`, as Docs/Format.md calls them.
@@ -67,7 +73,8 @@ struct AuthorshipText {
     switch refusal {
     case .notSigned: "not signed"
     case .unprovedJoin: "joined from what is not taken"
-    case .removedDevice(let author): "signed by \(name(of: author))"
+    case .removedDevice(let author):
+      "signed by \(deviceName(of: author)), which was removed, and not known then"
     case .waitingDevice(let author):
       "signed by \(name(of: author)), a device that waits for its owner\u{2019}s words"
     case .mayNotWrite(let author): "signed by \(name(of: author)), who may not write here"
@@ -84,11 +91,18 @@ struct AuthorshipText {
     }
   }
 
-  private func name(of author: Authorship.Author) -> String {
-    let name =
-      author.person == vault.person
+  private func deviceName(of author: Authorship.Author) -> String {
+    author.person == vault.person
       ? vault.name(of: author.device)
       : "\(people.name(of: author.person)) (\(author.device.shortHex))"
-    return author.isFormer ? "\(name), since removed" : name
+  }
+
+  private func name(of author: Authorship.Author) -> String {
+    let name = deviceName(of: author)
+    return switch author.standing {
+    case .counts: name
+    case .listed: "\(name), since removed"
+    case .unlisted: "\(name), removed: not certain"
+    }
   }
 }

@@ -32,7 +32,7 @@ struct CheckPrint: Encodable {
     /// `notSigned`, `unprovedJoin`, `removedDevice`, `waitingDevice` or `mayNotWrite`.
     var refusal: String
     var signedBy: AuthorshipText.Row?
-    private var reason: String
+    fileprivate var reason: String
 
     enum CodingKeys: String, CodingKey {
       case id, title, record, time, bytes, refusal, signedBy
@@ -153,6 +153,16 @@ struct CheckPrint: Encodable {
           + "\(counted(row.filesOfOlderRevisions, "file")) came from older revisions.")
     }
     print(repair.unvouched)
+  }
+
+  /// What is about to be taken, on the terminal and never in what scripts read.
+  static func show(_ wanted: [UnvouchedRevision], _ authors: AuthorshipText) {
+    for found in wanted {
+      let row = UnvouchedRow(found, authors)
+      Terminal.note(
+        "\u{201C}\(Terminal.visible(row.title))\u{201D}, \(row.time), \(ByteCount.text(row.bytes)), "
+          + "\(row.id.prefix(16)): \(Terminal.visible(row.reason))")
+    }
   }
 
   private func print(_ unvouched: [UnvouchedRow]) {

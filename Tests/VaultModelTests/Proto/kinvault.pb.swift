@@ -388,6 +388,26 @@ package nonisolated struct Kinvault_V1_Head: Sendable {
   /// heads that those in cover go on from, of devices that have none there
   package var heard: [Kinvault_V1_Cover] = []
 
+  /// how far devices had come of which cover and heard say less
+  package var reached: [Kinvault_V1_Reached] = []
+
+  /// digests of lists of what devices had signed that were left out; at most 1,024
+  package var authored: [Data] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Kinvault_V1_Reached: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var device: Data = Data()
+
+  package var counter: UInt64 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -469,6 +489,20 @@ package nonisolated struct Kinvault_V1_Cover: Sendable {
   package var counter: UInt64 = 0
 
   package var headHash: Data = Data()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// Revisions that devices had signed before their person left them out.
+package nonisolated struct Kinvault_V1_AuthoredList: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// digests, strictly ascending
+  package var revisions: [Data] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1861,7 +1895,7 @@ nonisolated extension Kinvault_V1_Introduction: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension Kinvault_V1_Head: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Head"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}checkpoint\0\u{1}deltas\0\u{1}cover\0\u{1}time\0\u{1}announcement\0\u{3}announced_at\0\u{1}redone\0\u{1}branches\0\u{1}strays\0\u{1}names\0\u{1}heard\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}checkpoint\0\u{1}deltas\0\u{1}cover\0\u{1}time\0\u{1}announcement\0\u{3}announced_at\0\u{1}redone\0\u{1}branches\0\u{1}strays\0\u{1}names\0\u{1}heard\0\u{1}reached\0\u{1}authored\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1880,6 +1914,8 @@ nonisolated extension Kinvault_V1_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 9: try { try decoder.decodeRepeatedMessageField(value: &self.strays) }()
       case 10: try { try decoder.decodeRepeatedMessageField(value: &self.names) }()
       case 11: try { try decoder.decodeRepeatedMessageField(value: &self.heard) }()
+      case 12: try { try decoder.decodeRepeatedMessageField(value: &self.reached) }()
+      case 13: try { try decoder.decodeRepeatedBytesField(value: &self.authored) }()
       default: break
       }
     }
@@ -1919,6 +1955,12 @@ nonisolated extension Kinvault_V1_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
     if !self.heard.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.heard, fieldNumber: 11)
     }
+    if !self.reached.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.reached, fieldNumber: 12)
+    }
+    if !self.authored.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.authored, fieldNumber: 13)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1934,6 +1976,43 @@ nonisolated extension Kinvault_V1_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.strays != rhs.strays {return false}
     if lhs.names != rhs.names {return false}
     if lhs.heard != rhs.heard {return false}
+    if lhs.reached != rhs.reached {return false}
+    if lhs.authored != rhs.authored {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V1_Reached: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".Reached"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}device\0\u{1}counter\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.device) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.counter) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.device.isEmpty {
+      try visitor.visitSingularBytesField(value: self.device, fieldNumber: 1)
+    }
+    if self.counter != 0 {
+      try visitor.visitSingularUInt64Field(value: self.counter, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V1_Reached, rhs: Kinvault_V1_Reached) -> Bool {
+    if lhs.device != rhs.device {return false}
+    if lhs.counter != rhs.counter {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2124,6 +2203,36 @@ nonisolated extension Kinvault_V1_Cover: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.device != rhs.device {return false}
     if lhs.counter != rhs.counter {return false}
     if lhs.headHash != rhs.headHash {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V1_AuthoredList: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".AuthoredList"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}revisions\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedBytesField(value: &self.revisions) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.revisions.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.revisions, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V1_AuthoredList, rhs: Kinvault_V1_AuthoredList) -> Bool {
+    if lhs.revisions != rhs.revisions {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

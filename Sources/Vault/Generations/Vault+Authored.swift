@@ -1,0 +1,93 @@
+import VaultCrypto
+import VaultModel
+import VaultTrust
+
+/// What devices had signed in records before their person leaves them out. Docs/Format.md, "Changing keys".
+extension Vault {
+  /// Lists it in every member that this person writes, in objects that this device's heads name from here on. Durable when
+  /// it returns.
+  ///
+  /// Reads every revision that is kept.
+  ///
+  /// - Returns: The lists, for the closing that leaves the devices out.
+  func listAuthored(of devices: Set<DeviceID>) throws(VaultError) -> [ContentDigest] {
+    let departing = context.people.trust.statements.certificates.filter {
+      $0.value.person == person && devices.contains($0.value.device)
+    }
+    if departing.isEmpty { return [] }
+    var lists: Set<ContentDigest> = []
+    for member in members where member.mayWrite && member.damageReason == nil {
+      lists.formUnion(try member.listAuthored(by: Set(departing.keys)))
+    }
+    return lists.sorted()
+  }
+}
+
+extension Member {
+  fileprivate func listAuthored(
+    by departing: Set<StatementID>
+  ) throws(VaultError) -> [ContentDigest] {
+    let heads = try inParallel(allEntries()) { (entry) throws(VaultError) in
+      try self.signed(in: entry, by: departing)
+    }
+    let found = Set(heads.joined()).sorted()
+    if found.isEmpty { return [] }
+    var lists: [ContentDigest] = []
+    try withWriter { (writer, _) throws(VaultError) in
+      for start in stride(from: 0, to: found.count, by: AuthoredList.capacity) {
+        let part = found[start..<min(start + AuthoredList.capacity, found.count)]
+        let use = try objects.stage(.authored, AuthoredList(revisions: Array(part)).encoded())
+        try objects.publish(use.digest)
+        lists.append(use.digest)
+      }
+      try writer.writeLearned { head in
+        head.authored = Set(head.authored).union(lists).sorted()
+      }
+    }
+    return lists
+  }
+
+  /// Of a record's revisions, as far back as they are kept, those with a right signature by one of these certificates.
+  private func signed(
+    in entry: RecordEntry, by certificates: Set<StatementID>
+  ) throws(VaultError) -> [ContentDigest] {
+    var found: [ContentDigest] = []
+    var waiting = rivals(of: entry.record).map(\.revision)
+    var seen = Set(waiting)
+    while let digest = waiting.popLast() {
+      let bytes = try ifWhole { () throws(VaultError) in
+        try objects.content(digest, kind: .record)
+      }
+      guard let bytes else { continue }
+      let revision: RecordRevision
+      do throws(ModelError) { revision = try RecordRevision(decoding: bytes) } catch { continue }
+      if let signature = revision.signature, certificates.contains(signature.certificate),
+        isRight(signature, of: bytes)
+      {
+        found.append(digest)
+      }
+      waiting += revision.previous.filter { seen.insert($0).inserted }
+    }
+    return found
+  }
+}
+
+extension CommitWriter {
+  /// The lists that the next head names: those of this device's last one, and of other heads those that a closing of
+  /// somebody who ever had access to the member names. Puts them under the current keys; what is not here is left out.
+  func authoredLists() throws(VaultError) -> [ContentDigest] {
+    let own = heads.last(of: context.device.id)
+    let current = own?.late == nil ? own?.head.authored ?? [] : []
+    let closed = context.people.trust.authored(by: member.register.links.history.everyone)
+    var wanted = Set(own?.head.authored ?? [])
+    for head in Array(heads.loaded.values) + heads.takenOver.values {
+      wanted.formUnion(head.head.authored.lazy.filter(closed.contains))
+    }
+    var names = Set(current)
+    for list in wanted.subtracting(names).sorted() where names.count < Limits.headLists {
+      let isPut: Void? = try ifWhole { () throws(VaultError) in try member.objects.publish(list) }
+      if isPut != nil { names.insert(list) }
+    }
+    return names.sorted()
+  }
+}

@@ -1,0 +1,179 @@
+import VaultCrypto
+import VaultModel
+
+/// What another device's head says of revisions, and what the revisions say. Docs/Format.md, "Entries".
+extension Member {
+  private struct Place: Hashable {
+    let segment: Int
+    let position: Int
+  }
+
+  /// Compares the entries of another device's head that are news with the revisions that they name, and puts what these say
+  /// in the place of what says anything else.
+  ///
+  /// What was compared before, by this process or another one of this machine, is not compared again.
+  ///
+  /// - Throws: `io`.
+  func compare(
+    _ segments: inout [LoadedSegment], of head: LoadedHead, _ heads: inout HeadsState
+  ) throws(VaultError) {
+    var open: [ContentDigest: Set<Int>] = [:]
+    for segment in segments {
+      let known = heads.compared.open[segment.name]
+      open[segment.name] = known ?? Set(segment.entries.indices)
+    }
+    guard open.values.contains(where: { !$0.isEmpty }) else { return }
+    let news = news(in: segments, from: head.late)
+    let branches = heads.branches(with: head)
+    var wanted: [Place] = []
+    for places in news.values {
+      guard places.count > 1 else {
+        wanted += places
+        continue
+      }
+      let entries = places.map { segments[$0.segment].entries[$0.position] }
+      let greatest = Manifest(entries).rivals(of: entries[0].record)
+      for (place, entry) in zip(places, entries) where greatest.contains(entry) {
+        wanted.append(place)
+      }
+    }
+    var isFirst = true
+    while true {
+      let asked = wanted.filter { open[segments[$0.segment].name]?.contains($0.position) ?? false }
+      let entries = asked.map { segments[$0.segment].entries[$0.position] }
+      let answers = try inParallel(entries) { (entry) throws(VaultError) in
+        try self.answer(to: entry, branches)
+      }
+      var doubtful: Set<RecordID> = []
+      for ((place, entry), answer) in zip(zip(asked, entries), answers) {
+        switch answer {
+        case .right: open[segments[place.segment].name]?.remove(place.position)
+        case .says(let other):
+          doubtful.insert(entry.record)
+          segments[place.segment].entries[place.position] = other
+        case .unreadable:
+          segments[place.segment].entries[place.position] = whereItStood(entry)
+        }
+      }
+      // What such an entry claimed to have replaced may be news all the same.
+      let compared = Set(asked)
+      wanted = isFirst ? doubtful.flatMap { news[$0] ?? [] }.filter { !compared.contains($0) } : []
+      isFirst = false
+      if wanted.isEmpty { break }
+    }
+    let before = heads.compared
+    for (name, positions) in open { heads.compared.open[name] = positions }
+    if heads.compared != before { try keepCompared(heads) }
+  }
+
+  /// Where the entries stand that are news, by the record that they say they are of.
+  private func news(in segments: [LoadedSegment], from late: StatementID?) -> [RecordID: [Place]] {
+    manifest.withLock { manifest in
+      var news: [RecordID: [Place]] = [:]
+      for (number, segment) in segments.enumerated() {
+        for (position, entry) in segment.entries.enumerated()
+        where manifest.isNews(entry, from: late) {
+          news[entry.record, default: []].append(Place(segment: number, position: position))
+        }
+      }
+      return news
+    }
+  }
+
+  private enum Answer {
+    case right
+    case says(RecordEntry)
+    /// The revision is not here, or damaged.
+    case unreadable
+  }
+
+  private func answer(
+    to entry: RecordEntry, _ branches: [TakenLine]
+  ) throws(VaultError) -> Answer {
+    let revision: RecordRevision
+    do throws(VaultError) {
+      let bytes = try objects.content(entry.revision, kind: .record)
+      do throws(ModelError) { revision = try RecordRevision(decoding: bytes) } catch {
+        return .unreadable
+      }
+    } catch {
+      switch error {
+      case .missing, .damaged: return .unreadable
+      default: throw error
+      }
+    }
+    var said = RecordEntry(
+      revision, named: entry.revision, summary: try summary(of: revision, for: entry))
+    for line in branches where said.version != entry.version { said.rename(line) }
+    if (said.version, said.device) != (entry.version, entry.device) {
+      (said.version, said.device) = (revision.version, revision.device)
+    }
+    // Nobody may take anything from its absence.
+    said.isBare = said.isBare && entry.isBare
+    let whole = said
+    said.unknown = entry.unknown
+    return said == entry ? .right : .says(whole)
+  }
+
+  /// What the manifest has of a note; what the entry says where the note is not here.
+  private func summary(
+    of revision: RecordRevision, for entry: RecordEntry
+  ) throws(VaultError) -> FrontMatterSummary {
+    guard let document = revision.document, !document.isDeleted else { return FrontMatterSummary() }
+    let claimed = FrontMatterSummary(
+      type: entry.type, date: entry.date, isUnreadable: entry.hasUnreadableFrontMatter)
+    do throws(VaultError) {
+      if case .chunks(let chunks) = document.content, objects.isLazy {
+        for case let chunk? in chunks.prefix(1) where try !objects.isPresent(chunk) {
+          return claimed
+        }
+      }
+      return FrontMatter.summary(
+        of: try beginning(of: document, byteCount: RecordDocument.frontMatterLimit))
+    } catch {
+      switch error {
+      case .missing, .damaged, .away: return claimed
+      default: throw error
+      }
+    }
+  }
+
+  /// An entry whose revision cannot be read: nothing moves or removes a record but what somebody has written.
+  private func whereItStood(_ entry: RecordEntry) -> RecordEntry {
+    guard let known = manifest.withLock({ $0[entry.record] }) else { return entry }
+    var entry = entry
+    (entry.parent, entry.title, entry.isDeleted) = (known.parent, known.title, known.isDeleted)
+    (entry.type, entry.date) = (known.type, known.date)
+    entry.hasUnreadableFrontMatter = known.hasUnreadableFrontMatter
+    (entry.mode, entry.modified, entry.owner) = (known.mode, known.modified, known.owner)
+    entry.isBare = false
+    return entry
+  }
+}
+
+/// A line of one device that another one has taken over, above a counter.
+struct TakenLine: Sendable {
+  let device: DeviceID
+  let above: UInt64
+  let other: DeviceID
+}
+
+extension HeadsState {
+  /// The lines that heads which count, this one among them, have taken over.
+  fileprivate func branches(with head: LoadedHead) -> [TakenLine] {
+    (Array(loaded.values) + [head]).flatMap { other in
+      other.head.branches.map { branch in
+        TakenLine(device: branch.device, above: branch.above, other: other.device)
+      }
+    }
+  }
+}
+
+extension RecordEntry {
+  fileprivate mutating func rename(_ line: TakenLine) {
+    let renamed = version.renaming(line.device, above: line.above, to: line.other)
+    if renamed == version { return }
+    version = renamed
+    if device == line.device { device = line.other }
+  }
+}

@@ -1,0 +1,130 @@
+import VaultModel
+
+/// How far the counters of devices have come, as far as is known here: what a version vector says above that has never
+/// been written. Docs/Format.md, "Entries".
+struct ReachedCounters: Sendable {
+  /// Of devices of which a head counts here, or did before its epoch ended; of this one always.
+  private var known: [DeviceID: UInt64] = [:]
+  /// What heads say of any.
+  private var told: [DeviceID: UInt64] = [:]
+
+  /// - Parameter own: This device.
+  init(_ heads: HeadsState, own: DeviceID) {
+    known[own] = max(heads.counterFloor, heads.lines.before[own]?.counter ?? 0)
+    for head in heads.takenOver.values { add(head) }
+    for head in heads.loaded.values { add(head) }
+    for (device, mark) in heads.lines.before { tell(device, mark.counter) }
+    for (device, counter) in heads.repaired { tell(device, counter) }
+  }
+
+  /// Takes in a head that counts.
+  mutating func add(_ head: LoadedHead) {
+    known[head.device] = max(known[head.device] ?? 0, head.counter)
+    for cover in head.head.basis { tell(cover.device, cover.counter) }
+    for reached in head.head.reached { tell(reached.device, reached.counter) }
+    for branch in head.head.branches {
+      tell(branch.device, branch.above)
+      // All that the lines have in common was written.
+      branches[branch.device] = max(branches[branch.device] ?? 0, branch.above)
+    }
+  }
+
+  private var branches: [DeviceID: UInt64] = [:]
+
+  private mutating func tell(_ device: DeviceID, _ counter: UInt64) {
+    told[device] = max(told[device] ?? 0, counter)
+  }
+
+  /// The greatest counter of a device that a version vector may have.
+  ///
+  /// - Parameter isWriter: Whether somebody who could ever write the member has certified the device.
+  func limit(of device: DeviceID, isWriter: (DeviceID) -> Bool) -> UInt64 {
+    if let known = known[device] { return max(known, branches[device] ?? 0) }
+    guard let told = told[device], isWriter(device) else { return 0 }
+    return told
+  }
+
+  /// The devices that are spoken of.
+  var devices: Set<DeviceID> { Set(known.keys).union(told.keys) }
+}
+
+/// An entry of another device's head that waits for heads of a device of which it has a counter.
+struct HeldEntry: Hashable, Sendable {
+  let entry: RecordEntry
+  /// Whose head brought it.
+  let source: DeviceID
+  /// The device that has not reached the counter.
+  let device: DeviceID
+}
+
+extension Member {
+  /// Whether somebody who could ever write the member has certified this device.
+  func isWriter(_ device: DeviceID) -> Bool {
+    context.people.persons.values.contains { person in
+      person.anyCertificate(of: device) != nil && register.links.couldWrite(person.id)
+    }
+  }
+
+  /// The first device of whose counters the version has one that was never written, as far as is known here.
+  private func unreached(_ version: VersionVector, _ reached: ReachedCounters) -> DeviceID? {
+    version.entries.first { entry in
+      entry.counter > reached.limit(of: entry.device, isWriter: isWriter)
+        && !context.people.isFormer(entry.device)
+    }?.device
+  }
+
+  /// Takes out of the segments of another device's head the entries that wait.
+  func hold(_ segments: inout [LoadedSegment], of head: LoadedHead, _ heads: inout HeadsState) {
+    var reached = ReachedCounters(heads, own: context.device.id)
+    reached.add(head)
+    var known = Set(heads.held)
+    for index in segments.indices {
+      segments[index].entries.removeAll { entry in
+        guard let device = unreached(entry.version, reached) else { return false }
+        let waiting = HeldEntry(entry: entry, source: head.device, device: device)
+        if manifest.withLock({ $0.isNews(entry, from: head.late) }), known.insert(waiting).inserted
+        {
+          heads.held.append(waiting)
+        }
+        return true
+      }
+    }
+  }
+
+  /// Joins what has waited and need not any more, now that another head is known.
+  ///
+  /// - Returns: The records whose entries changed.
+  func release(_ heads: inout HeadsState) -> [RecordID] {
+    if heads.held.isEmpty { return [] }
+    let reached = ReachedCounters(heads, own: context.device.id)
+    var changed: [RecordID] = []
+    var held: [HeldEntry] = []
+    for waiting in heads.held {
+      // What was taken over of a late head stands in the one that has done so.
+      guard let head = heads.loaded[waiting.source] else { continue }
+      if let device = unreached(waiting.entry.version, reached) {
+        held.append(HeldEntry(entry: waiting.entry, source: waiting.source, device: device))
+      } else {
+        changed += apply([waiting.entry], of: head, &heads)
+      }
+    }
+    heads.held = held
+    heads.learned.formUnion(changed)
+    return changed
+  }
+
+  /// Whether entries wait: what they need nothing else may name.
+  var holdsEntries: Bool { heads.withLock { !$0.held.isEmpty } }
+
+  /// What is told of entries that wait.
+  func problems(of heads: HeadsState) -> [Problem] {
+    heads.held.map { waiting in
+      Problem(
+        .untrusted, .warning, path: objects.path(of: waiting.entry.revision).string,
+        reason:
+          "the device \(waiting.source.shortHex) says that it was written over a change of the device "
+          + "\(waiting.device.shortHex) that has not come, or never was: it is not taken before that",
+        member: name.string, record: displayPath(of: waiting.entry.record))
+    }
+  }
+}
