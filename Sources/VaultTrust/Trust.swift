@@ -1,6 +1,6 @@
 import VaultModel
 
-/// Who counts: made once from the signed files, renewed as a whole. Docs/Format-2.md.
+/// Who counts: made once from the signed files, renewed as a whole. Docs/Format.md.
 ///
 /// A value: it reads no file, no clock and no network, and the same files give the same verdicts
 /// whatever their order. Only this says which device, link, epoch or head counts.

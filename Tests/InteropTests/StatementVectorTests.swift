@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import Testing
 
-/// Statements of format 2 (Docs/Format-2.md, section 1), with swift-crypto alone: ids, keys and
+/// Statements of format 2 (Docs/Format.md, section 17), with swift-crypto alone: ids, keys and
 /// signatures are what the document says.
 @Suite struct StatementVectorTests {
   private static let vault = [UInt8](0..<16)

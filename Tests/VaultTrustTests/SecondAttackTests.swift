@@ -2,7 +2,7 @@ import Testing
 import VaultModel
 import VaultTrust
 
-/// What the second attack on paper found: Docs/Format-2.md, section 10, in its numbers.
+/// What the second attack on paper found: Docs/Trust.md, "Links, closings, epochs", in its numbers.
 @Suite struct SecondAttackTests {
   /// 1: what is disowned stays out though an innocent link that counts follows it.
   @Test func disownedLinkStaysOutUnderAnInnocentOne() {

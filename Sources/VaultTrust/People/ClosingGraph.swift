@@ -1,7 +1,7 @@
 import VaultCrypto
 import VaultModel
 
-/// The valid closings of one person, and what follows what: Docs/Format-2.md, section 3.
+/// The valid closings of one person, and what follows what: Docs/Format.md, "Closings".
 struct ClosingGraph: Sendable {
   private(set) var valid: [StatementID: Closing] = [:]
   private(set) var children: [StatementID: [StatementID]] = [:]

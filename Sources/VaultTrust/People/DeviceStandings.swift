@@ -1,6 +1,6 @@
 import VaultModel
 
-/// Which of a person's certificates count: Docs/Format-2.md, section 4.
+/// Which of a person's certificates count: Docs/Format.md, "Devices".
 struct DeviceStandings: Sendable {
   private(set) var verdicts: [StatementID: DeviceVerdict] = [:]
 

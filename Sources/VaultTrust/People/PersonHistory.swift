@@ -2,7 +2,7 @@ import VaultModel
 
 /// What a person's closings come to: which count, which devices stay, what of others is listed.
 ///
-/// Docs/Format-2.md, sections 3 and 4. It depends on the person's own statements and nobody else's.
+/// Docs/Format.md, section 17. It depends on the person's own statements and nobody else's.
 package struct PersonHistory: Sendable {
   package let person: PersonID
   /// The closings that count.

@@ -1,6 +1,6 @@
 import VaultModel
 
-/// Which of a person's root keys is the last one: Docs/Format-2.md, "Which closings count".
+/// Which of a person's root keys is the last one: Docs/Format.md, "Which closings count".
 struct RootKeys {
   /// The one key that all steps lead to; nil if there are several, or none.
   let last: VerifyingKey?

@@ -1,6 +1,6 @@
 import VaultModel
 
-/// What counted here before, and decides where files alone cannot: Docs/Format-2.md, section 3.
+/// What counted here before, and decides where files alone cannot: Docs/Format.md, "Closings".
 ///
 /// It only grows. Its statements themselves are kept with it, and judged together with the folder.
 package struct TrustMemory: Hashable, Sendable {

@@ -1,7 +1,7 @@
 import VaultCrypto
 import VaultModel
 
-// Docs/Format-2.md, "1. Statements".
+// Docs/Format.md, "Statements".
 
 extension StatementID {
   init(signedMessage: [UInt8]) { self.init(storage: Digest.sha256(signedMessage).storage) }

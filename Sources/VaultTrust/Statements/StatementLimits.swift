@@ -1,6 +1,6 @@
 import VaultModel
 
-/// The limits of `Docs/Format-2.md`, section 8.
+/// The limits of `Docs/Format.md`, section 17.
 enum StatementLimits {
   static let closingBytes = 1 << 20
   static let linkBytes = 1 << 18
