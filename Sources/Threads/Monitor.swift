@@ -3,11 +3,11 @@ import Glibc
 /// A value that one thread at a time may look at, and of which threads wait until something becomes of it.
 ///
 /// `Guarded`, with a condition. The lock cannot be held beyond a closure, and waiting is a loop of looks, since others
-/// change the value meanwhile.
-package final class Monitor<Value: ~Copyable>: @unchecked Sendable {
+/// change the value meanwhile. Public for the same reason.
+public final class Monitor<Value: ~Copyable>: @unchecked Sendable {
   // The pointer is set once; what it points at is made for use by several threads.
-  private let condition: UnsafeMutablePointer<pthread_cond_t>
-  private let guarded: Guarded<Value>
+  @usableFromInline let condition: UnsafeMutablePointer<pthread_cond_t>
+  @usableFromInline let guarded: Guarded<Value>
 
   package init(_ value: consuming sending Value) {
     guarded = Guarded(value)
@@ -26,14 +26,16 @@ package final class Monitor<Value: ~Copyable>: @unchecked Sendable {
   }
 
   /// Runs `body` with the value, and wakes nobody. It must not be called from within `body` again.
-  package func withLock<Result: ~Copyable, Failure: Error>(
+  @inlinable
+  public func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
     try guarded.withLock(body)
   }
 
   /// Runs `body` with the value, and wakes everyone who waits, so that they look again.
-  package func change<Result: ~Copyable, Failure: Error>(
+  @inlinable
+  public func change<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
     defer { wakeAll() }
@@ -41,7 +43,8 @@ package final class Monitor<Value: ~Copyable>: @unchecked Sendable {
   }
 
   /// Has everyone who waits look again.
-  package func wakeAll() { pthread_cond_broadcast(condition) }
+  @inlinable
+  public func wakeAll() { pthread_cond_broadcast(condition) }
 
   /// What a look at the value came to.
   package enum Look<Answer> {
