@@ -63,6 +63,22 @@ import struct SystemPackage.FilePath
     #expect(try mounted.vault.check(readsData: true).problems == [])
   }
 
+  /// Whoever saves to a new name and renames it makes a name that is gone a moment later, many times between two commits.
+  @Test func whatIsLoggedDoesNotGrowWithNamesThatAreGone() throws {
+    let mounted = try mountedVault()
+    let emma = try mounted.tree.find("Emma")
+    for number in 0..<20 {
+      let name = ".note.\(number)"
+      try save("Emma/\(name)", "\(number)", in: mounted.tree)
+      try mounted.tree.rename(
+        emma, mounted.tree.name(name), to: emma, mounted.tree.name("note"), mode: .replace)
+    }
+    let pending = mounted.tree.withTree { tree in
+      tree.views.values.flatMap { $0.pending.values.map { [$0.items.count, $0.seen.count] } }
+    }
+    #expect(pending == [[1, 1]])
+  }
+
   @Test func whatWasRemovedAfterASyncStaysRemovedOnceCommitted() throws {
     let mounted = try mountedVault()
     let emma = try mounted.tree.find("Emma")

@@ -128,6 +128,7 @@ final class MemberView {
       return
     }
     pending[record]?.items[name] = nil
+    pending[record]?.seen[name] = nil
   }
 
   /// Every name of the file is to be written anew.
