@@ -10,6 +10,11 @@ final class KnownLinks: Sendable {
 
   var links: MemberLinks { latest.withLock { $0 } }
 
+  /// The same as of `links`, which are not copied for it: every change in a mount asks.
+  func role(of person: PersonID, now: UInt64) -> Role? {
+    latest.withLock { $0.role(of: person, now: now) }
+  }
+
   func replace(_ links: MemberLinks) { latest.withLock { $0 = links } }
 }
 

@@ -55,7 +55,7 @@ package final class Member: Sendable {
 
   /// What this person may do with the member; nil without access, or when it was given up or has ended.
   package var role: Role? {
-    register.links.role(of: context.person, now: context.clock.milliseconds())
+    register.known.role(of: context.person, now: context.clock.milliseconds())
   }
 
   // MARK: What is known of records

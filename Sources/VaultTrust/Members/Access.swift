@@ -41,7 +41,12 @@ package struct Access: Hashable, Sendable {
 
   /// What the person may do at a time in milliseconds since 1970; nil: nothing.
   package func role(of person: PersonID, at time: UInt64) -> Role? {
-    entitlements[person]?.filter { $0.until == 0 || $0.until > time }.map(\.role).max()
+    var best: Role?
+    for entitlement in entitlements[person] ?? []
+    where entitlement.until == 0 || entitlement.until > time {
+      best = max(best ?? entitlement.role, entitlement.role)
+    }
+    return best
   }
 }
 
