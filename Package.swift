@@ -37,6 +37,12 @@ let package = Package(
     .target(name: "Threads"),
     .target(name: "VaultModel"),
     .target(
+      name: "Log",
+      dependencies: [
+        "VaultModel", "Threads", .product(name: "Logging", package: "swift-log"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .target(
       name: "VaultCrypto",
       dependencies: [
         "CSodium", "COpenSSL", "CLinux", "VaultModel",
@@ -53,23 +59,25 @@ let package = Package(
       name: "Vault",
       dependencies: [
         "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "CLinux", "CYAML", "Threads",
+        "Log",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
       name: "VaultSync",
       dependencies: [
-        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "Vault", "Threads",
+        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "Vault", "Threads", "Log",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
       name: "VaultFiles",
       dependencies: [
-        "VaultModel", "Vault", "Threads", .product(name: "SystemPackage", package: "swift-system"),
+        "VaultModel", "Vault", "Threads", "Log",
+        .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
       name: "VaultMount",
       dependencies: [
-        "BlobStore", "VaultModel", "VaultFiles", "CFuse", "CLinux", "Threads",
+        "BlobStore", "VaultModel", "VaultFiles", "CFuse", "CLinux", "Threads", "Log",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
@@ -90,7 +98,8 @@ let package = Package(
       name: "kinvault",
       dependencies: [
         "VaultModel", "VaultCrypto", "BlobStore", "Vault", "VaultFiles", "VaultMount", "VaultSync",
-        "RemoteStores", "Tokens", "Traces", "CLinux", "Threads",
+        "RemoteStores", "Tokens", "Traces", "CLinux", "Threads", "Log",
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
@@ -116,6 +125,13 @@ let package = Package(
         "VaultModel", "Fuzzing", .product(name: "SwiftProtobuf", package: "swift-protobuf"),
       ],
       exclude: ["Proto/kinvault.proto"]),
+    .testTarget(
+      name: "LogTests",
+      dependencies: [
+        "Log", "VaultModel", "TestSupport",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     .testTarget(
       name: "VaultCryptoTests",
       dependencies: [

@@ -1,5 +1,6 @@
 import BlobStore
 import Glibc
+import Log
 import Threads
 import VaultCrypto
 import VaultModel
@@ -21,6 +22,8 @@ package final class Vault: Sendable {
   let oldObjectUser = Guarded<(@Sendable (Member) -> Bool)?>(nil)
   /// Every access, as this device notes it.
   package let audit: AuditLog
+  /// What fails while nobody looks.
+  package var log: BackgroundLog { context.log }
 
   package let id: VaultID
   package var person: PersonID { context.person }

@@ -1,5 +1,6 @@
 import BlobStore
 import Glibc
+import Log
 import Threads
 import VaultCrypto
 import VaultModel
@@ -36,6 +37,8 @@ final class VaultContext: Sendable {
   let redoFolder: RedoFolder
   /// Held as long as the vault is open.
   let reading: ReadingMark
+  /// Where it is said what fails while nobody looks.
+  let log: BackgroundLog
   /// The inode number of the vault's folder; 0 for a vault that lies in none.
   let folderNumber: UInt64
 
@@ -45,7 +48,7 @@ final class VaultContext: Sendable {
     people: People, person: PersonID, keys: PersonKeys, device: ThisDevice, slotKey: SealingKey,
     isReadOnly: Bool,
     staging: Staging?,
-    lazy: LazyChunks?, reading: ReadingMark
+    lazy: LazyChunks?, reading: ReadingMark, log: BackgroundLog
   ) {
     self.store = store
     self.folder = folder
@@ -62,6 +65,7 @@ final class VaultContext: Sendable {
     self.staging = staging
     self.lazy = lazy
     self.reading = reading
+    self.log = log
     redoFolder = RedoFolder(state: state)
     folderNumber = Self.inodeNumber(of: folder)
     // Six buffers a core are in use at most when many reads and seals run at once.

@@ -1,4 +1,5 @@
 import BlobStore
+import Log
 import Vault
 import VaultModel
 
@@ -114,7 +115,9 @@ package struct RemoteSync: Sendable {
       hasWritten = hasWritten || !done.isEmpty || !steps.isEmpty
       session.change { $0.revocations += done }
       try vault.removeOldObjects(whileSyncing: name)
+      vault.log.succeeded(.epoch)
     } catch {
+      vault.log.failed(.epoch, error)
       session.note(.epochNotBegun(error))
     }
     for problem in vault.takeLeftBehind() {

@@ -36,6 +36,8 @@ struct FullDiskTests {
       ["\(disk.root)/state/kinvault", "-path", "*/mounts/*", "-type", "f"]
         + ["-exec", "cat", "{}", "+"])
     #expect(reports.contains("unsaved \(ENOSPC) "), "\(reports)")
+    #expect(try status(of: vault).contains(" failed "))
+    #expect(try status(of: vault).contains("there is no room on the disk. Make some"))
     let shown = try run("ls", [vault.emma.string]).split(separator: "\n").map(String.init)
     #expect(Set(shown) == Set(taken + ["before"]))
 
@@ -50,8 +52,15 @@ struct FullDiskTests {
     try vault.mount()
     let kept = try run("ls", [vault.emma.string]).split(separator: "\n").map(String.init)
     #expect(Set(kept) == Set(taken + ["before", "after"]))
+    #expect(try !status(of: vault).contains("Saving changes in the vault failed"))
     try vault.unmount()
     try vault.checkIsClean()
+  }
+
+  private func status(of vault: CrashVault) throws -> String {
+    try CommandRunner.run(
+      CrashVault.binary, ["status", "--vault", vault.vault.string], environment: vault.environment
+    ).output
   }
 
   @Test func aFullDiskSaysSoAndKeepsWhatWasSynced() throws {

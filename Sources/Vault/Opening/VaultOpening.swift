@@ -1,5 +1,6 @@
 import BlobStore
 import Glibc
+import Log
 import VaultCrypto
 import VaultModel
 
@@ -12,10 +13,13 @@ package struct OpenOptions: Sendable {
   /// Go on although this machine has seen a newer state of the vault folder: an older backup was put
   /// back on purpose. Counters then go on above everything that was ever used.
   package var acceptRollback: Bool
+  /// Where the vault says what fails while nobody looks.
+  package var log: BackgroundLog
 
-  package init(readOnly: Bool = false, acceptRollback: Bool = false) {
+  package init(readOnly: Bool = false, acceptRollback: Bool = false, log: BackgroundLog = .silent) {
     self.readOnly = readOnly
     self.acceptRollback = acceptRollback
+    self.log = log
   }
 }
 
@@ -99,7 +103,8 @@ extension Vault {
     let context = VaultContext(
       store: store, folder: folder, state: state, clock: clock, binding: binding, people: people,
       person: file.person, keys: keys, device: device, slotKey: slotKey,
-      isReadOnly: options.readOnly, staging: staging, lazy: lazy, reading: reading)
+      isReadOnly: options.readOnly, staging: staging, lazy: lazy, reading: reading,
+      log: options.log)
     return (context, marks, problems)
   }
 

@@ -1,4 +1,5 @@
 import BlobStore
+import Log
 import VaultCrypto
 import VaultModel
 
@@ -16,10 +17,17 @@ extension Member {
         guard try addHeldObjects(of: item.content, to: &objects) else { return false }
       }
     }
-    return redoLog.append(
-      RedoRecord(
-        edits: edits.map(RedoEdit.init), objects: Array(objects.values),
-        folder: context.folderNumber))
+    let record = RedoRecord(
+      edits: edits.map(RedoEdit.init), objects: Array(objects.values), folder: context.folderNumber)
+    do throws(VaultError) {
+      guard try redoLog.append(record) else { return false }
+      context.log.succeeded(.redoLog, of: LogIdentity(id))
+      return true
+    } catch {
+      // The commit that follows says so where it fails, too; else every sync waits for one.
+      context.log.failed(.redoLog, error, of: LogIdentity(id))
+      return false
+    }
   }
 
   /// Adds those objects of a content that no record has yet.

@@ -54,32 +54,29 @@ final class RedoLog: Sendable {
 
   /// Appends a record; it is on disk when this returns true.
   ///
-  /// - Returns: False if there is no room for it, or the disk refuses it: then only a commit helps.
-  func append(_ record: RedoRecord) -> Bool {
-    state.withLock { state in
+  /// - Returns: False if there is no room for it, or the disk has refused one: then only a commit helps.
+  /// - Throws: What the disk says to this one; a commit helps here, too.
+  func append(_ record: RedoRecord) throws(VaultError) -> Bool {
+    try state.withLock { (state) throws(VaultError) in
       guard !state.isBroken else { return false }
-      do throws(VaultError) {
-        if !state.hasFile {
-          try makeFile()
-          state.hasFile = true
-        }
-        let bytes = RedoFile.encode(
-          record, sequence: state.sequence + 1, with: keys.current, path: path.string)
-        guard bytes.count <= Self.recordLimit, state.offset + bytes.count <= RedoFile.byteCount
-        else { return false }
-        state.sequence += 1
-        state.isBroken = true
-        let offset = UInt64(state.offset)
-        try storing { () throws(BlobStoreError) in
-          try store.overwrite(path, at: offset, bytes)
-        }
-        state.isBroken = false
-        state.offset += bytes.count
-        state.objects.formUnion(record.objects.map(\.digest))
-        return true
-      } catch {
-        return false
+      if !state.hasFile {
+        try makeFile()
+        state.hasFile = true
       }
+      let bytes = RedoFile.encode(
+        record, sequence: state.sequence + 1, with: keys.current, path: path.string)
+      guard bytes.count <= Self.recordLimit, state.offset + bytes.count <= RedoFile.byteCount
+      else { return false }
+      state.sequence += 1
+      state.isBroken = true
+      let offset = UInt64(state.offset)
+      try storing { () throws(BlobStoreError) in
+        try store.overwrite(path, at: offset, bytes)
+      }
+      state.isBroken = false
+      state.offset += bytes.count
+      state.objects.formUnion(record.objects.map(\.digest))
+      return true
     }
   }
 

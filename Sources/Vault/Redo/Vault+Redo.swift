@@ -1,4 +1,5 @@
 import BlobStore
+import Log
 import VaultModel
 
 extension Vault {
@@ -56,8 +57,10 @@ extension Vault {
           continue
         }
         try storing { () throws(BlobStoreError) in try store.remove(path) }
+        log.succeeded(.redo, of: LogIdentity(id))
       } catch {
         isDone = false
+        log.failed(.redo, error, of: LogIdentity(id))
         noteUnfinished(path, member: member, Self.advice(on: error))
       }
     }

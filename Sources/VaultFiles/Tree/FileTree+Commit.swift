@@ -1,3 +1,4 @@
+import Log
 import Vault
 import VaultModel
 
@@ -33,7 +34,7 @@ extension FileTree {
     thinner.stop()
     committer.stop()
     try commitNow()
-    // What cannot be thinned now another mount or `collect` removes.
+    // What cannot be thinned now another mount or `collect` removes; `thin` has logged it.
     do throws(FileError) { try thinAtLast() } catch {}
   }
 
@@ -125,7 +126,8 @@ extension FileTree {
       do throws(FileError) {
         try commit(member)
       } catch {
-        // What was not committed stays pending, files were told; it is tried again after the usual delay.
+        // What was not committed stays pending, files were told, it is logged, and tried again after the usual
+        // delay.
         committer.noteChange()
       }
     }
@@ -134,26 +136,20 @@ extension FileTree {
   private func poll() {
     for member in members where !isReadOnly {
       member.member.objects.removeUnused()
-      do throws(FileError) {
+      // A file keeps the error for its next flush, and its content stays in memory.
+      log.attempt(.seal, of: LogIdentity(member.member.id)) { () throws(FileError) in
         let now = ContinuousClock.now
         try seal(member) { changes in
           changes.last + Self.quietTime <= now || changes.first + Self.longestWait <= now
         }
-      } catch {
-        // The file keeps the error for its next flush; its content stays in memory.
       }
     }
-    do throws(VaultError) { try vault.redoWhatCrashesLeft() } catch {
-      // It is looked for again at the next poll.
-    }
+    // Whatever fails here is tried again at the next poll.
+    log.attempt(.redo) { () throws(VaultError) in try vault.redoWhatCrashesLeft() }
     refresh()
-    do throws(VaultError) { try vault.removeOldObjects() } catch {
-      // They are looked for again at the next poll.
-    }
+    log.attempt(.oldObjects) { () throws(VaultError) in try vault.removeOldObjects() }
     for member in members { member.member.objects.forgetRemoved() }
-    do throws(VaultError) { try vault.audit.flushIfDue() } catch {
-      // It keeps what it could not write, and is asked again at the next poll.
-    }
+    log.attempt(.audit) { () throws(VaultError) in try vault.audit.flushIfDue() }
   }
 
   /// When a draft was first and last changed since it was last sealed.
@@ -189,7 +185,10 @@ extension FileTree {
     let member = shown.member
     member.objects.removeUnused()
     let pending = withTree { tree in tree[shown.view].collectEdits() }
-    guard !pending.edits.isEmpty || member.hasLogged else { return note([:], of: shown) }
+    guard !pending.edits.isEmpty || member.hasLogged else {
+      log.succeeded(.commit, of: LogIdentity(member.id))
+      return note([:], of: shown)
+    }
     // What replaces these contents meanwhile does not take their objects away.
     defer { withExtendedLifetime(pending.objects) {} }
     writing.mustCommit = true
@@ -205,7 +204,9 @@ extension FileTree {
       apply(member.takeChanges().union(news), to: shown)
       writing.mustCommit = !failures.isEmpty
       note(failures, of: shown)
+      log(commit, of: member.id)
     } catch {
+      log.failed(.commit, error, of: LogIdentity(member.id))
       let failure = FileError(error)
       withTree { tree in
         tree.giveBack(pending.edits, [.member: failure], of: tree[shown.view])
@@ -213,6 +214,18 @@ extension FileTree {
       note([.member: failure], of: shown)
       throw failure
     }
+  }
+
+  private func log(_ commit: Commit, of member: MemberID) {
+    guard let error = commit.firstFailure else {
+      return log.succeeded(.commit, of: LogIdentity(member))
+    }
+    let (records, files) = (
+      commit.failures.count, commit.heldBack.reduce(0) { $0 + $1.value.count }
+    )
+    log.failed(
+      .commit, error, of: LogIdentity(member),
+      ["records": LogValue(records), "files": LogValue(files)])
   }
 
   private func failures(of commit: Commit) -> [Unsaved.Extent: FileError] {

@@ -1,3 +1,4 @@
+import Log
 import Vault
 import VaultModel
 
@@ -46,7 +47,9 @@ extension FileTree {
         let (items, xattrs) = try member.contents(of: entry)
         return RecordNews(record: record, revision: entry.revision, items: items, xattrs: xattrs)
       } catch {
+        // Nobody has asked: it goes into the logs, and is tried again.
         _ = shown.objects.failure(error, reading: entry.revision)
+        log.failed(.reading, error, of: LogIdentity(member.id))
         withTree { _ = $0[shown.view].unread.insert(record) }
         return nil
       }

@@ -1,3 +1,4 @@
+import Log
 import VaultModel
 
 extension FileTree {
@@ -101,7 +102,11 @@ extension FileTree {
         try publish(file, draft)
       } catch {
         // Whoever wrote was told by write or flush. What was sealed last stays.
-        withTree { $0[file].revert() }
+        let member = withTree { tree in
+          tree[file].revert()
+          return tree[file].view.member.id
+        }
+        log.failed(.seal, error, of: LogIdentity(member))
       }
     }
     draft.content.withLock { _ in

@@ -1,3 +1,4 @@
+import Log
 import Vault
 import VaultModel
 
@@ -8,7 +9,9 @@ extension FileTree {
       // A sync in this process may have opened new ones before.
       _ = try vault.refreshMembers()
       adoptMembers()
+      log.succeeded(.refresh)
     } catch {
+      log.failed(.refresh, error)
       vault.audit.note(.damage, detail: "members")
     }
     for shown in members {
@@ -20,10 +23,16 @@ extension FileTree {
         // What could not be read before may have been mended, or have come.
         let unread = withTree { tree in tree[shown.view].takeUnread() }
         apply(member.takeChanges().union(unread), to: shown)
-        withTree { $0[shown.view].epoch = epoch }
+        let isWhole = withTree { tree in
+          tree[shown.view].epoch = epoch
+          return tree[shown.view].unread.isEmpty
+        }
+        log.succeeded(.refresh, of: LogIdentity(member.id))
+        if isWhole { log.succeeded(.reading, of: LogIdentity(member.id)) }
       } catch {
         // Of a member that is only shown for what was not saved nothing more is expected.
         if !withTree({ $0[shown.view].hasEnded }) {
+          log.failed(.refresh, error, of: LogIdentity(member.id))
           vault.audit.note(.damage, member: member.id, detail: "heads")
         }
       }
@@ -34,7 +43,11 @@ extension FileTree {
   /// shows, as in a mount that begins now; it is tried again at the next look.
   private func joinConcurrent(of member: Member) {
     guard !isReadOnly, member.isToBeJoined else { return }
-    do throws(VaultError) { _ = try member.joinConcurrent() } catch {
+    do throws(VaultError) {
+      _ = try member.joinConcurrent()
+      log.succeeded(.join, of: LogIdentity(member.id))
+    } catch {
+      log.failed(.join, error, of: LogIdentity(member.id))
       vault.audit.note(.unsaved, member: member.id, detail: FileError(error).cause)
     }
   }

@@ -1,3 +1,4 @@
+import Log
 import Vault
 import VaultModel
 
@@ -10,7 +11,7 @@ extension FileTree {
         let task = thinner.nextTask(
           commitDelay: ThinningSchedule.interval, pollInterval: ThinningSchedule.interval)
         if task == .stop { return }
-        // What could not be done is done the next time.
+        // What could not be done is logged by `thin`, and done the next time.
         do throws(FileError) { try thin(removesAll: false) } catch {}
       }
     }
@@ -36,34 +37,46 @@ extension FileTree {
 
   private func thin(_ shown: ShownMember, removesAll: Bool) throws(FileError) {
     guard let thinning = options.thinning, !isReadOnly, shown.member.mayWrite else { return }
-    let (member, writing) = (shown.member, shown.saving.writing)
+    let identity = LogIdentity(shown.member.id)
     do throws(VaultError) {
-      let seen = thinning.counterSeen(member)
-      let records = writing.withLock {
-        $0.thinning.records(at: .now) {
-          member.recordsWrittenHere(forThinningTo: thinning.policy, seenElsewhere: seen)
-        }
+      if try thin(shown, thinning, removesAll: removesAll) {
+        log.succeeded(.thinning, of: identity)
       }
-      if !records.isEmpty {
-        let isDone = try vault.whileAlone { () throws(VaultError) in
-          try writing.withLock { (writing) throws(VaultError) in
-            let aging = try member.thin(records, to: thinning.policy, seenElsewhere: seen)
-            writing.thinning.finish(records, aging: aging)
-          }
-        }
-        apply(member.takeChanges(), to: shown)
-        guard isDone else { return }
-      }
-      let count = member.replacedObjectCount
-      let began = ContinuousClock.now
-      let isTime = writing.withLock { $0.thinning.removes(count, at: began) }
-      guard isTime || removesAll && count > 0 else { return }
-      try removeReplaced(of: shown, seenElsewhere: seen)
-      let ended = ContinuousClock.now
-      writing.withLock { $0.thinning.rest(after: ended - began, at: ended) }
     } catch {
+      log.failed(.thinning, error, of: identity)
       throw FileError(error)
     }
+  }
+
+  /// - Returns: False if another process of this device keeps it from being done.
+  private func thin(
+    _ shown: ShownMember, _ thinning: Thinning, removesAll: Bool
+  ) throws(VaultError) -> Bool {
+    let (member, writing) = (shown.member, shown.saving.writing)
+    let seen = thinning.counterSeen(member)
+    let records = writing.withLock {
+      $0.thinning.records(at: .now) {
+        member.recordsWrittenHere(forThinningTo: thinning.policy, seenElsewhere: seen)
+      }
+    }
+    if !records.isEmpty {
+      let isDone = try vault.whileAlone { () throws(VaultError) in
+        try writing.withLock { (writing) throws(VaultError) in
+          let aging = try member.thin(records, to: thinning.policy, seenElsewhere: seen)
+          writing.thinning.finish(records, aging: aging)
+        }
+      }
+      apply(member.takeChanges(), to: shown)
+      guard isDone else { return false }
+    }
+    let count = member.replacedObjectCount
+    let began = ContinuousClock.now
+    let isTime = writing.withLock { $0.thinning.removes(count, at: began) }
+    guard isTime || removesAll && count > 0 else { return true }
+    try removeReplaced(of: shown, seenElsewhere: seen)
+    let ended = ContinuousClock.now
+    writing.withLock { $0.thinning.rest(after: ended - began, at: ended) }
+    return true
   }
 
   private func removeReplaced(

@@ -1,3 +1,4 @@
+import Log
 import Threads
 import Vault
 import VaultModel
@@ -44,6 +45,9 @@ package final class FileTree: Sendable {
       TreeState(memberNames: vault.memberNames, options: options, committer: committer))
     withTree { $0.adopt(vault.members, audit: vault.audit) }
   }
+
+  /// Where it is said what fails while nobody looks.
+  package var log: BackgroundLog { vault.log }
 
   /// Whether every change is refused.
   package var isReadOnly: Bool { options.isReadOnly || vault.isReadOnly }

@@ -36,13 +36,16 @@ final class FuseSession: @unchecked Sendable {
   }
 
   /// Serves requests on several threads until the mount is gone or `exit` was called. Returns once, for good.
-  func loop() {
+  ///
+  /// - Returns: Why it stopped serving all the same, as an error number; 0 if it did not.
+  func loop() -> Int32 {
     let configuration = fuse_loop_cfg_create()
     defer { fuse_loop_cfg_destroy(configuration) }
     fuse_loop_cfg_set_max_threads(configuration, 12)
     // A thread keeps its memory; letting idle ones go would mean making both again for the next burst.
     fuse_loop_cfg_set_idle_threads(configuration, 12)
-    fuse_session_loop_mt(session, configuration)
+    // Positive: the number of a signal that ended it.
+    return max(0, -fuse_session_loop_mt(session, configuration))
   }
 
   var hasExited: Bool { fuse_session_exited(session) != 0 }

@@ -49,10 +49,12 @@ struct Mountpoint: Sendable {
   /// Takes the directory's write bits (all its bits, when we made it) once a mount covers it.
   ///
   /// `descriptor` was opened before the mount and so still leads to the directory underneath.
-  func protect(descriptor: Int32) {
+  ///
+  /// - Returns: False where the disk has no such bits, or the directory is somebody else's.
+  func protect(descriptor: Int32) -> Bool {
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return }
-    _ = fchmod(descriptor, isOurs ? 0 : status.st_mode & 0o7555)
+    return fstat(descriptor, &status) == 0
+      && fchmod(descriptor, isOurs ? 0 : status.st_mode & 0o7555) == 0
   }
 
   /// The directory itself, opened before the mount covers it.

@@ -1,5 +1,7 @@
 import CFuse
 import Dispatch
+import Glibc
+import Log
 import Synchronization
 import VaultFiles
 
@@ -8,10 +10,14 @@ import VaultFiles
 /// Never from within a request: the kernel may wait for a request's reply before it lets an entry or a page go.
 final class Invalidator: Sendable {
   private let session: FuseSession
+  private let log: BackgroundLog
   private let queue = DispatchQueue(label: "kinvault.invalidator")
   private let isClosed = Atomic<Bool>(false)
 
-  init(session: FuseSession) { self.session = session }
+  init(session: FuseSession, log: BackgroundLog) {
+    self.session = session
+    self.log = log
+  }
 
   /// Returns at once. What comes after `close` is dropped.
   func add(_ invalidation: Invalidation) {
@@ -23,18 +29,23 @@ final class Invalidator: Sendable {
   /// Drops what has not been told yet. What is under way may still wait for the kernel.
   func close() { isClosed.store(true, ordering: .releasing) }
 
-  /// The kernel answers with an error when it knows nothing of the inode or name, which is as good.
+  /// The kernel answers `ENOENT` when it knows nothing of the inode or name, which is as good.
   private func tell(_ invalidation: Invalidation) {
-    switch invalidation {
-    case .entry(let parent, let name):
-      name.bytes.withUnsafeBytes {
-        _ = fuse_lowlevel_notify_inval_entry(
-          session.session, parent, $0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count)
+    let status =
+      switch invalidation {
+      case .entry(let parent, let name):
+        name.bytes.withUnsafeBytes {
+          fuse_lowlevel_notify_inval_entry(
+            session.session, parent, $0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count)
+        }
+      case .content(let inode): fuse_lowlevel_notify_inval_inode(session.session, inode, 0, 0)
+      case .attributes(let inode): fuse_lowlevel_notify_inval_inode(session.session, inode, -1, 0)
       }
-    case .content(let inode):
-      fuse_lowlevel_notify_inval_inode(session.session, inode, 0, 0)
-    case .attributes(let inode):
-      fuse_lowlevel_notify_inval_inode(session.session, inode, -1, 0)
+    if status == 0 || status == -ENOENT {
+      log.succeeded(.invalidation)
+    } else if !session.hasExited, !isClosed.load(ordering: .acquiring) {
+      // Of a mount that is gone nothing is known either.
+      log.failed(.invalidation, kind: ErrorKind("kernel", number: -status))
     }
   }
 }

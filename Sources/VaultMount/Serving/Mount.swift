@@ -1,4 +1,5 @@
 import Glibc
+import Log
 import SystemPackage
 import Threads
 import VaultFiles
@@ -70,7 +71,9 @@ package final class Mount: Sendable {
     let session = try FuseSession(
       service: service, mountpoint: point.path, options: options.list(vault: vault),
       checksAccess: !options.allowsOthers && geteuid() != 0)
-    point.protect(descriptor: underneath)
+    if !point.protect(descriptor: underneath) {
+      service.tree.log.note("mountpoint can be written to while nothing is mounted")
+    }
     return session
   }
 
@@ -81,29 +84,45 @@ package final class Mount: Sendable {
     self.point = point
     self.service = service
     self.session = session
-    let invalidator = Invalidator(session: session)
+    let log = service.tree.log
+    let invalidator = Invalidator(session: session, log: log)
     self.invalidator = invalidator
     InterruptSignal.prepare()
     service.tree.setInvalidationHandler { invalidator.add($0) }
     service.tree.start()
     loop = MountThread {
       InterruptSignal.unblock()
-      session.loop()
+      let status = session.loop()
+      if status != 0 { log.failed(.serving, kind: ErrorKind("kernel", number: status)) }
     }
     let entry = RunningMount(process: getpid(), mountpoint: point.path, vault: vault)
     // A state folder that cannot be written costs `status` its entry, not the family its records.
-    let registration = stateFolder.flatMap {
-      try? MountRegistry.register(entry, stateFolder: $0)
-    }
-    self.registration = registration
+    var registered: MountRegistry.Registration?
+    var socket: CommitSocket?
     let tree = service.tree
-    commitSocket = registration.flatMap { registration in
-      try? CommitSocket(beside: registration.path) { () throws(FileError) in try tree.commitNow() }
+    log.attempt(.registration) { () throws(MountError) in
+      guard let stateFolder else { return }
+      let registration = try MountRegistry.register(entry, stateFolder: stateFolder)
+      registered = registration
+      socket = try CommitSocket(beside: registration.path) { () throws(FileError) in
+        try tree.commitNow()
+      }
     }
+    registration = registered
+    commitSocket = socket
     let reporting = Guarded(registration)
     tree.setUnsavedHandler { [weak tree] _ in
       // What counts by now, so that of two reports at once the last is no older one.
-      reporting.withLock { _ = $0?.write(MountReport(tree?.unsaved ?? [])) }
+      let failure: Int32? = reporting.withLock {
+        guard let registration = $0 else { return nil }
+        return registration.write(MountReport(tree?.unsaved ?? [])) ? 0 : errno
+      }
+      guard let failure else { return }
+      if failure == 0 {
+        log.succeeded(.registration)
+      } else {
+        log.failed(.registration, kind: ErrorKind("report", number: failure))
+      }
     }
   }
 
@@ -115,6 +134,8 @@ package final class Mount: Sendable {
       try KernelUnmount.run(point.path, lazily: false)
     } catch {
       guard !session.hasExited else { return }
+      // Somebody uses it: programs get errors from here on.
+      service.tree.log.note("mount ends while it is in use", ["kind": LogValue(ErrorKind(error))])
       WriteBack.run(point.path)
       session.exit()
       interruptLoop()

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Log
 import SystemPackage
 import Vault
 import VaultCrypto
@@ -145,9 +146,10 @@ extension AccessOptions {
   }
 
   func open(
-    _ folder: FilePath, _ unlocked: borrowing UnlockedKey, _ use: VaultUse
+    _ folder: FilePath, _ unlocked: borrowing UnlockedKey, _ use: VaultUse,
+    log: BackgroundLog = .silent
   ) throws -> Vault {
-    let vault = try openAskingAboutRollback(folder, key: unlocked.key, use: use)
+    let vault = try openAskingAboutRollback(folder, key: unlocked.key, use: use, log: log)
     if unlocked.byPassword { vault.audit.note(.unlock) }
     for note in Self.notes(on: vault) { Terminal.note(note) }
     return vault
@@ -178,10 +180,12 @@ extension AccessOptions {
   }
 
   /// An open vault with the remotes that this machine knows.
-  func openWithRemotes(_ use: VaultUse) throws -> (vault: Vault, remotes: [KnownRemote]) {
+  func openWithRemotes(
+    _ use: VaultUse, log: (VaultID) -> BackgroundLog
+  ) throws -> (vault: Vault, remotes: [KnownRemote]) {
     let folder = try folderOptions.folder()
     let unlocked = try unlockKey(folder: folder)
-    let vault = try open(folder, unlocked, use)
+    let vault = try open(folder, unlocked, use, log: log(try Vault.describe(folder: folder).vault))
     return (vault, try remotes(of: vault, key: unlocked.key))
   }
 
@@ -230,13 +234,13 @@ extension AccessOptions {
   }
 
   private func openAskingAboutRollback(
-    _ folder: FilePath, key: borrowing DeviceUnlockKey, use: VaultUse
+    _ folder: FilePath, key: borrowing DeviceUnlockKey, use: VaultUse, log: BackgroundLog
   ) throws -> Vault {
     do throws(VaultError) {
-      return try open(folder, key: key, use: use, acceptsRollback: acceptRollback)
+      return try open(folder, key: key, use: use, acceptsRollback: acceptRollback, log: log)
     } catch {
       try askAboutRollback(error)
-      return try open(folder, key: key, use: use, acceptsRollback: true)
+      return try open(folder, key: key, use: use, acceptsRollback: true, log: log)
     }
   }
 
@@ -261,15 +265,16 @@ extension AccessOptions {
 
   /// An open vault, with a key that is there already and without a question.
   func open(
-    _ folder: FilePath, key: borrowing DeviceUnlockKey, use: VaultUse
+    _ folder: FilePath, key: borrowing DeviceUnlockKey, use: VaultUse, log: BackgroundLog = .silent
   ) throws(VaultError) -> Vault {
-    try open(folder, key: key, use: use, acceptsRollback: acceptRollback)
+    try open(folder, key: key, use: use, acceptsRollback: acceptRollback, log: log)
   }
 
   private func open(
-    _ folder: FilePath, key: borrowing DeviceUnlockKey, use: VaultUse, acceptsRollback: Bool
+    _ folder: FilePath, key: borrowing DeviceUnlockKey, use: VaultUse, acceptsRollback: Bool,
+    log: BackgroundLog
   ) throws(VaultError) -> Vault {
-    var options = OpenOptions(readOnly: false, acceptRollback: acceptsRollback)
+    var options = OpenOptions(readOnly: false, acceptRollback: acceptsRollback, log: log)
     do throws(VaultError) {
       return try Vault.open(
         folder: folder, stateRoot: Environment.stateRoot, key: key, options: options)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Log
 import SystemPackage
 import Vault
 import VaultCrypto
@@ -107,7 +108,9 @@ struct MountCommand: ParsableCommand {
   }
 
   private func serveInForeground() throws {
-    let (vault, remotes) = try access.openWithRemotes(readOnly ? .reading : .writing)
+    let (vault, remotes) = try access.openWithRemotes(readOnly ? .reading : .writing) {
+      MountLog.begin($0, isWatched: true)
+    }
     let traces = try VaultTraces(vault: vault.id)
     if !keepTraces { traces.cleanEnded().forEach(Terminal.note) }
     let ending = try serve(vault, remotes, traces) { mount in
@@ -121,6 +124,7 @@ struct MountCommand: ParsableCommand {
 
   private func serveInBackground(_ pipe: consuming ReadinessPipe) {
     var pipe: ReadinessPipe? = consume pipe
+    var log = BackgroundLog.silent
     do {
       var secret = SecretBytes(count: DeviceUnlockKey.size)
       let count = secret.withUnsafeMutableBytes { InheritedSecret.read(into: $0) }
@@ -129,7 +133,8 @@ struct MountCommand: ParsableCommand {
       }
       let key = DeviceUnlockKey(secret)
       let folder = try access.folderOptions.folder()
-      let vault = try access.open(folder, key: key, use: readOnly ? .reading : .writing)
+      log = MountLog.begin(try Vault.describe(folder: folder).vault, isWatched: false)
+      let vault = try access.open(folder, key: key, use: readOnly ? .reading : .writing, log: log)
       let remotes = try access.remotes(of: vault, key: key)
       let traces = try VaultTraces(vault: vault.id)
       let left = keepTraces ? [] : traces.cleanEnded()
@@ -138,7 +143,8 @@ struct MountCommand: ParsableCommand {
     } catch {
       let report = FailureReport(error)
       guard let pipe = pipe.take() else {
-        // The mount was up and somebody saw it end; there is no one to tell.
+        // The mount was up. Whoever ended it is told by `unmount`; a signal or an idle mount has nobody.
+        log.failed(.ending, error)
         Glibc.exit(report.status.rawValue)
       }
       pipe.report(.failed(message: report.encoded))
@@ -173,7 +179,11 @@ struct MountCommand: ParsableCommand {
       sync?.stop()
       if isWhole { vault.audit.note(.unmount) }
       closed = Result { try vault.close() }
-      if let mountpoint { traces.clean(at: mountpoint).forEach(Terminal.note) }
+      if let mountpoint {
+        let complaints = traces.clean(at: mountpoint)
+        complaints.forEach(Terminal.note)
+        vault.log.note(complaints)
+      }
     }
     let result = Result {
       try MountService.run(
@@ -182,10 +192,12 @@ struct MountCommand: ParsableCommand {
         options: options,
         ready: { mount in
           vault.audit.note(.mount)
+          vault.log.note("mount begins", ["remotes": LogValue(remotes.count)])
           mountpoint = mount.mountpoint
-          traces.note(
-            mount.mountpoint, named: VaultLocation.named(self.mountpoint), keepsTraces: keepTraces
-          ).forEach(Terminal.note)
+          let complaints = traces.note(
+            mount.mountpoint, named: VaultLocation.named(self.mountpoint), keepsTraces: keepTraces)
+          complaints.forEach(Terminal.note)
+          vault.log.note(complaints)
           sync?.start { mount.requestCount }
           ready(mount)
         }, closing: close)
@@ -193,6 +205,9 @@ struct MountCommand: ParsableCommand {
     // There was no mount.
     if closed == nil { close(isWhole: false) }
     try closed?.get()
-    return try result.get()
+    let ending = try result.get()
+    vault.log.succeeded(.ending)
+    vault.log.note("mount ends")
+    return ending
   }
 }

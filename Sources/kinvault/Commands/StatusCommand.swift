@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Log
 import SystemPackage
 import Vault
 import VaultCrypto
@@ -84,16 +85,50 @@ private struct StatusReport: Encodable {
     }
   }
 
+  /// What a mount could not do while nobody looked, and has not done since.
+  struct Failure: Encodable {
+    var work: String
+    var what: String
+    var kind: String
+    var cause: String
+    var member: String?
+    var since: String
+    var last: String
+    var count: UInt64
+    var advice: String
+
+    init(_ failure: KeptFailure) {
+      work = failure.work.rawValue
+      what = failure.what
+      kind = failure.kind
+      cause = failure.cause
+      member = failure.member
+      since = DateText.utc(milliseconds: failure.first)
+      last = DateText.utc(milliseconds: failure.last)
+      count = failure.count
+      advice = failure.advice
+    }
+  }
+
   var folder: String
   var vault: String
   var knowsThisMachine: Bool
   var isUnlocked: Bool
   var locksIn: String?
   var mounts: [MountPlace]
+  /// The newest first.
+  var failures: [Failure]
   var byteCount: UInt64
   var fileCount: Int
   var contents: Contents?
   var remotes: [RemoteStatus]
+  private let failureText: String?
+  private let logPlace: String
+
+  enum CodingKeys: String, CodingKey {
+    case folder, vault, knowsThisMachine, isUnlocked, locksIn, mounts, failures, byteCount,
+      fileCount, contents, remotes
+  }
 
   init(folder: FilePath) throws {
     let id = try Vault.describe(folder: folder).vault
@@ -103,6 +138,14 @@ private struct StatusReport: Encodable {
     knowsThisMachine = access(stateRoot.appending(id.hex).appending("device").string, F_OK) == 0
     mounts = MountRegistry.runningMounts(stateFolder: stateRoot.appending(id.hex))
       .map(MountPlace.init)
+    let kept = FailureFile(stateFolder: stateRoot.appending(id.hex)).load()
+      .sorted { $0.last > $1.last }
+    failures = kept.map(Failure.init)
+    failureText = kept.first.map {
+      let others = kept.count > 1 ? " And \(counted(kept.count - 1, "other failure"))." : ""
+      return $0.text + others
+    }
+    logPlace = MountLog.place(of: id)
     (fileCount, byteCount) = FolderSize.measure(folder)
     remotes = try RemoteStatus.all(of: id)
     guard knowsThisMachine, let key = try SessionKeys.load(vault: id),
@@ -148,6 +191,9 @@ private struct StatusReport: Encodable {
     lines.append(
       ("Mounted at", mounts.isEmpty ? "nowhere" : mounts.map(\.mountpoint).joined(separator: ", ")))
     lines += mounts.compactMap(\.warning).map { ("Not saved", $0) }
+    if let failureText {
+      lines += [("Failed", failureText), ("Log", logPlace)].map { ($0, Terminal.visible($1)) }
+    }
     if let contents {
       lines.append(
         ("You are", "\(Terminal.visible(contents.person)) on \(Terminal.visible(contents.device))"))

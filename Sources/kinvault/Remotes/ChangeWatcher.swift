@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Log
 import SystemPackage
 import Threads
 import Vault
@@ -27,6 +28,12 @@ final class ChangeWatcher: Sendable {
   private let notify = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
   private let network = kv_watch_network()
   private let state = Guarded(State())
+  private let log: BackgroundLog
+
+  init(log: BackgroundLog) {
+    self.log = log
+    if notify < 0 || network < 0 { log.failed(.watching, kind: ErrorKind("watch", number: errno)) }
+  }
 
   deinit {
     if notify >= 0 { close(notify) }
@@ -41,7 +48,8 @@ final class ChangeWatcher: Sendable {
 
   func start() {
     // Without a thread nothing is told, as where nothing can be watched.
-    _ = SystemThread.detach { [self] in loop() }
+    let isStarted = SystemThread.detach { [self] in loop() }
+    if !isStarted { log.failed(.watching, kind: "thread") }
   }
 
   func stop() { state.withLock { $0.isStopping = true } }
@@ -64,7 +72,11 @@ final class ChangeWatcher: Sendable {
   ) {
     let mask = UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_CLOSE_WRITE) | UInt32(IN_ONLYDIR)
     let watch = inotify_add_watch(notify, folder.string, mask)
-    guard watch >= 0 else { return }
+    guard watch >= 0 else {
+      // A folder that is not there comes with a change of the one above it.
+      if errno != ENOENT { log.failed(.watching, kind: ErrorKind("watch", number: errno)) }
+      return
+    }
     state.withLock {
       $0.watches[watch] = Watched(root: root, holdsHeads: holdsHeads, action: action)
     }

@@ -17,7 +17,6 @@ final class SyncService: Sendable {
   private let vault: Vault
   private let workers: [Worker]
   private let watcher: ChangeWatcher
-  private let report: @Sendable (SyncOutcome) -> Void
 
   /// - Parameter report: Told of every sync that moved something or found something; on any thread.
   init(
@@ -25,11 +24,13 @@ final class SyncService: Sendable {
     report: @escaping @Sendable (SyncOutcome) -> Void = { _ in }
   ) {
     self.vault = vault
-    self.report = report
-    workers = remotes.map {
-      Worker($0, others: remotes, vault: vault, options: options, report: report)
+    workers = remotes.enumerated().map { position, remote in
+      Worker(remote, others: remotes, vault: vault, options: options) { outcome in
+        vault.log.note(outcome, remote: position + 1, kind: remote.logKind)
+        if outcome.isWorthTelling { report(outcome) }
+      }
     }
-    watcher = ChangeWatcher()
+    watcher = ChangeWatcher(log: vault.log)
   }
 
   /// Starts the threads.
@@ -101,7 +102,7 @@ private final class Worker: Sendable {
         let outcome = SyncOutcome(
           syncing: remote, vault, options, others: others, showsProgress: false)
         state.withLock { $0.schedule.end(at: .now, isFailure: outcome.failure != nil) }
-        if outcome.isWorthTelling { report(outcome) }
+        report(outcome)
         if isLast { break }
       }
       state.withLock { $0.isDone = true }
@@ -151,6 +152,7 @@ private final class Worker: Sendable {
       defer { glance = current }
       return try current.hasNews()
     } catch {
+      // The sync that follows says what is wrong.
       return true
     }
   }

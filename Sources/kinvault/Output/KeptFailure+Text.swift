@@ -1,0 +1,72 @@
+import Log
+
+extension KeptFailure {
+  /// What fails, how long, and what to do, for a person.
+  var text: String {
+    let since = DateText.utc(milliseconds: first)
+    let often =
+      count == 1
+      ? "at \(since)"
+      : "\(counted(Int(clamping: count), "time")) since \(since), last at \(DateText.utc(milliseconds: last))"
+    return "\(what) failed \(often): \(cause). \(advice)"
+  }
+
+  /// What was to be done.
+  var what: String {
+    switch work {
+    case .commit: "Saving changes in the vault"
+    case .seal: "Encrypting what is written"
+    case .refresh: "Looking for what other devices wrote"
+    case .reading: "Reading what other devices wrote"
+    case .join: "Joining what was written in two places"
+    case .redoLog: "Writing down what programs have synced, before it is committed,"
+    case .redo: "Bringing in what was saved last before a crash"
+    case .thinning: "Thinning versions"
+    case .oldObjects: "Removing what is encrypted with old keys"
+    case .audit: "Writing the audit log"
+    case .sync: "Syncing"
+    case .epoch: "Taking access away, or giving it"
+    case .invalidation: "Showing programs what has changed"
+    case .serving: "Serving the mount"
+    case .registration: "Noting that there is a mount"
+    case .watching: "Noticing changes as they come"
+    case .traces: "Removing what other programs keep of the mount"
+    case .ending: "Saving the last changes when the mount ended"
+    }
+  }
+
+  /// Why, in words where there are some.
+  var cause: String {
+    switch kind {
+    case "noSpace": "there is no room on the disk"
+    case "readOnly": "the disk, or the vault, may only be read"
+    case "permission": "this user may not do it"
+    case "damaged", "authenticationFailed", "inputOutput": "something that is needed is damaged"
+    case "missing": "something that is needed is not there"
+    case "away", "unreachable", "timedOut": "a remote that is needed cannot be reached"
+    case "thisDeviceRemoved": "this device was removed"
+    case "rolledBack": "the vault's folder is older than it was"
+    default:
+      number.map { "\(kind) (\(CommandError.describe($0)))" } ?? kind
+    }
+  }
+
+  /// What to do next.
+  var advice: String {
+    if work == .ending { return "Look at the files that you changed last." }
+    if work == .traces { return "To see what is kept: kinvault leaks" }
+    switch kind {
+    case "noSpace": return "Make some, such as by kinvault collect. It is tried again by itself."
+    case "readOnly", "permission":
+      return "Look at who may write the vault's folder and this machine's state. "
+        + "It is tried again by itself."
+    case "damaged", "authenticationFailed", "inputOutput", "missing":
+      return "To see what is wrong: kinvault check"
+    case "away", "unreachable", "timedOut":
+      return "It is tried again by itself. To see the remotes: kinvault remote list"
+    case "thisDeviceRemoved": return "Unmount, and ask who removed it."
+    case "rolledBack": return "Unmount, and mount again: that says what happened."
+    default: return "It is tried again by itself. If it stays, unmount and mount again."
+    }
+  }
+}

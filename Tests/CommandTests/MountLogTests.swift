@@ -1,0 +1,156 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// What a mount in the background says of what nobody sees.
+@Suite(.timeLimit(.minutes(3))) struct MountLogTests {
+  private let program: Program
+  private let mountpoint: String
+  private let stick: String
+
+  init() throws {
+    program = try Program.withVault()
+    mountpoint = program.folder.appending("Mountpoint-Familie").string
+    stick = program.folder.appending("Stick-Wohnzimmer").string
+  }
+
+  private struct Status: Decodable {
+    struct Failure: Decodable {
+      var work: String
+      var what: String
+      var kind: String
+      var member: String?
+      var since: String
+      var last: String
+      var count: Int
+      var advice: String
+    }
+    var vault: String
+    var failures: [Failure]
+  }
+
+  private func status() throws -> Status {
+    let output = try program.run("status", "--json", expecting: 0).standardOutput
+    return try JSONDecoder().decode(Status.self, from: Data(output))
+  }
+
+  private var state: String {
+    get throws { program.folder.appending("state/kinvault/\(try status().vault)").string }
+  }
+
+  private func mount(_ options: String...) throws {
+    let result = try CommandRunner.run(
+      "setsid", ["-w", Program.executable, "mount", mountpoint] + options,
+      environment: program.environment.merging(["KINVAULT_LOG": "file"]) { $1 })
+    #expect(result.status == 0, "\(result.errors)")
+  }
+
+  private func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
+    for _ in 0..<600 {
+      if try condition() { return true }
+      usleep(50_000)
+    }
+    return false
+  }
+
+  /// Where commits take their lock no file can be opened.
+  private func blockCommits() throws {
+    let lock = try "\(state)/commit-lock"
+    #expect(rename(lock, "\(lock).aside") == 0 && mkdir(lock, 0o700) == 0)
+  }
+
+  private func unblockCommits() throws {
+    let lock = try "\(state)/commit-lock"
+    #expect(rmdir(lock) == 0 && rename("\(lock).aside", lock) == 0)
+  }
+
+  @Test func aCommitThatFailsIsInTheStatusUntilItIsOver() throws {
+    try mount()
+    #expect(try status().failures.isEmpty)
+    try blockCommits()
+    try program.write("text", to: "\(mountpoint)/Emma/note.txt")
+    #expect(try waitUntil { try status().failures.contains { $0.count > 3 } })
+    let failure = try #require(try status().failures.first)
+    #expect(failure.work == "commit" && failure.kind == "notABlob" || failure.kind == "damaged")
+    #expect(failure.since <= failure.last && failure.since.hasPrefix("20"))
+    #expect(failure.member?.count == 64)
+    let text = try program.run("status", expecting: 0).output
+    #expect(text.contains("Failed:"))
+    #expect(text.contains("Saving changes in the vault failed "), "\(text)")
+    #expect(text.contains(" times since "))
+    try unblockCommits()
+    #expect(try waitUntil { try status().failures.isEmpty })
+    #expect(try !program.run("status", expecting: 0).output.contains("Failed:"))
+    try program.run("unmount", mountpoint, expecting: 0)
+    let log = String(decoding: try program.read("\(state)/log"), as: UTF8.self)
+    // Tried every second, it is one line with a count, and another that it is over.
+    #expect(log.split(separator: "\n").count { $0.contains(" commit failed ") } == 1, "\(log)")
+    #expect(log.contains(" commit works again count="))
+    #expect(log.contains(" mount begins ") && log.contains(" mount ends"))
+  }
+
+  /// A whole story, in which everything that a person named has a name that nothing else has.
+  @Test func noNameIsInTheLog() throws {
+    let names = [
+      "Emma", "Adult A", "Adult", "Stick-Wohnzimmer", "Mountpoint-Familie", "Zahnspange",
+      "Kieferorthopaede", "roentgen.png", "Geheimnis", "sicherung", "vault/", "heads", "members/",
+      program.folder.path.string, "correct horse",
+      String(cString: getpwuid(getuid()).pointee.pw_name),
+    ]
+    mkdir(stick, 0o700)
+    try program.run("remote", "add", "sicherung", stick, expecting: 0)
+    try mount()
+    mkdir("\(mountpoint)/Emma/Zahnspange", 0o755)
+    mkdir("\(mountpoint)/Emma/Zahnspange/Kieferorthopaede", 0o755)
+    try program.write("Geheimnis", to: "\(mountpoint)/Emma/Zahnspange/roentgen.png")
+    try program.run("sync", expecting: 0)
+    let log = try "\(state)/log"
+    func text() throws -> String { String(decoding: try program.read(log), as: UTF8.self) }
+    try blockCommits()
+    try program.write("Geheimnis", to: "\(mountpoint)/Emma/Zahnspange/Geheimnis.txt")
+    #expect(try waitUntil { try text().contains("commit failed") })
+    try unblockCommits()
+    #expect(try waitUntil { try text().contains("commit works again") })
+    // The stick is taken out; what is saved next has nowhere to go.
+    #expect(rename(stick, "\(stick).away") == 0)
+    try program.write("Geheimnis 2", to: "\(mountpoint)/Emma/Zahnspange/Geheimnis.txt")
+    #expect(try waitUntil { try text().contains("sync failed") })
+    try blockCommits()
+    try program.write("Geheimnis 3", to: "\(mountpoint)/Emma/Zahnspange/Geheimnis.txt")
+    #expect(try CommandRunner.run("fusermount3", ["-u", mountpoint]).status == 0)
+    #expect(try waitUntil { try text().contains("ending failed") })
+    let all = try text()
+    for name in names { #expect(!all.contains(name), "\(name) in\n\(all)") }
+    let kept = String(decoding: try program.read("\(state)/failures"), as: UTF8.self)
+    for name in names { #expect(!kept.contains(name), "\(name) in\n\(kept)") }
+
+    // Nobody was there to be told that the last changes are not in the vault.
+    #expect(try status().failures.contains { $0.work == "ending" })
+    #expect(
+      try program.run("status").output.contains("Saving the last changes when the mount ended"))
+    try unblockCommits()
+    try mount()
+    #expect(try program.run("unmount", mountpoint).status == 0)
+    #expect(try status().failures.isEmpty)
+  }
+
+  @Test func inTheForegroundItIsOnStandardError() throws {
+    let running = try RunningCommand(
+      Program.executable, ["mount", mountpoint, "--foreground"], environment: program.environment)
+    let emma = "\(mountpoint)/Emma"
+    #expect(waitUntil { access(emma, F_OK) == 0 })
+    try blockCommits()
+    try program.write("text", to: "\(emma)/note.txt")
+    #expect(try waitUntil { try !status().failures.isEmpty })
+    try unblockCommits()
+    #expect(try waitUntil { try status().failures.isEmpty })
+    try program.run("unmount", mountpoint, expecting: 0)
+    let result = running.wait(timeout: .seconds(20))
+    #expect(result.status == 0)
+    #expect(result.errors.contains("kinvault: info: mount begins "), "\(result.errors)")
+    #expect(result.errors.contains("kinvault: error: commit failed "))
+    #expect(result.errors.contains("kinvault: notice: commit works again "))
+    #expect(access(try "\(state)/log", F_OK) != 0)
+  }
+}
