@@ -198,6 +198,7 @@ let package = Package(
       name: "VaultFilesTests",
       dependencies: [
         "BlobStore", "VaultFiles", "Vault", "VaultModel", "VaultCrypto", "TestSupport", "Threads",
+        "Log", .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(

@@ -9,7 +9,7 @@ package struct LogLine: Sendable {
   let fields: [(name: String, value: String)]
 
   /// What happened, and the fields after it.
-  var text: String {
+  package var text: String {
     fields.reduce(message) { "\($0) \($1.name)=\($1.value)" }
   }
 

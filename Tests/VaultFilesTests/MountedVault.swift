@@ -1,4 +1,5 @@
 import Glibc
+import Log
 import Testing
 import Vault
 import VaultCrypto
@@ -25,7 +26,8 @@ final class MountedVault {
   static let password = Array("correct horse".utf8)
 
   init(
-    clock: WallClock = .system, _ change: (inout FileTreeOptions) -> Void = { _ in }
+    clock: WallClock = .system, log: BackgroundLog = .silent,
+    _ change: (inout FileTreeOptions) -> Void = { _ in }
   ) throws {
     self.clock = clock
     // In memory where there is such a place: every commit waits for its disk.
@@ -42,7 +44,8 @@ final class MountedVault {
     created = try Vault.create(
       in: folder, stateRoot: stateRoot, device: device, password: password)
     let vault = try Vault.open(
-      folder: folder, stateRoot: stateRoot, key: created.unlockKey, clock: clock)
+      folder: folder, stateRoot: stateRoot, key: created.unlockKey, options: OpenOptions(log: log),
+      clock: clock)
     var options = FileTreeOptions(uid: 1000, gid: 1000)
     change(&options)
     self.options = options
