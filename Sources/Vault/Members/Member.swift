@@ -160,12 +160,20 @@ package final class Member: Sendable {
     }
   }
 
+  /// A list of chunks.
+  func loadIndex(_ name: ContentDigest) throws(VaultError) -> ChunkIndex {
+    let bytes = try objects.content(name, kind: .index)
+    do { return try ChunkIndex(decoding: bytes) } catch {
+      throw VaultError(error, path: objects.path(of: name).string)
+    }
+  }
+
   /// Every item of a revision, `record.md` among them, tombstones left out.
   ///
   /// - Throws: `missing`, `damaged`, also of a page of the item tree.
   package func items(of revision: RecordRevision) throws(VaultError) -> [Item] {
     var load: (ContentDigest) throws(VaultError) -> ItemPage = loadPage
-    if let root = revision.items.unloadedRoot { load = PagesAhead(of: root, in: self).page }
+    if let root = revision.items.unloadedRoot { load = PagesAhead.read(below: root, in: self).page }
     let others = try pages(load) { load in
       var tree = revision.items
       return try tree.all(load: load)
@@ -191,12 +199,7 @@ package final class Member: Sendable {
     case .chunks(let names): return names
     case .indexes(let indexes):
       var names: [ContentDigest?] = []
-      for index in indexes {
-        let bytes = try objects.content(index, kind: .index)
-        do { names += try ChunkIndex(decoding: bytes).chunks } catch {
-          throw VaultError(error, path: objects.path(of: index).string)
-        }
-      }
+      for index in indexes { names += try loadIndex(index).chunks }
       return names
     }
   }

@@ -11,9 +11,18 @@ final class PagesAhead: Sendable {
   private let member: Member
   private let pages = Guarded<[ContentDigest: ItemPage]>([:])
 
+  private init(in member: Member) { self.member = member }
+
+  /// Reads them, level by level. A page that cannot be read now is left to whoever asks for it.
+  ///
   /// - Parameter root: The page at the top of the tree.
-  init(of root: ContentDigest, in member: Member) {
-    self.member = member
+  static func read(below root: ContentDigest, in member: Member) -> PagesAhead {
+    let ahead = PagesAhead(in: member)
+    ahead.read(below: root)
+    return ahead
+  }
+
+  private func read(below root: ContentDigest) {
     var level = [root]
     for _ in 0..<Self.depthLimit where !level.isEmpty {
       read(level)

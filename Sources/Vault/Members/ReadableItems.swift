@@ -44,7 +44,7 @@ extension Member {
   /// - Throws: What else keeps a page from being read.
   package func readableItems(of revision: RecordRevision) throws(VaultError) -> ReadableItems {
     var load: (ContentDigest) throws(VaultError) -> ItemPage = loadPage
-    if let root = revision.items.unloadedRoot { load = PagesAhead(of: root, in: self).page }
+    if let root = revision.items.unloadedRoot { load = PagesAhead.read(below: root, in: self).page }
     var found = try revision.readableItems(load: load)
     found.items.removeAll(where: \.isDeleted)
     return found

@@ -23,42 +23,46 @@ final class Staging: Sendable {
     var byteCount = 0
   }
 
+  private init(
+    path: BlobPath, store: any LocalStore, lock: consuming FileLock?, problem: Problem?
+  ) {
+    (self.path, self.store, self.problem) = (path, store, problem)
+    self.lock = Guarded(lock)
+  }
+
   /// Makes the staging folder of this process, and removes those that dead processes of this device
   /// left behind.
   ///
   /// Nothing durable is in any of them. So what cannot be read there stays, and where no new one can be made beside it,
   /// all of it is put aside.
   ///
-  /// - Parameter root: The vault folder on disk; nil for a store that has none, which then takes no lock.
-  init(
-    store: any LocalStore, root: FilePath?, device: DeviceID, processID: Int32, random: [UInt8]
-  ) throws(VaultError) {
-    self.store = store
-    let owner = Self.ownerPrefix(device)
-    path = Self.folder.appending("\(owner)\(processID)-\(Hex.encode(random))")
+  /// - Parameters:
+  ///   - root: The vault folder on disk; nil for a store that has none, which then takes no lock.
+  ///   - token: Tells this process from every other one of the device.
+  static func make(
+    in store: any LocalStore, root: FilePath?, device: DeviceID, token: String
+  ) throws(VaultError) -> Staging {
+    let path = folder.appending(ownerPrefix(device) + token)
     var damage: VaultError?
     do throws(VaultError) {
-      try Self.removeLeftovers(store: store, root: root, device: device)
+      try removeLeftovers(store: store, root: root, device: device)
     } catch {
       guard case .io = error else { throw error }
       damage = error
     }
     let lockPath = path.appending("lock")
-    do throws(VaultError) { try Self.makeFile(lockPath, in: store) } catch {
+    do throws(VaultError) { try makeFile(lockPath, in: store) } catch {
       guard case .io = error else { throw error }
-      try Self.putAside(in: store, as: Hex.encode(random), after: error)
-      try Self.makeFile(lockPath, in: store)
+      try putAside(in: store, as: token, after: error)
+      try makeFile(lockPath, in: store)
       damage = error
     }
-    problem = damage.map(Self.problem)
-    guard let root else {
-      lock = Guarded(nil)
-      return
-    }
-    let held = try storing { () throws(BlobStoreError) in
+    let problem = damage.map(problem)
+    guard let root else { return Staging(path: path, store: store, lock: nil, problem: problem) }
+    let lock = try storing { () throws(BlobStoreError) in
       try FileLock(at: root.appending(lockPath.string))
     }
-    lock = Guarded(held)
+    return Staging(path: path, store: store, lock: lock, problem: problem)
   }
 
   private static func makeFile(_ path: BlobPath, in store: any LocalStore) throws(VaultError) {

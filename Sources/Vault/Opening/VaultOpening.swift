@@ -112,8 +112,9 @@ extension Vault {
     store: any LocalStore, folder: FilePath?, state: StateFolder, device: DeviceID
   ) throws(VaultError) -> Staging {
     try state.withLock("staging-lock") { () throws(VaultError) in
-      try Staging(
-        store: store, root: folder, device: device, processID: getpid(), random: randomBytes(8))
+      try Staging.make(
+        in: store, root: folder, device: device,
+        token: "\(getpid())-\(Hex.encode(randomBytes(8)))")
     }
   }
 

@@ -33,9 +33,8 @@ extension Vault {
       }) {
         throw .moreSenior(person: senior, member: member.id)
       }
-      let beginning = try EpochBeginning(
-        vault: self, member: member, without: people, keepsHistory: keepsHistory)
-      try beginning.run(progress)
+      let wish = EpochBeginning.Wish(without: people, keepsHistory: keepsHistory)
+      try EpochBeginning.remembered(wish, of: member, in: self).run(progress)
     }
     for other in people.sorted() {
       audit.note(.revoke, member: member.id, detail: other.shortHex)
@@ -136,32 +135,35 @@ private struct EpochBeginning {
     init(_ key: consuming FamilyMemberKey) { self.key = key }
   }
 
-  /// Finds the epoch that was interrupted, or remembers a new one.
-  init(
-    vault: Vault, member: Member, without people: Set<PersonID>, keepsHistory: Bool
-  ) throws(VaultError) {
-    self.vault = vault
-    self.member = member
+  /// What the person wants of it.
+  struct Wish {
+    var without: Set<PersonID>
+    var keepsHistory: Bool
+  }
+
+  /// Finds the epoch that was interrupted, which then keeps to both wishes, or remembers a new one.
+  static func remembered(
+    _ wish: Wish, of member: Member, in vault: Vault
+  ) throws(VaultError) -> EpochBeginning {
     let state = vault.context.state
-    let context = vault.context
-    let former = member.epoch
-    var (without, keepsHistory) = (people, keepsHistory)
+    var wish = wish
     if var known = try PendingEpoch.load(of: member.id, state: state) {
-      without.formUnion(known.without)
-      without.remove(vault.person)
-      keepsHistory = keepsHistory && known.keepsHistory
-      if known.former == former, let key = try Self.key(of: known, vault, member.id) {
-        (known.without, known.keepsHistory) = (without, keepsHistory)
+      wish.without.formUnion(known.without)
+      wish.without.remove(vault.person)
+      wish.keepsHistory = wish.keepsHistory && known.keepsHistory
+      if known.former == member.epoch, let key = try key(of: known, vault, member.id) {
+        (known.without, known.keepsHistory) = (wish.without, wish.keepsHistory)
         try known.store(of: member.id, state: state)
-        (pending, self.key) = (known, key)
-        return
+        return EpochBeginning(vault: vault, member: member, pending: known, key: key)
       }
     }
-    key = SharedKey(.random())
-    pending = PendingEpoch(
-      after: former, without: without, keepsHistory: keepsHistory, key: key.key, of: member.id,
-      binding: context.binding, sealingKey: context.keys.profileKey)
+    let key = SharedKey(.random())
+    let context = vault.context
+    let pending = PendingEpoch(
+      after: member.epoch, without: wish.without, keepsHistory: wish.keepsHistory, key: key.key,
+      of: member.id, binding: context.binding, sealingKey: context.keys.profileKey)
     try pending.store(of: member.id, state: state)
+    return EpochBeginning(vault: vault, member: member, pending: pending, key: key)
   }
 
   /// Nil when it was sealed with a key of before: then what was begun is begun anew.
