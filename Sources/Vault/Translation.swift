@@ -6,6 +6,8 @@ import VaultModel
 /// Puts what a member is made of under the keys of another epoch: every object with all that it names. No content
 /// changes by it. Docs/Format.md, "Links and epochs".
 ///
+/// Pages are checked as they are when they are read: what may not stand where it stands stays behind.
+///
 /// The same objects come of it whoever does it, so several devices may, and what an interrupted one has written is
 /// found and kept. Safe to use from several threads.
 final class Translation: Sendable {
@@ -44,100 +46,56 @@ final class Translation: Sendable {
 
   // MARK: One object
 
-  /// Puts a revision under the new keys, those that it replaced before it. Iterative: a record may have been edited any
-  /// number of times.
+  /// Puts a revision under the new keys with all that it names, and before it those that it replaced.
   ///
   /// - Throws: `missing` for what is not here, if that is not passed over; `away`; `noSpace`, `io`.
-  func take(revision first: ContentDigest) throws(VaultError) {
-    var waiting = [first]
-    var opened: Set<ContentDigest> = []
-    while let digest = waiting.last {
-      if isDone(digest) {
-        waiting.removeLast()
-        continue
+  func take(revision digest: ContentDigest) throws(VaultError) { try take(.revision(digest)) }
+
+  /// Puts an object under the new keys after everything that it names: one that stands under these says that all below it
+  /// does, and that its history is as long as it is.
+  private func take(_ first: ObjectReference) throws(VaultError) {
+    var walk = GraphWalk(from: [first])
+    // Not of revisions: a record may have been edited any number of times.
+    var open: [ContentDigest: [UInt8]] = [:]
+    while let step = walk.next() {
+      switch step {
+      case .enter(let reference):
+        // A revision that was replaced may have been collected.
+        let isNeeded = reference.kind != .record || reference == first
+        guard !isDone(reference.digest),
+          let bytes = try readable(reference.digest, reference.kind, isNeeded: isNeeded),
+          let content = decoded(reference, bytes)
+        else { continue }
+        if reference.kind != .record { open[reference.digest] = bytes }
+        let older = content.revision.map { replaced(by: $0, named: reference.digest) } ?? []
+        walk.descend(into: older + reference.references(in: content))
+      case .leave(let reference):
+        var bytes = open.removeValue(forKey: reference.digest)
+        if bytes == nil { bytes = try readable(reference.digest, reference.kind) }
+        if let bytes { try write(reference.kind, bytes, as: reference.digest) }
       }
-      let isFirstLook = opened.insert(digest).inserted
-      let found = try readable(digest, .record, isNeeded: digest == first)
-      guard let bytes = found, let revision = try decoded(digest, bytes) else {
-        waiting.removeLast()
-        continue
-      }
-      let before =
-        keepsHistory
-        ? revision.previous.filter {
-          !isDone($0) && member.historyGoesOn(from: digest, to: $0)
-        } : []
-      if isFirstLook, !before.isEmpty {
-        waiting += before
-        continue
-      }
-      try takeContents(of: revision)
-      try write(.record, bytes, as: digest)
-      waiting.removeLast()
     }
   }
 
-  /// Nil for one that does not decode: that is left behind.
-  private func decoded(
-    _ digest: ContentDigest, _ bytes: [UInt8]
-  ) throws(VaultError) -> RecordRevision? {
-    do throws(ModelError) { return try RecordRevision(decoding: bytes) } catch {
-      leaveBehind(digest)
+  /// Nil for what does not decode, or may not stand there: that is left behind.
+  private func decoded(_ reference: ObjectReference, _ bytes: [UInt8]) -> ObjectContent? {
+    do throws(ModelError) {
+      let content = try ObjectContent(decoding: bytes, reference.kind)
+      try reference.check(content)
+      return content
+    } catch {
+      leaveBehind(reference.digest)
       return nil
     }
   }
 
-  private func takeContents(of revision: RecordRevision) throws(VaultError) {
-    if let document = revision.document { try take(document.content) }
-    if let root = revision.items.rootPage {
-      try take(page: root, depth: 0)
-    } else {
-      for item in revision.items.loadedItems { try take(item.content) }
-    }
-  }
-
-  private func take(page digest: ContentDigest, depth: Int) throws(VaultError) {
-    // What is deeper cannot be read, so it need not be readable.
-    guard !isDone(digest), depth <= Limits.treeDepth else { return }
-    let found = try readable(digest, .page)
-    guard let bytes = found else { return }
-    let page: ItemPage
-    do throws(ModelError) { page = try ItemPage(decoding: bytes) } catch {
-      return leaveBehind(digest)
-    }
-    switch page {
-    case .leaf(let items): for item in items { try take(item.content) }
-    case .branch(let children):
-      for case let child? in children { try take(page: child, depth: depth + 1) }
-    }
-    try write(.page, bytes, as: digest)
-  }
-
-  /// Puts all that a content names under the new keys.
-  private func take(_ content: Item.Content) throws(VaultError) {
-    switch content {
-    case .none, .inline, .symlink: return
-    case .chunks(let chunks): for case let chunk? in chunks { try take(chunk: chunk) }
-    case .indexes(let indexes): for index in indexes { try take(index: index) }
-    }
-  }
-
-  private func take(index digest: ContentDigest) throws(VaultError) {
-    guard !isDone(digest) else { return }
-    let found = try readable(digest, .index)
-    guard let bytes = found else { return }
-    let index: ChunkIndex
-    do throws(ModelError) { index = try ChunkIndex(decoding: bytes) } catch {
-      return leaveBehind(digest)
-    }
-    for case let chunk? in index.chunks { try take(chunk: chunk) }
-    try write(.index, bytes, as: digest)
-  }
-
-  private func take(chunk digest: ContentDigest) throws(VaultError) {
-    guard !isDone(digest) else { return }
-    let found = try readable(digest, .chunk)
-    if let found { try write(.chunk, found, as: digest) }
+  /// The revisions before this one, as far as history goes on.
+  private func replaced(
+    by revision: RecordRevision, named digest: ContentDigest
+  ) -> [ObjectReference] {
+    guard keepsHistory else { return [] }
+    return revision.previous.filter { member.historyGoesOn(from: digest, to: $0) }
+      .map(ObjectReference.revision)
   }
 
   /// The content; nil for what is damaged, or not here and passed over: that can be read no less than before.
@@ -202,7 +160,7 @@ final class Translation: Sendable {
     let total = UInt64(chunks.count + others.count)
     let start = count
     _ = try inParallel(chunks.sorted()) { (digest) throws(VaultError) in
-      try self.take(chunk: digest)
+      try self.take(ObjectReference(digest, .chunk))
       progress(min(total, self.count - start), total)
     }
     _ = try inParallel(entries) { (entry) throws(VaultError) in

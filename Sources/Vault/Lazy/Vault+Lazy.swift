@@ -139,7 +139,8 @@ extension Vault {
 }
 
 extension Member {
-  /// The chunks of the current revisions of a record and of those below it, with the bytes that each takes.
+  /// The chunks of a record and of those below it, with the bytes that each takes: of what shows and can be opened, so not
+  /// of older revisions, nor of versions that wait to be joined.
   ///
   /// - Throws: `missing`, `damaged`.
   func chunksBelow(_ top: RecordID) throws(VaultError) -> [ContentDigest: UInt64] {
@@ -151,17 +152,15 @@ extension Member {
       for child in children(of: record) where seen.insert(child.record).inserted {
         waiting.append(child.record)
       }
-      for item in try items(of: revision(entry.revision)) {
-        var left = item.size
-        for name in try chunks(of: item.content) {
-          let byteCount = min(left, UInt64(Limits.chunkBytes))
-          left -= byteCount
-          if let name {
-            found[name] = UInt64(
-              ObjectLayout(of: .chunk).fileSize(contentSize: Int(byteCount)))
-          }
-        }
-      }
+      var failure: VaultError?
+      _ = MemberWalk(member: self, readsAhead: true).walk(
+        revision: entry.revision, of: record, isOnlyInHistory: false,
+        visit: { object in
+          guard let needed = object.contentByteCount else { return }
+          found[object.digest] = UInt64(
+            ObjectLayout(of: .chunk).fileSize(contentSize: needed))
+        }, fail: { failure = failure ?? $1 })
+      if let failure { throw failure }
     }
     return found
   }

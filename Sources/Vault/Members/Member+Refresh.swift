@@ -67,10 +67,7 @@ struct HeadsState: Sendable {
 
   /// Whether a head of the current epoch says that its device has taken over this late one.
   func covers(_ late: LoadedHead) -> Bool {
-    loaded.values.contains { head in
-      head.late == nil
-        && head.head.cover.contains { $0.device == late.device && $0.counter >= late.counter }
-    }
+    loaded.values.contains { $0.late == nil && $0.head.covers(late.device, upTo: late.counter) }
   }
 }
 

@@ -2,100 +2,64 @@ import BlobStore
 import VaultCrypto
 import VaultModel
 
-/// One object that a revision needs.
-struct ObjectReference: Sendable {
-  let digest: ContentDigest
-  let kind: ObjectKind
+/// An object that a revision of a record needs.
+struct VisitedObject: Sendable {
+  let reference: ObjectReference
   let record: RecordID
-  /// The item it belongs to; nil for what belongs to the record as a whole.
-  let item: FileName?
-  /// How many bytes of content are needed of it; nil where its own decoding tells.
-  let contentByteCount: Int?
   /// True if only an older revision needs it.
   let isOnlyInHistory: Bool
+
+  var digest: ContentDigest { reference.digest }
+  var kind: ObjectKind { reference.kind }
+  /// The item it belongs to; nil for what belongs to the record as a whole.
+  var item: FileName? { reference.item }
+  /// How many bytes of content are needed of it; nil where its own decoding tells.
+  var contentByteCount: Int? { reference.contentByteCount }
 }
 
-/// Visits everything that the records of a member are made of.
+/// Visits everything that the records of a member are made of, as it can be read here: what stands where it does not
+/// belong is as good as damaged.
 struct MemberWalk {
   let member: Member
+  /// Reads the pages of a record several at once.
+  var readsAhead = false
 
   /// Calls `visit` for each object that a revision needs, itself included, and `fail` for each that
-  /// had to be read on the way and could not be.
+  /// had to be read on the way and could not be. What stands beside that is visited all the same.
   ///
   /// - Returns: The revision; nil when it could not be read.
   func walk(
     revision name: ContentDigest, of record: RecordID, isOnlyInHistory: Bool,
-    visit: (ObjectReference) -> Void, fail: (ObjectReference, VaultError) -> Void
+    visit: (VisitedObject) -> Void, fail: (VisitedObject, VaultError) -> Void
   ) -> RecordRevision? {
-    func reference(
-      _ digest: ContentDigest, _ kind: ObjectKind, item: FileName? = nil, byteCount: Int? = nil
-    ) -> ObjectReference {
-      ObjectReference(
-        digest: digest, kind: kind, record: record, item: item, contentByteCount: byteCount,
-        isOnlyInHistory: isOnlyInHistory)
-    }
-    let own = reference(name, .record)
-    let revision: RecordRevision
-    do throws(VaultError) { revision = try member.revision(name) } catch {
-      fail(own, error)
-      return nil
-    }
-    visit(own)
-    var items = revision.document.map { [$0] } ?? []
-    do throws(VaultError) {
-      var loaded: (name: ContentDigest, page: ItemPage)?
-      func load(_ name: ContentDigest) throws(VaultError) -> ItemPage {
-        if let loaded, loaded.name == name { return loaded.page }
-        return try member.loadPage(name)
+    var walk = GraphWalk(from: [.revision(name)])
+    var found: RecordRevision?
+    var pages: PagesAhead?
+    while let step = walk.next() {
+      guard case .enter(let reference) = step else { continue }
+      let object = VisitedObject(
+        reference: reference, record: record, isOnlyInHistory: isOnlyInHistory)
+      if reference.kind == .chunk {
+        visit(object)
+        continue
       }
-      try pages(load) { load in
-        try revision.items.visit(
-          load: load,
-          page: { name in
-            let page = reference(name, .page)
-            do throws(VaultError) { loaded = (name, try member.loadPage(name)) } catch {
-              // The other pages have items too.
-              fail(page, error)
-              return false
-            }
-            visit(page)
-            return true
-          }, item: { items.append($0) })
+      if readsAhead, reference.kind == .page, pages == nil {
+        pages = PagesAhead.read(below: reference.digest, in: member)
       }
-    } catch {
-      fail(own, error)
+      do throws(VaultError) {
+        let content = try member.content(of: reference, pages)
+        visit(object)
+        found = found ?? content.revision
+        walk.descend(into: reference.references(in: content))
+      } catch {
+        fail(object, error)
+      }
     }
-    for item in items where !item.isDeleted {
-      walk(item, reference: reference, visit: visit, fail: fail)
-    }
-    return revision
+    return found
   }
 
-  private func walk(
-    _ item: Item,
-    reference: (ContentDigest, ObjectKind, FileName?, Int?) -> ObjectReference,
-    visit: (ObjectReference) -> Void, fail: (ObjectReference, VaultError) -> Void
-  ) {
-    if case .indexes(let indexes) = item.content {
-      for index in indexes { visit(reference(index, .index, item.name, nil)) }
-    }
-    let chunks: [ContentDigest?]
-    do throws(VaultError) { chunks = try member.chunks(of: item.content) } catch {
-      if case .indexes(let indexes) = item.content, let index = indexes.first {
-        fail(reference(index, .index, item.name, nil), error)
-      }
-      return
-    }
-    let chunkSize = ObjectLayout.maximumContentSize(of: .chunk)
-    for (position, chunk) in chunks.enumerated() {
-      guard let chunk else { continue }
-      let start = UInt64(position) * UInt64(chunkSize)
-      let needed = item.size > start ? Int(min(item.size - start, UInt64(chunkSize))) : 0
-      visit(reference(chunk, .chunk, item.name, needed))
-    }
-  }
-
-  /// Visits the current revision of every record and the older ones that are kept.
+  /// Visits the current revision of every record, all its versions where they wait to be joined, and the older ones that
+  /// are kept.
   ///
   /// - Parameters:
   ///   - isWanted: Which records; all of them by default.
@@ -103,8 +67,8 @@ struct MemberWalk {
   func walkAll(
     where isWanted: (RecordEntry) -> Bool = { _ in true },
     keeps: (_ older: ContentDigest, _ newer: RecordRevision) -> Bool,
-    visit: (ObjectReference) -> Void,
-    fail: (ObjectReference, VaultError) -> Void, progress: (Int) -> Void
+    visit: (VisitedObject) -> Void,
+    fail: (VisitedObject, VaultError) -> Void, progress: (Int) -> Void
   ) {
     for (count, entry) in member.allEntries().enumerated() where isWanted(entry) {
       let current = Set(member.rivals(of: entry.record).map(\.revision)).union([entry.revision])
@@ -137,6 +101,27 @@ struct MemberWalk {
 }
 
 extension Member {
+  /// What is in an object that names others.
+  ///
+  /// - Throws: `missing`; `damaged`, also of one that may not stand there.
+  fileprivate func content(
+    of reference: ObjectReference, _ pages: PagesAhead?
+  ) throws(VaultError) -> ObjectContent {
+    let content: ObjectContent
+    switch reference.kind {
+    case .record: return .record(try revision(reference.digest))
+    case .page:
+      let load = pages?.page ?? loadPage
+      content = .page(try load(reference.digest))
+    case .index: content = .index(try loadIndex(reference.digest))
+    case .chunk, .segment, .announcement: content = .end
+    }
+    do throws(ModelError) { try reference.check(content) } catch {
+      throw VaultError(error, path: objects.path(of: reference.digest).string)
+    }
+    return content
+  }
+
   /// Where a record stands in the mounted view, from the member's name on.
   ///
   /// A record that cannot be reached from the root is shown under its own title.

@@ -27,7 +27,7 @@ extension Member {
   /// older revision that is missing was collected, and nobody needs it.
   package func neededObjects(where isWanted: (RecordEntry) -> Bool) -> [NeededObject] {
     var found: [ContentDigest: NeededObject] = [:]
-    func note(_ reference: ObjectReference) {
+    func note(_ reference: VisitedObject) {
       if let known = found[reference.digest], !known.isOnlyInHistory { return }
       found[reference.digest] = NeededObject(
         digest: reference.digest, kind: reference.kind,

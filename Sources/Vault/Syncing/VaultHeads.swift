@@ -56,8 +56,11 @@ package struct VaultHeads: Sendable {
       for device in devices { loaded.append(try register.load(device)) }
       guard loaded.allSatisfy(isAsSeen(register)) else { return nil }
       let current = loaded.filter { $0.late == nil }
-      guard loaded.allSatisfy({ $0.late == nil || $0.isTakenOver(by: current) }) else {
-        return nil
+      // A late head that waits to be taken over only an open vault takes.
+      for head in loaded where head.late != nil {
+        guard current.contains(where: { $0.head.covers(head.device, upTo: head.counter) }) else {
+          return nil
+        }
       }
       return MemberHeads(
         id: id,
@@ -81,15 +84,6 @@ package struct VaultHeads: Sendable {
       guard let mark = marks[register.path(of: head.device)] else { return true }
       return head.counter > mark.counter
         || head.counter == mark.counter && head.hash == mark.hash
-    }
-  }
-}
-
-extension LoadedHead {
-  /// Whether one of these, which are of the current epoch, says that its device has taken this late head over.
-  fileprivate func isTakenOver(by current: [LoadedHead]) -> Bool {
-    current.contains { other in
-      other.head.cover.contains { $0.device == device && $0.counter >= counter }
     }
   }
 }

@@ -135,7 +135,7 @@ private struct MemberCheck {
 
   mutating func run(into report: inout CheckReport) throws(VaultError) {
     let name = member.name.string
-    var references: [ContentDigest: ObjectReference] = [:]
+    var references: [ContentDigest: VisitedObject] = [:]
     var problems: [Problem] = []
     let total = UInt64(member.allEntries().count)
     MemberWalk(member: member).walkAll(
@@ -151,9 +151,8 @@ private struct MemberCheck {
         }
       })
     for segment in segments() {
-      references[segment] = ObjectReference(
-        digest: segment, kind: .segment, record: .root, item: nil, contentByteCount: nil,
-        isOnlyInHistory: false)
+      references[segment] = VisitedObject(
+        reference: ObjectReference(segment, .segment), record: .root, isOnlyInHistory: false)
     }
     for list in member.heads.withLock({ $0.loaded.values.flatMap(\.head.authored) }) {
       references[list] = ObjectReference(
@@ -184,7 +183,7 @@ private struct MemberCheck {
     }
   }
 
-  private func problem(_ error: VaultError, _ reference: ObjectReference) -> Problem {
+  private func problem(_ error: VaultError, _ reference: VisitedObject) -> Problem {
     var problem = Problem(error, path: member.objects.path(of: reference.digest).string)
     problem.member = member.name.string
     if reference.kind != .segment { problem.record = member.displayPath(of: reference.record) }
@@ -213,7 +212,7 @@ private struct MemberCheck {
   }
 
   private func present(
-    _ references: [ContentDigest: ObjectReference], _ sizes: [ContentDigest: UInt64],
+    _ references: [ContentDigest: VisitedObject], _ sizes: [ContentDigest: UInt64],
     _ report: inout CheckReport
   ) -> [Problem] {
     references.values.compactMap { reference in
@@ -244,7 +243,7 @@ private struct MemberCheck {
 
   /// Opens every object and computes its name again.
   private func read(
-    _ references: [ContentDigest: ObjectReference], _ places: [ContentDigest: ObjectName],
+    _ references: [ContentDigest: VisitedObject], _ places: [ContentDigest: ObjectName],
     _ sizes: [ObjectName: UInt64], _ report: inout CheckReport
   ) -> [Problem] {
     // In the order of the files.

@@ -202,9 +202,7 @@ private struct MemberCollection {
     if otherHeads.isEmpty { return unused }
     let own = member.context.device.id
     guard let announcement,
-      otherHeads.allSatisfy({ other in
-        other.head.cover.contains { $0.device == own && $0.counter >= announcement.counter }
-      })
+      otherHeads.allSatisfy({ $0.head.covers(own, upTo: announcement.counter) })
     else { return nil }
     let announced = try member.announced(announcement.digest)
     return withoutWhatStays(unused.filter(announced.contains))

@@ -115,7 +115,7 @@ extension Member {
 
   /// Puts what records need and what stands under other keys only under those in use. What is damaged stays as it is.
   private func sealAnewWhatIsLeft() throws(VaultError) {
-    var left: [ObjectReference] = []
+    var left: [VisitedObject] = []
     MemberWalk(member: self).walkAll(
       keeps: { _, _ in true }, visit: { left.append($0) }, fail: { _, _ in }, progress: { _ in })
     // What was replaced comes before what replaced it: history ends where the older one is not under these keys.

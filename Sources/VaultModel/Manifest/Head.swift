@@ -205,3 +205,11 @@ package struct Head: Hashable, WireMessage {
     fields.unknown(&unknown)
   }
 }
+
+extension Head {
+  /// Whether its writer had read this head of another device, or one that came after it. Of a late head that a head of the
+  /// current epoch covers, everything was taken over.
+  package func covers(_ device: DeviceID, upTo counter: UInt64) -> Bool {
+    cover.contains { $0.device == device && $0.counter >= counter }
+  }
+}

@@ -19,7 +19,7 @@ struct LostObjects {
   /// Brings what is missing here and the remote has.
   private func bringBack(_ there: [ObjectName: UInt64]) throws(SyncError) {
     let transfer = PullTransfer(
-      session: session, objects: member.objects, epoch: member.epoch, coverage: Coverage())
+      session: session, NamedObjects(objects: member.objects, epoch: member.epoch))
     var asked: Set<ObjectName> = []
     var count = 0
     // What was missing may name more that is missing.
@@ -63,7 +63,7 @@ struct LostObjects {
     noteGone(needed.subtracting(names).subtracting(there.keys))
     let lost = missing.filter(needed.contains)
     let transfer = PushTransfer(
-      session: session, objects: member.objects, epoch: member.epoch, coverage: Coverage())
+      session: session, NamedObjects(objects: member.objects, epoch: member.epoch))
     let damaged = Gathered<VaultError>()
     try session.forEach(lost) { (name) throws(SyncError) in
       do throws(TransferFailure) { try transfer.send(name) } catch {

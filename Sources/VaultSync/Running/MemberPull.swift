@@ -69,8 +69,10 @@ struct MemberPull {
       transfers[kind] =
         transfers[kind]
         ?? PullTransfer(
-          session: session, objects: member.objects, epoch: kind.epoch,
-          coverage: kind.isCovered ? coverage : Coverage(),
+          session: session,
+          NamedObjects(
+            objects: member.objects, epoch: kind.epoch,
+            coverage: kind.isCovered ? coverage : Coverage()),
           room: exchange.cargo.rooms[member.id])
     }
   }
@@ -119,10 +121,9 @@ struct MemberPull {
   /// Leaves late heads out that others have taken over: what they name may be gone.
   private func withoutTakenOver(_ incoming: [Incoming]) -> [Incoming] {
     let current = (incoming.map(\.head) + member.openedHeads).filter { !$0.isLate }
-    let covers = current.flatMap(\.head.cover)
     return incoming.filter { one in
       !one.head.isLate
-        || !covers.contains { $0.device == one.head.device && $0.counter >= one.head.counter }
+        || !current.contains { $0.head.covers(one.head.device, upTo: one.head.counter) }
     }
   }
 
@@ -272,7 +273,7 @@ struct MemberPull {
     _ entries: [RecordEntry], of head: OpenedHead, _ transfer: PullTransfer
   ) throws(SyncError) -> Bool {
     let walk = ObjectWalk(transfer)
-    let needs = entries.map { ObjectWalk<PullTransfer>.Need(digest: $0.revision, kind: .record) }
+    let needs = entries.map { ObjectWalk<PullTransfer>.Need(reference: .revision($0.revision)) }
     let failures = try walk.run(needs, threadCount: session.options.threadCount)
     for failure in failures {
       // Older revisions end where they were collected.

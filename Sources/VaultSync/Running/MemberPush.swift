@@ -87,7 +87,7 @@ struct MemberPush {
       let isLate = heads.contains(where: \.isLate)
       let coverage = isLate ? Coverage() : coverage
       let transfer = PushTransfer(
-        session: session, objects: objects, epoch: epoch, coverage: coverage,
+        session: session, NamedObjects(objects: objects, epoch: epoch, coverage: coverage),
         packs: isLate ? nil : packs)
       whole += try bring(heads, transfer, coverage, there: isLate ? [] : there)
     }
@@ -168,7 +168,7 @@ struct MemberPush {
     }
     let joined = Manifest(entries)
     return entries.filter { isNews($0, coverage) && !isGone($0, joined) }
-      .map { .init(digest: $0.revision, kind: .record) }
+      .map { .init(reference: .revision($0.revision)) }
   }
 
   /// Whether the revision is gone here because a newer one has replaced it: it was collected, or thinned out.
@@ -223,7 +223,7 @@ struct MemberPush {
     let missing = listed.filter { there[$0.name] != $0.byteCount }.map(\.name)
     let names = Set(listed.map(\.name))
     let transfer = PushTransfer(
-      session: session, objects: objects, epoch: member.epoch, coverage: Coverage(),
+      session: session, NamedObjects(objects: objects, epoch: member.epoch),
       listed: names.subtracting(missing), packs: packs)
     let damaged = Gathered<VaultError>()
     try session.forEach(missing) { (name) throws(SyncError) in

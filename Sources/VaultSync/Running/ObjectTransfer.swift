@@ -1,4 +1,13 @@
+import Vault
 import VaultModel
+
+/// The objects of a member as heads of one epoch name them.
+struct NamedObjects: Sendable {
+  let objects: ObjectStore
+  let epoch: StatementID
+  /// What heads name that stood where the objects are wanted before anything was brought.
+  var coverage = Coverage()
+}
 
 /// Where a walk over objects finds them, and where it wants them.
 protocol ObjectTransfer: Sendable {

@@ -11,17 +11,20 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
   /// What was there before in the place of what is needed.
   enum Before: Sendable {
     case nothing
-    case page(ContentDigest)
-    case items([Item])
-    case index(ContentDigest)
+    /// This object, of which what it names is there, too.
+    case object(ObjectReference)
+    /// Nothing of its kind, and these, which may stand below it: where a leaf has become a tree.
+    case contents([ObjectReference])
   }
 
   struct Need: Sendable {
-    var digest: ContentDigest
-    var kind: ObjectKind
+    var reference: ObjectReference
     var before = Before.nothing
     /// The older revision that needs it, where nothing else does: history ends where one is not whole.
     var olderRevision: ContentDigest?
+
+    var digest: ContentDigest { reference.digest }
+    var kind: ObjectKind { reference.kind }
   }
 
   /// What could not be brought.
@@ -88,146 +91,63 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
 
   // MARK: What an object names
 
-  private func children(of need: Need, _ content: [UInt8]) throws(TransferFailure) -> [Need] {
-    do throws(ModelError) {
-      switch need.kind {
-      case .chunk, .segment, .announcement, .authored: return []
-      case .record:
-        return children(of: try RecordRevision(decoding: content), need.olderRevision)
-      case .page:
-        return children(of: try ItemPage(decoding: content), need)
-      case .index:
-        var known: Set<ContentDigest> = []
-        if case .index(let before) = need.before { known = names(inIndex: before) }
-        return chunks(
-          try ChunkIndex(decoding: content).chunks, without: known, need.olderRevision)
-      }
-    } catch {
+  // Whatever is named is brought, also where it may not stand: whoever reads it judges that.
+
+  private func children(of need: Need, _ bytes: [UInt8]) throws(TransferFailure) -> [Need] {
+    let content: ObjectContent
+    do throws(ModelError) { content = try ObjectContent(decoding: bytes, need.kind) } catch {
       throw .object(VaultError(error, path: "an object that was \(need.kind)"))
     }
-  }
-
-  private func children(of revision: RecordRevision, _ older: ContentDigest?) -> [Need] {
-    var needs: [Need] = []
-    var base: RecordRevision?
+    guard let revision = content.revision else {
+      return news(in: content, of: need, over: names(before: need.before))
+    }
+    var older: [Need] = []
+    var base: ObjectContent?
     for name in revision.previous {
-      if let found = peekRevision(name), transfer.holds(found) {
+      if let found = peek(.revision(name)), found.revision.map(transfer.holds) ?? false {
         base = base ?? found
       } else {
-        needs.append(Need(digest: name, kind: .record, olderRevision: name))
+        older.append(Need(reference: .revision(name), olderRevision: name))
       }
     }
-    if let page = revision.items.rootPage {
-      if page != base?.items.rootPage {
-        needs.append(
-          Need(digest: page, kind: .page, before: before(base), olderRevision: older))
-      }
-    } else {
-      needs += contents(revision.items.loadedItems, over: base?.items.loadedItems ?? [], older)
-    }
-    needs += contents(
-      revision.document.map { [$0] } ?? [], over: base?.document.map { [$0] } ?? [], older)
-    return needs
+    return older + news(in: content, of: need, over: base.map(need.reference.references) ?? [])
   }
 
-  private func before(_ base: RecordRevision?) -> Before {
-    guard let base else { return .nothing }
-    return base.items.rootPage.map(Before.page) ?? .items(base.items.loadedItems)
-  }
-
-  private func children(of page: ItemPage, _ need: Need) -> [Need] {
-    switch page {
-    case .leaf(let items):
-      return contents(
-        items, over: self.items(need.before), need.olderRevision)
-    case .branch(let children):
-      var olds = [ContentDigest?](repeating: nil, count: children.count)
-      if case .page(let name) = need.before, case .branch(let found)? = peekPage(name) {
-        olds = found
-      }
-      return zip(children, olds).compactMap { child, old in
-        guard let child, child != old else { return nil }
-        // A leaf that became a branch had all the items that may be below.
-        return Need(
-          digest: child, kind: .page, before: old.map(Before.page) ?? asItems(need.before),
-          olderRevision: need.olderRevision)
-      }
-    }
-  }
-
-  private func asItems(_ before: Before) -> Before {
-    let items = self.items(before)
-    return items.isEmpty ? .nothing : .items(items)
-  }
-
-  private func items(_ before: Before) -> [Item] {
-    switch before {
-    case .items(let items): return items
-    case .page(let name):
-      if case .leaf(let items)? = peekPage(name) { return items }
-      return []
-    case .nothing, .index: return []
-    }
-  }
-
-  private func contents(_ items: [Item], over old: [Item], _ older: ContentDigest?) -> [Need] {
-    var known: Set<ContentDigest> = []
-    var oldIndexes: [FileName: [ContentDigest]] = [:]
-    for item in old {
-      switch item.content {
-      case .chunks(let names): known.formUnion(names.compactMap(\.self))
-      case .indexes(let names):
-        known.formUnion(names)
-        oldIndexes[item.name] = names
-      case .none, .inline, .symlink: break
-      }
-    }
-    var needs: [Need] = []
-    for item in items where !item.isDeleted {
-      switch item.content {
-      case .chunks(let names): needs += chunks(names, without: known, older)
-      case .indexes(let names):
-        let before = oldIndexes[item.name] ?? []
-        for (position, name) in names.enumerated() where !known.contains(name) {
-          needs.append(
-            Need(
-              digest: name, kind: .index,
-              before: position < before.count ? .index(before[position]) : .nothing,
-              olderRevision: older))
-        }
-      case .none, .inline, .symlink: break
-      }
-    }
-    return needs
-  }
-
-  private func chunks(
-    _ names: [ContentDigest?], without known: Set<ContentDigest>, _ older: ContentDigest?
+  /// What an object names, but for what is there since it was named before.
+  private func news(
+    in content: ObjectContent, of need: Need, over old: [ObjectReference]
   ) -> [Need] {
-    names.compactMap { name in
-      guard let name, !known.contains(name) else { return nil }
-      return Need(digest: name, kind: .chunk, olderRevision: older)
+    let known = Set(old.map(\.digest))
+    return need.reference.references(in: content).filter { !known.contains($0.digest) }.map {
+      Need(
+        reference: $0, before: before($0, among: old), olderRevision: need.olderRevision)
+    }
+  }
+
+  private func before(_ reference: ObjectReference, among old: [ObjectReference]) -> Before {
+    if reference.kind == .chunk || old.isEmpty { return .nothing }
+    if let same = old.first(where: reference.replaces) { return .object(same) }
+    // A leaf that became a branch had all the items that may be below.
+    return reference.kind == .page ? .contents(old) : .nothing
+  }
+
+  private func names(before: Before) -> [ObjectReference] {
+    switch before {
+    case .nothing: []
+    case .object(let reference): names(in: reference)
+    case .contents(let references): references
     }
   }
 
   // MARK: What is here
 
-  // What does not decode is as good as not there: then more is brought than need be.
-
-  private func peekRevision(_ name: ContentDigest) -> RecordRevision? {
-    guard let content = transfer.peek(name, kind: .record) else { return nil }
-    do { return try RecordRevision(decoding: content) } catch { return nil }
+  private func names(in reference: ObjectReference) -> [ObjectReference] {
+    peek(reference).map(reference.references) ?? []
   }
 
-  private func peekPage(_ name: ContentDigest) -> ItemPage? {
-    guard let content = transfer.peek(name, kind: .page) else { return nil }
-    do { return try ItemPage(decoding: content) } catch { return nil }
-  }
-
-  private func names(inIndex name: ContentDigest) -> Set<ContentDigest> {
-    guard let content = transfer.peek(name, kind: .index) else { return [] }
-    do { return Set(try ChunkIndex(decoding: content).chunks.compactMap(\.self)) } catch {
-      return []
-    }
+  /// What does not decode is as good as not there: then more is brought than need be.
+  private func peek(_ reference: ObjectReference) -> ObjectContent? {
+    guard let bytes = transfer.peek(reference.digest, kind: reference.kind) else { return nil }
+    do { return try ObjectContent(decoding: bytes, reference.kind) } catch { return nil }
   }
 }

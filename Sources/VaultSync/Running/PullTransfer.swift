@@ -6,10 +6,8 @@ import VaultModel
 /// Brings objects of one member from a remote to here, as heads of one epoch name them.
 final class PullTransfer: ObjectTransfer {
   private let session: SyncSession
-  private let objects: ObjectStore
-  private let epoch: StatementID
-  /// What the heads that were here when the sync began name.
-  private let coverage: Coverage
+  /// Covered is what the heads name that were here when the sync began.
+  private let named: NamedObjects
   /// What may come of a stranger's member; nil for any other.
   private let room: CargoRoom?
   /// What is here with everything it names, as far as this sync has seen.
@@ -19,16 +17,12 @@ final class PullTransfer: ObjectTransfer {
   /// Revisions that are here under other keys only, each before those that it replaced.
   private let unsealed = Guarded<[ContentDigest]>([])
 
-  init(
-    session: SyncSession, objects: ObjectStore, epoch: StatementID, coverage: Coverage,
-    room: CargoRoom? = nil
-  ) {
-    self.session = session
-    self.objects = objects
-    self.epoch = epoch
-    self.coverage = coverage
-    self.room = room
+  init(session: SyncSession, _ named: NamedObjects, room: CargoRoom? = nil) {
+    (self.session, self.named, self.room) = (session, named, room)
   }
+
+  private var objects: ObjectStore { named.objects }
+  private var epoch: StatementID { named.epoch }
 
   /// A walk came to its end: these need not be walked again.
   ///
@@ -48,7 +42,7 @@ final class PullTransfer: ObjectTransfer {
     newRevisions.withLock { $0.subtract(digests) }
   }
 
-  func holds(_ revision: RecordRevision) -> Bool { coverage.holds(revision) }
+  func holds(_ revision: RecordRevision) -> Bool { named.coverage.holds(revision) }
 
   func peek(_ digest: ContentDigest, kind: ObjectKind) -> [UInt8]? {
     // What has just come may turn out not to be had whole: nothing is to be built on it.

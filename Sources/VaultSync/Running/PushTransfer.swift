@@ -6,10 +6,8 @@ import VaultModel
 /// Brings objects of one member from here to a remote, as heads of one epoch name them.
 final class PushTransfer: ObjectTransfer {
   private let session: SyncSession
-  private let objects: ObjectStore
-  private let epoch: StatementID
-  /// What the heads that stand on the remote name.
-  private let coverage: Coverage
+  /// Covered is what the heads name that stand on the remote.
+  private let named: NamedObjects
   /// Where what is sent is put together as well; nil for nowhere.
   private let packs: PackWriter?
   // What is there by now.
@@ -17,21 +15,20 @@ final class PushTransfer: ObjectTransfer {
 
   /// - Parameter listed: Objects that were seen on the remote, with the size that they have here.
   init(
-    session: SyncSession, objects: ObjectStore, epoch: StatementID, coverage: Coverage,
-    listed: Set<ObjectName> = [], packs: PackWriter? = nil
+    session: SyncSession, _ named: NamedObjects, listed: Set<ObjectName> = [],
+    packs: PackWriter? = nil
   ) {
-    self.session = session
-    self.objects = objects
-    self.epoch = epoch
-    self.coverage = coverage
-    self.packs = packs
+    (self.session, self.named, self.packs) = (session, named, packs)
     sent = Guarded(listed)
   }
+
+  private var objects: ObjectStore { named.objects }
+  private var epoch: StatementID { named.epoch }
 
   /// Objects of this many bytes and more are asked for before they are sent.
   private static let askedSize: UInt64 = 64 << 10
 
-  func holds(_ revision: RecordRevision) -> Bool { coverage.holds(revision) }
+  func holds(_ revision: RecordRevision) -> Bool { named.coverage.holds(revision) }
 
   func peek(_ digest: ContentDigest, kind: ObjectKind) -> [UInt8]? {
     // What is wrong with it is told when it is to be sent.
