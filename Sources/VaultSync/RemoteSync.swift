@@ -3,34 +3,46 @@ import Log
 import Vault
 import VaultModel
 
-/// Syncs an open vault with one remote: another copy of the vault, in any store. Docs/Sync.md.
+/// Syncs a vault with one remote: another copy of it, in any store. Docs/Sync.md.
 ///
 /// Objects are joined, signed files are verified and the newer register counts; nothing that is newer is ever
 /// replaced, here or there. A sync that is stopped at any point, or that another one runs beside, has moved what it
 /// has moved; the next one goes on from there. One process at a time syncs one remote.
-package struct RemoteSync: Sendable {
-  private let vault: Vault
+package struct RemoteSync {
+  private let reach: SyncReach
   private let remote: any BlobStore
   private let name: RemoteName
   private let options: SyncOptions
-  private let elsewhere: (any ObjectSource)?
+  /// Where objects may be had that the remote has lost; nil for nowhere.
+  package var elsewhere: (any ObjectSource)?
+  /// What a sync that was not enough saw a moment ago, and this one need not ask for again.
+  package var seen: RemoteSight?
+
+  /// What a sync came to.
+  package enum End {
+    case done(SyncReport)
+    /// A sync of heads was not enough; at most objects were put there. Nothing is remembered of it.
+    case notEnough(RemoteSight?)
+  }
 
   /// - Parameters:
   ///   - remote: Where the copy is, with whatever retries and limits it is to have.
   ///   - name: What this machine calls it; what is remembered of it is kept under that name.
-  ///   - elsewhere: Where objects may be had that the remote has lost.
   package init(
-    vault: Vault, remote: any BlobStore, name: RemoteName, options: SyncOptions = SyncOptions(),
-    elsewhere: (any ObjectSource)? = nil
+    _ reach: SyncReach, remote: any BlobStore, name: RemoteName,
+    options: SyncOptions = SyncOptions()
   ) {
-    self.vault = vault
-    self.remote = remote
-    self.name = name
-    self.options = options
-    self.elsewhere = elsewhere
+    (self.reach, self.remote, self.name, self.options) = (reach, remote, name, options)
   }
 
-  /// Pulls, joins and pushes, as the options say.
+  package init(
+    vault: Vault, remote: any BlobStore, name: RemoteName, options: SyncOptions = SyncOptions()
+  ) {
+    self.init(.open(vault), remote: remote, name: name, options: options)
+  }
+
+  /// Pulls, joins and pushes, as the options say and the reach lets; not for a reach to heads only, which may not be
+  /// enough.
   ///
   /// Trouble with one file or member is in the report, and everything else goes on. What ended the sync early is
   /// thrown, and remembered with its time; so is a success.
@@ -39,100 +51,97 @@ package struct RemoteSync: Sendable {
   package func run(
     progress: @escaping @Sendable (WorkProgress) -> Void = { _ in }
   ) throws(SyncError) -> SyncReport {
-    let vouching = try keeping(try vault.rememberedVouching())
-    return try SyncRun(
-      home: SyncHome(vault, vouching: vouching), remote: remote, name: name, options: options,
-      elsewhere: elsewhere
-    ).run(progress) { (session) throws(SyncError) in
-      var (exchange, members) = try look(session)
-      if options.direction != .push {
-        try StatementSync(session: session, exchange: exchange).pull(into: vault)
-        // Only this much: that it was removed is what it has to know.
-        try exchange.requireNotRemoved()
-        for member in members { try member.pull() }
-        // Another process may have noticed first, and this one have followed.
-        if try part(session) || exchange.isOfFormerDevice {
-          (exchange, members) = try look(session)
-          for member in members { try member.pull() }
-        }
-        try forgetIncoming(session)
-      }
-      try exchange.requireNotRemoved()
-      var hasNews = false
-      if options.direction != .pull, !options.isDryRun { hasNews = try tendAccess(session) }
-      if hasNews || exchange.isOfFormerDevice {
-        // There are links now that were not there before, or a device.
-        (exchange, members) = try look(session)
-      }
-      try AuditSync(session: session, exchange: exchange).run(into: vault)
-      if options.direction != .pull {
-        try StatementSync(session: session, exchange: exchange).pushPeople()
-        for member in members { try member.push() }
-        try session.finishPush(exchange.look)
-      }
-      for member in members { member.countPending() }
+    guard case .done(let report) = try runIfEnough(progress: progress) else {
+      preconditionFailure("only a sync of heads may not be enough")
+    }
+    return report
+  }
+
+  /// `run`, which with a reach to heads only may turn out not to be enough. Where more waits here than that can put
+  /// there, the remote is not even asked.
+  package func runIfEnough(
+    progress: @escaping @Sendable (WorkProgress) -> Void = { _ in }
+  ) throws(SyncError) -> End {
+    let home = try home()
+    let file = RemoteStateFile(state: home.state, remote: name)
+    // What is on its way stays meanwhile.
+    let reading = try keeping(try ReadingMark.take(in: home.state))
+    defer { withExtendedLifetime(reading) {} }
+    return try file.whileLocked { () throws(SyncError) in
+      let memory = try file.load()
+      let now = RemoteSight.Circumstances(
+        memory: memory, vouched: home.vouching?.fingerprint, time: home.clock.milliseconds())
+      let seen = seen.flatMap { $0.serves(now) ? $0 : nil }
+      let side = RemoteSide(
+        store: remote, name: name, nearer: IncomingFolder(state: home.state, remote: name),
+        elsewhere: elsewhere, read: seen?.bytes ?? [:])
+      let session = SyncSession(
+        home: home, side: side, memory: memory,
+        order: SyncOrder(options: options, progress: progress))
+      let looking = SyncLooking(session: session, seen: session.looksEverywhere ? nil : seen)
+      return try run(session, looking, file)
     }
   }
 
-  /// Goes on as a device of its own, if another machine has written under this machine's key.
-  ///
-  /// - Returns: Whether it does.
-  private func part(_ session: SyncSession) throws(SyncError) -> Bool {
-    let copies = session.takeCopies()
-    guard !copies.isEmpty, !options.isDryRun else { return false }
-    for (path, above) in copies {
-      guard case .head(let id, let device) = path, let member = vault.member(id) else { continue }
-      try keeping(try member.part(from: device, above: above))
-      session.note(.parted(path, name: vault.name(of: vault.device)))
+  private func home() throws(SyncError) -> SyncHome {
+    switch reach {
+    case .heads(let vault, _), .locked(let vault): try .closed(vault)
+    case .open(let vault):
+      SyncHome(vault, vouching: try keeping(try vault.rememberedVouching()))
     }
-    return true
   }
 
-  private func look(
-    _ session: SyncSession
-  ) throws(SyncError) -> (SignedExchange, [MemberSync]) {
-    let (exchange, members) = try session.look()
-    return (
-      exchange,
-      members.map {
-        MemberSync(session: session, exchange: exchange, vault: vault, member: $0)
+  /// Runs one sync to its end, and remembers how it ended.
+  private func run(
+    _ session: SyncSession, _ looking: SyncLooking, _ file: RemoteStateFile
+  ) throws(SyncError) -> End {
+    let now = session.home.clock.milliseconds()
+    let before = session.memory
+    var pipeline = SyncPipeline(session: session, reach: reach, looking: looking)
+    do throws(SyncError) {
+      guard try pipeline.run() else {
+        return .notEnough(pipeline.looking.sight(besides: before, at: now))
       }
-    )
-  }
-
-  /// Sees to who has access to members: goes on with epochs that were interrupted, hands over what was agreed to, begins the
-  /// epochs that are due, and removes what is left of older ones. What keeps it from that keeps nothing else from being
-  /// synced.
-  ///
-  /// - Returns: Whether links were written.
-  private func tendAccess(_ session: SyncSession) throws(SyncError) -> Bool {
-    var hasWritten = false
-    do throws(VaultError) {
-      hasWritten = try !vault.resumeEpochs(progress: session.progress).isEmpty
-      let steps = try vault.tendHandOvers()
-      session.change { $0.handOvers += steps }
-      let done = try vault.tendEpochs(progress: session.progress)
-      hasWritten = hasWritten || !done.isEmpty || !steps.isEmpty
-      session.change { $0.revocations += done }
-      try vault.removeOldObjects(whileSyncing: name)
-      vault.log.succeeded(.epoch)
+      // What a thread met that could not throw.
+      try session.throwFailure()
     } catch {
-      vault.log.failed(.epoch, error)
-      session.note(.epochNotBegun(error))
+      session.remember { $0.fail(at: now, error) }
+      // Whoever waits is told what went wrong with the sync, also where that cannot be kept.
+      do throws(SyncError) { if !options.isDryRun { try file.store(session.memory) } } catch {}
+      throw error
     }
-    for problem in vault.takeLeftBehind() {
-      session.note(SyncProblem(.damagedHere, .damage, path: problem.path, problem.reason))
+    session.rememberSuccess(at: now)
+    if !options.isDryRun { try file.store(session.memory) }
+    return .done(session.report)
+  }
+}
+
+extension SyncSession {
+  fileprivate func rememberSuccess(at now: UInt64) {
+    let (report, isToBeCompared) = (report, isToBeCompared)
+    remember { memory in
+      memory.succeed(at: now)
+      memory.pendingCommitCount = report.pendingCommitCount
+      // A sync that only puts has not looked at what is to be taken.
+      if options.direction != .push { memory.findings = report.findings }
+      if looksEverywhere { memory.lastFullLook = now }
+      if isToBeCompared {
+        memory.lastComparison = 0
+      } else if comparesObjects || memory.lastComparison == nil {
+        memory.lastComparison = now
+      }
     }
-    return hasWritten
+  }
+}
+
+extension SyncReport {
+  /// What a person should know of, also one who did not see this report.
+  fileprivate var findings: [RemoteMemory.Finding] {
+    problems.filter { $0.severity > .note }.prefix(Self.findingLimit).map {
+      RemoteMemory.Finding(kind: $0.kind, text: "\($0.path): \($0.text)")
+    }
   }
 
-  /// What was fetched while locked has been taken.
-  private func forgetIncoming(_ session: SyncSession) throws(SyncError) {
-    guard !options.isDryRun, session.report.untakenHeadCount == 0 else { return }
-    do throws(BlobStoreError) {
-      try IncomingFolder(state: vault.state, remote: name).clear()
-    } catch {
-      throw .vault(VaultError(error))
-    }
-  }
+  /// So many are kept.
+  private static let findingLimit = 8
 }

@@ -9,6 +9,9 @@ import struct SystemPackage.FilePath
 /// It brings the vault's id and its people, verified, which is what `Vault.recover` needs to make this machine a device
 /// with the 24 words. Then the vault opens, without members, and the first sync brings those. Whoever stops in
 /// between begins again with the same call.
+///
+/// This is a sync of the least reach: it looks, judges, plans and performs as any other, but for one machine that is
+/// nobody's device yet. So it has no memory of the remote, no course to choose, and nothing to put there.
 package enum VaultClone {
   /// What a clone begins with.
   package struct Beginning: Sendable {
@@ -34,40 +37,28 @@ package enum VaultClone {
     do throws(BlobStoreError) { store = try DirectoryStore(making: folder) } catch {
       throw .vault(VaultError(error))
     }
-    return try begin(
-      from: remote, into: store, called: folder.string, knowing: known,
-      takesStrangers: takesStrangers)
+    let order = CloneOrder(known: known, takesStrangers: takesStrangers)
+    return try begin(from: remote, into: store, called: folder.string, order)
   }
 
   /// `begin` in any store; `name` is what the folder is called in messages.
   static func begin(
     from remote: any BlobStore, into store: any LocalStore, called name: String,
-    knowing known: Set<PersonID> = [], takesStrangers: Bool = false,
-    strangersLimit: CargoWeight = CargoQuota.limit
+    _ order: CloneOrder = CloneOrder()
   ) throws(SyncError) -> Beginning {
     let description = try Self.description(of: remote)
     try requireFree(store, for: description, called: name)
-    var problems: [SyncProblem] = []
-    let files = try readPeople(remote, &problems)
-    let tree = try keeping(try SignedTree(vault: description.vault, store: store).adding(files))
-    let personCount = tree.personCount
-    let left =
-      takesStrangers ? [:] : try Self.left(files, known, besides: store, strangersLimit)
-    if !left.isEmpty { problems.append(.strangers(leftByClone: left)) }
-    for (path, bytes) in files.sorted(by: { $0.key.cloneRank < $1.key.cloneRank }) {
-      if let owner = CargoOwner(path), left[owner] != nil { continue }
-      do throws(VaultError) { _ = try tree.verify(path, bytes) } catch {
-        // Of no use to anyone, and of no harm.
-        if case .signedByRemovedDevice = error { continue }
-        problems.append(SyncProblem(error, there: path.string))
-        continue
-      }
-      try write(path, bytes, into: store)
-    }
+    let (files, problems) = try ClonedPeople.read(remote)
+    let tree = try keeping(
+      try SignedTree(vault: description.vault, store: store).adding(files))
+    var people = ClonedPeople(files: files, problems: problems)
+    if !order.takesStrangers { people.leave(order, besides: try LocalLook.ofFolder(store).files) }
+    for (path, bytes) in try people.judge(in: tree) { try write(path, bytes, into: store) }
     // A folder without people is no vault that could be opened.
-    guard personCount > 0 else { throw .noVault }
+    guard tree.personCount > 0 else { throw .noVault }
     try write(.vault, description.encoded(), into: store)
-    return Beginning(vault: description.vault, personCount: personCount, problems: problems)
+    return Beginning(
+      vault: description.vault, personCount: tree.personCount, problems: people.problems)
   }
 
   /// What a remote says it holds.
@@ -107,9 +98,38 @@ package enum VaultClone {
     throw .vault(.folderNotEmpty(folder: name))
   }
 
-  private static func readPeople(
-    _ remote: any BlobStore, _ problems: inout [SyncProblem]
-  ) throws(SyncError) -> [VaultPath: [UInt8]] {
+  private static func write(
+    _ path: VaultPath, _ bytes: [UInt8], into store: any LocalStore
+  ) throws(SyncError) {
+    do throws(BlobStoreError) {
+      try store.replace(BlobPath(path.string), bytes, durably: true)
+    } catch {
+      throw .vault(VaultError(error))
+    }
+  }
+}
+
+/// Whose files a clone takes.
+struct CloneOrder: Sendable {
+  /// Whose files come whatever they weigh.
+  var known: Set<PersonID> = []
+  var takesStrangers = false
+  /// So much comes of everyone else.
+  var strangersLimit = CargoQuota.limit
+}
+
+/// The files of people that a remote shows, of which a clone takes some.
+private struct ClonedPeople {
+  private(set) var files: [VaultPath: [UInt8]]
+  private(set) var problems: [SyncProblem]
+
+  init(files: [VaultPath: [UInt8]], problems: [SyncProblem]) {
+    (self.files, self.problems) = (files, problems)
+  }
+
+  static func read(
+    _ remote: any BlobStore
+  ) throws(SyncError) -> (files: [VaultPath: [UInt8]], problems: [SyncProblem]) {
     var paths: [VaultPath] = []
     try asking(
       try remote.walk(under: "people", depth: 6, limit: RemoteLook.nameLimit) { path, entry in
@@ -119,69 +139,64 @@ package enum VaultClone {
         return .goOn
       })
     var files: [VaultPath: [UInt8]] = [:]
+    var problems: [SyncProblem] = []
     let unverified = UnverifiedBytes()
     for path in paths {
       let isRead = try unverified.take { () throws(SyncError) in
-        try read(path, of: remote, &problems)
+        do throws(BlobStoreError) {
+          return try remote.read(BlobPath(path.string), limit: Limits.signedFileBytes)
+        } catch {
+          guard error.concernsOneFile else { throw .remote(error) }
+          problems.append(SyncProblem(VaultError(error), there: path.string))
+          return nil
+        }
       } then: {
         files[path] = $0
       }
       guard isRead else { throw .tooManyPeople(fileCount: paths.count) }
     }
-    return files
+    return (files, problems)
   }
 
-  /// Those for whom there is no room, with what their files weigh.
-  private static func left(
-    _ files: [VaultPath: [UInt8]], _ known: Set<PersonID>, besides store: any LocalStore,
-    _ limit: CargoWeight
-  ) throws(SyncError) -> [CargoOwner: CargoWeight] {
-    let here: LocalLook
-    do throws(BlobStoreError) { here = try LocalLook(store) } catch {
-      throw .vault(VaultError(error))
-    }
-    var room = limit
+  /// Leaves the files of those out for whom there is no room.
+  ///
+  /// - Parameter here: What an interrupted clone has brought: it takes room as well.
+  mutating func leave(_ order: CloneOrder, besides here: Set<VaultPath>) {
+    var room = order.strangersLimit
     var weights: [CargoOwner: CargoWeight] = [:]
     for (path, bytes) in files {
       guard let owner = CargoOwner(path) else { continue }
-      if case .person(let person) = owner, known.contains(person) { continue }
-      if here.files.contains(path) {
+      if case .person(let person) = owner, order.known.contains(person) { continue }
+      if here.contains(path) {
         room = room.less(CargoWeight(fileCount: 1, byteCount: UInt64(bytes.count)))
       } else {
         weights[owner, default: CargoWeight()].add(byteCount: UInt64(bytes.count))
       }
     }
-    let order = weights.sorted {
-      ($0.value.byteCount, $0.value.fileCount, $0.key)
-        < ($1.value.byteCount, $1.value.fileCount, $1.key)
-    }
-    for (owner, weight) in order where weight.fits(room) {
+    for (owner, weight) in CargoQuota.smallestFirst(weights) where weight.fits(room) {
       weights[owner] = nil
       room = room.less(weight)
     }
-    return weights
+    let left = weights
+    if left.isEmpty { return }
+    problems.append(.strangers(leftByClone: left))
+    files = files.filter { path, _ in CargoOwner(path).map { left[$0] == nil } ?? true }
   }
 
-  private static func read(
-    _ path: VaultPath, of remote: any BlobStore, _ problems: inout [SyncProblem]
-  ) throws(SyncError) -> [UInt8]? {
-    do throws(BlobStoreError) {
-      return try remote.read(BlobPath(path.string), limit: Limits.signedFileBytes)
-    } catch {
-      guard error.concernsOneFile else { throw .remote(error) }
-      problems.append(SyncProblem(VaultError(error), there: path.string))
-      return nil
+  /// Those that hold, in the order in which they are written.
+  mutating func judge(
+    in tree: SignedTree
+  ) throws(SyncError) -> [(path: VaultPath, bytes: [UInt8])] {
+    var sound: [(path: VaultPath, bytes: [UInt8])] = []
+    for (path, bytes) in files.sorted(by: { $0.key.cloneRank < $1.key.cloneRank }) {
+      switch try keeping(try tree.verdict(on: path, bytes)) {
+      case .counts: sound.append((path, bytes))
+      // Of no use to anyone, and of no harm.
+      case .retired, .former, .broken(.signedByRemovedDevice): continue
+      case .broken(let error): problems.append(SyncProblem(error, there: path.string))
+      }
     }
-  }
-
-  private static func write(
-    _ path: VaultPath, _ bytes: [UInt8], into store: any LocalStore
-  ) throws(SyncError) {
-    do throws(BlobStoreError) {
-      try store.replace(BlobPath(path.string), bytes, durably: true)
-    } catch {
-      throw .vault(VaultError(error))
-    }
+    return sound
   }
 }
 

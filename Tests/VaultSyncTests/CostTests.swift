@@ -96,6 +96,45 @@ import VaultModel
     }
   }
 
+  @Test func whatASyncOfHeadsSawTheWholeOneDoesNotAskForAgain() throws {
+    try settle()
+    try family[1].write("Visit", "all well")
+    try family[1].sync(usb)
+    let before = family[0].stateStore.imageAfterKill()
+    let asked = try family[0].syncHeads(usb, on: family[0].store)
+    #expect(asked.report == nil)
+    let sight = try #require(asked.sight)
+    // The same without it, on the same memory.
+    let alone = family[0].snapshot()
+    let whole = try Family.Device(family[0].vault.id, alone, start: 1_700_000_900_000).sync(usb)
+    #expect(family[0].stateStore.blobs == before.blobs)
+    let report = try family[0].sync(usb, seeing: sight)
+    #expect(report.pulled.registerCount == 1)
+    #expect(report.pulled == whole.pulled && report.problems == whole.problems)
+    // vault.json, the folders of people, members, heads and links, and the new head.
+    let saved = whole.traffic.requestCount - report.traffic.requestCount
+    #expect(report.traffic.listCount == 0 && saved >= 12)
+    try family.expectAgreement()
+  }
+
+  @Test func whatWasSeenServesOnlyWhoKnowsTheSameOfTheRemote() throws {
+    try settle()
+    try family[1].write("Visit", "all well")
+    try family[1].sync(usb)
+    let late = try #require(try family[0].syncHeads(usb, on: family[0].store).sight)
+    family[0].clock.turn(bySeconds: 31)
+    #expect(try family[0].sync(usb, seeing: late).traffic.listCount > 0)
+    try family[1].edit(
+      try #require(family[1].emma.allEntries().first { $0.record != .root }).record, "well")
+    try family[1].sync(usb)
+    let known = try #require(try family[0].syncHeads(usb, on: family[0].store).sight)
+    try family[0].sync(usb)
+    #expect(try family[0].sync(usb, seeing: known).traffic.listCount > 0)
+    // It is of another remote.
+    #expect(try family[0].sync(MemoryStore(), as: "other", seeing: known).traffic.listCount > 0)
+    try family.expectAgreement()
+  }
+
   @Test(arguments: [200, 2000])
   func aSyncCostsTheSameHoweverManyRecordsThereAre(count: Int) throws {
     let edits = (0..<count).map { RecordEdit.newRecord("Record \($0)") }

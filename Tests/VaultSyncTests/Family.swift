@@ -81,17 +81,30 @@ final class Family {
       _ options: SyncOptions = SyncOptions()
     ) throws -> SyncReport? {
       let folder: any LocalStore = store ?? self.store
-      return try QuickSync(
-        vault: vault.id, folder: folder, state: StateFolder(store: stateStore), remote: remote,
-        name: #require(RemoteName(name)), options: options, clock: clock.wallClock
-      ).run { () throws(VaultError) in try openHeads(on: folder) }
+      return try syncHeads(remote, as: name, on: folder, options).report
+    }
+
+    /// The same, with what it saw where it is not enough.
+    func syncHeads(
+      _ remote: any BlobStore, as name: String = "usb", on folder: any LocalStore,
+      _ options: SyncOptions = SyncOptions()
+    ) throws -> RemoteSync.End {
+      try RemoteSync(
+        .heads(closed(folder)) { [self] () throws(VaultError) in try openHeads(on: folder) },
+        remote: remote, name: #require(RemoteName(name)), options: options
+      ).runIfEnough()
+    }
+
+    private func closed(_ folder: any BlobStore) -> ClosedVault {
+      ClosedVault(
+        id: vault.id, folder: folder, state: StateFolder(store: stateStore),
+        clock: clock.wallClock)
     }
 
     @discardableResult
     func syncLocked(_ remote: any BlobStore, as name: String = "usb") throws -> SyncReport {
-      try LockedSync(
-        vault: vault.id, folder: store, state: StateFolder(store: stateStore), remote: remote,
-        name: #require(RemoteName(name)), clock: clock.wallClock
+      try RemoteSync(
+        .locked(closed(store)), remote: remote, name: #require(RemoteName(name))
       ).run()
     }
 
@@ -129,14 +142,15 @@ final class Family {
 
     @discardableResult
     func sync(
-      _ remote: any BlobStore, as name: String = "usb",
+      _ remote: any BlobStore, as name: String = "usb", seeing seen: RemoteSight? = nil,
       _ change: (inout SyncOptions) -> Void = { _ in }
     ) throws -> SyncReport {
       var options = SyncOptions()
       change(&options)
-      return try RemoteSync(
-        vault: vault, remote: remote, name: #require(RemoteName(name)), options: options
-      ).run()
+      var sync = try RemoteSync(
+        vault: vault, remote: remote, name: #require(RemoteName(name)), options: options)
+      sync.seen = seen
+      return try sync.run()
     }
 
     /// What a mount does of itself: takes versions of these records away that nobody else has seen.
@@ -302,6 +316,14 @@ final class Family {
       try device.expectWhole(sourceLocation: sourceLocation)
     }
   }
+}
+
+extension RemoteSync.End {
+  /// Nil where the sync was not enough.
+  var report: SyncReport? { if case .done(let report) = self { report } else { nil } }
+
+  /// What one that was not enough saw.
+  var sight: RemoteSight? { if case .notEnough(let sight) = self { sight } else { nil } }
 }
 
 extension RecordEdit {

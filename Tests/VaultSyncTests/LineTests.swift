@@ -420,9 +420,11 @@ import VaultModel
     try family[0].putBack(snapshot)
     for number in 0..<3 { try family[0].write("New \(number)", "new \(number)") }
     for _ in 0..<2 {
-      _ = try LockedSync(
-        vault: family[0].vault.id, folder: family[0].store,
-        state: StateFolder(store: family[0].stateStore), remote: remote,
+      _ = try RemoteSync(
+        .locked(
+          ClosedVault(
+            id: family[0].vault.id, folder: family[0].store,
+            state: StateFolder(store: family[0].stateStore))), remote: remote,
         name: #require(RemoteName("usb"))
       ).run()
       #expect(try family[0].quickSync(remote) == nil)

@@ -22,8 +22,11 @@ import VaultModel
   ) throws -> SyncReport {
     var options = SyncOptions()
     change(&options)
-    return try LockedSync(
-      vault: device.vault.id, folder: device.store, state: StateFolder(store: device.stateStore),
+    return try RemoteSync(
+      .locked(
+        ClosedVault(
+          id: device.vault.id, folder: device.store,
+          state: StateFolder(store: device.stateStore))),
       remote: usb, name: #require(RemoteName("usb")), options: options
     ).run()
   }
@@ -80,9 +83,11 @@ import VaultModel
 
   @Test func aFirstPushWorksWhileLocked() throws {
     let fresh = MemoryStore()
-    let report = try LockedSync(
-      vault: family[0].vault.id, folder: family[0].store,
-      state: StateFolder(store: family[0].stateStore), remote: fresh,
+    let report = try RemoteSync(
+      .locked(
+        ClosedVault(
+          id: family[0].vault.id, folder: family[0].store,
+          state: StateFolder(store: family[0].stateStore))), remote: fresh,
       name: #require(RemoteName("fresh"))
     ).run()
     #expect(report.problems == [])

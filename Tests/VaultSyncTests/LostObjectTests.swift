@@ -89,10 +89,10 @@ import VaultModel
         try usb.put(path, bad)
       }
     }
-    let report = try RemoteSync(
-      vault: family[1].vault, remote: usb, name: #require(RemoteName("usb")),
-      elsewhere: Copies(store: other)
-    ).run()
+    var sync = try RemoteSync(
+      vault: family[1].vault, remote: usb, name: #require(RemoteName("usb")))
+    sync.elsewhere = Copies(store: other)
+    let report = try sync.run()
     #expect(report.untakenHeadCount == 0)
     #expect(Set(report.problems.map(\.kind)) == [.missingThere])
     try family.expectAgreement()

@@ -24,11 +24,13 @@ import VaultModel
   ) throws -> SyncReport? {
     let device = family[0]
     let now = device.clock.milliseconds() + after
-    return try QuickSync(
-      vault: device.vault.id, folder: device.store, state: StateFolder(store: device.stateStore),
-      remote: remote, name: #require(RemoteName(name)), options: options,
-      clock: WallClock { now }
-    ).run()
+    let closed = ClosedVault(
+      id: device.vault.id, folder: device.store, state: StateFolder(store: device.stateStore),
+      clock: WallClock { now })
+    return try RemoteSync(
+      .heads(closed) { () throws(VaultError) in nil }, remote: remote,
+      name: #require(RemoteName(name)), options: options
+    ).runIfEnough().report
   }
 
   @Test func nothingToDoNeedsNoVault() throws {
@@ -58,11 +60,13 @@ import VaultModel
     }
     let state = FaultyStore(device.stateStore)
     state.fail(.replace, number: 1, andAllLater: true, with: .noSpace)
-    let sync = try QuickSync(
-      vault: device.vault.id, folder: device.store, state: StateFolder(store: state),
-      remote: remote, name: #require(RemoteName("usb")), options: SyncOptions(),
+    let closed = ClosedVault(
+      id: device.vault.id, folder: device.store, state: StateFolder(store: state),
       clock: device.clock.wallClock)
-    let error = #expect(throws: SyncError.self) { try sync.run() }
+    let sync = try RemoteSync(
+      .heads(closed) { () throws(VaultError) in nil }, remote: remote,
+      name: #require(RemoteName("usb")))
+    let error = #expect(throws: SyncError.self) { try sync.runIfEnough() }
     guard case .remote = error else {
       Issue.record("told was \(String(describing: error))")
       return

@@ -16,7 +16,7 @@ import VaultModel
     let vault: Vault
 
     @discardableResult
-    func sync(_ remote: MemoryStore, as name: String = "usb") throws -> SyncReport {
+    func sync(_ remote: any BlobStore, as name: String = "usb") throws -> SyncReport {
       try RemoteSync(
         vault: vault, remote: remote, name: #require(RemoteName(name)), options: SyncOptions()
       ).run()
@@ -269,8 +269,12 @@ import VaultModel
     try anna.vault.beginEpoch(of: emma, without: [ben.vault.person])
     try anna.vault.share(emma, with: ben.vault.person, role: .viewer, until: until)
     while family[0].clock.milliseconds() < until {}
-    let report = try anna.sync(usb)
+    let recording = RecordingStore(usb)
+    let report = try anna.sync(recording)
     #expect(report.revocations.map(\.expired) == [[ben.vault.person]])
+    // The remote is not listed anew because there are new links here.
+    #expect(recording.calls(.read).count { $0.path.string == "vault.json" } == 1)
+    #expect(report.problems == [])
     #expect(try emma.accesses().contains { $0.person == ben.vault.person } == false)
     #expect(try anna.sync(usb).revocations == [])
   }

@@ -194,22 +194,20 @@ import VaultModel
   @Test func aCloneTakesNoMorePeopleThanTheQuota() throws {
     let people = try fillQuota()
     let store = MemoryStore()
-    let beginning = try VaultClone.begin(
-      from: usb, into: store, called: "Family", knowing: [anna.vault.person],
-      strangersLimit: Self.little)
+    let order = CloneOrder(known: [anna.vault.person], strangersLimit: Self.little)
+    let beginning = try VaultClone.begin(from: usb, into: store, called: "Family", order)
     #expect(beginning.problems.map(\.kind) == [.strangers])
     #expect(store.weight(of: "people/\(anna.vault.person.hex)").fileCount > 0)
     let weight = store.weight(of: Set(people.map { .person($0) }))
     #expect(weight.fits(Self.little) && weight.fileCount > 30)
     // Given again, it brings no more.
-    let again = try VaultClone.begin(
-      from: usb, into: store, called: "Family", knowing: [anna.vault.person],
-      strangersLimit: Self.little)
+    let again = try VaultClone.begin(from: usb, into: store, called: "Family", order)
     #expect(again.problems == beginning.problems)
     let whole = MemoryStore()
     #expect(
-      try VaultClone.begin(from: usb, into: whole, called: "Family", takesStrangers: true)
-        .problems == [])
+      try VaultClone.begin(
+        from: usb, into: whole, called: "Family", CloneOrder(takesStrangers: true)
+      ).problems == [])
     #expect(whole.weight(of: "people") == usb.weight(of: "people"))
   }
 

@@ -54,30 +54,72 @@ package struct RemoteCheck: Sendable {
     options.threadCount = threadCount
     // Without a memory, so that every signed file is read and verified.
     let session = SyncSession(
-      home: SyncHome(vault, vouching: nil), name: nil, remote: remote, nearer: nil,
-      memory: RemoteMemory(),
-      options: options,
-      progress: progress)
+      home: SyncHome(vault, vouching: nil), side: RemoteSide(store: remote),
+      memory: RemoteMemory(), order: SyncOrder(options: options, progress: progress))
     var report = RemoteCheckReport()
     if repairs, try RemoteDescription(session).mend() { report.mendedCount += 1 }
-    let (exchange, _) = try session.look()
+    var looking = SyncLooking(session: session)
+    let exchange = try looking.look()
     guard exchange.look.hasDescription else { throw .noVault }
     for member in vault.members where exchange.look.members.contains(member.id) {
-      try check(member, exchange, session, readsData: readsData, into: &report)
+      let check = RemoteMemberCheck(
+        session: session, exchange: exchange, member: member,
+        mode: .init(readsData: readsData, repairs: repairs))
+      try check.run(into: &report)
     }
     if repairs, report.mendedCount > 0 { try session.flush() }
     report.problems = session.report.problems
     report.traffic = session.report.traffic
     return report
   }
+}
 
-  private func check(
-    _ member: Member, _ exchange: SignedExchange, _ session: SyncSession, readsData: Bool,
-    into report: inout RemoteCheckReport
-  ) throws(SyncError) {
+/// Checks what a remote holds of one member.
+private struct RemoteMemberCheck: Sendable {
+  let session: SyncSession
+  let exchange: SignedExchange
+  let member: Member
+  let mode: Mode
+
+  struct Mode: Sendable {
+    let readsData: Bool
+    let repairs: Bool
+  }
+
+  /// An object that is needed, and where and how large it is listed there.
+  private struct Work: Sendable {
+    let object: NeededObject
+    let name: ObjectName
+    let byteCount: UInt64?
+
+    var severity: Problem.Severity { object.isOnlyInHistory ? .warning : .damage }
+  }
+
+  func run(into report: inout RemoteCheckReport) throws(SyncError) {
+    // What late heads name may be gone where others have taken it over.
+    let heads = try headsThere().filter { !$0.isLate }
+    let coverage = Coverage(
+      Dictionary(heads.map { ($0.device, $0.counter) }, uniquingKeysWith: { first, _ in first }))
+    let unsynced = member.allEntries().count { coverage.holds($0) == false }
+    let there = try ObjectListing.load(member.id, session: session)
+    let needed = needed(by: heads, coverage)
+    let places = member.objects.places(of: needed.keys, among: there)
+    let work = needed.map { digest, object in
+      let name = places[digest] ?? member.objects.name(of: digest)
+      return Work(object: object, name: name, byteCount: there[name])
+    }.sorted { $0.name < $1.name }
     report.memberCount += 1
-    var counters: [DeviceID: UInt64] = [:]
-    var needed: [ContentDigest: NeededObject] = [:]
+    report.unsyncedRecordCount += unsynced
+    report.objectCount += work.count
+    report.objectByteCount += work.reduce(0) { $0 + ($1.byteCount ?? 0) }
+    report.unusedCount += there.count - places.count
+    let (readByteCount, mendedCount) = try examine(work)
+    report.readByteCount += readByteCount
+    report.mendedCount += mendedCount
+  }
+
+  /// The heads there that count and open.
+  private func headsThere() throws(SyncError) -> [OpenedHead] {
     var opened: [OpenedHead] = []
     for device in exchange.look.heads(of: member.id) {
       let path = VaultPath.head(member.id, device)
@@ -90,104 +132,99 @@ package struct RemoteCheck: Sendable {
         session.note(SyncProblem(error, there: path.string))
       }
     }
-    // What late heads name may be gone where others have taken it over.
-    for head in opened where !head.isLate {
-      counters[head.device] = head.counter
-      for segment in head.segments {
-        needed[segment] = NeededObject(digest: segment, kind: .segment)
-      }
-      for list in head.head.authored {
-        needed[list] = NeededObject(digest: list, kind: .authored, isOnlyInHistory: true)
-      }
+    return opened
+  }
+
+  private func needed(
+    by heads: [OpenedHead], _ coverage: Coverage
+  ) -> [ContentDigest: NeededObject] {
+    var needed: [ContentDigest: NeededObject] = [:]
+    for segment in heads.flatMap(\.segments) {
+      needed[segment] = NeededObject(digest: segment, kind: .segment)
     }
-    let coverage = Coverage(counters)
-    let unsynced = member.allEntries().count { coverage.holds($0) == false }
-    report.unsyncedRecordCount += unsynced
+    for list in heads.flatMap(\.head.authored) {
+      needed[list] = NeededObject(digest: list, kind: .authored, isOnlyInHistory: true)
+    }
     for object in member.neededObjects(where: { coverage.holds($0) != false }) {
       needed[object.digest] = object
     }
-    let there = try ObjectListing.load(member.id, session: session)
-    let places = member.objects.places(of: needed.keys, among: there)
-    let work = needed.map { digest, object in
-      let name = places[digest] ?? member.objects.name(of: digest)
-      return (object: object, name: name, byteCount: there[name])
-    }.sorted { $0.name < $1.name }
+    return needed
+  }
+
+  private func examine(
+    _ work: [Work]
+  ) throws(SyncError) -> (readByteCount: UInt64, mendedCount: Int) {
     let total = work.reduce(0) { $0 + ($1.byteCount ?? 0) }
-    report.objectCount += work.count
-    report.objectByteCount += total
-    report.unusedCount += there.count - places.count
     let (read, mended) = (Gathered<UInt64>(), Gathered<ObjectName>())
     let done = ProgressCount(label: member.name.string, total: total, session.progress)
-    try session.forEach(work) { (object, name, byteCount) throws(SyncError) in
-      if let problem = try examine(object, name, byteCount, member, session, readsData: readsData) {
-        if repairs, try putAgain(object, name, of: member, session) {
-          mended.add(name)
+    try session.forEach(work) { [self] (one) throws(SyncError) in
+      if let problem = try problem(with: one) {
+        if mode.repairs, try putAgain(one) {
+          mended.add(one.name)
         } else {
           session.note(problem)
         }
-      } else if readsData, let byteCount {
+      } else if mode.readsData, let byteCount = one.byteCount {
         read.add(byteCount)
       }
-      done.add(byteCount ?? 0)
+      done.add(one.byteCount ?? 0)
     }
-    report.readByteCount += read.all.reduce(0, +)
-    report.mendedCount += mended.all.count
+    return (read.all.reduce(0, +), mended.all.count)
   }
 
   /// - Returns: False when it is not whole here either.
-  private func putAgain(
-    _ object: NeededObject, _ name: ObjectName, of member: Member, _ session: SyncSession
-  ) throws(SyncError) -> Bool {
+  private func putAgain(_ one: Work) throws(SyncError) -> Bool {
     let whole: SealedObject
     do throws(VaultError) {
-      whole = try member.objects.sealedObject(name, kind: object.kind)
+      whole = try member.objects.sealedObject(one.name, kind: one.object.kind)
     } catch {
       switch error {
       case .missing, .damaged: return false
       default: throw .vault(error)
       }
     }
-    try session.put(member.objects.vaultPath(of: name), whole.file)
+    try session.put(member.objects.vaultPath(of: one.name), whole.file)
     return true
   }
 
   /// - Returns: What is wrong with the object there; nil when nothing is.
-  private func examine(
-    _ object: NeededObject, _ name: ObjectName, _ byteCount: UInt64?, _ member: Member,
-    _ session: SyncSession, readsData: Bool
-  ) throws(SyncError) -> SyncProblem? {
-    let path = member.objects.vaultPath(of: name)
-    let severity: Problem.Severity = object.isOnlyInHistory ? .warning : .damage
-    guard let byteCount else {
+  private func problem(with one: Work) throws(SyncError) -> SyncProblem? {
+    let path = member.objects.vaultPath(of: one.name)
+    guard let byteCount = one.byteCount else {
       return SyncProblem(
-        .missingThere, severity, path: path.string,
+        .missingThere, one.severity, path: path.string,
         "It is not on the remote, though a head there names it. To put it there again, on a machine that "
           + "has it: kinvault check --repair --remote NAME")
     }
-    let (needed, found) = (object.contentByteCount, Int(clamping: byteCount))
-    guard ObjectLayout(of: object.kind).mayHold(contentSize: needed, fileSize: found) else {
+    let layout = ObjectLayout(of: one.object.kind)
+    let (needed, found) = (one.object.contentByteCount, Int(clamping: byteCount))
+    guard layout.mayHold(contentSize: needed, fileSize: found) else {
       return SyncProblem(
-        .damagedThere, severity, path: path.string,
+        .damagedThere, one.severity, path: path.string,
         "On the remote it has \(byteCount) bytes, and at least "
-          + "\(ObjectLayout(of: object.kind).fileSize(contentSize: needed)) are needed.")
+          + "\(layout.fileSize(contentSize: needed)) are needed.")
     }
-    guard readsData else { return nil }
+    guard mode.readsData, let error = try damage(of: one, at: path) else { return nil }
+    var problem = SyncProblem(error, there: path.string)
+    problem.severity = one.severity
+    return problem
+  }
+
+  /// What its bytes show, all of which are fetched.
+  private func damage(of one: Work, at path: VaultPath) throws(SyncError) -> VaultError? {
+    let file: [UInt8]
     do throws(BlobStoreError) {
-      let file = try session.remote.read(
-        BlobPath(path.string), limit: ObjectStore.fileSizeLimit(of: object.kind))
-      do throws(VaultError) {
-        _ = try member.objects.authenticate(name, kind: object.kind, file: file)
-        return nil
-      } catch {
-        var problem = SyncProblem(error, there: path.string)
-        problem.severity = severity
-        return problem
-      }
+      file = try session.remote.read(
+        BlobPath(path.string), limit: ObjectStore.fileSizeLimit(of: one.object.kind))
     } catch {
       guard error.concernsOneFile else { throw .remote(error) }
-      var problem = SyncProblem(VaultError(error), there: path.string)
-      problem.severity = severity
-      return problem
+      return VaultError(error)
+    }
+    do throws(VaultError) {
+      _ = try member.objects.authenticate(one.name, kind: one.object.kind, file: file)
+      return nil
+    } catch {
+      return error
     }
   }
 }

@@ -38,4 +38,14 @@ package struct CargoWeight: Hashable, Sendable {
 /// have room for years, and nobody's disk or backup notices what a store makes up.
 package enum CargoQuota {
   package static let limit = CargoWeight(fileCount: 4096, byteCount: 64 << 20)
+
+  /// The order in which folders are taken while there is room.
+  static func smallestFirst(
+    _ weights: [CargoOwner: CargoWeight]
+  ) -> [(owner: CargoOwner, weight: CargoWeight)] {
+    weights.map { (owner: $0.key, weight: $0.value) }.sorted {
+      ($0.weight.byteCount, $0.weight.fileCount, $0.owner)
+        < ($1.weight.byteCount, $1.weight.fileCount, $1.owner)
+    }
+  }
 }

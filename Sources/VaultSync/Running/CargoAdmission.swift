@@ -27,10 +27,7 @@ struct CargoAdmission {
   /// - Parameter news: What the signed files of each weigh that are news.
   mutating func run(_ news: [CargoOwner: CargoWeight]) throws(SyncError) {
     room = session.options.strangersLimit.less(try weighHere())
-    let order = news.sorted {
-      ($0.value.byteCount, $0.value.fileCount, $0.key)
-        < ($1.value.byteCount, $1.value.fileCount, $1.key)
-    }
+    let order = CargoQuota.smallestFirst(news)
     for case (.person(let person), let weight) in order { judge(person, weight) }
     for case (.member(let member), let weight) in order { try judge(member, weight) }
   }

@@ -16,6 +16,14 @@ struct Cargo: Sendable {
   var unverified = UnverifiedBytes()
   /// Folders that were not looked into, and are carried after all.
   var missed: Set<CargoOwner> = []
+
+  /// Leaves these on the remote; what was read of them makes room for others.
+  fileprivate mutating func leave(_ paths: Set<VaultPath>) {
+    left = paths
+    for path in paths {
+      if let bytes = read.removeValue(forKey: path) { unverified.giveBack(bytes.count) }
+    }
+  }
 }
 
 /// Decides, before anything else is read, which of the news of a remote are strangers', and which of those are taken.
@@ -55,18 +63,11 @@ struct CargoJudgement {
     var admission = CargoAdmission(
       session: session, local: local, tree: tree, vouching: vouching)
     let judged = strangers.filter { !known.contains($0.key) && !unread.contains($0.key) }
-    if !judged.isEmpty {
-      try admission.run(judged.mapValues { weight($0) })
-    }
+    if !judged.isEmpty { try admission.run(judged.mapValues { weight($0) }) }
     cargo.rooms = admission.rooms
     noteBroken(Set(judged.keys).subtracting(admission.taken), tree, bytes)
     let left = Set(strangers.keys).subtracting(admission.taken)
-    cargo.left = Set(left.flatMap { paths(news[$0]) })
-    for path in cargo.left {
-      if let bytes = cargo.read.removeValue(forKey: path) {
-        cargo.unverified.giveBack(bytes.count)
-      }
-    }
+    cargo.leave(Set(left.flatMap { paths(news[$0]) }))
     let remembered = left.subtracting(unread).union(empty(news, base))
     remember(remembered, news, weights: admission.left, base)
     return cargo
@@ -159,7 +160,7 @@ struct CargoJudgement {
     let unverified = cargo.unverified
     try session.forEach(paths) { (path) throws(SyncError) in
       let isRead = try unverified.take { () throws(SyncError) in
-        try session.readSigned(path)
+        try session.readListed(path)
       } then: {
         found.add((path, $0))
       }

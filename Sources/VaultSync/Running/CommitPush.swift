@@ -29,7 +29,6 @@ struct CommitPush {
     // So that no loss of power leaves a head without what it names.
     try session.flush()
     for one in waiting { try one.push.put(one.heads) }
-    try session.finishPush(exchange.look)
     for one in waiting {
       PendingCount(session: session, exchange: exchange, member: one.push.member).run()
     }

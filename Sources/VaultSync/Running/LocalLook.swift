@@ -7,8 +7,14 @@ struct LocalLook: Sendable {
   var files: Set<VaultPath> = []
   var members: Set<MemberID> = []
 
-  init(_ store: any BlobStore) throws(BlobStoreError) {
+  /// Lists them.
+  static func ofFolder(_ store: any BlobStore) throws(SyncError) -> LocalLook {
+    do throws(BlobStoreError) { return try list(store) } catch { throw .vault(VaultError(error)) }
+  }
+
+  private static func list(_ store: any BlobStore) throws(BlobStoreError) -> LocalLook {
     var files: Set<VaultPath> = []
+    var members: Set<MemberID> = []
     try store.walk(under: "people", depth: 6) { path, entry in
       if let path, entry.kind == .blob, let known = VaultPath(parsing: path.string) {
         files.insert(known)
@@ -29,6 +35,6 @@ struct LocalLook: Sendable {
         }
       }
     }
-    self.files = files
+    return LocalLook(files: files, members: members)
   }
 }

@@ -15,6 +15,8 @@ struct RemoteLook: Sendable {
   var givenUp: Set<MemberID> = []
   /// Folders that were not looked into: what strangers have there was left before.
   var passedBy: Set<CargoOwner> = []
+  /// Whose folder of these had its turn last all the same; nil if nobody's had.
+  var lastTurn: CargoOwner?
 
   func heads(of member: MemberID) -> [DeviceID] {
     files.keys.compactMap { path in
@@ -63,7 +65,20 @@ struct RemoteLooking {
     try listPeople(&look)
     try listMembers(&look)
     if !look.hasDescription { try requireOwnLeftovers(look) }
-    session.remember { $0.lastCargoLook = skipping.lastTurn ?? $0.lastCargoLook }
+    look.lastTurn = skipping.lastTurn
+    return look
+  }
+
+  /// What was seen before, with what has to be looked for besides, because of what is here by now.
+  func look(again seen: RemoteLook) throws(SyncError) -> RemoteLook {
+    var look = seen
+    let known = Known(seen: session.memory.seen, local: local)
+    let files = Dictionary(grouping: seen.files) { $0.key.owner }
+    let unsearched = seen.members.subtracting(seen.searched).filter { member in
+      let heads = (files[.member(member)] ?? []).map { ($0.key, $0.value) }
+      return needsSearch(member, Dictionary(uniqueKeysWithValues: heads), known)
+    }
+    try list(unsearched, known, &look)
     return look
   }
 
@@ -175,16 +190,21 @@ struct RemoteLooking {
         session.note(.foreign("members/\(entry.name)"))
       }
     }
-    let known = Known(seen: session.memory.seen, local: local)
+    try list(look.members, Known(seen: session.memory.seen, local: local), &look)
+  }
+
+  /// Lists the heads of these members, and what else of them is to be looked for.
+  private func list(
+    _ members: Set<MemberID>, _ known: Known, _ look: inout RemoteLook
+  ) throws(SyncError) {
     let results = Gathered<(MemberID, RemoteLook)>()
-    let members = look.members.sorted()
     // Whoever leaves a member may have no head of it, and writes the register of their device instead.
     let left = session.memory.leftCargo
     let hasNewsOfPeople = look.files.contains { path, entry in
       known.seen[path]?.fingerprint != entry.fingerprint
         && CargoOwner(path).map { left[$0] == nil } ?? true
     }
-    try session.forEach(members) { [self] (member) throws(SyncError) in
+    try session.forEach(members.sorted()) { [self] (member) throws(SyncError) in
       results.add((member, try listMember(member, known, hasNewsOfPeople: hasNewsOfPeople)))
     }
     for (member, part) in results.all {
@@ -217,7 +237,7 @@ struct RemoteLooking {
       for entry in try list(heads) {
         add(heads.child(named: entry.name), entry, to: &look)
       }
-      guard hasNewsOfPeople || needsSearch(member, look, known) else { return look }
+      guard hasNewsOfPeople || needsSearch(member, look.files, known) else { return look }
       look.searched.insert(member)
       for part in ["links", "wraps"] {
         let inside = folder.appending(part)
@@ -243,15 +263,17 @@ struct RemoteLooking {
   }
 
   /// Whether more than the heads is to be listed: something about the member is new.
-  private func needsSearch(_ member: MemberID, _ look: RemoteLook, _ known: Known) -> Bool {
+  private func needsSearch(
+    _ member: MemberID, _ heads: [VaultPath: BlobEntry], _ known: Known
+  ) -> Bool {
     let seen = known.seen
     if session.looksEverywhere || seen[.memberRoot(member)] == nil { return true }
-    let isHeadNew = look.files.contains { path, entry in
+    let isHeadNew = heads.contains { path, entry in
       seen[path]?.fingerprint != entry.fingerprint
     }
     let seenOfMember = known.seenByOwner[.member(member)] ?? []
     let isHeadGone = seenOfMember.contains { path in
-      if case .head = path { look.files[path] == nil } else { false }
+      if case .head = path { heads[path] == nil } else { false }
     }
     if isHeadNew || isHeadGone { return true }
     // The folder here is a new one: what this machine remembers of the remote, it has lost.

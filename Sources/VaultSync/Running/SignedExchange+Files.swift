@@ -7,7 +7,7 @@ extension SignedExchange {
   /// A file of the remote that holds, with what it says; nil when it cannot be had any more, which is noted.
   func fetched(_ path: VaultPath) throws(SyncError) -> (bytes: [UInt8], facts: SignedFacts)? {
     if let bytes = judged.bytes[path], let facts = judged.facts[path] { return (bytes, facts) }
-    guard let bytes = try session.readSigned(path) else { return nil }
+    guard let bytes = try session.readListed(path) else { return nil }
     do throws(VaultError) { return (bytes, try tree.verify(path, bytes)) } catch {
       session.note(SyncProblem(error, there: path.string))
       return nil

@@ -84,7 +84,7 @@ struct SignedJudging {
     try session.forEach(paths) { [session] (path) throws(SyncError) in
       if let known = cargo.read[path] { return results.add((path, known)) }
       let isRead = try cargo.unverified.take { () throws(SyncError) in
-        try session.readSigned(path)
+        try session.readListed(path)
       } then: {
         results.add((path, $0))
       }

@@ -36,14 +36,12 @@ extension SyncHome {
   /// A vault whose keys are not needed.
   ///
   /// - Throws: `vault` when this machine has no device in it.
-  init(
-    locked vault: VaultID, folder: any BlobStore, state: StateFolder, clock: WallClock
-  ) throws(SyncError) {
-    let owner = try keeping(try state.owner(in: vault))
-    let vouching = try keeping(try state.loadVouching(of: owner.person))
-    self.init(
-      id: vault, store: folder, state: state, clock: clock, person: owner.person,
-      vouching: vouching, answers: { (_) throws(VaultError) in [] },
-      currentDevice: { owner.device })
+  static func closed(_ vault: ClosedVault) throws(SyncError) -> SyncHome {
+    let owner = try keeping(try vault.state.owner(in: vault.id))
+    return SyncHome(
+      id: vault.id, store: vault.folder, state: vault.state, clock: vault.clock,
+      person: owner.person,
+      vouching: try keeping(try vault.state.loadVouching(of: owner.person)),
+      answers: { (_) throws(VaultError) in [] }, currentDevice: { owner.device })
   }
 }

@@ -3,6 +3,25 @@ import Threads
 import Vault
 import VaultModel
 
+/// A remote as a sync has it.
+struct RemoteSide: Sendable {
+  let store: any BlobStore
+  /// What this machine calls the remote; nil for one of which nothing is remembered.
+  var name: RemoteName?
+  /// Ciphertext that a sync while locked has fetched already: looked into before the remote is asked.
+  var nearer: (any BlobStore)?
+  /// Where objects may be had that the remote has lost; nil for nowhere.
+  var elsewhere: (any ObjectSource)?
+  /// Signed files that were read a moment ago, as they were listed then.
+  var read: [VaultPath: [UInt8]] = [:]
+}
+
+/// What a sync was asked to do, and who is told how far it is.
+struct SyncOrder: Sendable {
+  let options: SyncOptions
+  let progress: @Sendable (WorkProgress) -> Void
+}
+
 /// One sync of one remote while it runs: what every part of it shares.
 final class SyncSession: Sendable {
   private struct State {
@@ -17,33 +36,21 @@ final class SyncSession: Sendable {
   }
 
   let home: SyncHome
-  /// What this machine calls the remote; nil for one of which nothing is remembered.
-  let name: RemoteName?
   let remote: CountingStore
-  /// Ciphertext that a sync while locked has fetched already: looked into before the remote is asked.
-  let nearer: (any BlobStore)?
-  /// Where objects may be had that the remote has lost; nil for nowhere.
-  let elsewhere: (any ObjectSource)?
-  let options: SyncOptions
-  let progress: @Sendable (WorkProgress) -> Void
+  private let side: RemoteSide
+  private let order: SyncOrder
   /// Every folder is looked into, also where nothing seems to have changed: when asked for, and once a day.
   let looksEverywhere: Bool
   /// Objects here and there are compared: when asked for, and once a week.
   let comparesObjects: Bool
   private let state: Guarded<State>
 
-  init(
-    home: SyncHome, name: RemoteName?, remote: any BlobStore, nearer: (any BlobStore)?,
-    elsewhere: (any ObjectSource)? = nil, memory: RemoteMemory,
-    options: SyncOptions, progress: @escaping @Sendable (WorkProgress) -> Void
-  ) {
+  init(home: SyncHome, side: RemoteSide, memory: RemoteMemory, order: SyncOrder) {
     self.home = home
-    self.name = name
-    self.remote = CountingStore(remote)
-    self.nearer = nearer
-    self.elsewhere = elsewhere
-    self.options = options
-    self.progress = progress
+    self.side = side
+    self.order = order
+    let options = order.options
+    remote = CountingStore(side.store)
     let now = home.clock.milliseconds()
     looksEverywhere =
       options.looksEverywhere
@@ -56,6 +63,12 @@ final class SyncSession: Sendable {
     report.isDryRun = options.isDryRun
     state = Guarded(State(report: report, memory: memory))
   }
+
+  var name: RemoteName? { side.name }
+  var nearer: (any BlobStore)? { side.nearer }
+  var elsewhere: (any ObjectSource)? { side.elsewhere }
+  var options: SyncOptions { order.options }
+  var progress: @Sendable (WorkProgress) -> Void { order.progress }
 
   /// A day, in milliseconds.
   private static let fullLookInterval: UInt64 = 86_400_000
@@ -187,7 +200,13 @@ final class SyncSession: Sendable {
     try asking(try remote.flush())
   }
 
-  /// A signed file of the remote; nil when it cannot be had, which is then noted.
+  /// A signed file that the remote was seen to list; nil when it cannot be had, which is then noted.
+  func readListed(_ path: VaultPath) throws(SyncError) -> [UInt8]? {
+    if let bytes = side.read[path] { return bytes }
+    return try readSigned(path)
+  }
+
+  /// A signed file of the remote as it is now; nil when it cannot be had, which is then noted.
   func readSigned(_ path: VaultPath) throws(SyncError) -> [UInt8]? {
     do throws(BlobStoreError) {
       return try remote.read(BlobPath(path.string), limit: Limits.signedFileBytes)

@@ -153,8 +153,8 @@ struct CloneCommand: ParsableCommand {
       folder: folder, stateRoot: Environment.stateRoot, key: key,
       options: OpenOptions(acceptRollback: true))
     vault.audit.note(.recovery)
-    let outcome = SyncOutcome(
-      syncing: remote, vault, SyncOptions(), others: [], showsProgress: true)
+    let outcome = SyncOutcome.syncing(
+      remote, vault, SyncOutcome.Order(showsProgress: true), others: [])
     let members = vault.members
     let recordCount = members.reduce(0) { $0 + max(0, $1.recordCount - 1) }
     try vault.close()

@@ -95,12 +95,15 @@ struct SyncCommand: ParsableCommand {
 
   /// Opens the vault only as far as it must be.
   private func sync(_ known: KnownRemote, _ vault: DeferredVault) throws -> SyncOutcome {
-    if vault.mayStayClosed, let outcome = try SyncOutcome(quick: known, vault, options) {
-      return outcome
+    var seen: RemoteSight?
+    if vault.mayStayClosed {
+      switch try SyncOutcome.quick(known, vault, options) {
+      case .ended(let outcome): return outcome
+      case .notEnough(let found): seen = found
+      }
     }
     let all = try KnownRemote.find([], vault: vault.id, key: vault.unlocked.key)
-    return SyncOutcome(
-      syncing: known, try vault.opened(), options, others: all, showsProgress: !json)
+    return .syncing(known, try vault.opened(), order, others: all, seen: seen)
   }
 
   private func syncLocked() throws -> [SyncOutcome] {
@@ -110,15 +113,18 @@ struct SyncCommand: ParsableCommand {
     return try KnownRemote.configurations(remotes, vault: vault).map { configuration in
       let known = try KnownRemote(locked: configuration)
       let state = try StateFolder(root: Environment.stateRoot, vault: vault)
-      return SyncOutcome(
-        known, options, in: (state, .system), showsProgress: !json
-      ) { store, options, progress in
-        try LockedSync(
-          vault: vault, folder: DirectoryStore(opening: folder), state: state, remote: store,
-          name: known.name, options: options
+      return SyncOutcome.of(known, order, in: (state, .system)) { store, options, progress in
+        let closed = ClosedVault(
+          id: vault, folder: try DirectoryStore(opening: folder), state: state)
+        return try RemoteSync(
+          .locked(closed), remote: store, name: known.name, options: options
         ).run(progress: progress)
       }
     }
+  }
+
+  private var order: SyncOutcome.Order {
+    SyncOutcome.Order(options: options, showsProgress: !json)
   }
 
   private var options: SyncOptions {

@@ -92,8 +92,8 @@ struct InvitedRemote {
   /// Syncs, which puts there who joined, and brings the members as the ciphertext that they are.
   func answer(folder: FilePath, unlockKey key: borrowing DeviceUnlockKey) throws -> SyncOutcome {
     let vault = try Vault.open(folder: folder, stateRoot: Environment.stateRoot, key: key)
-    let outcome = SyncOutcome(
-      syncing: known, vault, SyncOptions(), others: [], showsProgress: true)
+    let outcome = SyncOutcome.syncing(
+      known, vault, SyncOutcome.Order(showsProgress: true), others: [])
     try vault.close()
     return outcome
   }

@@ -7,8 +7,8 @@ extension [KnownRemote] {
   /// - Returns: What could not be reached, or did not go through, in words.
   func syncAll(_ vault: Vault, showsProgress: Bool) -> [String] {
     compactMap { known in
-      let outcome = SyncOutcome(
-        syncing: known, vault, SyncOptions(), others: self, showsProgress: showsProgress)
+      let outcome = SyncOutcome.syncing(
+        known, vault, SyncOutcome.Order(showsProgress: showsProgress), others: self)
       return outcome.failure.map { "\(known.name): \(FailureReport($0).message)" }
     }
   }

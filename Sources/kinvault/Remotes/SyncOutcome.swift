@@ -55,32 +55,34 @@ struct SyncOutcome: Encodable {
       revocations, handOvers, error
   }
 
-  /// Syncs an open vault.
+  /// Syncs an open vault, and says what came of it.
   ///
-  /// - Parameter others: The remotes that may have what this one has lost; it may be among them.
-  init(
-    syncing known: KnownRemote, _ vault: Vault, _ options: SyncOptions, others: [KnownRemote],
-    showsProgress: Bool
-  ) {
+  /// - Parameters:
+  ///   - others: The remotes that may have what this one has lost; it may be among them.
+  ///   - seen: What a sync that was not enough saw a moment ago.
+  static func syncing(
+    _ known: KnownRemote, _ vault: Vault, _ order: Order, others: [KnownRemote],
+    seen: RemoteSight? = nil
+  ) -> SyncOutcome {
     let done = Guarded<(revoked: [Revocation], handedOver: [HandOverStep])>(([], []))
-    self.init(
-      known, options, in: (vault.state, vault.clock), showsProgress: showsProgress
-    ) { store, options, progress in
-      let report = try RemoteSync(
-        vault: vault, remote: store, name: known.name, options: options,
-        elsewhere: RemoteFiles(others.filter { $0.name != known.name })
-      ).run(progress: progress)
+    var outcome = SyncOutcome.of(known, order, in: (vault.state, vault.clock)) {
+      store, options, progress in
+      var sync = RemoteSync(vault: vault, remote: store, name: known.name, options: options)
+      sync.elsewhere = RemoteFiles(others.filter { $0.name != known.name })
+      sync.seen = seen
+      let report = try sync.run(progress: progress)
       done.withLock { $0 = (report.revocations, report.handOvers) }
       if !options.isDryRun, !report.pulled.isEmpty { try vault.tendCache() }
       return report
     }
     let (revoked, handedOver) = done.withLock { $0 }
-    revocations = Self.describe(revoked, in: vault)
+    outcome.revocations = describe(revoked, in: vault)
     if !handedOver.isEmpty {
       // Without their names they are told by their ids.
       let people = try? PersonLookup(vault: vault)
-      handOvers = handedOver.map { $0.text(in: vault, people) }
+      outcome.handOvers = handedOver.map { $0.text(in: vault, people) }
     }
+    return outcome
   }
 
   /// What was done by itself about who can read what, in words.
@@ -106,61 +108,84 @@ struct SyncOutcome: Encodable {
     }
   }
 
-  /// Syncs without opening the whole vault; nil where that is not enough.
-  init?(quick known: KnownRemote, _ vault: DeferredVault, _ options: SyncOptions) throws {
+  /// What a sync without the whole vault came to.
+  enum Quick {
+    case ended(SyncOutcome)
+    /// The vault has to be opened whole; so much was seen.
+    case notEnough(RemoteSight?)
+  }
+
+  /// Syncs without opening the whole vault, where that is enough.
+  static func quick(
+    _ known: KnownRemote, _ vault: DeferredVault, _ options: SyncOptions
+  ) throws -> Quick {
     let id = try vault.id
     let state = try StateFolder(root: Environment.stateRoot, vault: id)
-    var settled: SyncReport?
-    let outcome = SyncOutcome(
-      known, options, in: (state, .system), showsProgress: false
+    var end = RemoteSync.End.notEnough(nil)
+    let outcome = SyncOutcome.of(
+      known, Order(options: options, showsProgress: false), in: (state, .system)
     ) { store, options, _ in
-      settled = try QuickSync(
-        vault: id, folder: DirectoryStore(opening: vault.folder), state: state, remote: store,
-        name: known.name, options: options
-      ).run { () throws(VaultError) in
+      let closed = ClosedVault(
+        id: id, folder: try DirectoryStore(opening: vault.folder), state: state)
+      let reach = SyncReach.heads(closed) { () throws(VaultError) in
         try VaultHeads.open(
           folder: vault.folder, stateRoot: Environment.stateRoot, key: vault.unlocked.key)
       }
-      return settled ?? SyncReport()
+      end = try RemoteSync(reach, remote: store, name: known.name, options: options).runIfEnough()
+      guard case .done(let report) = end else { return SyncReport() }
+      return report
     }
-    if outcome.failure == nil, settled == nil { return nil }
-    self = outcome
+    if outcome.failure == nil, case .notEnough(let seen) = end { return .notEnough(seen) }
+    return .ended(outcome)
+  }
+
+  /// What is asked of a sync, and whether it is shown how far it is.
+  struct Order {
+    var options = SyncOptions()
+    var showsProgress: Bool
   }
 
   /// Runs `sync` with the remote's store, and says what came of it.
-  init(
-    _ known: KnownRemote, _ options: SyncOptions, in home: (state: StateFolder, clock: WallClock),
-    showsProgress: Bool,
+  static func of(
+    _ known: KnownRemote, _ order: Order, in home: (state: StateFolder, clock: WallClock),
     sync: (
       any BlobStore, SyncOptions, @escaping @Sendable (WorkProgress) -> Void
     ) throws -> SyncReport
-  ) {
-    var options = options
+  ) -> SyncOutcome {
+    var options = order.options
     options.threadCount = known.threadCount
-    remote = known.name.string
-    isDryRun = options.isDryRun
     let bar = ProgressBar(.items)
     defer { bar.finish() }
     do {
       let store: any BlobStore
       do throws(BlobStoreError) { store = try known.open() } catch {
         // Whoever waits is told, also where it cannot be kept, or another sync is just about to say how it ends.
-        do throws(SyncError) { try Self.remember(error, of: known, in: home) } catch {}
+        do throws(SyncError) { try remember(error, of: known, in: home) } catch {}
         throw error
       }
-      let report = try sync(store, options) { if showsProgress { bar.update($0) } }
-      failure = nil
-      massChange = !report.massChanges.isEmpty
-      state =
-        report.isComplete ? (isDryRun ? "looked" : "synced") : "unfinished"
-      add(report)
+      let report = try sync(store, options) { if order.showsProgress { bar.update($0) } }
+      return SyncOutcome(known, report)
     } catch {
-      let shown = FailureReport(error)
-      failure = error
-      massChange = false
-      state = "failed"
-      self.error = shown.message
+      return SyncOutcome(known, isDryRun: options.isDryRun, failure: error)
     }
+  }
+
+  private init(_ known: KnownRemote, _ report: SyncReport) {
+    remote = known.name.string
+    isDryRun = report.isDryRun
+    failure = nil
+    massChange = !report.massChanges.isEmpty
+    state = report.isComplete ? (isDryRun ? "looked" : "synced") : "unfinished"
+    add(report)
+  }
+
+  private init(_ known: KnownRemote, isDryRun: Bool, failure: any Error) {
+    remote = known.name.string
+    self.isDryRun = isDryRun
+    self.failure = failure
+    massChange = false
+    state = "failed"
+    error = FailureReport(failure).message
   }
 
   /// A remote that cannot even be opened counts as a sync that failed.

@@ -99,8 +99,8 @@ private final class Worker: Sendable {
       var glance: RemoteGlance?
       while let isLast = waitForNext(useCount, &glance) {
         state.withLock { $0.schedule.begin() }
-        let outcome = SyncOutcome(
-          syncing: remote, vault, options, others: others, showsProgress: false)
+        let outcome = SyncOutcome.syncing(
+          remote, vault, SyncOutcome.Order(options: options, showsProgress: false), others: others)
         state.withLock { $0.schedule.end(at: .now, isFailure: outcome.failure != nil) }
         report(outcome)
         if isLast { break }

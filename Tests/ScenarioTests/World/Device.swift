@@ -185,9 +185,11 @@ final class Device {
         ).run()
         open.tree.refresh()
       } else {
-        report = try LockedSync(
-          vault: id, folder: store, state: StateFolder(store: stateStore), remote: access,
-          name: name, options: options, clock: clock.wallClock
+        report = try RemoteSync(
+          .locked(
+            ClosedVault(
+              id: id, folder: store, state: StateFolder(store: stateStore), clock: clock.wallClock)),
+          remote: access, name: name, options: options
         ).run()
       }
       messages += report.problems.map {

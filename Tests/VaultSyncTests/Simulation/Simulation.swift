@@ -272,9 +272,12 @@ struct Simulation {
     let device = devices[number]
     log("\(number): syncs with \(remote), locked")
     do throws(SyncError) {
-      _ = try LockedSync(
-        vault: device.vault.id, folder: device.store, state: StateFolder(store: device.stateStore),
-        remote: remotes[remote], name: name, options: options(), clock: device.clock.wallClock
+      _ = try RemoteSync(
+        .locked(
+          ClosedVault(
+            id: device.vault.id, folder: device.store,
+            state: StateFolder(store: device.stateStore), clock: device.clock.wallClock)),
+        remote: remotes[remote], name: name, options: options()
       ).run()
     } catch {
       log("  \(error)")

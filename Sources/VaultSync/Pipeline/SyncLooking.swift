@@ -1,0 +1,80 @@
+import BlobStore
+import Vault
+import VaultModel
+
+/// Looks at both sides and has judged what they show.
+///
+/// The remote is listed once in a sync. A second look is at what changed here, and at what of the remote was not looked
+/// for at first.
+struct SyncLooking {
+  private let session: SyncSession
+  /// The folder here, if it was listed and not judged yet.
+  private var local: LocalLook?
+  /// What the remote has shown so far, strangers' files included; nil before it was listed.
+  private var shown: RemoteLook?
+  /// Whether the listing alone said something that a person should know.
+  private var hasToldOfListing = false
+  private var judged: SignedExchange?
+
+  /// - Parameter seen: What another sync has listed just now.
+  init(session: SyncSession, seen: RemoteSight? = nil) {
+    self.session = session
+    shown = seen?.look
+  }
+
+  /// What is here, listed now, or since the last look.
+  mutating func lookHere() throws(SyncError) -> LocalLook {
+    if let local { return local }
+    let listed = try LocalLook.ofFolder(session.home.store)
+    local = listed
+    return listed
+  }
+
+  mutating func look() throws(SyncError) -> SignedExchange {
+    let home = session.home
+    let local = try lookHere()
+    self.local = nil
+    let tree = try keeping(try SignedTree(vault: home.id, store: home.store, state: home.state))
+    var look = try lookThere(besides: local)
+    var cargo = try CargoJudgement(session: session, look: look, local: local, tree: tree).run()
+    if !cargo.missed.isEmpty {
+      // Somebody has let them in since.
+      session.remember { for owner in cargo.missed { $0.leftCargo[owner] = nil } }
+      shown = nil
+      look = try lookThere(besides: local)
+      cargo = try CargoJudgement(session: session, look: look, local: local, tree: tree).run()
+    }
+    let sight = Sight(look: look.without(cargo.left, besides: local), local: local, cargo: cargo)
+    let exchange = try SignedJudging(session: session, sight: sight, ownTree: tree).run()
+    judged = exchange
+    return exchange
+  }
+
+  private mutating func lookThere(besides local: LocalLook) throws(SyncError) -> RemoteLook {
+    let looking = RemoteLooking(session: session, local: local)
+    let look: RemoteLook
+    if let shown {
+      look = try looking.look(again: shown)
+    } else {
+      let problemCount = session.report.problems.count
+      look = try looking.look()
+      hasToldOfListing = session.report.problems.count > problemCount
+    }
+    session.remember { $0.lastCargoLook = look.lastTurn ?? $0.lastCargoLook }
+    shown = look
+    return look
+  }
+
+  /// What was seen of the remote, for a sync that follows at once; nil if nothing was, or if it was remarkable.
+  ///
+  /// - Parameters:
+  ///   - memory: What was remembered of the remote before it was looked at.
+  ///   - time: When this sync began; milliseconds since 1970.
+  func sight(besides memory: RemoteMemory, at time: UInt64) -> RemoteSight? {
+    guard let shown, let judged, shown.hasDescription, !hasToldOfListing else { return nil }
+    return RemoteSight(
+      look: shown, bytes: judged.cargo.read.merging(judged.judged.bytes) { _, read in read },
+      circumstances: RemoteSight.Circumstances(
+        memory: memory, vouched: session.home.vouching?.fingerprint, time: time))
+  }
+}

@@ -1,0 +1,155 @@
+import BlobStore
+import Vault
+import VaultModel
+
+/// Does what the course of a sync says is next, until nothing is left to do.
+struct SyncPipeline {
+  let session: SyncSession
+  let reach: SyncReach
+  private(set) var looking: SyncLooking
+  private var course: SyncCourse
+  /// What was judged last; nil before the first look.
+  private var judged: SignedExchange?
+  /// Of a sync of heads: what was committed here, and the heads that it stands in.
+  private var commits: (news: Set<VaultPath>, heads: VaultHeads)?
+
+  init(session: SyncSession, reach: SyncReach, looking: SyncLooking) {
+    (self.session, self.reach, self.looking) = (session, reach, looking)
+    course = SyncCourse(reach.kind, session.options)
+  }
+
+  /// What came of one step.
+  private enum Outcome {
+    case done
+    /// What was judged does not hold any more.
+    case lookIsOutdated
+    /// The reach is not far enough.
+    case notEnough
+  }
+
+  /// - Returns: False when the reach is not far enough for what is to be done.
+  mutating func run() throws(SyncError) -> Bool {
+    while let step = course.next() {
+      switch try perform(step) {
+      case .done: course.end(of: step, isLookOutdated: false)
+      case .lookIsOutdated: course.end(of: step, isLookOutdated: true)
+      case .notEnough: return false
+      }
+    }
+    return true
+  }
+
+  private mutating func perform(_ step: SyncCourse.Step) throws(SyncError) -> Outcome {
+    switch step {
+    case .findCommits: return try findCommits() ? .done : .notEnough
+    case .look: judged = try looking.look()
+    case .requireSettled:
+      let isSettled = try HeadsSync(session: session).isSettled(exchange, but: news)
+      return isSettled ? .done : .notEnough
+    case .takeStatements:
+      try StatementSync(session: session, exchange: exchange).pull(into: vault)
+    case .requireNotRemoved: try exchange.requireNotRemoved()
+    case .takeMembers: for member in members { try take(member) }
+    case .part:
+      if try VaultTending(session: session, vault: vault).part() || exchange.isOfFormerDevice {
+        return .lookIsOutdated
+      }
+    case .forgetIncoming: try forgetIncoming()
+    case .tendAccess:
+      if try VaultTending(session: session, vault: vault).tendAccess() || exchange.isOfFormerDevice
+      {
+        return .lookIsOutdated
+      }
+    case .carryLogs: try AuditSync(session: session, exchange: exchange).run(into: openVault)
+    case .putPeople: try StatementSync(session: session, exchange: exchange).pushPeople()
+    case .putMembers: for member in members { try put(member) }
+    case .putCommits: return try putCommits() ? .done : .notEnough
+    case .endPut: try endPut()
+    case .countPending: for member in members { memberSync(member).countPending() }
+    }
+    return .done
+  }
+
+  // MARK: What is at hand
+
+  private var exchange: SignedExchange {
+    guard let judged else { preconditionFailure("whatever comes after a look asks for it") }
+    return judged
+  }
+
+  /// The members of either side.
+  private var members: [MemberID] {
+    exchange.look.members.union(exchange.local.members).sorted()
+  }
+
+  private var openVault: Vault? { if case .open(let vault) = reach { vault } else { nil } }
+
+  private var vault: Vault {
+    guard let openVault else { preconditionFailure("only a sync of an open vault does this") }
+    return openVault
+  }
+
+  private func memberSync(_ member: MemberID) -> MemberSync {
+    MemberSync(session: session, exchange: exchange, vault: vault, member: member)
+  }
+
+  // MARK: Steps
+
+  private func take(_ member: MemberID) throws(SyncError) {
+    guard openVault == nil else { return try memberSync(member).pull() }
+    try LockedPull(session: session, exchange: exchange, member: member).run()
+  }
+
+  private func put(_ member: MemberID) throws(SyncError) {
+    guard openVault == nil else { return try memberSync(member).push() }
+    guard exchange.isWholeHere(member) else { return }
+    try SealedCarry(session: session, exchange: exchange, member: member).push(
+      exchange.heads(of: member).filter(exchange.isPutWithoutKeys))
+  }
+
+  private func forgetIncoming() throws(SyncError) {
+    guard !session.options.isDryRun, session.report.untakenHeadCount == 0,
+      let name = session.name
+    else { return }
+    do throws(BlobStoreError) {
+      try IncomingFolder(state: session.home.state, remote: name).clear()
+    } catch {
+      throw .vault(VaultError(error))
+    }
+  }
+
+  /// The heads are there; a vault becomes one when its `vault.json` is, too.
+  private func endPut() throws(SyncError) {
+    if !exchange.look.hasDescription {
+      try session.flush()
+      try session.put(.vault, VaultDescription(vault: session.home.id).encoded())
+    }
+    if !session.report.pushed.isEmpty { try session.flush() }
+  }
+
+  // MARK: Heads only
+
+  private var news: Set<VaultPath> { commits?.news ?? [] }
+
+  /// - Returns: False when more is to be done than a sync of heads can do, whatever the remote shows.
+  private mutating func findCommits() throws(SyncError) -> Bool {
+    guard case .heads(_, let opening) = reach else {
+      preconditionFailure("only a sync of heads does this")
+    }
+    let sync = HeadsSync(session: session)
+    guard try sync.mayBeEnough() else { return false }
+    let news = try sync.newHeads(looking.lookHere())
+    guard !news.isEmpty else { return true }
+    guard session.options.direction != .pull, !session.options.isDryRun,
+      let heads = try keeping(try opening())
+    else { return false }
+    commits = (news, heads)
+    return true
+  }
+
+  private func putCommits() throws(SyncError) -> Bool {
+    guard let commits else { return true }
+    return try CommitPush(session: session, exchange: exchange, vault: commits.heads)
+      .run(commits.news)
+  }
+}
