@@ -269,7 +269,17 @@ package final class Vault: Sendable {
   package func addMember(named name: FileName) throws(VaultError) -> Member {
     guard !isReadOnly else { throw .readOnly }
     guard member(named: name) == nil else { throw .alreadyExists(what: name.string) }
-    let id = try MemberCreation(context: context).run()
+    let member = try addMember(named: name, renewing: nil)
+    memberNames.free(name, for: member.id, present: Set(members.map(\.id)))
+    _ = shownNames
+    return member
+  }
+
+  /// The same for one that takes the place of another one, and shows beside it until it does.
+  func addMember(
+    named name: FileName, renewing old: MemberID?
+  ) throws(VaultError) -> Member {
+    let id = try MemberCreation(context: context, renews: old).run()
     let member = try open(id)
     let root = RecordEdit(
       record: .root, isNew: true, place: RecordPlace(parent: nil, title: name, isDeleted: false),
@@ -278,8 +288,6 @@ package final class Vault: Sendable {
         owner: .mounter, xattrs: []))
     _ = try member.commit([root])
     openMembers.withLock { $0[id] = member }
-    memberNames.free(name, for: id, present: Set(members.map(\.id)))
-    _ = shownNames
     audit.note(.create, member: id, detail: "member")
     return member
   }

@@ -84,6 +84,7 @@ extension VaultError {
       "You are a viewer of the member \(member.shortHex): you can read it, and not change it."
     case .ownersOnly(let member): "Only an owner of the member \(member.shortHex) may do that."
     case .lastOwner(let member): "The member \(member.shortHex) would be left without an owner."
+    case .notNeeded: "Everyone whom that would leave out can be taken out: kinvault unshare"
     case .moreSenior(let person, let member):
       """
       The person \(person.shortHex) has been an owner of the member \(member.shortHex) for longer than you, so you cannot \

@@ -63,6 +63,8 @@ package enum VaultError: Error {
   case ownersOnly(member: MemberID)
   /// A member has to have an owner, and this would take away the last one.
   case lastOwner(member: MemberID)
+  /// This person can take those out whom they would go without.
+  case notNeeded
   /// The other one has been an owner of the member for longer than this person, who cannot take that away.
   case moreSenior(person: PersonID, member: MemberID)
   /// This person's access to the member had an end, which has come.

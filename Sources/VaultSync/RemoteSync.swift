@@ -1,5 +1,4 @@
 import BlobStore
-import Log
 import Vault
 import VaultModel
 

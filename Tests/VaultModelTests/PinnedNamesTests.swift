@@ -60,6 +60,20 @@ import VaultModel
     #expect(pins.names(of: [first: emma, second: emma], own: [])[first] == emma)
   }
 
+  @Test func aRenewalTakesTheNameOnce() throws {
+    var pins = PinnedNames()
+    _ = pins.names(of: [first: emma], own: [])
+    _ = pins.names(of: [first: emma, second: emma], own: [])
+    pins.pass(from: first, to: second, title: emma)
+    let names = pins.names(of: [first: emma, second: emma], own: [first])
+    #expect(names[second] == emma && names[first] != emma && names[first] != nil)
+    // What has another name by now has none to give, nor has what is called otherwise.
+    pins.pass(from: first, to: third, title: emma)
+    pins.pass(from: second, to: third, title: try fileName("Emmy"))
+    #expect(!pins.contains(third))
+    #expect(pins.names(of: [second: emma], own: [])[second] == emma)
+  }
+
   @Test func bytesGiveTheSame() throws {
     var pins = PinnedNames()
     _ = pins.names(of: [first: emma, second: emma], own: [])

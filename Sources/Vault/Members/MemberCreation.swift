@@ -6,6 +6,8 @@ import VaultTrust
 /// Writes the statements of a new member: its root, and the link with which its creator begins the first epoch.
 struct MemberCreation {
   let context: VaultContext
+  /// The member that the new one takes the place of.
+  var renews: MemberID?
 
   /// - Returns: The member's name, the id of its root.
   /// - Throws: `keysDivided` while this person has no open generation.
@@ -14,7 +16,7 @@ struct MemberCreation {
     let own = try context.ownPerson()
     let root = MemberRoot(
       person: context.person, certificate: try context.ownCertificate().id,
-      random: FileHash.random(), time: context.clock.milliseconds())
+      random: FileHash.random(), time: context.clock.milliseconds(), renews: renews)
     let body = root.encoded()
     let member = MemberID(root: files.binding.vault.statementID(.root, body: body))
     let device = context.device

@@ -66,6 +66,17 @@ package final class ShownNames: Sendable {
     }
   }
 
+  /// The second one takes the name of the first, if the title of both is its name.
+  func pass(from old: MemberID, to new: MemberID, title: FileName) {
+    memory.withLock { memory in
+      let before = load(&memory)
+      var pins = before
+      pins.pass(from: old, to: new, title: title)
+      if pins != before { save(pins, &memory) }
+      memory.pins = pins
+    }
+  }
+
   /// Why names could not be read or kept; they are told apart by ids then, as on a new machine.
   var failure: VaultError? { memory.withLock { $0.failure } }
 

@@ -12,28 +12,46 @@ package struct OfferedMember: Sendable {
   package let member: Member
   /// The first of each giver, by time.
   package let gifts: [Gift]
+  /// The member here that this one is, made anew by one of its owners, whatever is known of them; nil for most.
+  package let renews: Member?
+  /// Who has access to that and not to this one.
+  package let without: [PersonID]
 }
 
 extension Vault {
   /// The members that wait for this person's yes, by name.
   package var offeredMembers: [OfferedMember] {
-    openedMembers.filter { isOffered($0.id) }.map { OfferedMember(member: $0, gifts: $0.gifts) }
+    openedMembers.filter { isOffered($0.id) }.map { member in
+      let old = renewed(by: member)
+      let had = old?.register.links.access.entitlements.keys.sorted() ?? []
+      return OfferedMember(
+        member: member, gifts: member.gifts, renews: old,
+        without: had.filter { !member.register.links.access.includes($0) })
+    }
   }
 
-  /// Shows a member from now on, on this machine, whoever gave it.
+  /// Shows a member from now on, on this machine, whoever gave it. One that was made anew takes the name of the old one.
   ///
   /// - Throws: `notFound` when none is offered under this id.
   package func accept(_ id: MemberID) throws(VaultError) {
-    guard isOffered(id) else { throw .notFound(what: "an offered member \(id.shortHex)") }
+    guard isOffered(id), let member = member(id) else {
+      throw .notFound(what: "an offered member \(id.shortHex)")
+    }
+    if let old = renewed(by: member) {
+      memberNames.pass(from: old.id, to: id, title: member.name)
+    }
     withdrawOffer(id)
     _ = shownNames
     audit.note(.share, member: id, detail: "accepted")
   }
 
   /// Which of the opened members wait for a yes: those that never showed here, and whose maker and givers are all
-  /// unverified. Where the maker is verified, so is whoever they let share it on.
+  /// unverified. Where the maker is verified, so is whoever they let share it on. And those that would take the place of
+  /// another one.
   func sortOutOffers() throws(VaultError) {
-    let new = openedMembers.filter { !$0.isOwn && !memberNames.contains($0.id) }
+    let new = openedMembers.filter {
+      (!$0.isOwn || waitsAsRenewal($0)) && !memberNames.contains($0.id)
+    }
     if new.isEmpty {
       offer([])
       return
@@ -45,7 +63,7 @@ extension Vault {
       Set(
         new.filter { member in
           !memberNames.contains(member.id)
-            && !verified.contains(where: member.comesFrom)
+            && (waitsAsRenewal(member) || !verified.contains(where: member.comesFrom))
         }.map(\.id)))
   }
 

@@ -47,6 +47,14 @@ package struct PinnedNames: Hashable, Sendable {
     for (id, pin) in pins where pin.name == name && !present.contains(id) { pins[id] = nil }
   }
 
+  /// A member that was made anew takes the name of the old one, which is the title of both; the old one shows with a part
+  /// of its id from then on. If the old one has another name, as when an earlier renewal took it, nothing changes.
+  package mutating func pass(from old: MemberID, to new: MemberID, title: FileName) {
+    guard let pin = pins[old], pin.name == pin.title, pin.title == title else { return }
+    pins[new] = pin
+    pins[old] = nil
+  }
+
   // MARK: Bytes
 
   package func encoded() -> [UInt8] {

@@ -5,7 +5,8 @@ import VaultModel
 struct AcceptCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "accept",
-    abstract: "Take what you are offered: a member from someone unverified, or an owner's place.",
+    abstract:
+      "Take what you are offered: a member from someone unverified or made anew, or an owner's place.",
     discussion: """
       An owner of a member may offer you their place (kinvault hand-over): you become an owner where they stood, and they \
       stay as an editor. It is yours with the next sync of the device on which they offered it.
@@ -13,6 +14,9 @@ struct AcceptCommand: ParsableCommand {
       What somebody shares with you whose keys nothing but the folder vouches for is not shown, so that nobody slips a \
       member of theirs in between yours. Once you have compared words with them (kinvault verify) all that they share \
       shows by itself; or accept one member, on this machine. Without a name: what there is to accept.
+
+      A member that one of its owners has made anew without somebody (kinvault member renew) takes the old one's name once \
+      you accept it; the old one stays, with a part of its id behind its name.
 
       Examples:
         kinvault accept
@@ -40,9 +44,7 @@ struct AcceptCommand: ParsableCommand {
           "More than one is called that. Name one by the id: "
             + found.map(\.shortID).joined(separator: ", "))
       }
-      try Confirmation.require(
-        "\(offer.name) comes from \(offer.givers), \(offer.verification): nothing but this folder says whose keys these "
-          + "are. Show it, and let \(offer.givers) read what you put there?", isGiven: yes)
+      try Confirmation.require(offer.question, isGiven: yes)
       try vault.accept(offer.id)
       Terminal.writeLine(
         "\(offer.name) shows from now on, as \(Terminal.visible(vault.shownNames[offer.id]?.string ?? offer.name))."
@@ -126,7 +128,8 @@ struct AcceptCommand: ParsableCommand {
     var table = Table("NAME", "WHAT", "FROM", "SINCE", "VERIFIED", "ID")
     for offer in offers {
       table.add([
-        offer.name, "to see it", offer.givers, DateText.local(milliseconds: offer.time),
+        offer.name, offer.renewal == nil ? "to see it" : "made anew", offer.givers,
+        DateText.local(milliseconds: offer.time),
         offer.verification,
         offer.shortID,
       ])
@@ -149,6 +152,8 @@ struct Offer {
   let givers: String
   let time: UInt64
   let verification: String
+  /// Of one that was made anew: its maker, and who has access to the old one and not to this one.
+  let renewal: (maker: String, isVerified: Bool, without: String)?
 
   var name: String { Terminal.visible(rawName) }
   var shortID: String { String(id.hex.prefix(12)) }
@@ -163,7 +168,16 @@ struct Offer {
         id: offer.member.id, rawName: offer.member.name.string,
         givers: offer.gifts.map { people.name(of: $0.giver) }.joined(separator: " and "),
         time: offer.gifts.first?.time ?? 0,
-        verification: (known.first?.verification ?? .trustedOnFirstUse).text)
+        verification: (known.first?.verification ?? .trustedOnFirstUse).text,
+        renewal: offer.renews.map { _ in
+          (
+            people.name(of: offer.member.creator),
+            people.people.first { $0.id == offer.member.creator }
+              .map { $0.isSelf || $0.verification != .trustedOnFirstUse } ?? false,
+            offer.without.isEmpty
+              ? "nobody less" : offer.without.map(people.name(of:)).joined(separator: " and ")
+          )
+        })
     }
   }
 
@@ -171,8 +185,30 @@ struct Offer {
     rawName == text || text.count >= 6 && id.hex.hasPrefix(text.lowercased())
   }
 
+  /// What to say yes to.
+  var question: String {
+    guard let renewal else {
+      return
+        "\(name) comes from \(givers), \(verification): nothing but this folder says whose keys these are. Show it, "
+        + "and let \(givers) read what you put there?"
+    }
+    let doubt =
+      renewal.isVerified
+      ? ""
+      : " Nothing but this folder says whose keys \(renewal.maker)'s are, here as in the old one."
+    return
+      "\(renewal.maker), an owner of \(name), has made it anew, without \(renewal.without), and is its first owner.\(doubt) "
+      + "Take it in the place of the old one, which stays under another name?"
+  }
+
   /// For whoever does not see it.
   var line: String {
-    "\(givers), whose keys you have not verified, offers you \u{201C}\(name)\u{201D}. To see it: kinvault accept \(shortID)"
+    if let renewal {
+      return
+        "\(renewal.maker), an owner of \u{201C}\(name)\u{201D}, has made it anew, without \(renewal.without). What is "
+        + "written there does not show here yet. To take it in the place of the old one: kinvault accept \(shortID)"
+    }
+    return
+      "\(givers), whose keys you have not verified, offers you \u{201C}\(name)\u{201D}. To see it: kinvault accept \(shortID)"
   }
 }

@@ -49,7 +49,8 @@ struct UnshareCommand: ParsableCommand {
         guard case .moreSenior = error else { throw error }
         throw CommandError.notPermitted(
           "\(other.shownName) has been an owner of \(name) for longer than you, so you cannot take their access away. They "
-            + "can give it up themselves: kinvault leave, or kinvault hand-over. Who can read what: kinvault access list"
+            + "can give it up themselves: kinvault leave, or kinvault hand-over. If they are lost for good: kinvault member renew. Who can "
+            + "read what: kinvault access list"
         )
       }
       try vault.removeOldObjects()

@@ -86,9 +86,12 @@ extension VaultError {
     case .lastOwner:
       "A member has to have an owner, and you cannot take your own access away: share it with another owner, who "
         + "then can."
+    case .notNeeded:
+      "You were an owner before everyone whom you would leave out, so you can take their access away: kinvault unshare"
     case .moreSenior(let person, _):
       "The person \(person.shortHex) has been an owner of this member for longer than you, so you cannot take their access "
-        + "away. They can give it up themselves: kinvault leave, or kinvault hand-over. Who is who: kinvault access list"
+        + "away. They can give it up themselves: kinvault leave, or kinvault hand-over. Who is who: kinvault access list. If "
+        + "they are lost for good: kinvault member renew"
     case .accessEnded:
       "Your access to this member was given until a date, which has passed. An owner can share it anew."
     case .notFound(let what):

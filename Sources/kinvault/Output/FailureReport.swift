@@ -101,7 +101,7 @@ extension FailureReport {
     let status: ExitStatus =
       switch error {
       case .notAVault, .noDeviceHere, .notFound: .notFound
-      case .folderNotEmpty, .otherVault, .rolledBack, .limit, .lastSlot: .refused
+      case .folderNotEmpty, .otherVault, .rolledBack, .limit, .lastSlot, .notNeeded: .refused
       case .badInvitation: .usage
       case .unsupported: .unsupported
       case .wrongPassword, .passwordIsNotEnough, .wrongWords, .replacedWords, .otherWords:
