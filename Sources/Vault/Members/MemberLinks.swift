@@ -12,6 +12,8 @@ struct MemberLinks: Sendable {
   /// What this machine remembers and the folder lacks.
   let lost: [VaultPath: [UInt8]]
   let problems: [Problem]
+  /// The wraps of epochs that are over. Nobody puts them back, or brings them to where they are not.
+  let wrapsThatAreOver: Set<VaultPath>
 
   var history: MemberHistory { trust.history }
   var access: Access { trust.history.access }
@@ -115,9 +117,11 @@ struct LinkReading {
     }
     problems += self.problems(of: known.keys, trust)
     known[rootPath] = rootFile
+    let over = Set(
+      trust.history.wrapFiles(of: trust.epochs.over).map { VaultPath.epochWrap(member, $0) })
     return MemberLinks(
-      member: member, trust: trust, files: known, lost: try lost(found),
-      problems: problems.sorted { $0.path < $1.path })
+      member: member, trust: trust, files: known, lost: try lost(found, without: over),
+      problems: problems.sorted { $0.path < $1.path }, wrapsThatAreOver: over)
   }
 
   private func readRoot(_ path: VaultPath) throws(VaultError) -> [UInt8] {
@@ -164,9 +168,11 @@ struct LinkReading {
     return problems
   }
 
-  private func lost(_ found: Set<VaultPath>) throws(VaultError) -> [VaultPath: [UInt8]] {
+  private func lost(
+    _ found: Set<VaultPath>, without over: Set<VaultPath>
+  ) throws(VaultError) -> [VaultPath: [UInt8]] {
     var lost: [VaultPath: [UInt8]] = [:]
-    for (path, bytes) in memory.files {
+    for (path, bytes) in memory.files where !over.contains(path) {
       if case .link = path {
         if !found.contains(path) { lost[path] = bytes }
       } else {

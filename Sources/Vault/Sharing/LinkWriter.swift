@@ -111,6 +111,17 @@ struct LinkWriter {
     return Wrap(epoch: epoch, person: other.id, generation: generation, file: name)
   }
 
+  /// Wraps the key of an epoch once more for somebody who has a wrap of it whose file is lost; nil if it is not to be had.
+  func wrapAnew(_ epoch: StatementID, for other: Person) throws(VaultError) -> Wrap? {
+    let opening = try context.opening(of: links.member)
+    let identities = context.keys.identities
+    let mine = links.history.wraps(for: context.person).last {
+      $0.epoch == epoch && identities[$0.wrap.generation] != nil
+    }
+    guard let mine, other.generation != nil else { return nil }
+    return try wrap(opening.unwrap(mine, identities), of: epoch, for: other)
+  }
+
   /// Wraps the keys that this person has of epochs for somebody who has no wrap of them; at most so many, the ones in use
   /// first.
   func wraps(

@@ -1,3 +1,4 @@
+import BlobStore
 import VaultCrypto
 import VaultModel
 import VaultTrust
@@ -86,14 +87,18 @@ extension Vault {
     let writer = try LinkWriter(links, context)
     try writer.write(
       [.give(taker, role, until: until ?? 0)],
-      wraps: writer.wraps(of: links.trust.epochs.ranking, for: other))
+      wraps: writer.wraps(
+        of: links.trust.epochs.ranking.filter {
+          !links.trust.epochs.over.contains($0) || member.hasLateHeads
+        }, for: other))
     try member.reloadLinks()
     try member.commitNothing()
     audit.note(.share, member: member.id, detail: "\(role) \(taker.shortHex)")
   }
 
   /// Gives the key of the epoch in use to those who have access, and were not given it: whoever began it did not know of
-  /// them, or their words have joined two closings since.
+  /// them, or their words have joined two closings since. Or it was over, and their wraps of it are gone: a later epoch has
+  /// fallen, and machines that had its key put their own person's wraps back, but not everyone has such a machine.
   ///
   /// - Returns: Whose it is.
   func wrapForUnwrapped(in member: Member) throws(VaultError) -> [PersonID] {
@@ -107,12 +112,36 @@ extension Vault {
       wraps += try writer.wraps(of: [epoch], for: other)
       given.append(person)
     }
+    for person in try peopleWithoutFile(of: epoch, links) {
+      guard let other = context.people[person],
+        let wrap = try writer.wrapAnew(epoch, for: other)
+      else { continue }
+      wraps.append(wrap)
+      given.append(person)
+    }
     guard !wraps.isEmpty else { return [] }
     try writer.write(wraps: wraps)
     try member.reloadLinks()
     try member.commitNothing()
     for person in given { audit.note(.share, member: member.id, detail: "key \(person.shortHex)") }
     return given
+  }
+}
+
+extension Vault {
+  /// Who was given the key of an epoch that may have been over, in wraps none of which is here.
+  private func peopleWithoutFile(
+    of epoch: StatementID, _ links: MemberLinks
+  ) throws(VaultError) -> [PersonID] {
+    guard links.history.hasEpoch(after: epoch) else { return [] }
+    let folder = BlobPath("members/\(links.member.hex)/wraps")
+    let here = Set(
+      try storing { () throws(BlobStoreError) in try context.store.list(folder) }.map(\.name))
+    let named = (links.trust.epochs.wraps[epoch] ?? []).filter {
+      $0.person != person && links.access.includes($0.person)
+    }
+    let found = Set(named.filter { here.contains($0.file.hex) }.map(\.person))
+    return Set(named.map(\.person)).subtracting(found).sorted()
   }
 }
 

@@ -164,6 +164,32 @@ package struct SignedTree: Sendable {
     return links
   }
 
+  /// Those of the wraps that are of epochs which are over, and stay where they are: nobody brings one to where it is not.
+  /// But a machine that has not opened the member takes what there is, as a head may still be of such an epoch.
+  package func wrapsThatStay(
+    among paths: Set<VaultPath>, here: Set<VaultPath>
+  ) throws(VaultError) -> Set<VaultPath> {
+    var found: Set<VaultPath> = []
+    for path in paths {
+      guard case .epochWrap(let member, _) = path else { continue }
+      do throws(VaultError) {
+        guard try links(of: member).wrapsThatAreOver.contains(path) else { continue }
+      } catch {
+        switch error {
+        // A member whose root does not hold has no links that count.
+        case .damaged, .missing, .signedByRemovedDevice: continue
+        default: throw error
+        }
+      }
+      if !here.contains(path) {
+        let memory = try state?.loadLinkMemory(of: member)
+        if memory?.files.isEmpty ?? true { continue }
+      }
+      found.insert(path)
+    }
+    return found
+  }
+
   /// A link of someone who has no place among the owners, and gives nothing up, is nothing that is carried.
   private func requirePlace(
     of id: StatementID, in member: MemberID, _ bytes: [UInt8]

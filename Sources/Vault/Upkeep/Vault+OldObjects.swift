@@ -17,6 +17,7 @@ extension Vault {
     guard !isReadOnly else { return }
     for member in members where member.register.links.trust.epochs.ranking.count > 1 {
       try removeOldObjects(of: member, whileSyncing: remote)
+      try member.removeOldWraps()
     }
   }
 
@@ -61,6 +62,42 @@ extension Vault {
     guard lock.isHeld else { return }
     try withoutSyncs(of: remotes.dropFirst(), body)
     withExtendedLifetime(lock) {}
+  }
+}
+
+extension Member {
+  /// The wraps that nobody needs any more: those of epochs that are over, and of which no head is that counts. Empty while
+  /// a late head has to be taken over, or something is on its way.
+  package var unneededWraps: Set<VaultPath> {
+    guard damageReason == nil, !hasLateHeads, register.links.trust.epochs.current == epoch else {
+      return []
+    }
+    return register.links.wrapsThatAreOver
+  }
+
+  /// Removes them here once no objects of those epochs are left; remotes follow with the next sync. Machines that have
+  /// opened one keep it in their state.
+  fileprivate func removeOldWraps() throws(VaultError) {
+    guard lastLookForOldObjects.withLock({ $0 == lookForOldObjects }) else { return }
+    let unneeded = unneededWraps
+    if unneeded.isEmpty { return }
+    let folder = BlobPath("members/\(id.hex)/wraps")
+    let listed = try storing { () throws(BlobStoreError) in try context.store.list(folder) }
+    let here = listed.filter { entry in
+      VaultPath(parsing: folder.appending(entry.name).string).map(unneeded.contains) ?? false
+    }
+    if here.isEmpty { return }
+    try heads.withLock { (heads) throws(VaultError) in
+      try context.state.withCommitLock { () throws(VaultError) in
+        guard try catchUp(&heads).isEmpty, !hasLateHeads,
+          try headFiles().allSatisfy({ heads.seen[$0.device] != nil })
+        else { return }
+        for entry in here {
+          let path = folder.appending(entry.name)
+          try storing { () throws(BlobStoreError) in try context.store.remove(path) }
+        }
+      }
+    }
   }
 }
 

@@ -17,6 +17,7 @@ struct RemovalThere {
   /// it. One that is interrupted is gone on with.
   func run() throws(SyncError) {
     guard let name = session.name, !session.options.isDryRun else { return }
+    try removeWraps()
     let list = RemoteRemovals(of: member.id, on: name, state: session.home.state)
     let names = try keeping(try list.load())
     // What was put or came again since is named by something.
@@ -34,6 +35,17 @@ struct RemovalThere {
         try asking(try session.remote.remove(path))
       }
       try forget(batch, list)
+    }
+  }
+
+  /// Wraps that nobody needs, and that went from here before this sync.
+  private func removeWraps() throws(SyncError) {
+    let gone = member.unneededWraps.filter {
+      exchange.look.files[$0] != nil && !exchange.local.files.contains($0)
+    }
+    guard !gone.isEmpty, isWholeThere, try areHeadsAsSeen() else { return }
+    try session.forEach(gone.sorted { $0.string < $1.string }) { (path) throws(SyncError) in
+      try asking { () throws(BlobStoreError) in try session.remote.remove(BlobPath(path.string)) }
     }
   }
 

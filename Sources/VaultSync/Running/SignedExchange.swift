@@ -28,6 +28,8 @@ struct JudgedFiles: Sendable {
   var former: Set<VaultPath> = []
   /// Files of the remote that were not read, since there are too many that are news: nothing is said of them, nor done.
   var unread: Set<VaultPath> = []
+  /// Wraps of epochs that are over, which one side lacks and does not get.
+  var staying: Set<VaultPath> = []
   /// What was read of the remote on the way.
   var bytes: [VaultPath: [UInt8]] = [:]
   /// Of these, what those say that hold.
@@ -145,7 +147,11 @@ final class SignedExchange: Sendable {
   }
 
   func plan(statement path: VaultPath) -> StatementPlan {
-    if judged.brokenHere.contains(path) || judged.unread.contains(path) { return .leave }
+    if judged.brokenHere.contains(path) || judged.unread.contains(path)
+      || judged.staying.contains(path)
+    {
+      return .leave
+    }
     if broken.contains(path) {
       return here[path] != nil && session.options.repairsRemote ? .put : .leave
     }

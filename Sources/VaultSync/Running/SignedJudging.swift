@@ -18,6 +18,9 @@ struct SignedJudging {
     try judgeFilesHere(&judged)
     let changed = changed(besides: judged)
     try read(changed, &judged)
+    let (here, there) = (sight.local.files, sight.look.files.keys)
+    judged.staying = try keeping(
+      try judged.tree.wrapsThatStay(among: here.symmetricDifference(there), here: here))
     try judgeFilesHereAgain(&judged)
     try judgeFilesThere(changed, &judged)
     let exchange = SignedExchange(session: session, sight: sight, judged: judged, known: known)

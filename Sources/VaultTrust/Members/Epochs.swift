@@ -21,6 +21,9 @@ package struct Epochs: Hashable, Sendable {
   package let wraps: [StatementID: [Wrap]]
   /// For each epoch those who have access and an open generation, and no wrap of it.
   package let unwrapped: [StatementID: [PersonID]]
+  /// The epochs that are over: they come before the one in use, which serves and whose key everyone has who has access. A
+  /// wrap of one is needed only as long as a head that counts is of it.
+  package let over: Set<StatementID>
 
   /// - Parameter open: the generation that keys are wrapped for, of whoever has one.
   init(of member: MemberHistory, open: (PersonID) -> StatementID?) {
@@ -51,6 +54,23 @@ package struct Epochs: Hashable, Sendable {
     self.unwrapped = unwrapped
     ranking = Self.ranking(of: begun, states, pasts, counting: counting, in: graph)
     current = ranking.first.flatMap { states[$0] == .serves ? $0 : nil }
+    over = Self.over(before: current, wraps, in: member, known: &pasts)
+  }
+
+  private static func over(
+    before current: StatementID?, _ wraps: [StatementID: [Wrap]], in member: MemberHistory,
+    known pasts: inout [LinkSet?]
+  ) -> Set<StatementID> {
+    let graph = member.graph
+    guard let current, let number = graph.number(of: current) else { return [] }
+    // Whoever has no key of it goes on with that of one before.
+    let wrapped = Set((wraps[current] ?? []).map(\.person))
+    guard wrapped.isSuperset(of: member.access.entitlements.keys) else { return [] }
+    let past = graph.past(of: number, known: &pasts)
+    return Set(
+      graph.ids.indices.filter {
+        past.contains($0) && graph.links[$0].epoch != nil && member.verdicts[$0] == .counts
+      }.map { graph.ids[$0] })
   }
 
   private static func state(

@@ -107,6 +107,31 @@ extension MemberHistory {
     return found
   }
 
+  /// The files that links which count name as wraps of these epochs, and no link names as anything else. What does not
+  /// count says of no file that it may go.
+  package func wrapFiles(of epochs: Set<StatementID>) -> Set<FileHash> {
+    if epochs.isEmpty { return [] }
+    var files: Set<FileHash> = []
+    var others: Set<FileHash> = []
+    for number in graph.ids.indices {
+      for wrap in graph.links[number].wraps {
+        if !epochs.contains(wrap.epoch ?? graph.ids[number]) {
+          others.insert(wrap.file)
+        } else if verdicts[number] == .counts {
+          files.insert(wrap.file)
+        }
+      }
+    }
+    return files.subtracting(others)
+  }
+
+  /// Whether a link, counting or not, begins an epoch after this one: so this one may have been over, and its wraps gone.
+  package func hasEpoch(after epoch: StatementID) -> Bool {
+    guard let number = graph.number(of: epoch) else { return false }
+    let later = graph.future(of: number)
+    return graph.ids.indices.contains { later.contains($0) && graph.links[$0].epoch != nil }
+  }
+
   /// The links that count, and what these follow.
   package var counting: Set<StatementID> { past { $0 == .counts } }
 
