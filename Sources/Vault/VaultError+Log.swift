@@ -18,6 +18,7 @@ extension VaultError: LoggedError {
     case .wrongPassword: "wrongPassword"
     case .wrongWords: "wrongWords"
     case .otherWords: "otherWords"
+    case .notNeeded: "notNeeded"
     case .lastSlot: "lastSlot"
     case .passwordIsNotEnough: "passwordIsNotEnough"
     case .damagedSlot: "damagedSlot"

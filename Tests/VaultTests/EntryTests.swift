@@ -54,7 +54,7 @@ import VaultModel
       try change(&entry)
       writer.written[note] = nil
       writer.written[entry.record] = entry
-      _ = try writer.finish(changedByOthers: [])
+      _ = try writer.finish()
       heads = writer.heads
       return entry.revision
     }
@@ -181,7 +181,7 @@ import VaultModel
       var entry = old
       entry.version[adults.ben.vault.device] = writer.counter
       writer.written[note] = entry
-      _ = try writer.finish(changedByOthers: [])
+      _ = try writer.finish()
       heads = writer.heads
     }
     try adults.meet()

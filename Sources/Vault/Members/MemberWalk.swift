@@ -114,7 +114,7 @@ extension Member {
       let load = pages?.page ?? loadPage
       content = .page(try load(reference.digest))
     case .index: content = .index(try loadIndex(reference.digest))
-    case .chunk, .segment, .announcement: content = .end
+    case .chunk, .segment, .announcement, .authored: content = .end
     }
     do throws(ModelError) { try reference.check(content) } catch {
       throw VaultError(error, path: objects.path(of: reference.digest).string)

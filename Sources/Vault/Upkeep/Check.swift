@@ -158,9 +158,8 @@ private struct MemberCheck {
         reference: ObjectReference(segment, .segment), record: .root, isOnlyInHistory: false)
     }
     for list in member.heads.withLock({ $0.loaded.values.flatMap(\.head.authored) }) {
-      references[list] = ObjectReference(
-        digest: list, kind: .authored, record: .root, item: nil, contentByteCount: nil,
-        isOnlyInHistory: true)
+      references[list] = VisitedObject(
+        reference: ObjectReference(list, .authored), record: .root, isOnlyInHistory: true)
     }
     problems += member.heads.withLock { member.problems(of: $0) }
     for entry in member.allEntries() where entry.hasUnreadableFrontMatter && !entry.isDeleted {
