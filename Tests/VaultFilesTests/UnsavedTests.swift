@@ -92,6 +92,58 @@ import struct SystemPackage.FilePath
     #expect(told.counts == [1, 0])
   }
 
+  /// As pages of a mapping, which come when the descriptor was closed: nobody is there who could be told.
+  @Test func whatComesAfterTheLastFlushIsKeptUntilItCanBeSaved() throws {
+    let mounted = try MountedVault { $0.commitDelay = .seconds(3600) }
+    let tree = mounted.tree
+    try tree.mkdir("Emma")
+    try tree.write("Emma/scan", "before")
+    try tree.commitNow()
+    let staging = mounted.folder.appending("staging")
+    let handle = try tree.open("Emma/scan")
+    try handle.put(large, at: 0)
+    try handle.flush()
+    try handle.put([UInt8](repeating: 4, count: 200_000), at: 0)
+    #expect(system("mv '\(staging)' '\(staging) away' && touch '\(staging)'") == 0)
+    handle.release()
+    let scan = Unsaved.Extent.file(.root, try tree.name("scan"))
+    #expect(tree.unsaved.map(\.extent) == [scan])
+    // Who reads meanwhile changes nothing of that, and may be told too.
+    let reader = try tree.open("Emma/scan", .read)
+    #expect(try reader.get(at: 0, count: 200_000) == [UInt8](repeating: 4, count: 200_000))
+    #expect(throws: FileError.self) { try reader.flush() }
+    reader.release()
+    #expect(throws: FileError.self) { try tree.commitNow() }
+    #expect(tree.unsaved.map(\.extent) == [scan])
+    try mounted.vault.audit.flush()
+    let events = try mounted.vault.audit.read().events.map(\.event)
+    #expect(events.filter { $0.action == "unsaved" }.map(\.name) == [try tree.name("scan")])
+    #expect(system("rm '\(staging)' && mv '\(staging) away' '\(staging)'") == 0)
+    #expect(throws: Never.self) { try tree.commitNow() }
+    #expect(tree.unsaved.isEmpty)
+    try mounted.remount()
+    #expect(try mounted.tree.read("Emma/scan") == [UInt8](repeating: 4, count: 200_000))
+  }
+
+  /// Whoever was told that it cannot be saved goes on from what was saved last, as after a failed close.
+  @Test func whatAWriterWasToldOfIsNotKept() throws {
+    let mounted = try MountedVault { $0.commitDelay = .seconds(3600) }
+    let tree = mounted.tree
+    try tree.mkdir("Emma")
+    try tree.write("Emma/scan", "before")
+    try tree.commitNow()
+    let staging = mounted.folder.appending("staging")
+    let handle = try tree.open("Emma/scan")
+    try handle.put(large, at: 0)
+    #expect(system("mv '\(staging)' '\(staging) away' && touch '\(staging)'") == 0)
+    #expect(throws: FileError.self) { try handle.flush() }
+    handle.release()
+    #expect(tree.unsaved.isEmpty)
+    #expect(system("rm '\(staging)' && mv '\(staging) away' '\(staging)'") == 0)
+    #expect(try tree.text("Emma/scan") == "before")
+    try tree.commitNow()
+  }
+
   /// The person may not write the member any more: nothing of it can be saved.
   @Test func aMemberThatCannotBeSavedSaysSoToWhoeverMakesOrWritesSomething() throws {
     let mounted = try MountedVault { $0.commitDelay = .seconds(3600) }

@@ -44,6 +44,7 @@ extension FileTree {
     let (before, all) = withTree { tree in
       let view = tree[member.view]
       let before = view.unsaved
+      let failures = failures.merging(view.unsealedAndClosed) { failure, _ in failure }
       view.unsaved = failures.map { extent, error in
         before.first { $0.extent == extent && $0.error == error }
           ?? Unsaved(member: view.member.id, extent: extent, error: error, since: now)
@@ -59,5 +60,23 @@ extension FileTree {
         detail: unsaved.error.cause)
     }
     unsavedHandler.withLock { $0 }?(all)
+  }
+
+  /// Notes what was written and could not be sealed when nobody had the file open any more.
+  func noteUnsealed(in member: ShownMember) {
+    let known = withTree { tree in tree[member.view].unsaved.map { ($0.extent, $0.error) } }
+    note(Dictionary(known) { first, _ in first }, of: member)
+  }
+}
+
+extension MemberView {
+  /// What of it could not be sealed, and nobody has open.
+  fileprivate var unsealedAndClosed: [Unsaved.Extent: FileError] {
+    var failures: [Unsaved.Extent: FileError] = [:]
+    for file in unsealed.values where file.openCount == 0 {
+      guard let error = file.pendingError, let link = file.links.first else { continue }
+      failures[.file(link.record, link.name)] = error
+    }
+    return failures
   }
 }

@@ -43,6 +43,8 @@ final class FileNode: Node {
   var draft: Draft?
   /// When the draft was first and last changed since it was last sealed, in monotonic time.
   var draftChanges: (first: ContinuousClock.Instant, last: ContinuousClock.Instant)?
+  /// Whether whoever wrote was told that what changed since could not be sealed.
+  var isToldUnsealed = false
   /// Whether a cache above the tree may hold some of the content; there since it was first opened.
   var cacheMark: CacheMark?
   /// A failure that nobody was told of yet.

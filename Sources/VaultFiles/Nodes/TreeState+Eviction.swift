@@ -15,6 +15,7 @@ extension TreeState {
     if file.links.isEmpty {
       // Nothing leads to it any more.
       file.draft = nil
+      file.view.unsealed[file.file] = nil
       return remove(file)
     }
     // The objects of what is not committed are held by the node.

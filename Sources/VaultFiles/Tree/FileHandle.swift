@@ -97,13 +97,21 @@ package final class FileHandle: Sendable {
   ///
   /// - Throws: what sealing throws, and failures of a commit that took this file since the last call.
   package func flush() throws(FileError) {
-    try tree.publish(file, draft)
+    try publish()
     try throwPendingError()
+  }
+
+  private func publish() throws(FileError) {
+    do throws(FileError) { try tree.publish(file, draft) } catch {
+      // A reader may hear of it too, and wrote nothing.
+      if flags.contains(.write) { tree.withTree { $0[file].isToldUnsealed = true } }
+      throw error
+    }
   }
 
   /// Returns when the file's content and attributes are on disk.
   package func sync() throws(FileError) {
-    try tree.publish(file, draft)
+    try publish()
     let isClean = tree.withTree { tree in
       let file = tree[file]
       return file.links.allSatisfy { !file.view.isPending($0.record) }
@@ -128,7 +136,7 @@ package final class FileHandle: Sendable {
 
   /// The handle is no longer used. Seals what `flush` was not called for.
   package func release() {
-    if !isReleased.exchange(true, ordering: .relaxed) { tree.detach(file, draft) }
+    if !isReleased.exchange(true, ordering: .relaxed) { tree.detach(file, draft, of: member) }
   }
 
   // MARK: Caches above the tree
@@ -260,6 +268,7 @@ extension FileNode {
 extension TreeState {
   /// The file's draft has something that is not sealed.
   fileprivate func noteUnsealed(_ file: FileNode) {
+    file.isToldUnsealed = false
     let now = ContinuousClock.now
     if file.draftChanges == nil {
       file.draftChanges = (now, now)

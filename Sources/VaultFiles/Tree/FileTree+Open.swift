@@ -95,25 +95,26 @@ extension FileTree {
   }
 
   /// The last handle of a file may be gone.
-  func detach(_ file: TreeReference<FileNode>, _ draft: Draft) {
+  func detach(_ file: TreeReference<FileNode>, _ draft: Draft, of member: ShownMember) {
     let isLast = withTree { $0[file].openCount == 1 }
+    var isKept = false
     if isLast {
       do throws(FileError) {
         try publish(file, draft)
       } catch {
-        // Whoever wrote was told by write or flush. What was sealed last stays.
-        let member = withTree { tree in
-          tree[file].revert()
-          return tree[file].view.member.id
+        let (kept, member) = withTree { tree in
+          (tree[file].keepOrRevert(after: error), tree[file].view.member.id)
         }
+        isKept = kept
         log.failed(.seal, error, of: LogIdentity(member))
       }
     }
+    let keepsDraft = isKept
     draft.content.withLock { _ in
       withTree { tree in
         let file = tree[file]
         file.openCount -= 1
-        guard file.openCount == 0 else { return }
+        guard file.openCount == 0, !keepsDraft else { return }
         // A file without a name has its content nowhere else, and who still refers to it may open it again.
         if !file.links.isEmpty {
           budget.remove(draft)
@@ -123,6 +124,7 @@ extension FileTree {
         tree.collapse(file)
       }
     }
+    if isKept { noteUnsealed(in: member) }
   }
 
   // MARK: Sealing
@@ -145,6 +147,11 @@ extension FileTree {
         file.isPublished = true
         if wasModified { file.take(sealed) }
         file.noteSealed()
+        // It was kept for what could not be sealed.
+        if file.openCount == 0 {
+          file.draft = nil
+          file.pendingError = nil
+        }
         tree.noteChange(of: file)
       }
       budget.remove(draft)
@@ -221,13 +228,22 @@ extension FileNode {
   /// Its draft has nothing that is not sealed.
   fileprivate func noteSealed() {
     draftChanges = nil
+    isToldUnsealed = false
     view.unsealed[file] = nil
   }
 
-  /// What could not be sealed is not shown any more.
-  fileprivate func revert() {
-    size = contentSize
-    isPublished = true
+  /// What could not be sealed when the last handle went stays, and is tried again, if nobody was told: such as pages of a
+  /// mapping, which come when the descriptor is closed. Else it is not shown any more, but what was sealed last.
+  ///
+  /// - Returns: Whether it stays.
+  fileprivate func keepOrRevert(after error: FileError) -> Bool {
+    guard draftChanges != nil, !isToldUnsealed, !links.isEmpty else {
+      size = contentSize
+      isPublished = true
+      return false
+    }
+    pendingError = error
+    return true
   }
 }
 
