@@ -10,9 +10,15 @@ import VaultModel
 @Suite struct AnnouncedObjectsTests {
   private static let scan = [UInt8]((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
 
+  /// What the other device has of the announcement when it needs the scan again.
+  enum Announcement: CaseIterable {
+    case whole, missing, cut
+  }
+
   /// The other device has seen the announcement and attaches the same scan again, while the deletion is still under way to
   /// its folder: a copier that carries it deletes the file only if it is the one that was deleted elsewhere.
-  @Test func whatIsNeededAgainIsAnotherFile() throws {
+  @Test(arguments: Announcement.allCases)
+  func whatIsNeededAgainIsAnotherFile(announcement: Announcement) throws {
     let devices = try ApartDevices { tree in
       try tree.mkdir("Emma")
       try tree.write("Emma/scan.pdf", Self.scan)
@@ -24,6 +30,8 @@ import VaultModel
     let report = try devices.here.vault.collect(keepDays: 0, isDryRun: false)
     #expect(report.waitingMembers == ["Emma"])
     try devices.meet()
+
+    try change(announcement, in: devices.vaultThere)
 
     let before = try files(of: devices.vaultThere)
     try devices.there.write("Emma/again.pdf", Self.scan)
@@ -42,6 +50,18 @@ import VaultModel
     #expect(try devices.there.read("Emma/again.pdf") == Self.scan)
     try devices.meet()
     #expect(try devices.here.tree.read("Emma/again.pdf") == Self.scan)
+  }
+
+  /// A program that copies files has not brought the announcement yet, or only a part of it.
+  private func change(_ announcement: Announcement, in vault: Vault) throws {
+    let member = try #require(vault.members.first)
+    let digest = try #require(member.openedHeads.compactMap(\.head.announcement).first)
+    let path = try #require(vault.folder).appending(member.objects.vaultPath(of: digest).string)
+    switch announcement {
+    case .whole: break
+    case .missing: #expect(unlink(path.string) == 0)
+    case .cut: #expect(truncate(path.string, 100) == 0)
+    }
   }
 
   /// The names of the scan's chunks.

@@ -90,7 +90,7 @@ extension CommitWriter {
   private func announcedNames() throws(VaultError) -> Set<ObjectName> {
     var names: Set<ObjectName> = []
     for case let announcement? in heads.loaded.values.map(\.head.announcement) {
-      names.formUnion(try member.announced(announcement))
+      names.formUnion(try member.objects.announcedNames(announcement))
     }
     return names
   }

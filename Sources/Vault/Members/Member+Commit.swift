@@ -47,7 +47,7 @@ extension Member {
         let changed = catchesUp ? try catchUpOrPart(&heads) : []
         // An epoch that has just come may have changed that.
         try requireWritable()
-        objects.noteAnnounced(heads.announcements(besides: context.device.id))
+        try objects.noteAnnounced(heads.announcements(besides: context.device.id))
         var writer = CommitWriter(member: self, heads: heads)
         // What is known by now stays known, also where the head that says so cannot be written.
         defer { heads.learned.formUnion(writer.unwritten) }

@@ -173,14 +173,14 @@ extension ObjectStore {
   /// `settle` or `restage`.
   ///
   /// What is staged, or stands, under the keys of another epoch than the one in use is sealed anew. What another device
-  /// means to remove is written anew, though it is there: a program that copies files and deletions
+  /// means to remove, or may mean to, is written anew, though it is there: a program that copies files and deletions
   /// tells by the file itself whether it is still the one that was deleted elsewhere.
   ///
   /// - Throws: `missing` if it is neither staged nor in its place; `damaged`; `noSpace`, `io`.
   func publish(_ digest: ContentDigest) throws(VaultError) {
     let place = ObjectPlace(of: digest, keys.current)
     try bring(digest, to: place)
-    if announced.withLock({ $0.names.contains(place.name) }) { try renew(path(of: place.name)) }
+    if announced.withLock({ $0.mayName(place.name) }) { try renew(path(of: place.name)) }
   }
 
   private func bring(_ digest: ContentDigest, to place: ObjectPlace) throws(VaultError) {
@@ -285,18 +285,32 @@ extension ObjectStore {
   /// Takes note of what other devices mean to remove; `announcements` are the objects that say it.
   ///
   /// One that cannot be read yet is read when it is here: a program that copies files brings the head before it.
-  func noteAnnounced(_ announcements: Set<ContentDigest>) {
-    announced.withLock { announced in
-      guard announcements != announced.read else { return }
-      announced = AnnouncedObjects()
-      for digest in announcements {
-        // Nor is anything kept or removed for one that is damaged: the check says so.
-        guard let bytes = try? content(digest, kind: .announcement),
-          let announcement = try? Announcement(decoding: bytes)
-        else { continue }
-        announced.read.insert(digest)
-        announced.names.formUnion(announcement.names)
+  ///
+  /// - Throws: `io` and the like, but nothing for one that is missing or damaged.
+  func noteAnnounced(_ announcements: Set<ContentDigest>) throws(VaultError) {
+    try announced.withLock { (announced) throws(VaultError) in
+      announced.read = announced.read.filter { announcements.contains($0.key) }
+      announced.unread = []
+      for digest in announcements where announced.read[digest] == nil {
+        do throws(VaultError) {
+          announced.read[digest] = try announcedNames(digest)
+        } catch {
+          switch error {
+          case .missing, .damaged: announced.unread.insert(digest)
+          default: throw error
+          }
+        }
       }
+    }
+  }
+
+  /// What an announcement names.
+  ///
+  /// - Throws: `missing`, `damaged`.
+  func announcedNames(_ announcement: ContentDigest) throws(VaultError) -> Set<ObjectName> {
+    let bytes = try content(announcement, kind: .announcement)
+    do { return Set(try Announcement(decoding: bytes).names) } catch {
+      throw VaultError(error, path: path(of: announcement).string)
     }
   }
 }

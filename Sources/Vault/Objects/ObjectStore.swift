@@ -40,7 +40,12 @@ package final class ObjectStore: Sendable {
 
 /// What other devices have announced that they will remove.
 struct AnnouncedObjects {
-  /// The announcements that were read.
-  var read: Set<ContentDigest> = []
-  var names: Set<ObjectName> = []
+  /// What each announcement names that was read.
+  var read: [ContentDigest: Set<ObjectName>] = [:]
+  /// Those that are not here yet, or damaged: any object may be among what they name.
+  var unread: Set<ContentDigest> = []
+
+  func mayName(_ object: ObjectName) -> Bool {
+    !unread.isEmpty || read.values.contains { $0.contains(object) }
+  }
 }

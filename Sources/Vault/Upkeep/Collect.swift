@@ -204,7 +204,7 @@ private struct MemberCollection {
     guard let announcement,
       otherHeads.allSatisfy({ $0.head.covers(own, upTo: announcement.counter) })
     else { return nil }
-    let announced = try member.announced(announcement.digest)
+    let announced = try member.objects.announcedNames(announcement.digest)
     return withoutWhatStays(unused.filter(announced.contains))
   }
 
@@ -246,16 +246,6 @@ extension ObjectStore {
 }
 
 extension Member {
-  /// What a device means to remove.
-  ///
-  /// - Throws: `missing`, `damaged`.
-  func announced(_ announcement: ContentDigest) throws(VaultError) -> Set<ObjectName> {
-    let bytes = try objects.content(announcement, kind: .announcement)
-    do { return Set(try Announcement(decoding: bytes).names) } catch {
-      throw VaultError(error, path: objects.path(of: announcement).string)
-    }
-  }
-
   /// Removes the objects that are still named by nothing when the commit lock is held, and remembers to remove them
   /// from every remote that this machine knows.
   fileprivate func removeUnused(_ names: [ObjectName]) throws(VaultError) {

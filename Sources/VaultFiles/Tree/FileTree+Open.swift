@@ -102,11 +102,8 @@ extension FileTree {
       do throws(FileError) {
         try publish(file, draft)
       } catch {
-        let (kept, member) = withTree { tree in
-          (tree[file].keepOrRevert(after: error), tree[file].view.member.id)
-        }
-        isKept = kept
-        log.failed(.seal, error, of: LogIdentity(member))
+        isKept = withTree { $0[file].keepOrRevert(after: error) }
+        log.failed(.seal, error, of: LogIdentity(member.member.id))
       }
     }
     let keepsDraft = isKept
