@@ -2,6 +2,13 @@ import Log
 import Vault
 import VaultModel
 
+/// Where a look at what others have written may fail.
+struct LookTrouble: Hashable, Sendable {
+  /// Nil for the list of members.
+  let member: MemberID?
+  let action: AuditAction
+}
+
 extension FileTree {
   /// Catches up with what other processes and devices have committed. What is pending here stays on top.
   package func refresh() {
@@ -10,9 +17,10 @@ extension FileTree {
       _ = try vault.refreshMembers()
       adoptMembers()
       log.succeeded(.refresh)
+      tell(nil, of: .damage)
     } catch {
       log.failed(.refresh, error)
-      vault.audit.note(.damage, detail: "members")
+      tell("members", of: .damage)
     }
     for shown in members {
       let member = shown.member
@@ -29,11 +37,12 @@ extension FileTree {
         }
         log.succeeded(.refresh, of: LogIdentity(member.id))
         if isWhole { log.succeeded(.reading, of: LogIdentity(member.id)) }
+        tell(nil, of: .damage, in: member.id)
       } catch {
         // Of a member that is only shown for what was not saved nothing more is expected.
         if !withTree({ $0[shown.view].hasEnded }) {
           log.failed(.refresh, error, of: LogIdentity(member.id))
-          vault.audit.note(.damage, member: member.id, detail: "heads")
+          tell("heads", of: .damage, in: member.id)
         }
       }
     }
@@ -42,14 +51,31 @@ extension FileTree {
   /// Joins what devices wrote without knowing of each other. Where that fails, as on a full disk, one of the versions
   /// shows, as in a mount that begins now; it is tried again at the next look.
   private func joinConcurrent(of member: Member) {
-    guard !isReadOnly, member.isToBeJoined else { return }
+    guard !isReadOnly, member.isToBeJoined else {
+      return tell(nil, of: .unsaved, in: member.id)
+    }
     do throws(VaultError) {
       _ = try member.joinConcurrent()
       log.succeeded(.join, of: LogIdentity(member.id))
+      tell(nil, of: .unsaved, in: member.id)
     } catch {
       log.failed(.join, error, of: LogIdentity(member.id))
-      vault.audit.note(.unsaved, member: member.id, detail: FileError(error).cause)
+      tell(FileError(error).cause, of: .unsaved, in: member.id)
     }
+  }
+
+  /// Notes in the audit log what a look at what others have written could not do, once for as long as it is so.
+  ///
+  /// - Parameters:
+  ///   - trouble: Nil when all is well.
+  ///   - member: The one concerned; nil for the list of members.
+  private func tell(_ trouble: String?, of action: AuditAction, in member: MemberID? = nil) {
+    let isNew = lookTrouble.withLock { known in
+      let place = LookTrouble(member: member, action: action)
+      defer { known[place] = trouble }
+      return trouble != nil && known[place] != trouble
+    }
+    if isNew { vault.audit.note(action, member: member, detail: trouble ?? "") }
   }
 
   private func adoptMembers() {

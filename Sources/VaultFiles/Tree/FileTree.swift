@@ -32,6 +32,8 @@ package final class FileTree: Sendable {
   let thinner = Committer()
   let invalidationHandler = Guarded<(@Sendable (Invalidation) -> Void)?>(nil)
   let unsavedHandler = Guarded<(@Sendable ([Unsaved]) -> Void)?>(nil)
+  /// What looks at what others have written could not do, and the log says already.
+  let lookTrouble = Guarded<[LookTrouble: String]>([:])
 
   /// A tree over an open vault, which the tree does not close.
   package init(vault: Vault, options: FileTreeOptions) {
