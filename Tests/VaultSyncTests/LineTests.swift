@@ -332,6 +332,11 @@ import VaultModel
     // Without being opened anew.
     try family[0].write("Later", "later")
     #expect(family[0].vault.device != copy.vault.device)
+    // It may have been a mount in the background, which has nobody to tell: whoever opens the vault next is told, once.
+    for isTold in [true, false] {
+      try family[0].reopen()
+      #expect(family[0].vault.problems.contains { $0.kind == .parted } == isTold)
+    }
     try expectAll(
       ["original", "copy", "later", "before"].filter { $0 != "before" }, on: [family[0]])
   }

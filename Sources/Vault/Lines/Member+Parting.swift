@@ -124,13 +124,20 @@ extension Vault {
       guard try member.isToPart() else { continue }
       _ = try member.joinConcurrent()
     }
-    guard let name = context.parted else { return }
+    // Another process may have done it, such as a mount in the background.
+    let isUntold = try context.state.isPartedUntold()
+    guard isUntold || context.parted != nil else { return }
     note(
       Problem(
         .parted, .note, path: VaultPath.device(person, device).string,
-        reason: "This machine was put back to an earlier state, or copied. It goes on as \(name); "
-          + "“kinvault device list” shows both, and what either has written is kept."))
+        reason: "This machine was put back to an earlier state, or copied. It goes on as "
+          + "\(name(of: device)); “kinvault device list” shows both, and what either has written is kept."
+      ))
+    try partingIsTold()
   }
+
+  /// Whoever opens the vault next is not told any more that this machine has become a device of its own.
+  package func partingIsTold() throws(VaultError) { try context.state.forgetPartedUntold() }
 }
 
 extension Member {

@@ -105,6 +105,32 @@ extension StateFolder {
     }
   }
 
+  // MARK: What is to be told
+
+  private static let untoldPath: BlobPath = "parted"
+
+  /// This machine has become another device, which nobody at it has been told.
+  func notePartedUntold() throws(VaultError) {
+    try storing { () throws(BlobStoreError) in
+      try store.replace(Self.untoldPath, [], durably: false)
+    }
+  }
+
+  /// Whether that is still to be told.
+  func isPartedUntold() throws(VaultError) -> Bool {
+    try readIfThere(Self.untoldPath, limit: 1) != nil
+  }
+
+  func forgetPartedUntold() throws(VaultError) {
+    do throws(BlobStoreError) { try store.remove(Self.untoldPath) } catch {
+      switch error {
+      // Who cannot write there is told again.
+      case .notFound, .readOnly, .permission, .noSpace: break
+      default: throw VaultError(error)
+      }
+    }
+  }
+
   // MARK: The newest own head
 
   private static func keptHeadPath(of member: MemberID) -> BlobPath {

@@ -59,6 +59,8 @@ extension VaultContext {
     file.deviceKeys = next.keys
     try state.storeDevice(file)
     try NextDevice.remove(state: state)
+    // Before anybody can tell it, and a mount in the background has nobody to tell.
+    try state.notePartedUntold()
     try goOn(as: new)
     noteParting(name)
   }

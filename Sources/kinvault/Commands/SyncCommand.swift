@@ -103,7 +103,10 @@ struct SyncCommand: ParsableCommand {
       }
     }
     let all = try KnownRemote.find([], vault: vault.id, key: vault.unlocked.key)
-    return .syncing(known, try vault.opened(), order, others: all, seen: seen)
+    let opened = try vault.opened()
+    let outcome = SyncOutcome.syncing(known, opened, order, others: all, seen: seen)
+    if outcome.tellsOfParting { try opened.partingIsTold() }
+    return outcome
   }
 
   private func syncLocked() throws -> [SyncOutcome] {

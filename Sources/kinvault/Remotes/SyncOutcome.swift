@@ -221,6 +221,9 @@ struct SyncOutcome: Encodable {
   /// Something was found that a person should look at.
   var needsAttention: Bool { problems.contains { $0.severity != "note" } }
 
+  /// This machine has become a device of its own.
+  var tellsOfParting: Bool { problems.contains { $0.kind == SyncProblem.Kind.parted.rawValue } }
+
   func print() {
     Terminal.writeLine("\(remote): \(summary)")
     for record in records {
