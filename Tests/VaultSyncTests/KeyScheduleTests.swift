@@ -1,0 +1,157 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultModel
+
+@testable import Vault
+@testable import VaultSync
+
+/// Devices of one person that write, change keys without knowing of each other, collect, are put back and copied, at random.
+/// In the end the words join what was divided, all show the same, and nothing is lost. Keys are random, so that a seed
+/// gives the steps again, and not the names of objects.
+@Suite struct KeyScheduleTests {
+  @Test(arguments: Seeds.first(30)) func nothingIsLostAndAllAgree(seed: UInt64) throws {
+    var schedule = try KeySchedule(seed: seed)
+    do {
+      for _ in 0..<(8 + Int(seed % 10)) { try schedule.step() }
+      try schedule.end()
+    } catch {
+      let trace = schedule.trace.joined(separator: "\n")
+      Issue.record("KINVAULT_SEED=\(seed)\n\(error)\n\(trace)")
+    }
+  }
+}
+
+/// See `KeyScheduleTests`.
+private struct KeySchedule {
+  private var devices: [Family.Device]
+  private let remotes = [MemoryStore(), MemoryStore()]
+  private var random: SplitMix64
+  private let record: RecordID
+  private(set) var trace: [String] = []
+  /// Texts that nobody has replaced knowingly.
+  private var wanted: Set<String> = ["before"]
+  private var textCount = 0
+  private var snapshot: (disk: Family.Seed, number: Int, texts: Set<String>)?
+
+  init(seed: UInt64) throws {
+    random = SplitMix64(seed: seed)
+    devices = try Family(count: 3).devices
+    record = try devices[0].write("Note", "before")
+    for device in devices {
+      try device.knowRemotes(["r0", "r1"])
+    }
+    for _ in 0..<2 {
+      for number in devices.indices { for remote in 0..<2 { try sync(number, remote) } }
+    }
+  }
+
+  mutating func step() throws {
+    let number = Int.random(in: devices.indices, using: &random)
+    let device = devices[number]
+    switch Int.random(in: 0..<20, using: &random) {
+    case 0...3:
+      let text = newText()
+      trace.append("\(number): writes \(text)")
+      try device.write("Record", text)
+    case 4...6:
+      let text = newText()
+      trace.append("\(number): edits to \(text)")
+      _ = try device.emma.joinConcurrent()
+      let path = try device.contents().first { $0.key.contains("[\(record.shortHex)]/record.md") }
+      if let path { wanted.remove(path.value) }
+      try device.edit(record, text)
+    case 7...9:
+      trace.append("\(number): changes keys")
+      trace += try Self.toldOfDivision {
+        try device.vault.beginGeneration(removing: [], words: Family.words.words)
+        try device.vault.beginEpoch(of: device.emma, without: [])
+        try device.vault.removeOldObjects()
+      }
+    case 10:
+      trace.append("\(number): collects")
+      _ = try device.vault.collect(keepDays: 0, isDryRun: false)
+    case 11:
+      trace.append("\(number): snapshot")
+      snapshot = (device.snapshot(), number, try texts(of: number))
+    case 12: try putBack()
+    case 13:
+      guard devices.count < 4 else { return }
+      trace.append("\(number): is copied")
+      devices.append(try device.clone())
+    default: try sync(number, Int.random(in: 0..<2, using: &random))
+    }
+  }
+
+  private mutating func newText() -> String {
+    textCount += 1
+    wanted.insert("text \(textCount)")
+    return "text \(textCount)"
+  }
+
+  private func texts(of number: Int) throws -> Set<String> {
+    Set(try devices[number].contents().values)
+  }
+
+  /// What was written since and nobody else has seen is gone with the disk.
+  private mutating func putBack() throws {
+    guard let snapshot else { return }
+    trace.append("\(snapshot.number): is put back")
+    var known = snapshot.texts
+    for number in devices.indices where number != snapshot.number {
+      known.formUnion(try texts(of: number))
+    }
+    wanted.formIntersection(known)
+    try devices[snapshot.number].putBack(snapshot.disk)
+  }
+
+  private mutating func sync(_ number: Int, _ remote: Int) throws {
+    trace.append("\(number): syncs with \(remote)")
+    var found: [String] = []
+    trace += try Self.toldOfDivision {
+      let report = try devices[number].sync(remotes[remote], as: "r\(remote)") {
+        $0.acceptsMassChange = true
+      }
+      found = report.problems.filter { $0.severity > .note }.map { "  \($0.path): \($0.text)" }
+    }
+    trace += found
+  }
+
+  /// While keys are divided nobody begins an epoch, nor becomes a device; whoever tries is told.
+  private static func toldOfDivision(_ body: () throws -> Void) throws -> [String] {
+    do { try body() } catch {
+      guard "\(error)".contains("keysDivided") else { throw error }
+      return ["  \(error)"]
+    }
+    return []
+  }
+
+  // MARK: The end
+
+  mutating func end() throws {
+    for _ in 0..<3 { try everyoneSyncs() }
+    let isDivided = try devices.contains { try $0.vault.context.ownPerson().generation == nil }
+    if isDivided {
+      trace.append("0: joins the keys")
+      try devices[0].vault.beginGeneration(removing: [], words: Family.words.words)
+    }
+    for _ in 0..<6 { try everyoneSyncs() }
+    var shown: [[String: String]] = []
+    for device in devices {
+      try device.reopen()
+      _ = try device.emma.joinConcurrent()
+      shown.append(try device.contents())
+      try device.expectWhole("\(trace)")
+    }
+    guard shown.allSatisfy({ $0 == shown[0] }) else { throw Difference(shown: shown) }
+    let lost = wanted.subtracting(shown[0].values)
+    guard lost.isEmpty else { throw Loss(texts: lost) }
+  }
+
+  private mutating func everyoneSyncs() throws {
+    for number in devices.indices { for remote in 0..<2 { try sync(number, remote) } }
+  }
+
+  private struct Difference: Error { let shown: [[String: String]] }
+  private struct Loss: Error { let texts: Set<String> }
+}
