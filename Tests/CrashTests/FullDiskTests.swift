@@ -31,6 +31,11 @@ struct FullDiskTests {
       #expect(result.errors.contains("still mounted"), "\(result.errors)")
       #expect(!result.output.contains("Unmounted"), "\(result.output)")
     }
+    // Nothing of the vault can go: it does not send anybody to itself.
+    let collected = try vault.attempt(["collect", "--keep-days", "0", "--yes"])
+    #expect(collected.status == 7)
+    #expect(collected.errors.contains("other files on that disk"), "\(collected.errors)")
+    #expect(!collected.errors.contains("kinvault collect"), "\(collected.errors)")
     let reports = try run(
       "find",
       ["\(disk.root)/state/kinvault", "-path", "*/mounts/*", "-type", "f"]

@@ -61,6 +61,26 @@ import VaultModel
     }
   }
 
+  /// Whoever else writes lends nobody the owner's rights; root does as the owner.
+  @Test func setuidAndSetgidGoWhenSomebodyElseWrites() throws {
+    let tree = try MountedVault().tree
+    try tree.mkdir("Emma")
+    for (uid, mode) in [(UInt32(0), UInt32(0o6777)), (2000, 0o777)] {
+      try tree.write("Emma/program", "x")
+      let inode = try tree.find("Emma/program")
+      _ = try tree.setAttributes(inode, AttributeChange(mode: 0o6777), through: nil)
+      let handle = try tree.open("Emma/program")
+      try handle.put([1], at: 0, by: Caller(uid: uid, gid: uid))
+      handle.release()
+      #expect(try tree.stat("Emma/program").mode & 0o7777 == mode)
+      _ = try tree.setAttributes(inode, AttributeChange(mode: 0o6777), through: nil)
+      let cut = try tree.open("Emma/program")
+      try cut.truncate(to: 0, by: Caller(uid: uid, gid: uid))
+      cut.release()
+      #expect(try tree.stat("Emma/program").mode & 0o7777 == mode)
+    }
+  }
+
   @Test func permissionBitsHoldForTheOwner() throws {
     let mounted = try MountedVault()
     let tree = mounted.tree

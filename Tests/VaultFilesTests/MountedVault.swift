@@ -250,9 +250,9 @@ extension FileTree {
 }
 
 extension FileHandle {
-  func put(_ bytes: [UInt8], at offset: UInt64) throws(FileError) {
+  func put(_ bytes: [UInt8], at offset: UInt64, by caller: Caller? = nil) throws(FileError) {
     let result: Result<Void, FileError> = bytes.withUnsafeBytes { buffer in
-      do throws(FileError) { return .success(try write(at: offset, buffer)) } catch {
+      do throws(FileError) { return .success(try write(at: offset, buffer, by: caller)) } catch {
         return .failure(error)
       }
     }

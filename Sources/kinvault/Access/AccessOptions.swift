@@ -75,7 +75,13 @@ extension AccessOptions {
       let vault = try open(deferred.folder, key: deferred.unlocked.key, use: .reading)
       try makeRoom(vault)
       try vault.close()
-      return try attempt()
+      do { return try attempt() } catch {
+        guard FailureReport(error).status == .noSpace else { throw error }
+        throw CommandError.noRoom(
+          "The disk of the vault is full, and nothing more of the vault may be removed to make room on it. What was "
+            + "saved before is safe, and can be read. Move or delete other files on that disk, and try again."
+        )
+      }
     }
   }
 

@@ -13,6 +13,8 @@ enum CommandError: Error {
   case locked(String)
   /// What was typed in is not right.
   case wrongSecret(String)
+  /// Nothing more can be removed from a disk that is full.
+  case noRoom(String)
   /// Not done, to protect what is there, or because the person said no.
   case refused(String)
   /// Somebody else may do it.
@@ -27,7 +29,8 @@ enum CommandError: Error {
   var message: String {
     switch self {
     case .usage(let text), .notFound(let text), .alreadyExists(let text), .locked(let text),
-      .wrongSecret(let text), .refused(let text), .notPermitted(let text), .unsupported(let text):
+      .wrongSecret(let text), .refused(let text), .notPermitted(let text), .unsupported(let text),
+      .noRoom(let text):
       text
     case .interrupted: "Interrupted."
     case .problemsFound: ""

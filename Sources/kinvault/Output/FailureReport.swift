@@ -90,6 +90,7 @@ extension FailureReport {
       case .refused: .refused
       case .notPermitted: .notPermitted
       case .unsupported: .unsupported
+      case .noRoom: .noSpace
       case .interrupted: .interrupted
       case .problemsFound: .problemsFound
       case .system(_, _, let number): Self.status(ofErrno: number)
