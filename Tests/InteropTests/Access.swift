@@ -116,11 +116,21 @@ struct Access {
     return body
   }
 
+  /// Whether the file of the wrap that a link names for the person is there.
+  func hasWrap(for person: [UInt8], of epoch: [UInt8]) throws -> Bool {
+    guard let wrap = try wrap(for: person, of: epoch) else { return false }
+    return try vault.names(in: "members/\(member)/wraps").contains(wrap.bytes(4).hex)
+  }
+
+  private func wrap(for person: [UInt8], of epoch: [UInt8]) throws -> WireMessage? {
+    try Self.wraps(of: epoch, in: links).last { try $0.bytes(2) == person }
+  }
+
   /// The person's keys of an epoch; nil without a wrap.
   func objects(of person: Person, in epoch: [UInt8]) throws -> ObjectReader? {
-    guard let begun = links.first(where: { $0.id == epoch })?.body else { return nil }
-    let wrap = try Self.wraps(of: epoch, in: links).last { try $0.bytes(2) == person.id }
-    guard let wrap else { return nil }
+    guard let begun = links.first(where: { $0.id == epoch })?.body,
+      let wrap = try wrap(for: person.id, of: epoch)
+    else { return nil }
     let (id, commitment) = (try Array(hex: member), try begun.bytes(7))
     let file = try vault.file("members/\(member)/wraps/\(wrap.bytes(4).hex)")
     try Refused.unless(
