@@ -243,6 +243,28 @@ import VaultTrust
     }
   }
 
+  /// Neither garbage nor a sound link of nobody who has a place, in the folder here, keeps what is written here from others.
+  @Test func aLinkThatDoesNotHoldHereKeepsNothingFromBeingSent() throws {
+    let made = MadeUp(vault: family[0].vault.id, store: usb)
+    let stray = try made.member(of: made.person(), objectCount: 0)
+    let sound = try #require(
+      usb.blobs.first { $0.key.string.hasPrefix("members/\(stray.hex)/links/") })
+    let emma = try emma
+    let name = try #require(sound.key.string.split(separator: "/").last)
+    for (path, bytes) in [
+      (BlobPath(VaultPath.link(emma, .random()).string), [1, 2, 3]),
+      (BlobPath("members/\(emma.hex)/links/\(name)"), sound.value),
+    ] as [(BlobPath, [UInt8])] {
+      try family[0].store.replace(path, bytes, durably: true)
+      let edit = RecordEdit.newRecord("Emma goes on")
+      _ = try family[0].emma.commit([edit])
+      let report = try family[0].sync(usb)
+      #expect(report.problems.contains { $0.path == path.string }, "\(path) is told")
+      _ = try family[1].sync(usb)
+      #expect(try family[1].emma.entry(edit.record) != nil)
+    }
+  }
+
   /// A link that waits here for another one, which only the remote has, and by which its writer is no owner.
   @Test func aLinkThatNoLongerHoldsByWhatTheRemoteShowsEndsNoSync() throws {
     let made = MadeUp(vault: family[0].vault.id, store: usb)
