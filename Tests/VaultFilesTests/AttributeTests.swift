@@ -63,7 +63,8 @@ import VaultModel
 
   /// Whoever else writes lends nobody the owner's rights; root does as the owner.
   @Test func setuidAndSetgidGoWhenSomebodyElseWrites() throws {
-    let tree = try MountedVault().tree
+    let mounted = try MountedVault()
+    let tree = mounted.tree
     try tree.mkdir("Emma")
     for (uid, mode) in [(UInt32(0), UInt32(0o6777)), (2000, 0o777)] {
       try tree.write("Emma/program", "x")
