@@ -102,7 +102,7 @@ struct SyncPipeline {
 
   private func put(_ member: MemberID) throws(SyncError) {
     guard openVault == nil else { return try memberSync(member).push() }
-    guard exchange.isWholeHere(member) else { return }
+    guard exchange.isCarried(member) else { return }
     try SealedCarry(session: session, exchange: exchange, member: member).push(
       exchange.heads(of: member).filter(exchange.isPutWithoutKeys))
   }

@@ -113,7 +113,7 @@ struct MemberSync {
   // MARK: Push
 
   func push() throws(SyncError) {
-    guard exchange.isWholeHere(member), !exchange.look.givenUp.contains(member) else { return }
+    guard exchange.isCarried(member), !exchange.look.givenUp.contains(member) else { return }
     switch access() {
     case .none: return
     case .sealed:

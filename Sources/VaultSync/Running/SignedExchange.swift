@@ -187,7 +187,15 @@ final class SignedExchange: Sendable {
   /// Whether a file is the register of a device that was removed.
   func isRetired(_ path: VaultPath) -> Bool { tree.isRetired(path) }
 
-  /// Whether all signed files of a member that are here hold: what is broken is not carried on.
+  /// Whether a member's root and this device's own head, as they are here, hold: without them nothing of the member is
+  /// carried. Any other file that does not hold is told and stays where it is: whoever can write to the folder could keep
+  /// the member's news from everybody else by one.
+  func isCarried(_ member: MemberID) -> Bool {
+    !judged.brokenHere.contains(.memberRoot(member))
+      && !judged.brokenHere.contains(.head(member, session.home.device))
+  }
+
+  /// Whether all signed files of a member that are here hold: else a sync of heads alone leaves it to the whole one.
   func isWholeHere(_ member: MemberID) -> Bool {
     !judged.brokenHere.contains { $0.owner == .member(member) }
   }
