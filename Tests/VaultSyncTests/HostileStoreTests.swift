@@ -224,6 +224,58 @@ import VaultTrust
     #expect(family[1].vault.members.count == 2)
   }
 
+  /// A copier leaves a file of a member whose root never comes, and the remote has another one.
+  @Test func aLinkOfAMemberWithoutARootEndsNoSync() throws {
+    let made = MadeUp(vault: family[0].vault.id, store: usb)
+    let member = try made.member(of: made.person(), objectCount: 0)
+    try usb.remove(BlobPath(VaultPath.memberRoot(member).string))
+    let link = try #require(
+      usb.blobs.keys.first { $0.string.hasPrefix("members/\(member.hex)/links/") })
+    let garbage = BlobPath(VaultPath.link(member, .random()).string)
+    for (path, bytes) in [(garbage, [1, 2, 3]), (link, try bytes(link))] {
+      let edit = RecordEdit.newRecord("Liam goes on")
+      _ = try liam.commit([edit])
+      try family[0].sync(usb)
+      try family[1].store.replace(path, bytes, durably: true)
+      _ = try family[1].sync(usb)
+      _ = try family[1].sync(usb) { $0.takesStrangers = true }
+      #expect(try family[1].vault.member(liam.id)?.entry(edit.record) != nil)
+    }
+  }
+
+  /// A link that waits here for another one, which only the remote has, and by which its writer is no owner.
+  @Test func aLinkThatNoLongerHoldsByWhatTheRemoteShowsEndsNoSync() throws {
+    let made = MadeUp(vault: family[0].vault.id, store: usb)
+    let mallory = try made.person()
+    let emma = try emma
+    func link(_ follows: [StatementID]) throws -> (path: BlobPath, bytes: [UInt8], id: StatementID)
+    {
+      let link = Link(
+        member: emma, person: mallory.id, certificate: mallory.certificate,
+        place: Place(link: emma.root, person: mallory.id), follows: follows,
+        changes: [.give(mallory.id, .owner, until: 0)], time: 1)
+      let files = SignedFiles(store: usb, binding: Binding(vault: family[0].vault.id))
+      let body = link.encoded()
+      let id = family[0].vault.id.statementID(.link, body: body)
+      return (
+        BlobPath(VaultPath.link(emma, id).string),
+        files.statement(.link, body) { mallory.key.key.sign($0) }, id
+      )
+    }
+    let first = try link([])
+    let second = try link([first.id])
+    for (path, bytes) in usb.blobs where path.string.contains(mallory.id.hex) {
+      try family[1].store.replace(path, bytes, durably: true)
+    }
+    try family[1].store.replace(second.path, second.bytes, durably: true)
+    try usb.put(first.path, first.bytes)
+    let edit = RecordEdit.newRecord("Emma goes on")
+    _ = try family[0].emma.commit([edit])
+    try family[0].sync(usb)
+    _ = try family[1].sync(usb)
+    #expect(try family[1].emma.entry(edit.record) != nil)
+  }
+
   @Test func namesThatLeadOutAndNamesOfOtherPrograms() throws {
     let hostile = ListingStore(usb) { folder, entries in
       guard folder.string.hasSuffix("/heads") else { return entries }

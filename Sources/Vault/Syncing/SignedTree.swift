@@ -81,7 +81,10 @@ package struct SignedTree: Sendable {
       _ = try verifyStored(path)
       return false
     } catch {
-      guard case .damaged = error else { throw error }
+      switch error {
+      case .damaged, .missing, .signedByRemovedDevice: break
+      default: throw error
+      }
     }
     do throws(VaultError) { _ = try verify(path, bytes) } catch {
       switch error {
@@ -187,11 +190,19 @@ package struct SignedTree: Sendable {
     Set(try links(of: member).trust.epochs.ranking)
   }
 
-  /// Whether a link's file begins an epoch, or follows one that does and is not among these.
+  /// Whether a link's file begins an epoch, or follows one that does and is not among these. Where the member's root does
+  /// not hold nothing does: anybody can put a link into the folder of a member that there is not.
   package func beginsEpoch(
     _ member: MemberID, _ id: StatementID, besides known: Set<StatementID>
   ) throws(VaultError) -> Bool {
-    try links(of: member).history.follows(id, anEpochBesides: known)
+    do throws(VaultError) {
+      return try links(of: member).history.follows(id, anEpochBesides: known)
+    } catch {
+      switch error {
+      case .damaged, .missing: return false
+      default: throw error
+      }
+    }
   }
 
   /// Whether an owner's device may have to write a link: access that was given until a date has ended, somebody has a

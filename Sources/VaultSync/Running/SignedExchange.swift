@@ -326,7 +326,8 @@ final class SignedExchange: Sendable {
     }
   }
 
-  /// A file that is here, as it stands now, if it holds. One that holds by what has come here since is for the next sync.
+  /// A file that is here, as it stands now, if it holds. One that holds by what has come here since is for the next sync;
+  /// one that does not, by what the remote shows, stays where it is, and keeps nothing else from being sent.
   func stored(_ path: VaultPath) throws(SyncError) -> (bytes: [UInt8], facts: SignedFacts)? {
     let bytes: [UInt8]
     do throws(BlobStoreError) {
@@ -337,7 +338,8 @@ final class SignedExchange: Sendable {
       throw .vault(VaultError(error))
     }
     do throws(VaultError) { return (bytes, try tree.verify(path, bytes)) } catch {
-      guard error.isDamage, try holdsByNow(path, bytes) else { throw .vault(error) }
+      guard error.isDamage else { throw .vault(error) }
+      if try !holdsByNow(path, bytes) { session.note(SyncProblem(error, here: path.string)) }
       return nil
     }
   }
