@@ -22,6 +22,10 @@ final class SignedExchange: Sendable {
   let shownBefore: [VaultPath: RegisterState]
   /// Files of the remote that are there and do not hold.
   let broken: Set<VaultPath>
+  /// Those of them, and of `former`, that were read now, with what is told of them.
+  let failures: [VaultPath: SyncProblem?]
+  /// Whether a statement holds that neither was here nor was seen before.
+  let hasNewStatements: Bool
   /// Files of the remote that were not read, since there are too many that are news: nothing is said of them, nor done.
   private let unread: Set<VaultPath>
   /// Files here that do not hold.
@@ -37,10 +41,12 @@ final class SignedExchange: Sendable {
   /// Whether this machine has become another device since: what that has signed cannot be judged by what was read here.
   var isOfFormerDevice: Bool { device != session.home.device }
 
-  /// - Parameter ownTree: The folder here.
+  /// - Parameters:
+  ///   - ownTree: The folder here.
+  ///   - knownBroken: Files of the remote that do not hold, and that `look` is without.
   init(
     session: SyncSession, look: RemoteLook, local: LocalLook, tree ownTree: SignedTree,
-    cargo: Cargo
+    cargo: Cargo, knownBroken: [VaultPath: RemoteMemory.Broken] = [:]
   ) throws(SyncError) {
     self.session = session
     let look = look.without(cargo.left, besides: local)
@@ -92,6 +98,7 @@ final class SignedExchange: Sendable {
     var facts: [VaultPath: SignedFacts] = [:]
     var there: [VaultPath: RegisterState] = [:]
     var broken = Set(changed.keys)
+    var failures: [VaultPath: SyncProblem?] = [:]
     for (path, entry) in look.files where !former.contains(path) || read[path] != nil {
       if tree.isRetired(path) {
         broken.remove(path)
@@ -120,17 +127,28 @@ final class SignedExchange: Sendable {
           try tree.isOfFormerWriter(path, bytes)
         }
         guard isFormer else {
-          session.note(SyncProblem(error, there: path.string))
+          let problem = SyncProblem(error, there: path.string)
+          session.note(problem)
+          failures[path] = problem
           continue
         }
+        failures.updateValue(nil, forKey: path)
         former.insert(path)
         broken.remove(path)
       }
+    }
+    for (path, file) in knownBroken {
+      if file.finding == nil { former.insert(path) } else { broken.insert(path) }
     }
     self.former = former
     self.facts = facts
     self.there = there
     self.broken = broken
+    self.failures = failures
+    hasNewStatements = facts.keys.contains { path in
+      path.isStatement && !local.files.contains(path)
+        && memory.seen[path]?.fingerprint != look.files[path]?.fingerprint
+    }
     self.marks = Dictionary(
       marks.marks.map { ($0.path, RegisterState(counter: $0.counter, hash: $0.hash)) },
       uniquingKeysWith: { first, _ in first })

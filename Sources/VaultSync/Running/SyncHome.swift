@@ -40,8 +40,11 @@ extension SyncHome {
     locked vault: VaultID, folder: any BlobStore, state: StateFolder, clock: WallClock
   ) throws(SyncError) {
     let owner = try keeping { () throws(VaultError) in try state.owner(in: vault) }
+    // Where no process with the keys has said it yet, nobody is known but this person themself: everything else waits for
+    // a sync with the keys.
     let vouching = try keeping { () throws(VaultError) in
       try state.loadVouching(of: owner.person)
+        ?? Vouching(own: owner.person, people: [], members: [])
     }
     self.init(
       id: vault, store: folder, state: state, clock: clock, person: owner.person,

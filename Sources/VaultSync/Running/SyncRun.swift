@@ -87,15 +87,39 @@ extension SyncSession {
     let tree = try keeping { () throws(VaultError) in
       try SignedTree(vault: home.id, store: home.store, state: home.state)
     }
-    var look = try RemoteLooking(session: self, local: local).look()
-    var cargo = try CargoJudgement(session: self, look: look, local: local, tree: tree).run()
+    let look = try RemoteLooking(session: self, local: local).look()
+    let known = knownBroken(look, local)
+    var (exchange, shown) = try judge(look, passing: known, besides: local, tree)
+    var passed = known
+    if !known.isEmpty, exchange.hasNewStatements {
+      // What did not hold may build on these.
+      (exchange, shown) = try judge(shown, passing: [:], besides: local, tree)
+      passed = [:]
+    }
+    rememberBroken(exchange.failures, known: passed, shown, local)
+    return exchange
+  }
+
+  /// What a remote shows, with what is left of it and without what is known not to hold.
+  ///
+  /// - Returns: And all that it shows.
+  private func judge(
+    _ look: RemoteLook, passing known: [VaultPath: RemoteMemory.Broken],
+    besides local: LocalLook, _ tree: SignedTree
+  ) throws(SyncError) -> (SignedExchange, RemoteLook) {
+    var look = look
+    var rest = look.without(Set(known.keys), besides: local)
+    var cargo = try CargoJudgement(session: self, look: rest, local: local, tree: tree).run()
     if !cargo.missed.isEmpty {
       // Somebody has let them in since.
       remember { for owner in cargo.missed { $0.leftCargo[owner] = nil } }
       look = try RemoteLooking(session: self, local: local).look()
-      cargo = try CargoJudgement(session: self, look: look, local: local, tree: tree).run()
+      rest = look.without(Set(known.keys), besides: local)
+      cargo = try CargoJudgement(session: self, look: rest, local: local, tree: tree).run()
     }
-    return try SignedExchange(session: self, look: look, local: local, tree: tree, cargo: cargo)
+    let exchange = try SignedExchange(
+      session: self, look: rest, local: local, tree: tree, cargo: cargo, knownBroken: known)
+    return (exchange, look)
   }
 
   /// The heads are there; a vault becomes one when its `vault.json` is, too.
