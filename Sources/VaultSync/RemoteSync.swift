@@ -66,7 +66,7 @@ package struct RemoteSync {
     // What is on its way stays meanwhile.
     let reading = try keeping(try ReadingMark.take(in: home.state))
     defer { withExtendedLifetime(reading) {} }
-    return try file.whileLocked { () throws(SyncError) in
+    return try file.whileLocked(patience: options.patience) { () throws(SyncError) in
       let memory = try file.load()
       let now = RemoteSight.Circumstances(
         memory: memory, vouched: home.vouching?.fingerprint, time: home.clock.milliseconds())

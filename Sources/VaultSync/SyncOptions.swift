@@ -1,5 +1,5 @@
 /// What a sync of one remote is to do.
-package struct SyncOptions: Hashable, Sendable {
+package struct SyncOptions: Sendable {
   package enum Direction: Hashable, Sendable {
     case both
     case pull
@@ -22,6 +22,8 @@ package struct SyncOptions: Hashable, Sendable {
   package var strangersLimit = CargoQuota.limit
   /// How many requests may be under way at once: a few for a disk, more for a store far away.
   package var threadCount = 4
+  /// How long it waits while another process syncs the same remote; nil for not at all.
+  package var patience: SyncPatience?
 
   package init() {}
 }

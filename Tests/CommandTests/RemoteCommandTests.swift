@@ -71,6 +71,29 @@ import Testing
     #expect(back.errors.contains("It holds this vault."))
   }
 
+  /// A mount in the background syncs by itself, often just when its user asks for it.
+  @Test func aSyncWaitsForAnotherOne() throws {
+    try desk.write("one", titled: "Visit")
+    try desk.run("remote", "add", "usb", usb, expecting: 0)
+    try desk.run("sync", expecting: 0)
+    let vault = try #require(
+      try desk.run("status", "--json", expecting: 0).output
+        .firstMatch(of: /"vault" : "([0-9a-f]+)"/)?.1)
+    let remotes = desk.program.folder.appending("state/kinvault/\(vault)/remotes").string
+    let ready = desk.program.folder.appending("ready").string
+    let other = try RunningCommand(
+      "flock", ["\(remotes)/usb.lock", "sh", "-c", "touch '\(ready)'; sleep 2"],
+      environment: desk.environment)
+    while access(ready, F_OK) != 0 { usleep(10_000) }
+    let result = try desk.run("sync", expecting: 0)
+    #expect(
+      result.errors
+        == "usb: Another program is syncing it right now; waiting for that one.\n")
+    #expect(result.output == "usb: in sync, nothing to do.\n")
+    #expect(other.wait(timeout: .seconds(20)).status == 0)
+    #expect(try desk.run("sync", expecting: 0).errors.isEmpty)
+  }
+
   @Test func aDryRunNamesWhatTheSyncThenMoves() throws {
     try desk.write("one", titled: "Visit")
     try desk.run("remote", "add", "usb", usb, expecting: 0)

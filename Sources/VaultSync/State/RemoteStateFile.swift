@@ -1,4 +1,5 @@
 import BlobStore
+import Glibc
 import Vault
 
 /// Where this machine keeps what it remembers of one remote, and the lock that lets one process at a time sync it.
@@ -42,15 +43,34 @@ package struct RemoteStateFile: Sendable {
 
   /// Runs `body` while no other process syncs this remote.
   ///
-  /// - Throws: `busy` when one does.
+  /// - Parameter patience: How long to wait for one that does.
+  /// - Throws: `busy` when one still does after that.
   package func whileLocked<Value>(
-    _ body: () throws(SyncError) -> Value
+    patience: SyncPatience? = nil, _ body: () throws(SyncError) -> Value
   ) throws(SyncError) -> Value {
-    let lock: StateFolder.RemoteLock
-    do throws(VaultError) { lock = try state.lockRemote(name) } catch { throw .vault(error) }
-    guard lock.isHeld else { throw .busy }
+    let lock = try lock(patience)
     let value = try body()
     withExtendedLifetime(lock) {}
     return value
   }
+
+  private func lock(_ patience: SyncPatience?) throws(SyncError) -> StateFolder.RemoteLock {
+    var lock = try attempt()
+    if let patience, !lock.isHeld {
+      patience.tell()
+      let deadline = ContinuousClock.now + patience.limit
+      while !lock.isHeld, ContinuousClock.now < deadline {
+        usleep(Self.pollMicroseconds)
+        lock = try attempt()
+      }
+    }
+    guard lock.isHeld else { throw .busy }
+    return lock
+  }
+
+  private func attempt() throws(SyncError) -> StateFolder.RemoteLock {
+    do throws(VaultError) { return try state.lockRemote(name) } catch { throw .vault(error) }
+  }
+
+  private static let pollMicroseconds: UInt32 = 50_000
 }

@@ -127,7 +127,7 @@ struct SyncCommand: ParsableCommand {
   }
 
   private var order: SyncOutcome.Order {
-    SyncOutcome.Order(options: options, showsProgress: !json)
+    SyncOutcome.Order(options: options, showsProgress: !json, waits: true)
   }
 
   private var options: SyncOptions {

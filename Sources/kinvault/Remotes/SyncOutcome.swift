@@ -123,7 +123,7 @@ struct SyncOutcome: Encodable {
     let state = try StateFolder(root: Environment.stateRoot, vault: id)
     var end = RemoteSync.End.notEnough(nil)
     let outcome = SyncOutcome.of(
-      known, Order(options: options, showsProgress: false), in: (state, .system)
+      known, Order(options: options, showsProgress: false, waits: true), in: (state, .system)
     ) { store, options, _ in
       let closed = ClosedVault(
         id: id, folder: try DirectoryStore(opening: vault.folder), state: state)
@@ -143,6 +143,15 @@ struct SyncOutcome: Encodable {
   struct Order {
     var options = SyncOptions()
     var showsProgress: Bool
+    /// Somebody has asked for it, and waits for another sync of the same remote to end.
+    var waits = false
+  }
+
+  /// The other sync is, as a rule, the mount's, which began when the last file was saved.
+  private static func patience(with known: KnownRemote) -> SyncPatience {
+    SyncPatience(limit: .seconds(120)) {
+      Terminal.note("\(known.name): Another program is syncing it right now; waiting for that one.")
+    }
   }
 
   /// Runs `sync` with the remote's store, and says what came of it.
@@ -154,6 +163,7 @@ struct SyncOutcome: Encodable {
   ) -> SyncOutcome {
     var options = order.options
     options.threadCount = known.threadCount
+    if order.waits { options.patience = patience(with: known) }
     let bar = ProgressBar(.items)
     defer { bar.finish() }
     do {
