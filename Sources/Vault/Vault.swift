@@ -309,5 +309,5 @@ extension Member {
   var hasNoHead: Bool { heads.withLock { $0.loaded.isEmpty } }
 
   /// Why the member cannot be written; nil when it can.
-  package var damageReason: VaultError? { damage.withLock { $0 } }
+  package var damageReason: VaultError? { state.withLock { $0.damage } }
 }

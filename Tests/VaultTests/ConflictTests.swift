@@ -21,7 +21,7 @@ struct ConflictTests {
     let expected = try replicas[0].contents()
     for device in replicas.devices {
       #expect(try device.contents() == expected)
-      #expect(try device.member.manifest.withLock { !$0.hasConflicts })
+      #expect(try device.member.state.withLock { !$0.manifest.hasConflicts })
     }
   }
 

@@ -196,7 +196,7 @@ import VaultTrust
     try adults.carry(from: adults.carla, to: adults.anna)
     #expect(try adults.anna.titles == ["Visit", "Late"])
     let emma = try #require(adults.anna.emma)
-    #expect(emma.manifest.withLock { $0.lateEntries.isEmpty })
+    #expect(emma.state.withLock { $0.manifest.lateEntries.isEmpty })
     try adults.anna.reopen()
     #expect(try adults.anna.titles == ["Visit", "Late"])
     try expectWhole(adults.anna)
@@ -250,10 +250,10 @@ import VaultTrust
     try adults.carry(from: adults.anna, to: adults.ben)
     try adults.carry(from: adults.carla, to: adults.ben)
     #expect(try adults.ben.titles == ["Visit", "Late"])
-    #expect(try #require(adults.ben.emma).manifest.withLock { !$0.lateEntries.isEmpty })
+    #expect(try #require(adults.ben.emma).state.withLock { !$0.manifest.lateEntries.isEmpty })
     try adults.meet()
     #expect(try adults.ben.titles == ["Visit", "Late"])
-    #expect(try #require(adults.ben.emma).manifest.withLock { $0.lateEntries.isEmpty })
+    #expect(try #require(adults.ben.emma).state.withLock { $0.manifest.lateEntries.isEmpty })
   }
 
   // MARK: Owners at once

@@ -82,7 +82,7 @@ extension CommitWriter {
   ///
   /// - Parameter translation: One that has done a part of it already.
   mutating func takeOver(with translation: Translation? = nil) throws(VaultError) {
-    let late = member.manifest.withLock { $0.lateEntries }
+    let late = member.state.withLock { $0.manifest.lateEntries }
     guard !late.isEmpty else { return }
     let own = heads.broughtLate[context.device.id] ?? []
     let target = member.register.keys.current
@@ -96,7 +96,7 @@ extension CommitWriter {
       let isOwn = own.contains(entry.revision)
       do throws(VaultError) {
         try (isOwn ? ours : others).take(revision: entry.revision)
-        member.manifest.withLock { _ = $0.apply(entry) }
+        member.state.withLock { _ = $0.manifest.apply(entry) }
         heads.learned.insert(entry.record)
         unwritten.insert(entry.record)
       } catch {

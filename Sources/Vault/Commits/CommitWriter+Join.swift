@@ -6,10 +6,12 @@ extension CommitWriter {
   /// A record that cannot be joined yet, because an object of one version is not here or damaged, keeps all its
   /// versions until it can.
   mutating func joinConcurrent() throws(VaultError) {
-    let conflicts = member.manifest.withLock { $0.hasConflicts ? $0.conflicts : [:] }
+    let conflicts = member.state.withLock {
+      $0.manifest.hasConflicts ? $0.manifest.conflicts : [:]
+    }
     for (record, rivals) in conflicts.sorted(by: { $0.key < $1.key }) {
       // A late version that waits to be taken over.
-      if member.manifest.withLock({ manifest in rivals.contains { manifest.isLate($0) } }) {
+      if member.state.withLock({ state in rivals.contains { state.manifest.isLate($0) } }) {
         continue
       }
       let before = written
@@ -127,7 +129,7 @@ extension CommitWriter {
       }
       guard let old, old.changed != seen, !old.isDeleted || seen != .zero else { continue }
       // What comes of the edit is not what its author shows.
-      member.noteChanges([edit.record])
+      member.note(changes: [edit.record])
       var met = MetFile()
       met.add(old.knowing(names.records[old.file] ?? []), in: edit.record)
       if let known = try join.item(named: name, changedAt: seen, before: base) {

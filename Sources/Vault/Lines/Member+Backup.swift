@@ -7,7 +7,7 @@ extension Member {
   /// them; in part here are only taken where nothing else is known of the record.
   func learnRest(of kept: LoadedHead, _ heads: inout HeadsState) throws(VaultError) {
     // What the device that this machine was has written is to be written anew as this one's, not to be joined with it.
-    guard kept.device == context.device.id, damage.withLock({ $0 }) == nil,
+    guard kept.device == context.device.id, damageReason == nil,
       heads.last(of: kept.device)?.counter ?? 0 < kept.counter
     else { return }
     for name in kept.head.segments {

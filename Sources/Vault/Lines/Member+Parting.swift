@@ -64,8 +64,8 @@ extension Member {
   private func rename(_ parting: Parting) throws(VaultError) -> Set<RecordID> {
     let renaming = Renaming(
       member: self, device: parting.from, above: parting.above, to: context.device.id)
-    let all = manifest.withLock { manifest in
-      manifest.entries.map { manifest.rivals(of: $0.record) }
+    let all = state.withLock { state in
+      state.manifest.entries.map { state.manifest.rivals(of: $0.record) }
     }
     var renamed: [[RecordEntry]] = []
     for rivals in all where rivals.contains(where: renaming.concerns) {
@@ -74,8 +74,8 @@ extension Member {
       renamed.append(new)
     }
     let done = renamed
-    manifest.withLock { manifest in
-      for rivals in done { manifest.replaceRivals(rivals) }
+    state.withLock { state in
+      for rivals in done { state.manifest.replaceRivals(rivals) }
     }
     return Set(done.compactMap(\.first?.record))
   }
@@ -142,7 +142,7 @@ extension Vault {
 
 extension Member {
   func isToPart() throws(VaultError) -> Bool {
-    if isApartFromFile.withLock({ $0 }) { return true }
+    if state.withLock({ $0.isApartFromFile }) { return true }
     return try Parting.load(of: id, state: context.state) != nil
   }
 }

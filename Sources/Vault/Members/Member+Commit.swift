@@ -19,7 +19,7 @@ extension Member {
   package func commit(
     _ edits: [RecordEdit], foldsRedo: Bool = false
   ) throws(VaultError) -> Commit {
-    if let damage = damage.withLock({ $0 }) { throw damage }
+    if let damage = damageReason { throw damage }
     let mark = foldsRedo ? redoLog.mark : nil
     let (commit, wroteHead) = try withWriter { (writer, changed) throws(VaultError) in
       writer.folds = mark
@@ -99,7 +99,7 @@ extension Member {
     dropping dropped: Set<RecordID> = [], catchesUp: Bool = true
   ) throws(VaultError) {
     try withWriter(catchesUp: catchesUp) { (writer, _) throws(VaultError) in
-      manifest.withLock { $0.remove(dropped) }
+      state.withLock { $0.manifest.remove(dropped) }
       try writer.writeHead(.checkpoint)
     }
   }
@@ -323,12 +323,12 @@ struct CommitWriter {
     let records = Set(written.keys).union(heads.learned)
     // Before the manifest in memory changes, so that a failure leaves it as it was.
     try writeHead(with: records)
-    member.manifest.withLock { manifest in
-      for entry in entries { _ = manifest.apply(entry) }
+    member.state.withLock { state in
+      state.take(entries)
+      // Also what has the entry that it had: its versions are others.
+      state.touched?.formUnion(written.keys)
+      state.note(joined.union(state.findDisplaced(afterWriting: entries)))
     }
-    member.noteTouched(written.keys)
-    let replaced = member.findDisplaced(afterWriting: entries)
-    member.noteChanges(joined.union(replaced))
     return Commit(
       counter: counter, entries: entries, items: items, failures: failures, heldBack: heldBack)
   }
@@ -352,15 +352,16 @@ struct CommitWriter {
 
   /// Every record that the member has when this commit is written.
   var everyRecord: Set<RecordID> {
-    member.manifest.withLock { Set($0.entries.map(\.record)) }.union(written.keys)
+    member.state.withLock { Set($0.manifest.entries.map(\.record)) }.union(written.keys)
   }
 
   /// The entries of these records as this commit leaves them: several of a record that is still to be joined.
   func pendingEntries(_ records: Set<RecordID>) -> [RecordEntry] {
-    let known = member.manifest.withLock { manifest in
+    let known = member.state.withLock { state in
       records.flatMap { record in
         // What waits to be taken over is in the head that brought it.
-        written[record].map { [$0] } ?? manifest.rivals(of: record).filter { !manifest.isLate($0) }
+        written[record].map { [$0] }
+          ?? state.manifest.rivals(of: record).filter { !state.manifest.isLate($0) }
       }
     }
     return known.sorted { ($0.record, $0.revision) < ($1.record, $1.revision) }
@@ -462,8 +463,8 @@ struct CommitWriter {
     if let last = heads.last(of: device) {
       heads.lines.lineages[device, default: Lineage()].add(last.mark)
     }
-    member.replaced.withLock {
-      $0.replace(replaced, by: head.segments, counter: counter)
+    member.state.withLock {
+      $0.replaced.replace(replaced, by: head.segments, counter: counter)
     }
     let hash = Digest.sha256(bytes)
     heads.loaded[device] = LoadedHead(

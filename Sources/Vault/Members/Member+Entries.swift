@@ -23,7 +23,7 @@ extension Member {
       open[segment.name] = known ?? Set(segment.entries.indices)
     }
     guard open.values.contains(where: { !$0.isEmpty }) else { return }
-    let news = news(in: segments, from: head.late)
+    let news = news(in: segments, from: head.late, &heads)
     let branches = heads.branches(with: head)
     var wanted: [Place] = []
     for places in news.values {
@@ -52,7 +52,7 @@ extension Member {
           doubtful.insert(entry.record)
           segments[place.segment].entries[place.position] = other
         case .unreadable:
-          segments[place.segment].entries[place.position] = whereItStood(entry)
+          segments[place.segment].entries[place.position] = whereItStood(entry, &heads)
         }
       }
       // What such an entry claimed to have replaced may be news all the same.
@@ -67,8 +67,10 @@ extension Member {
   }
 
   /// Where the entries stand that are news, by the record that they say they are of.
-  private func news(in segments: [LoadedSegment], from late: StatementID?) -> [RecordID: [Place]] {
-    manifest.withLock { manifest in
+  private func news(
+    in segments: [LoadedSegment], from late: StatementID?, _ heads: inout HeadsState
+  ) -> [RecordID: [Place]] {
+    withRecords(&heads) { manifest in
       var news: [RecordID: [Place]] = [:]
       for (number, segment) in segments.enumerated() {
         for (position, entry) in segment.entries.enumerated()
@@ -139,8 +141,8 @@ extension Member {
   }
 
   /// An entry whose revision cannot be read: nothing moves or removes a record but what somebody has written.
-  private func whereItStood(_ entry: RecordEntry) -> RecordEntry {
-    guard let known = manifest.withLock({ $0[entry.record] }) else { return entry }
+  private func whereItStood(_ entry: RecordEntry, _ heads: inout HeadsState) -> RecordEntry {
+    guard let known = withRecords(&heads, { $0[entry.record] }) else { return entry }
     var entry = entry
     (entry.parent, entry.title, entry.isDeleted) = (known.parent, known.title, known.isDeleted)
     (entry.type, entry.date) = (known.type, known.date)

@@ -8,10 +8,10 @@ extension Member {
   package var epoch: StatementID { register.keys.currentEpoch }
 
   /// Whether there are heads of another epoch that count, which `joinConcurrent` is to take over.
-  package var hasLateHeads: Bool { lateHeads.withLock { $0 } }
+  package var hasLateHeads: Bool { state.withLock { $0.hasLateHeads } }
 
   func noteLateHeads(_ heads: HeadsState) {
-    lateHeads.withLock { $0 = heads.loaded.values.contains { $0.late != nil } }
+    state.withLock { $0.hasLateHeads = heads.loaded.values.contains { $0.late != nil } }
   }
 
   /// Reads all heads anew when another epoch is current than the one they were read in.
@@ -22,29 +22,26 @@ extension Member {
     return try readAnew(&heads)
   }
 
-  /// Forgets what heads have said, and reads all that are here once more.
+  /// Forgets what heads have said, and reads all that are here once more. Until that is done everyone sees what was known
+  /// before.
   ///
   /// - Returns: The records whose entries changed.
   func readAnew(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
-    let before = manifest.withLock { $0 }
     var fresh = HeadsState(lastTime: heads.lastTime, counterFloor: heads.counterFloor)
     fresh.lines = linesToKeep(heads)
     (fresh.compared, fresh.repaired) = (heads.compared, heads.repaired)
-    manifest.withLock { $0 = Manifest() }
-    do throws(VaultError) {
-      for (path, error) in try readHeads(&fresh)
-      where path == register.path(of: context.device.id) && mayWrite {
-        throw error
-      }
-    } catch {
-      manifest.withLock { $0 = before }
+    fresh.recordsReadAnew = Manifest()
+    for (path, error) in try readHeads(&fresh)
+    where path == register.path(of: context.device.id) && mayWrite {
       throw error
     }
+    let now = fresh.recordsReadAnew.take() ?? Manifest()
     heads = fresh
-    let now = manifest.withLock { $0 }
+    // Nobody else changes them meanwhile.
+    let before = state.withLock { $0.manifest }
     let changed = Set(now.entries.filter { before[$0.record] != $0 }.map(\.record)).union(
       before.entries.map(\.record).filter { now[$0] == nil })
-    noteChanges(changed.union(findDisplaced()))
+    state.withLock { $0.take(now, changed: changed) }
     return changed
   }
 
@@ -117,7 +114,7 @@ extension Member {
         : !found.contains(where: { $0.head.hasTakenOver(kept.device, for: context.device.id) })
     {
       do throws(VaultError) {
-        try requireRevisions(try entries(of: kept.head), from: kept.late)
+        try requireRevisions(try entries(of: kept.head), from: kept.late, &heads)
         _ = try adopt(kept, &heads)
       } catch {
         switch error {

@@ -33,6 +33,8 @@ struct HeadsState: Sendable {
   /// No counter up to this one may be used by this device.
   var counterFloor: UInt64 = 0
   var lines = KnownLines()
+  /// The records as far as they were read, while all heads are read anew; nil else.
+  var recordsReadAnew: Manifest?
   /// What was compared of other devices' segments.
   var compared = ComparedSegments()
   /// Entries that have a counter of a device that it has not reached, as far as is known.
@@ -161,7 +163,7 @@ extension Member {
         let news = try adopt(head, reading: !isOwn && !look.hasWaitedEnough, &heads)
         hasNews = hasNews || heads.last(of: device)?.mark != before
         changed.formUnion(news)
-        noteChanges(Set(news))
+        note(changes: Set(news))
         noteLateHeads(heads)
         heads.seen[device] = fingerprint
         heads.refused[device] = nil
@@ -184,8 +186,11 @@ extension Member {
     }
     guard !changed.isEmpty else { return changed }
     // Also when another process of this device had joined everything: a mount shows what one shows that begins now.
-    let moved = findDisplaced()
-    noteChanges(moved)
+    let moved = state.withLock { state in
+      let moved = state.findDisplaced()
+      state.note(moved)
+      return moved
+    }
     changed.formUnion(moved)
     return changed
   }
@@ -283,8 +288,8 @@ extension Member {
     try requireLines(head, comparesOwn: !isLate, &heads)
     if !isOwn {
       let entries = segments.flatMap(\.entries)
-      try requireRevisions(entries, from: head.late)
-      if reads, try !isKnown(head) { try requireWholeRevisions(entries, from: head.late) }
+      try requireRevisions(entries, from: head.late, &heads)
+      if reads, try !isKnown(head) { try requireWholeRevisions(entries, from: head.late, &heads) }
       try compare(&segments, of: head, &heads)
     }
     let retold = try retell(&segments, of: head, heads)
@@ -293,7 +298,7 @@ extension Member {
     var changed: [RecordID] = []
     if heads.loaded.isEmpty {
       let count = segments.reduce(0) { $0 + $1.entries.count }
-      manifest.withLock { $0.reserveCapacity(count) }
+      withRecords(&heads) { $0.reserveCapacity(count) }
     }
     for segment in segments { changed += apply(segment.entries, of: head, &heads) }
     if isContinued {
@@ -382,9 +387,9 @@ extension Member {
   ///
   /// - Throws: `missing`.
   func requireRevisions(
-    _ entries: [RecordEntry], from late: StatementID?
+    _ entries: [RecordEntry], from late: StatementID?, _ heads: inout HeadsState
   ) throws(VaultError) {
-    let news = manifest.withLock { manifest in entries.filter { manifest.isNews($0, from: late) } }
+    let news = withRecords(&heads) { known in entries.filter { known.isNews($0, from: late) } }
     var joined: Manifest?
     for entry in news {
       if try objects.isPresent(entry.revision) { continue }
@@ -430,19 +435,18 @@ extension Member {
   func apply(
     _ entries: [RecordEntry], of head: LoadedHead? = nil, _ heads: inout HeadsState
   ) -> [RecordID] {
-    var changed: [RecordID] = []
-    changed.reserveCapacity(entries.count)
-    manifest.withLock { manifest in
-      for entry in entries {
-        heads.note(entry.time, by: context.clock)
-        guard manifest.apply(entry, from: head?.late) != .unchanged else { continue }
-        changed.append(entry.record)
-        if let head, head.late != nil {
-          heads.broughtLate[head.device, default: []].insert(entry.revision)
-        }
-      }
+    for entry in entries { heads.note(entry.time, by: context.clock) }
+    guard let head, let late = head.late else {
+      let changed = withRecords(&heads) { $0.take(entries) }
+      note(touched: changed, heads)
+      return changed
     }
-    noteTouched(changed)
+    var brought = heads.broughtLate[head.device] ?? []
+    let changed = withRecords(&heads) { known in
+      known.take(entries, from: late) { brought.insert($0.revision) }
+    }
+    heads.broughtLate[head.device] = brought
+    note(touched: changed, heads)
     return changed
   }
 
@@ -474,20 +478,20 @@ extension Member {
         if try isOfFormerWriter(path) { continue }
         if let kept, try isSettledByKept(error, at: path, kept, heads) { continue }
         if mustPart(for: error), path != register.path(of: context.device.id) {
-          isApartFromFile.withLock { $0 = true }
+          state.withLock { $0.isApartFromFile = true }
           continue
         }
         problems.append(Problem(error, path: path.string))
         // A head of before, when this person could write, counts no more than anyone else's.
         if path == register.path(of: context.device.id), mayWrite {
-          damage.withLock { $0 = $0 ?? error }
+          state.withLock { $0.damage = $0.damage ?? error }
         }
       }
       try compareWithWatermarks(marks, acceptsRollback, &heads, &problems)
       if let kept { try learnRest(of: kept.head, &heads) }
       problems += self.problems(of: heads)
     }
-    findDisplaced()
+    state.withLock { _ = $0.findDisplaced() }
     return problems
   }
 
@@ -502,7 +506,7 @@ extension Member {
     else { return false }
     switch error {
     case .branched:
-      isApartFromFile.withLock { $0 = true }
+      state.withLock { $0.isApartFromFile = true }
       return true
     case .rolledBack:
       guard !context.isReadOnly, kept.head.device == context.device.id else { return false }
@@ -529,10 +533,10 @@ extension Member {
       let path = mark.path.string
       let isOwn = device == context.device.id
       guard let head = heads.loaded[device] ?? heads.takenOver[device] else {
-        if damage.withLock({ $0 }) == nil, isOwn, mayWrite {
+        if damageReason == nil, isOwn, mayWrite {
           let error = VaultError.missing(path: path)
           problems.append(Problem(error, path: path))
-          damage.withLock { $0 = error }
+          state.withLock { $0.damage = error }
         }
         continue
       }
@@ -551,7 +555,7 @@ extension Member {
       } else if head.counter == mark.counter, head.hash != mark.hash {
         let error = VaultError.forked(path: path, counter: head.counter)
         problems.append(Problem(error, path: path))
-        if isOwn { damage.withLock { $0 = $0 ?? error } }
+        if isOwn { state.withLock { $0.damage = $0.damage ?? error } }
       }
     }
   }

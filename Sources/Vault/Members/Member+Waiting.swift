@@ -100,9 +100,9 @@ extension Member {
   ///
   /// - Throws: `missing`, `damaged`.
   func requireWholeRevisions(
-    _ entries: [RecordEntry], from late: StatementID?
+    _ entries: [RecordEntry], from late: StatementID?, _ heads: inout HeadsState
   ) throws(VaultError) {
-    let news = manifest.withLock { manifest in entries.filter { manifest.isNews($0, from: late) } }
+    let news = withRecords(&heads) { known in entries.filter { known.isNews($0, from: late) } }
     // Of several revisions of a record, the older ones may have been collected.
     let newest = Manifest(news)
     _ = try inParallel(news.filter { newest.rivals(of: $0.record).contains($0) }) {

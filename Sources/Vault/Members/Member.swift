@@ -12,27 +12,14 @@ package final class Member: Sendable {
   let context: VaultContext
   let register: HeadRegister
   let redoLog: RedoLog
-  let manifest = Guarded(Manifest())
-  /// Live records that show in the root instead of where their parent link says; seldom any.
-  let displaced = Guarded<Set<RecordID>>([])
+  // What is known of records; a leaf: nothing is read or written while it is held.
+  let state = Guarded(MemberState())
   // The lists of what devices had signed that were left out, as they are asked for.
   let authoredLists = Guarded<[ContentDigest: Set<ContentDigest>]>([:])
   // Held through I/O by whoever reads or writes heads; taken before the commit lock, and that before
-  // `manifest`.
+  // `state`.
   let heads: Guarded<HeadsState>
   let revisions = Guarded(RevisionCache(capacity: 64, itemLimit: 1 << 15))
-  // What changed since `takeChanges`; nil until someone wants to know.
-  private let changes = Guarded<Set<RecordID>?>(nil)
-  // Some head that counts is of another epoch than the current one.
-  let lateHeads = Guarded(false)
-  let lastLookForOldObjects = Guarded<OldObjectLook?>(nil)
-  // The file of this device's head, when it was first read, was of another line than this machine has written.
-  let isApartFromFile = Guarded(false)
-  // What keeps this member from being written; set while opening.
-  let damage = Guarded<VaultError?>(nil)
-  let replaced = Guarded(ReplacedObjects())
-  // Records whose entries changed since somebody began to look through everything; nil before.
-  let touched = Guarded<Set<RecordID>?>(nil)
 
   init(id: MemberID, context: VaultContext, opened: OpenedKeys) {
     self.id = id
@@ -50,7 +37,7 @@ package final class Member: Sendable {
 
   /// What the member is called: the title of the root record.
   package var name: FileName {
-    manifest.withLock { $0[.root]?.title } ?? FileName("\(id.shortHex)") ?? .record
+    state.withLock { $0.manifest[.root]?.title } ?? FileName("\(id.shortHex)") ?? .record
   }
 
   /// What this person may do with the member; nil without access, or when it was given up or has ended.
@@ -62,77 +49,60 @@ package final class Member: Sendable {
 
   /// The entry of a record, deleted ones included; nil if there is none.
   package func entry(_ record: RecordID) -> RecordEntry? {
-    manifest.withLock { $0[record] }.map(shown)
+    state.withLock { $0.entry(record) }
   }
 
   /// Whether some record has versions that know nothing of each other, which `joinConcurrent` is to join.
-  package var hasConcurrentVersions: Bool { manifest.withLock { $0.hasConflicts } }
+  package var hasConcurrentVersions: Bool { state.withLock { $0.manifest.hasConflicts } }
 
   /// Whether `joinConcurrent` has something to do that the next edit need not be waited for.
   package var isToBeJoined: Bool { hasConcurrentVersions || hasLateHeads || hasLinesToTell }
 
   /// Every version of a record that waits to be joined with the others, and of any other record the one there is.
   func rivals(of record: RecordID) -> [RecordEntry] {
-    manifest.withLock { $0.rivals(of: record) }
+    state.withLock { $0.manifest.rivals(of: record) }
   }
 
   /// The records that stand in `parent` and are not deleted, in no particular order.
   package func children(of parent: RecordID) -> [RecordEntry] {
-    let displaced = displaced.withLock { $0 }
-    let (children, moved) = manifest.withLock { manifest in
-      (
-        manifest.children(of: parent),
-        parent == .root ? displaced.compactMap { manifest[$0] } : []
-      )
-    }
-    if displaced.isEmpty { return children }
-    return children.filter { !displaced.contains($0.record) } + moved.map(shown)
+    state.withLock { $0.children(of: parent) }
   }
 
   /// Calls `body` with each of them, which may not call the member: for when they are a hundred thousand.
   package func visitChildren(of parent: RecordID, _ body: (RecordEntry) -> Void) {
-    if displaced.withLock({ $0.isEmpty }) {
-      manifest.withLock { $0.visitChildren(of: parent, body) }
-    } else {
-      children(of: parent).forEach(body)
-    }
+    state.withLock { $0.visitChildren(of: parent, body) }
   }
 
   /// How many records stand in `parent`.
   package func childCount(of parent: RecordID) -> Int {
-    if displaced.withLock({ !$0.isEmpty }) { return children(of: parent).count }
-    return manifest.withLock { $0.childCount(of: parent) }
+    state.withLock { $0.childCount(of: parent) }
   }
 
   /// Every record, deleted ones included, in no particular order.
   package func allEntries() -> [RecordEntry] {
-    manifest.withLock { $0.entries }.map(shown)
+    state.withLock { $0.entries }
   }
 
   package var recordCount: Int {
-    manifest.withLock { $0.liveCount }
+    state.withLock { $0.manifest.liveCount }
   }
 
   // MARK: Changes by others
 
   /// From now on gathers what others change, for `takeChanges`: for the one view that a process has of the member.
-  package func trackChanges() { changes.withLock { $0 = $0 ?? [] } }
+  package func trackChanges() { state.withLock { $0.trackChanges() } }
 
   /// The records that other processes, other devices or joins changed since the last call, whichever part of this
   /// process noticed.
   package func takeChanges() -> Set<RecordID> {
-    changes.withLock { changes in
-      defer { if changes != nil { changes = [] } }
-      return changes ?? []
-    }
+    state.withLock { $0.takeChanges() }
   }
 
   /// The same, without taking them.
-  var changesToTake: Set<RecordID> { changes.withLock { $0 ?? [] } }
+  var changesToTake: Set<RecordID> { state.withLock { $0.changes ?? [] } }
 
-  func noteChanges(_ records: Set<RecordID>) {
-    guard !records.isEmpty else { return }
-    changes.withLock { $0?.formUnion(records) }
+  func note(changes records: Set<RecordID>) {
+    if !records.isEmpty { state.withLock { $0.note(records) } }
   }
 
   // MARK: Revisions

@@ -9,7 +9,7 @@ extension Member {
   ///
   /// - Returns: False if that cannot be, and nothing was done: commit instead.
   package func log(_ edits: [RecordEdit]) throws(VaultError) -> Bool {
-    if let damage = damage.withLock({ $0 }) { throw damage }
+    if let damage = damageReason { throw damage }
     try requireWritable()
     var objects: [ContentDigest: RedoRecord.Object] = [:]
     for edit in edits {
@@ -82,7 +82,7 @@ extension Member {
       commit.folds = Head.Redone(writer: writer, sequence: last.sequence)
       return try commit.finish()
     }
-    noteChanges(Set(commit?.entries.map(\.record) ?? []))
+    note(changes: Set(commit?.entries.map(\.record) ?? []))
     return true
   }
 

@@ -252,6 +252,8 @@ private struct EpochBeginning {
 extension Member {
   /// The entries of all records, and of those that wait to be joined every version.
   var everyVersion: [RecordEntry] {
-    manifest.withLock { manifest in manifest.entries.flatMap { manifest.rivals(of: $0.record) } }
+    state.withLock { state in
+      state.manifest.entries.flatMap { state.manifest.rivals(of: $0.record) }
+    }
   }
 }

@@ -152,7 +152,7 @@ extension Member {
         _ = try catchUpOrPart(&heads)
         try context.state.keepHeadDurably(of: id)
         try context.part(from: device, in: id, above: above)
-        noteChanges(try catchUpOrPart(&heads))
+        note(changes: try catchUpOrPart(&heads))
       }
     }
   }

@@ -16,6 +16,12 @@ struct ReplacedObjects: Sendable {
     for name in names { replacedSegments[name] = nil }
   }
 
+  /// What may go once nothing names it. What somebody has seen is theirs to need, and goes by `collect`.
+  mutating func candidates(above seen: UInt64, withSegments: Bool) -> Set<ContentDigest> {
+    replacedSegments = replacedSegments.filter { $0.value > seen }
+    return withSegments ? thinned.union(replacedSegments.keys) : thinned
+  }
+
   /// A head that names these segments takes the place of one that names others.
   mutating func replace(_ old: [ContentDigest], by new: [ContentDigest], counter: UInt64) {
     for name in new where !old.contains(name) { segments[name] = counter }
@@ -45,12 +51,12 @@ extension Member {
         if past.isAging { result.aging.insert(record) }
       }
       _ = try writer.finish()
-      noteChanges(changed)
+      note(changes: changed)
       return result
     }
     var names: Set<ContentDigest> = []
     for version in thinned { try addObjects(of: version, to: &names) }
-    replaced.withLock { $0.thinned.formUnion(names) }
+    state.withLock { $0.replaced.thinned.formUnion(names) }
     return aging
   }
 
@@ -58,18 +64,14 @@ extension Member {
   /// through everything that the member has.
   package func unneededReplaced(seenElsewhere: UInt64) -> Set<ContentDigest>? {
     guard damageReason == nil, let isAlone = isOnlyDevice else { return nil }
-    touched.withLock { $0 = [] }
+    state.withLock { $0.touched = [] }
     let own = context.device.id
     let seen = max(seenElsewhere, heads.withLock { $0.counterSeenByOthers(of: own) })
-    let candidates = replaced.withLock { replaced in
-      // What somebody has seen is theirs to need, and goes by `collect`.
-      replaced.replacedSegments = replaced.replacedSegments.filter { $0.value > seen }
-      // Another device's head may name a segment whose head a program has copied.
-      return isAlone ? replaced.thinned.union(replaced.replacedSegments.keys) : replaced.thinned
-    }
+    // Another device's head may name a segment whose head a program has copied.
+    let candidates = state.withLock { $0.replaced.candidates(above: seen, withSegments: isAlone) }
     guard let unneeded = unneeded(candidates) else { return nil }
     // What something else names stays with that.
-    replaced.withLock { $0.forget(candidates.subtracting(unneeded)) }
+    state.withLock { $0.replaced.forget(candidates.subtracting(unneeded)) }
     return unneeded
   }
 
@@ -91,11 +93,11 @@ extension Member {
           // A head of which something is still on its way here may need them.
           try headFiles().allSatisfy({ heads.seen[$0.device] != nil })
         else { return }
-        let touched = touched.withLock { $0 ?? [] }
+        let touched = state.withLock { $0.touched ?? [] }
         guard let left = unnamed(digests, by: { touched.contains($0.record) }) else { return }
         let gone = left.subtracting(heads.namedObjects).subtracting(inUse)
         try removeObjects(gone.map(objects.name).sorted())
-        replaced.withLock { $0.forget(gone) }
+        state.withLock { $0.replaced.forget(gone) }
       }
     }
   }
@@ -113,14 +115,9 @@ extension Member {
       }.map(\.record))
   }
 
-  /// Notes records whose entries change while somebody looks through everything.
-  func noteTouched(_ records: some Sequence<RecordID>) {
-    touched.withLock { $0?.formUnion(records) }
-  }
-
   /// How many objects `removeReplaced` may remove.
   package var replacedObjectCount: Int {
-    replaced.withLock { $0.thinned.count + $0.replacedSegments.count }
+    state.withLock { $0.replaced.thinned.count + $0.replaced.replacedSegments.count }
   }
 
   /// Adds the objects that a version names, itself included. Pages that are in the set are not looked into again.

@@ -141,11 +141,11 @@ extension Member {
       }
       report.wentBack.append(displayPath(of: record))
       let entry = try rebuiltEntry(best.revision, named: best.digest)
-      manifest.withLock { $0.replace(entry) }
+      state.withLock { $0.manifest.replace(entry) }
     }
     report.recordCount = recordCount
     try commitCheckpoint(catchesUp: false)
-    damage.withLock { $0 = nil }
+    state.withLock { $0.damage = nil }
     return .done(report)
   }
 
@@ -176,7 +176,7 @@ extension Member {
         }
         heads.note(one.revision.time, by: context.clock)
         let entry = try rebuiltEntry(one.revision, named: one.digest)
-        manifest.withLock { _ = $0.apply(entry) }
+        state.withLock { _ = $0.manifest.apply(entry) }
       }
     }
   }

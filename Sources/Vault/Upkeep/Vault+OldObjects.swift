@@ -29,7 +29,9 @@ extension Vault {
   private func removeOldObjects(
     of member: Member, whileSyncing remote: RemoteName?
   ) throws(VaultError) {
-    guard member.lastLookForOldObjects.withLock({ $0 != member.lookForOldObjects }) else { return }
+    guard member.state.withLock({ $0.lastLookForOldObjects }) != member.lookForOldObjects else {
+      return
+    }
     _ = try member.refresh()
     guard !member.hasLateHeads, member.damageReason == nil, try !state.hasMountElsewhere(),
       oldObjectUser.withLock({ $0 })?(member) != true,
@@ -49,7 +51,7 @@ extension Vault {
       }
     }
     if try member.oldObjects()?.isEmpty == true {
-      member.lastLookForOldObjects.withLock { $0 = mark }
+      member.state.withLock { $0.lastLookForOldObjects = mark }
     }
   }
 
@@ -78,7 +80,7 @@ extension Member {
   /// Removes them here once no objects of those epochs are left; remotes follow with the next sync. Machines that have
   /// opened one keep it in their state.
   fileprivate func removeOldWraps() throws(VaultError) {
-    guard lastLookForOldObjects.withLock({ $0 == lookForOldObjects }) else { return }
+    guard state.withLock({ $0.lastLookForOldObjects }) == lookForOldObjects else { return }
     let unneeded = unneededWraps
     if unneeded.isEmpty { return }
     let folder = BlobPath("members/\(id.hex)/wraps")
