@@ -32,6 +32,12 @@ import Testing
       "unlock", "add", "password", "--name", "papa", "--new-password-file", newPasswordFile,
       expecting: 11)
     #expect(twice.errors.contains("papa"))
+    // What is left is to be known to work: nobody locks themself out by the one that goes.
+    let own = try program.run(
+      "unlock", "remove", "papa", environment: ["KINVAULT_PASSWORD_FILE": newPasswordFile],
+      expecting: 3)
+    #expect(own.errors.contains("none of the others"), "\(own.errors)")
+    #expect(try names() == ["password", "papa"])
     try program.run("unlock", "remove", "papa", expecting: 0)
     try program.run(
       "member", "list", environment: ["KINVAULT_PASSWORD_FILE": newPasswordFile], expecting: 3)

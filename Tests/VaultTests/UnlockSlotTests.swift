@@ -49,7 +49,8 @@ import VaultModel
     let key = try unlockKey()
     try slots.add(password("another one", named: "second"), for: key, inPlaceOf: nil)
     let first = try #require(slots.all().slots.first)
-    try slots.remove(first)
+    let other = try slots.open(password: secret("another one"), butFor: first).slot
+    try slots.remove(first, leaving: other)
     #expect(isRefused(MemoryVault.password))
     #expect(try slots.open(password: secret("another one")).key.isSame(as: key) == true)
   }
@@ -57,7 +58,7 @@ import VaultModel
   @Test func theLastOneStays() throws {
     let only = try #require(slots.all().slots.first)
     #expect {
-      try slots.remove(only)
+      try slots.remove(only, leaving: only)
     } throws: {
       if case VaultError.lastSlot = $0 { true } else { false }
     }
@@ -161,6 +162,24 @@ import VaultModel
     try recoveringLeavesNoOldWayIn()
     try memory.stateStore.replace(path, file, durably: true)
     #expect(isRefused(MemoryVault.password))
+    _ = try slots.open(password: secret("from the words"))
+    // Nor is it another way in, without which the last real one could go.
+    let real = try slots.open(password: secret("from the words")).slot
+    for password in [MemoryVault.password, "from the words"] {
+      #expect {
+        _ = try slots.open(password: secret(password), butFor: real)
+      } throws: {
+        if case VaultError.wrongPassword = $0 { true } else { false }
+      }
+    }
+    // It can be removed itself.
+    let left = try #require(slots.all().slots.first { $0.id != real.id })
+    try slots.remove(left, leaving: real)
+    #expect {
+      try slots.remove(real, leaving: left)
+    } throws: {
+      if case VaultError.lastSlot = $0 { true } else { false }
+    }
     _ = try slots.open(password: secret("from the words"))
   }
 }

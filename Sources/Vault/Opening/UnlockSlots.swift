@@ -63,12 +63,15 @@ package struct UnlockSlots: Sendable {
   ///
   /// Takes as long as the Argon2id costs of the slots say that hold a password and nothing else.
   ///
+  /// - Parameter left: A slot that is not tried.
   /// - Throws: `wrongPassword`, `damagedSlot`, `noDeviceHere`; `passwordIsNotEnough` where no slot is opened by a
   ///   password alone.
-  package func open(password: borrowing SecretBytes) throws(VaultError) -> OpenedSlot {
+  package func open(
+    password: borrowing SecretBytes, butFor left: UnlockSlot? = nil
+  ) throws(VaultError) -> OpenedSlot {
     let (slots, damaged) = try all()
     var isAsked = false
-    for slot in slots where slot.parts.map(\.kind) == [.password] {
+    for slot in slots where slot.id != left?.id && slot.parts.map(\.kind) == [.password] {
       isAsked = true
       do throws(VaultError) {
         let secret = try stretch(password, for: slot)
@@ -201,12 +204,13 @@ extension UnlockSlots {
 
   /// Removes a slot.
   ///
-  /// - Throws: `lastSlot` when no other one is there.
-  package func remove(_ slot: UnlockSlot) throws(VaultError) {
+  /// - Parameter other: One that was opened or made just now. That there is another one says nothing: it may be left of
+  ///   a device that this machine was before, and open nothing.
+  /// - Throws: `lastSlot` when the other one is the same, or not there any more.
+  package func remove(_ slot: UnlockSlot, leaving other: UnlockSlot) throws(VaultError) {
     try state.withLock("slots-lock") { () throws(VaultError) in
-      guard try state.loadSlots(vault: vault).slots.contains(where: { $0.id != slot.id }) else {
-        throw .lastSlot
-      }
+      let isThere = try state.loadSlots(vault: vault).slots.contains { $0.id == other.id }
+      guard isThere, other.id != slot.id else { throw .lastSlot }
       try state.removeSlot(slot.id)
     }
   }

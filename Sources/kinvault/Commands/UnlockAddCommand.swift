@@ -53,8 +53,8 @@ struct UnlockAddCommand: ParsableCommand {
     guard !noPin || kind == .tpm else { throw CommandError.usage("--no-pin is for a TPM.") }
     let folder = try access.folderOptions.folder()
     // Asked for even if the vault is unlocked: who finds it so is not to come back by a way of their own.
-    let key = try SlotOpening.of(folder, passwordFile: access.passwordFile).run().takeKey()
-    let change = try SlotChange.begin(folder: folder, key: key, access: access)
+    let way = try SlotOpening.of(folder, passwordFile: access.passwordFile).run()
+    let change = try SlotChange.begin(folder: folder, by: way, access: access)
     let alone = try requireBoth ? change.openedByPasswordAlone() : []
     if requireBoth {
       try Confirmation.require(
@@ -69,7 +69,7 @@ struct UnlockAddCommand: ParsableCommand {
       if kind == .keyring { try DesktopKeyring.remove(vault: change.vault, slot: new.id) }
       throw error
     }
-    for slot in alone where slot.id != added.id { try change.remove(slot) }
+    for slot in alone where slot.id != added.id { try change.remove(slot, leaving: added) }
     try change.close(detail: "unlock add \(kind.rawValue)")
     Terminal.writeLine(
       "Added “\(Terminal.visible(slot.text))”: \(Self.says(added)) unlocks the vault here.")

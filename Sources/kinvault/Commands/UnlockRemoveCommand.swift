@@ -1,4 +1,5 @@
 import ArgumentParser
+import SystemPackage
 import Vault
 import VaultModel
 
@@ -7,7 +8,7 @@ struct UnlockRemoveCommand: ParsableCommand {
     commandName: "remove",
     abstract: "Take away one of the ways to unlock the vault on this machine.",
     discussion: """
-      The last one stays. Whoever had copied this machine's state before can still use what is removed here; \
+      Asks for one of the others, so that what is left is known to unlock the vault; the last one stays. Whoever had copied this machine's state before can still use what is removed here; \
       if that may be so, remove the device: kinvault device revoke
 
       Example:
@@ -25,12 +26,30 @@ struct UnlockRemoveCommand: ParsableCommand {
         "Nothing called “\(Terminal.visible(name))” unlocks the vault here. What does: kinvault unlock list"
       )
     }
-    // Asked for even if the vault is unlocked: who finds it so is not to lock its person out.
-    let key = try SlotOpening.of(folder, passwordFile: access.passwordFile).run().takeKey()
-    let change = try SlotChange.begin(folder: folder, key: key, access: access)
+    let change = try SlotChange.begin(
+      folder: folder, by: openAnother(than: slot, in: folder), access: access)
     try change.remove(slot)
     try change.close(detail: "unlock remove")
     Terminal.writeLine(
       "“\(Terminal.visible(name))” does not unlock the vault on this machine any more.")
+  }
+
+  /// Asked for even if the vault is unlocked: who finds it so is not to lock its person out, and nobody themself.
+  private func openAnother(
+    than slot: UnlockSlot, in folder: FilePath
+  ) throws -> UnlockSlots.OpenedSlot {
+    let name = Terminal.visible(name)
+    do {
+      return try SlotOpening.of(folder, passwordFile: access.passwordFile, butFor: slot).run(
+        question: "To take “\(name)” away, unlock with another one. Password: ")
+    } catch let error as VaultError {
+      switch error {
+      case .wrongPassword, .passwordIsNotEnough:
+        throw CommandError.wrongSecret(
+          "That opens none of the others, so “\(name)” stays. It goes when another one has unlocked the vault; if none "
+            + "of them does, add one first: kinvault unlock add")
+      default: throw error
+      }
+    }
   }
 }

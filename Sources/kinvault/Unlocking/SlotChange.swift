@@ -7,25 +7,25 @@ import VaultModel
 struct SlotChange: ~Copyable {
   let vault: VaultID
   private let slots: UnlockSlots
-  private let key: DeviceUnlockKey
+  private let way: UnlockSlots.OpenedSlot
   private let opened: Vault
 
-  private init(slots: UnlockSlots, key: consuming DeviceUnlockKey, opened: Vault) {
+  private init(slots: UnlockSlots, way: consuming UnlockSlots.OpenedSlot, opened: Vault) {
     vault = opened.id
     self.slots = slots
-    self.key = key
+    self.way = way
     self.opened = opened
   }
 
   /// Opens the vault, to change what unlocks it.
   ///
-  /// - Parameter key: What one of the ways has given just now.
+  /// - Parameter way: One of the ways, which was opened just now.
   static func begin(
-    folder: FilePath, key: consuming DeviceUnlockKey, access: AccessOptions
+    folder: FilePath, by way: consuming UnlockSlots.OpenedSlot, access: AccessOptions
   ) throws(VaultError) -> SlotChange {
-    let opened = try access.open(folder, key: key, use: .writing)
+    let opened = try access.open(folder, key: way.key, use: .writing)
     return SlotChange(
-      slots: try .find(folder: folder, stateRoot: Environment.stateRoot), key: key, opened: opened)
+      slots: try .find(folder: folder, stateRoot: Environment.stateRoot), way: way, opened: opened)
   }
 
   /// The slots that a password alone opens.
@@ -36,11 +36,15 @@ struct SlotChange: ~Copyable {
   func add(
     _ new: borrowing UnlockSlots.NewSlot, inPlaceOf replaced: UnlockSlot? = nil
   ) throws(VaultError) -> UnlockSlot {
-    try slots.add(new, for: key, inPlaceOf: replaced)
+    try slots.add(new, for: way.key, inPlaceOf: replaced)
   }
 
-  func remove(_ slot: UnlockSlot) throws {
-    try slots.remove(slot)
+  /// Removes a slot.
+  ///
+  /// - Parameter added: What was added before, in whose place this is to go; nil where the way that was opened stays.
+  /// - Throws: `lastSlot`.
+  func remove(_ slot: UnlockSlot, leaving added: UnlockSlot? = nil) throws {
+    try slots.remove(slot, leaving: added ?? way.slot)
     do { try SlotParts(slots: slots).forget(slot) } catch {
       // It opens nothing any more.
       Terminal.note(

@@ -9,24 +9,28 @@ struct SlotOpening {
   let folder: FilePath
   let slots: UnlockSlots
   let source: PasswordSource
+  /// A slot that is not tried.
+  private let left: UnlockSlot?
   private let parts: SlotParts
 
-  private init(folder: FilePath, slots: UnlockSlots, source: PasswordSource) {
+  private init(folder: FilePath, slots: UnlockSlots, source: PasswordSource, left: UnlockSlot?) {
     self.folder = folder
     self.slots = slots
     self.source = source
+    self.left = left
     parts = SlotParts(slots: slots)
   }
 
   /// Of the vault in a folder, with a password from where the person has said, else from the terminal.
   ///
+  /// - Parameter left: A slot that is not tried.
   /// - Throws: `notAVault`, `unsupported`.
   static func of(
-    _ folder: FilePath, passwordFile: String?
+    _ folder: FilePath, passwordFile: String?, butFor left: UnlockSlot? = nil
   ) throws(VaultError) -> SlotOpening {
     SlotOpening(
       folder: folder, slots: try .find(folder: folder, stateRoot: Environment.stateRoot),
-      source: .configured(passwordFile: passwordFile))
+      source: .configured(passwordFile: passwordFile), left: left)
   }
 
   /// The slot that was opened, and the key in it.
@@ -36,9 +40,10 @@ struct SlotOpening {
   ///
   /// - Parameter question: What to ask for the password with.
   /// - Throws: `noDeviceHere`, `damagedSlot` and the like, before anything is asked that no answer could mend;
-  ///   `wrongPassword`, after three tries at a terminal.
+  ///   `wrongPassword`, after three tries at a terminal; `lastSlot` when there is only the one that is not tried.
   func run(question: String? = nil) throws -> UnlockSlots.OpenedSlot {
-    let known = try slots.all().slots
+    let known = try slots.all().slots.filter { $0.id != left?.id }
+    if known.isEmpty, left != nil { throw VaultError.lastSlot }
     if case .terminal = source, let opened = openWithoutPassword(known) { return opened }
     return try openByPassword(known, question ?? self.question)
   }
@@ -84,7 +89,7 @@ struct SlotOpening {
   private func open(
     _ known: [UnlockSlot], password: borrowing SecretBytes
   ) throws -> UnlockSlots.OpenedSlot {
-    do throws(VaultError) { return try slots.open(password: password) } catch {
+    do throws(VaultError) { return try slots.open(password: password, butFor: left) } catch {
       guard case .passwordIsNotEnough = error else { throw error }
     }
     let both = known.filter { $0.parts.count > 1 && $0.parts.contains { $0.kind == .password } }
