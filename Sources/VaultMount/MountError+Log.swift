@@ -12,6 +12,7 @@ extension MountError: LoggedError {
     case .noDevice(let errno): ErrorKind("noDevice", number: errno)
     case .notMounted: "notMounted"
     case .busy: "busy"
+    case .notUnmounted: "notUnmounted"
     case .notSaved(_, let errno): ErrorKind("notSaved", number: errno)
     case .lostAtEnd(_, let errno): ErrorKind("lostAtEnd", number: errno)
     case .stillServing: "stillServing"

@@ -21,6 +21,8 @@ package enum MountError: Error, Hashable, Sendable {
   case notMounted(FilePath)
   /// Programs use the mount; those that could be found.
   case busy(FilePath, programs: [String])
+  /// `fusermount3` did not take the mount away; the reason is its own, and may be empty.
+  case notUnmounted(FilePath, reason: String)
   /// Something that was changed in the mount could not be saved, so it was not taken away.
   case notSaved(FilePath, errno: Int32)
   /// The mount is gone, and something that was changed last could not be saved.
@@ -60,6 +62,8 @@ package enum MountError: Error, Hashable, Sendable {
       programs.isEmpty
         ? "\(path) is in use. Close the programs that use it and try again."
         : "\(path) is in use by \(programs.joined(separator: ", ")). Close them and try again."
+    case .notUnmounted(let path, let reason):
+      "\(path) is still mounted. What fusermount3 says: \(reason.isEmpty ? "nothing" : reason)"
     case .notSaved(let path, let errno):
       "What was changed in \(path) could not be saved (\(Self.cause(errno))), so it is still mounted. See what it is: "
         + "kinvault status. To unmount all the same, and lose that: kinvault unmount --lazy \(path)"

@@ -11,7 +11,7 @@ package enum Unmount {
   /// Returns when the mount is gone and its process has committed everything and ended.
   ///
   /// The mount commits first, and when it cannot, stays: `.notSaved`. A mount that is in use for
-  /// two seconds throws `.busy`.
+  /// two seconds throws `.busy`; one that `fusermount3` leaves for another reason `.notUnmounted`.
   ///
   /// `lazily` it leaves the tree at once without either, the programs that have files open keep them, and the call does
   /// not wait for the process, which ends with the last of them. A dead mount that a killed process left is cleared.

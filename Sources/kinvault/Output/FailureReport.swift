@@ -185,7 +185,7 @@ extension FailureReport {
       case .alreadyMounted, .busy, .stillServing: .busy
       case .refused, .othersNotAllowed, .noDevice: .unsupported
       case .notMounted: .notFound
-      case .backgroundFailed, .backgroundDied: .system
+      case .notUnmounted, .backgroundFailed, .backgroundDied: .system
       case .system(_, _, let number), .notSaved(_, let number), .lostAtEnd(_, let number):
         Self.status(ofErrno: number)
       }
