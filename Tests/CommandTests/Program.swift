@@ -47,6 +47,12 @@ struct Program {
     ]
   }
 
+  /// The same without anything that changes from call to call.
+  func run(_ arguments: [String]) throws -> CommandResult {
+    try CommandRunner.run(
+      "setsid", ["-w", Self.executable] + arguments, environment: environment)
+  }
+
   @discardableResult
   func run(
     _ arguments: String..., environment changes: [String: String?] = [:], input: String = "",

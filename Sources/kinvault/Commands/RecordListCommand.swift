@@ -89,11 +89,16 @@ struct RecordListCommand: ParsableCommand {
   }
 
   func run() throws {
-    let rows = try access.withVault(.reading) { vault in
+    let (found, untypedCount) = try access.withVault(.reading) { vault in
       let lookup = RecordLookup(vault: vault)
       let members = try member.map { [try lookup.member(named: $0)] } ?? vault.members
-      return try members.flatMap { try self.rows(of: $0, in: vault) }
-    }.sorted { ($1.entry.date, $0.path) < ($0.entry.date, $1.path) }
+      func rows(all: Bool) throws -> [Row] {
+        try members.flatMap { try self.rows(of: $0, in: vault, all: all) }
+      }
+      let found = try rows(all: all)
+      return (found, try found.isEmpty && !all ? rows(all: true).count : 0)
+    }
+    let rows = found.sorted { ($1.entry.date, $0.path) < ($0.entry.date, $1.path) }
     if json {
       try JSONOutput.print(rows.map(JSONRow.init))
       return
@@ -104,19 +109,30 @@ struct RecordListCommand: ParsableCommand {
       let type = entry.hasUnreadableFrontMatter ? "(unreadable)" : entry.type
       table.add([entry.date, type, Self.title(of: entry), row.path])
     }
-    table.print(orElse: "No records to show.")
+    table.print(orElse: Self.nothing(untypedCount: untypedCount))
     if !deleted, rows.contains(where: \.entry.hasUnreadableFrontMatter) {
       Terminal.note(
         "The fields of some records cannot be read; kinvault record show PATH says why.")
     }
   }
 
-  private func rows(of member: Member, in vault: Vault) throws -> [Row] {
+  private static func nothing(untypedCount: Int) -> String {
+    let hint =
+      switch untypedCount {
+      case 0: ""
+      case 1: " There is a folder without type and date: kinvault record list --all"
+      default:
+        " There are \(untypedCount) folders without type and date: kinvault record list --all"
+      }
+    return "No records to show.\(hint)"
+  }
+
+  private func rows(of member: Member, in vault: Vault, all: Bool) throws -> [Row] {
     let name = member.name
     var names = vault.pathNames(of: member)
     var rows: [Row] = []
     for entry in member.allEntries()
-    where entry.record != .root && entry.isDeleted == deleted && isWanted(entry) {
+    where entry.record != .root && entry.isDeleted == deleted && isWanted(entry, all: all) {
       let visible = names.path(of: entry.record)
       let path = visible?.string ?? member.displayPath(of: entry.record)
       guard try hasText(entry, path: path, member: member) else { continue }
@@ -125,7 +141,7 @@ struct RecordListCommand: ParsableCommand {
     return rows
   }
 
-  private func isWanted(_ entry: RecordEntry) -> Bool {
+  private func isWanted(_ entry: RecordEntry, all: Bool) -> Bool {
     if let type {
       let wanted = RecordType(parsing: type)?.rawValue ?? type
       let found = RecordType(parsing: entry.type)?.rawValue ?? entry.type
