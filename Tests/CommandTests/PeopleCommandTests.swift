@@ -77,6 +77,27 @@ import Testing
     #expect(try !two.anna.run("people", "list", expecting: 0).errors.contains(told))
   }
 
+  /// Number 20 of the review.
+  @Test func aStolenInvitationThatIsAnsweredFirstIsTold() throws {
+    let two = try Two()
+    #expect(
+      try two.anna.run("people", "list", "--json", expecting: 0).output.contains(
+        "invited in person"))
+    try two.join(
+      two.anna.folder.appending("invitation").string,
+      state: ["XDG_STATE_HOME": two.anna.folder.appending("the real one's state").string],
+      words: "the real one's words")
+    for command in [["people", "list"], ["member", "list"], ["record", "list"]] {
+      let errors = try two.anna.run(command[0], command[1], expecting: 0).errors
+      #expect(errors.contains("was taken for the one whom you invited"), "\(command): \(errors)")
+      #expect(errors.split(separator: " ").count { $0 == "verify" } == 2, "\(errors)")
+    }
+    try two.anna.run("unlock", expecting: 0)
+    let status = try two.anna.run("status", expecting: 0).output
+    try two.anna.run("lock", expecting: 0)
+    #expect(status.contains("answered the same invitation"), "\(status)")
+  }
+
   @Test func membersOfOneNameAreToldApart() throws {
     let two = try Two()
     try two.anna.run("people", "list", expecting: 0)

@@ -116,6 +116,67 @@ struct JoiningTests {
     #expect(try host.known(late)?.verification == .trustedOnFirstUse)
   }
 
+  /// Number 20 of the review: a thief answers before the one who was invited, and is taken in.
+  @Test func aStolenInvitationThatIsAnsweredFirstIsTold() throws {
+    let host = try Host()
+    let invitation = try host.vault.invite()
+    let thief = try host.join(invitation, as: "Ben")
+    #expect(try host.vault.acceptIntroductions() == [thief])
+    #expect(try host.vault.contestedInvitations().isEmpty)
+    let ben = try host.join(invitation, as: "Ben")
+    #expect(try host.vault.acceptIntroductions() == [])
+    let contested = try host.vault.contestedInvitations()
+    #expect(contested.map(\.taken) == [thief])
+    #expect(contested.map { Set($0.answers.map(\.person)) } == [[thief, ben]])
+    // Words settle it, whichever of the two it is; who was taken by mistake is nobody's guest any more.
+    try host.vault.noteComparedWords(with: ben, name: nil)
+    #expect(try host.vault.contestedInvitations().isEmpty)
+    #expect(try host.vault.acceptIntroductions() == [ben])
+    #expect(try host.known(ben)?.verification == .wordsCompared)
+    #expect(try host.known(thief)?.verification == .trustedOnFirstUse)
+    #expect(try host.vault.acceptIntroductions() == [])
+  }
+
+  /// Somebody finds an old invitation: the one who was taken in stays who they are.
+  @Test func wordsWithTheFirstOneSettleALaterAnswer() throws {
+    let host = try Host()
+    let invitation = try host.vault.invite()
+    let ben = try host.join(invitation, as: "Ben")
+    #expect(try host.vault.acceptIntroductions() == [ben])
+    let late = try host.join(invitation, as: "Ben")
+    #expect(try host.vault.acceptIntroductions() == [])
+    #expect(try host.known(ben)?.verification == .invitedInPerson)
+    #expect(try host.vault.contestedInvitations().count == 1)
+    try host.vault.noteComparedWords(with: ben, name: nil)
+    #expect(try host.vault.contestedInvitations().isEmpty)
+    #expect(try host.vault.acceptIntroductions() == [])
+    #expect(try host.known(late)?.verification == .trustedOnFirstUse)
+    // Nor is anybody told of one who comes after its two weeks.
+    let other = try host.vault.invite()
+    let carla = try host.join(other, as: "Carla")
+    #expect(try host.vault.acceptIntroductions() == [carla])
+    host.memory.clock.advance(days: 15)
+    try host.join(other, as: "Carla")
+    #expect(try host.vault.contestedInvitations().isEmpty)
+  }
+
+  /// Whoever has not the secret says in the open that they answer an invitation that was used.
+  @Test func nobodyRaisesAnAlarmWithoutTheSecret() throws {
+    let host = try Host()
+    let invitation = try host.vault.invite()
+    let ben = try host.join(invitation, as: "Ben")
+    #expect(try host.vault.acceptIntroductions() == [ben])
+    let forger = try host.join(try host.vault.invite(), as: "Forger")
+    let path = VaultPath.introduction(forger)
+    let files = host.vault.context.signedFiles
+    var body = try files.load(path).decode(IntroductionBody.init(decoding:))
+    body.invitation = InvitationSecret(invitation.secret).id(binding: files.binding)
+    try files.store(
+      SignedFile(body: body.encoded(), signature: randomBytes(64)).encoded(), at: path,
+      in: host.memory.store)
+    #expect(try host.vault.contestedInvitations().isEmpty)
+  }
+
   @Test func ofTwoWhoKnowOneSecretNeitherIsTakenIn() throws {
     let host = try Host()
     let invitation = try host.vault.invite()

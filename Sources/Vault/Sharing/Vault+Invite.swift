@@ -12,6 +12,8 @@ package struct ContestedInvitation: Sendable {
 
   /// When it was made, in milliseconds since 1970.
   package var created: UInt64
+  /// Who was taken for the one that was invited, before another one answered.
+  package var taken: PersonID?
   package var answers: [Answer]
 }
 
@@ -48,7 +50,8 @@ extension Vault {
   /// Takes in who answered this person's invitations since, as invited in person.
   ///
   /// When two people show that they know one secret it was no secret: neither is taken in, and `problems` and
-  /// `contestedInvitations` say so. Once this person has compared words with one of them, the invitation is that one's.
+  /// `contestedInvitations` say so. Once this person has compared words with one of them, the invitation is that one's,
+  /// also if another one answered first and was taken in.
   ///
   /// - Returns: Who joined.
   /// - Throws: What reading the people's files throws, and writing the device's register.
@@ -56,12 +59,13 @@ extension Vault {
   package func acceptIntroductions() throws(VaultError) -> [PersonID] {
     guard !isReadOnly else { return [] }
     let now = context.clock.milliseconds()
-    let open = try openInvitations(now: now)
-    if open.isEmpty { return [] }
+    let invitations = try invitations(now: now)
+    if invitations.isEmpty { return [] }
     try context.reloadPeople()
     var accepted: [Acquaintance] = []
-    var closed: [OpenInvitation] = []
-    for invitation in open {
+    var answered: [OpenInvitation] = []
+    var mistaken: Set<PersonID> = []
+    for invitation in invitations {
       let answers = try answers(to: invitation)
       let verified = try verified(among: answers)
       guard let answer = verified ?? answers.first else { continue }
@@ -75,19 +79,31 @@ extension Vault {
         }
         continue
       }
+      // Who answers later is nobody without words, also where the files of the first one are gone.
+      if let taken = invitation.answeredBy {
+        guard verified != nil, taken != answer.person else { continue }
+        mistaken.insert(taken)
+      }
       accepted.append(
         Acquaintance(
           person: answer.person, name: answer.name, verification: .invitedInPerson, time: now))
-      var answered = invitation
-      (answered.secret, answered.answeredBy, answered.time) = (nil, answer.person, now)
-      closed.append(answered)
+      var used = invitation
+      (used.answeredBy, used.time) = (answer.person, max(now, Limits.time(after: used.time)))
+      answered.append(used)
     }
     if accepted.isEmpty { return [] }
     try changePersonalProfile { profile in
-      for invitation in closed { profile.note(invitation) }
+      for invitation in answered { profile.note(invitation) }
       for acquaintance in accepted {
         let known = profile.people.first { $0.person == acquaintance.person }
         if known?.verification != .wordsCompared { profile.note(acquaintance) }
+      }
+      for var known in profile.people
+      where mistaken.contains(known.person) && known.verification == .invitedInPerson {
+        (known.verification, known.time) = (
+          .trustedOnFirstUse, max(now, Limits.time(after: known.time))
+        )
+        profile.note(known)
       }
     }
     return accepted.map(\.person)
@@ -95,14 +111,20 @@ extension Vault {
 
   /// The invitations of which it is not known whose they are, since several people have answered them.
   package func contestedInvitations() throws(VaultError) -> [ContestedInvitation] {
-    let open = try openInvitations(now: context.clock.milliseconds())
-    if open.isEmpty { return [] }
+    let invitations = try invitations(now: context.clock.milliseconds())
+    if invitations.isEmpty { return [] }
     try context.reloadPeople()
     var contested: [ContestedInvitation] = []
-    for invitation in open {
-      let answers = try answers(to: invitation)
+    for invitation in invitations {
+      var answers = try answers(to: invitation)
+      if let taken = invitation.answeredBy, !answers.contains(where: { $0.person == taken }) {
+        let name = try personalProfile().people.first { $0.person == taken }?.name ?? ""
+        answers.insert(ContestedInvitation.Answer(person: taken, name: name), at: 0)
+      }
       guard answers.count > 1, try verified(among: answers) == nil else { continue }
-      contested.append(ContestedInvitation(created: invitation.created, answers: answers))
+      contested.append(
+        ContestedInvitation(
+          created: invitation.created, taken: invitation.answeredBy, answers: answers))
     }
     return contested
   }
@@ -121,18 +143,23 @@ extension Vault {
     return people
   }
 
+  /// The invitations that nobody was taken in with yet.
   func openInvitations(now: UInt64) throws(VaultError) -> [OpenInvitation] {
+    try invitations(now: now).filter { $0.answeredBy == nil }
+  }
+
+  /// Those that somebody was taken in with as well, as long as an answer can come.
+  private func invitations(now: UInt64) throws(VaultError) -> [OpenInvitation] {
     try personalProfile().invitations.filter { $0.secret != nil && $0.until > now }
   }
 
-  /// The only one of them with whom this person has compared words.
+  /// The first one of them with whom this person has compared words.
   private func verified(
     among answers: [ContestedInvitation.Answer]
   ) throws(VaultError) -> ContestedInvitation.Answer? {
     let compared = Set(
       try personalProfile().people.filter { $0.verification == .wordsCompared }.map(\.person))
-    let verified = answers.filter { compared.contains($0.person) }
-    return verified.count == 1 ? verified.first : nil
+    return answers.first { compared.contains($0.person) }
   }
 
   /// Everyone who proves to know the invitation's secret.

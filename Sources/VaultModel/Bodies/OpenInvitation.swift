@@ -3,13 +3,14 @@ package struct OpenInvitation: Hashable, WireMessage {
   package static let secretByteCount = 16
 
   package var id: InvitationID
-  /// Nil once the invitation was answered or withdrawn: it is good for one person.
+  /// Nil once the invitation was withdrawn. It is good for one person, and kept after that: another one who knows it shows
+  /// that it was no secret.
   package var secret: [UInt8]?
   /// Milliseconds since 1970.
   package var created: UInt64
   /// Milliseconds since 1970; an answer that is seen later does not count.
   package var until: UInt64
-  /// Who joined with it.
+  /// Who was taken for the one that was invited.
   package var answeredBy: PersonID?
   /// Of the last change, in milliseconds since 1970.
   package var time: UInt64

@@ -285,7 +285,7 @@ package nonisolated struct Kinvault_V1_OpenInvitation: Sendable {
   /// 8 bytes
   package var id: Data = Data()
 
-  /// 16 bytes; empty once it is answered or withdrawn
+  /// 16 bytes; empty once it is withdrawn
   package var secret: Data = Data()
 
   /// milliseconds since 1970
