@@ -167,6 +167,81 @@ import VaultTrust
     #expect(!isRight(vault.signedMessage(.head, emma.id.bytes + Digest.sha256(unsigned).bytes)))
   }
 
+  /// An unsigned join with made-up parents: Ben makes up two versions in the name of Anna's device, and the join that any
+  /// device makes of them. It says that it was joined, and of whom nobody knows.
+  @Test func anUnsignedJoinWithMadeUpParentsIsNobodys() throws {
+    // So that Anna's device has reached the counter that he says.
+    try adults.anna.write("Something else")
+    try adults.meet()
+    let anna = adults.anna.vault.device
+    var parents: [ContentDigest] = []
+    try forge { join, member in
+      let base = try member.revision(join.previous[0])
+      let parts = try [true, false].map { isBens in
+        var part = base
+        part.device = anna
+        part.signature = nil
+        part.previous = join.previous
+        part.time = join.time
+        part.document?.content = .inline(Array("none known".utf8))
+        part.document?.size = 10
+        part.document?.time = join.time
+        part.version = base.version
+        if isBens {
+          part.version = join.version
+        } else {
+          part.version[anna] = base.version[anna] + 1
+        }
+        let bytes = part.encode { _ in .zero }
+        let digest = try member.objects.write(
+          .record, bytes, under: member.register.keys.current)
+        return (digest, try RecordRevision(decoding: bytes))
+      }
+      parents = parts.map(\.0)
+      var merged = try Join.merge(
+        parts[0].1, named: parts[0].0, parts[1].1, named: parts[1].0,
+        load: { throw VaultError.missing(path: $0.hex) }
+      ).merged
+      return merged.encode { _ in .zero }
+    }
+    for adult in [adults.anna, adults.ben] {
+      let emma = try #require(adult.emma)
+      #expect(try authorship(at: adult) == .joined)
+      #expect(try parents.map { try emma.authorship(of: $0) } == [.brought, .brought])
+      #expect(try emma.authorsJoined(in: #require(emma.entry(note)).revision) == [.brought])
+    }
+    // Where her heads are lost, a repair takes nothing of it.
+    let (emma, bens) = (try #require(adults.anna.emma), try #require(adults.ben.emma))
+    for device in [adults.anna.vault.device, adults.ben.vault.device] {
+      try adults.anna.store.remove(BlobPath(VaultPath.head(emma.id, device).string))
+    }
+    try adults.anna.stateStore.remove(BlobPath("heads/\(emma.id.hex)"))
+    let forged = Set(parents + [try #require(bens.entry(note)).revision])
+    try adults.anna.reopen()
+    let report = try #require(try adults.anna.vault.repair().first)
+    let left = report.unvouched.filter { forged.contains($0.digest) }
+    #expect(Set(left.map(\.digest)) == forged)
+    #expect(left.allSatisfy { [.notSigned, .unprovedJoin].contains($0.refusal) })
+    let repaired = try #require(adults.anna.emma)
+    #expect(try repaired.bytes(of: "record.md", in: note) == Array("PENICILLIN: severe".utf8))
+  }
+
+  /// The parts of a join may be joins: whoever asks is told of all that was signed.
+  @Test func whoeverIsInAJoinOfJoinsIsNamed() throws {
+    try adults.share(with: adults.carla, .editor)
+    for (adult, text) in [(adults.anna, "eggs"), (adults.ben, "nuts"), (adults.carla, "milk")] {
+      try adult.edit(note, "PENICILLIN: severe; \(text)")
+    }
+    try adults.meet()
+    _ = try #require(adults.anna.emma).joinConcurrent()
+    let emma = try #require(adults.anna.emma)
+    let joined = try #require(emma.entry(note)).revision
+    #expect(try emma.authorship(of: joined) == .joined)
+    #expect(
+      try emma.authorsJoined(in: joined)
+        == [signed(by: adults.anna), signed(by: adults.ben), signed(by: adults.carla)])
+  }
+
   /// A join that nobody's devices would make: it names two revisions and holds something else.
   @Test func aMadeUpJoinIsNone() throws {
     try adults.anna.edit(note, "PENICILLIN: severe; eggs")

@@ -41,6 +41,27 @@ extension Member {
     return try isJoin(revision, digest) ? .joined : .brought
   }
 
+  /// Whose the revisions are that a join was made from, signed or brought: of joins among them those that they were made
+  /// from. Of more than 64 revisions it says `joined` for the rest.
+  ///
+  /// - Throws: `missing`, `damaged`, `io`.
+  package func authorsJoined(in digest: ContentDigest) throws(VaultError) -> Set<Authorship> {
+    var found: Set<Authorship> = []
+    var seen: Set = [digest]
+    var waiting = [digest]
+    while let join = waiting.popLast() {
+      guard seen.count <= 64 else {
+        found.insert(.joined)
+        break
+      }
+      for part in try revision(join).previous where seen.insert(part).inserted {
+        let whose = try authorship(of: part)
+        if whose == .joined { waiting.append(part) } else { found.insert(whose) }
+      }
+    }
+    return found
+  }
+
   /// Whether this device has signed the revision.
   ///
   /// - Throws: `missing`, `damaged`, `io`.

@@ -48,12 +48,14 @@ private struct RevisionRow: Encodable {
   /// `signed`, `joined` or `brought`.
   var authorship: String
   var signedBy: AuthorshipText.Row?
+  /// Whose the revisions are that a join was made from.
+  var joinedFrom: [AuthorshipText.Part]?
   var changes: [String]
   var milliseconds: UInt64
   var author: String
 
   enum CodingKeys: String, CodingKey {
-    case revision, time, authorship, signedBy, changes
+    case revision, time, authorship, signedBy, joinedFrom, changes
   }
 
   var shortRevision: String { String(revision.prefix(8)) }
@@ -87,6 +89,8 @@ private struct RevisionRow: Encodable {
       return RevisionRow(
         revision: digest.hex, time: DateText.utc(milliseconds: revision.time.milliseconds),
         authorship: AuthorshipText.word(authorship), signedBy: authors.row(authorship),
+        joinedFrom: try authors.parts(of: authorship, digest, in: found.member)?
+          .map(authors.part),
         changes: isCut ? ["what came before is no longer kept"] : texts,
         milliseconds: revision.time.milliseconds, author: authors.short(authorship))
     }

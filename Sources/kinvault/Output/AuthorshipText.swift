@@ -15,6 +15,12 @@ struct AuthorshipText {
     var isListed: Bool?
   }
 
+  /// What JSON says of what a join was made from.
+  struct Part: Encodable {
+    var authorship: String
+    var signedBy: Row?
+  }
+
   private let vault: Vault
   private let people: PersonLookup
 
@@ -32,8 +38,42 @@ struct AuthorshipText {
     }
   }
 
+  /// Whose the revisions are that a join was made from, in an order that does not depend on anything but them; nil for
+  /// what is no join.
+  func parts(
+    of authorship: Authorship, _ digest: ContentDigest, in member: Member
+  ) throws(VaultError) -> [Authorship]? {
+    guard authorship == .joined else { return nil }
+    return try member.authorsJoined(in: digest).sorted { sortKey($0) < sortKey($1) }
+  }
+
+  private func sortKey(_ authorship: Authorship) -> String {
+    if case .signed(let author) = authorship {
+      return "0 \(short(authorship)) \(author.device.hex)"
+    }
+    return "1 \(Self.word(authorship))"
+  }
+
+  func part(_ authorship: Authorship) -> Part {
+    Part(authorship: Self.word(authorship), signedBy: row(authorship))
+  }
+
   /// For a sentence that begins with when it was.
-  func long(_ authorship: Authorship) -> String {
+  ///
+  /// - Parameter parts: Of a join, whose the revisions are that it was made from.
+  func long(_ authorship: Authorship, parts: [Authorship]? = nil) -> String {
+    guard let parts else { return long(authorship) }
+    let texts = parts.map { part in
+      switch part {
+      case .signed: "what \(short(part)) signed"
+      case .joined: "more"
+      case .brought: "what nobody signed: anyone who may write here could have written that"
+      }
+    }
+    return "joined from \(texts.joined(separator: " and "))"
+  }
+
+  private func long(_ authorship: Authorship) -> String {
     switch authorship {
     case .signed(let author) where author.standing == .unlisted:
       "signed by \(deviceName(of: author)), which was removed: this is not among what it was known to have written "

@@ -20,6 +20,8 @@ struct RecordView: Encodable {
   /// Of the newest revision: `signed`, `joined` or `brought`.
   var authorship: String?
   var signedBy: AuthorshipText.Row?
+  /// Whose the revisions are that it was joined from.
+  var joinedFrom: [AuthorshipText.Part]?
   /// When and by whom, as people read it.
   private var changedText: String?
   var fields: [FieldRow]
@@ -32,8 +34,8 @@ struct RecordView: Encodable {
   var records: [String]
 
   enum CodingKeys: String, CodingKey {
-    case id, path, pathBytes, changed, authorship, signedBy, fields, problem, text, files,
-      lacksFiles, records
+    case id, path, pathBytes, changed, authorship, signedBy, joinedFrom, fields, problem,
+      text, files, lacksFiles, records
   }
 
   /// - Parameter authors: Nil where it does not matter whose it is: a conflict's copy is signed by the device that kept it.
@@ -51,8 +53,10 @@ struct RecordView: Encodable {
       let whose = try member.authorship(of: entry.revision)
       authorship = AuthorshipText.word(whose)
       signedBy = authors.row(whose)
+      let parts = try authors.parts(of: whose, entry.revision, in: member)
+      joinedFrom = parts?.map(authors.part)
       let time = DateText.written(milliseconds: entry.time.milliseconds)
-      changedText = "Changed last: \(time), \(authors.long(whose))."
+      changedText = "Changed last: \(time), \(authors.long(whose, parts: parts))."
     }
     fields = []
     text = ""
