@@ -9,6 +9,7 @@ struct Access {
 
   let member: String
   let judge: MemberJudge
+  let epochs: MemberEpochs
   /// The epoch that is written under: the id of the link that began it.
   let current: [UInt8]
   private let vault: FrozenVault
@@ -19,7 +20,11 @@ struct Access {
     judge = try MemberJudge(
       Self.links(of: member, in: vault, people: people), member: try Array(hex: member),
       creator: try root.bytes(1))
-    current = try Self.epoch(by: judge, people)
+    epochs = try MemberEpochs(judge) { person in
+      people[person].flatMap { $0.tips.count == 1 ? $0.tips[0] : nil }
+    }
+    guard let current = epochs.ranking.first else { throw Refused("no epoch") }
+    self.current = current
     (self.member, self.vault, self.people) = (member, vault, people)
   }
 
@@ -59,48 +64,6 @@ struct Access {
     }
   }
 
-  /// The first of the epochs in their rank.
-  private static func epoch(
-    by judge: MemberJudge, _ people: [[UInt8]: PublicPerson]
-  ) throws -> [UInt8] {
-    let counting = judge.links.filter { judge.counting.contains($0.id) }
-    let ranked = try counting.filter { $0.body.has(7) }.map { link in
-      let wraps = try Self.wraps(of: link.id, in: counting)
-      let isExposed = try wraps.contains { wrap in
-        let person = try wrap.bytes(2)
-        return try judge.role(of: person) == nil || people[person]?.generation != wrap.bytes(3)
-      }
-      let wrapped = Set(try wraps.map { try $0.bytes(2) })
-      let lacks = judge.everyone.contains { person in
-        judge.role(of: person) != nil && people[person]?.tips.count == 1
-          && judge.isGift(to: person, knownTo: link) && !wrapped.contains(person)
-      }
-      let past = link.past.intersection(judge.counting).count
-      return (id: link.id, rank: isExposed ? 2 : lacks ? 1 : 0, past: past)
-    }
-    let first = ranked.min { one, other in
-      if one.rank != other.rank { return one.rank < other.rank }
-      return one.past == other.past ? MemberJudge.isLess(one.id, other.id) : one.past > other.past
-    }
-    guard let first else { throw Refused("no epoch") }
-    return first.id
-  }
-
-  private static func wraps(
-    of epoch: [UInt8], in links: [MemberJudge.Link]
-  ) throws -> [WireMessage] {
-    try links.flatMap { link in
-      try link.body.messages(8).filter { try ($0.has(1) ? $0.bytes(1) : link.id) == epoch }
-    }
-  }
-
-  /// The epochs of which the person was ever given the key.
-  func epochs(of person: [UInt8]) throws -> [[UInt8]] {
-    try links.map(\.id).filter { epoch in
-      try Self.wraps(of: epoch, in: links).contains { try $0.bytes(2) == person }
-    }
-  }
-
   func role(of person: [UInt8]) -> Role? { judge.role(of: person) }
 
   /// The member root's body: the member is named after its id.
@@ -118,24 +81,26 @@ struct Access {
 
   /// Whether the file of the wrap that a link names for the person is there.
   func hasWrap(for person: [UInt8], of epoch: [UInt8]) throws -> Bool {
-    guard let wrap = try wrap(for: person, of: epoch) else { return false }
-    return try vault.names(in: "members/\(member)/wraps").contains(wrap.bytes(4).hex)
+    guard let wrap = epochs.wraps(of: epoch, for: person).last else { return false }
+    return try wrapFiles.contains(wrap.file)
   }
 
-  private func wrap(for person: [UInt8], of epoch: [UInt8]) throws -> WireMessage? {
-    try Self.wraps(of: epoch, in: links).last { try $0.bytes(2) == person }
+  /// The names of the files of wraps that are there.
+  var wrapFiles: Set<[UInt8]> {
+    get throws {
+      Set(try vault.names(in: "members/\(member)/wraps").map { try Array(hex: $0) })
+    }
   }
 
   /// The person's keys of an epoch; nil without a wrap.
   func objects(of person: Person, in epoch: [UInt8]) throws -> ObjectReader? {
     guard let begun = links.first(where: { $0.id == epoch })?.body,
-      let wrap = try wrap(for: person.id, of: epoch)
+      let wrap = epochs.wraps(of: epoch, for: person.id).last
     else { return nil }
     let (id, commitment) = (try Array(hex: member), try begun.bytes(7))
-    let file = try vault.file("members/\(member)/wraps/\(wrap.bytes(4).hex)")
-    try Refused.unless(
-      try file.sha256 == wrap.bytes(4), "a wrap's name")
-    let generation = try wrap.bytes(3)
+    let file = try vault.file("members/\(member)/wraps/\(wrap.file.hex)")
+    try Refused.unless(file.sha256 == wrap.file, "a wrap's name")
+    let generation = wrap.generation
     guard let known = people[person.id] else { throw Refused("a stranger's wrap") }
     let key = try vault.primitives.unwrapped(
       file, try person.agreementKey(generation: generation),
@@ -149,8 +114,8 @@ struct Access {
   // MARK: Heads
 
   /// What counts of the member's heads, opened.
-  func heads(_ objects: ObjectReader) throws -> [WireMessage] {
-    var heads: [WireMessage] = []
+  func heads(_ objects: ObjectReader) throws -> [MemberHead] {
+    var heads: [MemberHead] = []
     var late: [(device: [UInt8], counter: UInt64)] = []
     for name in try vault.names(in: "members/\(member)/heads") {
       let path = "members/\(member)/heads/\(name)"
@@ -169,12 +134,15 @@ struct Access {
         late.append((device, try body.number(5)))
         continue
       }
+      let counter = try body.number(5)
       heads.append(
-        try vault.primitives.opened(
-          try WireMessage(body.bytes(9)), key: objects.registerKey, label: "head", path: path,
-          counter: try body.number(5)))
+        MemberHead(
+          device: device, counter: counter,
+          body: try vault.primitives.opened(
+            try WireMessage(body.bytes(9)), key: objects.registerKey, label: "head", path: path,
+            counter: counter)))
     }
-    let covers = try heads.flatMap { try $0.messages(3) }
+    let covers = try heads.flatMap { try $0.body.messages(3) }
     for head in late {
       let isTakenOver = try covers.contains {
         try $0.bytes(1) == head.device && $0.number(2) >= head.counter
@@ -182,6 +150,22 @@ struct Access {
       try Refused.unless(isTakenOver, "a late head that nobody has taken over")
     }
     return heads
+  }
+
+  /// What these heads say of how far counters have come.
+  func counters(_ heads: [MemberHead]) throws -> Counters {
+    var (certified, counting, writers) = (Set<[UInt8]>(), Set<[UInt8]>(), Set<[UInt8]>())
+    for person in people.values {
+      for (id, certificate) in person.certificates {
+        let device = try PublicPerson.device(of: certificate)
+        certified.insert(device)
+        if person.counting.contains(id) { counting.insert(device) }
+        if judge.couldWrite(person.id) { writers.insert(device) }
+      }
+    }
+    let former = certified.subtracting(counting)
+    return try Counters(
+      heads, isFormer: { former.contains($0) }, isWriter: { writers.contains($0) })
   }
 
   /// Nil for a device that nobody certifies any more.

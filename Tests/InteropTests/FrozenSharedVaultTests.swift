@@ -54,7 +54,7 @@ import Testing
         }
       }
       // Ben had keys once, wherever he is shut out now.
-      let earlier = try access.epochs(of: ben.id).filter { $0 != access.current }
+      let earlier = access.epochs.epochs(of: ben.id).filter { $0 != access.current }
       #expect(!earlier.isEmpty)
       for epoch in earlier {
         // Wraps of an epoch that is over go. Whoever kept one opens nothing of now.

@@ -66,8 +66,8 @@ struct MemberJudge {
   /// From the most senior on.
   private(set) var places: [Place] = []
   private let byID: [ID: Link]
-  private let member: ID
-  private let creator: ID
+  let member: ID
+  let creator: ID
 
   init(_ all: [Link], member: ID, creator: ID) throws {
     var placed: [ID: Link] = [:]

@@ -5,14 +5,19 @@ struct MemberReader {
   let vault: FrozenVault
   let member: String
   let objects: ObjectReader
-  let heads: [WireMessage]
+  let access: Access
+  let heads: [MemberHead]
+  /// How far counters have come.
+  let counters: Counters
 
   /// Nil when the person may not read the member.
   init?(_ member: String, of vault: FrozenVault, as person: Person) throws {
     let access = try Access(member, in: vault, people: try vault.people())
     guard let objects = try access.objects(of: person, in: access.current) else { return nil }
     (self.vault, self.member, self.objects) = (vault, member, objects)
+    self.access = access
     heads = try access.heads(objects)
+    counters = try access.counters(heads)
   }
 
   func object(_ digest: [UInt8], _ kind: ObjectKind) throws -> [UInt8] {
@@ -33,21 +38,11 @@ struct MemberReader {
     try allEntries().filter { try $0.value.number(9) == 0 }
   }
 
-  /// All of them: of what several heads say, what dominates.
+  /// All of them that do not wait: of what several heads say, what dominates.
   func allEntries() throws -> [[UInt8]: WireMessage] {
-    var joined: [[UInt8]: (entry: WireMessage, version: [[UInt8]: UInt64])] = [:]
+    var joined: [[UInt8]: Entry] = [:]
     for head in heads {
-      var entries: [[UInt8]: (entry: WireMessage, version: [[UInt8]: UInt64])] = [:]
-      for digest in try head.all(1) + head.all(2) {
-        let segment = try WireMessage(try object(digest, .segment))
-        let devices = try segment.all(1)
-        for entry in try segment.messages(2) {
-          let version = try version(of: entry, devices)
-          try requireTruth(of: entry, version, devices)
-          entries[try entry.bytes(1)] = (entry, version)
-        }
-      }
-      for (record, new) in entries {
+      for (record, new) in try entries(of: head) where !counters.holdUp(new.version) {
         guard let known = joined[record] else {
           joined[record] = new
           continue
@@ -60,6 +55,23 @@ struct MemberReader {
       }
     }
     return joined.mapValues(\.entry)
+  }
+
+  typealias Entry = (entry: WireMessage, version: [[UInt8]: UInt64])
+
+  /// What a head says of each record.
+  func entries(of head: MemberHead) throws -> [[UInt8]: Entry] {
+    var entries: [[UInt8]: Entry] = [:]
+    for digest in try head.body.all(1) + head.body.all(2) {
+      let segment = try WireMessage(try object(digest, .segment))
+      let devices = try segment.all(1)
+      for entry in try segment.messages(2) {
+        let version = try version(of: entry, devices)
+        try requireTruth(of: entry, version, devices)
+        entries[try entry.bytes(1)] = (entry, version)
+      }
+    }
+    return entries
   }
 
   /// That an entry says what its revision says, as far as that is kept: then whose head it is in does not matter.

@@ -1,8 +1,8 @@
 import Crypto
 import Foundation
 
-/// A person as everyone sees them: closings and certificates, judged as sections 3 and 4 of "who counts" say, by a
-/// machine that remembers nothing.
+/// A person as everyone sees them: closings and certificates, judged as section 17 of the format says, by a machine that
+/// remembers nothing.
 struct PublicPerson {
   let id: [UInt8]
   /// The closings that count, by id.

@@ -75,6 +75,12 @@ struct WireMessage {
 
   func has(_ field: UInt64) -> Bool { values[field] != nil }
 
+  func without(_ fields: Set<UInt64>) -> WireMessage {
+    var copy = self
+    for field in fields { copy.values[field] = nil }
+    return copy
+  }
+
   static func varint(_ input: inout ArraySlice<UInt8>) throws -> UInt64 {
     var number: UInt64 = 0
     for shift in stride(from: UInt64(0), to: 64, by: 7) {

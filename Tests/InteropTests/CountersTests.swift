@@ -1,0 +1,112 @@
+import Testing
+
+/// Which entries wait, as section 9 of the format tells it: "Counters".
+@Suite struct CountersTests {
+  private typealias ID = [UInt8]
+  private static func id(_ number: UInt8) -> ID { ID(repeating: number, count: 32) }
+  private let desk = id(1)
+  private let tablet = id(2)
+  private let gone = id(3)
+  private let stranger = id(4)
+  /// Its person has left it out.
+  private let former = id(5)
+
+  /// A head that says these things of devices, by field.
+  private func head(
+    of device: [UInt8], _ counter: UInt64, saying: [(UInt64, [UInt8], UInt64)] = []
+  ) throws -> MemberHead {
+    let body = MessageWriter { head in
+      for (field, device, counter) in saying {
+        head.add(field) { said in
+          said.add(1, device)
+          said.add(2, number: counter)
+        }
+      }
+    }
+    return MemberHead(device: device, counter: counter, body: try body.message)
+  }
+
+  private func counters(_ heads: MemberHead...) throws -> Counters {
+    let (former, stranger) = (former, stranger)
+    return try Counters(
+      heads, isFormer: { $0 == former }, isWriter: { $0 != stranger && $0 != former })
+  }
+
+  @Test func aDeviceHasReachedWhatItsHeadHas() throws {
+    let counters = try counters(
+      head(of: desk, 7, saying: [(3, tablet, 90), (12, tablet, 90)]), head(of: tablet, 4))
+    #expect(!counters.holdUp([desk: 7, tablet: 4]))
+    #expect(counters.holdUp([desk: 8]))
+    // Nobody says more of it than its own head.
+    #expect(counters.holdUp([desk: 1, tablet: 5]))
+  }
+
+  /// In `cover`, `heard` and `reached`.
+  @Test(arguments: [3, 11, 12] as [UInt64])
+  func ofOthersItIsWhatHeadsSay(field: UInt64) throws {
+    let counters = try counters(
+      head(of: desk, 7, saying: [(field, gone, 5), (field, stranger, 5)]))
+    #expect(!counters.holdUp([gone: 5]))
+    #expect(counters.holdUp([gone: 6]))
+    // Whom nobody has certified who could write.
+    #expect(counters.holdUp([stranger: 1]))
+    #expect(try self.counters(head(of: desk, 7)).holdUp([gone: 1]))
+  }
+
+  @Test func aDeviceThatWasLeftOutHidesNothing() throws {
+    #expect(try !counters(head(of: desk, 7)).holdUp([desk: 7, former: 1 << 61]))
+  }
+
+  /// What lines have in common was written, whoever follows which.
+  @Test func aDeviceThatWasTakenOverHasReachedWhatItShares() throws {
+    let counters = try counters(
+      head(of: desk, 7, saying: [(8, gone, 5), (8, tablet, 6)]), head(of: tablet, 4))
+    #expect(!counters.holdUp([gone: 5, tablet: 6]))
+    #expect(counters.holdUp([gone: 6]))
+    #expect(counters.holdUp([tablet: 7]))
+  }
+
+  // MARK: The frozen vaults
+
+  private static func readers(_ name: String, _ words: String) throws -> [MemberReader] {
+    let vault = try FrozenVault(name)
+    let person = try vault.person(words)
+    return try vault.names(in: "members").compactMap { member in
+      try MemberReader(member, of: vault, as: person)
+    }
+  }
+
+  @Test(arguments: [("1", "words"), ("1-shared", "words.anna"), ("1-shared", "words.ben")])
+  func nothingOfAFrozenVaultWaits(name: String, words: String) throws {
+    let readers = try Self.readers(name, words)
+    #expect(!readers.isEmpty)
+    for reader in readers {
+      for head in reader.heads {
+        let entries = try reader.entries(of: head).values
+        #expect(!entries.isEmpty)
+        #expect(entries.allSatisfy { !reader.counters.holdUp($0.version) })
+      }
+    }
+  }
+
+  /// Ben was taken out of a member in which he had written, so no head of his counts there: that his counters were reached
+  /// says Anna's head alone.
+  @Test func withoutReachedWhatBenWroteWouldWait() throws {
+    var waiting = 0
+    for reader in try Self.readers("1-shared", "words.anna") {
+      var versions: [[[UInt8]: UInt64]] = []
+      for head in reader.heads { versions += try reader.entries(of: head).values.map(\.version) }
+      let silent = try reader.access.counters(
+        reader.heads.map { head in
+          MemberHead(
+            device: head.device, counter: head.counter, body: head.body.without([12]))
+        })
+      let said = try reader.heads.flatMap { try $0.body.messages(12).map { try $0.bytes(1) } }
+      for version in versions where silent.holdUp(version) {
+        waiting += 1
+        #expect(said.contains { version[$0] != nil })
+      }
+    }
+    #expect(waiting > 0)
+  }
+}

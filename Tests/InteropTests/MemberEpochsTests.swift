@@ -1,0 +1,185 @@
+import Testing
+
+/// Epochs that are over, wraps that may go, and members that were made anew, as section 16 of the format tells it.
+@Suite struct MemberEpochsTests {
+  private typealias ID = [UInt8]
+  private static func id(_ number: UInt8) -> ID { ID(repeating: number, count: 32) }
+  private let member = id(9)
+  private let anna = id(1)
+  private let ben = id(2)
+  private let carla = id(3)
+  /// Everyone's open generation.
+  private let open = id(8)
+
+  private struct Given {
+    let kind: MemberJudge.Change.Kind
+    let person: [UInt8]
+    let role: Access.Role?
+  }
+
+  /// A link that stands.
+  private func link(
+    _ number: UInt8, by person: [UInt8], as place: MemberJudge.Place.Name?,
+    follows: [UInt8] = [], _ changes: [Given] = [], begins: Bool = false,
+    wraps: [(epoch: UInt8?, person: [UInt8], file: UInt8)] = []
+  ) throws -> MemberJudge.Link {
+    let body = MessageWriter { link in
+      if begins { link.add(7, Self.id(number)) }
+      for wrap in wraps {
+        link.add(8) { message in
+          if let epoch = wrap.epoch { message.add(1, Self.id(epoch)) }
+          message.add(2, wrap.person)
+          message.add(3, open)
+          message.add(4, Self.id(wrap.file))
+        }
+      }
+    }
+    return MemberJudge.Link(
+      id: Self.id(number), body: try body.message, person: person, place: place,
+      follows: Set(follows.map(Self.id)),
+      changes: changes.map {
+        MemberJudge.Change(kind: $0.kind, person: $0.person, role: $0.role, until: 0)
+      }, stands: true)
+  }
+
+  private var first: MemberJudge.Place.Name { .init(maker: member, person: anna) }
+  private var bens: MemberJudge.Place.Name { .init(maker: Self.id(20), person: ben) }
+
+  private func judge(_ links: [MemberJudge.Link]) throws -> MemberJudge {
+    try MemberJudge(links, member: member, creator: anna)
+  }
+
+  private func epochs(
+    _ links: [MemberJudge.Link], withoutGeneration people: Set<[UInt8]> = []
+  ) throws -> MemberEpochs {
+    let open = open
+    return try MemberEpochs(judge(links)) { people.contains($0) ? nil : open }
+  }
+
+  /// Anna begins an epoch for herself and Ben, an owner.
+  private func beginning() throws -> [MemberJudge.Link] {
+    [
+      try link(20, by: anna, as: first, [Given(kind: .give, person: ben, role: .owner)]),
+      try link(
+        21, by: anna, as: first, follows: [20], begins: true,
+        wraps: [(nil, anna, 101), (nil, ben, 102)]),
+    ]
+  }
+
+  @Test func anEpochIsOverOnceEveryoneHasTheNextOnesKey() throws {
+    var links = try beginning()
+    #expect(try epochs(links).over.isEmpty)
+    links.append(
+      try link(
+        22, by: ben, as: bens, follows: [21], begins: true,
+        wraps: [(nil, anna, 103), (nil, ben, 104)]))
+    let epochs = try epochs(links)
+    #expect(epochs.ranking == [Self.id(22), Self.id(21)])
+    #expect(epochs.over == [Self.id(21)])
+    #expect(epochs.files.mayGo == [Self.id(101), Self.id(102)])
+    #expect(epochs.files.stay == [Self.id(103), Self.id(104)])
+  }
+
+  /// While somebody has no key of the later one, they go on with the one before.
+  @Test func notWhileSomebodyHasNone() throws {
+    var links = try beginning()
+    links.append(
+      try link(22, by: ben, as: bens, follows: [21], begins: true, wraps: [(nil, ben, 104)]))
+    #expect(try epochs(links).states[Self.id(22)] == .lacks)
+    #expect(try epochs(links).over.isEmpty)
+    // Who has no open generation is not lacked, and has no key all the same.
+    let apart = try epochs(links, withoutGeneration: [anna])
+    #expect(apart.states[Self.id(22)] == .serves)
+    #expect(apart.over.isEmpty)
+    links.append(try link(23, by: anna, as: first, follows: [22], wraps: [(22, anna, 105)]))
+    #expect(try epochs(links).over == [Self.id(21)])
+  }
+
+  /// Neither of two that are beside each other is over.
+  @Test func whatIsBesideIsNotOver() throws {
+    var links = try beginning()
+    for (number, place) in [(UInt8(22), first), (23, bens)] {
+      links.append(
+        try link(
+          number, by: place.person, as: place, follows: [21], begins: true,
+          wraps: [(nil, anna, number + 80), (nil, ben, number + 90)]))
+    }
+    let epochs = try epochs(links)
+    #expect(epochs.ranking == [22, 23, 21].map(Self.id))
+    #expect(epochs.over == [Self.id(21)])
+  }
+
+  /// The later epoch's beginner is taken out by who did not know of it: the one before is needed again.
+  @Test func whatFallsMakesTheOneBeforeNeededAgain() throws {
+    var links = try beginning()
+    links.append(
+      try link(
+        22, by: ben, as: bens, follows: [21], begins: true,
+        wraps: [(nil, anna, 103), (nil, ben, 104)]))
+    links.append(
+      try link(
+        23, by: anna, as: first, follows: [21], [Given(kind: .limit, person: ben, role: nil)]))
+    let epochs = try epochs(links)
+    // Ben has its key, and no access.
+    #expect(epochs.states == [Self.id(21): .exposed])
+    #expect(epochs.over.isEmpty)
+    #expect(epochs.files.mayGo.isEmpty)
+  }
+
+  /// Somebody without a place names a file that is in use as a wrap of an epoch that is over, and the other way round.
+  @Test func whatDoesNotCountLetsNoFileGo() throws {
+    var links = try beginning()
+    links.append(
+      try link(
+        22, by: ben, as: bens, follows: [21], begins: true,
+        wraps: [(nil, anna, 103), (nil, ben, 104)]))
+    links.append(
+      try link(
+        24, by: carla, as: .init(maker: Self.id(20), person: carla), follows: [22],
+        wraps: [(21, anna, 103), (21, carla, 106), (22, carla, 101)]))
+    let epochs = try epochs(links)
+    #expect(epochs.over == [Self.id(21)])
+    #expect(epochs.files.mayGo == [Self.id(102)])
+    #expect(epochs.files.stay.isSuperset(of: [Self.id(103), Self.id(104)]))
+  }
+
+  /// A member is made anew by who holds a place in it: not by an editor, nor by who was taken out.
+  @Test func aMemberIsMadeAnewByAnOwner() throws {
+    func root(by person: [UInt8], renewing member: [UInt8]) throws -> WireMessage {
+      try MessageWriter { root in
+        root.add(1, person)
+        root.add(5, member)
+      }.message
+    }
+    var links = try beginning()
+    links.append(
+      try link(
+        22, by: ben, as: bens, follows: [21], [Given(kind: .give, person: carla, role: .editor)]))
+    let family = try judge(links)
+    #expect(try family.isRenewed(by: root(by: ben, renewing: member)))
+    #expect(try family.isRenewed(by: root(by: anna, renewing: member)))
+    #expect(try !family.isRenewed(by: root(by: carla, renewing: member)))
+    #expect(try !family.isRenewed(by: root(by: ben, renewing: Self.id(7))))
+    links.append(
+      try link(
+        23, by: anna, as: first, follows: [22], [Given(kind: .limit, person: ben, role: nil)]))
+    #expect(try !judge(links).isRenewed(by: root(by: ben, renewing: member)))
+  }
+
+  // MARK: The frozen vault
+
+  /// Of every epoch that is over the wraps are gone, and of every other one they are there; and some are over.
+  @Test func theFrozenVaultHasTheWrapsThatAreNeeded() throws {
+    let vault = try FrozenVault("1-shared")
+    let people = try vault.people()
+    var overCount = 0
+    for member in try vault.names(in: "members") {
+      let access = try Access(member, in: vault, people: people)
+      overCount += access.epochs.over.count
+      #expect(try access.wrapFiles == access.epochs.files.stay, "\(member)")
+      // No member was made anew there.
+      #expect(try !Access.root(member, in: vault, people: people).has(5))
+    }
+    #expect(overCount > 0)
+  }
+}
