@@ -52,6 +52,7 @@ import Testing
   @Test func aMachineIsAddedWithoutTheWordsAndRemovedWithThem() throws {
     try addTablet()
     try tablet.write("two", titled: "From the tablet")
+    try tablet.run("member", "add", "Liam", expecting: 0)
     try tablet.run("sync", expecting: 0)
     let new = try desk.run("device", "list", expecting: 0).output
     #expect(new.contains("(yours, not heard of yet)"))
@@ -65,6 +66,15 @@ import Testing
     let unasked = try desk.run(
       "device", "revoke", "tablet", "--words-file", desk.program.wordsFile, expecting: 10)
     #expect(unasked.errors.contains("Remove tablet, written last 20"))
+    // Which stay, since when, and who approved them, stands before the question.
+    let shown = unasked.errors.split(separator: "\n").map(String.init)
+    let stays = try #require(shown.firstIndex { $0.hasPrefix("STAYS") })
+    let question = try #require(shown.firstIndex { $0.contains("Remove tablet") })
+    let deeds = try #require(shown.firstIndex { $0.hasPrefix("What tablet did") })
+    #expect(shown[(deeds + 1)..<question].contains { $0.hasSuffix("  made the member Liam") })
+    let staying = shown[(stays + 1)..<deeds]
+    #expect(staying.count == 1 && staying.allSatisfy { $0.contains(" (this one)  20") })
+    #expect(staying.allSatisfy { $0.contains("  the 24 words  ") })
     let removed = try desk.run(
       "device", "revoke", "tablet", "--words-file", desk.program.wordsFile, "--yes", expecting: 0)
     #expect(removed.output.contains("tablet has been removed.\nEmma has been encrypted anew.\n"))
@@ -73,7 +83,7 @@ import Testing
     let records = try desk.run("record", "list", expecting: 0).output
     #expect(records.contains("Visit") && records.contains("From the tablet"))
     let check = try desk.run("check", "--read-data", expecting: 0).output
-    #expect(check.contains("Checked 1 member") && check.contains("Everything is whole."))
+    #expect(check.contains("Checked 2 members") && check.contains("Everything is whole."))
 
     try tablet.write("three", titled: "Late")
     let told = try tablet.run("sync", expecting: 8)

@@ -38,6 +38,36 @@ import VaultModel
     }
   }
 
+  /// The removals, the hand over, the links beside each other, and the device that was added with eight words are judged
+  /// as they were when the vault was frozen.
+  @Test func whoMayDoWhatIsAsItWasLeft() throws {
+    let frozen = try FrozenVault("1-shared", machine: "desk")
+    defer { withExtendedLifetime(frozen) {} }
+    let vault = try frozen.open(OpenOptions(readOnly: true))
+    let anna = vault.person
+    let ben = try #require(vault.context.people.persons.keys.first { $0 != anna })
+    var owners: [String: [PersonID]] = [:]
+    var roles: [String: [PersonID: Role]] = [:]
+    for member in vault.members {
+      owners[member.name.string] = member.register.links.access.owners
+      roles[member.name.string] = try Dictionary(
+        uniqueKeysWithValues: member.accesses().map { ($0.person, $0.role) })
+    }
+    #expect(
+      owners == ["Emma": [anna], "Liam": [anna, ben], "Мария": [anna], "Noah": [ben, ben]])
+    #expect(
+      roles == [
+        "Emma": [anna: .owner], "Liam": [anna: .owner, ben: .owner],
+        "Мария": [anna: .owner, ben: .viewer], "Noah": [anna: .editor, ben: .owner],
+      ])
+    let preview = try vault.closingPreview(removing: [])
+    #expect(preview.staying.map { vault.name(of: $0.device) } == ["desk", "laptop"])
+    #expect(preview.staying.map(\.approver) == [nil, vault.device])
+    let own = try vault.context.ownPerson()
+    #expect(own.former.count == 1 && own.history.valid.count == 3)
+    #expect(own.history.tips.count == 1 && !own.history.isContested)
+  }
+
   @Test func isWholeAndStaysSoWhenWritten() throws {
     let frozen = try FrozenVault("1-shared", machine: "desk")
     defer { withExtendedLifetime(frozen) {} }

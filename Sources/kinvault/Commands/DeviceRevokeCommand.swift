@@ -13,6 +13,8 @@ struct DeviceRevokeCommand: ParsableCommand {
       anew by their owners' devices when those sync. What the lost device has copied until now cannot be recalled. To \
       remove the device that you are sitting at, use another one.
 
+      Before it asks, it shows which devices stay, since when and who approved them, and what the lost one did.
+
       Examples:
         kinvault device revoke "Old phone"
         kinvault device revoke 3fa8c21b --words-file W --yes
@@ -37,8 +39,9 @@ struct DeviceRevokeCommand: ParsableCommand {
       )
       let lost = try find(in: vault)
       let name = Terminal.visible(vault.name(of: lost.id))
+      try vault.closingPreview(removing: [lost.id]).print(in: vault, departing: name)
       try Confirmation.require(
-        "Remove \(name), written last \(lost.lastWrite.map(DateText.local(milliseconds:)) ?? "never")?",
+        "Remove \(name), \(lost.lastWrite.map { "written last \(DateText.local(milliseconds: $0))" } ?? "which has written nothing yet")?",
         isGiven: yes)
       let words = try wordsOptions.words()
       Terminal.note("Making new keys; this takes a moment.")

@@ -39,6 +39,7 @@ struct RecoveryJoinCommand: ParsableCommand {
         Terminal.writeLine("Your keys are in one piece; nothing is to be joined.")
         return
       }
+      try vault.closingPreview(removing: []).print(in: vault)
       try join(divided, in: vault)
       vault.audit.note(.recovery, detail: "join")
       if let left = vault.dividedKeys {

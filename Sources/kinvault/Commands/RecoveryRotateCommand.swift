@@ -37,6 +37,7 @@ struct RecoveryRotateCommand: ParsableCommand {
       let old = try WordsInput.read(wordsFile: wordsFile, called: "the old 24 words")
       Terminal.note("Trying the old words; this takes a moment.")
       try vault.testWords(old)
+      try vault.closingPreview(removing: []).print(in: vault)
       do {
         // On paper before they count: whoever stops here goes on with the old ones.
         try wordsOptions.teach(.random(), isShort: yes) { try vault.replaceWords(old, with: $0) }

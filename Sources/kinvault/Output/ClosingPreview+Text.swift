@@ -1,0 +1,52 @@
+import Vault
+import VaultModel
+
+extension ClosingPreview {
+  /// The newest deeds are told, so many.
+  private static let toldCount = 12
+
+  /// Says which devices stay, since when, and who approved them; and what the departing one did.
+  ///
+  /// - Parameter departing: Whose deeds these are, as people call it; nil where none departs.
+  func print(in vault: Vault, departing: String? = nil) throws {
+    var table = Table("STAYS", "SINCE", "APPROVED BY", "ID")
+    for device in staying {
+      let name = vault.name(of: device.device)
+      table.add([
+        device.isThisOne ? "\(name) (this one)" : name, DateText.local(milliseconds: device.since),
+        device.approver.map { vault.name(of: $0) } ?? "the 24 words", device.device.shortHex,
+      ])
+    }
+    table.lines(width: nil).forEach(Terminal.note)
+    guard let departing, !deeds.isEmpty else { return }
+    Terminal.note("What \(departing) did, the newest first; all of it stays:")
+    let people = try PersonLookup(vault: vault)
+    for deed in deeds.prefix(Self.toldCount) {
+      Terminal.note(
+        "  \(DateText.local(milliseconds: deed.time))  \(deed.text(people, vault))")
+    }
+    if deeds.count > Self.toldCount {
+      Terminal.note("  and \(deeds.count - Self.toldCount) more before")
+    }
+    Terminal.note(
+      "What you did not do yourself: remove such a device as well (kinvault device revoke), and take such access away "
+        + "(kinvault unshare).")
+  }
+}
+
+extension ClosingPreview.Deed {
+  fileprivate func text(_ people: PersonLookup, _ vault: Vault) -> String {
+    let member = member.map { Terminal.visible($0.string) } ?? ""
+    return switch kind {
+    case .approved(let device): "added the device \(Terminal.visible(vault.name(of: device)))"
+    case .gave(let person, let role): "made \(people.name(of: person)) \(role) of \(member)"
+    case .limited(let person, let role?):
+      "left \(people.name(of: person)) no more than \(role) of \(member)"
+    case .limited(let person, nil): "took \(member) from \(people.name(of: person))"
+    case .offered(let person): "offered its place in \(member) to \(people.name(of: person))"
+    case .handedOver(let person): "handed \(member) over to \(people.name(of: person))"
+    case .left: "left \(member)"
+    case .made: "made the member \(member)"
+    }
+  }
+}
