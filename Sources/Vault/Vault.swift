@@ -94,6 +94,8 @@ package final class Vault: Sendable {
   /// - Returns: True if there are new ones.
   package func refreshMembers() throws(VaultError) -> Bool {
     let marks = try context.state.loadWatermarks()
+    // Another process may have made one anew, or accepted one, which takes another one's name then.
+    memberNames.readAgain()
     for member in openedMembers where member.role == nil {
       // An owner has taken this person's access away, it has ended, or they have given it up.
       openMembers.withLock { _ = $0.removeValue(forKey: member.id) }

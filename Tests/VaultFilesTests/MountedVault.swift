@@ -73,21 +73,27 @@ final class MountedVault {
     try enrolAnotherDevice(in: copy).open()
   }
 
-  /// Another device of the same person.
+  /// Another device, of the same person or of another one.
   final class OtherDevice {
     let folder: FilePath
     private let stateRoot: FilePath
     private let key: DeviceUnlockKey
 
-    fileprivate init(folder: FilePath, stateRoot: FilePath, key: consuming DeviceUnlockKey) {
+    private let clock: WallClock
+
+    fileprivate init(
+      folder: FilePath, stateRoot: FilePath, key: consuming DeviceUnlockKey,
+      clock: WallClock = .system
+    ) {
       self.folder = folder
       self.stateRoot = stateRoot
       self.key = key
+      self.clock = clock
     }
 
     /// Opens the vault there, as each of its processes does.
     func open() throws -> Vault {
-      try Vault.open(folder: folder, stateRoot: stateRoot, key: key)
+      try Vault.open(folder: folder, stateRoot: stateRoot, key: key, clock: clock)
     }
   }
 
@@ -106,15 +112,21 @@ final class MountedVault {
 
   /// Opens the vault as another person, whom the first one invites, and who shares the folder.
   func joinAsAnotherPerson(clock: WallClock = .system) throws -> Vault {
+    try inviteAnotherPerson(clock: clock).open()
+  }
+
+  /// The device of another person, whom the first one invites, and who shares the folder.
+  func inviteAnotherPerson(clock: WallClock = .system) throws -> OtherDevice {
     let otherState = root.appending("another person's state")
     let device = NewDevice(
       personName: "Adult B", deviceName: "tablet", deviceKind: "tablet", passwordCost: .floor,
       recoveryCost: .floor)
-    let joined = try Vault.join(
+    _ = try Vault.join(
       vault.invite(), folder: folder, stateRoot: otherState, device: device,
       password: SecretBytes(copying: Self.password), words: .random())
-    return try Vault.open(
-      folder: folder, stateRoot: otherState, key: joined.unlockKey, clock: clock)
+    let key = try Vault.unlock(
+      folder: folder, stateRoot: otherState, password: SecretBytes(copying: Self.password))
+    return OtherDevice(folder: folder, stateRoot: otherState, key: key, clock: clock)
   }
 
   /// Drops the tree as a crash does, or commits it first, and mounts anew.

@@ -10,6 +10,8 @@ import VaultModel
 package final class ShownNames: Sendable {
   private struct Memory {
     var pins: PinnedNames?
+    /// The file as it was read or written last.
+    var file: [UInt8]?
     var failure: VaultError?
   }
 
@@ -50,9 +52,18 @@ package final class ShownNames: Sendable {
     }
   }
 
-  /// Takes in what other processes have named since.
+  /// Takes in what other processes have named since. Costs the reading of a small file where nothing has changed.
   func readAgain() {
-    memory.withLock { $0.pins = load(&$0) }
+    memory.withLock { memory in
+      do throws(BlobStoreError) {
+        guard try state.store.read(Self.path, limit: PinnedNames.byteLimit) != memory.file else {
+          return
+        }
+      } catch {
+        // Reading it to the end says what it is.
+      }
+      memory.pins = load(&memory)
+    }
   }
 
   /// This person has given the member this name: one that is not among `present` does not keep it from having it.
@@ -81,14 +92,14 @@ package final class ShownNames: Sendable {
   var failure: VaultError? { memory.withLock { $0.failure } }
 
   private func load(_ memory: inout Memory) -> PinnedNames {
-    do throws(VaultError) { return try read() } catch {
+    do throws(VaultError) { return try read(&memory) } catch {
       if case .notFound = error { return memory.pins ?? PinnedNames() }
       memory.failure = error
       return memory.pins ?? PinnedNames()
     }
   }
 
-  private func read() throws(VaultError) -> PinnedNames {
+  private func read(_ memory: inout Memory) throws(VaultError) -> PinnedNames {
     let bytes: [UInt8]
     do throws(BlobStoreError) {
       bytes = try state.store.read(Self.path, limit: PinnedNames.byteLimit)
@@ -96,6 +107,7 @@ package final class ShownNames: Sendable {
       if case .notFound = error { throw .notFound(what: Self.path.string) }
       throw VaultError(error)
     }
+    memory.file = bytes
     let sealed = SealedValue(
       nonce: Array(bytes.prefix(Self.nonceSize)), ciphertext: Array(bytes.dropFirst(Self.nonceSize))
     )
@@ -111,8 +123,10 @@ package final class ShownNames: Sendable {
 
   private func save(_ pins: PinnedNames, _ memory: inout Memory) {
     let sealed = key.seal(pins.encoded(), label: .shown, path: Self.path.string, counter: 0)
+    let file = sealed.nonce + sealed.ciphertext
     do throws(BlobStoreError) {
-      try state.store.replace(Self.path, sealed.nonce + sealed.ciphertext, durably: true)
+      try state.store.replace(Self.path, file, durably: true)
+      memory.file = file
       memory.failure = nil
     } catch { memory.failure = VaultError(error) }
   }

@@ -71,6 +71,15 @@ struct TreeState: ~Copyable {
     for (id, view) in views { if let name = names[id] { members[name] = view } }
   }
 
+  /// Does something that may name members anew.
+  ///
+  /// - Returns: The names under which another member shows than before, or none.
+  mutating func renamed(by change: (inout TreeState) -> Void) -> Set<FileName> {
+    let before = members
+    change(&self)
+    return Set(before.keys).union(members.keys).filter { before[$0] !== members[$0] }
+  }
+
   /// Its person has given a member this name.
   func noteName(_ name: FileName, of view: MemberView) {
     memberNames.free(name, for: view.member.id, present: Set(views.keys))

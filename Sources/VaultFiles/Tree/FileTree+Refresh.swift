@@ -80,19 +80,18 @@ extension FileTree {
 
   private func adoptMembers() {
     let members = vault.members
-    let changed: Set<FileName>? = withTree { tree in
-      guard !tree.shows(members) else { return nil }
-      let before = tree.members
-      tree.adopt(members, audit: vault.audit)
-      let after = tree.members
-      let names = Set(before.keys).union(after.keys).filter { before[$0] !== after[$0] }
-      if !names.isEmpty { tree.topChanged = .now() }
-      return names
+    let (changed, isSame) = withTree { tree in
+      let isSame = tree.shows(members)
+      let changed = tree.renamed { tree in
+        // Also of the same ones the names may be others: another process has given one the name of another.
+        if isSame { tree.nameMembers() } else { tree.adopt(members, audit: vault.audit) }
+      }
+      if !changed.isEmpty { tree.topChanged = .now() }
+      return (changed, isSame)
     }
-    guard let changed else { return }
     invalidate(changed.map { .entry(parent: Self.root, name: $0) })
     // What was changed in a member that ended cannot be saved, and whoever asks is told.
-    committer.noteChange()
+    if !isSame { committer.noteChange() }
   }
 
   /// Shows what the records are now. No lock may be held.
@@ -152,9 +151,7 @@ extension TreeState {
     node.changed = .now()
     invalidations.append(.attributes(node.inode))
     if record == .root {
-      let before = Set(members.keys)
-      nameMembers()
-      for name in Set(members.keys).symmetricDifference(before) {
+      for name in renamed(by: { $0.nameMembers() }) {
         invalidations.append(.entry(parent: FileTree.root, name: name))
       }
     }
