@@ -51,7 +51,7 @@ extension Vault {
     id: VaultID, store: any LocalStore, folder: FilePath?, state: StateFolder,
     key: borrowing DeviceUnlockKey, options: OpenOptions, clock: WallClock
   ) throws(VaultError) -> Vault {
-    let (context, marks, problems) = try openContext(
+    let (context, marks, problems, isCrowded) = try openContext(
       id: id, store: store, folder: folder, state: state, key: key, options: options, clock: clock)
     let keys = context.keys
     let (profile, generation) = try loadProfile(
@@ -59,6 +59,11 @@ extension Vault {
     let vault = Vault(id: id, context: context, profile: profile, problems: problems)
     do throws(VaultError) {
       try vault.openNewMembers(marks: marks, acceptsRollback: options.acceptRollback)
+      if isCrowded, !options.readOnly {
+        // Strangers have filled what is remembered of people: now it can be told who is none.
+        _ = try vault.rememberedVouching()
+        try context.reloadPeople()
+      }
       if !options.readOnly, let generation, generation != keys.generation {
         try vault.renewRegister()
       }
@@ -74,12 +79,14 @@ extension Vault {
 
   /// Everything but the members: who this is, with which keys, and who else is in the vault.
   ///
-  /// - Returns: Also the watermarks as they were before any register was read, and what was found wrong and can be
-  ///   lived with.
+  /// - Returns: Also the watermarks as they were before any register was read, what was found wrong and can be lived with,
+  ///   and whether there was no room to remember something of other people.
   static func openContext(
     id: VaultID, store: any LocalStore, folder: FilePath?, state: StateFolder,
     key: borrowing DeviceUnlockKey, options: OpenOptions, clock: WallClock
-  ) throws(VaultError) -> (context: VaultContext, marks: Watermarks, problems: [Problem]) {
+  ) throws(VaultError) -> (
+    context: VaultContext, marks: Watermarks, problems: [Problem], isCrowded: Bool
+  ) {
     let binding = Binding(vault: id)
     let files = SignedFiles(store: store, binding: binding)
     let file = try state.loadDevice(vault: id)
@@ -94,7 +101,8 @@ extension Vault {
     let device = try slotKey.openDeviceKeys(
       of: file, path: state.describe(StateFolder.devicePath))
     let keys = try PersonKeys.open(person, device: device, files: files, memory: memory)
-    var problems = people.problems + (try keep(people, keys, options, file.person, store, state))
+    let (lost, isCrowded) = try keep(people, keys, options, file.person, store, state)
+    var problems = people.problems + lost
     let staging =
       try options.readOnly
       ? nil : makeStaging(store: store, folder: folder, state: state, device: device.id)
@@ -105,7 +113,7 @@ extension Vault {
       person: file.person, keys: keys, device: device, slotKey: slotKey,
       isReadOnly: options.readOnly, staging: staging, lazy: lazy, reading: reading,
       log: options.log)
-    return (context, marks, problems)
+    return (context, marks, problems, isCrowded)
   }
 
   private static func makeStaging(
@@ -133,14 +141,16 @@ extension Vault {
   private static func keep(
     _ people: People, _ keys: PersonKeys, _ options: OpenOptions, _ own: PersonID,
     _ store: any LocalStore, _ state: StateFolder
-  ) throws(VaultError) -> [Problem] {
+  ) throws(VaultError) -> (lost: [Problem], isCrowded: Bool) {
+    var isCrowded = false
     if !options.readOnly {
       try people.putBack(into: store)
-      try state.remember(people, own: own, wraps: keys.wraps)
+      isCrowded = try state.remember(people, own: own, wraps: keys.wraps)
     }
-    return people.lost.keys.map(\.string).sorted().map { path in
-      .gone(path, isReadOnly: options.readOnly)
+    let lost = people.lost.keys.map(\.string).sorted().map { path in
+      Problem.gone(path, isReadOnly: options.readOnly)
     }
+    return (lost, isCrowded)
   }
 
   private static func loadProfile(

@@ -8,7 +8,8 @@ import VaultModel
 package struct PeopleMemory: Hashable, Sendable {
   private(set) var files: [VaultPath: [UInt8]] = [:]
 
-  /// What strangers write is remembered up to so many bytes; what is this person's own always is.
+  /// What strangers write is remembered up to so many bytes; what is this person's own, and of those for whom they vouch,
+  /// always is.
   static let limit = 16 << 20
 
   /// The closings that counted.
@@ -33,14 +34,23 @@ package struct PeopleMemory: Hashable, Sendable {
   package init() {}
 
   /// Takes what counts now of people. The files themselves are of `people`, verified.
-  mutating func note(_ people: People, own: PersonID) {
+  ///
+  /// - Parameter known: Of whom all of it is kept.
+  /// - Returns: Whether something was left out.
+  @discardableResult
+  mutating func note(_ people: People, known: Set<PersonID>) -> Bool {
     var byteCount = files.values.reduce(0) { $0 + $1.count }
+    var isCut = false
     for (path, bytes) in people.files where files[path] == nil {
       guard let person = people.personOfLasting(path) else { continue }
-      guard person == own || byteCount + bytes.count <= Self.limit else { continue }
+      guard known.contains(person) || byteCount + bytes.count <= Self.limit else {
+        isCut = true
+        continue
+      }
       byteCount += bytes.count
       files[path] = bytes
     }
+    return isCut
   }
 
   /// Takes these closings of a person whom nothing remembered tells apart, and who chose them with their words.
@@ -105,16 +115,28 @@ extension StateFolder {
   }
 
   /// Adds to it, on disk when this returns.
-  func remember(_ people: People, own: PersonID, wraps: [VaultPath: [UInt8]]) throws(VaultError) {
+  ///
+  /// - Returns: Whether there was no room for something of people for whom nobody was known to vouch.
+  @discardableResult
+  func remember(
+    _ people: People, own: PersonID, wraps: [VaultPath: [UInt8]]
+  ) throws(VaultError) -> Bool {
     try withLock("people-lock") { () throws(VaultError) in
-      let known = try loadPeopleMemory()
-      var memory = known
-      memory.note(people, own: own)
+      let before = try loadPeopleMemory()
+      var memory = before
       memory.note(wraps)
-      guard memory != known else { return }
-      let bytes = memory.encoded()
-      try storing { () throws(BlobStoreError) in
-        try store.replace(Self.peoplePath, bytes, durably: true)
+      if memory.note(people, known: [own]) {
+        let vouched = try loadVouching(of: own)?.people ?? []
+        memory.note(people, known: Set(vouched).union([own]))
+      }
+      if memory != before {
+        let bytes = memory.encoded()
+        try storing { () throws(BlobStoreError) in
+          try store.replace(Self.peoplePath, bytes, durably: true)
+        }
+      }
+      return !people.files.keys.allSatisfy {
+        memory.files[$0] != nil || people.personOfLasting($0) == nil
       }
     }
   }

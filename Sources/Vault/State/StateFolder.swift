@@ -75,7 +75,8 @@ package final class StateFolder: Sendable {
   private func loadWatermarks(at path: BlobPath) throws(VaultError) -> Watermarks? {
     let file: [UInt8]
     do {
-      file = try store.read(path, limit: 64 << 20)
+      // As much as others write: the state is read whatever its size, or the vault would be shut for good.
+      file = try store.read(path, limit: .max)
     } catch {
       if case .notFound = error { return nil }
       throw VaultError(error)

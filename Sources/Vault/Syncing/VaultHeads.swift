@@ -33,7 +33,7 @@ package struct VaultHeads: Sendable {
     id: VaultID, store: any LocalStore, folder: FilePath?, state: StateFolder,
     key: borrowing DeviceUnlockKey, clock: WallClock
   ) throws(VaultError) -> VaultHeads? {
-    let (context, marks, problems) = try Vault.openContext(
+    let (context, marks, problems, _) = try Vault.openContext(
       id: id, store: store, folder: folder, state: state, key: key,
       options: OpenOptions(readOnly: true), clock: clock)
     guard problems.isEmpty else { return nil }
