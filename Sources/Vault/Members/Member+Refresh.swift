@@ -169,6 +169,11 @@ extension Member {
         heads.refused[device] = nil
         heads.waiting[device] = nil
       } catch {
+        if isOwn, heads.loaded[device] != nil, try hasForgedOwnHead {
+          // This process knows what it has written, and writes over it.
+          heads.seen[device] = fingerprint
+          continue
+        }
         // Another device's broken head hides only what that device alone has written.
         if isOwn || mustPart(for: error) { throw error }
         heads.waiting[device] = look.obstacle(after: error, of: id)
@@ -508,11 +513,28 @@ extension Member {
     case .branched:
       state.withLock { $0.isApartFromFile = true }
       return true
-    case .rolledBack:
+    case .rolledBack, .damaged:
       guard !context.isReadOnly, kept.head.device == context.device.id else { return false }
+      // One that this device has signed, and that cannot be read, is not to be replaced by an older one.
+      if case .damaged = error, try !hasForgedOwnHead { return false }
       try context.state.withCommitLock { () throws(VaultError) in try register.store(kept.bytes) }
       return true
     default: return false
+    }
+  }
+
+  /// Whether what stands in the place of this device's head is nothing that the device has signed: also its own head, which
+  /// somebody without its key has spelled otherwise.
+  private var hasForgedOwnHead: Bool {
+    get throws(VaultError) {
+      do throws(VaultError) {
+        _ = try HeadJudges(people: context.people, links: register.links)
+          .judge(context.device.id, in: context.signedFiles)
+        return false
+      } catch {
+        guard case .damaged = error else { throw error }
+        return true
+      }
     }
   }
 
