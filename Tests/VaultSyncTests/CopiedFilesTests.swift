@@ -2,6 +2,7 @@ import BlobStore
 import TestSupport
 import Testing
 import VaultModel
+import VaultTrust
 
 @testable import Vault
 @testable import VaultSync
@@ -34,6 +35,64 @@ import VaultModel
     try copy { $0.hasPrefix("people/") }
     #expect(try !family[0].emma.refresh().isEmpty)
     #expect(try family[0].contents() == family[1].contents())
+  }
+
+  private func collect() throws -> CollectReport {
+    try family[0].vault.collect(keepDays: 0, isDryRun: false)
+  }
+
+  /// What such a head names is nobody's garbage: a copier would carry its removal to where it came from.
+  @Test func whatAHeadNamesThatCameBeforeItsCertificateIsNotCollected() throws {
+    try copy { $0.hasPrefix("members/") }
+    for isFresh in [false, true] {
+      if isFresh { try family[0].reopen() }
+      let report = try collect()
+      #expect(report.objectCount == 0 && report.skippedMembers == ["Emma"])
+    }
+    try copy { $0.hasPrefix("people/") }
+    _ = try family[0].emma.refresh()
+    #expect(try family[0].contents() == family[1].contents())
+    #expect(try collect().skippedMembers == [])
+    #expect(try family[0].contents() == family[1].contents())
+  }
+
+  /// The same of one that counts, of which a part has not come yet.
+  @Test func whatAHeadNamesOfWhichAPartIsMissingIsNotCollected() throws {
+    let emma = try family[1].emma
+    let own = try #require(
+      emma.heads.withLock { $0.loaded[family[1].vault.device]?.head.segments.last })
+    let missing = emma.objects.path(of: own).string
+    try copy { $0 != missing }
+    for isFresh in [false, true] {
+      if isFresh { try family[0].reopen() }
+      let report = try collect()
+      #expect(report.objectCount == 0 && report.skippedMembers == ["Emma"])
+    }
+    try copy { _ in true }
+    _ = try family[0].emma.refresh()
+    #expect(try family[0].contents() == family[1].contents())
+    #expect(try collect().skippedMembers == [])
+  }
+
+  /// A head that nobody with the keys has made holds nothing up, whatever it says that it waits for.
+  @Test func aHeadThatNobodyWithTheKeysHasMadeHoldsNothingUp() throws {
+    let device = DeviceID.random()
+    let emma = try family[0].emma
+    let path = VaultPath.head(emma.id, device)
+    let forged = HeadFile(
+      member: emma.id, person: family[0].vault.person, certificate: .random(), device: device,
+      counter: 1, epoch: emma.epoch, follows: emma.register.links.history.tips,
+      sealed: Sealed(
+        nonce: [UInt8](repeating: 1, count: 12), ciphertext: [UInt8](repeating: 2, count: 400)
+      ).encoded(), keyID: emma.register.keys.current.keyID)
+    let bytes = SignedFile(body: forged.encoded(), signature: [UInt8](repeating: 3, count: 64))
+      .encoded()
+    try family[0].store.replace(BlobPath(path.string), bytes, durably: true)
+    let garbage = BlobPath(VaultPath.object(emma.id, .random()).string)
+    try family[0].store.replace(garbage, [UInt8](repeating: 4, count: 520), durably: true)
+    let report = try collect()
+    #expect(report.skippedMembers == [] && report.objectCount > 0)
+    #expect(family[0].store.blobs[garbage] == nil)
   }
 
   @Test func aHeadThatDoesNotHoldIsReadOnce() throws {

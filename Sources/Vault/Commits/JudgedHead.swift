@@ -23,6 +23,11 @@ struct JudgedHead: Sendable {
     }
   }
 
+  /// Whether it may count once something has come.
+  var isWaiting: Bool {
+    if case .waiting = verdict { true } else { false }
+  }
+
   /// Whether it is of someone who could write the member once and may no more: it counts for nothing, and nobody is to be
   /// blamed for it.
   var isOfFormerWriter: Bool {
@@ -41,11 +46,19 @@ struct JudgedHead: Sendable {
     case .counts, .late, .takenOver: return
     case .former where isOfFormerDevice: throw .signedByRemovedDevice(path: path)
     case .waiting(let id):
-      throw .damaged(path: path, reason: "what it builds on (\(id.shortHex)) has not come yet")
+      throw .damaged(
+        path: path,
+        reason: "what it builds on (\(id.shortHex)) has not come yet; it counts once that has come")
     case .former:
-      throw .damaged(path: path, reason: "its person may not write this member any more")
+      throw .damaged(
+        path: path,
+        reason:
+          "its person may not write this member any more; an owner can let them again: kinvault share"
+      )
     case .reader, .stranger:
-      throw .damaged(path: path, reason: "its person may not write this member")
+      throw .damaged(
+        path: path,
+        reason: "its person may not write this member; an owner can let them: kinvault share")
     case .broken(let error): throw .damaged(path: path, reason: "\(error)")
     }
   }
@@ -85,7 +98,10 @@ struct HeadJudges: Sendable {
     } catch {
       throw .damaged(path: path.string, reason: "\(error)")
     }
-    throw .damaged(path: path.string, reason: "its device is not certified")
+    throw .damaged(
+      path: path.string,
+      reason: "its device is not certified; it counts once a certificate of it that counts has come"
+    )
   }
 
   /// Whether the head is of someone who could write the member once and may no more; false also where it does not hold.

@@ -68,7 +68,7 @@ private struct MemberCollection {
       try member.commitCheckpoint(dropping: forgotten)
       report.forgottenRecordCount += forgotten.count
     }
-    guard let needed = neededObjects(without: isDryRun ? forgotten : []) else {
+    guard let needed = try neededObjects(without: isDryRun ? forgotten : []) else {
       report.skippedMembers.append(member.name.string)
       return
     }
@@ -91,7 +91,7 @@ private struct MemberCollection {
   private static let roomFileCount = 256
 
   mutating func makeRoom() throws(VaultError) {
-    guard try catchUp(), let needed = neededObjects(without: []) else { return }
+    guard try catchUp(), let needed = try neededObjects(without: []) else { return }
     let unused = try withoutWhatMayBeNamed(unlisted(by: needed).map(\.0))
     guard let removable = try removable(unused) else { return }
     try member.removeFirst(Self.roomFileCount, of: removable)
@@ -157,10 +157,12 @@ private struct MemberCollection {
   }
 
   /// Everything that is named; nil when something cannot be read, so that it is not known.
-  private func neededObjects(without forgotten: Set<RecordID>) -> Set<ContentDigest>? {
-    guard member.damageReason == nil, !member.hasLinesApart, !member.holdsEntries else {
-      return nil
-    }
+  private func neededObjects(
+    without forgotten: Set<RecordID>
+  ) throws(VaultError) -> Set<ContentDigest>? {
+    guard member.damageReason == nil, !member.hasLinesApart, !member.holdsEntries,
+      try !member.hasHeadsToCome
+    else { return nil }
     var needed: Set<ContentDigest> = []
     needed.formUnion(member.heads.withLock { $0.namedObjects })
     var isWhole = true
@@ -270,7 +272,9 @@ extension Member {
   fileprivate func removeFirst(_ count: Int, of names: [ObjectName]) throws(VaultError) {
     try heads.withLock { (heads) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
-        guard try catchUp(&heads).isEmpty, try !isBetweenEpochs else { return }
+        guard try catchUp(&heads).isEmpty, try !isBetweenEpochs, try !hasHeadsToCome(heads) else {
+          return
+        }
         try removeObjects(names, atMost: count)
       }
     }

@@ -89,7 +89,7 @@ extension Member {
     try heads.withLock { (heads) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
         _ = try catchUp(&heads)
-        guard try !isBetweenEpochs,
+        guard try !isBetweenEpochs, try !hasHeadsToCome(heads),
           // A head of which something is still on its way here may need them.
           try headFiles().allSatisfy({ heads.seen[$0.device] != nil })
         else { return }

@@ -91,7 +91,7 @@ extension Member {
     if here.isEmpty { return }
     try heads.withLock { (heads) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
-        guard try catchUp(&heads).isEmpty, !hasLateHeads,
+        guard try catchUp(&heads).isEmpty, !hasLateHeads, try !hasHeadsToCome(heads),
           try headFiles().allSatisfy({ heads.seen[$0.device] != nil })
         else { return }
         for entry in here {
@@ -178,7 +178,7 @@ extension Member {
   ) throws(VaultError) {
     try heads.withLock { (heads) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
-        guard try catchUp(&heads).isEmpty, !hasLateHeads,
+        guard try catchUp(&heads).isEmpty, !hasLateHeads, try !hasHeadsToCome(heads),
           // A head of which something is still on its way here may need them.
           try headFiles().allSatisfy({ heads.seen[$0.device] != nil })
         else { return }

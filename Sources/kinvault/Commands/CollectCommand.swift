@@ -84,7 +84,7 @@ struct CollectCommand: ParsableCommand {
     }
     for name in report.skippedMembers {
       Terminal.writeLine(
-        "\(Terminal.visible(name)): skipped, because something is damaged. Mend that first: kinvault check"
+        "\(Terminal.visible(name)): skipped, because something is damaged, or has not come yet. What it is: kinvault check"
       )
     }
   }

@@ -1,0 +1,77 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+import VaultTrust
+
+/// Heads in the folder that may come to count: what they name is nobody's garbage. Docs/Format.md, "Removing objects".
+extension Member {
+  /// Whether a head is here that was not taken in and may be later: it counts, and a part of what it names has not come; or
+  /// it waits for a certificate or a link, and somebody with the member's keys has made it.
+  ///
+  /// Reads only the files of such heads.
+  func hasHeadsToCome(_ heads: HeadsState) throws(VaultError) -> Bool {
+    for (device, fingerprint) in try headFiles() where device != context.device.id {
+      let known = heads.loaded[device] ?? heads.takenOver[device]
+      if known != nil, heads.seen[device] == fingerprint, heads.refused[device] == nil { continue }
+      if try mayCome(device, besides: known?.hash) { return true }
+    }
+    return false
+  }
+
+  /// The same for who does not hold `heads`.
+  var hasHeadsToCome: Bool {
+    get throws(VaultError) {
+      try heads.withLock { (heads) throws(VaultError) in try hasHeadsToCome(heads) }
+    }
+  }
+
+  private func mayCome(
+    _ device: DeviceID, besides known: FileHash?
+  ) throws(VaultError) -> Bool {
+    let path = register.path(of: device)
+    let file: LoadedSignedFile
+    let body: HeadFile
+    do throws(VaultError) {
+      file = try context.signedFiles.load(path)
+      body = try file.decode(HeadFile.init(decoding:))
+    } catch {
+      switch error {
+      case .missing, .damaged: return false
+      default: throw error
+      }
+    }
+    guard file.hash != known, body.member == id, body.device == device else { return false }
+    let isSigned = context.people.trust.statements.certificates[body.certificate] != nil
+    if isSigned {
+      do throws(VaultError) {
+        let judged = try HeadJudges(people: context.people, links: register.links)
+          .judge(device, in: context.signedFiles)
+        if judged.counts { return true }
+        guard judged.isWaiting else { return false }
+      } catch {
+        switch error {
+        case .missing, .damaged: return false
+        default: throw error
+        }
+      }
+    }
+    // Whoever was taken out has the keys of before, and can sign nothing for somebody who was not.
+    let isOfNow = body.epoch == register.keys.currentEpoch
+    guard isOfNow || isSigned && register.links.access.includes(body.person) else { return false }
+    return opens(body, at: path)
+  }
+
+  /// Whether somebody with the member's keys has sealed it: what nobody without a key could have made.
+  private func opens(_ body: HeadFile, at path: VaultPath) -> Bool {
+    guard let epoch = register.keys.epoch(body.epoch) else { return false }
+    do {
+      _ = try context.signedFiles.open(
+        try Sealed(decoding: body.sealed), with: epoch.keys.registerKey, .head, path,
+        counter: body.counter)
+      return true
+    } catch {
+      // It is a head of nobody who has them.
+      return false
+    }
+  }
+}
