@@ -28,9 +28,7 @@ struct MemberLinks: Sendable {
   }
 
   /// Whether heads of the person's devices counted once.
-  func couldWrite(_ person: PersonID) -> Bool {
-    history.everGiven(to: person).contains { $0.role >= .editor }
-  }
+  func couldWrite(_ person: PersonID) -> Bool { history.couldWrite(person) }
 
   /// Those who have the key of an epoch, as links say that count.
   func holders(of epoch: StatementID) -> Set<PersonID> {
@@ -42,29 +40,42 @@ struct MemberLinks: Sendable {
     trust.epochs.states.keys.contains { history.link($0)?.epoch == commitment }
   }
 
-  /// What is said of a link that does not count; nil for one that does.
+  /// Nothing makes such a link count.
+  static let byNoOwner =
+    "whoever wrote it was no owner; it is ignored, whatever else comes. What it means to give, an owner can give: "
+    + "kinvault share"
+
+  /// What is said of a link that does not count, and what makes it, or what it was for, count; nil for one that does.
   static func problem(_ verdict: LinkVerdict, path: String) -> Problem? {
     switch verdict {
     case .counts: nil
     case .waits(let id):
       Problem(
         .leftover, .note, path: path,
-        reason: "what it builds on (\(id.shortHex)) has not come yet, so it does not count yet")
+        reason:
+          "what it builds on (\(id.shortHex)) has not come yet, so it does not count yet. It does once "
+          + "that has come, from whoever has it: kinvault sync")
     case .departed:
       Problem(
         .removedDevice, .note, path: path,
-        reason: "its device has been removed, and its person has not listed it: it does not count")
+        reason:
+          "its device has been removed, and its person has not listed it: it does not count. What it gave, an "
+          + "owner can give again: kinvault share")
     case .noPlace:
       Problem(
-        .untrusted, .warning, path: path, reason: "whoever wrote it was no owner; it is ignored")
+        .untrusted, .warning, path: path, reason: Self.byNoOwner)
     case .taken(let id):
       Problem(
         .untrusted, .warning, path: path,
-        reason: "a more senior owner took its writer's place (\(id.shortHex)); it is ignored")
+        reason:
+          "a more senior owner took its writer's place (\(id.shortHex)), and did not know of it; it is ignored. What "
+          + "it gave, an owner can give again: kinvault share")
     case .givenUp(let id):
       Problem(
         .untrusted, .warning, path: path,
-        reason: "its writer had given their place up (\(id.shortHex)); it is ignored")
+        reason:
+          "its writer had given their place up (\(id.shortHex)); it is ignored. What it gave, an owner can give "
+          + "again: kinvault share")
     case .someoneStays:
       Problem(
         .untrusted, .note, path: path,

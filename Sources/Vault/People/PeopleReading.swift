@@ -154,7 +154,9 @@ extension Person {
       found.append(
         Problem(
           .untrusted, .note, path: folder.appending(id.hex).string,
-          reason: "what it follows is not here, or it breaks the rules; it does not count"))
+          reason:
+            "what it follows is not here, or it breaks the rules; it does not count. It may once more has come: "
+            + "kinvault sync"))
     }
     return found
   }

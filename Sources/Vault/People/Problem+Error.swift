@@ -15,7 +15,9 @@ extension Problem {
     case .signedByRemovedDevice(let path):
       self.init(
         .removedDevice, .note, path: path,
-        reason: "its device has been removed, so it counts no more")
+        reason:
+          "its device has been removed, so it counts no more; what was fetched of it before is taken over"
+      )
     case .forked(let path, let counter):
       self.init(
         .fork, .damage, path: path, reason: "another file with the counter \(counter) was seen")

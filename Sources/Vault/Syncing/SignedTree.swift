@@ -205,7 +205,7 @@ package struct SignedTree: Sendable {
     guard try tree.links(of: member).history.verdict(on: id) == .noPlace else { return }
     throw .damaged(
       path: VaultPath.link(member, id).string,
-      reason: "whoever wrote it was no owner; it is ignored")
+      reason: MemberLinks.byNoOwner)
   }
 
   /// The epochs that count of a member.

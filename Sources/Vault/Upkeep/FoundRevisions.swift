@@ -159,9 +159,9 @@ extension Member {
     case .waiting: return .waitingDevice(author)
     case .unknown: return .notSigned
     }
-    let role = register.links.role(of: author.person, now: context.clock.milliseconds())
-    guard let role, role >= .editor else { return .mayNotWrite(author) }
-    return nil
+    let mayWrite = register.links.access.mayWrite(
+      author.person, at: context.clock.milliseconds())
+    return mayWrite ? nil : .mayNotWrite(author)
   }
 
   /// All revisions that segments of verified heads name, as far as these can be read.

@@ -48,6 +48,11 @@ package struct Access: Hashable, Sendable {
     }
     return best
   }
+
+  /// Whether the person may write at a time in milliseconds since 1970.
+  package func mayWrite(_ person: PersonID, at time: UInt64) -> Bool {
+    role(of: person, at: time).map { $0 >= .editor } ?? false
+  }
 }
 
 extension MemberJudge {
