@@ -278,6 +278,31 @@ import VaultModel
     #expect(try entry(at: adults.anna) == before)
   }
 
+  /// An editor says in `reached` how far others have come: of a device of which a head counts nobody asks him, nor of one
+  /// that nobody has certified.
+  @Test func whatAnEditorSaysWasReachedHidesNothingOfWhoIsHere() throws {
+    let before = try entry(at: adults.anna)
+    for device in [adults.anna.vault.device, adults.carla.vault.device, .random()] {
+      _ = try forgeRevision(naming: nil, reached: [device: 1_000]) { revision, _ in
+        revision.version[device] = 1_000
+      }
+    }
+    try adults.anna.write("So that Carla has a head as well")
+    try adults.carla.write("Of Carla")
+    try adults.carry(from: adults.carla, to: adults.anna)
+    try adults.carry(from: adults.ben, to: adults.anna)
+    try adults.carry(from: adults.ben, to: adults.carla)
+    #expect(try entry(at: adults.anna) == before)
+    #expect(try entry(at: adults.carla) == before)
+    for (adult, other) in [(adults.anna, adults.carla), (adults.carla, adults.anna)] {
+      try adult.edit(note, Self.text("severe; \(adult.id.shortHex)"))
+      try adults.carry(from: adult, to: other)
+      let emma = try #require(other.emma)
+      let text = try #require(try emma.bytes(of: "record.md", in: note))
+      #expect(String(decoding: text, as: UTF8.self) == Self.text("severe; \(adult.id.shortHex)"))
+    }
+  }
+
   private func forgeRevision(
     _ change: (inout RecordRevision) -> Void
   ) throws -> ContentDigest {
@@ -286,9 +311,12 @@ import VaultModel
 
   /// A revision of the note that Ben signs and his head names, whatever it says.
   ///
-  /// - Parameter device: One of which his head says that it has seen a head.
+  /// - Parameters:
+  ///   - device: One of which his head says that it has seen a head.
+  ///   - reached: How far his head says that devices have come.
   private func forgeRevision(
-    naming device: DeviceID?, _ change: (inout RecordRevision, DeviceID) -> Void
+    naming device: DeviceID?, reached: [DeviceID: UInt64] = [:],
+    _ change: (inout RecordRevision, DeviceID) -> Void
   ) throws -> ContentDigest {
     let member = try #require(adults.ben.emma)
     let context = adults.ben.vault.context
@@ -318,6 +346,9 @@ import VaultModel
       try writer.writeHead(.append, changes: [entry]) { head in
         if let device {
           head.cover.append(Head.Cover(device: device, counter: 9, headHash: .random()))
+        }
+        head.reached = reached.sorted { $0.key < $1.key }.map {
+          Head.Reached(device: $0.key, counter: $0.value)
         }
       }
       heads = writer.heads
