@@ -116,6 +116,7 @@ package final class Vault: Sendable {
   func openNewMembers(marks: Watermarks, acceptsRollback: Bool) throws(VaultError) -> Bool {
     let folder: BlobPath = "members"
     let entries = try storing { () throws(BlobStoreError) in try context.store.list(folder) }
+    let identities = identities.expanded()
     var isNew = false
     try compare(Set(entries.map(\.name)), with: marks, acceptsRollback: acceptsRollback)
     for entry in entries {
@@ -125,7 +126,7 @@ package final class Vault: Sendable {
       }
       if member(id) != nil { continue }
       do throws(VaultError) {
-        let member = try open(id)
+        let member = try open(id, identities)
         let problems =
           try member.register.links.problems
           + member.load(marks: marks, acceptsRollback: acceptsRollback)
@@ -241,7 +242,9 @@ package final class Vault: Sendable {
     found.withLock { if !$0.contains(problem) { $0.append(problem) } }
   }
 
-  private func open(_ id: MemberID) throws(VaultError) -> Member {
+  private func open(
+    _ id: MemberID, _ identities: ExpandedIdentities
+  ) throws(VaultError) -> Member {
     let opened = try context.opening(of: id).open(identities: identities)
     if !opened.links.lost.isEmpty { noteLost(opened.links) }
     try context.keep(opened.links, wraps: opened.wraps)
@@ -260,7 +263,7 @@ package final class Vault: Sendable {
       person: context.person, now: context.clock.milliseconds(),
       memory: try context.state.loadLinkMemory(of: id))
     return Member(
-      id: id, context: context, opened: try opening.open(identities: identities))
+      id: id, context: context, opened: try opening.open(identities: identities.expanded()))
   }
 
   /// Makes a new member, with this person as its owner.
@@ -282,7 +285,7 @@ package final class Vault: Sendable {
     named name: FileName, renewing old: MemberID?
   ) throws(VaultError) -> Member {
     let id = try MemberCreation(context: context, renews: old).run()
-    let member = try open(id)
+    let member = try open(id, identities.expanded())
     let root = RecordEdit(
       record: .root, isNew: true, place: RecordPlace(parent: nil, title: name, isDeleted: false),
       attributes: RecordAttributes(

@@ -36,7 +36,7 @@ import VaultModel
     for vector in vectors {
       let key = AgreementKey(privateKey: SecretBytes(copying: hex(vector.seed)))
       #expect(key.publicKey == hex(vector.pk))
-      #expect(try key.secret(of: hex(vector.ct)).exposed == hex(vector.ss))
+      #expect(try key.expanded().secret(of: hex(vector.ct)).exposed == hex(vector.ss))
     }
     #expect(try Self.second("vectors", Self.vectors.string) == "3\n")
   }
@@ -60,7 +60,8 @@ import VaultModel
       #expect(answer[1] == own.secret, "what we sent, opened there")
       let key = AgreementKey(privateKey: SecretBytes(copying: own.seed))
       #expect(
-        try key.secret(of: answer[3]).exposed == answer[2], "what was sent there, opened here")
+        try key.expanded().secret(of: answer[3]).exposed == answer[2],
+        "what was sent there, opened here")
     }
   }
 
@@ -80,12 +81,16 @@ import VaultModel
       _ = try AgreementKey.agree(with: key.publicKey.dropLast(32) + hex(u))
     }
     let encapsulated = try AgreementKey.agree(with: key.publicKey).encapsulated
-    #expect(throws: CryptoError.self) { _ = try key.secret(of: encapsulated.dropLast(32) + hex(u)) }
+    #expect(throws: CryptoError.self) {
+      _ = try key.expanded().secret(of: encapsulated.dropLast(32) + hex(u))
+    }
   }
 
   @Test(arguments: [0, 32, 1_215, 1_217, 2_048]) func aKeyOfAnotherSizeIsRefused(size: Int) {
     #expect(throws: CryptoError.invalidKey) { _ = try AgreementKey.agree(with: content(size)) }
-    #expect(throws: CryptoError.self) { _ = try AgreementKey.random().secret(of: content(size)) }
+    #expect(throws: CryptoError.self) {
+      _ = try AgreementKey.random().expanded().secret(of: content(size))
+    }
   }
 
   /// ML-KEM's part has coefficients below 3,329 (FIPS 203, 7.2).
@@ -102,8 +107,8 @@ import VaultModel
     let agreed = try AgreementKey.agree(with: key.publicKey)
     var altered = agreed.encapsulated
     altered[position] ^= 1
-    #expect(try key.secret(of: agreed.encapsulated).exposed == agreed.secret.exposed)
-    #expect(try key.secret(of: altered).exposed != agreed.secret.exposed)
+    #expect(try key.expanded().secret(of: agreed.encapsulated).exposed == agreed.secret.exposed)
+    #expect(try key.expanded().secret(of: altered).exposed != agreed.secret.exposed)
   }
 
   @Test func aWrapOpensForWhatItIsForAndAsNothingElse() throws {
@@ -112,23 +117,23 @@ import VaultModel
     let info = Array("what it is".utf8)
     let wrap = try HybridWrap.wrap(secret, for: key.publicKey, info: info)
     #expect(wrap.count == 1_161)
-    #expect(try HybridWrap.unwrap(wrap, with: key, info: info).exposed == content(32))
+    #expect(try HybridWrap.unwrap(wrap, with: key.expanded(), info: info).exposed == content(32))
     #expect(throws: CryptoError.unwrapFailed) {
-      _ = try HybridWrap.unwrap(wrap, with: .random(), info: info)
+      _ = try HybridWrap.unwrap(wrap, with: AgreementKey.random().expanded(), info: info)
     }
     #expect(throws: CryptoError.unwrapFailed) {
-      _ = try HybridWrap.unwrap(wrap, with: key, info: info + [0])
+      _ = try HybridWrap.unwrap(wrap, with: key.expanded(), info: info + [0])
     }
     for position in stride(from: 1, to: wrap.count, by: 29) {
       var altered = wrap
       altered[position] ^= 4
       #expect(throws: CryptoError.self) {
-        _ = try HybridWrap.unwrap(altered, with: key, info: info)
+        _ = try HybridWrap.unwrap(altered, with: key.expanded(), info: info)
       }
     }
     for other in [[2] + wrap.dropFirst(), wrap + [0], wrap.dropLast(), []] {
       #expect(throws: CryptoError.self) {
-        _ = try HybridWrap.unwrap(Array(other), with: key, info: info)
+        _ = try HybridWrap.unwrap(Array(other), with: key.expanded(), info: info)
       }
     }
   }

@@ -110,7 +110,7 @@ import VaultModel
       for: context, agreementPublicKey: taker.publicKey, binding: binding)
     #expect(wrapped.count == 1_161 && wrapped.first == 1)
     let opened = try FamilyMemberKey.unwrap(
-      wrapped, for: context, agreementKey: taker, binding: binding)
+      wrapped, for: context, agreementKey: taker.expanded(), binding: binding)
     #expect(opened.commitment(member: Sample.member, binding: binding) == commitment)
     #expect(
       opened.keyID(member: Sample.member, binding: binding)
@@ -125,18 +125,18 @@ import VaultModel
     for other in others {
       #expect(throws: CryptoError.unwrapFailed) {
         _ = try FamilyMemberKey.unwrap(
-          wrapped, for: other, agreementKey: taker, binding: binding)
+          wrapped, for: other, agreementKey: taker.expanded(), binding: binding)
       }
     }
     #expect(throws: CryptoError.unwrapFailed) {
       _ = try FamilyMemberKey.unwrap(
-        wrapped, for: context, agreementKey: .random(), binding: binding)
+        wrapped, for: context, agreementKey: AgreementKey.random().expanded(), binding: binding)
     }
     // Another suite, and what is cut or goes on.
     for file in [[2] + wrapped.dropFirst(), Array(wrapped.dropLast()), wrapped + [0], []] {
       #expect(throws: CryptoError.self) {
         _ = try FamilyMemberKey.unwrap(
-          file, for: context, agreementKey: taker, binding: binding)
+          file, for: context, agreementKey: taker.expanded(), binding: binding)
       }
     }
   }

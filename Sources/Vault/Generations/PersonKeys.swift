@@ -95,10 +95,11 @@ struct PersonKeys: Sendable {
         do throws(VaultError) {
           let path = VaultPath.wrap(person.id, generation, device.id)
           let wrap = try files.loadWrap(path, memory)
-          let master = try openMaster(
+          let master = try unwrapMaster(
             generation, of: person, device: device, wrap: wrap, binding: files.binding)
           var opened = keys ?? PersonKeys(generation: generation)
           opened.add(master, generation, history.valid, files.binding)
+          guard opened.identities[generation] != nil else { throw .anotherGenerations(path) }
           opened.wraps[path] = wrap
           keys = opened
         } catch {
@@ -124,21 +125,34 @@ struct PersonKeys: Sendable {
     _ generation: StatementID, of person: Person, device: ThisDevice, wrap: [UInt8],
     binding: Binding
   ) throws(VaultError) -> MasterKey {
-    let path = VaultPath.wrap(person.id, generation, device.id).string
-    let master: MasterKey
+    let master = try unwrapMaster(
+      generation, of: person, device: device, wrap: wrap, binding: binding)
+    let publicKey = master.agreementKey(binding: binding).publicKey
+    guard publicKey == person.history.valid[generation]?.agreementKey else {
+      throw .anotherGenerations(.wrap(person.id, generation, device.id))
+    }
+    return master
+  }
+
+  /// What is wrapped for this device as the key of a generation, whether or not it is.
+  private static func unwrapMaster(
+    _ generation: StatementID, of person: Person, device: ThisDevice, wrap: [UInt8],
+    binding: Binding
+  ) throws(VaultError) -> MasterKey {
     do throws(CryptoError) {
-      master = try MasterKey.unwrap(
+      return try MasterKey.unwrap(
         wrap,
         for: DeviceWrapContext(person: person.id, generation: generation, device: device.id),
         agreementKey: device.agreementKey, binding: binding)
     } catch {
-      throw VaultError(error, path: path)
+      throw VaultError(error, path: VaultPath.wrap(person.id, generation, device.id).string)
     }
-    let publicKey = master.agreementKey(binding: binding).publicKey
-    guard publicKey == person.history.valid[generation]?.agreementKey else {
-      throw .damaged(path: path, reason: "it is another generation's key")
-    }
-    return master
+  }
+}
+
+extension VaultError {
+  fileprivate static func anotherGenerations(_ wrap: VaultPath) -> VaultError {
+    .damaged(path: wrap.string, reason: "it is another generation's key")
   }
 }
 

@@ -75,7 +75,7 @@ extension Member {
     var wraps: [VaultPath: [UInt8]] = [:]
     if links.role(of: context.person, now: opening.now) != nil {
       let opened = try opening.open(
-        links, identities: context.keys.identities, reusing: register.keys)
+        links, identities: context.keys.identities.expanded(), reusing: register.keys)
       register.keys.replace(by: opened.keys)
       wraps = opened.wraps
     }

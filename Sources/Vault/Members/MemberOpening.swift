@@ -1,4 +1,5 @@
 import BlobStore
+import Threads
 import VaultCrypto
 import VaultModel
 import VaultTrust
@@ -38,13 +39,13 @@ struct MemberOpening {
   /// - Throws: `damaged`, `missing`; `noAccess` when no link that counts gives this person access or they gave it up,
   ///   `accessEnded` when it was until a time that has passed.
   func open(
-    identities: IdentityKeys, reusing known: MemberKeys? = nil
+    identities: ExpandedIdentities, reusing known: MemberKeys? = nil
   ) throws(VaultError) -> OpenedKeys {
     try open(loadLinks(), identities: identities, reusing: known)
   }
 
   func open(
-    _ links: MemberLinks, identities: IdentityKeys, reusing known: MemberKeys?
+    _ links: MemberLinks, identities: ExpandedIdentities, reusing known: MemberKeys?
   ) throws(VaultError) -> OpenedKeys {
     guard links.access.includes(person) else {
       // A broken link may be the one that is looked for.
@@ -98,7 +99,7 @@ struct MemberOpening {
   ///
   /// - Throws: `missing`; `damaged` when the generation it is for is not known, or it is not the epoch's key.
   func unwrap(
-    _ wrap: EpochWrap, _ identities: IdentityKeys
+    _ wrap: EpochWrap, _ identities: ExpandedIdentities
   ) throws(VaultError) -> FamilyMemberKey {
     let path = VaultPath.epochWrap(member, wrap.wrap.file)
     let file = try file(of: wrap)
@@ -111,7 +112,7 @@ struct MemberOpening {
         for: EpochWrapContext(
           member: member, commitment: wrap.commitment, person: person,
           generation: wrap.wrap.generation),
-        agreementKey: agreementKey.key, binding: files.binding)
+        agreementKey: agreementKey, binding: files.binding)
       guard key.commitment(member: member, binding: files.binding) == wrap.commitment else {
         throw CryptoError.malformed(reason: "it is another key than its epoch's")
       }
@@ -165,4 +166,29 @@ struct IdentityKeys: Sendable {
   }
 
   subscript(generation: StatementID) -> Shared? { keys[generation] }
+
+  /// To unwrap with, for as long as an opening takes.
+  func expanded() -> ExpandedIdentities { ExpandedIdentities(self) }
+}
+
+/// The same while an opening unwraps keys with them: each is expanded when it is needed first, and once.
+///
+/// Not to be kept longer than that: what is expanded stands in ordinary memory.
+final class ExpandedIdentities: Sendable {
+  private let identities: IdentityKeys
+  private let expanded = Guarded<[StatementID: ExpandedAgreementKey]>([:])
+
+  init(_ identities: IdentityKeys) { self.identities = identities }
+
+  func has(_ generation: StatementID) -> Bool { identities[generation] != nil }
+
+  subscript(generation: StatementID) -> ExpandedAgreementKey? {
+    guard let shared = identities[generation] else { return nil }
+    return expanded.withLock { expanded in
+      if let known = expanded[generation] { return known }
+      let new = shared.key.expanded()
+      expanded[generation] = new
+      return new
+    }
+  }
 }

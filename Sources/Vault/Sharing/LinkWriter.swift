@@ -114,9 +114,9 @@ struct LinkWriter {
   /// Wraps the key of an epoch once more for somebody who has a wrap of it whose file is lost; nil if it is not to be had.
   func wrapAnew(_ epoch: StatementID, for other: Person) throws(VaultError) -> Wrap? {
     let opening = try context.opening(of: links.member)
-    let identities = context.keys.identities
+    let identities = context.keys.identities.expanded()
     let mine = links.history.wraps(for: context.person).last {
-      $0.epoch == epoch && identities[$0.wrap.generation] != nil
+      $0.epoch == epoch && identities.has($0.wrap.generation)
     }
     guard let mine, other.generation != nil else { return nil }
     return try wrap(opening.unwrap(mine, identities), of: epoch, for: other)
@@ -128,10 +128,10 @@ struct LinkWriter {
     of epochs: [StatementID], for other: Person, limit: Int = 256
   ) throws(VaultError) -> [Wrap] {
     let opening = try context.opening(of: links.member)
-    let identities = context.keys.identities
+    let identities = context.keys.identities.expanded()
     var own: [StatementID: EpochWrap] = [:]
     for wrap in links.history.wraps(for: context.person)
-    where identities[wrap.wrap.generation] != nil { own[wrap.epoch] = wrap }
+    where identities.has(wrap.wrap.generation) { own[wrap.epoch] = wrap }
     var wraps: [Wrap] = []
     for epoch in epochs where wraps.count < limit {
       let known = links.trust.epochs.wraps[epoch] ?? []

@@ -11,6 +11,7 @@ import struct SystemPackage.FilePath
 package struct VaultHeads: Sendable {
   private let context: VaultContext
   private let marks: Watermarks
+  private let identities: ExpandedIdentities
 
   /// - Returns: Nil when something was found that only a whole opening can tell or mend.
   /// - Throws: As `Vault.open`.
@@ -37,7 +38,8 @@ package struct VaultHeads: Sendable {
       id: id, store: store, folder: folder, state: state, key: key,
       options: OpenOptions(readOnly: true), clock: clock)
     guard problems.isEmpty else { return nil }
-    return VaultHeads(context: context, marks: marks)
+    return VaultHeads(
+      context: context, marks: marks, identities: context.keys.identities.expanded())
   }
 
   /// The heads of a member.
@@ -49,7 +51,7 @@ package struct VaultHeads: Sendable {
     _ id: MemberID, devices: [DeviceID]
   ) throws(VaultError) -> MemberHeads? {
     do throws(VaultError) {
-      let opened = try context.opening(of: id).open(identities: context.keys.identities)
+      let opened = try context.opening(of: id).open(identities: identities)
       let register = HeadRegister(
         member: id, context: context, keys: opened.keys, known: KnownLinks(opened.links))
       var loaded: [LoadedHead] = []

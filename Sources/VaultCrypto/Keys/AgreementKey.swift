@@ -5,7 +5,7 @@ import struct FoundationEssentials.Data
 /// A private key of X-Wing (draft-connolly-cfrg-xwing-kem-06), of a device or a generation: whoever has its public key
 /// can agree with it on a secret. The secret stands as long as either of X25519 and ML-KEM-768 does.
 ///
-/// While a secret is agreed on, BoringSSL's copy of the private key is in ordinary memory, and is not erased.
+/// While a secret is agreed on, and as long as an `ExpandedAgreementKey` is there, BoringSSL's copy of the private key is in ordinary memory, and is not erased.
 package struct AgreementKey: ~Copyable, Sendable {
   /// Of the private key: the seed of which the keys of both algorithms are derived.
   package static let privateSize = 32
@@ -55,22 +55,12 @@ package struct AgreementKey: ~Copyable, Sendable {
     }
   }
 
-  /// The secret that somebody agreed on with this key. What was altered, or was for another key, gives another secret
-  /// without an error: whatever the secret protects tells.
-  ///
-  /// Throws `malformed` unless `encapsulated` has 1,120 bytes, or if its point is one of small order.
-  func secret(of encapsulated: [UInt8]) throws(CryptoError) -> SecretBytes {
-    guard encapsulated.count == Self.encapsulatedSize else {
-      throw .malformed(reason: "\(encapsulated.count) bytes, not \(Self.encapsulatedSize)")
-    }
-    do {
-      return Self.secret(try Self.expanded(privateKey).decapsulate(Data(encapsulated)))
-    } catch {
-      throw .malformed(reason: "what X-Wing sent has a point of small order")
-    }
+  /// The key made ready to get secrets, any number of them: that costs about as much as getting one.
+  package func expanded() -> ExpandedAgreementKey {
+    ExpandedAgreementKey(Self.expanded(privateKey), publicKey: publicKey)
   }
 
-  private static func secret(_ key: SymmetricKey) -> SecretBytes {
+  fileprivate static func secret(_ key: SymmetricKey) -> SecretBytes {
     var bytes = key.withUnsafeBytes { Array($0) }
     defer { wipe(&bytes) }
     return SecretBytes(copying: bytes)
@@ -88,6 +78,33 @@ package struct AgreementKey: ~Copyable, Sendable {
       } catch {
         preconditionFailure("every 32 bytes are a seed of X-Wing: \(error)")
       }
+    }
+  }
+}
+
+/// A private key of X-Wing with the keys of both algorithms, of which it is the seed, made of it once: for an opening that
+/// unwraps many keys with it.
+///
+/// As long as it is there, BoringSSL's copy of the private key is in ordinary memory: not to be kept.
+package final class ExpandedAgreementKey: Sendable {
+  private let key: XWingMLKEM768X25519.PrivateKey
+  let publicKey: [UInt8]
+
+  fileprivate init(_ key: XWingMLKEM768X25519.PrivateKey, publicKey: [UInt8]) {
+    (self.key, self.publicKey) = (key, publicKey)
+  }
+
+  /// The secret that somebody agreed on with this key. What was altered, or was for another key, gives another secret
+  /// without an error: whatever the secret protects tells.
+  ///
+  /// Throws `malformed` unless `encapsulated` has 1,120 bytes, or if its point is one of small order.
+  func secret(of encapsulated: [UInt8]) throws(CryptoError) -> SecretBytes {
+    guard encapsulated.count == AgreementKey.encapsulatedSize else {
+      throw .malformed(
+        reason: "\(encapsulated.count) bytes, not \(AgreementKey.encapsulatedSize)")
+    }
+    do { return AgreementKey.secret(try key.decapsulate(Data(encapsulated))) } catch {
+      throw .malformed(reason: "what X-Wing sent has a point of small order")
     }
   }
 }

@@ -73,7 +73,7 @@ package struct FamilyMemberKey: ~Copyable, Sendable {
   /// The key in a wrap's file; throws `unwrapFailed` if it was made for another generation or epoch, or was altered, and
   /// `malformed` for what is no wrap, or one of a suite that is not known.
   package static func unwrap(
-    _ file: [UInt8], for taker: EpochWrapContext, agreementKey: borrowing AgreementKey,
+    _ file: [UInt8], for taker: EpochWrapContext, agreementKey: ExpandedAgreementKey,
     binding: Binding
   ) throws(CryptoError) -> FamilyMemberKey {
     FamilyMemberKey(try HybridWrap.unwrap(file, with: agreementKey, info: taker.info(binding)))

@@ -19,7 +19,7 @@ enum HybridWrap {
   /// Throws `malformed` for what is no wrap, or one of a suite that this program does not know, and `unwrapFailed` if it
   /// was made for another key or as another thing, or was altered.
   static func unwrap(
-    _ wrap: [UInt8], with agreementKey: borrowing AgreementKey, info: [UInt8]
+    _ wrap: [UInt8], with agreementKey: ExpandedAgreementKey, info: [UInt8]
   ) throws(CryptoError) -> SecretBytes {
     try requireSuite(wrap)
     let encapsulated = Array(wrap[1...AgreementKey.encapsulatedSize])

@@ -67,7 +67,8 @@ package struct MasterKey: ~Copyable, Sendable {
     _ file: [UInt8], for device: DeviceWrapContext, agreementKey: borrowing AgreementKey,
     binding: Binding
   ) throws(CryptoError) -> MasterKey {
-    MasterKey(try HybridWrap.unwrap(file, with: agreementKey, info: device.info(binding)))
+    MasterKey(
+      try HybridWrap.unwrap(file, with: agreementKey.expanded(), info: device.info(binding)))
   }
 
   /// Throws `malformed` for a file that is no wrap, whoever it is for.
