@@ -412,4 +412,62 @@ import VaultTrust
     #expect(try memory.load().findings.isEmpty)
     #expect(try family[1].emma.recordCount == 22)
   }
+
+  /// Fifty records that both have, of which the first one's head then moves thirty, with entries that say of the
+  /// revisions what `change` makes of the truth.
+  private func thirtyMoves(
+    _ place: (inout RecordPlace) -> Void, claimedAs change: (inout RecordEntry) -> Void
+  ) throws {
+    let edits = (0..<50).map { RecordEdit.newRecord("Record \($0)") }
+    let member = try family[0].emma
+    _ = try member.commit(edits)
+    try family.meet(at: usb)
+    try member.heads.withLock { heads in
+      var writer = CommitWriter(member: member, heads: heads)
+      for record in edits.prefix(30).map(\.record) {
+        let known = try #require(member.entry(record))
+        var edit = RecordEdit(record: record)
+        var new = RecordPlace(parent: known.parent, title: known.title)
+        place(&new)
+        edit.place = new
+        try writer.add([edit])
+        var entry = try #require(writer.written[record])
+        change(&entry)
+        writer.written[record] = entry
+      }
+      _ = try writer.finish()
+      heads = writer.heads
+    }
+    try family[0].sync(usb)
+  }
+
+  @Test func aMassDeletionThatEntriesHideAsksFirst() throws {
+    try thirtyMoves {
+      $0.isDeleted = true
+    } claimedAs: {
+      $0.isDeleted = false
+    }
+    let before = family[1].store.blobs.keys
+    let report = try family[1].sync(usb)
+    #expect(report.massChanges[try emma]?.deletedCount == 30)
+    #expect(try family[1].emma.recordCount == 52)
+    let new = family[1].store.blobs.keys.filter { !before.contains($0) }
+    #expect(new.filter { $0.string.contains("/objects/") }.count <= 1)
+    try family[1].sync(usb) { $0.acceptsMassChange = true }
+    #expect(try family[1].emma.recordCount == 22)
+  }
+
+  @Test func aMassDeletionThatOnlyEntriesClaimStopsNothing() throws {
+    let title = try #require(FileName("Of a new name"))
+    try thirtyMoves {
+      $0.title = title
+    } claimedAs: {
+      $0.isDeleted = true
+    }
+    let report = try family[1].sync(usb)
+    #expect(report.massChanges.isEmpty)
+    #expect(report.problems.filter { $0.severity > .note } == [])
+    #expect(try family[1].emma.recordCount == 52)
+    #expect(try family[1].emma.record(titled: "Of a new name") != nil)
+  }
 }

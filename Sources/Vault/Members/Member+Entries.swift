@@ -41,8 +41,9 @@ extension Member {
     while true {
       let asked = wanted.filter { open[segments[$0.segment].name]?.contains($0.position) ?? false }
       let entries = asked.map { segments[$0.segment].entries[$0.position] }
+      let read = heads.read
       let answers = try inParallel(entries) { (entry) throws(VaultError) in
-        try self.answer(to: entry, branches)
+        try self.answer(to: entry, branches, read)
       }
       var doubtful: Set<RecordID> = []
       for ((place, entry), answer) in zip(zip(asked, entries), answers) {
@@ -64,6 +65,15 @@ extension Member {
     let before = heads.compared
     for (name, positions) in open { heads.compared.open[name] = positions }
     if heads.compared != before { try keepCompared(heads) }
+  }
+
+  /// What a revision says that a head from elsewhere has an entry of. What its note says may be left out.
+  package func entry(
+    of revision: RecordRevision, claimedAs entry: RecordEntry, by head: OpenedHead
+  ) -> RecordEntry {
+    let lines = openedHeads + [head]
+    return RecordEntry(revision, named: entry.revision, summary: revision.summaryInItself ?? .empty)
+      .renamed(by: lines.flatMap { TakenLine.all(of: $0.head, $0.device) }, as: entry)
   }
 
   /// Where the entries stand that are news, by the record that they say they are of.
@@ -90,26 +100,12 @@ extension Member {
   }
 
   private func answer(
-    to entry: RecordEntry, _ branches: [TakenLine]
+    to entry: RecordEntry, _ branches: [TakenLine], _ read: ReadRevisions
   ) throws(VaultError) -> Answer {
-    let revision: RecordRevision
-    do throws(VaultError) {
-      let bytes = try objects.content(entry.revision, kind: .record)
-      do throws(ModelError) { revision = try RecordRevision(decoding: bytes) } catch {
-        return .unreadable
-      }
-    } catch {
-      switch error {
-      case .missing, .damaged: return .unreadable
-      default: throw error
-      }
-    }
-    var said = RecordEntry(
-      revision, named: entry.revision, summary: try summary(of: revision, for: entry))
-    for line in branches where said.version != entry.version { said.rename(line) }
-    if (said.version, said.device) != (entry.version, entry.device) {
-      (said.version, said.device) = (revision.version, revision.device)
-    }
+    var revised = read[entry.revision]
+    if revised == nil { revised = try entryOfRevision(entry) }
+    guard let revised else { return .unreadable }
+    var said = revised.renamed(by: branches, as: entry)
     // Nobody may take anything from its absence.
     said.isBare = said.isBare && entry.isBare
     let whole = said
@@ -117,11 +113,28 @@ extension Member {
     return said == entry ? .right : .says(whole)
   }
 
+  /// What the revision says that the entry names; nil where it is not here, or damaged.
+  private func entryOfRevision(_ entry: RecordEntry) throws(VaultError) -> RecordEntry? {
+    let revision: RecordRevision
+    do throws(VaultError) {
+      let bytes = try objects.content(entry.revision, kind: .record)
+      do throws(ModelError) { revision = try RecordRevision(decoding: bytes) } catch { return nil }
+    } catch {
+      switch error {
+      case .missing, .damaged: return nil
+      default: throw error
+      }
+    }
+    return RecordEntry(
+      revision, named: entry.revision, summary: try summary(of: revision, for: entry))
+  }
+
   /// What the manifest has of a note; what the entry says where the note is not here.
   private func summary(
     of revision: RecordRevision, for entry: RecordEntry
   ) throws(VaultError) -> FrontMatterSummary {
-    guard let document = revision.document, !document.isDeleted else { return FrontMatterSummary() }
+    if let summary = revision.summaryInItself { return summary }
+    guard let document = revision.document else { return .empty }
     let claimed = FrontMatterSummary(
       type: entry.type, date: entry.date, isUnreadable: entry.hasUnreadableFrontMatter)
     do throws(VaultError) {
@@ -158,20 +171,30 @@ struct TakenLine: Sendable {
   let device: DeviceID
   let above: UInt64
   let other: DeviceID
+
+  fileprivate static func all(of head: Head, _ device: DeviceID) -> [TakenLine] {
+    head.branches.map { TakenLine(device: $0.device, above: $0.above, other: device) }
+  }
 }
 
 extension HeadsState {
   /// The lines that heads which count, this one among them, have taken over.
   fileprivate func branches(with head: LoadedHead) -> [TakenLine] {
-    (Array(loaded.values) + [head]).flatMap { other in
-      other.head.branches.map { branch in
-        TakenLine(device: branch.device, above: branch.above, other: other.device)
-      }
-    }
+    (Array(loaded.values) + [head]).flatMap { TakenLine.all(of: $0.head, $0.device) }
   }
 }
 
 extension RecordEntry {
+  /// What a revision says, with its line renamed where an entry that names it has it renamed rightly.
+  fileprivate func renamed(by lines: [TakenLine], as entry: RecordEntry) -> RecordEntry {
+    var said = self
+    for line in lines where said.version != entry.version { said.rename(line) }
+    if (said.version, said.device) != (entry.version, entry.device) {
+      (said.version, said.device) = (version, device)
+    }
+    return said
+  }
+
   fileprivate mutating func rename(_ line: TakenLine) {
     let renamed = version.renaming(line.device, above: line.above, to: line.other)
     if renamed == version { return }

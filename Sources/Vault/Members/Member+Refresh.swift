@@ -37,6 +37,8 @@ struct HeadsState: Sendable {
   var recordsReadAnew: Manifest?
   /// What was compared of other devices' segments.
   var compared = ComparedSegments()
+  /// What the sync under way has opened of what it brought; nothing at any other time.
+  var read = ReadRevisions()
   /// Entries that have a counter of a device that it has not reached, as far as is known.
   var held: [HeldEntry] = []
   /// Counters in revisions that a repair took, of devices whose heads may be lost.
@@ -89,9 +91,16 @@ extension Member {
   ///
   /// - Returns: The records whose entries changed.
   /// - Throws: `rolledBack` when this device's head is older than it was; what reading throws.
-  package func refresh() throws(VaultError) -> Set<RecordID> {
+  /// - Parameter read: What was opened of the revisions that are news: these are not opened again.
+  package func refresh(having read: ReadRevisions = ReadRevisions()) throws(VaultError) -> Set<
+    RecordID
+  > {
     do throws(VaultError) {
-      return try heads.withLock { (heads) throws(VaultError) in try catchUp(&heads) }
+      return try heads.withLock { (heads) throws(VaultError) in
+        heads.read = read
+        defer { heads.read = ReadRevisions() }
+        return try catchUp(&heads)
+      }
     } catch {
       if mustPart(for: error) {
         return try withWriter { (_, changed) throws(VaultError) in changed }

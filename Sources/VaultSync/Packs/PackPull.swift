@@ -8,6 +8,8 @@ struct PackPull {
   let session: SyncSession
   let member: MemberID
   let objects: ObjectStore
+  /// Takes what is in them, for the walk that comes to it.
+  let opened: OpenedContents
   /// How many records are needed.
   let recordCount: Int
 
@@ -69,6 +71,7 @@ struct PackPull {
     do throws(VaultError) { try objects.place(object.name, file: object.file) } catch {
       throw .vault(error)
     }
+    if sealed.kind != .chunk { opened.hold(object.name, sealed.content) }
     session.tally(
       .pull, objects.vaultPath(of: object.name), byteCount: UInt64(object.file.count))
     return true

@@ -17,8 +17,13 @@ package struct MassChange: Hashable, Sendable {
   package var affectedCount: Int { deletedCount + conflictCount }
 
   /// More than half of the member, and more than 20 records.
-  package var needsConsent: Bool {
-    affectedCount > Self.harmlessCount && affectedCount * 2 > liveCount
+  package var needsConsent: Bool { isMuch(affectedCount) }
+
+  /// Whether so many entries are enough to need it, whatever they say.
+  package func mayNeedConsent(_ entryCount: Int) -> Bool { isMuch(min(entryCount, liveCount)) }
+
+  private func isMuch(_ count: Int) -> Bool {
+    count > Self.harmlessCount && count * 2 > liveCount
   }
 
   /// Counts what applying an entry does to what is known of its record.

@@ -1,4 +1,5 @@
 import BlobStore
+import Threads
 import Vault
 import VaultModel
 
@@ -30,23 +31,26 @@ struct MemberPull {
       Dictionary(
         member.openedHeads.filter { !$0.isLate }.map { ($0.device, $0.counter) },
         uniquingKeysWith: { first, _ in first }))
-    let transfers = transfers(for: incoming.map(\.head), coverage)
+    let opened = OpenedContents()
+    let transfers = transfers(for: incoming.map(\.head), coverage, opened)
     let transferOf = { (head: OpenedHead) in transfers[TransferKind(head, member)]! }
     incoming = try followed(try loadEntries(withoutTakenOver(incoming), transferOf))
     guard !incoming.isEmpty else { return 0 }
-    guard mayJoin(incoming) else {
+    guard try mayJoin(incoming, { transferOf($0.head) }) else {
       session.change { $0.untakenHeadCount += incoming.count }
       return 0
     }
     if coverage.counters.isEmpty, exchange.cargo.rooms[member.id] == nil {
       try PackPull(
-        session: session, member: member.id, objects: member.objects,
+        session: session, member: member.id, objects: member.objects, opened: opened,
         recordCount: incoming.reduce(0) { $0 + $1.entries.count { !isKnown($0) } }
       ).run()
     }
     let whole = try bring(incoming) { transferOf($0.head) }
     if session.options.isDryRun { noteRecords(of: whole) }
-    return try place(whole)
+    var read = ReadRevisions()
+    for transfer in transfers.values { read.formUnion(transfer.read) }
+    return try place(whole, read)
   }
 
   /// Which heads may be brought by one transfer.
@@ -62,7 +66,7 @@ struct MemberPull {
   }
 
   private func transfers(
-    for heads: [OpenedHead], _ coverage: Coverage
+    for heads: [OpenedHead], _ coverage: Coverage, _ opened: OpenedContents
   ) -> [TransferKind: PullTransfer] {
     heads.reduce(into: [:]) { transfers, head in
       let kind = TransferKind(head, member)
@@ -73,7 +77,7 @@ struct MemberPull {
           NamedObjects(
             objects: member.objects, epoch: kind.epoch,
             coverage: kind.isCovered ? coverage : Coverage()),
-          room: exchange.cargo.rooms[member.id])
+          opened: opened, room: exchange.cargo.rooms[member.id])
     }
   }
 
@@ -230,17 +234,54 @@ struct MemberPull {
   }
 
   /// Whether the join takes away no more than may be without being asked.
-  private func mayJoin(_ incoming: [Incoming]) -> Bool {
-    let joined = Manifest(incoming.flatMap(\.entries))
+  ///
+  /// What an entry claims of its revision is only what a head's writer says. So where there are enough of them to matter,
+  /// the revisions are brought, and asked.
+  private func mayJoin(
+    _ incoming: [Incoming], _ transferOf: (Incoming) -> PullTransfer
+  ) throws(SyncError) -> Bool {
     let known = vault.member(member.id) ?? member
     var change = MassChange(liveCount: known.recordCount)
+    if session.options.acceptsMassChange { return true }
+    guard change.mayNeedConsent(incoming.reduce(0) { $0 + $1.entries.count }) else { return true }
+    var joined = Manifest()
+    for one in incoming {
+      for entry in try said(by: one, transferOf(one)) { _ = joined.apply(entry) }
+    }
     for entry in joined.entries { change.count(entry, over: known.entry(entry.record)) }
     guard change.needsConsent else { return true }
-    if session.options.acceptsMassChange { return true }
+    for one in incoming {
+      try transferOf(one).withdraw(Set(one.entries.map(\.revision)))
+    }
     let found = change
     session.change { $0.massChanges[member.id] = found }
     session.note(.massChange(change, of: member.id))
     return false
+  }
+
+  /// What the revisions say of which a head has entries. Of one that is not to be had nothing is taken.
+  private func said(
+    by one: Incoming, _ transfer: PullTransfer
+  ) throws(SyncError) -> [RecordEntry] {
+    let found = Guarded<[RecordEntry]>([])
+    let known = vault.member(member.id) ?? member
+    try session.forEach(one.entries) { (entry) throws(SyncError) in
+      do throws(TransferFailure) {
+        guard let bytes = try transfer.bring(entry.revision, kind: .record) else { return }
+        let revision: RecordRevision
+        // Whoever follows the head tells it.
+        do throws(ModelError) { revision = try RecordRevision(decoding: bytes) } catch { return }
+        transfer.hold(entry.revision, bytes)
+        let said = known.entry(of: revision, claimedAs: entry, by: one.head)
+        found.withLock { $0.append(said) }
+      } catch {
+        switch error {
+        case .object: return
+        case .fatal(let error): throw error
+        }
+      }
+    }
+    return found.withLock { $0 }
   }
 
   // MARK: Objects, then heads
@@ -292,7 +333,7 @@ struct MemberPull {
     return true
   }
 
-  private func place(_ whole: [Incoming]) throws(SyncError) -> Int {
+  private func place(_ whole: [Incoming], _ read: ReadRevisions) throws(SyncError) -> Int {
     for one in whole {
       session.tally(
         .pull, .head(member.id, one.head.device), byteCount: UInt64(one.bytes.count))
@@ -307,7 +348,7 @@ struct MemberPull {
       try member.place(
         heads: whole.map { ($0.head, $0.bytes) },
         links: links.map { ($0.path, $0.bytes) })
-      let count = try member.refresh().count
+      let count = try member.refresh(having: read).count
       session.change { $0.changedRecordCount += count }
       return whole.count
     }

@@ -20,6 +20,9 @@ protocol ObjectTransfer: Sendable {
     _ digest: ContentDigest, kind: ObjectKind, isReplaced: Bool
   ) throws(TransferFailure) -> [UInt8]?
 
+  /// Notes a revision that was brought and that another one did not replace.
+  func note(_ revision: RecordRevision, named digest: ContentDigest)
+
   /// What is in the object as it stands here, moving nothing; nil when it is not here or not whole.
   func peek(_ digest: ContentDigest, kind: ObjectKind) -> [UInt8]?
 

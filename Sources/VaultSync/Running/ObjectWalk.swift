@@ -101,6 +101,7 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
     guard let revision = content.revision else {
       return news(in: content, of: need, over: names(before: need.before))
     }
+    if need.olderRevision == nil { transfer.note(revision, named: need.digest) }
     var older: [Need] = []
     var base: ObjectContent?
     for name in revision.previous {

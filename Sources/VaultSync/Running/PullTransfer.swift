@@ -17,8 +17,16 @@ final class PullTransfer: ObjectTransfer {
   /// Revisions that are here under other keys only, each before those that it replaced.
   private let unsealed = Guarded<[ContentDigest]>([])
 
-  init(session: SyncSession, _ named: NamedObjects, room: CargoRoom? = nil) {
-    (self.session, self.named, self.room) = (session, named, room)
+  /// What the revisions say that were opened.
+  private let readRevisions = Guarded(ReadRevisions())
+
+  private let opened: OpenedContents
+
+  init(
+    session: SyncSession, _ named: NamedObjects, opened: OpenedContents = OpenedContents(),
+    room: CargoRoom? = nil
+  ) {
+    (self.session, self.named, self.opened, self.room) = (session, named, opened, room)
   }
 
   private var objects: ObjectStore { named.objects }
@@ -42,6 +50,19 @@ final class PullTransfer: ObjectTransfer {
     newRevisions.withLock { $0.subtract(digests) }
   }
 
+  /// What the revisions say that this sync has opened on the way.
+  var read: ReadRevisions { readRevisions.withLock { $0 } }
+
+  func note(_ revision: RecordRevision, named digest: ContentDigest) {
+    guard let entry = ReadRevisions.entry(of: revision, named: digest) else { return }
+    readRevisions.withLock { $0.note(entry) }
+  }
+
+  /// Keeps what is in an object that was brought, for the walk that comes to it.
+  func hold(_ digest: ContentDigest, _ content: [UInt8]) {
+    opened.hold(objects.name(of: digest, in: epoch), content)
+  }
+
   func holds(_ revision: RecordRevision) -> Bool { named.coverage.holds(revision) }
 
   func peek(_ digest: ContentDigest, kind: ObjectKind) -> [UInt8]? {
@@ -60,6 +81,9 @@ final class PullTransfer: ObjectTransfer {
     if complete.withLock({ $0.contains(digest) }) { return nil }
     // A lazy vault leaves chunks on the remote until they are read.
     if kind == .chunk, objects.isLazy { return [] }
+    if kind != .chunk, let found = opened.take(objects.name(of: digest, in: epoch)) {
+      return found
+    }
     if let found = try present(digest, kind: kind, isReplaced: isReplaced) { return found }
     let path = objects.vaultPath(of: objects.name(of: digest, in: epoch))
     if session.options.isDryRun, kind == .chunk {

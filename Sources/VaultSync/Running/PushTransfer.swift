@@ -28,6 +28,9 @@ final class PushTransfer: ObjectTransfer {
   /// Objects of this many bytes and more are asked for before they are sent.
   private static let askedSize: UInt64 = 64 << 10
 
+  /// What is here was compared when it came.
+  func note(_ revision: RecordRevision, named digest: ContentDigest) {}
+
   func holds(_ revision: RecordRevision) -> Bool { named.coverage.holds(revision) }
 
   func peek(_ digest: ContentDigest, kind: ObjectKind) -> [UInt8]? {
