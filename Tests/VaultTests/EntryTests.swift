@@ -266,6 +266,56 @@ import VaultModel
     #expect(member.entry(note)?.revision == revision)
   }
 
+  /// Ben guesses with which counter Anna will write next: his signed revision says that it has seen what she writes then.
+  ///
+  /// - Parameter distance: How far above her counter he is.
+  @Test(arguments: [UInt64(1), 2]) func aGuessedCounterHidesNothingOfItsDevice(
+    distance: UInt64
+  ) throws {
+    let anna = adults.anna.vault.device
+    let emma = try #require(adults.anna.emma)
+    let next = try #require(emma.knownCounters[anna]) + distance
+    _ = try forgeRevision { $0.version[anna] = next }
+    // What is ahead of her waits; what is not she meets when she has written.
+    if distance > 1 { try adults.carry(from: adults.ben, to: adults.anna) }
+    let text = Self.text("severe; nuts")
+    try adults.anna.edit(note, text)
+    if distance > 1 { try adults.anna.write("Another") }
+    #expect(emma.knownCounters[anna] == next)
+    for round in 0..<2 {
+      try adults.carry(from: adults.ben, to: adults.anna)
+      _ = try emma.joinConcurrent()
+      try adults.meet()
+      for adult in [adults.anna, adults.ben, adults.carla] {
+        let member = try #require(adult.emma)
+        let shown = try #require(try member.bytes(of: "record.md", in: note))
+        #expect(String(decoding: shown, as: UTF8.self) == text, "round \(round)")
+      }
+    }
+    // And nothing more comes of it.
+    let counter = emma.knownCounters[anna]
+    _ = try emma.joinConcurrent()
+    try adults.anna.reopen()
+    let reopened = try #require(adults.anna.emma)
+    _ = try reopened.joinConcurrent()
+    #expect(reopened.knownCounters[anna] == counter)
+  }
+
+  /// Who has seen a version and goes on from it may replace it, over as many steps as they like.
+  @Test func whatGoesOnFromAVersionIsNotWrittenAgain() throws {
+    let anna = adults.anna.vault.device
+    try adults.anna.edit(note, Self.text("severe; nuts"))
+    try adults.meet()
+    for words in ["one", "two", "three"] { try adults.ben.edit(note, Self.text(words)) }
+    let emma = try #require(adults.anna.emma)
+    let counter = emma.knownCounters[anna]
+    try adults.meet()
+    #expect(!emma.hasConcurrentVersions)
+    _ = try emma.joinConcurrent()
+    #expect(emma.knownCounters[anna] == counter)
+    #expect(try entry(at: adults.anna).device == adults.ben.vault.device)
+  }
+
   /// Nobody has such a device.
   @Test func aCounterOfNobodysDeviceIsNotTaken() throws {
     let before = try entry(at: adults.anna)

@@ -27,7 +27,8 @@ extension CommitWriter {
     try settleFiles()
   }
 
-  private mutating func join(
+  /// Joins these versions of a record.
+  mutating func join(
     _ record: RecordID, _ rivals: [RecordEntry]
   ) throws(VaultError) {
     // The same order on every device.

@@ -48,6 +48,7 @@ extension Member {
         // An epoch that has just come may have changed that.
         try requireWritable()
         try objects.noteAnnounced(heads.announcements(besides: context.device.id))
+        try writeHidden(&heads)
         var writer = CommitWriter(member: self, heads: heads)
         // What is known by now stays known, also where the head that says so cannot be written.
         defer { heads.learned.formUnion(writer.unwritten) }

@@ -41,6 +41,8 @@ struct HeadsState: Sendable {
   var read = ReadRevisions()
   /// Entries that have a counter of a device that it has not reached, as far as is known.
   var held: [HeldEntry] = []
+  /// What this device has written and others' entries hide.
+  var hidden = HiddenVersions()
   /// Counters in revisions that a repair took, of devices whose heads may be lost.
   var repaired: [DeviceID: UInt64] = [:]
   /// A device's line was taken over by another one after its head was read: all heads are to be read anew.
@@ -89,9 +91,9 @@ extension Member {
   ///
   /// Costs one listing of the member's heads when nothing changed.
   ///
+  /// - Parameter read: What was opened of the revisions that are news: these are not opened again.
   /// - Returns: The records whose entries changed.
   /// - Throws: `rolledBack` when this device's head is older than it was; what reading throws.
-  /// - Parameter read: What was opened of the revisions that are news: these are not opened again.
   package func refresh(having read: ReadRevisions = ReadRevisions()) throws(VaultError) -> Set<
     RecordID
   > {
@@ -192,6 +194,10 @@ extension Member {
       }
     }
     if heads.isToBeRead { changed.formUnion(try readAnew(&heads)) }
+    // What waited for this device's own counter no other head releases.
+    let released = Set(try release(&heads))
+    noteChanges(released)
+    changed.formUnion(released)
     // What a head lacks may be what another one has replaced, and which line it is of may be what another one tells.
     if hasNews, !heads.waiting.isEmpty || !heads.lines.apart.isEmpty {
       heads.waiting = [:]
@@ -308,7 +314,10 @@ extension Member {
     }
     let retold = try retell(&segments, of: head, heads)
     if isOwn, !retold.isEmpty { heads.isToBeRewritten = true }
-    if !isOwn { hold(&segments, of: head, &heads) }
+    if !isOwn {
+      hold(&segments, of: head, &heads)
+      try noteHidden(by: segments.flatMap(\.entries), &heads)
+    }
     var changed: [RecordID] = []
     if heads.loaded.isEmpty {
       let count = segments.reduce(0) { $0 + $1.entries.count }
@@ -335,7 +344,7 @@ extension Member {
         heads.isToBeRead || retelling(of: branch.device, followed.mark, heads) != nil
     }
     heads.note(head.head.time, by: context.clock)
-    changed += release(&heads)
+    changed += try release(&heads)
     if head.late == nil {
       for known in heads.loaded.values
       where known.late != nil && known.device != context.device.id && heads.covers(known) {

@@ -53,7 +53,9 @@ package final class Member: Sendable {
   }
 
   /// Whether some record has versions that know nothing of each other, which `joinConcurrent` is to join.
-  package var hasConcurrentVersions: Bool { state.withLock { $0.manifest.hasConflicts } }
+  package var hasConcurrentVersions: Bool {
+    state.withLock { $0.manifest.hasConflicts } || heads.withLock { !$0.hidden.isEmpty }
+  }
 
   /// Whether `joinConcurrent` has something to do that the next edit need not be waited for.
   package var isToBeJoined: Bool { hasConcurrentVersions || hasLateHeads || hasLinesToTell }

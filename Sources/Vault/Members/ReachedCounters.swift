@@ -95,7 +95,7 @@ extension Member {
   /// Joins what has waited and need not any more, now that another head is known.
   ///
   /// - Returns: The records whose entries changed.
-  func release(_ heads: inout HeadsState) -> [RecordID] {
+  func release(_ heads: inout HeadsState) throws(VaultError) -> [RecordID] {
     if heads.held.isEmpty { return [] }
     let reached = ReachedCounters(heads, own: context.device.id)
     var changed: [RecordID] = []
@@ -106,6 +106,7 @@ extension Member {
       if let device = unreached(waiting.entry.version, reached) {
         held.append(HeldEntry(entry: waiting.entry, source: waiting.source, device: device))
       } else {
+        try noteHidden(by: [waiting.entry], &heads)
         changed += apply([waiting.entry], of: head, &heads)
       }
     }

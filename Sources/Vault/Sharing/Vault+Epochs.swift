@@ -193,6 +193,7 @@ private struct EpochBeginning {
     try member.heads.withLock { (heads) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
         _ = try member.catchUp(&heads)
+        try member.writeHidden(&heads)
         guard member.role == .owner, member.epoch == pending.former else {
           throw .ownersOnly(member: member.id)
         }

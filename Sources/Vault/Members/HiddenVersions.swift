@@ -1,0 +1,167 @@
+import VaultCrypto
+import VaultModel
+
+/// Versions that this device has written and that entries hide whose writers have not gone on from them. Docs/Format.md,
+/// "Hidden versions".
+///
+/// A version vector is its writer's word: whoever guesses the counter with which this device will write a record next
+/// can have said beforehand that they had seen it.
+struct HiddenVersions: Hashable, Sendable {
+  struct Hidden: Hashable, Sendable {
+    let record: RecordID
+    let revision: ContentDigest
+    /// The counter of this device that the entry says its writer had seen.
+    let claimed: UInt64
+  }
+
+  private(set) var all: Set<Hidden> = []
+
+  var isEmpty: Bool { all.isEmpty }
+
+  mutating func add(_ hidden: Hidden) { all.insert(hidden) }
+  mutating func remove(_ hidden: Hidden) { all.remove(hidden) }
+
+  /// In an order that stays.
+  var sorted: [Hidden] {
+    all.sorted { ($0.record, $0.revision, $0.claimed) < ($1.record, $1.revision, $1.claimed) }
+  }
+}
+
+extension Member {
+  /// Finds among entries that another device's head brings those that hide what this one has written, before they are
+  /// taken.
+  ///
+  /// Costs nothing but for records of which this device has written what is known; of these, one revision each mostly.
+  ///
+  /// - Throws: `io`.
+  func noteHidden(by entries: [RecordEntry], _ heads: inout HeadsState) throws(VaultError) {
+    guard mayWrite else { return }
+    let own = context.device.id
+    let replacing = manifest.withLock { manifest in
+      entries.flatMap { entry in
+        manifest.rivals(of: entry.record).filter {
+          $0.version[own] > 0 && entry.version.compare(to: $0.version) == .dominates
+        }.map { (entry: entry, known: $0) }
+      }
+    }
+    for (entry, known) in replacing {
+      if try revisionIfWhole(entry.revision)?.previous.contains(known.revision) ?? false {
+        continue
+      }
+      for mine in try ownVersions(in: known)
+      where try !leads(entry.revision, to: mine.revision, mine.version[own]) {
+        heads.hidden.add(
+          HiddenVersions.Hidden(
+            record: entry.record, revision: mine.revision, claimed: entry.version[own]))
+      }
+    }
+  }
+
+  /// The version itself if this device has written it; of a join the parts that it has written.
+  private func ownVersions(
+    in known: RecordEntry
+  ) throws(VaultError) -> [(revision: ContentDigest, version: VersionVector)] {
+    var found: [(revision: ContentDigest, version: VersionVector)] = []
+    var open = [known.revision]
+    var seen = Set(open)
+    while let digest = open.popLast(), seen.count <= Self.joinedVersionLimit {
+      guard let revision = try revisionIfWhole(digest) else { continue }
+      if revision.isUnsignedJoin {
+        open += revision.previous.filter { seen.insert($0).inserted }
+      } else if revision.device == context.device.id {
+        found.append((digest, revision.version))
+      }
+    }
+    return found
+  }
+
+  /// Whether a revision goes on from one of this device, with this counter in its version, as far as what comes before it
+  /// is here.
+  private func leads(
+    _ start: ContentDigest, to wanted: ContentDigest, _ counter: UInt64
+  ) throws(VaultError) -> Bool {
+    var open = [start]
+    var seen = Set(open)
+    while let digest = open.popLast(), seen.count <= Self.pastLimit {
+      if digest == wanted { return true }
+      guard let revision = try revisionIfWhole(digest) else { continue }
+      // What has not seen it does not come from it either.
+      if revision.version[context.device.id] < counter { continue }
+      if revision.previous.contains(wanted) { return true }
+      open += revision.previous.filter { seen.insert($0).inserted }
+    }
+    return false
+  }
+
+  private func revisionIfWhole(_ digest: ContentDigest) throws(VaultError) -> RecordRevision? {
+    do throws(VaultError) { return try revision(digest) } catch {
+      switch error {
+      case .missing, .damaged: return nil
+      default: throw error
+      }
+    }
+  }
+
+  private static let joinedVersionLimit = 64
+  private static let pastLimit = 1024
+
+  /// Writes what is hidden once more, in a commit of its own: whatever is written next goes on from that.
+  ///
+  /// - Throws: As `commit`.
+  func writeHidden(_ heads: inout HeadsState) throws(VaultError) {
+    if heads.hidden.isEmpty { return }
+    var writer = CommitWriter(member: self, heads: heads)
+    do throws(VaultError) {
+      try writer.takeOver()
+      try writer.writeHidden()
+      _ = try writer.finish()
+    } catch {
+      objects.restage()
+      throw error
+    }
+    objects.settle()
+    heads = writer.heads
+  }
+}
+
+extension CommitWriter {
+  /// Writes hidden versions of this device with the counter of this commit, in the place of what they were before, and
+  /// joins each with what hides it.
+  mutating func writeHidden() throws(VaultError) {
+    let own = context.device.id
+    for hidden in heads.hidden.sorted {
+      let rivals = member.rivals(of: hidden.record)
+      // Another process of this device may have done it.
+      guard rivals.contains(where: { $0.version[own] <= hidden.claimed }) else {
+        heads.hidden.remove(hidden)
+        continue
+      }
+      // What waits to be taken over.
+      if member.manifest.withLock({ manifest in rivals.contains { manifest.isLate($0) } }) {
+        continue
+      }
+      let before = written
+      do throws(VaultError) {
+        if let mine = try writtenAnew(hidden.revision) {
+          try join(hidden.record, (written[hidden.record].map { [$0] } ?? rivals) + [mine])
+        }
+        heads.hidden.remove(hidden)
+      } catch {
+        switch error {
+        case .damaged, .missing, .limit: written = before
+        default: throw error
+        }
+      }
+    }
+    try settleFiles()
+  }
+
+  /// A revision of this device with the counter of this commit; nil for one that it has not signed.
+  private mutating func writtenAnew(_ digest: ContentDigest) throws(VaultError) -> RecordEntry? {
+    guard try member.isSigned(digest, by: context.device.id) else { return nil }
+    var revision = try member.revision(digest)
+    revision.version[context.device.id] = counter
+    let name = try store(&revision)
+    return RecordEntry(revision, named: name, summary: revision.summaryInItself ?? .empty)
+  }
+}
