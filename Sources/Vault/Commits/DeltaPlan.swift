@@ -21,7 +21,9 @@ struct DeltaPlan: Equatable {
     case checkpoint
   }
 
-  static let deltaCountLimit = 12
+  static let deltaCountLimit = 8
+  /// What a segment holds whose file is of the smallest size that there is.
+  static let smallestSegment = 480
   static let smallestCheckpoint = 64 << 10
 
   /// About how many bytes a segment of these entries has.
@@ -29,16 +31,24 @@ struct DeltaPlan: Equatable {
 
   static let entryByteCount = 160
 
-  /// What to do with a new delta of about `newByteCount` bytes.
+  /// What to do with new entries.
   ///
+  /// They join the last delta where that makes no larger file of it: each that a head names costs its 34 bytes.
   /// Merging takes every delta at the end that is not more than twice as large as all after it: as in
   /// a log-structured merge tree, an entry is then rewritten a logarithmic number of times.
   static func action(
-    deltas: [Delta], checkpointByteCount: Int, newByteCount: Int
+    deltas: [Delta], checkpointByteCount: Int, new: some Collection<RecordID>
   ) -> Action {
+    let newByteCount = new.count * entryByteCount
     let total = deltas.reduce(newByteCount) { $0 + $1.byteCount }
     if checkpointByteCount == 0 || total > max(checkpointByteCount, smallestCheckpoint) {
       return .checkpoint
+    }
+    if let last = deltas.last {
+      let added = new.reduce(0) { $0 + (last.records.contains($1) ? 0 : entryByteCount) }
+      if last.byteCount + added + SegmentLineage.markByteCount <= smallestSegment {
+        return .merge(from: deltas.count - 1)
+      }
     }
     guard deltas.count >= deltaCountLimit else { return .append }
     var start = deltas.count

@@ -103,10 +103,15 @@ struct HeadRegister: Sendable {
     let epoch = keys.current
     let sealed = context.signedFiles.seal(
       head.encoded(), with: epoch.registerKey, .head, path, counter: counter)
+    let certificate = try context.ownCertificate()
+    // What the certificate and the epoch say need not be said again.
+    let generation = context.keys.generation
     var body = HeadFile(
-      member: member, person: context.person, certificate: try context.ownCertificate().id,
+      member: member, person: context.person, certificate: certificate.id,
       device: context.device.id, counter: counter, previous: previous, epoch: keys.currentEpoch,
-      follows: links.history.tips, generation: context.keys.generation, keyID: epoch.keyID)
+      follows: links.history.tips.filter { $0 != keys.currentEpoch },
+      generation: generation == certificate.certificate.generation ? nil : generation,
+      keyID: epoch.keyID)
     let opened = body
     body.sealed = sealed.encoded()
     let device = context.device

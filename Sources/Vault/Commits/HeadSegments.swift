@@ -12,7 +12,7 @@ struct HeadSegments: Equatable, Sendable {
   func action(for changes: [RecordEntry]) -> DeltaPlan.Action {
     DeltaPlan.action(
       deltas: deltas, checkpointByteCount: checkpointByteCount,
-      newByteCount: DeltaPlan.byteCount(of: changes))
+      new: changes.map(\.record))
   }
 }
 

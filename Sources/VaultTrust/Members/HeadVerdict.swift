@@ -35,10 +35,10 @@ package struct HeadCover: Hashable, Sendable {
 extension MemberHistory {
   /// The verdict on a head of this member whose device counts.
   func verdict(on head: HeadFile, current: StatementID?, covers: [HeadCover]) -> HeadVerdict {
-    for link in head.follows + [head.epoch] where graph.number(of: link) == nil {
-      return .waiting(for: link)
-    }
-    let known = graph.closure(of: head.follows.compactMap { graph.number(of: $0) })
+    // Whoever writes under an epoch knows the link that began it.
+    let links = head.follows + [head.epoch]
+    for link in links where graph.number(of: link) == nil { return .waiting(for: link) }
+    let known = graph.closure(of: links.compactMap { graph.number(of: $0) })
     let followed = (remainders[head.person] ?? []).filter { remainder in
       remainder.gift.link.map(known.contains) ?? true
     }

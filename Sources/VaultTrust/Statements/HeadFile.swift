@@ -10,10 +10,11 @@ package struct HeadFile: Hashable, Sendable {
   package var previous: FileHash?
   /// The link that began the epoch whose key seals it.
   package var epoch: StatementID
-  /// The links that its writer knew of, less those that these follow.
+  /// The links that its writer knew of besides the epoch's, less those that these follow.
   package var follows: [StatementID]
   package var sealed: [UInt8]
-  /// The newest closing that its writer knew of their own person: a hint at what may be missing here.
+  /// The newest closing that its writer knew of their own person: a hint at what may be missing here. Nil for the one that
+  /// the certificate names.
   package var generation: StatementID?
   /// Which key seals it, for those who have none: a hint at which objects are in use.
   package var keyID: KeyID?
