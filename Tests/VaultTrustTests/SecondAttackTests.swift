@@ -181,6 +181,37 @@ import VaultTrust
     #expect(fresh.memory.ends.isEmpty)
   }
 
+  /// 7: whoever has access only by one of a contested place's ends is told apart from those who have it besides.
+  @Test func whoHasAccessOnlyByAContestedEndIsOnlyClaimed() throws {
+    var family = Family()
+    let emma = family.emma
+    let puppet = family.newcomer("Puppet")
+    let friend = family.newcomer("Friend of the puppet")
+    let other = family.newcomer("Known to the puppet")
+    let ends = [
+      family.world.handOver(
+        emma, by: family.annaDesk, as: family.annasPlace, to: puppet, follows: [family.carlIn]),
+      family.world.handOver(
+        emma, by: family.annaDesk, as: family.annasPlace, to: family.carlDesk,
+        follows: [family.carlIn]),
+    ]
+    _ = family.world.link(
+      emma, by: puppet, as: family.annasPlace, follows: [ends[0]],
+      [.give(friend.person, .viewer), .give(other.person, .owner)])
+    let made = try #require(
+      family.world.trust(memory: TrustMemory(ends: [ends[0]])).access(to: emma))
+    #expect(made.contested.isEmpty && made.claimed.isEmpty)
+    #expect(made.includes(friend.person.id) && made.includes(other.person.id))
+    let access = try #require(family.world.trust().access(to: emma))
+    #expect(access.contested == [family.annasPlace])
+    let chosen = try #require(ends.min())
+    // Carl was an owner before; Ben's place is his own.
+    #expect(
+      access.claimed
+        == (chosen == ends[0] ? Set([puppet, friend, other].map(\.person.id)) : []))
+    #expect(access.includes(family.ben.id))
+  }
+
   /// 7: the taker's agreement serves at one point only.
   @Test func agreementServesAtOnePointOnly() throws {
     var family = Family()

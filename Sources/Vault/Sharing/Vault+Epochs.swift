@@ -218,7 +218,8 @@ private struct EpochBeginning {
   }
 
   /// The link that begins the epoch and says whose access ends, after the wraps for all who keep theirs and have an open
-  /// generation. Whoever has none is given the key when their words have joined their closings.
+  /// generation. Whoever has none is given the key when their words have joined their closings; who has access only as a
+  /// contested place would have it, by a machine that has seen which of its ends counts.
   private func writeLink() throws(VaultError) {
     let links = member.register.links
     let writer = try LinkWriter(links, context)
@@ -237,7 +238,9 @@ private struct EpochBeginning {
     }
     var wraps: [Wrap] = []
     for person in links.access.entitlements.keys.sorted()
-    where !pending.without.contains(person) && ended[person] == nil {
+    where !pending.without.contains(person) && ended[person] == nil
+      && !links.access.claimed.contains(person)
+    {
       guard let other = context.people[person], other.generation != nil else { continue }
       wraps.append(try writer.wrap(key.key, of: nil, for: other))
     }

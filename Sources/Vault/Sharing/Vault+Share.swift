@@ -100,6 +100,9 @@ extension Vault {
   /// them, or their words have joined two closings since. Or it was over, and their wraps of it are gone: a later epoch has
   /// fallen, and machines that had its key put their own person's wraps back, but not everyone has such a machine.
   ///
+  /// Who has access only as a contested place would have it is given none: a machine that has seen which of its ends counts
+  /// does that, or a person who shares the member with them.
+  ///
   /// - Returns: Whose it is.
   func wrapForUnwrapped(in member: Member) throws(VaultError) -> [PersonID] {
     let links = member.register.links
@@ -107,12 +110,14 @@ extension Vault {
     let writer = try LinkWriter(links, context)
     var given: [PersonID] = []
     var wraps: [Wrap] = []
-    for person in links.trust.epochs.unwrapped[epoch] ?? [] {
+    for person in links.trust.epochs.unwrapped[epoch] ?? []
+    where !links.access.claimed.contains(person) {
       guard let other = context.people[person] else { continue }
       wraps += try writer.wraps(of: [epoch], for: other)
       given.append(person)
     }
-    for person in try peopleWithoutFile(of: epoch, links) {
+    for person in try peopleWithoutFile(of: epoch, links)
+    where !links.access.claimed.contains(person) {
       guard let other = context.people[person],
         let wrap = try writer.wrapAnew(epoch, for: other)
       else { continue }

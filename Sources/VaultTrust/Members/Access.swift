@@ -22,8 +22,14 @@ package struct Access: Hashable, Sendable {
   package let entitlements: [PersonID: Set<Entitlement>]
   /// Places that somebody gave up twice, and nothing seen before tells which counts.
   package let contested: [Place]
+  /// Who has access only by what comes after the end of such a place that was taken to count: another one may be the true
+  /// one.
+  package let claimed: Set<PersonID>
 
-  init(places: [PlaceHistory], remainders: [PersonID: [Remainder]]) {
+  init(
+    places: [PlaceHistory], remainders: [PersonID: [Remainder]], claimed: Set<PersonID>
+  ) {
+    self.claimed = claimed
     owners = places.compactMap { place in
       place.tenures.last.flatMap { $0.isHeld ? $0.holder : nil }
     }
@@ -56,6 +62,40 @@ package struct Access: Hashable, Sendable {
 }
 
 extension MemberJudge {
+  /// Who has access by nothing but what a contested end leads to: the tenures after it, what their holders wrote, the places
+  /// that these made, and so on.
+  func claimed(_ remainders: [PersonID: [Remainder]]) -> Set<PersonID> {
+    guard places.contains(where: { $0.tenures.contains(where: \.isContested) }) else { return [] }
+    var links = graph.none
+    /// The first tenure of each place that hangs on one.
+    var firsts: [Int?] = []
+    // Whoever makes a place has one that comes before.
+    for history in places {
+      let contested = history.tenures.firstIndex(where: \.isContested)
+      let isMade = graph.number(of: history.place.link).map { links.contains($0) } ?? false
+      firsts.append(isMade ? 0 : contested.map { $0 + 1 })
+      let end = contested.flatMap { history.tenures[$0].end }
+      let after = end.map { graph.future(of: $0.link) }
+      for number in graph.ids.indices
+      where verdicts[number] == .counts && graph.links[number].place == history.place
+        && (isMade || after?.contains(number) ?? false)
+      {
+        _ = links.insert(number)
+      }
+    }
+    return Set(
+      remainders.filter { _, all in
+        let left = all.filter { $0.role != nil }
+        return !left.isEmpty
+          && left.allSatisfy { remainder in
+            if let number = remainder.gift.tenure {
+              return firsts[number.place].map { number.tenure >= $0 } ?? false
+            }
+            return remainder.gift.link.map(links.contains) ?? false
+          }
+      }.keys)
+  }
+
   /// What is left of all gifts: Docs/Format.md, section 16.
   mutating func remainders() -> [PersonID: [Remainder]] {
     var all: [PersonID: [Remainder]] = [:]

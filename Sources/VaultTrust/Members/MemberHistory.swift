@@ -25,7 +25,8 @@ package struct MemberHistory: Sendable {
     verdicts = judge.verdicts
     places = judge.places
     remainders = judge.remainders()
-    access = Access(places: judge.places, remainders: remainders)
+    access = Access(
+      places: judge.places, remainders: remainders, claimed: judge.claimed(remainders))
     var lastHeads: [PersonID: [DeviceID: UInt64]] = [:]
     for number in graph.ids.indices where judge.verdicts[number] == .counts {
       let link = graph.links[number]
