@@ -256,7 +256,7 @@ import VaultModel
     }
     // Nor with a closing that follows both and lacks the consent of the words that it is to take over from.
     try thief.vault.close(
-      #require(try Self.claimingBoth(thief)), removing: [],
+      #require(try Self.claimingBoth(thief)), Leaving([]),
       signedWith: RecoveryWords(parsing: theirs), endorsedBy: RecoveryWords(parsing: theirs))
     for device in [thief, family[0], family[2], family[0]] { try device.sync(usb) }
     try family[0].reopen()

@@ -10,27 +10,50 @@ extension Vault {
   /// Reads every revision that is kept.
   ///
   /// - Returns: The lists, for the closing that leaves the devices out.
-  func listAuthored(of devices: Set<DeviceID>) throws(VaultError) -> [ContentDigest] {
-    let departing = context.people.trust.statements.certificates.filter {
-      $0.value.person == person && devices.contains($0.value.device)
-    }
+  func listAuthored(of leaving: Leaving) throws(VaultError) -> [ContentDigest] {
+    let departing = certificates(of: leaving.devices)
     if departing.isEmpty { return [] }
     var lists: Set<ContentDigest> = []
     for member in members where member.mayWrite && member.damageReason == nil {
-      lists.formUnion(try member.listAuthored(by: Set(departing.keys)))
+      let signed = try member.signedRevisions(by: departing)
+      let listed = signed.filter { !leaving.isDisowned($0, among: signed) }
+      lists.formUnion(try member.listAuthored(Set(listed.map(\.digest))))
     }
     return lists.sorted()
   }
+
+  /// The certificates of these devices of this person, whichever they go by.
+  func certificates(of devices: Set<DeviceID>) -> Set<StatementID> {
+    let all = context.people.trust.statements.certificates
+    return Set(
+      all.filter { $0.value.person == person && devices.contains($0.value.device) }.keys)
+  }
+}
+
+/// A revision with a right signature of a device that its person leaves out.
+struct SignedRevision: Hashable, Sendable {
+  let digest: ContentDigest
+  let record: RecordID
+  let device: DeviceID
+  /// What it says itself: when it was written, and in which head of its device.
+  let time: UInt64
+  let counter: UInt64
 }
 
 extension Member {
-  fileprivate func listAuthored(
+  /// Every revision that is kept and that devices with these certificates have signed. Reads them all.
+  func signedRevisions(
     by departing: Set<StatementID>
-  ) throws(VaultError) -> [ContentDigest] {
-    let heads = try inParallel(allEntries()) { (entry) throws(VaultError) in
+  ) throws(VaultError) -> Set<SignedRevision> {
+    let found = try inParallel(allEntries()) { (entry) throws(VaultError) in
       try self.signed(in: entry, by: departing)
     }
-    let found = Set(heads.joined()).sorted()
+    return Set(found.joined())
+  }
+
+  fileprivate func listAuthored(_ signed: Set<ContentDigest>) throws(VaultError) -> [ContentDigest]
+  {
+    let found = signed.sorted()
     if found.isEmpty { return [] }
     var lists: [ContentDigest] = []
     try withWriter { (writer, _) throws(VaultError) in
@@ -50,8 +73,9 @@ extension Member {
   /// Of a record's revisions, as far back as they are kept, those with a right signature by one of these certificates.
   private func signed(
     in entry: RecordEntry, by certificates: Set<StatementID>
-  ) throws(VaultError) -> [ContentDigest] {
-    var found: [ContentDigest] = []
+  ) throws(VaultError) -> [SignedRevision] {
+    let known = context.people.trust.statements.certificates
+    var found: [SignedRevision] = []
     var waiting = rivals(of: entry.record).map(\.revision)
     var seen = Set(waiting)
     while let digest = waiting.popLast() {
@@ -62,9 +86,12 @@ extension Member {
       let revision: RecordRevision
       do throws(ModelError) { revision = try RecordRevision(decoding: bytes) } catch { continue }
       if let signature = revision.signature, certificates.contains(signature.certificate),
-        isRight(signature, of: bytes)
+        let device = known[signature.certificate]?.device, isRight(signature, of: bytes)
       {
-        found.append(digest)
+        found.append(
+          SignedRevision(
+            digest: digest, record: revision.record, device: device,
+            time: revision.time.milliseconds, counter: revision.version[device]))
       }
       waiting += revision.previous.filter { seen.insert($0).inserted }
     }

@@ -17,8 +17,15 @@ extension Vault {
   package func beginGeneration(
     removing devices: Set<DeviceID>, words: borrowing RecoveryWords
   ) throws(VaultError) {
-    precondition(!devices.contains(device), "a device does not remove itself")
-    try beginGeneration(removing: devices, signedWith: words, endorsedBy: words)
+    try beginGeneration(Leaving(devices), words: words)
+  }
+
+  /// The same, and goes without what these devices have signed since a time.
+  package func beginGeneration(
+    _ leaving: Leaving, words: borrowing RecoveryWords
+  ) throws(VaultError) {
+    precondition(!leaving.devices.contains(device), "a device does not remove itself")
+    try beginGeneration(leaving, signedWith: words, endorsedBy: words)
   }
 
   /// Replaces this person's words: the old ones open nothing that is written or re-encrypted from here on, and sign
@@ -28,16 +35,16 @@ extension Vault {
   package func replaceWords(
     _ old: borrowing RecoveryWords, with new: borrowing RecoveryWords
   ) throws(VaultError) {
-    try beginGeneration(removing: [], signedWith: new, endorsedBy: old)
+    try beginGeneration(Leaving([]), signedWith: new, endorsedBy: old)
   }
 
   private func beginGeneration(
-    removing devices: Set<DeviceID>, signedWith words: borrowing RecoveryWords,
+    _ leaving: Leaving, signedWith words: borrowing RecoveryWords,
     endorsedBy old: borrowing RecoveryWords
   ) throws(VaultError) {
     let own = try personToClose()
     try own.requireLast(old.rootSigningKey(binding: context.binding).publicKey)
-    try close(own, removing: devices, signedWith: words, endorsedBy: old)
+    try close(own, leaving, signedWith: words, endorsedBy: old)
   }
 
   /// This person as they are now, if this device may change their keys.
@@ -52,10 +59,10 @@ extension Vault {
 
   /// Writes a closing that follows what counts in `own`, unless another process has changed that meanwhile.
   func close(
-    _ own: Person, removing devices: Set<DeviceID>, signedWith words: borrowing RecoveryWords,
+    _ own: Person, _ leaving: Leaving, signedWith words: borrowing RecoveryWords,
     endorsedBy old: borrowing RecoveryWords
   ) throws(VaultError) {
-    guard devices.isSubset(of: Set(own.devices.keys).union(own.waiting.keys)) else {
+    guard leaving.devices.isSubset(of: Set(own.devices.keys).union(own.waiting.keys)) else {
       throw .notFound(what: "a device of yours among those to remove")
     }
     let tips = try context.ownPerson().history.tips
@@ -64,8 +71,8 @@ extension Vault {
       store: context.store, files: context.signedFiles, clock: context.clock, person: own,
       device: context.device, memory: try context.state.loadPeopleMemory())
     let content = ClosingWriter.Content(
-      removing: devices, counted: try countedStatements(of: devices),
-      authored: try listAuthored(of: devices))
+      removing: leaving.devices, counted: try countedStatements(of: leaving),
+      authored: try listAuthored(of: leaving))
     _ = try writer.run(content, signedWith: words, endorsedBy: old) {
       (path, bytes) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
@@ -96,15 +103,13 @@ extension Vault {
   }
 
   /// What these devices of this person have signed that counts, and goes on counting when they are left out: members,
-  /// links, and the answer to an invitation.
+  /// links, and the answer to an invitation. Only links can be disowned: a member that falls would take along what everybody
+  /// has written in it.
   private func countedStatements(
-    of devices: Set<DeviceID>
+    of leaving: Leaving
   ) throws(VaultError) -> Set<StatementID> {
     let people = context.people
-    let departing = Set(
-      people.trust.statements.certificates.filter {
-        $0.value.person == person && devices.contains($0.value.device)
-      }.keys)
+    let departing = certificates(of: leaving.devices)
     var counted: Set<StatementID> = []
     if departing.isEmpty { return counted }
     for entry in try storing({ () throws(BlobStoreError) in try context.store.list("members") }) {
@@ -112,8 +117,9 @@ extension Vault {
       do throws(VaultError) {
         let root = try MemberRoot.load(id, files: context.signedFiles, people: people)
         if departing.contains(root.certificate) { counted.insert(id.root) }
-        counted.formUnion(
-          try context.opening(of: id).loadLinks().history.signed(by: departing))
+        let history = try context.opening(of: id).loadLinks().history
+        let signed = history.signed(by: departing)
+        counted.formUnion(signed.subtracting(leaving.disowned(of: signed, history)))
       } catch {
         switch error {
         // Of what does not hold nothing counts.

@@ -59,9 +59,9 @@ extension Vault {
       .filter { $0.value.person == person }
     let joined = Person(id: person, history: history, certificates: certificates)
     if history.lastKey == left {
-      try close(joined, removing: [], signedWith: one, endorsedBy: other)
+      try close(joined, Leaving([]), signedWith: one, endorsedBy: other)
     } else {
-      try close(joined, removing: [], signedWith: other, endorsedBy: one)
+      try close(joined, Leaving([]), signedWith: other, endorsedBy: one)
     }
   }
 }

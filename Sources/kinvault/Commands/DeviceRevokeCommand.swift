@@ -15,12 +15,25 @@ struct DeviceRevokeCommand: ParsableCommand {
 
       Before it asks, it shows which devices stay, since when and who approved them, and what the lost one did.
 
+      What the device has signed goes on to count. If somebody else may have had it for some days, --since says since \
+      when: what it signed from then on is on no list of what is yours, and what it changed of people's access \
+      since then falls. You are told what that is before anything is changed. The notes stay as they are: look at them \
+      with \u{2018}kinvault history\u{2019}, which says that they are not certain, and take back what is wrong with \
+      \u{2018}kinvault record restore\u{2019}. Whoever has the device could have dated back what they signed.
+
       Examples:
         kinvault device revoke "Old phone"
         kinvault device revoke 3fa8c21b --words-file W --yes
+        kinvault device revoke "Old phone" --since 2026-11-20
       """)
 
   @Argument(help: "The device: its name, or the first digits of its id.") var device: String
+
+  @Option(
+    help: ArgumentHelp(
+      "Go without what it signed on that day and since, in this machine's time.",
+      valueName: "date"))
+  var since: DateArgument?
 
   @OptionGroup var wordsOptions: KnownWordsOptions
 
@@ -29,6 +42,7 @@ struct DeviceRevokeCommand: ParsableCommand {
   @OptionGroup var access: AccessOptions
 
   func run() throws {
+    let since = try beginning()
     try access.withVaultAndKey(.writing) { vault, key in
       let remotes = try access.remotes(of: vault, key: key)
       // What it has pushed until now stays; what nobody fetched before it was removed would not.
@@ -39,13 +53,18 @@ struct DeviceRevokeCommand: ParsableCommand {
       )
       let lost = try find(in: vault)
       let name = Terminal.visible(vault.name(of: lost.id))
-      try vault.closingPreview(removing: [lost.id]).print(in: vault, departing: name)
+      let leaving = Leaving([lost.id], since: since)
+      try vault.closingPreview(removing: leaving.devices)
+        .print(in: vault, departing: name, disownedSince: since)
+      if let since {
+        tell(try vault.disownedWork(of: leaving), of: name, since: since)
+      }
       try Confirmation.require(
         "Remove \(name), \(lost.lastWrite.map { "written last \(DateText.local(milliseconds: $0))" } ?? "which has written nothing yet")?",
         isGiven: yes)
       let words = try wordsOptions.words()
       Terminal.note("Making new keys; this takes a moment.")
-      try vault.beginGeneration(removing: [lost.id], words: words)
+      try vault.beginGeneration(leaving, words: words)
       vault.audit.note(.share, detail: "device revoke \(lost.id.shortHex)")
       Terminal.writeLine("\(name) has been removed.")
       try KeyRenewal(vault: vault).run()
@@ -55,6 +74,32 @@ struct DeviceRevokeCommand: ParsableCommand {
       )
     }
   }
+
+  private func beginning() throws -> UInt64? {
+    guard let since else { return nil }
+    guard let begin = since.begin() else {
+      throw CommandError.usage("--since takes a whole date, such as 2026-11-20.")
+    }
+    return begin
+  }
+
+  private func tell(_ work: DisownedWork, of name: String, since: UInt64) {
+    let time = DateText.local(milliseconds: since)
+    let count = work.records.count
+    Terminal.writeLine(
+      "What \(name) signed since \(time) will not count as yours: "
+        + (count == 1 ? "1 record" : "\(count) records")
+        + (work.linkCount == 0
+          ? "."
+          : " and \(work.linkCount == 1 ? "1 change" : "\(work.linkCount) changes") of who has access to "
+            + "\(work.members.map { Terminal.visible($0.string) }.joined(separator: ", "))."))
+    for record in work.records.prefix(Self.shownRecords) {
+      Terminal.writeLine("  \(Terminal.visible(record))")
+    }
+    if count > Self.shownRecords { Terminal.writeLine("  and \(count - Self.shownRecords) more") }
+  }
+
+  private static let shownRecords = 20
 
   private func find(in vault: Vault) throws -> KnownDevice {
     let devices = try vault.devices().filter { $0.person == vault.person }

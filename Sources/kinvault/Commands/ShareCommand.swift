@@ -63,16 +63,13 @@ struct ShareCommand: ParsableCommand {
     guard role != .owner else {
       throw CommandError.usage("An owner's access has no end; leave --until out.")
     }
-    let parts = until.text.split(separator: "-").compactMap { Int32($0) }
-    guard parts.count == 3 else {
+    guard let end = until.begin(addingDays: 1) else {
       throw CommandError.usage("--until takes a whole date, such as 2026-12-31.")
     }
-    var day = tm()
-    (day.tm_year, day.tm_mon, day.tm_mday) = (parts[0] - 1900, parts[1] - 1, parts[2] + 1)
-    day.tm_isdst = -1
-    let seconds = mktime(&day)
-    guard seconds > time(nil) else { throw CommandError.usage("That day is over.") }
-    return UInt64(seconds) * 1000
+    guard end > UInt64(clamping: time(nil)) * 1000 else {
+      throw CommandError.usage("That day is over.")
+    }
+    return end
   }
 }
 

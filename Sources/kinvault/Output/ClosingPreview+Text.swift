@@ -7,8 +7,12 @@ extension ClosingPreview {
 
   /// Says which devices stay, since when, and who approved them; and what the departing one did.
   ///
-  /// - Parameter departing: Whose deeds these are, as people call it; nil where none departs.
-  func print(in vault: Vault, departing: String? = nil) throws {
+  /// - Parameters:
+  ///   - departing: Whose deeds these are, as people call it; nil where none departs.
+  ///   - beginning: What it has changed of access since then will not count; milliseconds since 1970.
+  func print(
+    in vault: Vault, departing: String? = nil, disownedSince beginning: UInt64? = nil
+  ) throws {
     var table = Table("STAYS", "SINCE", "APPROVED BY", "ID")
     for device in staying {
       let name = vault.name(of: device.device)
@@ -19,11 +23,13 @@ extension ClosingPreview {
     }
     table.lines(width: nil).forEach(Terminal.note)
     guard let departing, !deeds.isEmpty else { return }
-    Terminal.note("What \(departing) did, the newest first; all of it stays:")
+    Terminal.note(
+      "What \(departing) did, the newest first\(beginning == nil ? "; all of it stays" : ""):")
     let people = try PersonLookup(vault: vault)
     for deed in deeds.prefix(Self.toldCount) {
       Terminal.note(
-        "  \(DateText.local(milliseconds: deed.time))  \(deed.text(people, vault))")
+        "  \(DateText.local(milliseconds: deed.time))  \(deed.text(people, vault))"
+          + (deed.falls(since: beginning) ? " (will not count)" : ""))
     }
     if deeds.count > Self.toldCount {
       Terminal.note("  and \(deeds.count - Self.toldCount) more before")
@@ -35,6 +41,14 @@ extension ClosingPreview {
 }
 
 extension ClosingPreview.Deed {
+  /// Whether it is a change of access that is disowned.
+  fileprivate func falls(since beginning: UInt64?) -> Bool {
+    switch kind {
+    case .approved, .made: false
+    default: beginning.map { time >= $0 } ?? false
+    }
+  }
+
   fileprivate func text(_ people: PersonLookup, _ vault: Vault) -> String {
     let member = member.map { Terminal.visible($0.string) } ?? ""
     return switch kind {
