@@ -37,7 +37,7 @@ extension Member {
   func noteHidden(by entries: [RecordEntry], _ heads: inout HeadsState) throws(VaultError) {
     guard mayWrite else { return }
     let own = context.device.id
-    let replacing = manifest.withLock { manifest in
+    let replacing = withRecords(&heads) { manifest in
       entries.flatMap { entry in
         manifest.rivals(of: entry.record).filter {
           $0.version[own] > 0 && entry.version.compare(to: $0.version) == .dominates
@@ -137,7 +137,7 @@ extension CommitWriter {
         continue
       }
       // What waits to be taken over.
-      if member.manifest.withLock({ manifest in rivals.contains { manifest.isLate($0) } }) {
+      if member.state.withLock({ state in rivals.contains { state.manifest.isLate($0) } }) {
         continue
       }
       let before = written

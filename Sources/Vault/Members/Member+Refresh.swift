@@ -196,7 +196,7 @@ extension Member {
     if heads.isToBeRead { changed.formUnion(try readAnew(&heads)) }
     // What waited for this device's own counter no other head releases.
     let released = Set(try release(&heads))
-    noteChanges(released)
+    note(changes: released)
     changed.formUnion(released)
     // What a head lacks may be what another one has replaced, and which line it is of may be what another one tells.
     if hasNews, !heads.waiting.isEmpty || !heads.lines.apart.isEmpty {
