@@ -18,6 +18,12 @@ struct RemoteMemoryEncodingTests {
         mark: .max, weight: CargoWeight(fileCount: 3, byteCount: 1 << 40)),
       .member(.random()): RemoteMemory.LeftCargo(mark: 0, weight: CargoWeight()),
     ]
+    memory.basis = .max - 3
+    memory.broken = [
+      .memberRoot(.random()): RemoteMemory.Broken(
+        fingerprint: .max, finding: .init(kind: .damagedThere, text: "it is\n not right")),
+      .head(.random(), .random()): RemoteMemory.Broken(fingerprint: 0, finding: nil),
+    ]
     memory.lastCargoLook = memory.leftCargo.keys.first
     let bytes = memory.encoded()
     let again = try #require(RemoteMemory(decoding: bytes))

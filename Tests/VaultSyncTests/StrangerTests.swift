@@ -176,6 +176,63 @@ import VaultModel
     #expect(weightOfStrangers([member], [mallory.id]).byteCount < 1 << 20)
   }
 
+  /// Also in the folder of somebody known, where anybody can put files as well.
+  @Test func whatDoesNotHoldIsReadOnceAndToldEachTime() throws {
+    let mallory = try made.person()
+    let member = try made.member(of: mallory, objectCount: 1)
+    try anna.sync(usb)
+    let emma = try #require(anna.emma).id
+    let paths: [VaultPath] = [
+      .closing(anna.vault.person, .random()), .closing(mallory.id, .random()),
+      .certificate(anna.vault.person, .random()), .link(emma, .random()),
+      .link(member, .random()), .head(emma, .random()), .head(member, .random()),
+    ]
+    for path in paths { try usb.put(BlobPath(path.string), [UInt8](repeating: 7, count: 9_000)) }
+    let first = try anna.sync(usb)
+    #expect(first.traffic.readByteCount > 60_000)
+    let told = first.problems.filter { $0.kind == .damagedThere }
+    #expect(told.count == paths.count)
+    try anna.sync(usb)
+    let again = try anna.sync(usb)
+    #expect(again.traffic.readByteCount < 1_000)
+    #expect(again.problems.filter { $0.kind == .damagedThere } == told)
+    // What is another file by now is read.
+    try usb.put(BlobPath(paths[0].string), [UInt8](repeating: 8, count: 9_000))
+    #expect(try (9_000..<18_000).contains(anna.sync(usb).traffic.readByteCount))
+  }
+
+  /// What came before that on which it builds.
+  @Test func whatDoesNotHoldYetIsReadAgainWhenWhatItNeedsComes() throws {
+    let ben = try joining("Ben", invitedBy: anna)
+    try anna.vault.share(#require(anna.emma), with: ben.vault.person, role: .editor)
+    try anna.sync(usb)
+    try ben.sync(usb)
+    for offer in ben.vault.offeredMembers { try ben.vault.accept(offer.member.id) }
+    try ben.write("From Ben")
+    let copy = MemoryStore()
+    for (path, bytes) in usb.blobs { try copy.put(path, bytes) }
+    try ben.sync(copy, as: "copy")
+    // Everything of Ben's but his certificates, then these.
+    let isLate = { (path: BlobPath) in path.string.contains("/certificates/") }
+    let behind = try SyncingAdult(Family(count: 1)[0])
+    let late = copy.blobs.filter { isLate($0.key) }
+    for path in late.keys { try copy.remove(path) }
+    for _ in 0..<3 { _ = try behind.sync(copy, as: "copy") }
+    for (path, bytes) in late { try copy.put(path, bytes) }
+    for _ in 0..<2 { try behind.sync(copy, as: "copy") }
+    #expect(try behind.titles.contains("From Ben"))
+  }
+
+  @Test func aFirstSyncWhileLockedTakesNothingOfStrangers() throws {
+    let device = try Family()[1]
+    let mallory = try made.person()
+    for _ in 0..<4 { try made.member(of: mallory, objectCount: 20) }
+    let report = try device.syncLocked(usb)
+    #expect(report.problems.map(\.kind) == [.strangers])
+    #expect(report.pulled.objectByteCount < 1 << 20)
+    #expect(try device.sync(usb).problems.filter { $0.kind != .strangers } == [])
+  }
+
   @Test func whoSyncsWhileLockedTakesNoMore() throws {
     let family = try Family(count: 1)
     let device = family[0]

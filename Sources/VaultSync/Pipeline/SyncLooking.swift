@@ -35,19 +35,34 @@ struct SyncLooking {
     let local = try lookHere()
     self.local = nil
     let tree = try keeping(try SignedTree(vault: home.id, store: home.store, state: home.state))
-    var look = try lookThere(besides: local)
+    let known = session.knownBroken(try lookThere(besides: local), local)
+    var (exchange, passed) = (try judge(local, tree, passing: known), known)
+    if !known.isEmpty, exchange.hasNewStatements {
+      // What did not hold may build on these.
+      (exchange, passed) = (try judge(local, tree, passing: [:]), [:])
+    }
+    if let shown { session.rememberBroken(exchange.judged.failures, known: passed, shown, local) }
+    judged = exchange
+    return exchange
+  }
+
+  /// Judges what the remote shows, but for what is left of strangers and what is known not to hold.
+  private mutating func judge(
+    _ local: LocalLook, _ tree: SignedTree, passing known: [VaultPath: RemoteMemory.Broken]
+  ) throws(SyncError) -> SignedExchange {
+    var look = try lookThere(besides: local).without(Set(known.keys), besides: local)
     var cargo = try CargoJudgement(session: session, look: look, local: local, tree: tree).run()
     if !cargo.missed.isEmpty {
       // Somebody has let them in since.
       session.remember { for owner in cargo.missed { $0.leftCargo[owner] = nil } }
       shown = nil
-      look = try lookThere(besides: local)
+      look = try lookThere(besides: local).without(Set(known.keys), besides: local)
       cargo = try CargoJudgement(session: session, look: look, local: local, tree: tree).run()
     }
-    let sight = Sight(look: look.without(cargo.left, besides: local), local: local, cargo: cargo)
-    let exchange = try SignedJudging(session: session, sight: sight, ownTree: tree).run()
-    judged = exchange
-    return exchange
+    let sight = Sight(
+      look: look.without(cargo.left, besides: local), local: local, cargo: cargo,
+      knownBroken: known)
+    return try SignedJudging(session: session, sight: sight, ownTree: tree).run()
   }
 
   private mutating func lookThere(besides local: LocalLook) throws(SyncError) -> RemoteLook {

@@ -240,7 +240,7 @@ extension VaultPath {
   }
 
   /// Tells files of one folder apart.
-  fileprivate var mark: UInt64 {
+  var mark: UInt64 {
     string.utf8.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
   }
 }

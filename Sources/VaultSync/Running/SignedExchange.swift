@@ -10,6 +10,8 @@ struct Sight: Sendable {
   var local: LocalLook
   /// What of strangers is taken, and what is left.
   var cargo: Cargo
+  /// Files of the remote that do not hold, as an earlier sync found: `look` is without them.
+  var knownBroken: [VaultPath: RemoteMemory.Broken] = [:]
 }
 
 /// The signed files of both sides as `SignedJudging` has judged them.
@@ -22,6 +24,8 @@ struct JudgedFiles: Sendable {
   var there: [VaultPath: RegisterState] = [:]
   /// Files of the remote that are there and do not hold.
   var broken: Set<VaultPath> = []
+  /// Those of them, and of `former`, that were read now, with what is told of them.
+  var failures: [VaultPath: SyncProblem?] = [:]
   /// Files here that do not hold.
   var brokenHere: Set<VaultPath> = []
   /// Heads of people whose access was taken away: they count for nothing, and stand where they stand.

@@ -105,6 +105,9 @@ struct SignedJudging {
   ) throws(SyncError) {
     let memory = session.memory
     judged.broken = Set(changed.keys)
+    for (path, file) in sight.knownBroken {
+      if file.finding == nil { judged.former.insert(path) } else { judged.broken.insert(path) }
+    }
     for (path, entry) in sight.look.files {
       if let bytes = judged.bytes[path] {
         try judge(path, bytes, entry, &judged)
@@ -124,7 +127,9 @@ struct SignedJudging {
       judged.facts[path] = facts
       judged.there[path] = RegisterState(counter: facts.counter, hash: facts.hash)
       judged.former.remove(path)
-    case .former: judged.former.insert(path)
+    case .former:
+      judged.former.insert(path)
+      judged.failures.updateValue(nil, forKey: path)
     case .retired:
       session.note(.removedDevice(path))
       // So that it is told once.
@@ -132,7 +137,10 @@ struct SignedJudging {
         $0.seen[path] = RemoteMemory.Seen(
           fingerprint: entry.fingerprint, state: RegisterState(counter: 0, hash: .zero))
       }
-    case .broken(let error): return session.note(SyncProblem(error, there: path.string))
+    case .broken(let error):
+      let problem = SyncProblem(error, there: path.string)
+      judged.failures[path] = problem
+      return session.note(problem)
     }
     judged.broken.remove(path)
   }

@@ -38,10 +38,14 @@ extension SyncHome {
   /// - Throws: `vault` when this machine has no device in it.
   static func closed(_ vault: ClosedVault) throws(SyncError) -> SyncHome {
     let owner = try keeping(try vault.state.owner(in: vault.id))
+    // Where no process with the keys has said it yet, nobody is known but this person themself: everything else waits for
+    // a sync with the keys.
+    let vouching =
+      try keeping(try vault.state.loadVouching(of: owner.person))
+      ?? Vouching(own: owner.person, people: [], members: [])
     return SyncHome(
       id: vault.id, store: vault.folder, state: vault.state, clock: vault.clock,
-      person: owner.person,
-      vouching: try keeping(try vault.state.loadVouching(of: owner.person)),
+      person: owner.person, vouching: vouching,
       answers: { (_) throws(VaultError) in [] }, currentDevice: { owner.device })
   }
 }

@@ -21,6 +21,12 @@ extension RemoteMemory {
       let mark = seen.fingerprint.map { String($0, radix: 16) } ?? "-"
       lines.append("seen \(mark) \(seen.state.counter) \(seen.state.hash.hex) \(path.string)")
     }
+    if !broken.isEmpty { lines.append("basis \(String(basis, radix: 16))") }
+    for (path, file) in broken.sorted(by: { $0.key.string < $1.key.string }) {
+      let told = file.finding.map { "\($0.kind.rawValue) \(path.string) \($0.text)" }
+      lines.append(
+        "broken \(String(file.fingerprint, radix: 16)) \(told ?? "- \(path.string)")")
+    }
     if let vouched { lines.append("vouched \(vouched.hex)") }
     if let lastCargoLook { lines.append("turn \(lastCargoLook.path)") }
     for (owner, left) in leftCargo.sorted(by: { $0.key < $1.key }) {
@@ -67,6 +73,18 @@ extension RemoteMemory {
     case ("vouched", 2):
       vouched = FileHash(hex: words[1])
       return vouched != nil
+    case ("basis", 2):
+      guard let number = UInt64(words[1], radix: 16) else { return false }
+      basis = number
+    case ("broken", 4...):
+      guard let mark = UInt64(words[1], radix: 16), let path = VaultPath(parsing: String(words[3]))
+      else { return false }
+      var finding: Finding?
+      if words[2] != "-" {
+        guard let kind = SyncProblem.Kind(rawValue: String(words[2])) else { return true }
+        finding = Finding(kind: kind, text: words.count > 4 ? String(words[4]) : "")
+      }
+      broken[path] = Broken(fingerprint: mark, finding: finding)
     case ("turn", 2):
       lastCargoLook = CargoOwner(path: words[1])
       return lastCargoLook != nil

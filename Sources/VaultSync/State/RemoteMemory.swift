@@ -49,6 +49,18 @@ package struct RemoteMemory: Hashable, Sendable {
     package var needsDecision: Bool { kind == .massChange }
   }
 
+  /// A signed file that did not hold, and is not read again before something is news on which it could build.
+  package struct Broken: Hashable, Sendable {
+    /// The store's mark of the file.
+    package var fingerprint: UInt64
+    /// What is told of it; nil for a head of somebody who may not write any more, of which nothing is.
+    package var finding: Finding?
+
+    package init(fingerprint: UInt64, finding: Finding?) {
+      (self.fingerprint, self.finding) = (fingerprint, finding)
+    }
+  }
+
   /// News of a person or member whom nobody vouches for, which was left on the remote.
   package struct LeftCargo: Hashable, Sendable {
     /// Of the names and marks of its files: while that is the same, and so is who is vouched for, it is left again.
@@ -62,6 +74,10 @@ package struct RemoteMemory: Hashable, Sendable {
 
   /// The signed files that were verified, by path.
   package var seen: [VaultPath: Seen] = [:]
+  /// Those that do not hold, by path; of any number of them so many.
+  package var broken: [VaultPath: Broken] = [:]
+  /// Of the names of the statements that were here then.
+  package var basis: UInt64 = 0
   /// When a sync last went through without an error; milliseconds since 1970.
   package var lastSuccess: UInt64?
   /// When every folder was last looked into.
