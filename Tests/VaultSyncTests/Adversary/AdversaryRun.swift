@@ -1,0 +1,153 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultModel
+import VaultSync
+import VaultTrust
+
+@testable import Vault
+
+/// One honest schedule, carried out without the adversary and with it, and what must be the same: the seven properties of
+/// what nobody without the right can do.
+struct AdversaryRun {
+  let seed: UInt64
+  private var random: SplitMix64
+  private let cast: HouseholdCast
+  /// People whose keys the adversary has as soon as they are out of Emma, and those whose it has all the time: a viewer's,
+  /// or an editor's.
+  private let traitors: Set<Int>
+  private let captives: Set<Int>
+  private let taking: [Int]
+  private(set) var trace: [String] = []
+
+  private static let (anna, ben, carla, dora, egon) = (0, 1, 2, 3, 4)
+
+  init(seed: UInt64) throws {
+    self.seed = seed
+    cast = try HouseholdCast.shared.get()
+    random = SplitMix64(seed: seed)
+    let captives: Set<Int> =
+      switch seed % 4 {
+      case 1: [Self.egon]
+      case 2: [Self.carla]
+      default: []
+      }
+    var traitors: Set<Int> = [Self.dora]
+    if seed % 4 == 3 { traitors.insert(Self.carla) }
+    if seed % 8 == 4 { traitors.insert(Self.anna) }
+    (self.captives, self.traitors) = (captives, traitors)
+    var taking = [0, 2, 3, 7]
+    for number in [1, 4, 5, 6, 8] where Bool.random(using: &random) { taking.append(number) }
+    let seats = cast.seats
+    self.taking = taking.filter { !captives.contains(seats[$0].person) }
+  }
+
+  /// Who may give up what they have.
+  private var leaving: Set<PersonID> {
+    Set(captives.union(traitors).map { cast.persons[$0] })
+  }
+
+  /// Whether somebody who may write is the adversary's.
+  private var hasEditor: Bool { captives.contains(Self.carla) }
+
+  // MARK: The two runs
+
+  /// - Returns: What is not as it has to be; each begins with the name of the property.
+  mutating func run() throws -> [String] {
+    let honest = try Household(cast, taking: taking, traitors: traitors)
+    let steps = try record(in: honest)
+    let rest = try honest.meet()
+    guard rest.isAtRest else { return ["rest: honest people alone do not come to rest"] }
+    let expected = try HouseholdView(of: honest, withoutContents: hasEditor, leaving)
+    trace.append("-- with the adversary")
+    let attacked = try Household(cast, taking: taking, traitors: traitors)
+    var intruder = try Intruder(cast, seed: seed, readers: try captiveMachines())
+    var failures = try replay(steps, in: attacked, against: &intruder)
+    let attackedRest = try attacked.meet()
+    intruder.look(at: attacked)
+    let checks = AdversaryChecks(
+      attacked: attacked, honest: honest, intruder: intruder, hasEditor: hasEditor, leaving: leaving
+    )
+    failures += try checks.failures(expecting: expected)
+    failures += try checks.restFailures(
+      isAtRest: attackedRest.isAtRest, read: attackedRest.lastRead, readAlone: rest.lastRead)
+    if !failures.isEmpty { trace += try Self.lastWords(of: attacked) }
+    return failures
+  }
+
+  /// What the machines say when they sync once more, and what they read for it.
+  private static func lastWords(of house: Household) throws -> [String] {
+    var lines: [String] = []
+    for machine in house.everyone {
+      for (number, remote) in house.remotes.enumerated() {
+        let recording = RecordingStore(remote)
+        let report = try Household.sync(
+          machine.vault, with: recording, as: "r\(number)", direction: .both)
+        lines += report.problems.map { "\(machine.name), r\(number): \($0.path): \($0.text)" }
+        lines += recording.calls(.read).map { "\(machine.name), r\(number) reads \($0.path)" }
+      }
+    }
+    return lines
+  }
+
+  private func captiveMachines() throws -> [Household.Machine] {
+    try cast.seats.enumerated().filter { captives.contains($0.element.person) }.map {
+      number, seat in
+      try Household.Machine(
+        number, seat.person, seat.name, cast.vault, seat.disk, at: Household.beginning)
+    }
+  }
+
+  private mutating func record(in house: Household) throws -> [(HonestStep, String)] {
+    var schedule = HonestSchedule(seed: seed, traitors: traitors, captives: captives)
+    var steps: [(HonestStep, String)] = []
+    func take(_ step: HonestStep) throws {
+      let outcome = try house.perform(step)
+      trace.append("\(step): \(outcome)")
+      steps.append((step, outcome))
+    }
+    for step in prelude { try take(step) }
+    let count = 14 + Int(seed % 13)
+    while steps.count < count + prelude.count {
+      guard let step = schedule.next(in: house) else { continue }
+      try take(step)
+    }
+    return steps
+  }
+
+  /// What happens in some schedules for certain, so that it need not come by chance.
+  private var prelude: [HonestStep] {
+    let meeting = [0, 3, 0, 3].map { HonestStep.sync($0, remote: 0, .both) }
+    switch seed % 8 {
+    case 0, 5: return [.removeMachine(0, lost: 2), .sync(0, remote: 0, .both)]
+    case 1, 6: return [.unshare(0, "Emma", from: Self.dora), .sync(0, remote: 1, .both)]
+    case 4:
+      return [.offer(0, "Emma", to: Self.ben)] + meeting + [.agree(3, "Emma")] + meeting
+        + [.unshare(3, "Emma", from: Self.anna), .sync(3, remote: 0, .both)]
+    default: return []
+    }
+  }
+
+  private mutating func replay(
+    _ steps: [(HonestStep, String)], in house: Household, against intruder: inout Intruder
+  ) throws -> [String] {
+    defer { trace += intruder.trace }
+    var failures: [String] = []
+    var earlier: [BlobPath: [UInt8]] = [:]
+    let turn = Int.random(in: 0..<steps.count, using: &random)
+    for (number, (step, expected)) in steps.enumerated() {
+      if number == turn { earlier = house.remotes[0].blobs }
+      let acts = number < 2 ? 0 : Int.random(in: 0..<4, using: &random)
+      for _ in 0..<acts { try intruder.act(in: house) }
+      let outcome = try house.perform(step)
+      intruder.trace.append("\(step): \(outcome)")
+      if outcome != expected {
+        failures.append("steps: \(step) gave \(outcome) instead of \(expected)")
+      }
+      try intruder.takeWhatWasLost(in: house)
+    }
+    for _ in 0..<8 { try intruder.act(in: house) }
+    if Bool.random(using: &random) { try intruder.strikeLast(in: house, earlier) }
+    return failures
+  }
+}

@@ -1,0 +1,194 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultCrypto
+import VaultModel
+import VaultSync
+import VaultTrust
+
+@testable import Vault
+
+/// One thing that an honest person does at a machine; the same in every run of a schedule.
+enum HonestStep {
+  case create(Int, String, RecordID, parent: RecordID, title: String, text: String)
+  case edit(Int, String, RecordID, text: String)
+  case attach(Int, String, RecordID, text: String, byteCount: Int)
+  case delete(Int, String, RecordID)
+  case share(Int, String, with: Int, Role, days: UInt64?)
+  case unshare(Int, String, from: Int)
+  case offer(Int, String, to: Int)
+  case agree(Int, String)
+  case leave(Int, String)
+  case removeMachine(Int, lost: Int)
+  case replaceWords(Int)
+  case addMachine(of: Int, number: Int, from: Int)
+  case addMember(Int, String)
+  case collect(Int)
+  case sync(Int, remote: Int, SyncOptions.Direction)
+  case quickSync(Int, remote: Int)
+  case reopen(Int)
+  case passes(days: UInt64)
+}
+
+extension Household {
+  /// Does what the step says.
+  ///
+  /// - Returns: What came of it: nothing, or which error.
+  func perform(_ step: HonestStep) throws -> String {
+    tick(days: { if case .passes(let days) = step { days } else { 0 } }())
+    do {
+      try carryOut(step)
+      return "done"
+    } catch let error as VaultError {
+      return Self.name(error)
+    } catch let error as SyncError {
+      if case .vault(let error) = error { return Self.name(error) }
+      return Self.name(error)
+    } catch is NoMachine {
+      return "no machine"
+    }
+  }
+
+  private static func name(_ error: some Error) -> String {
+    String("\(error)".prefix { $0 != "(" && $0 != ":" })
+  }
+
+  private func carryOut(_ step: HonestStep) throws {
+    switch step {
+    case .create(let number, let member, let record, let parent, let title, let text):
+      var edit = RecordEdit(
+        record: record, isNew: true,
+        place: RecordPlace(parent: parent, title: try #require(FileName(title))),
+        attributes: RecordAttributes(mode: 0o700))
+      edit.items[.record] = .note(text)
+      try commit(edit, writing: [title, text], number, member)
+    case .edit(let number, let member, let record, let text):
+      var edit = RecordEdit(record: record)
+      edit.items[.record] = .note(text)
+      try commit(edit, writing: [text], number, member)
+    case .attach(let number, let member, let record, let text, let byteCount):
+      let name = try #require(FileName("scan"))
+      let bytes = Array(text.utf8) + [UInt8](repeating: 7, count: byteCount)
+      let open = try open(member, number)
+      var edit = RecordEdit(record: record)
+      edit.items[name] = Item(
+        name: name, file: .random(), size: UInt64(bytes.count),
+        content: try open.content(of: [open.objects.put(.chunk, bytes)]), time: .zero)
+      try commit(edit, writing: [text], number, member)
+    case .delete(let number, let member, let record):
+      let entry = try #require(try open(member, number).entry(record))
+      try commit(
+        RecordEdit(
+          record: record,
+          place: RecordPlace(parent: entry.parent, title: entry.title, isDeleted: true)),
+        writing: [], number, member)
+    case .passes: break
+    case .collect(let number):
+      _ = try machine(number).vault.collect(keepDays: 0, isDryRun: false)
+    case .sync(let number, let remote, let direction):
+      try sync(machine(number), remote, direction)
+    case .quickSync(let number, let remote): try quickSync(machine(number), remote)
+    case .reopen(let number): try machine(number).reopen()
+    case .addMember(let number, let name):
+      members[name] = try machine(number).vault.addMember(named: #require(FileName(name))).id
+    case .share, .unshare, .offer, .agree, .leave: try carryOutSharing(step)
+    case .removeMachine, .replaceWords, .addMachine: try carryOutKeys(step)
+    }
+  }
+
+  private func carryOutSharing(_ step: HonestStep) throws {
+    switch step {
+    case .share(let number, let member, let taker, let role, let days):
+      let until = days.map { now + $0 * 86_400_000 }
+      try machine(number).vault.share(
+        open(member, number), with: persons[taker], role: role, until: until)
+    case .unshare(let number, let member, let person):
+      try machine(number).vault.beginEpoch(of: open(member, number), without: [persons[person]])
+      loseMachines(of: person, afterLeaving: member)
+    case .offer(let number, let member, let taker):
+      try machine(number).vault.offerPlace(in: open(member, number), to: persons[taker])
+    case .agree(let number, let name):
+      let (vault, member) = (try machine(number).vault, try open(name, number))
+      let offer = try vault.offeredPlaces().first {
+        $0.member == member.id && $0.taker == vault.person
+      }
+      if let offer { try vault.agree(to: offer) }
+    case .leave(let number, let member):
+      let machine = try machine(number)
+      try machine.vault.leave(open(member, number))
+      loseMachines(of: machine.person, afterLeaving: member)
+    default: preconditionFailure("another step")
+    }
+  }
+
+  private func carryOutKeys(_ step: HonestStep) throws {
+    switch step {
+    case .removeMachine(let number, let lostNumber):
+      let (own, other) = (try machine(number), try machine(lostNumber))
+      try own.vault.beginGeneration(
+        removing: [other.vault.device], words: RecoveryWords(parsing: words[own.person]))
+      for member in own.vault.members where member.role == .owner {
+        try own.vault.beginEpoch(of: member, without: [])
+      }
+      lost.append(other)
+      remove(lostNumber)
+    case .replaceWords(let number):
+      let own = try machine(number)
+      let new = RecoveryWords.random()
+      let text = new.words.joined(separator: " ")
+      try own.vault.replaceWords(RecoveryWords(parsing: words[own.person]), with: new)
+      formerWords.append((own.person, words[own.person]))
+      words[own.person] = text
+    case .addMachine(let person, let number, let remote):
+      let (store, state) = (MemoryStore(), MemoryStore())
+      for (path, bytes) in remotes[remote].blobs where path.string.hasPrefix("people/") {
+        try store.replace(path, bytes, durably: true)
+      }
+      let name = "\(HouseholdCast.people[person])'s machine \(number)"
+      let clock = StepClock(now)
+      _ = try Vault.recover(
+        id: vault, store: store, state: StateFolder(store: state),
+        words: RecoveryWords(parsing: words[person]),
+        device: HouseholdCast.newDevice(HouseholdCast.people[person], name),
+        password: HouseholdCast.password, clock: clock.wallClock)
+      let disk = Family.Seed(store: store, state: state, key: try HouseholdCast.key(vault, state))
+      let machine = try Machine(number, person, name, vault, disk, at: now)
+      add(machine)
+      try sync(machine, remote)
+    default: preconditionFailure("another step")
+    }
+  }
+
+  private func open(_ member: String, _ number: Int) throws -> Member {
+    guard let open = member == "" ? nil : self.member(member, at: try machine(number)) else {
+      throw VaultError.noAccess(member: members[member] ?? .zero)
+    }
+    return open
+  }
+
+  private func commit(
+    _ edit: RecordEdit, writing texts: [String], _ number: Int, _ name: String
+  ) throws {
+    let (machine, member) = (try machine(number), try open(name, number))
+    let commit = try member.commit([edit])
+    if let failure = commit.failures.values.first { throw failure }
+    let entry = HonestLedger.Entry(
+      device: machine.vault.device, readers: readers(of: member, at: machine),
+      wordKeys: Set(
+        member.register.links.access.entitlements.keys.compactMap {
+          machine.vault.context.people[$0]?.history.lastKey
+        }))
+    for text in texts { ledger.note(text, entry) }
+  }
+
+  /// The devices that may read what is written at the machine now, as far as it is seen there.
+  private func readers(of member: Member, at machine: Machine) -> Set<DeviceID>? {
+    let links = member.register.links
+    if case .exposed? = links.trust.epochs.states[member.epoch] { return nil }
+    let people = machine.vault.context.people
+    return links.access.entitlements.keys.reduce(into: []) { readers, person in
+      readers.formUnion(people[person].map { Array($0.devices.keys) } ?? [])
+      readers.formUnion(people[person].map { Array($0.waiting.keys) } ?? [])
+    }
+  }
+}

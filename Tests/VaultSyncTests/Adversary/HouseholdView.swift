@@ -1,0 +1,88 @@
+import BlobStore
+import TestSupport
+import VaultCrypto
+import VaultModel
+import VaultTrust
+
+@testable import Vault
+
+/// What honest people see at their machines, in words that are the same in each run of a schedule.
+struct HouseholdView: Equatable {
+  /// By machine and topic.
+  private(set) var lines: [String: [String]] = [:]
+
+  /// - Parameters:
+  ///   - isContentLeftOut: Somebody who may write is the adversary's.
+  ///   - leaving: People who may give up what they have at any time, since their keys are the adversary's.
+  init(
+    of house: Household, withoutContents isContentLeftOut: Bool, _ leaving: Set<PersonID>
+  ) throws {
+    for machine in house.everyone {
+      try add(machine, of: house, isContentLeftOut, leaving)
+    }
+  }
+
+  private mutating func add(
+    _ machine: Household.Machine, of house: Household, _ isContentLeftOut: Bool,
+    _ leaving: Set<PersonID>
+  ) throws {
+    let vault = machine.vault
+    let key = machine.name
+    let names = Dictionary(
+      uniqueKeysWithValues: zip(house.persons, HouseholdCast.people))
+    lines["\(key): devices"] = try vault.devices().filter { $0.person == vault.person }
+      .map { $0.profile?.deviceName ?? "unnamed" }.sorted()
+    lines["\(key): people"] = try vault.knownPeople().filter {
+      names[$0.id] != nil && $0.isSpokenOf
+    }
+    .map { "\(names[$0.id] ?? "?") is called \($0.name)" }.sorted()
+    for (name, id) in house.members {
+      guard let member = vault.member(id) else { continue }
+      let shown = vault.shownNames[id]?.string ?? "nothing"
+      lines["\(key): \(name)"] =
+        ["shown as \(shown)"]
+        + (try member.accesses().filter { !leaving.contains($0.person) }.map { access in
+          "\(names[access.person] ?? access.person.shortHex) is \(access.role)"
+        })
+      if isContentLeftOut { continue }
+      lines["\(key): records of \(name)"] = try Self.contents(of: member)
+    }
+  }
+
+  private static func contents(of member: Member) throws -> [String] {
+    var lines: [String] = []
+    for entry in member.allEntries() where !entry.isDeleted {
+      let path = member.displayPath(of: entry.record)
+      lines.append(path)
+      for item in try member.items(of: member.revision(entry.revision)) {
+        let bytes = try member.beginning(of: item, byteCount: 64)
+        lines.append("\(path)/\(item.name.string) = \(String(decoding: bytes, as: UTF8.self))")
+      }
+    }
+    return lines.sorted()
+  }
+
+  /// Where the other one differs, in lines.
+  func differences(from other: HouseholdView, _ topic: String) -> [String] {
+    Set(lines.keys).union(other.lines.keys).sorted().compactMap { key in
+      let (own, others) = (lines[key] ?? ["nothing"], other.lines[key] ?? ["nothing"])
+      if own == others { return nil }
+      let gone = others.filter { !own.contains($0) }
+      let come = own.filter { !others.contains($0) }
+      return "\(topic): \(key): gone \(gone.prefix(4)), come \(come.prefix(4))"
+    }
+  }
+
+  /// Where two machines show a member's records otherwise.
+  func disagreements(of house: Household) -> [String] {
+    house.members.keys.sorted().flatMap { name -> [String] in
+      let all = house.everyone.compactMap { machine in
+        lines["\(machine.name): records of \(name)"].map { (machine.name, $0) }
+      }
+      guard let first = all.first else { return [] }
+      return all.dropFirst().filter { $0.1 != first.1 }.map {
+        "agreement: \(first.0) and \($0.0) show \(name) otherwise"
+      }
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import BlobStore
+import TestSupport
+import VaultCrypto
+import VaultModel
+import VaultTrust
+
+@testable import Vault
+
+/// Every key of an epoch that the adversary can get at, with all that was ever written before it.
+struct StolenKeys {
+  private(set) var epochs: [KeyID: EpochKeys] = [:]
+  private var identities: [PersonID: [StatementID: IdentityKeys.Shared]] = [:]
+  private let binding: Binding
+
+  init(of intruder: Intruder, files: [BlobPath: [UInt8]]) throws {
+    binding = intruder.binding
+    for member in intruder.epochKeys.values {
+      for keys in member.values { epochs[keys.keyID] = keys }
+    }
+    for machine in intruder.machines { noteMasters(of: machine, intruder.seen, files) }
+    for words in intruder.words { try noteMasters(under: words, intruder.seen) }
+    for (member, links) in intruder.seen.links { note(links, of: member, files) }
+  }
+
+  private mutating func add(
+    _ master: borrowing MasterKey, _ generation: StatementID, _ person: PersonID,
+    _ closings: [StatementID: Closing]
+  ) {
+    guard identities[person]?[generation] == nil, let closing = closings[generation] else { return }
+    identities[person, default: [:]][generation] = IdentityKeys.Shared(
+      master.agreementKey(binding: binding))
+    for (followed, wrapped) in zip(closing.follows, closing.past) {
+      guard let older = try? master.unwrapPrevious(wrapped, binding: binding) else { continue }
+      add(older, followed, person, closings)
+    }
+  }
+
+  /// What is wrapped for a machine that it has, whoever wrapped it.
+  private mutating func noteMasters(
+    of machine: Household.Machine, _ seen: Intruder.Seen, _ files: [BlobPath: [UInt8]]
+  ) {
+    let (person, device) = (machine.vault.person, machine.vault.context.device)
+    for (generation, _) in seen.closings[person] ?? [:] {
+      let path = BlobPath(VaultPath.wrap(person, generation, device.id).string)
+      let context = DeviceWrapContext(person: person, generation: generation, device: device.id)
+      for wrap in [files[path], machine.store.blobs[path]].compactMap(\.self) {
+        guard
+          let master = try? MasterKey.unwrap(
+            wrap, for: context, agreementKey: device.agreementKey, binding: binding)
+        else { continue }
+        add(master, generation, person, seen.closings[person] ?? [:])
+      }
+    }
+  }
+
+  private mutating func noteMasters(under words: Intruder.Words, _ seen: Intruder.Seen) throws {
+    let parsed = try RecoveryWords(parsing: words.text)
+    let key = parsed.rootSigningKey(binding: binding).publicKey
+    let closings = seen.closings[words.person] ?? [:]
+    for (generation, closing) in closings where closing.rootKey.bytes == key {
+      guard let slot = try? RecoverySlot(decoding: closing.recovery) else { continue }
+      let cost = Argon2Cost(passes: slot.passes, memoryKiB: slot.memoryKiB)
+      guard let seed = try? parsed.seed(salt: slot.salt, cost: cost),
+        let master = try? MasterKey.unwrap(slot.wrappedMasterKey, seed: seed, binding: binding)
+      else { continue }
+      add(master, generation, words.person, closings)
+    }
+  }
+
+  /// The root keys whose words it has.
+  static func rootKeys(of intruder: Intruder) throws -> Set<VerifyingKey> {
+    Set(
+      try intruder.words.compactMap {
+        VerifyingKey(
+          try RecoveryWords(parsing: $0.text).rootSigningKey(binding: intruder.binding).publicKey)
+      })
+  }
+
+  /// What links name, whether they count or not.
+  private mutating func note(
+    _ links: [StatementID: Link], of member: MemberID, _ files: [BlobPath: [UInt8]]
+  ) {
+    for (id, link) in links {
+      for wrap in link.wraps {
+        let epoch = wrap.epoch ?? id
+        guard let identity = identities[wrap.person]?[wrap.generation],
+          let commitment = links[epoch]?.epoch,
+          let file = files[BlobPath(VaultPath.epochWrap(member, wrap.file).string)]
+        else { continue }
+        let context = EpochWrapContext(
+          member: member, commitment: commitment, person: wrap.person, generation: wrap.generation)
+        guard
+          let key = try? FamilyMemberKey.unwrap(
+            file, for: context, agreementKey: identity.key, binding: binding)
+        else { continue }
+        let keys = EpochKeys(key, member: member, binding: binding)
+        epochs[keys.keyID] = keys
+      }
+    }
+  }
+
+  /// The texts between angle brackets in all that opens.
+  func readable(in files: [BlobPath: [UInt8]]) -> Set<String> {
+    var found: Set<String> = []
+    for (path, bytes) in files {
+      guard case .object(_, let name) = VaultPath(parsing: path.string),
+        let id = ObjectStore.keyID(of: bytes), let keys = epochs[id],
+        let kind = bytes.withUnsafeBytes({ try? ObjectHeader(decoding: $0).kind }),
+        let content = try? keys.open(name: name, kind: kind, file: bytes)
+      else { continue }
+      found.formUnion(Self.texts(in: content))
+    }
+    return found
+  }
+
+  private static func texts(in bytes: [UInt8]) -> Set<String> {
+    var found: Set<String> = []
+    for start in bytes.indices where bytes[start] == UInt8(ascii: "<") {
+      guard let end = bytes[start...].prefix(24).firstIndex(of: UInt8(ascii: ">")) else { continue }
+      found.insert(String(decoding: bytes[start...end], as: UTF8.self))
+    }
+    return found
+  }
+}
