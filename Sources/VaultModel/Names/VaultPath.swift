@@ -65,8 +65,10 @@ package enum VaultPath: Hashable, Sendable {
       case "audit" where parts.count == 3: VaultPath(audit: parts[1], parts[2])
       default: nil
       }
-    // Equal as text is not enough: String compares canonically equivalent texts as equal.
-    guard let path, path.string.utf8.elementsEqual(text.utf8) else { return nil }
+    // Equal as text is not enough: String compares canonically equivalent texts as equal. But all that are equivalent to
+    // one of ASCII alone, and are not the same, are longer.
+    guard let path, case let own = path.string, own == text, own.utf8.count == text.utf8.count
+    else { return nil }
     self = path
   }
 

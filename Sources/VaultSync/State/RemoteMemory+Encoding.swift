@@ -17,15 +17,14 @@ extension RemoteMemory {
       lines.append("failed \(failures.count) \(failures.first) \(failures.last) \(failures.text)")
     }
     for finding in findings { lines.append("found \(finding.kind.rawValue) \(finding.text)") }
-    for (path, seen) in seen.sorted(by: { $0.key.string < $1.key.string }) {
+    for (path, seen) in Self.inOrder(seen) {
       let mark = seen.fingerprint.map { String($0, radix: 16) } ?? "-"
-      lines.append("seen \(mark) \(seen.state.counter) \(seen.state.hash.hex) \(path.string)")
+      lines.append("seen \(mark) \(seen.state.counter) \(seen.state.hash.hex) \(path)")
     }
     if !broken.isEmpty { lines.append("basis \(String(basis, radix: 16))") }
-    for (path, file) in broken.sorted(by: { $0.key.string < $1.key.string }) {
-      let told = file.finding.map { "\($0.kind.rawValue) \(path.string) \($0.text)" }
-      lines.append(
-        "broken \(String(file.fingerprint, radix: 16)) \(told ?? "- \(path.string)")")
+    for (path, file) in Self.inOrder(broken) {
+      let told = file.finding.map { "\($0.kind.rawValue) \(path) \($0.text)" }
+      lines.append("broken \(String(file.fingerprint, radix: 16)) \(told ?? "- \(path)")")
     }
     if let vouched { lines.append("vouched \(vouched.hex)") }
     if let lastCargoLook { lines.append("turn \(lastCargoLook.path)") }
@@ -36,6 +35,13 @@ extension RemoteMemory {
       )
     }
     return ChecksummedLines.encode(title: Self.title, lines)
+  }
+
+  /// By the texts of their paths, each of which is made once.
+  private static func inOrder<Value>(
+    _ files: [VaultPath: Value]
+  ) -> [(path: String, value: Value)] {
+    files.map { (path: $0.key.string, value: $0.value) }.sorted { $0.path < $1.path }
   }
 
   /// Nil for what is torn, or of another version: then nothing is remembered.
