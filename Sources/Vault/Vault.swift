@@ -105,6 +105,21 @@ package final class Vault: Sendable {
     return try openNewMembers(marks: marks, acceptsRollback: false)
   }
 
+  /// Reads the links of a member again, as `Member.reloadLinks` does. If its root does not hold any more, as with one that
+  /// was made by a device which its person has removed since, it is none: it is closed here, and nothing waits for it.
+  ///
+  /// - Returns: Whether it is still open.
+  func reloadLinks(of member: Member) throws(VaultError) -> Bool {
+    do throws(VaultError) { try member.reloadLinks() } catch {
+      let root = VaultPath.memberRoot(member.id).string
+      guard case .damaged(root, _) = error else { throw error }
+      note(Problem(error, path: root))
+      openMembers.withLock { _ = $0.removeValue(forKey: member.id) }
+      return false
+    }
+    return true
+  }
+
   private func hasUnopenedMembers() throws(VaultError) -> Bool {
     let entries = try storing { () throws(BlobStoreError) in try context.store.list("members") }
     return entries.contains { entry in

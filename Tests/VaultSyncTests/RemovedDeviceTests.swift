@@ -51,6 +51,32 @@ import VaultTrust
     return (device, id)
   }
 
+  /// A member that it made before its removal came round is none afterwards, and keeps nothing else from going on.
+  @Test func aMemberOfItsOwnEndsNoSync() throws {
+    let (usb, disk) = (MemoryStore(), MemoryStore())
+    let family = try Family(count: 3)
+    try family.meet(at: usb)
+    let mia = try family[2].vault.addMember(named: #require(FileName("Mia")))
+    _ = try mia.commit([.newRecord("Note", note: "x")])
+    try family[2].sync(usb)
+    try family[1].sync(usb)
+    #expect(family[1].vault.member(mia.id) != nil)
+    // The desk has not seen it.
+    try family[0].vault.beginGeneration(
+      removing: [family[2].vault.device], words: Family.words.words)
+    try family[0].write("Visit", "after")
+    try family[0].sync(disk, as: "disk")
+    let first = try family[1].sync(disk, as: "disk")
+    #expect(first.problems.allSatisfy { $0.kind != .epoch })
+    // The thief goes on with it.
+    try family[2].vault.beginEpoch(of: mia, without: [])
+    try family[2].sync(usb)
+    let second = try family[1].sync(usb)
+    #expect(second.problems.allSatisfy { $0.kind != .epoch })
+    #expect(family[1].vault.member(mia.id) == nil)
+    #expect(try family[1].contents().keys.contains { $0.contains("Visit") })
+  }
+
   /// What it wrote stays its person's, and readers are told that others may have its key.
   @Test func whatItSignedIsStillItsPersons() throws {
     let usb = MemoryStore()

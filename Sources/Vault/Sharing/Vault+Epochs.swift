@@ -53,8 +53,7 @@ extension Vault {
     guard !isReadOnly else { return [] }
     let now = context.clock.milliseconds()
     var done: [Revocation] = []
-    for member in members {
-      try member.reloadLinks()
+    for member in members where try reloadLinks(of: member) {
       let links = member.register.links
       // Who has no open generation could not give themself the key.
       guard member.role == .owner, try context.ownPerson().generation != nil else { continue }
@@ -90,7 +89,7 @@ extension Vault {
         continue
       }
       try context.reloadPeople()
-      try member.reloadLinks()
+      guard try reloadLinks(of: member) else { continue }
       if !member.register.links.hasEpoch(pending.commitment), member.role == .owner {
         try beginEpoch(
           of: member, without: pending.without, keepsHistory: pending.keepsHistory,

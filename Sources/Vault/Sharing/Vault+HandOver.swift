@@ -119,8 +119,7 @@ extension Vault {
     guard !isReadOnly, try context.ownPerson().generation != nil else { return [] }
     let own = try context.ownCertificate().id
     var done: [HandOverStep] = []
-    for member in members {
-      try member.reloadLinks()
+    for member in members where try reloadLinks(of: member) {
       for offer in member.register.links.history.offers {
         guard let kind = try tend(offer, of: member, by: own) else { continue }
         done.append(

@@ -36,7 +36,9 @@ extension Vault {
       }
     }
     try context.reloadPeople()
-    for id in Set(files.compactMap(\.path.memberOfAccess)) { try member(id)?.reloadLinks() }
+    for id in Set(files.compactMap(\.path.memberOfAccess)) {
+      if let member = member(id) { _ = try reloadLinks(of: member) }
+    }
   }
 
   /// Whether a closing among the files leaves out other devices than are known to be out.
@@ -66,6 +68,7 @@ extension Vault {
   /// too, which may soon be heard no more.
   func keepWhatWasLearned() throws(VaultError) {
     for member in members where member.mayWrite && member.damageReason == nil {
+      guard try reloadLinks(of: member) else { continue }
       try member.commitNothing()
     }
   }
