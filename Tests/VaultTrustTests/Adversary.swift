@@ -14,9 +14,9 @@ struct Adversary {
   private var places: [Place]
   private let generations: [StatementID]
 
-  init(after schedule: Schedule, judged trust: Trust) {
+  init(after schedule: Schedule, judged trust: Trust, seed: UInt64) {
     world = schedule.world
-    random = schedule.random
+    random = SeededRandom(seed: seed)
     member = schedule.member
     let access = trust.access(to: member)
     let outside = schedule.people.filter { access?.includes($0.id) != true }
