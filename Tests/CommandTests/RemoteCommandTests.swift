@@ -280,6 +280,41 @@ import Testing
     Issue.record("it takes more than 30 seconds until \(what)")
   }
 
+  /// Until it is decided everybody is told how to go on; once it is, nobody is any more.
+  @Test func aMassChangeIsAskedForOnce() throws {
+    let hint = "To go on all the same: kinvault sync usb --accept-mass-change"
+    let folder = desk.program.folder.appending("many").string
+    #expect(mkdir(folder, 0o700) == 0)
+    for number in 0..<30 {
+      #expect(mkdir("\(folder)/Record \(number)", 0o700) == 0)
+      try desk.program.write("note", to: "\(folder)/Record \(number)/record.md")
+    }
+    try cloned()
+    try desk.run("attach", "Emma/Notes", folder, expecting: 0)
+    for machine in [desk, laptop] { try machine.run("sync", expecting: 0) }
+    let mountpoint = desk.program.folder.appending("mounted").string
+    try desk.run("mount", mountpoint, expecting: 0)
+    let removed = try CommandRunner.run("rm", ["-r", "\(mountpoint)/Emma/Notes/many"])
+    #expect(removed.status == 0, "\(removed.errors)")
+    try desk.run("unmount", mountpoint, expecting: 0)
+    try desk.run("sync", expecting: 0)
+
+    let stopped = try laptop.run("sync", expecting: 1)
+    #expect(stopped.output.contains("  \(hint)\n"), "\(stopped.output)")
+    #expect(try laptop.run("status", expecting: 0).output.contains(hint))
+    #expect(try laptop.run("record", "list", "--all", expecting: 0).output.contains("Record 29"))
+    let accepted = try laptop.run("sync", "usb", "--accept-mass-change", expecting: 0)
+    #expect(accepted.output.contains("records changed here"), "\(accepted.output)")
+    #expect(!(accepted.output + accepted.errors).contains("--accept-mass-change"))
+    for command in [["sync"], ["status"], ["record", "list", "--all"]] {
+      let result = try CommandRunner.run(
+        "setsid", ["-w", Program.executable] + command, environment: laptop.environment)
+      #expect(result.status == 0, "\(result.errors)")
+      #expect(!(result.output + result.errors).contains("--accept-mass-change"), "\(command)")
+      #expect(!result.output.contains("Record 29"), "\(command)")
+    }
+  }
+
   @Test func aCloneSaysWhatIsWrong() throws {
     let empty = desk.program.folder.appending("empty").string
     #expect(mkdir(empty, 0o700) == 0)

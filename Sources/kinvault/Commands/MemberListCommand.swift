@@ -51,8 +51,8 @@ struct MemberListCommand: ParsableCommand {
     ])
     for member in members {
       table.add([
-        member.shownName, "\(member.recordCount)", member.changed.map(DateText.local) ?? "",
-        member.role,
+        member.shownName, "\(member.recordCount)",
+        member.changed.map { DateText.written(milliseconds: $0) } ?? "", member.role,
       ])
     }
     table.print(orElse: "No members yet. Add one: kinvault member add NAME")
