@@ -280,6 +280,24 @@ import Testing
     Issue.record("it takes more than 30 seconds until \(what)")
   }
 
+  /// The root of a stick is a folder of one's own, whatever file system it has.
+  @Test(arguments: [
+    ["lost+found"], ["System Volume Information", ".Trash-1000"], ["$RECYCLE.BIN", ".fseventsd"],
+  ])
+  func aFreshStickIsEmpty(folders: [String]) throws {
+    #expect(mkdir(usb, 0o755) == 0)
+    for folder in folders { #expect(mkdir("\(usb)/\(folder)", 0o700) == 0) }
+    let added = try desk.run("remote", "add", "usb", usb, expecting: 0)
+    #expect(added.errors.contains("It is empty; the first sync fills it."))
+    try desk.run("sync", expecting: 0)
+    #expect(try desk.run("sync", expecting: 0).output == "usb: in sync, nothing to do.\n")
+    // With anything else beside these it is not.
+    let other = desk.program.folder.appending("other").string
+    for folder in ["", "/lost+found", "/photos"] { #expect(mkdir(other + folder, 0o755) == 0) }
+    let refused = try desk.run("remote", "add", "other", other, expecting: 10)
+    #expect(refused.errors.contains("“photos”"), "\(refused.errors)")
+  }
+
   /// Until it is decided everybody is told how to go on; once it is, nobody is any more.
   @Test func aMassChangeIsAskedForOnce() throws {
     let hint = "To go on all the same: kinvault sync usb --accept-mass-change"

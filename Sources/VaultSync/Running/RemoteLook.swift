@@ -122,18 +122,12 @@ struct RemoteLooking {
   /// Without `vault.json` there may be nothing strange; and something, if this machine has seen anything of the vault
   /// there: what is empty now is a disk that is not plugged in, or another one.
   private func requireBeginning() throws(SyncError) {
-    let known: Set = ["people", "members", "audit"]
-    let own = VaultPath.vault.string
     let names = try asking(try session.remote.list(.root))
-    if let strange = names.first(where: { entry in
-      // Hidden files are a system's own, or what an interrupted program left.
-      !entry.name.hasPrefix(".") && !(entry.isFolder && known.contains(entry.name))
-        && entry.name != own
-    }) {
+    if let strange = RemoteRoot.stranger(among: names) {
       throw .notEmpty(example: strange.name)
     }
     if let name = session.name, session.memory.hasHeldFiles,
-      !names.contains(where: { known.contains($0.name) })
+      !names.contains(where: { RemoteRoot.vaultFolders.contains($0.name) })
     {
       throw .emptied(remote: name)
     }

@@ -63,10 +63,7 @@ struct RemoteProbe {
       }
       return .thisVault
     }
-    let others = try store.list(.root).filter {
-      !["people", "members", "audit", "staging"].contains($0.name) && !$0.name.hasPrefix(".")
-    }
-    guard let example = others.first else { return .nothing }
+    guard let example = RemoteRoot.stranger(among: try store.list(.root)) else { return .nothing }
     throw CommandError.refused(
       "Something else is there: \u{201C}\(Terminal.visible(example.name))\u{201D}. Give the vault an empty folder or bucket."
     )
