@@ -107,10 +107,13 @@ extension Member {
         failures.append((register.path(of: device), error))
       }
     }
+    let ownPath = register.path(of: context.device.id)
+    var isForged = false
+    if failures.contains(where: { $0.path == ownPath }) { isForged = try hasForgedOwnHead }
     if let kept, !found.contains(where: { $0.head.hash == kept.hash }),
       // Of the device that this machine was, what it has not written anew yet.
       kept.device == context.device.id
-        ? found.contains(where: { $0.head.device == kept.device })
+        ? isForged || found.contains(where: { $0.head.device == kept.device })
         : !found.contains(where: { $0.head.hasTakenOver(kept.device, for: context.device.id) })
     {
       do throws(VaultError) {

@@ -543,7 +543,7 @@ extension Member {
 
   /// Whether what stands in the place of this device's head is nothing that the device has signed: also its own head, which
   /// somebody without its key has spelled otherwise.
-  private var hasForgedOwnHead: Bool {
+  var hasForgedOwnHead: Bool {
     get throws(VaultError) {
       do throws(VaultError) {
         _ = try HeadJudges(people: context.people, links: register.links)
