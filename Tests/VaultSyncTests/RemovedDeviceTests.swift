@@ -249,6 +249,70 @@ import VaultTrust
     #expect(!owner.problems.contains { $0.kind == .rollback })
   }
 
+  /// A new machine is made with the words from a store that withholds the removal. Nobody is let in by that: not the thief,
+  /// nor the new machine, which is told so as soon as it meets the removal, and becomes one with the words.
+  @Test func recoveryFromAStoreThatWithholdsTheRemoval() throws {
+    let (usb, withholding) = (MemoryStore(), MemoryStore())
+    let family = try Family(count: 3)
+    try family[0].write("Visit", "first")
+    try family.meet(at: withholding)
+    let thief = family[2].vault.device
+    try family[0].vault.beginGeneration(removing: [thief], words: Family.words.words)
+    try family[0].vault.beginEpoch(of: family[0].emma, without: [])
+    try family[0].sync(usb, as: "real")
+    try family[1].sync(usb, as: "real")
+    try family[0].sync(usb, as: "real")
+
+    let (store, state) = (MemoryStore(), MemoryStore())
+    _ = try VaultClone.begin(from: withholding, into: store, called: "Family")
+    let password = SecretBytes(copying: Array("pw".utf8))
+    func recover() throws -> Vault {
+      let key = try Vault.recover(
+        id: family[0].vault.id, store: store, state: StateFolder(store: state),
+        words: Family.words.words, device: Family.newDevice, password: password, clock: .system)
+      return try Vault.open(
+        id: family[0].vault.id, store: store, folder: nil, state: StateFolder(store: state),
+        key: key, options: OpenOptions(), clock: .system)
+    }
+    func sync(_ vault: Vault, _ remote: MemoryStore) throws {
+      let name = try #require(RemoteName(remote === usb ? "real" : "withholding"))
+      _ = try RemoteSync(vault: vault, remote: remote, name: name).run()
+    }
+    let apart = try recover()
+    try sync(apart, withholding)
+    #expect(apart.context.removal == nil)
+    let emma = try #require(apart.members.first)
+    let edit = RecordEdit.newRecord("Written apart", note: "by the new machine")
+    _ = try emma.commit([edit])
+    try sync(apart, withholding)
+    // It meets the removal: it is out as well, and says so.
+    #expect {
+      try sync(apart, usb)
+    } throws: {
+      if case SyncError.vault(.thisDeviceRemoved) = $0 { true } else { false }
+    }
+    #expect(apart.context.removal != nil)
+    #expect(throws: VaultError.self) { try emma.commit([.newRecord("More")]) }
+    for device in [family[0], family[1]] {
+      try device.sync(usb, as: "real")
+      let own = try #require(device.vault.context.people[device.vault.person])
+      #expect(Set(own.devices.keys) == [family[0].vault.device, family[1].vault.device])
+      #expect(own.removal(of: thief) != nil)
+    }
+    // The words make it one that counts, and what it wrote is still in its folder.
+    let again = try recover()
+    #expect(again.context.removal == nil)
+    try sync(again, usb)
+    try family[0].sync(usb, as: "real")
+    let own = try #require(family[0].vault.context.people[family[0].vault.person])
+    #expect(own.devices.count == 3 && own.devices[again.device] != nil)
+    #expect(own.devices[thief] == nil)
+    _ = try #require(again.members.first).commit([.newRecord("By the new device")])
+    try sync(again, usb)
+    try family[0].sync(usb, as: "real")
+    #expect(try family[0].emma.record(titled: "By the new device") != nil)
+  }
+
   /// Number 16 of the review.
   @Test func recoverTakesNothingThatARemovedDeviceSays() throws {
     let path = VaultPath.device(owner.person, thief.device)
