@@ -156,7 +156,7 @@ package struct SampleDecoder: Sendable {
               OpenInvitation(
                 id: random.id(), secret: nil, created: 1, until: 9, answeredBy: random.id(),
                 time: 2),
-            ]), created: 6),
+            ]), created: 6, logEnd: LogEnd(next: 7, newest: random.id())),
         DeviceProfile.init(decoding:)
       ) { $0.encoded() },
       .init(
@@ -230,12 +230,14 @@ package struct SampleDecoder: Sendable {
       ) { $0.encoded() },
       .init(
         "audit events",
-        AuditEvents(events: [
-          AuditEvent(
-            time: 1, action: "write", member: random.id(), record: random.id(), name: .record,
-            detail: "é", count: 3),
-          AuditEvent(time: 2, action: "unlock"),
-        ]), AuditEvents.init(decoding:)
+        AuditEvents(
+          events: [
+            AuditEvent(
+              time: 1, action: "write", member: random.id(), record: random.id(), name: .record,
+              detail: "é", count: 3, place: "Emma/Wrist", device: "desk", person: random.id(),
+              about: "Ben"),
+            AuditEvent(time: 2, action: "unlock"),
+          ], padding: [0, 0, 0]), AuditEvents.init(decoding:)
       ) { $0.encoded() },
       .init(
         "device file",

@@ -2,7 +2,7 @@
 package struct AuditSegmentBody: Hashable, WireMessage {
   package var person: PersonID
   package var device: DeviceID
-  /// The number of its first event, from 1.
+  /// What it is named by: its events are numbered from here on, and so may be no more than up to the next one's.
   package var first: UInt64
   /// The SHA-256 of the segment file before; nil in the first.
   package var previous: FileHash?

@@ -227,6 +227,12 @@ package nonisolated struct Kinvault_V1_DeviceProfile: Sendable {
 
   package var created: UInt64 = 0
 
+  /// the end of the device's audit log: what its next segment is named
+  package var logNext: UInt64 = 0
+
+  /// SHA-256 of the newest segment's file
+  package var logHash: Data = Data()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -974,7 +980,7 @@ package nonisolated struct Kinvault_V1_AuditSegmentBody: Sendable {
 
   package var device: Data = Data()
 
-  /// number of the first event in it, from 1
+  /// its name; greater than that of the segment before
   package var first: UInt64 = 0
 
   /// SHA-256 of the segment file before
@@ -1007,6 +1013,9 @@ package nonisolated struct Kinvault_V1_AuditEvents: Sendable {
 
   package var events: [Kinvault_V1_AuditEvent] = []
 
+  /// zeros
+  package var padding: Data = Data()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -1032,8 +1041,20 @@ package nonisolated struct Kinvault_V1_AuditEvent: Sendable {
 
   package var detail: String = String()
 
-  /// the same event this many times in a row; 0 means once
+  /// the same event this many times; 0 means once
   package var count: UInt32 = 0
+
+  /// the member, record and file, as they were called then
+  package var place: String = String()
+
+  /// what the device was called then
+  package var device: String = String()
+
+  /// whom it is about, where that is somebody else
+  package var person: Data = Data()
+
+  /// what that person was called then, or the remote
+  package var about: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1617,7 +1638,7 @@ nonisolated extension Kinvault_V1_DeviceBody: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Kinvault_V1_DeviceProfile: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".DeviceProfile"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}device_name\0\u{3}device_kind\0\u{1}profile\0\u{1}created\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}device_name\0\u{3}device_kind\0\u{1}profile\0\u{1}created\0\u{3}log_next\0\u{3}log_hash\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1629,6 +1650,8 @@ nonisolated extension Kinvault_V1_DeviceProfile: SwiftProtobuf.Message, SwiftPro
       case 2: try { try decoder.decodeSingularStringField(value: &self.deviceKind) }()
       case 3: try { try decoder.decodeSingularMessageField(value: &self._profile) }()
       case 4: try { try decoder.decodeSingularUInt64Field(value: &self.created) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.logNext) }()
+      case 6: try { try decoder.decodeSingularBytesField(value: &self.logHash) }()
       default: break
       }
     }
@@ -1651,6 +1674,12 @@ nonisolated extension Kinvault_V1_DeviceProfile: SwiftProtobuf.Message, SwiftPro
     if self.created != 0 {
       try visitor.visitSingularUInt64Field(value: self.created, fieldNumber: 4)
     }
+    if self.logNext != 0 {
+      try visitor.visitSingularUInt64Field(value: self.logNext, fieldNumber: 5)
+    }
+    if !self.logHash.isEmpty {
+      try visitor.visitSingularBytesField(value: self.logHash, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1659,6 +1688,8 @@ nonisolated extension Kinvault_V1_DeviceProfile: SwiftProtobuf.Message, SwiftPro
     if lhs.deviceKind != rhs.deviceKind {return false}
     if lhs._profile != rhs._profile {return false}
     if lhs.created != rhs.created {return false}
+    if lhs.logNext != rhs.logNext {return false}
+    if lhs.logHash != rhs.logHash {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3104,7 +3135,7 @@ nonisolated extension Kinvault_V1_AuditSegmentBody: SwiftProtobuf.Message, Swift
 
 nonisolated extension Kinvault_V1_AuditEvents: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AuditEvents"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}events\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}events\0\u{1}padding\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3113,6 +3144,7 @@ nonisolated extension Kinvault_V1_AuditEvents: SwiftProtobuf.Message, SwiftProto
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.events) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.padding) }()
       default: break
       }
     }
@@ -3122,11 +3154,15 @@ nonisolated extension Kinvault_V1_AuditEvents: SwiftProtobuf.Message, SwiftProto
     if !self.events.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.events, fieldNumber: 1)
     }
+    if !self.padding.isEmpty {
+      try visitor.visitSingularBytesField(value: self.padding, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Kinvault_V1_AuditEvents, rhs: Kinvault_V1_AuditEvents) -> Bool {
     if lhs.events != rhs.events {return false}
+    if lhs.padding != rhs.padding {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3134,7 +3170,7 @@ nonisolated extension Kinvault_V1_AuditEvents: SwiftProtobuf.Message, SwiftProto
 
 nonisolated extension Kinvault_V1_AuditEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AuditEvent"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}time\0\u{1}action\0\u{1}member\0\u{1}record\0\u{1}name\0\u{1}detail\0\u{1}count\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}time\0\u{1}action\0\u{1}member\0\u{1}record\0\u{1}name\0\u{1}detail\0\u{1}count\0\u{1}place\0\u{1}device\0\u{1}person\0\u{1}about\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3149,6 +3185,10 @@ nonisolated extension Kinvault_V1_AuditEvent: SwiftProtobuf.Message, SwiftProtob
       case 5: try { try decoder.decodeSingularBytesField(value: &self.name) }()
       case 6: try { try decoder.decodeSingularStringField(value: &self.detail) }()
       case 7: try { try decoder.decodeSingularUInt32Field(value: &self.count) }()
+      case 8: try { try decoder.decodeSingularStringField(value: &self.place) }()
+      case 9: try { try decoder.decodeSingularStringField(value: &self.device) }()
+      case 10: try { try decoder.decodeSingularBytesField(value: &self.person) }()
+      case 11: try { try decoder.decodeSingularStringField(value: &self.about) }()
       default: break
       }
     }
@@ -3176,6 +3216,18 @@ nonisolated extension Kinvault_V1_AuditEvent: SwiftProtobuf.Message, SwiftProtob
     if self.count != 0 {
       try visitor.visitSingularUInt32Field(value: self.count, fieldNumber: 7)
     }
+    if !self.place.isEmpty {
+      try visitor.visitSingularStringField(value: self.place, fieldNumber: 8)
+    }
+    if !self.device.isEmpty {
+      try visitor.visitSingularStringField(value: self.device, fieldNumber: 9)
+    }
+    if !self.person.isEmpty {
+      try visitor.visitSingularBytesField(value: self.person, fieldNumber: 10)
+    }
+    if !self.about.isEmpty {
+      try visitor.visitSingularStringField(value: self.about, fieldNumber: 11)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3187,6 +3239,10 @@ nonisolated extension Kinvault_V1_AuditEvent: SwiftProtobuf.Message, SwiftProtob
     if lhs.name != rhs.name {return false}
     if lhs.detail != rhs.detail {return false}
     if lhs.count != rhs.count {return false}
+    if lhs.place != rhs.place {return false}
+    if lhs.device != rhs.device {return false}
+    if lhs.person != rhs.person {return false}
+    if lhs.about != rhs.about {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
