@@ -44,6 +44,21 @@ package final class Vault: Sendable {
     openMembers = Guarded([:])
     found = Guarded(problems)
     context.noteNames(in: profile.profile)
+    audit.nameEvents { [weak self] event in self?.name(&event) }
+  }
+
+  /// Gives an event of the log the names that its ids have now.
+  private func name(_ event: inout AuditEvent) {
+    if event.device.isEmpty { event.device = context.parted ?? profile.deviceName }
+    if let person = event.person, event.about.isEmpty {
+      event.about = context.names[person] ?? ""
+    }
+    guard event.place.isEmpty, let id = event.member, let member = member(id) else { return }
+    let record = event.record.flatMap { member.entry($0)?.record }
+    var parts = [record.map(member.displayPath) ?? member.name.string]
+    if let name = event.name { parts.append(name.string) }
+    // A segment is to hold more than one event.
+    event.place = String(decoding: parts.joined(separator: "/").utf8.prefix(600), as: UTF8.self)
   }
 
   /// What was found wrong while opening, and can be lived with.

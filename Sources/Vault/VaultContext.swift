@@ -26,6 +26,7 @@ final class VaultContext: Sendable {
   private let knownDevice: Guarded<ThisDevice>
   private let newName = Guarded<String?>(nil)
   private let knownNames = Guarded<[PersonID: String]>([:])
+  private let firstWrite = Guarded<UInt64?>(nil)
   /// Seals what stands in this machine's slot.
   let slotKey: SealingKey
   let isReadOnly: Bool
@@ -103,6 +104,17 @@ final class VaultContext: Sendable {
       names = Dictionary(known.map { ($0.person, $0.name) }) { first, _ in first }
     }
   }
+
+  /// When this process wrote the first head that no segment of the log has followed yet, in milliseconds since 1970; nil
+  /// if there is none.
+  var writtenSince: UInt64? { firstWrite.withLock { $0 } }
+
+  func noteWrite() {
+    let now = clock.milliseconds()
+    firstWrite.withLock { $0 = $0 ?? now }
+  }
+
+  func forgetWrite() { firstWrite.withLock { $0 = nil } }
 
   /// `thisDeviceRemoved` once that was seen; nil while the device may go on.
   var removal: VaultError? { ownRemoval.withLock { $0 } }

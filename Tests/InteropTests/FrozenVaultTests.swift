@@ -85,7 +85,6 @@ import Testing
       try person.masterKey(generation: person.known.generation), "audit")
     let numbers = try vault.names(in: "audit/\(device.hex)").compactMap(UInt64.init).sorted()
     #expect(!numbers.isEmpty)
-    var next: UInt64 = 1
     var previous: [UInt8] = []
     for number in numbers {
       let path = "audit/\(device.hex)/\(number)"
@@ -94,13 +93,13 @@ import Testing
         try certificate.bytes(3)
       }
       #expect(try body.bytes(1) == person.id && body.bytes(2) == device)
-      #expect(try body.number(3) == number && number == next)
+      #expect(try body.number(3) == number)
       #expect(try body.bytes(4) == previous)
       let events = try vault.primitives.opened(
         try body.message(6), key: key, label: "audit", path: path, counter: number
       ).messages(1)
       #expect(try events.allSatisfy { try !$0.text(2).isEmpty })
-      next += UInt64(events.count)
+      #expect(!events.isEmpty)
       previous = file.sha256
     }
   }

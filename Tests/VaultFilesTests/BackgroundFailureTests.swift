@@ -60,7 +60,7 @@ import VaultModel
     let member = try #require(mounted.vault.members.first).id
     let folder =
       switch work {
-      case "audit": "\(mounted.folder)/audit"
+      case "audit": "\(state)/events"
       case "redo": "\(state)/redo"
       case "refresh": "\(mounted.folder)/members/\(member.hex)/heads"
       default: "\(state)/commit-lock"

@@ -456,7 +456,7 @@ import VaultModel
   @Test func theLogsOfBothLinesAreKeptAndChain() throws {
     func note(_ text: String, _ device: Family.Device) throws {
       device.vault.audit.note(.read, detail: text)
-      try device.vault.audit.flush()
+      try device.vault.audit.publish()
     }
     func syncFully(_ device: Family.Device) throws {
       try device.sync(remote) { $0.looksEverywhere = true }

@@ -165,7 +165,7 @@ import VaultModel
     try family.meet(at: usb)
     for device in family.devices {
       device.vault.audit.note(.read, detail: "x")
-      try device.vault.audit.flush()
+      try device.vault.audit.publish()
     }
     for device in family.devices + family.devices {
       let report = try device.sync(usb) { $0.looksEverywhere = true }

@@ -70,13 +70,13 @@ import VaultModel
   @Test func theAuditLogGoesOnAfterADamagedSegment() throws {
     let (memory, vault, _) = try vaultWithEmma()
     vault.audit.note(.read, detail: "before")
-    try vault.audit.flush()
+    try vault.audit.publish()
     let path = BlobPath(VaultPath.auditSegment(vault.device, first: 1).string)
     var file = try memory.store.read(path, limit: 1 << 20)
     file[file.count / 2] ^= 1
     try memory.store.replace(path, file, durably: true)
     vault.audit.note(.read, detail: "after")
-    try vault.audit.flush()
+    try vault.audit.publish()
     let (events, problems) = try vault.audit.read()
     #expect(events.map(\.event.detail) == ["after"])
     #expect(problems.contains { $0.path == path.string && $0.severity == .damage })

@@ -138,9 +138,9 @@ enum CommitScript {
 
   private static let audit: Step = { vault, _ in
     vault.audit.note(.read, detail: "x")
-    try vault.audit.flush()
+    try vault.audit.publish()
     vault.audit.note(.write, detail: "y")
-    try vault.audit.flush()
+    try vault.audit.publish()
   }
 
   // MARK: Parts

@@ -23,7 +23,7 @@ struct HostileNumbersTests {
 
   private func log(_ detail: String) throws {
     vault.audit.note(.read, detail: detail)
-    try vault.audit.flush()
+    try vault.audit.publish()
   }
 
   @Test(arguments: ["18446744073709551615", "4611686018427387903", "4611686018427387904", "5000"])

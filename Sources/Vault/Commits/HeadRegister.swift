@@ -137,5 +137,6 @@ struct HeadRegister: Sendable {
       try store.barrier()
       try store.renameDurably(temporary, to: final)
     }
+    context.noteWrite()
   }
 }

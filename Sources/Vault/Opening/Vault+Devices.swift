@@ -90,31 +90,38 @@ extension Vault {
   ///
   /// - Throws: As `renameDevice`.
   func changeProfile(_ change: (inout DeviceProfile) -> Void) throws(VaultError) {
-    guard !isReadOnly else { throw .readOnly }
-    if let removal = context.removal { throw removal }
-    let keys = context.keys
     try context.state.withCommitLock { () throws(VaultError) in
-      let path = VaultPath.device(person, device)
-      let key = context.device.signingKey.publicKey
-      var (profile, counter, hash) = try context.loadRegister(of: device, signingPublicKey: key)
-      let marks = try context.state.loadWatermarks()
-      counter = max(counter, marks[path].map { max($0.counter, $0.floor) } ?? 0) + 1
-      change(&profile)
-      let sealed = context.signedFiles.seal(
-        profile.encoded(), with: keys.profileKey, .device, path, counter: counter)
-      let body = DeviceBody(
-        person: person, device: device, counter: counter, previous: hash,
-        generation: keys.generation, sealed: sealed)
-      let bytes = context.signedFiles.sign(body.encoded(), .device, path, with: context.device)
-      try context.signedFiles.store(bytes, at: path, in: context.store)
-      try context.state.updateWatermarks(durably: true) {
-        $0.raise(path, counter: counter, hash: Digest.sha256(bytes))
-      }
+      try context.changeProfile(change)
     }
   }
 }
 
 extension VaultContext {
+  /// Writes this device's register anew. Durable when it returns. The caller holds the commit lock.
+  ///
+  /// - Throws: As `Vault.renameDevice`.
+  func changeProfile(_ change: (inout DeviceProfile) -> Void) throws(VaultError) {
+    guard !isReadOnly else { throw .readOnly }
+    if let removal { throw removal }
+    let (keys, device) = (keys, device)
+    let path = VaultPath.device(person, device.id)
+    var (profile, counter, hash) = try loadRegister(
+      of: device.id, signingPublicKey: device.signingKey.publicKey)
+    let marks = try state.loadWatermarks()
+    counter = max(counter, marks[path].map { max($0.counter, $0.floor) } ?? 0) + 1
+    change(&profile)
+    let sealed = signedFiles.seal(
+      profile.encoded(), with: keys.profileKey, .device, path, counter: counter)
+    let body = DeviceBody(
+      person: person, device: device.id, counter: counter, previous: hash,
+      generation: keys.generation, sealed: sealed)
+    let bytes = signedFiles.sign(body.encoded(), .device, path, with: device)
+    try signedFiles.store(bytes, at: path, in: store)
+    try state.updateWatermarks(durably: true) {
+      $0.raise(path, counter: counter, hash: Digest.sha256(bytes))
+    }
+  }
+
   /// What a device of this person says of itself.
   ///
   /// - Throws: `missing`, `damaged` of its register.

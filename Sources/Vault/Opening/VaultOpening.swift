@@ -68,6 +68,7 @@ extension Vault {
         try vault.renewRegister()
       }
       if !options.readOnly { try vault.partWhereNeeded() }
+      if !options.readOnly { try vault.audit.prepareForNotesWithoutKeys() }
       if options.acceptRollback, !options.readOnly { try vault.keepRest() }
       try vault.redoWhatCrashesLeft()
     } catch {

@@ -37,7 +37,7 @@ extension Vault {
       try EpochBeginning.remembered(wish, of: member, in: self).run(progress)
     }
     for other in people.sorted() {
-      audit.note(.revoke, member: member.id, detail: other.shortHex)
+      audit.note(.revoke, member: member.id, person: other)
     }
     if people.isEmpty { audit.note(.revoke, member: member.id, detail: "new keys") }
   }

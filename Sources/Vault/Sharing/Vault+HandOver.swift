@@ -46,7 +46,7 @@ extension Vault {
       }
       return taker
     }
-    audit.note(.share, member: member.id, detail: "place offered to \(taker.shortHex)")
+    audit.note(.share, member: member.id, person: taker, detail: "place offered")
   }
 
   /// Takes back what this person offers of a member. Durable when it returns.
@@ -96,7 +96,7 @@ extension Vault {
     try member.reloadLinks()
     // By either of them others find the link.
     if member.mayWrite { try member.commitNothing() } else { try renewRegister() }
-    audit.note(.share, member: member.id, detail: "place of \(offer.giver.shortHex) agreed to")
+    audit.note(.share, member: member.id, person: offer.giver, detail: "place agreed to")
   }
 
   /// The places that this person offers, or is offered, by member.
@@ -145,7 +145,7 @@ extension Vault {
       kind = .offeredAnew
     } else if let agreement = offer.agreement {
       try writer.handOver(offer, after: agreement)
-      audit.note(.share, member: member.id, detail: "handed over to \(offer.taker.shortHex)")
+      audit.note(.share, member: member.id, person: offer.taker, detail: "handed over")
       kind = .handedOver
     } else {
       return nil

@@ -97,7 +97,7 @@ extension Vault {
           person: other, name: name ?? known?.name ?? "", verification: .wordsCompared, time: time,
           unknown: known?.unknown ?? .none))
     }
-    audit.note(.share, detail: "words compared")
+    audit.note(.share, person: other, detail: "words compared")
   }
 
   // MARK: The personal profile

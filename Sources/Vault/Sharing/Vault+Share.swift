@@ -93,7 +93,7 @@ extension Vault {
         }, for: other))
     try member.reloadLinks()
     try member.commitNothing()
-    audit.note(.share, member: member.id, detail: "\(role) \(taker.shortHex)")
+    audit.note(.share, member: member.id, person: taker, detail: "\(role)")
   }
 
   /// Gives the key of the epoch in use to those who have access, and were not given it: whoever began it did not know of
@@ -128,7 +128,7 @@ extension Vault {
     try writer.write(wraps: wraps)
     try member.reloadLinks()
     try member.commitNothing()
-    for person in given { audit.note(.share, member: member.id, detail: "key \(person.shortHex)") }
+    for person in given { audit.note(.share, member: member.id, person: person, detail: "key") }
     return given
   }
 }

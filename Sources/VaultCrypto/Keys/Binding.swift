@@ -47,6 +47,8 @@ package enum FileLabel: String, Sendable, CaseIterable {
   case redo
   /// The names under which members show, in this machine's state.
   case shown
+  /// Events that are in no segment of the log yet, in this machine's state.
+  case waiting
 }
 
 /// The bytes of a number, the most significant first.

@@ -205,6 +205,7 @@ extension FileTree {
       writing.mustCommit = !failures.isEmpty
       note(failures, of: shown)
       log(commit, of: member.id)
+      noteInAuditLog(pending.edits, commit, of: member.id)
     } catch {
       log.failed(.commit, error, of: LogIdentity(member.id))
       let failure = FileError(error)
@@ -213,6 +214,17 @@ extension FileTree {
       }
       note([.member: failure], of: shown)
       throw failure
+    }
+  }
+
+  private func noteInAuditLog(_ edits: [RecordEdit], _ commit: Commit, of member: MemberID) {
+    let written = Set(commit.entries.map(\.record))
+    for edit in edits where written.contains(edit.record) {
+      let action: AuditAction =
+        edit.isNew ? .create : edit.place?.isDeleted == true ? .delete : .write
+      vault.audit.note(
+        action, member: member, record: edit.record,
+        name: edit.items.count == 1 ? edit.items.keys.first : nil)
     }
   }
 

@@ -263,3 +263,17 @@ extension SyncProblem {
         + "everything else goes on, and the next sync tries again.")
   }
 }
+
+extension SyncProblem {
+  /// What is to be remembered until a person has looked at it: nobody does it who keeps to the format. Nil for all else.
+  package var suspicion: StateFolder.Suspicion? {
+    switch kind {
+    case .wentBack, .rollback, .fork, .damagedThere, .untrusted, .differs, .withheld:
+      severity > .note
+        ? StateFolder.Suspicion(kind: kind.rawValue, path: path, text: text) : nil
+    case .missingThere, .missingHere, .endlessListing, .tooMuchNew, .strangers, .foreignFile,
+      .damagedHere, .ownIsNewer, .parted, .massChange, .epoch:
+      nil
+    }
+  }
+}

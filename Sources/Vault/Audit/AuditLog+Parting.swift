@@ -20,7 +20,8 @@ extension AuditLog {
             time: context.clock.milliseconds(), action: AuditAction.part.rawValue, detail: name,
             count: 1))
       }
-      try append(new, by: next)
+      var rest = new[...]
+      while !rest.isEmpty { _ = try appendSegment(&rest, by: next) }
       for first in read {
         let path = BlobPath(VaultPath.auditSegment(context.device.id, first: first).string)
         try storing { () throws(BlobStoreError) in try context.store.remove(path) }

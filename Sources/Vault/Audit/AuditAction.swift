@@ -1,0 +1,43 @@
+/// What the audit log distinguishes; the text stands in the log.
+package enum AuditAction: String, Sendable, CaseIterable {
+  case unlock
+  /// What was given to unlock with was wrong. Noted without keys.
+  case refused
+  /// The key was forgotten, or its time was up. Noted without keys.
+  case lock
+  case mount
+  case unmount
+  case read
+  case write
+  case create
+  case delete
+  case export
+  case restore
+  case damage
+  /// Something that was changed could not be saved.
+  case unsaved
+  /// What devices wrote without knowing of each other was joined, or what they wrote was taken over.
+  case join
+  case collect
+  case repair
+  case password
+  case recovery
+  /// Someone was invited, verified, or given access.
+  case share
+  /// Access was taken away: a new epoch was begun.
+  case revoke
+  /// This machine was put back to an earlier state, or copied, and goes on as a device of its own.
+  case part
+  /// A sync found something that nobody does who keeps to the format. Noted without keys.
+  case tampering
+  /// Somebody has looked at that.
+  case acknowledge
+
+  /// What may be noted without keys, and so by whoever can write to this machine's state.
+  var needsNoKeys: Bool {
+    switch self {
+    case .refused, .lock, .tampering: true
+    default: false
+    }
+  }
+}

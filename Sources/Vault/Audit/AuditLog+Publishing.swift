@@ -1,0 +1,183 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+/// How events come from this machine's state into segments of the vault. Docs/Format.md, section 13.
+extension AuditLog {
+  /// How long what is sealed in a segment is, whatever it holds.
+  static let segmentByteCount = 8192
+  /// A segment has no more events. So many numbers lie between two segments, however many events they have: their names
+  /// are for everyone to see.
+  static let segmentEventLimit = 1024
+  /// When what waits has more bytes than so many segments hold, all of it is published at once.
+  static let backlogSegmentLimit = 16
+
+  /// Keeps what waits in memory, and puts the oldest events that wait into one segment, and its end into this
+  /// device's register.
+  ///
+  /// One segment of one size, whatever there is: what waits beyond goes with the next. A crash at any point loses nothing,
+  /// and may leave events in both places, which whoever reads gives once.
+  package func publish() throws(VaultError) {
+    try keep()
+    // Whose files nobody takes any more keeps them.
+    if context.removal != nil { return context.forgetWrite() }
+    try context.state.withCommitLock { () throws(VaultError) in
+      try context.state.withLock("audit-lock") { () throws(VaultError) in
+        let batches = try waiting.load(keys: context.keys).batches.filter { !$0.file.isKeyless }
+        var events = batches.flatMap(\.events)[...]
+        if events.isEmpty {
+          // Were there none, a segment would say that something else was done as well.
+          events = [
+            AuditEvent(
+              time: context.clock.milliseconds(), action: AuditAction.join.rawValue, count: 1)
+          ]
+        }
+        let size = AuditEvents(events: Array(events)).encoded().count
+        let isMuch = size > Self.backlogSegmentLimit * Self.segmentByteCount
+        var end: LogEnd?
+        repeat {
+          end = try appendSegment(&events, by: context.device)
+        } while isMuch && !events.isEmpty
+        if let end { try note(end) }
+        if !batches.isEmpty {
+          try waiting.replace(batches, by: Array(events), keys: context.keys)
+        }
+      }
+    }
+    context.forgetWrite()
+  }
+
+  /// Says in this machine's state and in this device's register where its log ends. The caller holds the commit lock.
+  private func note(_ end: LogEnd) throws(VaultError) {
+    try context.state.store(end, of: context.device.id)
+    do throws(VaultError) {
+      try context.changeProfile { $0.logEnd = end }
+    } catch {
+      switch error {
+      // The register is not whole, which `read` says; the log goes on without.
+      case .missing, .damaged: return
+      default: throw error
+      }
+    }
+  }
+
+  /// Writes as many of the events as a segment holds behind those of a device of this machine. The caller holds the lock.
+  ///
+  /// - Returns: The log's end behind them.
+  func appendSegment(
+    _ events: inout ArraySlice<AuditEvent>, by device: ThisDevice
+  ) throws(VaultError) -> LogEnd {
+    let (next, previous) = try end(of: device.id)
+    let keys = context.keys
+    let path = VaultPath.auditSegment(device.id, first: next)
+    guard
+      let padded = AuditEvents.padded(
+        events, to: Self.segmentByteCount, limit: Self.segmentEventLimit)
+        ?? events.first.map({ AuditEvents(events: [$0]) })
+    else { preconditionFailure("a segment has an event") }
+    let sealed = context.signedFiles.seal(
+      padded.encoded(), with: keys.auditKey, .audit, path, counter: next)
+    let body = AuditSegmentBody(
+      person: context.person, device: device.id, first: next, previous: previous,
+      generation: keys.generation, sealed: sealed)
+    let bytes = context.signedFiles.sign(body.encoded(), .audit, path, with: device)
+    try storing { () throws(BlobStoreError) in
+      try context.store.replace(BlobPath(path.string), bytes, durably: true)
+    }
+    events = events.dropFirst(padded.events.count)
+    return LogEnd(next: next + UInt64(Self.segmentEventLimit), newest: Digest.sha256(bytes))
+  }
+
+  /// What the next segment is named by, and the hash of the newest one.
+  ///
+  /// What this machine or the register knows to have been there counts, also where the segments are gone: the gap is to
+  /// show. After a segment that cannot be read, where the log goes on, it goes on above that; `read` reports it. One that
+  /// stands elsewhere was put there by somebody else, and changes nothing.
+  private func end(
+    of device: DeviceID
+  ) throws(VaultError) -> (next: UInt64, previous: FileHash?) {
+    let segments = try segments(of: device)
+    let stride = UInt64(Self.segmentEventLimit)
+    var (next, previous): (UInt64, FileHash?) = (1, nil)
+    for first in segments.reversed() {
+      do throws(VaultError) {
+        let (body, _, hash) = try load(first, device: device)
+        (next, previous) = (min(body.first, Limits.number - stride) + stride, hash)
+        break
+      } catch {
+        guard case .damaged = error else { throw error }
+      }
+    }
+    if let known = try knownEnd(of: device), known.next >= next {
+      (next, previous) = (known.next, known.newest)
+    }
+    for first in segments where first >= next && first - next < stride {
+      (next, previous) = (first + stride, nil)
+    }
+    guard next <= Limits.number else {
+      throw .damaged(
+        path: "audit/\(device.hex)", reason: "nothing can be counted above its numbers")
+    }
+    return (next, previous)
+  }
+
+  /// Where the log of a device of this person ended at the latest that is known; nil where nothing says it.
+  func knownEnd(of device: DeviceID) throws(VaultError) -> LogEnd? {
+    let kept = try context.state.logEnd(of: device)
+    guard case .end(let said) = try registeredEnd(of: device), let said else { return kept }
+    guard let kept, kept.next >= said.next else { return said }
+    return kept
+  }
+
+  /// What a device's register says of the end of its log.
+  enum RegisteredEnd {
+    /// Nil: it has none yet.
+    case end(LogEnd?)
+    /// The register that this machine has seen is not here any more: an older one is, or none that holds.
+    case rolledBack
+  }
+
+  func registeredEnd(of device: DeviceID) throws(VaultError) -> RegisteredEnd {
+    guard let certified = context.people[context.person]?.anyCertificate(of: device) else {
+      return .end(nil)
+    }
+    let mark = try context.state.loadWatermarks()[.device(context.person, device)]
+    do throws(VaultError) {
+      let (profile, counter, _) = try context.loadRegister(
+        of: device, signingPublicKey: certified.certificate.signingKey.bytes)
+      return counter < mark?.counter ?? 0 ? .rolledBack : .end(profile.logEnd)
+    } catch {
+      switch error {
+      case .missing, .damaged: return mark == nil ? .end(nil) : .rolledBack
+      default: throw error
+      }
+    }
+  }
+}
+
+extension StateFolder {
+  private static let logEndPath: BlobPath = "log-end"
+  private static let logEndTitle = "kinvault log end 1"
+
+  /// Where this machine's own log ended when it last wrote a segment; nil where that was none, or another device's.
+  func logEnd(of device: DeviceID) throws(VaultError) -> LogEnd? {
+    guard let bytes = try readIfThere(Self.logEndPath, limit: 4 << 10) else { return nil }
+    let words = ChecksummedLines(decoding: bytes, title: Self.logEndTitle)?.words(upTo: 2) ?? []
+    guard words.count == 3, words.allSatisfy({ $0.count == 2 }), words[0][0] == "device",
+      words[1][0] == "next", words[2][0] == "newest", words[0][1] == device.hex,
+      let next = UInt64(words[1][1]), next <= Limits.number,
+      let newest = FileHash(hex: words[2][1])
+    else { return nil }
+    return LogEnd(next: next, newest: newest)
+  }
+
+  /// On disk when it returns.
+  func store(_ end: LogEnd, of device: DeviceID) throws(VaultError) {
+    let bytes = ChecksummedLines.encode(
+      title: Self.logEndTitle,
+      ["device \(device.hex)", "next \(end.next)", "newest \(end.newest.hex)"])
+    try storing { () throws(BlobStoreError) in
+      try store.replace(Self.logEndPath, bytes, durably: true)
+    }
+  }
+}

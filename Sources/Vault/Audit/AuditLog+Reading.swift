@@ -1,0 +1,130 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+extension AuditLog {
+  /// The first numbers of a device's segments, in order.
+  func segments(of device: DeviceID) throws(VaultError) -> [UInt64] {
+    let folder = BlobPath("audit/\(device.hex)")
+    let entries = try storing { () throws(BlobStoreError) in try context.store.list(folder) }
+    var result: [UInt64] = []
+    for entry in entries {
+      let path = folder.appending(entry.name).string
+      if case .auditSegment(_, let first) = VaultPath(parsing: path) { result.append(first) }
+    }
+    return result.sorted()
+  }
+
+  func load(
+    _ first: UInt64, device: DeviceID
+  ) throws(VaultError) -> (AuditSegmentBody, [AuditEvent], FileHash) {
+    let path = VaultPath.auditSegment(device, first: first)
+    let (body, hash) = try AuditSegmentBody.load(
+      device, first: first, files: context.signedFiles, people: context.people)
+    guard let key = context.keys.auditKey(generation: body.generation) else {
+      throw .damaged(path: path.string, reason: "it is sealed with an unknown key")
+    }
+    let plain = try context.signedFiles.open(
+      body.sealed, with: key, .audit, path, counter: first)
+    do {
+      return (body, try AuditEvents(decoding: plain).events, hash)
+    } catch {
+      throw VaultError(error, path: path.string)
+    }
+  }
+
+  /// Every event of this person's devices, oldest first, and what is wrong with the log: a segment that is missing or does
+  /// not chain, or an end that is cut off, named by its path. An event that stands in several places is given once.
+  package func read() throws(VaultError) -> (events: [LoggedEvent], problems: [Problem]) {
+    // First, since what leaves this machine's state is in a segment before.
+    let (batches, waitingProblems) = try waiting.load(keys: context.keys, person: context.person)
+    var events: [LoggedEvent] = []
+    var problems = waitingProblems
+    let person = context.people[context.person]
+    let devices = [person?.devices, person?.waiting, person?.former].flatMap {
+      $0.map { Array($0.keys) } ?? []
+    }
+    for device in devices.sorted() { try read(device, into: &events, &problems) }
+    let own = context.device.id
+    events += batches.flatMap(\.events).map { LoggedEvent(device: own, event: $0) }
+    var seen: Set<AuditEvent> = []
+    let once = events.filter { seen.insert($0.event).inserted }
+    return (once.sorted { $0.event.time < $1.event.time }, problems)
+  }
+
+  private func read(
+    _ device: DeviceID, into events: inout [LoggedEvent], _ problems: inout [Problem]
+  ) throws(VaultError) {
+    var end: LogEnd?
+    for first in try segments(of: device) {
+      let path = VaultPath.auditSegment(device, first: first).string
+      do throws(VaultError) {
+        let (body, found, hash) = try load(first, device: device)
+        if body.previous != end?.newest {
+          problems.append(
+            Problem(
+              .missing, .warning, path: path,
+              reason: "it does not follow the segment before: one was removed or exchanged"))
+        }
+        events += found.map { LoggedEvent(device: device, event: $0) }
+        end = LogEnd(next: first, newest: hash)
+      } catch {
+        problems.append(Problem(error, path: path))
+      }
+    }
+    if let problem = try cut(of: device, after: end) { problems.append(problem) }
+  }
+
+  /// What of a device's log is known to have been there and is not, if there is any.
+  ///
+  /// - Parameter last: Its newest segment that is here: its own name, and its hash.
+  private func cut(of device: DeviceID, after last: LogEnd?) throws(VaultError) -> Problem? {
+    let isOwn = device == context.device.id
+    let path = BlobPath("audit/\(device.hex)").string
+    if case .rolledBack = try registeredEnd(of: device) {
+      return Problem(
+        .rollback, .warning, path: VaultPath.device(context.person, device).string,
+        reason:
+          "it says where the log of the device ends, and is not the one that this machine has "
+          + "seen")
+    }
+    guard let known = try knownEnd(of: device), known.newest != last?.newest,
+      known.next > last?.next ?? 0
+    else { return nil }
+    // One that is whole and newer than what is known came before the end could be said.
+    return isOwn
+      ? Problem(
+        .missing, .warning, path: path,
+        reason: "its newest segment is not here: the end was cut off")
+      : Problem(
+        .missing, .note, path: path,
+        reason: "its newest segment is not here: it comes with a sync that looks everywhere, or "
+          + "was cut off")
+  }
+}
+
+/// An event of the audit log, and the device that wrote it.
+package struct LoggedEvent: Sendable {
+  package let device: DeviceID
+  package let event: AuditEvent
+}
+
+extension AuditSegmentBody {
+  /// A segment of a device's log, verified but not opened, and the hash of its file.
+  ///
+  /// - Throws: `missing`; `damaged` when it is another's, or its signature does not hold.
+  @discardableResult
+  static func load(
+    _ device: DeviceID, first: UInt64, files: SignedFiles, people: People
+  ) throws(VaultError) -> (AuditSegmentBody, FileHash) {
+    let path = VaultPath.auditSegment(device, first: first)
+    let file = try files.load(path)
+    let body = try file.decode(AuditSegmentBody.init(decoding:))
+    guard body.device == device, body.first == first else {
+      throw .damaged(path: path.string, reason: "it belongs elsewhere")
+    }
+    let known = try people.anyCertificate(of: device, person: body.person, path: path)
+    try file.verify(.audit, publicKey: known.certificate.signingKey.bytes)
+    return (body, file.hash)
+  }
+}
