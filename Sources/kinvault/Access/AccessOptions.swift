@@ -158,7 +158,16 @@ extension AccessOptions {
     let vault = try openAskingAboutRollback(folder, key: unlocked.key, use: use, log: log)
     if unlocked.byPassword { vault.audit.note(.unlock) }
     for note in Self.notes(on: vault) { Terminal.note(note) }
+    // Where nobody looks they wait for whoever does.
+    if Environment.value("KINVAULT_UNATTENDED") == nil { try tellWhatWasNoted(in: vault) }
     return vault
+  }
+
+  /// Tells what happened while nobody had the keys, and what syncs have found.
+  func tellWhatWasNoted(in vault: Vault) throws(VaultError) {
+    let news = try SignInNotes.news(of: vault.audit.takeIn())
+    let warning = try SignInNotes.warning(of: vault.state.tampering())
+    for line in news + [warning].compactMap(\.self) { Terminal.note("kinvault: \(line)") }
   }
 
   /// What the person is to know of what was found wrong when the vault was opened, a line each.

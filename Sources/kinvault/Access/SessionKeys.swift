@@ -1,4 +1,5 @@
 import Glibc
+import Vault
 import VaultCrypto
 import VaultModel
 
@@ -12,9 +13,18 @@ enum SessionKeys {
   /// Where nobody asks for it in person, as in a unit of a timer (`KINVAULT_UNATTENDED`), the time goes on: a timer keeps
   /// no vault unlocked.
   static func load(vault: VaultID) throws(SessionKeyringError) -> DeviceUnlockKey? {
+    let isAttended = Environment.value("KINVAULT_UNATTENDED") == nil
     do throws(SessionKeyringError) {
-      return try SessionKeyring.load(
-        vault: vault, renewing: Environment.value("KINVAULT_UNATTENDED") == nil)
+      guard let key = try SessionKeyring.load(vault: vault, renewing: isAttended) else {
+        SignInNotes.keep(of: vault) { (state) throws(VaultError) in
+          try state.noteSessionEnd(byItself: true)
+        }
+        return nil
+      }
+      if isAttended {
+        SignInNotes.keep(of: vault) { (state) throws(VaultError) in try state.noteSessionUse() }
+      }
+      return key
     } catch {
       if case .unavailable = error { return nil }
       throw error
@@ -27,9 +37,23 @@ enum SessionKeys {
   ) throws(SessionKeyringError) {
     do throws(SessionKeyringError) {
       try SessionKeyring.store(key, vault: vault, timeout: timeout)
+      SignInNotes.keep(of: vault) { (state) throws(VaultError) in
+        try state.noteSession(timeout: timeout)
+      }
     } catch {
       if case .unavailable = error { return }
       throw error
+    }
+  }
+
+  /// Forgets the key, if there is one.
+  static func remove(vault: VaultID) throws(SessionKeyringError) {
+    do throws(SessionKeyringError) { try SessionKeyring.remove(vault: vault) } catch {
+      // Without a keyring it is never unlocked.
+      guard case .unavailable = error else { throw error }
+    }
+    SignInNotes.keep(of: vault) { (state) throws(VaultError) in
+      try state.noteSessionEnd(byItself: false)
     }
   }
 

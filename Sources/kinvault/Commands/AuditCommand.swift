@@ -7,12 +7,16 @@ struct AuditCommand: ParsableCommand {
     commandName: "audit",
     abstract: "List who looked at and changed what: the encrypted audit log.",
     discussion: """
-      Each device notes what it does; the log is sealed, and a part that was removed or exchanged shows.
+      Each of your devices notes what it does, what was tried to unlock it with, and what its syncs find; the log is sealed \
+      for you, and a part that was removed, exchanged or cut off its end shows. Names are those of the time. A time is \
+      \u{2018}2025-01-20 14:03\u{2019}, as much of it as is known, or so long ago: 12h, 7d.
 
       Examples:
         kinvault audit --last 20
-        kinvault audit --action export --json
-      """)
+        kinvault audit --since 7d --record "Emma/2025 Wrist"
+        kinvault audit --action export --csv
+      """,
+    subcommands: [AuditAcknowledgeCommand.self])
 
   @Option(help: ArgumentHelp("Only the newest so many events.", valueName: "count"))
   var last: Int?
@@ -26,52 +30,103 @@ struct AuditCommand: ParsableCommand {
     help: ArgumentHelp("Only this member's.", valueName: "name"), completion: MemberCompletion.kind)
   var member: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Only of this record or file and what is below it, as it is or was called.",
+      valueName: "path"))
+  var record: String?
+
+  @Option(
+    help: ArgumentHelp("Only what is about this person.", valueName: "name"))
+  var person: String?
+
+  @Option(help: ArgumentHelp("Only what this device noted.", valueName: "name"))
+  var device: String?
+
+  @Option(help: ArgumentHelp("Only from this time on.", valueName: "time"))
+  var since: MomentArgument?
+
+  @Option(help: ArgumentHelp("Only up to this time.", valueName: "time"))
+  var until: MomentArgument?
+
+  @Option(help: ArgumentHelp("Only where this text stands in it.", valueName: "text"))
+  var text: String?
+
   @Flag(help: "Print JSON.") var json = false
+  @Flag(help: "Print a table for spreadsheets (CSV).") var csv = false
   @OptionGroup var access: AccessOptions
 
-  private struct Row: Encodable {
-    var time: String
-    var device: String
-    var action: String
-    var member: String?
-    var path: String?
-    var detail: String
-    var count: Int
+  func validate() throws {
+    if json, csv { throw ValidationError("--json and --csv exclude each other.") }
+    if let last, last < 0 { throw ValidationError("--last takes a number from 0 on.") }
+    if let action, AuditAction(rawValue: action) == nil {
+      let known = AuditAction.allCases.map(\.rawValue).joined(separator: ", ")
+      throw ValidationError("There is no kind of event \u{201C}\(action)\u{201D}: \(known).")
+    }
   }
 
   func run() throws {
-    let (events, problems) = try access.withVault(.reading) { vault in
-      let wanted = try member.map { try RecordLookup(vault: vault).member(named: $0).id }
+    let (rows, problems) = try access.withVault(.reading) { vault in
+      let filter = try filter(in: vault)
       let (events, problems) = try vault.audit.read()
-      let chosen = events.filter {
-        (action == nil || $0.event.action == action) && (wanted == nil || $0.event.member == wanted)
-      }
-      return (chosen.suffix(last ?? chosen.count).map { AuditRow($0, in: vault) }, problems)
+      let names = DeviceNames(vault: vault)
+      let chosen = events.filter { filter.allows($0, deviceName: names.name(of:)) }
+      return (
+        chosen.suffix(last ?? chosen.count).map { AuditRow($0, in: vault, names) }, problems
+      )
     }
     if json {
-      try JSONOutput.print(events.map(row(of:)))
+      try JSONOutput.print(rows)
+    } else if csv {
+      Terminal.write(CSVOutput.line(AuditRow.headings))
+      for row in rows { Terminal.write(CSVOutput.line(row.cells)) }
     } else {
-      print(events)
+      print(rows)
     }
     for problem in problems {
       Terminal.note("kinvault: \(problem.path): \(problem.reason)")
     }
-    if !problems.isEmpty { throw CommandError.problemsFound }
+    // What other devices have yet to send is no problem of the log.
+    if problems.contains(where: { $0.severity > .note }) { throw CommandError.problemsFound }
   }
 
-  private func row(of event: AuditRow) -> Row {
-    Row(
-      time: DateText.utc(milliseconds: event.time), device: event.device, action: event.action,
-      member: event.member, path: event.path, detail: event.detail, count: event.count)
+  private func filter(in vault: Vault) throws -> AuditFilter {
+    let lookup = RecordLookup(vault: vault)
+    var filter = AuditFilter()
+    filter.action = action
+    filter.member = try member.map { try lookup.member(named: $0).id }
+    filter.device = device
+    filter.since = since?.start ?? 0
+    filter.until = until.map { max($0.end, $0.start + 1) } ?? .max
+    filter.text = text
+    if let record {
+      // It may be gone, and the log still tells of it.
+      let found = try unlessNotFound { try lookup.findAlsoDeleted(record) }
+      let id = found.flatMap { $0.fileName == nil ? $0.record : nil }
+      let place = record.hasSuffix("/") ? String(record.dropLast()) : record
+      filter.record = (id, found?.path.string ?? place)
+    }
+    if let person {
+      let found = try unlessNotFound { try PersonLookup(vault: vault).find(person) }
+      filter.person = (found?.id, person)
+    }
+    return filter
   }
 
-  private func print(_ events: [AuditRow]) {
+  private func unlessNotFound<Value>(_ find: () throws -> Value) throws -> Value? {
+    do { return try find() } catch let error as CommandError {
+      guard case .notFound = error else { throw error }
+      return nil
+    }
+  }
+
+  private func print(_ rows: [AuditRow]) {
     var table = Table("TIME", "DEVICE", "ACTION", "WHAT")
-    for event in events {
-      let times = event.count > 1 ? "\(event.count) times" : ""
-      let what = [event.path ?? event.member ?? "", event.detail, times]
+    for row in rows {
+      let times = row.count > 1 ? "\(row.count) times" : ""
+      let what = [row.path ?? row.member ?? "", row.about ?? "", row.detail, times]
       table.add([
-        DateText.local(milliseconds: event.time), event.deviceText, event.action,
+        DateText.local(milliseconds: row.milliseconds), row.deviceName, row.action,
         what.filter { !$0.isEmpty }.joined(separator: ", "),
       ])
     }
@@ -79,27 +134,65 @@ struct AuditCommand: ParsableCommand {
   }
 }
 
-/// An event of the log with names in place of ids, as far as they are known.
-private struct AuditRow {
-  let time: UInt64
+/// What devices are called now, each looked up once.
+private final class DeviceNames {
+  private let vault: Vault
+  private var known: [VaultModel.DeviceID: String] = [:]
+
+  init(vault: Vault) { self.vault = vault }
+
+  func name(of device: VaultModel.DeviceID) -> String {
+    if let name = known[device] { return name }
+    let name = device == vault.device ? vault.profile.deviceName : vault.name(of: device)
+    known[device] = name
+    return name
+  }
+}
+
+/// An event of the log with the names of its time, or those of now where it has none.
+private struct AuditRow: Encodable {
+  let milliseconds: UInt64
+  let time: String
   let device: String
-  let deviceText: String
+  let deviceName: String
   let action: String
   let member: String?
   let path: String?
+  let person: String?
+  let about: String?
   let detail: String
   let count: Int
 
-  init(_ logged: LoggedEvent, in vault: Vault) {
+  enum CodingKeys: String, CodingKey {
+    case time, device, deviceName, action, member, path, person, about, detail, count
+  }
+
+  static let headings = ["time", "device", "action", "member", "path", "about", "detail", "count"]
+
+  var cells: [String] {
+    [time, deviceName, action, member ?? "", path ?? "", about ?? "", detail, "\(count)"]
+  }
+
+  init(_ logged: LoggedEvent, in vault: Vault, _ names: DeviceNames) {
     let event = logged.event
-    time = event.time
+    milliseconds = event.time
+    time = DateText.utc(milliseconds: event.time)
     device = logged.device.hex
-    deviceText = logged.device == vault.device ? vault.profile.deviceName : logged.device.shortHex
+    deviceName = event.device.isEmpty ? names.name(of: logged.device) : event.device
     action = event.action
     let found = event.member.flatMap { vault.member($0) }
-    member = found?.name.string ?? event.member?.shortHex
-    let place = event.record.map { found?.displayPath(of: $0) ?? $0.shortHex }
-    path = place.map { place in event.name.map { "\(place)/\($0.string)" } ?? place }
+    let placed = event.place.split(separator: "/", maxSplits: 1).first.map(String.init)
+    member = placed ?? found?.name.string ?? event.member?.shortHex
+    if event.record == nil {
+      path = nil
+    } else if event.place.isEmpty {
+      let place = event.record.map { found?.displayPath(of: $0) ?? $0.shortHex }
+      path = place.map { place in event.name.map { "\(place)/\($0.string)" } ?? place }
+    } else {
+      path = event.place
+    }
+    person = event.person?.hex
+    about = event.about.isEmpty ? event.person?.shortHex : event.about
     detail = event.detail
     count = max(1, Int(event.count))
   }

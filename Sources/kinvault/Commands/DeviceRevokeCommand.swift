@@ -65,7 +65,7 @@ struct DeviceRevokeCommand: ParsableCommand {
       let words = try wordsOptions.words()
       Terminal.note("Making new keys; this takes a moment.")
       try vault.beginGeneration(leaving, words: words)
-      vault.audit.note(.share, detail: "device revoke \(lost.id.shortHex)")
+      vault.audit.note(.share, detail: "device revoke \(vault.name(of: lost.id))")
       Terminal.writeLine("\(name) has been removed.")
       try KeyRenewal(vault: vault).run()
       remotes.syncAll(vault, showsProgress: true).forEach { Terminal.note("kinvault: \($0)") }

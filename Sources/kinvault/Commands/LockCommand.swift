@@ -38,12 +38,7 @@ struct LockCommand: ParsableCommand {
       try all
       ? StateFolder.vaults(below: Environment.stateRoot)
       : [Vault.describe(folder: folderOptions.folder()).vault]
-    for vault in vaults {
-      do throws(SessionKeyringError) { try SessionKeyring.remove(vault: vault) } catch {
-        // Without a keyring it is never unlocked.
-        guard case .unavailable = error else { throw error }
-      }
-    }
+    for vault in vaults { try SessionKeys.remove(vault: vault) }
     var mounts: [RunningMount] = []
     var failure: (any Error)?
     for vault in vaults {

@@ -27,7 +27,11 @@ struct PasswordCommand: ParsableCommand {
     let slots = try UnlockSlots.find(folder: folder, stateRoot: Environment.stateRoot)
     let current = try PasswordSource.configured(passwordFile: access.passwordFile)
       .current("Current password: ")
-    let opened = try slots.open(password: current)
+    let opened: UnlockSlots.OpenedSlot
+    do throws(VaultError) { opened = try slots.open(password: current) } catch {
+      SignInNotes.refused(error, of: slots.vault)
+      throw error
+    }
     let source = newPasswordFile.map { PasswordSource.file($0) } ?? .terminal
     var slot = UnlockSlots.NewSlot(name: opened.slot.name)
     try slot.add(password: source.new(), cost: .calibrated())

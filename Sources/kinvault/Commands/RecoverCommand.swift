@@ -25,9 +25,15 @@ struct RecoverCommand: ParsableCommand {
     let words = try wordsOptions.words()
     let password = try deviceOptions.newPassword()
     Terminal.note("Opening with the words; this takes a moment.")
-    let key = try Vault.recover(
-      folder: folder, stateRoot: Environment.stateRoot, words: words,
-      device: deviceOptions.machine(), password: password)
+    let key: DeviceUnlockKey
+    do throws(VaultError) {
+      key = try Vault.recover(
+        folder: folder, stateRoot: Environment.stateRoot, words: words,
+        device: deviceOptions.machine(), password: password)
+    } catch {
+      SignInNotes.refused(error, of: id)
+      throw error
+    }
     let vault = try Vault.open(
       folder: folder, stateRoot: Environment.stateRoot, key: key,
       options: OpenOptions(acceptRollback: true))

@@ -51,6 +51,8 @@ private struct StatusReport: Encodable {
     var contestedInvitations: [String]
     /// What happened to this person's keys that waits for their 24 words.
     var keys: String?
+    /// What was tried to unlock it with and was wrong, since somebody last opened it.
+    var refused: [String]
   }
 
   struct MountPlace: Encodable {
@@ -82,6 +84,23 @@ private struct StatusReport: Encodable {
       return
         "\(Terminal.visible(mountpoint)) has changes since \(first.since) that cannot be saved: "
         + "\(first.reason). They are shown, and tried again every second; what was saved before is safe."
+    }
+  }
+
+  /// What a sync has found.
+  struct TamperingRow: Encodable {
+    var kind: String
+    var remote: String
+    var path: String
+    var since: String
+    var last: String
+
+    init(_ finding: TamperingMemory.Finding) {
+      kind = finding.kind
+      remote = finding.remote
+      path = finding.path
+      since = DateText.utc(milliseconds: finding.first)
+      last = DateText.utc(milliseconds: finding.last)
     }
   }
 
@@ -122,12 +141,15 @@ private struct StatusReport: Encodable {
   var fileCount: Int
   var contents: Contents?
   var remotes: [RemoteStatus]
+  /// What syncs have found and nobody has acknowledged.
+  var tampering: [TamperingRow]
+  private let tamperingText: String?
   private let failureText: String?
   private let logPlace: String
 
   enum CodingKeys: String, CodingKey {
     case folder, vault, knowsThisMachine, isUnlocked, locksIn, mounts, failures, byteCount,
-      fileCount, contents, remotes
+      fileCount, contents, remotes, tampering
   }
 
   init(folder: FilePath) throws {
@@ -148,6 +170,11 @@ private struct StatusReport: Encodable {
     logPlace = MountLog.place(of: id)
     (fileCount, byteCount) = FolderSize.measure(folder)
     remotes = try RemoteStatus.all(of: id)
+    let found =
+      knowsThisMachine
+      ? try StateFolder(root: stateRoot, vault: id).tampering() : TamperingMemory()
+    tampering = found.open.map(TamperingRow.init)
+    tamperingText = SignInNotes.warning(of: found)
     guard knowsThisMachine, let key = try SessionKeys.load(vault: id),
       try UnlockSlots.find(folder: folder, stateRoot: stateRoot).opensDevice(key)
     else {
@@ -174,7 +201,8 @@ private struct StatusReport: Encodable {
         }),
       access: try AccessNotes(of: opened),
       contestedInvitations: try opened.contestedInvitations().map(\.text),
-      keys: opened.dividedKeys?.text)
+      keys: opened.dividedKeys?.text,
+      refused: SignInNotes.news(of: try opened.audit.notedWithoutKeys()))
     for position in remotes.indices { remotes[position].count(pendingOf: opened) }
   }
 
@@ -223,6 +251,8 @@ private struct StatusReport: Encodable {
           ))
       }
     }
+    lines += (contents?.refused ?? []).map { ("Unlocking", $0) }
+    if let tamperingText { lines.append(("Tampering", tamperingText)) }
     for remote in remotes { lines.append(("Remote", "\(remote.name): \(remote.text)")) }
     lines.append(("On disk", "\(ByteCount.text(byteCount)) in \(counted(fileCount, "file"))"))
     for (name, value) in lines {

@@ -33,8 +33,9 @@ struct UnlockCommand: ParsableCommand {
     // Before the key is kept: a vault that does not open is not unlocked.
     let vault = try access.open(folder, key: key, use: .reading)
     vault.audit.note(.unlock)
+    try access.tellWhatWasNoted(in: vault)
     try vault.close()
-    try SessionKeyring.store(key, vault: id, timeout: timeout.duration)
+    try SessionKeys.store(key, vault: id, timeout: timeout.duration)
     Terminal.writeLine(
       "Unlocked. It locks itself after \(DateText.duration(seconds: timeout.seconds)) without use.")
   }

@@ -174,6 +174,10 @@ struct SyncOutcome: Encodable {
         throw error
       }
       let report = try sync(store, options) { if order.showsProgress { bar.update($0) } }
+      if !options.isDryRun {
+        try home.state.note(
+          report.problems.compactMap(\.suspicion), remote: known.name, clock: home.clock)
+      }
       return SyncOutcome(known, report)
     } catch {
       return SyncOutcome(known, isDryRun: options.isDryRun, failure: error)

@@ -63,6 +63,7 @@ struct SlotOpening {
         }
         return UnlockSlots.OpenedSlot(slot: slot, key: try slots.open(slot, with: secret))
       } catch {
+        if case TokenError.wrongPIN = error { SignInNotes.refused("token", of: slots.vault) }
         Terminal.note("kinvault: “\(Terminal.visible(slot.name))”: \(FailureReport(error).message)")
       }
     }
@@ -73,11 +74,16 @@ struct SlotOpening {
     _ known: [UnlockSlot], _ question: String
   ) throws -> UnlockSlots.OpenedSlot {
     guard case .terminal = source else {
-      return try open(known, password: source.current(question))
+      let password = try source.current(question)
+      do { return try open(known, password: password) } catch {
+        SignInNotes.refused(error, of: slots.vault)
+        throw error
+      }
     }
     for attempt in 1... {
       let password = try source.current(question)
       do { return try open(known, password: password) } catch let error as VaultError {
+        SignInNotes.refused(error, of: slots.vault)
         guard case .wrongPassword = error, attempt < 3 else { throw error }
         Terminal.note("That is not it. Try again.")
       }

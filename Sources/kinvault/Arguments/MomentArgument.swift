@@ -1,0 +1,45 @@
+import ArgumentParser
+import Glibc
+
+/// A time as people type it: `2025`, `2025-01`, `2025-01-20`, `2025-01-20 14:03`, or so long ago: `90m`, `12h`, `7d`.
+struct MomentArgument: ExpressibleByArgument {
+  /// Where it begins and where it is over, in milliseconds since 1970: a day has both.
+  let start: UInt64
+  let end: UInt64
+
+  init?(argument: String) {
+    if let age = TimeArgument(argument: argument), argument.last?.isLetter == true {
+      let now = time(nil)
+      start = UInt64(clamping: now - age.seconds) * 1000
+      end = start
+      return
+    }
+    let parts = argument.split(maxSplits: 1) { $0 == " " || $0 == "T" }
+    guard let day = parts.first, let date = DateArgument(argument: String(day)) else { return nil }
+    var numbers = date.text.split(separator: "-").compactMap { Int($0) }
+    if parts.count == 2 {
+      let clock = parts[1].split(separator: ":", omittingEmptySubsequences: false)
+      guard numbers.count == 3, clock.count == 2,
+        clock.allSatisfy({ $0.count == 2 && $0.allSatisfy(\.isNumber) }), let hour = Int(clock[0]),
+        let minute = Int(clock[1]), hour < 24, minute < 60
+      else { return nil }
+      numbers += [hour, minute]
+    }
+    var next = numbers
+    next[next.count - 1] += 1
+    start = Self.milliseconds(numbers)
+    end = Self.milliseconds(next)
+  }
+
+  /// Of a time here; what is over is carried, and what is missing is the least.
+  private static func milliseconds(_ numbers: [Int]) -> UInt64 {
+    var parts = tm()
+    parts.tm_year = Int32(numbers[0]) - 1900
+    parts.tm_mon = numbers.count > 1 ? Int32(numbers[1]) - 1 : 0
+    parts.tm_mday = numbers.count > 2 ? Int32(numbers[2]) : 1
+    parts.tm_hour = numbers.count > 3 ? Int32(numbers[3]) : 0
+    parts.tm_min = numbers.count > 4 ? Int32(numbers[4]) : 0
+    parts.tm_isdst = -1
+    return UInt64(clamping: mktime(&parts)) * 1000
+  }
+}

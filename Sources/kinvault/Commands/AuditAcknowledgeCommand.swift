@@ -1,0 +1,33 @@
+import ArgumentParser
+import Vault
+
+struct AuditAcknowledgeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "acknowledge",
+    abstract: "Say that you have looked at what syncs found.",
+    discussion: """
+      What may be tampering is told whenever the vault is opened, until you do this. It stays in the log, and what is found \
+      besides is told again. That somebody has looked is noted as well.
+
+      Example:
+        kinvault audit acknowledge
+      """)
+
+  @OptionGroup var access: AccessOptions
+
+  func run() throws {
+    try access.withVault(.writing) { vault in
+      let found = try vault.state.acknowledgeTampering()
+      guard !found.isEmpty else { return Terminal.writeLine("There is nothing to acknowledge.") }
+      var table = Table("SINCE", "LAST", "WHAT", "REMOTE", "WHERE")
+      for finding in found {
+        table.add([
+          DateText.local(milliseconds: finding.first), DateText.local(milliseconds: finding.last),
+          finding.kind, finding.remote, finding.path,
+        ])
+      }
+      table.print(orElse: "")
+      vault.audit.note(.acknowledge, detail: counted(found.count, "finding"))
+    }
+  }
+}

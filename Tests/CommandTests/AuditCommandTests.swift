@@ -1,0 +1,97 @@
+import TestSupport
+import Testing
+
+/// What the audit log says of what nobody was asked about, with the built program.
+@Suite struct AuditCommandTests {
+  private let program: Program
+
+  init() throws { program = try Program.withVault() }
+
+  private func audit(_ arguments: String...) throws -> [String] {
+    let result = try CommandRunner.run(
+      Program.executable, ["audit"] + arguments, environment: program.environment)
+    #expect(result.status == 0, "\(result.output)\(result.errors)")
+    return result.output.split(whereSeparator: \.isNewline).map(String.init)
+  }
+
+  private func copy(_ from: String, to: String) throws {
+    #expect(
+      try CommandRunner.run("cp", ["-a", from, to], environment: program.environment).status == 0)
+  }
+
+  private func remove(_ folder: String) throws {
+    #expect(
+      try CommandRunner.run("rm", ["-r", folder], environment: program.environment).status == 0)
+  }
+
+  @Test func whatWasTriedIsToldToWhoeverUnlocksNext() throws {
+    let wrong = program.folder.appending("wrong").string
+    try program.write("not it\n", to: wrong)
+    try program.write(String(repeating: "abandon ", count: 23) + "art\n", to: wrong + " words")
+    try program.run("lock", expecting: 0)
+    for _ in 0..<2 {
+      try program.run("member", "list", "--password-file", wrong, expecting: 3)
+    }
+    try program.run(
+      "recover", "--words-file", wrong + " words", "--password-file", program.passwordFile,
+      expecting: 3)
+    // Nothing that runs by itself takes that from whoever is to hear it.
+    try program.run("member", "list", environment: ["KINVAULT_UNATTENDED": "1"], expecting: 0)
+    let told = try program.run("unlock", expecting: 0)
+    #expect(told.errors.contains("2 wrong passwords"), "\(told.errors)")
+    #expect(told.errors.contains("wrong words 1 time"), "\(told.errors)")
+    #expect(try program.run("member", "list", expecting: 0).errors == "")
+    #expect(try audit("--action", "refused").count == 4)
+    #expect(try audit("--action", "lock").count >= 1)
+    #expect(try audit("--action", "refused", "--text", "WORDS").count == 2)
+    #expect(try audit("--action", "refused", "--until", "2020-01-01") == ["No events."])
+  }
+
+  @Test func whatARemoteHidesIsToldUntilSomebodyHasLooked() throws {
+    let remote = program.folder.appending("remote").string
+    try program.run("remote", "add", "usb", remote, expecting: 0)
+    try program.run("sync", expecting: 0)
+    try copy(remote, to: remote + ".before")
+    try program.run("record", "add", "--member", "Emma", "--title", "Wrist", expecting: 0)
+    try program.run("sync", expecting: 0)
+    try remove(remote)
+    try copy(remote + ".before", to: remote)
+    try program.run("sync")
+    let status = try program.run("status", expecting: 0)
+    #expect(status.output.contains("Tampering:"), "\(status.output)")
+    for _ in 0..<2 {
+      #expect(try program.run("member", "list", expecting: 0).errors.contains("audit acknowledge"))
+    }
+    let found = try audit("--action", "tampering")
+    #expect(found.count > 1 && found.allSatisfy { !$0.contains("Wrist") }, "\(found)")
+    #expect(found.dropFirst().allSatisfy { $0.contains("usb") && $0.contains("wentBack") })
+    let seen = try program.run("audit", "acknowledge", expecting: 0)
+    #expect(seen.output.contains("wentBack"))
+    #expect(try program.run("member", "list", expecting: 0).errors == "")
+    #expect(try !program.run("status", expecting: 0).output.contains("Tampering:"))
+    #expect(try audit("--action", "acknowledge").count == 2)
+    // It stays in the log.
+    #expect(try audit("--action", "tampering") == found)
+  }
+
+  @Test func namesStayAndSpreadsheetsGetNoFormulas() throws {
+    try program.run(
+      "record", "add", "--member", "Emma", "--title", "Wrist", "--date", "2025-03-01", expecting: 0)
+    try program.run("member", "rename", "Emma", "@SUM", expecting: 0)
+    let lines = try audit("--csv", "--action", "create", "--text", "wrist")
+    #expect(lines.count == 2)
+    #expect(lines.first == #""time","device","action","member","path","about","detail","count""#)
+    let made = #","create","Emma","Emma/2025-03-01 Wrist","","","1""#
+    #expect(lines.last?.contains(made) ?? false, "\(lines)")
+    let path = "@SUM/2025-03-01 Wrist"
+    try program.run("record", "show", path, expecting: 0)
+    let read = try audit("--csv", "--action", "read")
+    #expect(read.last?.contains(#""'@SUM","'@SUM/2025-03-01 Wrist""#) ?? false, "\(read)")
+    // What was noted under the older name is of the same record.
+    #expect(try audit("--record", path).count == 3)
+    #expect(try audit("--device", "no such device") == ["No events."])
+    try program.run("audit", "--csv", "--json", expecting: 2)
+    try program.run("audit", "--action", "reading", expecting: 2)
+    try program.run("audit", "--since", "yesterday", expecting: 2)
+  }
+}
