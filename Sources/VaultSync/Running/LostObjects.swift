@@ -8,6 +8,9 @@ struct LostObjects {
   let session: SyncSession
   let exchange: SignedExchange
   let member: Member
+  /// Whether some head is here and not on the remote, as that has one of another line, or keys are divided: what such a
+  /// head names the remote need not have taken.
+  let hasUnsentHeads: Bool
 
   /// Costs a list of all objects of the member, here and there, and more only when some are missing.
   func giveBack() throws(SyncError) {
@@ -76,9 +79,8 @@ struct LostObjects {
     for error in damaged.all {
       session.note(SyncProblem(error, here: error.file ?? "members/\(member.id.hex)"))
     }
-    if lost.count > damaged.all.count {
-      session.note(.putBack(lost.count - damaged.all.count, of: member.id))
-    }
+    let count = lost.count - damaged.all.count
+    if count > 0, !hasUnsentHeads { session.note(.putBack(count, of: member.id)) }
   }
 
   /// What is needed, by the name under which it stands here or there, or else belongs.

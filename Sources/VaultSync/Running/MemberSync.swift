@@ -140,17 +140,25 @@ struct MemberSync {
           ?? false
       },
       isOfOneLine: { member.isApart($0.device, counter: $0.counter, hash: $0.hash) == false })
+    var sent: [OpenedHead] = []
     if wanted.isEmpty {
       try statements.push(member.id)
     } else {
-      let whole = try push.bringObjects(wanted)
+      sent = try push.bringObjects(wanted)
       try statements.push(member.id)
       // So that no loss of power leaves a head without what it names.
       try session.flush()
-      try push.put(whole)
+      try push.put(sent)
     }
     if session.comparesObjects {
-      try LostObjects(session: session, exchange: exchange, member: member).giveBack()
+      let isThere = Set(sent.map(\.hash))
+      try LostObjects(
+        session: session, exchange: exchange, member: member,
+        hasUnsentHeads: !member.openedHeads.allSatisfy { head in
+          isThere.contains(head.hash)
+            || exchange.there[.head(member.id, head.device)]?.hash == head.hash
+        }
+      ).giveBack()
     }
     try RemovalThere(session: session, exchange: exchange, member: member).run()
   }
