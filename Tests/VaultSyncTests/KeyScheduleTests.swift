@@ -22,6 +22,31 @@ import VaultModel
   }
 }
 
+extension KeyScheduleTests {
+  /// A machine was copied, and keys changed on both: whichever of them has to become a device of its own can do so, and
+  /// write, as soon as the words have joined the keys, which are joined on that machine too.
+  @Test func aCopyThatWaitsForTheWordsIsGivenThem() throws {
+    let family = try Family(count: 2)
+    let (first, remote) = (family[1], MemoryStore())
+    try family[0].write("Note", "before")
+    try family.meet(at: remote)
+    let copy = try first.clone()
+    for (machine, text) in [(copy, "by the copy"), (first, "by the first one")] {
+      try machine.write("Record", text)
+      try machine.vault.beginGeneration(removing: [], words: Family.words.words)
+    }
+    for machine in [copy, family[0]] { try machine.sync(remote) }
+    #expect { try first.sync(remote) } throws: { "\($0)".contains("keysDivided") }
+    try first.vault.beginGeneration(removing: [], words: Family.words.words)
+    for _ in 0..<4 {
+      for machine in [first, copy, family[0]] { try machine.sync(remote) }
+    }
+    let shown = try family[0].contents()
+    for machine in [first, copy] { #expect(try machine.contents() == shown) }
+    #expect(Set(["before", "by the copy", "by the first one"]).isSubset(of: shown.values))
+  }
+}
+
 /// See `KeyScheduleTests`.
 private struct KeySchedule {
   private var devices: [Family.Device]
@@ -106,16 +131,24 @@ private struct KeySchedule {
   }
 
   private mutating func sync(_ number: Int, _ remote: Int) throws {
-    trace.append("\(number): syncs with \(remote)")
-    var found: [String] = []
+    let looksEverywhere = Int.random(in: 0..<3, using: &random) == 0
+    trace.append("\(number): syncs with \(remote)\(looksEverywhere ? ", all of it" : "")")
+    var problems: [SyncProblem] = []
     trace += try Self.toldOfDivision {
       let report = try devices[number].sync(remotes[remote], as: "r\(remote)") {
         $0.acceptsMassChange = true
+        $0.looksEverywhere = looksEverywhere
       }
-      found = report.problems.filter { $0.severity > .note }.map { "  \($0.path): \($0.text)" }
+      problems = report.problems.filter { $0.severity > .note }
     }
-    trace += found
+    trace += problems.map { "  \($0.path): \($0.text)" }
+    // These remotes keep all that they are given.
+    if let untrue = problems.first(where: { $0.text.contains("had lost") }) {
+      throw Untrue(text: untrue.text)
+    }
   }
+
+  private struct Untrue: Error { let text: String }
 
   /// While keys are divided nobody begins an epoch, nor becomes a device; whoever tries is told.
   private static func toldOfDivision(_ body: () throws -> Void) throws -> [String] {
@@ -130,10 +163,16 @@ private struct KeySchedule {
 
   mutating func end() throws {
     for _ in 0..<3 { try everyoneSyncs() }
-    let isDivided = try devices.contains { try $0.vault.context.ownPerson().generation == nil }
-    if isDivided {
-      trace.append("0: joins the keys")
-      try devices[0].vault.beginGeneration(removing: [], words: Family.words.words)
+    // Who is told so joins the keys. A machine that was copied can send nothing before, so that others know nothing of its
+    // change.
+    for _ in 0..<devices.count {
+      let divided = try devices.firstIndex {
+        try $0.vault.context.ownPerson().generation == nil
+      }
+      guard let divided else { break }
+      trace.append("\(divided): joins the keys")
+      try devices[divided].vault.beginGeneration(removing: [], words: Family.words.words)
+      for _ in 0..<2 { try everyoneSyncs() }
     }
     for _ in 0..<6 { try everyoneSyncs() }
     var shown: [[String: String]] = []
