@@ -13,6 +13,7 @@ package final class MemoryStore: LocalStore {
     var mutatingCallCount = 0
     var cutAt: Int?
     var capacity: UInt64?
+    var crowd: (percent: Int, random: SplitMix64)?
   }
 
   private let state: Mutex<State>
@@ -40,6 +41,11 @@ package final class MemoryStore: LocalStore {
   /// From now on, what would bring the blobs to more bytes than this throws `noSpace`; nil is no limit.
   package func limit(toBytes capacity: UInt64?) {
     state.withLock { $0.capacity = capacity }
+  }
+
+  /// From now on so many of a hundred writes find no room, as a seed has it, and throw `noSpace`; nil: there is room again.
+  package func crowd(percent: Int?, seed: UInt64 = 0) {
+    state.withLock { $0.crowd = percent.map { ($0, SplitMix64(seed: seed)) } }
   }
 
   /// A store with exactly what was done: what another process finds after this one was killed.
@@ -77,6 +83,11 @@ package final class MemoryStore: LocalStore {
       if let capacity = state.capacity, byteCount > 0 {
         let used = state.image.names.keys.reduce(0) { $0 + (state.image.bytes(at: $1)?.count ?? 0) }
         if UInt64(used + byteCount) > capacity { throw .noSpace(path: path.string) }
+      }
+      if byteCount > 0, var crowd = state.crowd {
+        let isFull = Int.random(in: 0..<100, using: &crowd.random) < crowd.percent
+        state.crowd = crowd
+        if isFull { throw .noSpace(path: path.string) }
       }
       try change(&state.image)
     }

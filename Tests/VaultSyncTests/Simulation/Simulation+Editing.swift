@@ -200,7 +200,7 @@ extension Simulation {
       if let failure = commit.failures.values.first { throw failure }
       for text in old.compactMap(\.self) { ledger.note(text, .replaced) }
     } catch {
-      guard isCut else { throw error }
+      guard isCut || isFull(number, error) else { throw error }
       log("  cut: \(error)")
       for text in new { ledger.note(text, .uncertain) }
       for text in old.compactMap(\.self) { ledger.note(text, .replaced) }

@@ -20,9 +20,11 @@ struct Simulation {
   /// The disk of a device at some moment, and the texts that were known then.
   private var snapshots: [Int: (disk: Family.Seed, texts: Set<String>)] = [:]
   /// What was on a remote at some moment.
-  private var backups: [Int: [BlobPath: [UInt8]]] = [:]
+  var backups: [Int: [BlobPath: [UInt8]]] = [:]
   /// Pairs of a device and a remote that cannot reach each other.
   private var partitions: Set<[Int]> = []
+  /// Disks that are full now and then, and for how many steps more.
+  var crowds: [Disk: Int] = [:]
   /// A second process of each device that runs all the time and looks on, as a mount does; in some schedules.
   private var onlookers: [Vault] = []
 
@@ -51,15 +53,19 @@ struct Simulation {
     let steps = isLarge ? 20 + Int(seed % 30) : 6 + Int(seed % 11)
     let trouble = [0, 2, 5, 15].randomElement(using: &random) ?? 0
     for remote in remotes { remote.stir(percent: trouble) }
-    for _ in 0..<steps { try step() }
+    for _ in 0..<steps {
+      makeRoomInTime()
+      try stepOnFullDisks()
+    }
+    for disk in crowds.keys { makeRoom(on: disk) }
     for remote in remotes { try remote.calm() }
     partitions = []
     try meet()
   }
 
-  private mutating func step() throws {
-    let number = Int.random(in: devices.indices, using: &random)
-    switch Int.random(in: 0..<49, using: &random) {
+  /// - Parameter number: The device that does something.
+  mutating func step(of number: Int) throws {
+    switch Int.random(in: 0..<53, using: &random) {
     case 0...3: try create(on: number)
     case 4...11: try edit(on: number)
     case 12...13: try move(on: number)
@@ -85,12 +91,14 @@ struct Simulation {
     case 47...48:
       log("\(number): thins")
       try devices[number].thin()
+    case 49...50: crowdDisk(of: number)
+    case 51...52: try rollBackWhileTwoWrite(number)
     default: try sync(number)
     }
     try compareOnlooker(of: number)
   }
 
-  private static func onlooker(of device: Family.Device) throws -> Vault {
+  static func onlooker(of device: Family.Device) throws -> Vault {
     try device.open(on: device.store, OpenOptions(readOnly: true))
   }
 
@@ -125,6 +133,8 @@ struct Simulation {
   private mutating func putBack(_ number: Int) throws {
     guard let snapshot = snapshots[number] else { return }
     log("\(number): is put back")
+    makeRoom(on: .vault(number))
+    makeRoom(on: .state(number))
     var seen: Set<String> = []
     for (other, device) in devices.enumerated() where other != number {
       seen.formUnion(try device.contents().values)
@@ -161,9 +171,8 @@ struct Simulation {
     let remote = Int.random(in: remotes.indices, using: &random)
     guard let backup = backups[remote] else { return }
     log("\(remote): goes back")
-    let memory = remotes[remote].memory
-    for path in memory.blobs.keys where backup[path] == nil { try memory.remove(path) }
-    for (path, bytes) in backup { try memory.put(path, bytes) }
+    makeRoom(on: .remote(remote))
+    try remotes[remote].goBack(to: backup)
   }
 
   private mutating func togglePartition(_ number: Int) {
@@ -198,12 +207,12 @@ struct Simulation {
 
   // MARK: Syncing
 
-  private mutating func pickRemote(_ number: Int) -> Int? {
+  mutating func pickRemote(_ number: Int) -> Int? {
     let remote = Int.random(in: remotes.indices, using: &random)
     return partitions.contains([number, remote]) ? nil : remote
   }
 
-  private mutating func options() -> SyncOptions {
+  mutating func options() -> SyncOptions {
     var options = Self.calm
     switch Int.random(in: 0..<8, using: &random) {
     case 0: options.direction = .pull
@@ -252,17 +261,18 @@ struct Simulation {
     }
   }
 
-  private static func sync(
+  static func sync(
     _ device: Family.Device, _ store: any BlobStore, _ remote: Int, _ options: SyncOptions
   ) throws(SyncError) -> SyncReport {
     guard let name = RemoteName("r\(remote)") else { preconditionFailure("no name") }
     return try RemoteSync(vault: device.vault, remote: store, name: name, options: options).run()
   }
 
-  /// Only remotes may fail as long as no device is cut.
-  private func requireRemote(_ error: SyncError) throws {
+  /// Only remotes may fail as long as no device is cut; a full disk is seen to in `stepOnFullDisks`.
+  func requireRemote(_ error: SyncError) throws {
     switch error {
     case .remote: return
+    case .vault(let error): throw error
     default: throw error
     }
   }
@@ -305,6 +315,8 @@ struct Simulation {
   /// A process that was killed, or a machine that lost power, starts again.
   mutating func restart(_ number: Int) throws {
     let device = devices[number]
+    makeRoom(on: .vault(number))
+    makeRoom(on: .state(number))
     if Bool.random(using: &random) {
       let seed = random.next()
       log("\(number): loses power")

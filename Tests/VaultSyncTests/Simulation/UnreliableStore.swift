@@ -12,6 +12,7 @@ final class UnreliableStore: InspectingStore {
     var onTheirWay: [(path: BlobPath, bytes: [UInt8])] = []
     /// After so many calls more nothing answers.
     var callsLeft = Int.max
+    var interruption: (callsLeft: Int, happen: @Sendable () -> Void)?
   }
 
   let memory: MemoryStore
@@ -30,6 +31,20 @@ final class UnreliableStore: InspectingStore {
   /// The network breaks after so many calls; nil: it works again.
   func breakOff(after calls: Int?) { state.withLock { $0.callsLeft = calls ?? .max } }
 
+  /// After so many calls more something happens, once; before, if `nil` is told, it does not.
+  func interrupt(after calls: Int, _ happen: (@Sendable () -> Void)?) {
+    state.withLock { state in state.interruption = happen.map { (calls, $0) } }
+  }
+
+  /// What happens now, while nothing is locked.
+  private var interruption: (@Sendable () -> Void)? {
+    state.withLock { state in
+      guard let (left, happen) = state.interruption else { return nil }
+      state.interruption = left > 0 ? (left - 1, happen) : nil
+      return left > 0 ? nil : happen
+    }
+  }
+
   /// From now on it does what it is asked, and what was on its way is there.
   func calm() throws {
     let late = state.withLock { state in
@@ -41,9 +56,16 @@ final class UnreliableStore: InspectingStore {
     for (path, bytes) in late { try memory.put(path, bytes) }
   }
 
+  /// All files are as they were at some moment.
+  func goBack(to backup: [BlobPath: [UInt8]]) throws(BlobStoreError) {
+    for path in memory.blobs.keys where backup[path] == nil { try memory.remove(path) }
+    for (path, bytes) in backup { try memory.put(path, bytes) }
+  }
+
   private enum Fate { case works, fails(BlobStoreError), repeated, lostReply, torn, late }
 
   private func fate(of path: BlobPath, isPut: Bool) throws(BlobStoreError) -> Fate {
+    interruption?()
     let (fate, arrived) = state.withLock { state -> (Fate, (path: BlobPath, bytes: [UInt8])?) in
       state.callsLeft -= 1
       if state.callsLeft < 0 {
