@@ -38,6 +38,14 @@ package enum Seeds {
     return Array(0..<count)
   }
 
+  /// `0 ..< count`, unless the environment variable says how many from which one on: `5000+2000`.
+  package static func first(_ count: UInt64, unless variable: String) -> [UInt64] {
+    guard let text = getenv(variable) else { return first(count) }
+    let parts = String(cString: text).split(separator: "+").compactMap { UInt64($0) }
+    guard parts.count == 2 else { preconditionFailure("\(variable) is FIRST+COUNT") }
+    return Array(parts[0]..<parts[0] + parts[1])
+  }
+
   /// Runs the body with a generator for each seed; says which seed it was when the body throws.
   package static func forEach<Failure: Error>(
     _ seeds: [UInt64], _ body: (inout SplitMix64) throws(Failure) -> Void

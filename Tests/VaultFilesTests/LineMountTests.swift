@@ -161,7 +161,7 @@ import struct SystemPackage.FilePath
     return shown
   }
 
-  @Test(arguments: LiveSchedule.seeds(12))
+  @Test(arguments: Seeds.first(12, unless: "KINVAULT_LIVE_SEEDS"))
   func nothingIsLostAndAllMountsAgree(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     var ledger = Ledger()

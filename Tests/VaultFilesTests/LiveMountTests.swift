@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Vault
 import VaultModel
@@ -84,7 +85,7 @@ import VaultModel
     #expect(try tree.stat("Emma/f").mode & 0o777 == 0o600)
   }
 
-  @Test(arguments: LiveSchedule.seeds(24))
+  @Test(arguments: Seeds.first(24, unless: "KINVAULT_LIVE_SEEDS"))
   func showsWhatAFreshOneDoes(seed: UInt64) throws {
     var schedule = try LiveSchedule(seed: seed)
     for _ in 0..<30 {

@@ -1,4 +1,3 @@
-import Foundation
 import TestSupport
 import Testing
 import Vault
@@ -15,15 +14,6 @@ struct LiveSchedule {
   private var random: SplitMix64
   private(set) var trace: [String] = []
   private var textCount = 0
-
-  /// `0 ..< count`, or as many from the first one as `KINVAULT_LIVE_SEEDS` says: `5000+2000`.
-  static func seeds(_ count: UInt64) -> [UInt64] {
-    guard let text = ProcessInfo.processInfo.environment["KINVAULT_LIVE_SEEDS"] else {
-      return Seeds.first(count)
-    }
-    let parts = text.split(separator: "+").compactMap { UInt64($0) }
-    return parts.count == 2 ? Array(parts[0]..<parts[0] + parts[1]) : Seeds.first(count)
-  }
 
   init(seed: UInt64) throws {
     // Every second one forgets folders all the time.

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Vault
 import VaultModel
@@ -74,7 +75,7 @@ import VaultModel
     #expect(mounted.vault.members[0].objects.stagedCount == 0, "nothing waits any more")
   }
 
-  @Test(arguments: LiveSchedule.seeds(20))
+  @Test(arguments: Seeds.first(20, unless: "KINVAULT_LIVE_SEEDS"))
   func aScheduleShowsWhatTheModelSays(seed: UInt64) throws {
     let schedule = try RepeatingSchedule(seed: seed)
     for _ in 0..<100 { try schedule.performRandomStep() }

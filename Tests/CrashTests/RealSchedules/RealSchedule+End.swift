@@ -1,0 +1,94 @@
+import SystemPackage
+import TestSupport
+
+/// Everybody meets, and all is looked at.
+extension RealSchedule {
+  private var here: [Int] { machines.indices.filter { !former.contains($0) } }
+
+  /// - Returns: What is wrong.
+  mutating func failures() throws -> [String] {
+    for number in here { try endMount(of: number) }
+    for number in here { try sync(number) }
+    if mayBeDivided { try joinKeys() }
+    try settle()
+    var failures: [String] = []
+    var trees: [(name: String, tree: ShownTree)] = []
+    for number in here {
+      let machine = machines[number]
+      let check = try machine.run(["check", "--read-data"], expecting: [0, 1])
+      if check.status != 0 {
+        failures.append("\(machine.name) is not whole: \(check.output)\(check.errors)")
+      }
+      trees.append((machine.name, try machine.shown()))
+    }
+    trees.append(("a new clone", try cloned()))
+    for (name, tree) in trees {
+      let differences = tree.differences(from: trees[0].tree)
+      if !differences.isEmpty {
+        failures.append("\(name) and \(trees[0].name) differ:")
+        failures += differences
+      }
+      let lost = Set(ledger.wanted.keys).subtracting(tree.texts)
+      if !lost.isEmpty { failures.append("\(name) lacks \(lost.sorted())") }
+    }
+    return failures
+  }
+
+  /// All sync with all until nothing moves.
+  private mutating func settle() throws {
+    for _ in 0..<8 {
+      var isAtRest = true
+      for number in here {
+        let result = try machines[number].run(
+          ["sync", "--accept-mass-change"], expecting: expected)
+        log("\(machines[number].name): syncs: \(result.output)")
+        let lines = result.output.split(separator: "\n").filter { $0.hasPrefix("r") }
+        if !lines.allSatisfy({ $0.hasSuffix("in sync, nothing to do.") }) { isAtRest = false }
+      }
+      if isAtRest { return }
+    }
+    throw CommandFailure(description: "the machines go on moving files")
+  }
+
+  /// Keys that were changed on two machines are joined by the words, whichever papers that takes.
+  private mutating func joinKeys() throws {
+    guard let number = here.first(where: { !members[$0].isBens }) else { return }
+    let machine = machines[number]
+    var ways: [[FilePath]] = papers.reversed().map { [$0] }
+    if papers.count > 2 { ways.insert(Array(papers.suffix(2)), at: 0) }
+    for way in ways {
+      let result = try machine.run(
+        ["recovery", "join"] + way.flatMap { ["--words-file", $0.string] },
+        expecting: [0, 2, 3])
+      log("\(machine.name): recovery join with \(way.count): \(result.end) \(result.output)")
+      if result.status == 0 {
+        mayBeDivided = false
+        return
+      }
+    }
+    throw CommandFailure(description: "no paper joins the keys")
+  }
+
+  /// What somebody sees who has nothing but a remote and the 24 words that count.
+  private mutating func cloned() throws -> ShownTree {
+    guard let number = here.first(where: { !members[$0].isBens }) else {
+      preconditionFailure("Anna has a machine")
+    }
+    let paper = try papers.reversed().first { paper in
+      let result = try machines[number].run(
+        ["recovery", "test", "--words-file", paper.string], expecting: [0, 3])
+      return result.status == 0
+    }
+    guard let paper else { throw CommandFailure(description: "no paper opens the vault") }
+    let disk = outside("clone")
+    try makeFolder(disk)
+    let machine = RealMachine("clone", disk: disk, in: outside("."), password: family.password)
+    try RealFamily.cheaply(
+      machine,
+      [
+        "clone", remotes[0].string, machine.vault.string, "--words-file", paper.string,
+        "--password-file", family.password.string, "--device", "clone",
+      ])
+    return try machine.shown()
+  }
+}

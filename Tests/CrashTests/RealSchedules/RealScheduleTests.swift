@@ -1,0 +1,22 @@
+import TestSupport
+import Testing
+
+/// Schedules of the built program, each from a seed: nothing is lost, a live mount shows what a fresh one does, and no
+/// command ends otherwise than it should at that step. `KINVAULT_REAL_SEEDS=500+450` runs others.
+@Suite(.enabled(if: Machine.canMountDisks), .timeLimit(.minutes(60)))
+struct RealScheduleTests {
+  @Test(arguments: Seeds.first(50, unless: "KINVAULT_REAL_SEEDS"))
+  func nothingIsLostAndAllAgree(seed: UInt64) throws {
+    var schedule = try RealSchedule(seed: seed)
+    var failures: [String] = []
+    do {
+      try schedule.run()
+      failures = try schedule.failures()
+    } catch {
+      failures = ["\(error)"]
+    }
+    guard !failures.isEmpty else { return }
+    Issue.record(
+      "KINVAULT_REAL_SEEDS=\(seed)+1\n\((failures + schedule.trace).joined(separator: "\n"))")
+  }
+}
