@@ -123,12 +123,13 @@ struct WaitingEvents {
   ) {
     var batches: [Batch] = []
     var problems: [Problem] = []
+    let identities = keys.identities.expanded()
     for file in try files() {
       guard let bytes = try state.readIfThere(file.path, limit: SignedFiles.sizeLimit) else {
         continue
       }
       do throws(CryptoError) {
-        let events = try open(file, bytes[...], keys: keys, person: person)
+        let events = try open(file, bytes[...], keys, identities, person)
         batches.append(Batch(file: file, events: events, byteCount: bytes.count))
       } catch {
         problems.append(
@@ -139,7 +140,8 @@ struct WaitingEvents {
   }
 
   private func open(
-    _ file: WaitingFile, _ bytes: ArraySlice<UInt8>, keys: PersonKeys, person: PersonID?
+    _ file: WaitingFile, _ bytes: ArraySlice<UInt8>, _ keys: PersonKeys,
+    _ identities: ExpandedIdentities, _ person: PersonID?
   ) throws(CryptoError) -> [AuditEvent] {
     var rest = bytes
     guard let generation = StatementID(try Self.take(32, of: &rest)) else {
@@ -147,13 +149,13 @@ struct WaitingEvents {
     }
     let plaintext: [UInt8]
     if file.isKeyless {
-      guard let key = keys.identities[generation], let person else {
+      guard let key = identities[generation], let person else {
         throw .malformed(reason: "it is sealed for an unknown key")
       }
       let wrap = try Self.take(KeylessSeal.wrapByteCount, of: &rest)
       let nonce = try Self.take(12, of: &rest)
       plaintext = try KeylessSeal(person: person, generation: generation, binding: binding).open(
-        wrap, SealedValue(nonce: nonce, ciphertext: Array(rest)), with: key.key,
+        wrap, SealedValue(nonce: nonce, ciphertext: Array(rest)), with: key,
         path: file.path.string, counter: 0)
     } else {
       guard let key = keys.auditKey(generation: generation) else {

@@ -69,7 +69,7 @@ extension Vault {
     do throws(VaultError) { try keepWhatWasLearned() } catch {
       // A copied machine that has to become a device of its own writes no head before the words have joined its keys,
       // which is what this is.
-      guard devices.isEmpty, case .keysDivided = error else { throw error }
+      guard leaving.devices.isEmpty, case .keysDivided = error else { throw error }
     }
     let writer = ClosingWriter(
       store: context.store, files: context.signedFiles, clock: context.clock, person: own,

@@ -32,7 +32,7 @@ package struct KeylessSeal: Sendable {
 
   /// What was sealed; throws as `HybridWrap.unwrap` and `SealingKey.open`.
   package func open(
-    _ wrap: [UInt8], _ sealed: SealedValue, with agreementKey: borrowing AgreementKey,
+    _ wrap: [UInt8], _ sealed: SealedValue, with agreementKey: ExpandedAgreementKey,
     path: String, counter: UInt64
   ) throws(CryptoError) -> [UInt8] {
     let key = SealingKey(
