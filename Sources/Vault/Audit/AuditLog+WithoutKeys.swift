@@ -27,7 +27,16 @@ extension AuditLog {
     return try context.state.withLock("audit-lock") { () throws(VaultError) in
       let keyless = try keylessBatches()
       let events = named(keyless.flatMap(\.events))
-      if !events.isEmpty { try waiting.replace(keyless, by: events, keys: context.keys) }
+      if events.isEmpty { return [] }
+      do throws(VaultError) {
+        try waiting.replace(keyless, by: events, keys: context.keys)
+      } catch {
+        switch error {
+        // They stay as they are, and are given again.
+        case .noSpace, .readOnly, .permission: break
+        default: throw error
+        }
+      }
       return events
     }
   }

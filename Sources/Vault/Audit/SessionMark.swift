@@ -63,7 +63,8 @@ extension StateFolder {
     guard let mark = try SessionMark.load(state: self) else { return }
     try SessionMark.remove(state: self)
     let now = clock.milliseconds()
-    guard byItself else {
+    // The last use is kept to ten seconds, and who forgets a key that was gone has not locked anything.
+    guard byItself || mark.used + mark.timeout + 10_000 < now else {
       return try noteWithoutKeys(.lock, detail: "", clock: clock)
     }
     let end = min(now, mark.used + mark.timeout)

@@ -174,13 +174,26 @@ struct SyncOutcome: Encodable {
         throw error
       }
       let report = try sync(store, options) { if order.showsProgress { bar.update($0) } }
-      if !options.isDryRun {
-        try home.state.note(
-          report.problems.compactMap(\.suspicion), remote: known.name, clock: home.clock)
-      }
-      return SyncOutcome(known, report)
+      var outcome = SyncOutcome(known, report)
+      if !options.isDryRun { outcome.remember(report, of: known, in: home) }
+      return outcome
     } catch {
       return SyncOutcome(known, isDryRun: options.isDryRun, failure: error)
+    }
+  }
+
+  /// Has what may be tampering told until a person has looked at it.
+  private mutating func remember(
+    _ report: SyncReport, of known: KnownRemote, in home: (state: StateFolder, clock: WallClock)
+  ) {
+    do throws(VaultError) {
+      try home.state.note(
+        report.problems.compactMap(\.suspicion), remote: known.name, clock: home.clock)
+    } catch {
+      problems.append(
+        ProblemRow(
+          kind: "unnoted", severity: "warning", path: "tampering",
+          text: "What was found could not be noted in the audit log: \(error.message)"))
     }
   }
 
