@@ -91,7 +91,7 @@ struct StolenKeys {
           member: member, commitment: commitment, person: wrap.person, generation: wrap.generation)
         guard
           let key = try? FamilyMemberKey.unwrap(
-            file, for: context, agreementKey: identity.key, binding: binding)
+            file, for: context, agreementKey: identity.key.expanded(), binding: binding)
         else { continue }
         let keys = EpochKeys(key, member: member, binding: binding)
         epochs[keys.keyID] = keys
