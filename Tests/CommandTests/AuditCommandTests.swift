@@ -81,12 +81,12 @@ import Testing
     let lines = try audit("--csv", "--action", "create", "--text", "wrist")
     #expect(lines.count == 2)
     #expect(lines.first == #""time","device","action","member","path","about","detail","count""#)
-    let made = #","create","Emma","Emma/2025-03-01 Wrist","","","1""#
+    let made = #","create","Emma","Emma/Notes/2025-03-01 Wrist","","","1""#
     #expect(lines.last?.contains(made) ?? false, "\(lines)")
-    let path = "@SUM/2025-03-01 Wrist"
+    let path = "@SUM/Notes/2025-03-01 Wrist"
     try program.run("record", "show", path, expecting: 0)
     let read = try audit("--csv", "--action", "read")
-    #expect(read.last?.contains(#""'@SUM","'@SUM/2025-03-01 Wrist""#) ?? false, "\(read)")
+    #expect(read.last?.contains(#""'@SUM","'@SUM/Notes/2025-03-01 Wrist""#) ?? false, "\(read)")
     // What was noted under the older name is of the same record.
     #expect(try audit("--record", path).count == 3)
     #expect(try audit("--device", "no such device") == ["No events."])

@@ -235,6 +235,35 @@ import VaultModel
     #expect(try after.check(readsData: false).problems.map(\.kind) == [.missing])
   }
 
+  /// A person who has put an older folder back is asked once, and the log says so.
+  @Test(arguments: [0, 2])
+  func anOlderFolderThatIsMeantIsNotedAndNoCut(segmentCount: Int) throws {
+    let memory = try MemoryVault()
+    var vault = try memory.open()
+    for number in 0..<segmentCount {
+      vault.audit.note(.read, detail: "before \(number)")
+      try vault.audit.publish()
+    }
+    let before = memory.store.blobs.filter { !$0.key.string.hasPrefix("staging/") }
+    for number in 0..<2 {
+      vault.audit.note(.read, detail: "after \(number)")
+      try vault.audit.publish()
+    }
+    let used = try vault.audit.segments(of: vault.device)
+    let older = MemoryStore()
+    for (path, bytes) in before { try older.replace(path, bytes, durably: true) }
+    #expect(try !memory.open(on: older).audit.read().problems.isEmpty)
+    vault = try memory.open(OpenOptions(acceptRollback: true), on: older)
+    try vault.audit.flush()
+    #expect(try vault.audit.read().problems == [])
+    #expect(try vault.audit.read().events.count { $0.event.action == "acknowledge" } == 1)
+    try vault.audit.publish()
+    let reopened = try memory.open(OpenOptions(acceptRollback: true), on: older)
+    #expect(try reopened.audit.read().problems == [])
+    #expect(try reopened.audit.read().events.count { $0.event.action == "acknowledge" } == 1)
+    #expect(try reopened.audit.segments(of: vault.device).last ?? 0 > #require(used.last))
+  }
+
   @Test func aMiddleThatIsTakenOutShows() throws {
     for number in 0..<3 {
       vault.audit.note(.read, detail: "\(number)")

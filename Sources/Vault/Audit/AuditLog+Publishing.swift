@@ -109,7 +109,7 @@ extension AuditLog {
       }
     }
     if let known = try knownEnd(of: device), known.next >= next {
-      (next, previous) = (known.next, known.newest)
+      (next, previous) = (known.next, known.newest == .zero ? nil : known.newest)
     }
     for first in segments where first >= next && first - next < stride {
       (next, previous) = (first + stride, nil)

@@ -80,6 +80,7 @@ extension AuditLog {
   /// - Parameter last: Its newest segment that is here: its own name, and its hash.
   private func cut(of device: DeviceID, after last: LogEnd?) throws(VaultError) -> Problem? {
     let isOwn = device == context.device.id
+    let newest = last?.newest ?? .zero
     let path = BlobPath("audit/\(device.hex)").string
     if case .rolledBack = try registeredEnd(of: device) {
       return Problem(
@@ -88,7 +89,7 @@ extension AuditLog {
           "it says where the log of the device ends, and is not the one that this machine has "
           + "seen")
     }
-    guard let known = try knownEnd(of: device), known.newest != last?.newest,
+    guard let known = try knownEnd(of: device), known.newest != newest,
       known.next > last?.next ?? 0
     else { return nil }
     // One that is whole and newer than what is known came before the end could be said.
@@ -100,6 +101,44 @@ extension AuditLog {
         .missing, .note, path: path,
         reason: "its newest segment is not here: it comes with a sync that looks everywhere, or "
           + "was cut off")
+  }
+}
+
+extension AuditLog {
+  /// A person has put an older folder back on purpose: the log of this device goes on from what is there, above every
+  /// number that it has used, and notes that.
+  func acceptOlderFolder() throws(VaultError) {
+    let device = context.device.id
+    var events: [LoggedEvent] = []
+    var problems: [Problem] = []
+    try read(device, into: &events, &problems)
+    guard let known = try context.state.logEnd(of: device),
+      problems.contains(where: { $0.kind == .rollback || $0.kind == .missing })
+    else { return }
+    try context.state.withCommitLock { () throws(VaultError) in
+      let register = try ifWhole { () throws(VaultError) in
+        try context.loadRegister(
+          of: device, signingPublicKey: context.device.signingKey.publicKey)
+      }
+      if let register {
+        let path = VaultPath.device(context.person, device)
+        try context.state.updateWatermarks(durably: true) {
+          $0.accept(path, counter: register.counter, hash: register.hash)
+        }
+      }
+      let newest = try newestSegment(of: device)
+      try context.state.store(LogEnd(next: known.next, newest: newest ?? .zero), of: device)
+    }
+    note(.acknowledge, detail: "an older folder")
+  }
+
+  private func newestSegment(of device: DeviceID) throws(VaultError) -> FileHash? {
+    for first in try segments(of: device).reversed() {
+      if let hash = try ifWhole({ () throws(VaultError) in try load(first, device: device).2 }) {
+        return hash
+      }
+    }
+    return nil
   }
 }
 

@@ -69,7 +69,10 @@ extension Vault {
       }
       if !options.readOnly { try vault.partWhereNeeded() }
       if !options.readOnly { try vault.audit.prepareForNotesWithoutKeys() }
-      if options.acceptRollback, !options.readOnly { try vault.keepRest() }
+      if options.acceptRollback, !options.readOnly {
+        try vault.keepRest()
+        try vault.audit.acceptOlderFolder()
+      }
       try vault.redoWhatCrashesLeft()
     } catch {
       context.staging?.remove()
