@@ -72,6 +72,18 @@ import VaultModel
     #expect(try anna.sync(usb).pulled.isEmpty)
   }
 
+  /// Whoever can write to the folder puts something there of a member that has not come yet.
+  @Test func whatStandsInTheFolderOfAMemberKeepsItFromNobody() throws {
+    let mallory = try made.person()
+    let member = try made.member(of: mallory, objectCount: 2)
+    let stray = BlobPath(VaultPath.link(member, .random()).string)
+    try anna.store.put(stray, [UInt8](repeating: 7, count: 900))
+    for _ in 0..<2 { try anna.sync(usb) }
+    for path in usb.blobs.keys where path.string.hasPrefix("members/\(member.hex)/") {
+      #expect(anna.store.blobs[path] != nil, "\(path.string)")
+    }
+  }
+
   @Test func noMoreOfStrangersIsTakenThanTheQuota() throws {
     let mallory = try made.person()
     let members = try (0..<4).map { _ in try made.member(of: mallory, objectCount: 20) }

@@ -92,6 +92,15 @@ struct MemberSync {
     exchange.heads(of: member).map { ($0, exchange.plan($0)) }
   }
 
+  /// Whether a link of the member is all that does not hold. It may have been the one that gives this person access; but
+  /// anybody can put such a file into the folder, so what is sealed is carried all the same.
+  private func isOfLink(_ error: VaultError) -> Bool {
+    guard case .damaged(let path, _) = error, case .link? = VaultPath(parsing: path) else {
+      return false
+    }
+    return true
+  }
+
   private func access() -> Access {
     do throws(VaultError) {
       let member = try vault.receivingMember(member, in: exchange.tree)
@@ -105,7 +114,7 @@ struct MemberSync {
       case .noAccess, .accessEnded: return .sealed
       default:
         session.note(SyncProblem(error, here: "members/\(member.hex)"))
-        return .none
+        return isOfLink(error) ? .sealed : .none
       }
     }
   }

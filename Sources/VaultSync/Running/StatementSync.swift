@@ -72,7 +72,8 @@ struct StatementSync {
   private func ofNewEpochs() throws(SyncError) -> Set<VaultPath> {
     let news = memberPaths.filter { !exchange.local.files.contains($0) }
     var known: [MemberID: Set<StatementID>] = [:]
-    for path in exchange.local.files {
+    // Of those that hold: anybody can put something into the folder of a member that has not come yet.
+    for path in exchange.here.keys {
       if case .link(let member, let id) = path { known[member, default: []].insert(id) }
     }
     var late: Set<VaultPath> = []
