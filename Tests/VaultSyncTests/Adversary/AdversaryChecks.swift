@@ -12,31 +12,57 @@ struct AdversaryChecks {
   let honest: Household
   let intruder: Intruder
   let hasEditor: Bool
+  /// Whose keys it has had from the beginning.
+  let captives: Set<Int>
   let leaving: Set<PersonID>
 
-  func failures(expecting expected: HouseholdView) throws -> [String] {
-    let view = try HouseholdView(of: attacked, withoutContents: false, leaving)
-    let compared = try HouseholdView(of: attacked, withoutContents: hasEditor, leaving)
-    return try compared.differences(from: expected, "view") + view.disagreements(of: attacked)
-      + secrets() + authors() + wholeness() + links()
+  /// - Parameter expected: What people see without the adversary; nil if their doings have parted.
+  func failures(expecting expected: HouseholdView?) throws -> [String] {
+    let view = try HouseholdView(of: attacked, leaving)
+    return try (expected.map { differences(view, $0) } ?? []) + view.disagreements(of: attacked)
+      + secrets() + authors() + entries() + wholeness() + links()
+  }
+
+  /// Records are compared where nobody could write there whom somebody rightly believed.
+  private func differences(_ view: HouseholdView, _ expected: HouseholdView) -> [String] {
+    if hasEditor || intruder.hasBeenBelieved {
+      return view.withoutContents.differences(from: expected.withoutContents, "view")
+    }
+    return view.differences(from: expected, "view")
   }
 
   // MARK: What opens
 
-  /// What was written where it was seen who is out opens with none of the keys of those.
+  /// Nothing opens with the keys of those who may not read it, whatever all of them together have: who was out as far as
+  /// the writer's folder said, captives who never had the member, and strangers.
   private func secrets() throws -> [String] {
     var files: [BlobPath: [UInt8]] = intruder.seen.files
     for machine in attacked.everyone { files.merge(machine.store.blobs) { first, _ in first } }
-    let readable = try StolenKeys(of: intruder, files: files).readable(in: files)
-    let devices = intruder.devices
-    let rootKeys = try StolenKeys.rootKeys(of: intruder)
-    return attacked.ledger.entries.compactMap { text, entry in
-      guard let readers = entry.readers, readers.isDisjoint(with: devices),
-        entry.wordKeys.isDisjoint(with: rootKeys),
-        readable.contains(text)
-      else { return nil }
-      return "secrets: \(text) of \(entry.device.shortHex) opens with the adversary's keys"
+    // What captives may read the adversary can repeat.
+    let honest = files.filter { intruder.written[$0.key] != $0.value }
+    let entries = Dictionary(grouping: attacked.ledger.entries) { _, entry in
+      entry.excluded.intersection(holders).union(outsiders(of: entry.member))
     }
+    return try entries.flatMap { holders, entries in
+      let readable = try StolenKeys(of: intruder, holders, files: files).readable(in: honest)
+      return entries.filter { readable.contains($0.key) }.map { text, entry in
+        "secrets: \(text) of \(entry.device.shortHex) opens with keys of \(holders.sorted())"
+      }
+    }
+  }
+
+  /// Those whose keys it has.
+  private var holders: Set<KeyHolder> {
+    Set(intruder.machines.map { .machine($0.number) } + intruder.words.map(\.holder))
+  }
+
+  private func outsiders(of member: MemberID) -> Set<KeyHolder> {
+    let name = attacked.members.first { $0.value == member }?.key ?? ""
+    let readers = HouseholdCast.readers[name] ?? []
+    let seats = attacked.cast.seats.enumerated().filter { _, seat in
+      captives.contains(seat.person) && !readers.contains(seat.person)
+    }
+    return Set(seats.map { .machine($0.offset) }).union([Intruder.stranger])
   }
 
   // MARK: Whose it is
@@ -47,7 +73,10 @@ struct AdversaryChecks {
     for machine in attacked.everyone {
       for (name, id) in attacked.members {
         guard let member = machine.vault.member(id) else { continue }
-        for entry in member.allEntries() where !entry.isDeleted && entry.record != .root {
+        // A copy of what lost in a join is its maker's, and says whose that was.
+        let copies = ConflictCopy.folder(of: id)
+        for entry in member.allEntries()
+        where !entry.isDeleted && entry.record != .root && entry.parent != copies {
           for found in try member.history(of: entry.record) {
             failures += try authorFailures(found, member, "\(machine.name): \(name)")
           }
@@ -86,24 +115,57 @@ struct AdversaryChecks {
     return [String(decoding: bytes, as: UTF8.self)]
   }
 
-  /// Nobody without the right has written anything that shows.
-  private func wholeness() throws -> [String] {
+  /// A list of records says what the revisions say, whoever wrote either.
+  private func entries() throws -> [String] {
     var failures: [String] = []
     for machine in attacked.everyone {
-      let problems = try machine.vault.check(readsData: true).problems
-      failures += problems.filter { $0.severity == .damage && isHonest($0.path) }.map {
-        "whole: \(machine.name): \($0.path): \($0.reason)"
+      for id in attacked.members.values {
+        guard let member = machine.vault.member(id) else { continue }
+        for entry in member.allEntries() where entry.record != .root {
+          let place = try member.revision(entry.revision).place
+          if (place.title, place.isDeleted) != (entry.title, entry.isDeleted) {
+            failures.append(
+              "entries: \(machine.name) shows \(entry.title.string) for \(place.title.string)")
+          }
+        }
       }
     }
     return failures
   }
 
-  /// Whether the file is one that honest people have written.
-  private func isHonest(_ path: String) -> Bool {
-    guard intruder.written[BlobPath(path)] == nil else { return false }
-    let ours = Set(attacked.members.values.map(\.hex))
-    let parts = path.split(separator: "/")
-    return parts.first != "members" || parts.count > 1 && ours.contains(String(parts[1]))
+  /// Nothing is damaged of what honest people have written, but for what is without the adversary. What somebody misses they
+  /// do not see.
+  private func wholeness() throws -> [String] {
+    let damaged = try honest.everyone.reduce(into: Set<String>()) { names, machine in
+      names.formUnion(try damage(at: machine, of: honest).keys)
+    }
+    return try attacked.everyone.flatMap { machine in
+      try damage(at: machine, of: attacked).filter {
+        !damaged.contains($0.key) && isHere($0.key, at: machine.number)
+      }.map { "whole: \(machine.name): \($0): \($1)" }
+    }
+  }
+
+  /// Whether the member comes to the machine without the adversary; it may show one that nobody else has, and put something
+  /// where there is none.
+  private func isHere(_ name: String, at machine: Int) -> Bool {
+    guard let id = honest.members[name], let machine = honest.machines[machine] else {
+      return false
+    }
+    return machine.store.blobs[BlobPath(VaultPath.memberRoot(id).string)] != nil
+  }
+
+  /// By the names of members what is damaged of each, but for what the adversary has written.
+  private func damage(
+    at machine: Household.Machine, of house: Household
+  ) throws -> [String: String] {
+    let problems = try machine.vault.check(readsData: true).problems.filter { problem in
+      problem.kind == .damaged && problem.severity == .damage
+        && intruder.written[BlobPath(problem.path)] == nil
+    }
+    return house.members.compactMapValues { id in
+      problems.first { $0.path.hasPrefix("members/\(id.hex)") }.map { "\($0.path): \($0.reason)" }
+    }
   }
 
   // MARK: Cost
@@ -117,28 +179,29 @@ struct AdversaryChecks {
 
   private func honestLinks(of house: Household) -> Int {
     var paths: Set<BlobPath> = []
+    let folders = house.members.values.map { "members/\($0.hex)/links/" }
     for machine in house.everyone {
-      paths.formUnion(machine.store.blobs.keys.filter { $0.string.contains("/links/") })
+      paths.formUnion(
+        machine.store.blobs.keys.filter { path in
+          folders.contains { path.string.hasPrefix($0) }
+        })
     }
     return paths.subtracting(intruder.written.keys).count
   }
 
   /// All come to rest, whoever is idle writes nothing, and no sync reads more than the adversary has written.
-  func restFailures(isAtRest: Bool, read: UInt64, readAlone: UInt64) throws -> [String] {
-    guard isAtRest else { return ["rest: the machines go on moving files"] }
+  func restFailures(_ meeting: Household.Meeting, alone: Household.Meeting) -> [String] {
+    guard meeting.isAtRest else { return ["rest: the machines go on: \(meeting.lastMove)"] }
     var failures: [String] = []
-    for machine in attacked.everyone {
-      let before = machine.store.blobs
-      attacked.tick()
-      for remote in attacked.remotes.indices { try attacked.sync(machine, remote) }
-      let changed = machine.store.blobs.filter { before[$0.key] != $0.value }
-      if !changed.isEmpty {
-        failures.append("rest: \(machine.name) writes \(changed.keys.map(\.string).sorted())")
-      }
-    }
+    let byteCount = UInt64(intruder.byteCount)
     let syncCount = UInt64(attacked.everyone.count * attacked.remotes.count)
-    if read > readAlone + (UInt64(intruder.byteCount) + 1_024) * syncCount {
-      failures.append("cost: at rest \(read) bytes are read instead of \(readAlone)")
+    if meeting.readAtRest > alone.readAtRest + (byteCount + 1_024) * syncCount {
+      failures.append(
+        "cost: at rest \(meeting.readAtRest) bytes are read instead of \(alone.readAtRest)")
+    }
+    if meeting.readByteCount > 4 * alone.readByteCount + 4 * (byteCount + 1_024) * syncCount {
+      failures.append(
+        "cost: \(meeting.readByteCount) bytes are read instead of \(alone.readByteCount)")
     }
     return failures
   }

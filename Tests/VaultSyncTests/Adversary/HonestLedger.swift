@@ -1,15 +1,14 @@
 import VaultModel
 import VaultTrust
 
-/// What honest people have written, and what those who wrote it knew of who may read it.
+/// What honest people have written, and who may not read it.
 struct HonestLedger {
   struct Entry {
     let device: DeviceID
-    /// Those whose devices counted and whose person had access, as the writer saw it; nil while the keys in use were
-    /// somebody's who is out.
-    let readers: Set<DeviceID>?
-    /// The root keys by whose words these people's keys can be had.
-    let wordKeys: Set<VerifyingKey>
+    let member: MemberID
+    /// Those whose removal a link carries out that stood in the writer's folder; at a machine of an owner also those whose
+    /// removal alone stood there when it synced last.
+    let excluded: Set<KeyHolder>
   }
 
   private(set) var entries: [String: Entry] = [:]

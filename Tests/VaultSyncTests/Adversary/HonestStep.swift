@@ -30,12 +30,37 @@ enum HonestStep {
   case passes(days: UInt64)
 }
 
+extension HonestStep {
+  /// The machine at which it is done.
+  var actor: Int? {
+    switch self {
+    case .create(let number, _, _, _, _, _), .edit(let number, _, _, _),
+      .attach(let number, _, _, _, _), .delete(let number, _, _), .share(let number, _, _, _, _),
+      .unshare(let number, _, _), .offer(let number, _, _), .agree(let number, _),
+      .leave(let number, _), .removeMachine(let number, _), .replaceWords(let number),
+      .addMachine(_, let number, _), .addMember(let number, _), .collect(let number),
+      .sync(let number, _, _), .quickSync(let number, _), .reopen(let number):
+      number
+    case .passes: nil
+    }
+  }
+}
+
 extension Household {
   /// Does what the step says.
   ///
   /// - Returns: What came of it: nothing, or which error.
   func perform(_ step: HonestStep) throws -> String {
     tick(days: { if case .passes(let days) = step { days } else { 0 } }())
+    let actor = step.actor.flatMap { machines[$0] }
+    let outcome = try tryOut(step)
+    if let actor = actor ?? step.actor.flatMap({ machines[$0] }) {
+      try noteRemovals(by: step, at: actor, isDone: outcome == "done")
+    }
+    return outcome
+  }
+
+  private func tryOut(_ step: HonestStep) throws -> String {
     do {
       try carryOut(step)
       return "done"
@@ -47,6 +72,46 @@ extension Household {
     } catch is NoMachine {
       return "no machine"
     }
+  }
+
+  /// Whoever is out since the step, by what stands in the folder where it was done.
+  private func noteRemovals(
+    by step: HonestStep, at actor: Machine, isDone: Bool
+  ) throws {
+    let new = try removals.note(actor.store, besides: foreign)
+    switch step {
+    case .unshare(_, let name, let person) where isDone:
+      removals.add(holders(of: person), outOf: members[name] ?? .zero, by: links(new, of: name))
+    case .leave(_, let name) where isDone:
+      removals.add(
+        holders(of: actor.person), outOf: members[name] ?? .zero, by: links(new, of: name))
+    case .share(_, let name, let person, _, _):
+      removals.void(holders(of: person), in: members[name] ?? .zero)
+    case .removeMachine(_, let lost) where isDone:
+      noteKeys([.machine(lost)], outBy: new)
+    case .replaceWords where isDone: noteKeys([.words(formerWords.count - 1)], outBy: new)
+    default: break
+    }
+    try removals.noteCarried(by: new, in: actor.store)
+  }
+
+  private func noteKeys(_ holders: Set<KeyHolder>, outBy new: Set<BlobPath>) {
+    let closings = new.filter { $0.string.contains("/closings/") }
+    for member in members.values {
+      removals.add(holders, outOf: member, by: closings, isOfAccess: false)
+    }
+  }
+
+  private func links(_ paths: Set<BlobPath>, of name: String) -> Set<BlobPath> {
+    guard let member = members[name] else { return [] }
+    return paths.filter { $0.string.hasPrefix("members/\(member.hex)/links/") }
+  }
+
+  /// All machines that a person has or had.
+  private func holders(of person: Int) -> Set<KeyHolder> {
+    let own = everyone.filter { $0.person == person } + lost.filter { $0.person == person }
+    let seats = cast.seats.indices.filter { cast.seats[$0].person == person }
+    return Set(own.map { .machine($0.number) } + seats.map { .machine($0) })
   }
 
   private static func name(_ error: some Error) -> String {
@@ -172,23 +237,12 @@ extension Household {
     let (machine, member) = (try machine(number), try open(name, number))
     let commit = try member.commit([edit])
     if let failure = commit.failures.values.first { throw failure }
+    let files = machine.store.blobs
+    var excluded = removals.carriedOut(of: member.id, in: files)
+    let out = removals.out(of: member.id, in: files)
+    excluded.formUnion(out.intersection(machine.hasSeenOut[member.id] ?? []))
     let entry = HonestLedger.Entry(
-      device: machine.vault.device, readers: readers(of: member, at: machine),
-      wordKeys: Set(
-        member.register.links.access.entitlements.keys.compactMap {
-          machine.vault.context.people[$0]?.history.lastKey
-        }))
+      device: machine.vault.device, member: member.id, excluded: excluded)
     for text in texts { ledger.note(text, entry) }
-  }
-
-  /// The devices that may read what is written at the machine now, as far as it is seen there.
-  private func readers(of member: Member, at machine: Machine) -> Set<DeviceID>? {
-    let links = member.register.links
-    if case .exposed? = links.trust.epochs.states[member.epoch] { return nil }
-    let people = machine.vault.context.people
-    return links.access.entitlements.keys.reduce(into: []) { readers, person in
-      readers.formUnion(people[person].map { Array($0.devices.keys) } ?? [])
-      readers.formUnion(people[person].map { Array($0.waiting.keys) } ?? [])
-    }
   }
 }

@@ -27,6 +27,8 @@ final class Household {
     private(set) var stateStore: MemoryStore
     private(set) var vault: Vault
     private let key: Family.UnlockKey
+    /// Members that this person has said yes to.
+    private(set) var accepted: Set<MemberID> = []
 
     init(
       _ number: Int, _ person: Int, _ name: String, _ id: VaultID, _ disk: Family.Seed,
@@ -40,6 +42,16 @@ final class Household {
       vault = try Vault.open(
         id: id, store: store, folder: nil, state: StateFolder(store: stateStore), key: key.key,
         options: OpenOptions(), clock: clock.wallClock)
+    }
+
+    /// Of the members that its person owns, those whose removal was to be seen when it synced last.
+    private(set) var hasSeenOut: [MemberID: Set<KeyHolder>] = [:]
+
+    func noteOut(_ holders: Set<KeyHolder>, of member: MemberID) { hasSeenOut[member] = holders }
+
+    func accept(_ member: MemberID) throws {
+      try vault.accept(member)
+      accepted.insert(member)
     }
 
     /// What is on the disk now.
@@ -90,10 +102,15 @@ final class Household {
   let traitors: Set<Int>
   /// Words that were replaced, with whose they were.
   var formerWords: [(person: Int, words: String)] = []
+  var removals = Removals()
+  /// What the adversary has written.
+  var foreign: Set<BlobPath> = []
+  let cast: HouseholdCast
 
   /// - Parameter taking: The numbers of the machines that take part.
   init(_ cast: HouseholdCast, taking numbers: [Int], traitors: Set<Int>) throws {
-    self.traitors = traitors
+    (self.cast, self.traitors) = (cast, traitors)
+    removals.begin(with: Set(cast.meeting.keys))
     (vault, persons, words, members) = (cast.vault, cast.persons, cast.words, cast.members)
     remotes = [MemoryStore(), MemoryStore()]
     for remote in remotes {
@@ -168,14 +185,25 @@ final class Household {
       machine.vault, with: remotes[remote], as: "r\(remote)", direction: direction,
       looksEverywhere: looksEverywhere)
     try accept(at: machine)
+    if direction != .pull { noteOwned(at: machine) }
     return report
   }
 
-  /// People take what they are given by those whom they know.
+  /// An owner's device has synced: whatever removals are to be seen there are carried out from now on.
+  private func noteOwned(at machine: Machine) {
+    let files = machine.store.blobs
+    for member in machine.vault.members where member.role == .owner {
+      machine.noteOut(removals.out(of: member.id, in: files), of: member.id)
+    }
+  }
+
+  /// People take what they are given by those whom they know, also where that is the adversary by now.
   private func accept(at machine: Machine) throws {
     let made = Set(members.values)
-    for offer in machine.vault.offeredMembers where made.contains(offer.member.id) {
-      try machine.vault.accept(offer.member.id)
+    for offer in machine.vault.offeredMembers {
+      let isKnown = offer.gifts.contains { persons.contains($0.giver) }
+      guard made.contains(offer.member.id) || isKnown && offer.renews == nil else { continue }
+      try machine.accept(offer.member.id)
     }
   }
 
@@ -202,24 +230,65 @@ final class Household {
     for member in machine.vault.members { _ = try member.joinConcurrent() }
   }
 
-  /// All sync with all until nothing moves.
-  ///
-  /// - Returns: Whether they come to rest, and what the last round read.
-  func meet() throws -> (isAtRest: Bool, lastRead: UInt64) {
+  /// What came of a full exchange.
+  struct Meeting {
+    /// Whether nothing moves any more, and nobody writes anything.
+    var isAtRest = false
+    /// What was moved or written last, for who looks into a failure.
+    var lastMove = ""
+    /// What was read in all.
+    var readByteCount: UInt64 = 0
+    /// What all of the machines read of both remotes once nothing moves any more.
+    var readAtRest: UInt64 = 0
+  }
+
+  /// All sync with all until each sync moves nothing, and leaves the folder as it is. Where nothing has changed on either
+  /// side since such a sync, there is not another one.
+  func meet() throws -> Meeting {
+    var meeting = Meeting()
+    var quiet: [Pair: Quiet] = [:]
+    let pairs = everyone.flatMap { machine in
+      remotes.indices.map { Pair(machine: machine.number, remote: $0) }
+    }
     for round in 0..<14 {
       tick()
-      var moved = false
-      var read: UInt64 = 0
-      for machine in everyone {
-        for remote in remotes.indices {
-          let report = try sync(machine, remote, looksEverywhere: round == 0)
-          moved = moved || !report.pulled.isEmpty || !report.pushed.isEmpty
-          read += report.traffic.readByteCount
+      for pair in pairs {
+        let machine = try machine(pair.machine)
+        let before = counts(of: pair, machine)
+        if quiet[pair]?.counts == before { continue }
+        let report = try sync(machine, pair.remote, looksEverywhere: round == 0)
+        meeting.readByteCount += report.traffic.readByteCount
+        let hasMoved = !report.pulled.isEmpty || !report.pushed.isEmpty
+        if hasMoved || counts(of: pair, machine) != before || round == 0 {
+          meeting.lastMove = "\(machine.name) with \(pair.remote), moved: \(hasMoved)"
+          quiet[pair] = nil
+        } else {
+          quiet[pair] = Quiet(counts: before, readByteCount: report.traffic.readByteCount)
         }
       }
-      if !moved, round > 1 { return (true, read) }
+      if try pairs.allSatisfy({ try quiet[$0]?.counts == counts(of: $0, machine($0.machine)) }) {
+        meeting.isAtRest = true
+        meeting.readAtRest = quiet.values.reduce(0) { $0 + $1.readByteCount }
+        return meeting
+      }
     }
-    return (false, 0)
+    return meeting
+  }
+
+  private struct Pair: Hashable {
+    let machine: Int
+    let remote: Int
+  }
+
+  /// A sync that moved nothing.
+  private struct Quiet {
+    /// Of calls that changed something here and there before.
+    let counts: [Int]
+    let readByteCount: UInt64
+  }
+
+  private func counts(of pair: Pair, _ machine: Machine) -> [Int] {
+    [machine.store.mutatingCallCount, remotes[pair.remote].mutatingCallCount]
   }
 }
 

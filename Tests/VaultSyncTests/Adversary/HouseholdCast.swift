@@ -27,6 +27,9 @@ final class HouseholdCast: Sendable {
     ["Carla's desk", "Carla's phone"], ["Dora's desk"], ["Egon's desk"],
   ]
 
+  /// Who can read each member at the beginning, by their place among the people.
+  static let readers: [String: Set<Int>] = ["Emma": [0, 1, 2, 3, 4], "Liam": [0, 1, 3, 4]]
+
   static let shared = Result { try HouseholdCast() }
   static let clock = WallClock { Household.beginning - 86_400_000 }
 

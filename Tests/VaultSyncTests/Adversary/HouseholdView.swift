@@ -11,20 +11,17 @@ struct HouseholdView: Equatable {
   /// By machine and topic.
   private(set) var lines: [String: [String]] = [:]
 
-  /// - Parameters:
-  ///   - isContentLeftOut: Somebody who may write is the adversary's.
-  ///   - leaving: People who may give up what they have at any time, since their keys are the adversary's.
+  /// - Parameter leaving: People who may give up what they have at any time, since their keys are the adversary's.
   init(
-    of house: Household, withoutContents isContentLeftOut: Bool, _ leaving: Set<PersonID>
+    of house: Household, _ leaving: Set<PersonID>
   ) throws {
     for machine in house.everyone {
-      try add(machine, of: house, isContentLeftOut, leaving)
+      try add(machine, of: house, leaving)
     }
   }
 
   private mutating func add(
-    _ machine: Household.Machine, of house: Household, _ isContentLeftOut: Bool,
-    _ leaving: Set<PersonID>
+    _ machine: Household.Machine, of house: Household, _ leaving: Set<PersonID>
   ) throws {
     let vault = machine.vault
     let key = machine.name
@@ -36,6 +33,10 @@ struct HouseholdView: Equatable {
       names[$0.id] != nil && $0.isSpokenOf
     }
     .map { "\(names[$0.id] ?? "?") is called \($0.name)" }.sorted()
+    // Of members that strangers have made nothing shows before this person has said so.
+    lines["\(key): strangers' members"] = vault.members.filter { member in
+      !house.persons.contains(where: member.comesFrom) && !machine.accepted.contains(member.id)
+    }.map(\.name.string)
     for (name, id) in house.members {
       guard let member = vault.member(id) else { continue }
       let shown = vault.shownNames[id]?.string ?? "nothing"
@@ -44,7 +45,6 @@ struct HouseholdView: Equatable {
         + (try member.accesses().filter { !leaving.contains($0.person) }.map { access in
           "\(names[access.person] ?? access.person.shortHex) is \(access.role)"
         })
-      if isContentLeftOut { continue }
       lines["\(key): records of \(name)"] = try Self.contents(of: member)
     }
   }
@@ -60,6 +60,13 @@ struct HouseholdView: Equatable {
       }
     }
     return lines.sorted()
+  }
+
+  /// The same without what stands in records.
+  var withoutContents: HouseholdView {
+    var view = self
+    view.lines = lines.filter { !$0.key.contains(": records of ") }
+    return view
   }
 
   /// Where the other one differs, in lines.

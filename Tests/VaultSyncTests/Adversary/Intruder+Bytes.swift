@@ -80,6 +80,10 @@ extension Intruder {
         guard let bytes = remote.blobs[path], path != "vault.json",
           house.everyone.contains(where: { $0.store.blobs[path] == bytes })
         else { continue }
+        if let forged = try forgedObject(at: path) {
+          try remote.replace(path, forged, durably: true)
+          continue
+        }
         switch number(below: 4) {
         case 0: try remote.remove(path)
         case 1: if let old = earlier[path] { try remote.replace(path, old, durably: true) }
@@ -88,5 +92,31 @@ extension Intruder {
       }
     }
     trace.append("  the store strikes")
+  }
+
+  /// Other content under the name of an object that is there, sealed as it has to be, where it has the key; mostly nil.
+  private mutating func forgedObject(at path: BlobPath) throws -> [UInt8]? {
+    guard chance(2), case .object(let member, let name) = VaultPath(parsing: path.string),
+      let bytes = seen.files[path], let id = ObjectStore.keyID(of: bytes),
+      let keys = epochKeys[member]?.values.first(where: { $0.keyID == id })
+    else { return nil }
+    let kind = try bytes.withUnsafeBytes { try ObjectHeader(decoding: $0).kind }
+    guard kind == .chunk || kind == .record else { return nil }
+    do throws(CryptoError) {
+      let content = try keys.open(name: name, kind: kind, file: bytes)
+      return keys.seal(name: name, kind: kind, content: otherText(content))
+    } catch {
+      // It is of its own making.
+      return nil
+    }
+  }
+
+  /// The same with other words in it, as many bytes.
+  private func otherText(_ content: [UInt8]) -> [UInt8] {
+    var content = content
+    for index in content.indices.dropFirst() where content[index - 1] == UInt8(ascii: "<") {
+      content[index] = UInt8(ascii: "F")
+    }
+    return content
   }
 }

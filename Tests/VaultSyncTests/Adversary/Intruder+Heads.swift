@@ -17,7 +17,7 @@ extension Intruder {
   mutating func writeHead(in house: Household) throws {
     guard let signer = pick(signers) else { return }
     let member = pick(epochKeys.keys.sorted())
-    guard let member,
+    guard let member, mayWriteRecords(of: member, by: signer.holder, in: house),
       let (epoch, keys) = pick((epochKeys[member] ?? [:]).sorted { $0.key < $1.key })
     else { return }
     let path = VaultPath.head(member, signer.device)
@@ -124,6 +124,13 @@ extension Intruder {
         storingPages: { _ in .zero })
     }
     let digest = try put(.record, bytes, keys, in: house)
-    return RecordEntry(revision, named: digest, summary: FrontMatterSummary())
+    var entry = RecordEntry(revision, named: digest, summary: FrontMatterSummary())
+    if chance(4) {
+      // It says other things than what it names.
+      if let old { entry.revision = old.revision }
+      entry.isDeleted.toggle()
+      if let title = FileName(forgery()) { entry.title = title }
+    }
+    return entry
   }
 }

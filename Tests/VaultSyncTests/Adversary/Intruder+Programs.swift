@@ -60,7 +60,11 @@ extension Intruder {
     let person = chance(2) ? pick(people.sorted()) : pick(house.persons)
     guard let member, let person, !chance(12) else { return try makeMember(vault, house) }
     trace.append("  \(machine.name) goes on with \(member.name.string)")
-    switch number(below: 11) {
+    let choice = number(below: 11)
+    if choice < 6, !mayWriteRecords(of: member.id, by: .machine(machine.number), in: house) {
+      return
+    }
+    switch choice {
     case 0..<2:
       let text = forgery()
       try write(.newRecord(text, note: text), in: member)

@@ -71,7 +71,7 @@ extension Intruder {
     }
     let id = try put(link, by: signer, in: house)
     if begins {
-      epochKeys[member, default: [:]][id] = EpochKeys(key, member: member, binding: binding)
+      hold(EpochKeys(key, member: member, binding: binding), of: id, signer.holder)
     }
   }
 
@@ -178,8 +178,14 @@ extension Intruder {
       agreementKey: agreement.publicKey, approver: chance(4) ? nil : approver.certificate,
       time: house.now)
     certificate.consent = key.key.sign(vault.signedMessage(.device, certificate.consentBody))
+    if chance(3), let other = pick(seen.certificates.values.map(\.signingKey).sorted()) {
+      // As if a device of somebody's were this person's.
+      certificate.signingKey = other
+    }
     trace.append("  a device \(certificate.device.shortHex) for \(person.shortHex)")
-    let words = certificate.approver == nil ? pick(self.words.filter { $0.person == person }) : nil
+    let words =
+      certificate.approver == nil
+      ? pick(usableWords(in: house).filter { $0.person == person }) : nil
     let id: StatementID
     if let words {
       let root = try RecoveryWords(parsing: words.text).rootSigningKey(binding: binding)
@@ -193,12 +199,14 @@ extension Intruder {
     }
     add(
       Signer(
-        person: person, certificate: id, device: certificate.device, sign: { key.key.sign($0) }))
+        person: person, certificate: id, device: certificate.device,
+        holder: words?.holder ?? approver.holder, sign: { key.key.sign($0) }))
   }
 
   /// A closing with words that it has: of its own people, or that were replaced.
   mutating func writeClosing(in house: Household) throws {
-    guard let words = pick(self.words) else { return }
+    let usable = usableWords(in: house)
+    guard let words = pick(usable) else { return }
     let root = try RecoveryWords(parsing: words.text).rootSigningKey(binding: binding)
     guard let rootKey = VerifyingKey(root.publicKey) else { return }
     let known = seen.closings[words.person] ?? [:]
@@ -217,7 +225,7 @@ extension Intruder {
       time: house.now)
     // Nobody can open them, and nobody can tell.
     closing.past = closing.follows.map { _ in [UInt8](repeating: 5, count: 40) }
-    if chance(3), let other = pick(self.words.filter { $0.person == words.person }) {
+    if chance(3), let other = pick(usable.filter { $0.person == words.person }) {
       // Other words of the person that it has take over.
       let successor = try RecoveryWords(parsing: other.text).rootSigningKey(binding: binding)
       if let next = VerifyingKey(successor.publicKey), next != rootKey {
@@ -261,6 +269,6 @@ extension Intruder {
       epoch: key.commitment(member: member, binding: binding),
       wraps: try someWraps(key, of: member, in: house), time: house.now)
     let id = try put(link, by: signer, in: house)
-    epochKeys[member, default: [:]][id] = EpochKeys(key, member: member, binding: binding)
+    hold(EpochKeys(key, member: member, binding: binding), of: id, signer.holder)
   }
 }

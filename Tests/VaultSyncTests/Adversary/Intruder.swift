@@ -18,6 +18,8 @@ struct Intruder {
     let person: PersonID
     let certificate: StatementID
     let device: DeviceID
+    /// Whose keys they go back to.
+    let holder: KeyHolder
     let sign: ([UInt8]) -> [UInt8]
   }
 
@@ -25,6 +27,7 @@ struct Intruder {
   struct Words {
     let person: PersonID
     let text: String
+    let holder: KeyHolder
   }
 
   /// What stands on the remotes for everyone to read.
@@ -41,10 +44,13 @@ struct Intruder {
   let vault: VaultID
   /// Those whose machines it has, with the programs on them.
   private(set) var machines: [Household.Machine]
+  /// Whose keys it has had from the beginning.
+  private let captives: Set<KeyHolder>
   private(set) var signers: [Signer]
   private(set) var words: [Words]
-  /// Keys that it has of epochs, some of which it made up.
+  /// Keys that it has of epochs, some of which it made up, and from whom.
   var epochKeys: [MemberID: [StatementID: EpochKeys]] = [:]
+  private(set) var heldKeys: [KeyHolder: [EpochKeys]] = [:]
   var random: SplitMix64
   var seen = Seen()
   /// What it has written, in all: paths and bytes.
@@ -52,10 +58,14 @@ struct Intruder {
   private(set) var byteCount = 0
   /// What it says in records.
   var forgeryCount = 0
+  /// Whether it has written records with keys of which not everybody had heard.
+  private(set) var hasBeenBelieved = false
   private var knownLost = 0
   private var knownWords = 0
   /// What happened, for who looks into a failure.
   var trace: [String] = []
+
+  static let stranger = KeyHolder.machine(900)
 
   init(_ cast: HouseholdCast, seed: UInt64, readers: [Household.Machine]) throws {
     vault = cast.vault
@@ -64,8 +74,12 @@ struct Intruder {
       try Household.Machine(
         900, 9, "Mallory's desk", cast.vault, cast.stranger, at: Household.beginning)
     ]
-    words = [Words(person: machines[0].vault.person, text: cast.strangersWords)]
+    words = [
+      Words(
+        person: machines[0].vault.person, text: cast.strangersWords, holder: Self.stranger)
+    ]
     signers = []
+    captives = Set(readers.map { .machine($0.number) }).union([Self.stranger])
     for machine in machines + readers { try take(machine) }
     machines += readers
   }
@@ -95,8 +109,10 @@ struct Intruder {
       machines.append(machine)
     }
     knownLost = house.lost.count
-    for former in house.formerWords.dropFirst(knownWords) {
-      words.append(Words(person: house.persons[former.person], text: former.words))
+    for (number, former) in house.formerWords.enumerated().dropFirst(knownWords) {
+      words.append(
+        Words(
+          person: house.persons[former.person], text: former.words, holder: .words(number)))
     }
     knownWords = house.formerWords.count
   }
@@ -109,8 +125,32 @@ struct Intruder {
     add(
       Signer(
         person: context.person, certificate: certificate.id, device: device.id,
-        sign: { device.signingKey.sign($0) }))
+        holder: .machine(machine.number), sign: { device.signingKey.sign($0) }))
     noteKeys(of: machine)
+  }
+
+  /// Whether everybody has heard that these keys are nobody's any more. Whoever has not rightly believes what is written
+  /// with them (Docs/Trust.md).
+  func isHeard(of holder: KeyHolder, in house: Household) -> Bool {
+    house.everyone.allSatisfy { house.removals.isHeard(of: holder, in: $0.store.blobs) }
+  }
+
+  /// The words that it writes with: of those that were replaced only once everybody has heard so, since what comes of it
+  /// before lasts.
+  func usableWords(in house: Household) -> [Words] {
+    words.filter { isHeard(of: $0.holder, in: house) }
+  }
+
+  /// Whether it writes records of a member with these keys now: seldom where they are somebody's who may, or of whom not
+  /// everybody has heard that they may not, since those records then stay.
+  mutating func mayWriteRecords(
+    of member: MemberID, by holder: KeyHolder, in house: Household
+  ) -> Bool {
+    if captives.contains(holder) { return true }
+    if house.removals.isOut(holder, of: member), isHeard(of: holder, in: house) { return true }
+    guard chance(6) else { return false }
+    hasBeenBelieved = true
+    return true
   }
 
   mutating func add(_ signer: Signer) { signers.append(signer) }
@@ -120,9 +160,15 @@ struct Intruder {
     for member in machine.vault.openedMembers {
       let keys = member.register.keys
       for epoch in member.register.links.trust.epochs.states.keys {
-        if let known = keys.epoch(epoch) { epochKeys[member.id, default: [:]][epoch] = known.keys }
+        guard let known = keys.epoch(epoch), epochKeys[member.id]?[epoch] == nil else { continue }
+        hold(known.keys, of: epoch, .machine(machine.number))
       }
     }
+  }
+
+  mutating func hold(_ keys: EpochKeys, of epoch: StatementID, _ holder: KeyHolder) {
+    epochKeys[keys.member, default: [:]][epoch] = keys
+    heldKeys[holder, default: []].append(keys)
   }
 
   // MARK: Reading and writing
@@ -162,6 +208,7 @@ struct Intruder {
     }
     let remote = house.remotes[target % house.remotes.count]
     try put(path, bytes, into: remote)
+    if written[path] != nil { house.foreign.insert(path) }
   }
 
   private mutating func put(

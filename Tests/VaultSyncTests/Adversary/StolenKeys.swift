@@ -6,19 +6,26 @@ import VaultTrust
 
 @testable import Vault
 
-/// Every key of an epoch that the adversary can get at, with all that was ever written before it.
+/// Every key of an epoch that some of those can get at whose keys the adversary has, together, with all that was ever
+/// written before them.
 struct StolenKeys {
   private(set) var epochs: [KeyID: EpochKeys] = [:]
   private var identities: [PersonID: [StatementID: IdentityKeys.Shared]] = [:]
   private let binding: Binding
 
-  init(of intruder: Intruder, files: [BlobPath: [UInt8]]) throws {
+  init(
+    of intruder: Intruder, _ holders: Set<KeyHolder>, files: [BlobPath: [UInt8]]
+  ) throws {
     binding = intruder.binding
-    for member in intruder.epochKeys.values {
-      for keys in member.values { epochs[keys.keyID] = keys }
+    for holder in holders {
+      for keys in intruder.heldKeys[holder] ?? [] { epochs[keys.keyID] = keys }
     }
-    for machine in intruder.machines { noteMasters(of: machine, intruder.seen, files) }
-    for words in intruder.words { try noteMasters(under: words, intruder.seen) }
+    for machine in intruder.machines where holders.contains(.machine(machine.number)) {
+      noteMasters(of: machine, intruder.seen, files)
+    }
+    for words in intruder.words where holders.contains(words.holder) {
+      try noteMasters(under: words, intruder.seen)
+    }
     for (member, links) in intruder.seen.links { note(links, of: member, files) }
   }
 
@@ -65,15 +72,6 @@ struct StolenKeys {
       else { continue }
       add(master, generation, words.person, closings)
     }
-  }
-
-  /// The root keys whose words it has.
-  static func rootKeys(of intruder: Intruder) throws -> Set<VerifyingKey> {
-    Set(
-      try intruder.words.compactMap {
-        VerifyingKey(
-          try RecoveryWords(parsing: $0.text).rootSigningKey(binding: intruder.binding).publicKey)
-      })
   }
 
   /// What links name, whether they count or not.
