@@ -23,7 +23,7 @@ struct Adversary {
     let stranger = TestPerson("Mallory")
     let opening = world.closing(of: stranger)
     devices = schedule.devices.filter { device in
-      trust.device(device.certificate) == .former || outside.contains(device.person)
+      schedule.removed.contains(device) || outside.contains(device.person)
     }
     devices.append(world.device("desk", of: stranger, in: opening))
     let current = outside.compactMap { person in schedule.words[person].map { (person, $0) } }

@@ -42,6 +42,8 @@ struct Schedule {
   private var random: SeededRandom
   private(set) var people: [TestPerson] = []
   private(set) var devices: [TestDevice] = []
+  /// Those that their persons have left out, whatever the judgement says of them.
+  private(set) var removed: Set<TestDevice> = []
   /// The words of each person that are good now, and those that were.
   private(set) var words: [TestPerson: TestKey] = [:]
   private(set) var oldWords: [(TestPerson, TestKey)] = []
@@ -177,6 +179,7 @@ struct Schedule {
     guard let history = now.people[person.id], let key = words[person] else { return }
     let own = devices.filter { $0.person == person && now.device($0.certificate) == .counts }
     let stay = own.count > 1 && more.isEmpty ? Array(own.dropFirst()) : own
+    removed.formUnion(Set(own).subtracting(stay))
     _ = world.closing(
       of: person, follows: history.tips, stay: stay, counted: counted(now, person) + more, by: key,
       time: UInt64(links.count))
