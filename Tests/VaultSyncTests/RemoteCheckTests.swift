@@ -146,8 +146,7 @@ import VaultModel
         try family[0].expectWhole("\(path)")
       }
     }
-    // The older revision, when it is lost, looks like one that was collected.
-    #expect(mendedCount == 2 * (objects.count - unused) - 1)
+    #expect(mendedCount == 2 * (objects.count - unused))
   }
 
   @Test func aLostHeadAndAllObjectsComeBack() throws {
