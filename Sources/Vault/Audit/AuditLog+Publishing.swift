@@ -162,11 +162,9 @@ extension StateFolder {
   /// Where this machine's own log ended when it last wrote a segment; nil where that was none, or another device's.
   func logEnd(of device: DeviceID) throws(VaultError) -> LogEnd? {
     guard let bytes = try readIfThere(Self.logEndPath, limit: 4 << 10) else { return nil }
-    let words = ChecksummedLines(decoding: bytes, title: Self.logEndTitle)?.words(upTo: 2) ?? []
-    guard words.count == 3, words.allSatisfy({ $0.count == 2 }), words[0][0] == "device",
-      words[1][0] == "next", words[2][0] == "newest", words[0][1] == device.hex,
-      let next = UInt64(words[1][1]), next <= Limits.number,
-      let newest = FileHash(hex: words[2][1])
+    let lines = ChecksummedLines(decoding: bytes, title: Self.logEndTitle)
+    guard let values = lines?.values(of: "device", "next", "newest"), values[0] == device.hex,
+      let next = UInt64(values[1]), next <= Limits.number, let newest = FileHash(hex: values[2])
     else { return nil }
     return LogEnd(next: next, newest: newest)
   }

@@ -44,11 +44,10 @@ struct LogKey: Hashable, Sendable {
   }
 
   private init?(decoding bytes: [UInt8]) {
-    let words = ChecksummedLines(decoding: bytes, title: Self.title)?.words(upTo: 2) ?? []
-    guard words.count == 4, words.allSatisfy({ $0.count == 2 }), words[0][0] == "vault",
-      words[1][0] == "person", words[2][0] == "generation", words[3][0] == "agreement",
-      let vault = VaultID(hex: words[0][1]), let person = PersonID(hex: words[1][1]),
-      let generation = StatementID(hex: words[2][1]), let key = Hex.decode(String(words[3][1]))
+    let lines = ChecksummedLines(decoding: bytes, title: Self.title)
+    guard let values = lines?.values(of: "vault", "person", "generation", "agreement"),
+      let vault = VaultID(hex: values[0]), let person = PersonID(hex: values[1]),
+      let generation = StatementID(hex: values[2]), let key = Hex.decode(String(values[3]))
     else { return nil }
     (self.vault, self.person, self.generation) = (vault, person, generation)
     agreementPublicKey = key

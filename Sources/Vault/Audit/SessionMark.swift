@@ -14,9 +14,9 @@ package struct SessionMark: Hashable, Sendable {
 
   static func load(state: StateFolder) throws(VaultError) -> SessionMark? {
     guard let bytes = try state.readIfThere(path, limit: 4 << 10) else { return nil }
-    let words = ChecksummedLines(decoding: bytes, title: title)?.words(upTo: 2) ?? []
-    guard words.count == 2, words.allSatisfy({ $0.count == 2 }), words[0][0] == "used",
-      words[1][0] == "timeout", let used = UInt64(words[0][1]), let timeout = UInt64(words[1][1])
+    let lines = ChecksummedLines(decoding: bytes, title: title)
+    guard let values = lines?.values(of: "used", "timeout"), let used = UInt64(values[0]),
+      let timeout = UInt64(values[1])
     else { return nil }
     return SessionMark(used: min(used, Limits.time), timeout: min(timeout, Limits.time))
   }

@@ -40,10 +40,9 @@ struct Parting: Hashable, Sendable {
   }
 
   private init?(decoding bytes: [UInt8]) {
-    let words = ChecksummedLines(decoding: bytes, title: Self.title)?.words(upTo: 2) ?? []
-    guard words.count == 2, words.allSatisfy({ $0.count == 2 }), words[0][0] == "from",
-      words[1][0] == "above", let from = DeviceID(hex: String(words[0][1])),
-      let above = UInt64(words[1][1])
+    let lines = ChecksummedLines(decoding: bytes, title: Self.title)
+    guard let values = lines?.values(of: "from", "above"),
+      let from = DeviceID(hex: values[0]), let above = UInt64(values[1])
     else { return nil }
     (self.from, self.above) = (from, above)
   }
@@ -72,7 +71,7 @@ struct NextDevice: Sendable {
   func store(state: StateFolder) throws(VaultError) {
     let bytes = ChecksummedLines.encode(
       title: Self.title,
-      ["device \(device.hex)", "keys \(Hex.encode(keys.nonce)) \(Hex.encode(keys.ciphertext))"])
+      ["device \(device.hex)", "keys \(keys.words)"])
     try storing { () throws(BlobStoreError) in
       try state.store.replace(Self.path, bytes, durably: true)
     }
@@ -85,14 +84,12 @@ struct NextDevice: Sendable {
   init(device: DeviceID, keys: Sealed) { (self.device, self.keys) = (device, keys) }
 
   private init?(decoding bytes: [UInt8]) {
-    let words = ChecksummedLines(decoding: bytes, title: Self.title)?.words(upTo: 3) ?? []
-    guard words.count == 2, words[0].count == 2, words[1].count == 3, words[0][0] == "device",
-      words[1][0] == "keys", let device = DeviceID(hex: String(words[0][1])),
-      let nonce = Hex.decode(String(words[1][1])),
-      let ciphertext = Hex.decode(String(words[1][2]))
+    let lines = ChecksummedLines(decoding: bytes, title: Self.title)
+    guard let values = lines?.values(of: "device", "keys"),
+      let device = DeviceID(hex: values[0]),
+      let keys = Sealed(words: values[1])
     else { return nil }
-    self.device = device
-    keys = Sealed(nonce: nonce, ciphertext: ciphertext)
+    (self.device, self.keys) = (device, keys)
   }
 }
 

@@ -53,7 +53,7 @@ struct PendingEpoch: Sendable {
     var lines = ["commitment \(commitment.hex)", "former \(former.hex)"]
     lines += without.sorted().map { "without \($0.hex)" }
     lines.append("history \(keepsHistory ? "kept" : "dropped")")
-    lines.append("key \(Hex.encode(key.nonce)) \(Hex.encode(key.ciphertext))")
+    lines.append("key \(key.words)")
     return ChecksummedLines.encode(title: Self.title, lines)
   }
 
@@ -63,7 +63,7 @@ struct PendingEpoch: Sendable {
     var former: StatementID?
     var key: Sealed?
     (without, keepsHistory) = ([], true)
-    for words in lines.words(upTo: 3) {
+    for words in lines.words(upTo: 2) {
       switch (words.first, words.count) {
       case ("commitment", 2): commitment = FileHash(hex: String(words[1]))
       case ("former", 2): former = StatementID(hex: String(words[1]))
@@ -71,11 +71,9 @@ struct PendingEpoch: Sendable {
         guard let person = PersonID(hex: String(words[1])) else { return nil }
         without.insert(person)
       case ("history", 2): keepsHistory = words[1] != "dropped"
-      case ("key", 3):
-        guard let nonce = Hex.decode(String(words[1])),
-          let ciphertext = Hex.decode(String(words[2]))
-        else { return nil }
-        key = Sealed(nonce: nonce, ciphertext: ciphertext)
+      case ("key", 2):
+        guard let sealed = Sealed(words: words[1]) else { return nil }
+        key = sealed
       default: return nil
       }
     }

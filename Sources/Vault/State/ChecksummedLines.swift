@@ -1,4 +1,5 @@
 import VaultCrypto
+import VaultModel
 
 /// The form of this machine's small state files: a title with the version, lines of words, and a checksum of all of
 /// it. Docs/Format.md, "This machine's state".
@@ -34,6 +35,16 @@ package struct ChecksummedLines {
     lines.map { Self.split($0, at: UInt8(ascii: " "), maxSplits: count - 1) }
   }
 
+  /// What stands behind these keys, where there is a line for each of them in this order, and no other line.
+  package func values(of keys: String...) -> [Substring]? {
+    let words = words(upTo: 2)
+    guard words.compactMap(\.first) == keys.map({ $0[...] }), words.allSatisfy({ $0.count == 2 })
+    else {
+      return nil
+    }
+    return words.map { $0[1] }
+  }
+
   private static let lineFeed = UInt8(ascii: "\n")
   private static let checksumByteCount = checksum(of: []).count
 
@@ -46,5 +57,18 @@ package struct ChecksummedLines {
   ) -> [Substring] {
     text.utf8.split(separator: byte, maxSplits: maxSplits, omittingEmptySubsequences: false)
       .map { Substring($0) }
+  }
+}
+
+extension Sealed {
+  /// As it stands in a line of a state file: the nonce and the ciphertext, both in hexadecimal digits.
+  var words: String { "\(Hex.encode(nonce)) \(Hex.encode(ciphertext))" }
+
+  init?(words: Substring) {
+    let parts = words.split(separator: " ", omittingEmptySubsequences: false)
+    guard parts.count == 2, let nonce = Hex.decode(String(parts[0])),
+      nonce.count == 12, let ciphertext = Hex.decode(String(parts[1])), ciphertext.count >= 16
+    else { return nil }
+    self.init(nonce: nonce, ciphertext: ciphertext)
   }
 }
