@@ -149,7 +149,8 @@ struct WaitingEvents {
     }
     let plaintext: [UInt8]
     if file.isKeyless {
-      guard let key = identities[generation], let person else {
+      // The person first: to look a key up expands it.
+      guard let person, let key = identities[generation] else {
         throw .malformed(reason: "it is sealed for an unknown key")
       }
       let wrap = try Self.take(KeylessSeal.wrapByteCount, of: &rest)

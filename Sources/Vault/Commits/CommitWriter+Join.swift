@@ -10,10 +10,7 @@ extension CommitWriter {
       $0.manifest.hasConflicts ? $0.manifest.conflicts : [:]
     }
     for (record, rivals) in conflicts.sorted(by: { $0.key < $1.key }) {
-      // A late version that waits to be taken over.
-      if member.state.withLock({ state in rivals.contains { state.manifest.isLate($0) } }) {
-        continue
-      }
+      if member.hasLate(among: rivals) { continue }
       let before = written
       do throws(VaultError) {
         try join(record, rivals)

@@ -61,8 +61,7 @@ extension Vault {
       if left.isThisOne != right.isThisOne { return left.isThisOne }
       return (left.since, left.device) < (right.since, right.device)
     }
-    let certificates = Set(
-      known.filter { $0.value.person == person && departing.contains($0.value.device) }.keys)
+    let certificates = certificates(of: departing)
     let deeds = approvals(by: certificates, in: all) + changes(by: certificates)
     return ClosingPreview(staying: staying, deeds: deeds.sorted { $0.time > $1.time })
   }

@@ -136,10 +136,7 @@ extension CommitWriter {
         heads.hidden.remove(hidden)
         continue
       }
-      // What waits to be taken over.
-      if member.state.withLock({ state in rivals.contains { state.manifest.isLate($0) } }) {
-        continue
-      }
+      if member.hasLate(among: rivals) { continue }
       let before = written
       do throws(VaultError) {
         if let mine = try writtenAnew(hidden.revision) {

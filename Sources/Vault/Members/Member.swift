@@ -65,6 +65,11 @@ package final class Member: Sendable {
     state.withLock { $0.manifest.rivals(of: record) }
   }
 
+  /// Whether one of these versions came with a late head and waits to be taken over.
+  func hasLate(among rivals: [RecordEntry]) -> Bool {
+    state.withLock { state in rivals.contains { state.manifest.isLate($0) } }
+  }
+
   /// The records that stand in `parent` and are not deleted, in no particular order.
   package func children(of parent: RecordID) -> [RecordEntry] {
     state.withLock { $0.children(of: parent) }

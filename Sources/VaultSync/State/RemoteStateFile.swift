@@ -60,6 +60,7 @@ package struct RemoteStateFile: Sendable {
       patience.tell()
       let deadline = ContinuousClock.now + patience.limit
       while !lock.isHeld, ContinuousClock.now < deadline {
+        // `flock` waits without a limit or not at all.
         usleep(Self.pollMicroseconds)
         lock = try attempt()
       }
