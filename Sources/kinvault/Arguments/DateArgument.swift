@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 
 /// A date as records have it: `2025-01-20`, or as much of it as is known: `2025-01`, `2025`.
 struct DateArgument: ExpressibleByArgument {
@@ -20,13 +19,10 @@ struct DateArgument: ExpressibleByArgument {
 
   /// When the day begins that comes so many days after this one, in this machine's time; milliseconds since 1970, and nil
   /// where no day is named.
-  func begin(addingDays days: Int32 = 0) -> UInt64? {
-    let parts = text.split(separator: "-").compactMap { Int32($0) }
+  func begin(addingDays days: Int = 0) -> UInt64? {
+    let parts = text.split(separator: "-").compactMap { Int($0) }
     guard parts.count == 3 else { return nil }
-    var day = tm()
-    (day.tm_year, day.tm_mon, day.tm_mday) = (parts[0] - 1900, parts[1] - 1, parts[2] + days)
-    day.tm_isdst = -1
-    return UInt64(clamping: mktime(&day)) * 1000
+    return LocalTime.milliseconds([parts[0], parts[1], parts[2] + days])
   }
 
   private static func exists(_ numbers: [Int]) -> Bool {

@@ -27,19 +27,7 @@ struct MomentArgument: ExpressibleByArgument {
     }
     var next = numbers
     next[next.count - 1] += 1
-    start = Self.milliseconds(numbers)
-    end = Self.milliseconds(next)
-  }
-
-  /// Of a time here; what is over is carried, and what is missing is the least.
-  private static func milliseconds(_ numbers: [Int]) -> UInt64 {
-    var parts = tm()
-    parts.tm_year = Int32(numbers[0]) - 1900
-    parts.tm_mon = numbers.count > 1 ? Int32(numbers[1]) - 1 : 0
-    parts.tm_mday = numbers.count > 2 ? Int32(numbers[2]) : 1
-    parts.tm_hour = numbers.count > 3 ? Int32(numbers[3]) : 0
-    parts.tm_min = numbers.count > 4 ? Int32(numbers[4]) : 0
-    parts.tm_isdst = -1
-    return UInt64(clamping: mktime(&parts)) * 1000
+    start = LocalTime.milliseconds(numbers)
+    end = LocalTime.milliseconds(next)
   }
 }

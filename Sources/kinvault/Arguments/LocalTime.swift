@@ -1,0 +1,18 @@
+import Glibc
+
+/// Times as this machine's clock and time zone have them.
+enum LocalTime {
+  /// - Parameter numbers: The year, and as many of month, day, hour and minute as are known, in this order; what is too
+  ///   large is carried over (day 32 is in the next month), and what is missing is the least.
+  /// - Returns: Milliseconds since 1970.
+  static func milliseconds(_ numbers: [Int]) -> UInt64 {
+    var parts = tm()
+    parts.tm_year = Int32(numbers[0]) - 1900
+    parts.tm_mon = numbers.count > 1 ? Int32(numbers[1]) - 1 : 0
+    parts.tm_mday = numbers.count > 2 ? Int32(numbers[2]) : 1
+    parts.tm_hour = numbers.count > 3 ? Int32(numbers[3]) : 0
+    parts.tm_min = numbers.count > 4 ? Int32(numbers[4]) : 0
+    parts.tm_isdst = -1
+    return UInt64(clamping: mktime(&parts)) * 1000
+  }
+}
