@@ -24,6 +24,8 @@ package enum BackgroundWork: String, CaseIterable, Hashable, Sendable {
   case audit
   /// Syncing a remote.
   case sync
+  /// Listening to a remote's doorbell.
+  case doorbell
   /// Beginning an epoch: taking access away for good.
   case epoch
   /// Having the kernel forget what it knew.

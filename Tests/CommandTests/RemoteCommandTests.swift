@@ -32,6 +32,35 @@ import Testing
     #expect(result.output.contains("1 member with 2 records in"))
   }
 
+  @Test func aDoorbellIsSetShownAndTakenAwayAndADeadOneHoldsNothingUp() throws {
+    try desk.run("remote", "add", "usb", usb, "--doorbell", "ntfy.example.org", expecting: 2)
+    // Nobody listens at this port.
+    let dead = "http://127.0.0.1:9"
+    try desk.run("remote", "add", "usb", usb, "--doorbell", dead, expecting: 0)
+    #expect(try desk.run("remote", "doorbell", "usb", expecting: 0).output == "\(dead)\n")
+    let synced = try desk.run("sync", expecting: 0)
+    #expect(synced.output.contains("doorbell: It could not be rung, so that other machines see"))
+    #expect(synced.output.contains("Connection refused"))
+    // With nothing put there is nothing to ring for.
+    #expect(try !desk.run("sync", expecting: 0).output.contains("doorbell"))
+    let set = try desk.run("remote", "doorbell", "usb", "https://ntfy.example.org/", expecting: 0)
+    #expect(set.output.hasPrefix("The doorbell of usb is https://ntfy.example.org. Set the same"))
+    for wrong in [
+      "https://anna:secret@ntfy.example.org", "ftp://a.b", "https://a.b/?x=1", "https://",
+    ] {
+      let refused = try desk.run("remote", "doorbell", "usb", wrong, expecting: 2)
+      #expect(!refused.errors.contains("Fatal"))
+    }
+    try desk.run("remote", "doorbell", "usb", dead, "--off", expecting: 2)
+    #expect(
+      try desk.run("remote", "doorbell", "usb", "--off", expecting: 0).output
+        == "The remote usb has no doorbell any more.\n")
+    #expect(
+      try desk.run("remote", "doorbell", "usb", expecting: 0).output
+        == "The remote usb has no doorbell.\n")
+    try desk.run("remote", "doorbell", "nas", expecting: 6)
+  }
+
   @Test func aRemoteIsAddedListedTriedAndForgotten() throws {
     let none = try desk.run("sync", expecting: 6)
     #expect(none.errors.contains("This vault has no remotes yet. Add one: kinvault remote add"))

@@ -50,16 +50,24 @@ package final class MountedVault: Sendable {
   }
 
   /// Clones a vault of `other` from a remote, as another device, and mounts it.
-  package convenience init(cloning address: String, of other: MountedVault) throws {
+  ///
+  /// - Parameters:
+  ///   - extra: What the program is to find in its environment besides.
+  ///   - words: A command to run with the new vault before it is mounted; none when it is empty.
+  package convenience init(
+    cloning address: String, of other: MountedVault, environment extra: [String: String] = [:],
+    beforeMounting words: [String] = []
+  ) throws {
     try self.init(
       other.members,
       environment: other.environment.filter {
         !["XDG_STATE_HOME", "KINVAULT_PASSWORD_FILE"].contains($0.key)
-      })
+      }.merging(extra) { $1 })
     try kinvault([
       "clone", address, vault.string, "--words-file", other.words.string, "--password-file",
       environment["KINVAULT_PASSWORD_FILE"] ?? "", "--device", "laptop",
     ])
+    if !words.isEmpty { try kinvault(words + ["--vault", vault.string]) }
     try mount()
   }
 

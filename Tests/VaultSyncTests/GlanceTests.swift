@@ -59,6 +59,11 @@ struct GlanceTests {
       #expect(try !glance.hasNews())
       #expect(counting.traffic.requestCount - before == 4)
     }
+    #expect(try !glance.hasNews(isWide: true))
+    _ = try family[1].vault.members.last?.commit([RecordEdit.newRecord("rung for")])
+    try family[1].sync(usb)
+    #expect(try glance.hasNews(isWide: true))
+    try family[0].sync(usb)
     for member in family[1].vault.members {
       _ = try member.commit([RecordEdit.newRecord("news")])
       try family[1].sync(usb)

@@ -4,8 +4,8 @@ import VaultSync
 struct ScheduleTests {
   private let start = ContinuousClock.now
 
-  private func synced() -> SyncSchedule {
-    var schedule = SyncSchedule(now: start, interval: .seconds(300))
+  private func synced(interval: Duration = .seconds(300)) -> SyncSchedule {
+    var schedule = SyncSchedule(now: start, interval: interval)
     schedule.begin()
     schedule.end(at: start, isFailure: false)
     return schedule
@@ -38,6 +38,51 @@ struct ScheduleTests {
     #expect(schedule.next == start + .seconds(60))
     schedule.glanced(at: start + .seconds(60), hasNews: true)
     #expect(schedule.task(at: start + .seconds(60)) == .sync)
+  }
+
+  @Test func looksAtEveryMemberAtOnceWhenTheDoorbellRings() {
+    var schedule = synced()
+    // Also while nobody uses the mount.
+    schedule.rang(at: start + .seconds(100))
+    #expect(schedule.task(at: start + .seconds(100)) == .wideGlance)
+    schedule.glanced(at: start + .seconds(100), hasNews: true, isWide: true)
+    #expect(schedule.task(at: start + .seconds(100)) == .sync)
+    schedule.begin()
+    schedule.end(at: start + .seconds(101), isFailure: false)
+    #expect(schedule.next == start + .seconds(401))
+    // What it said is in the sync that begins.
+    schedule.rang(at: start + .seconds(110))
+    schedule.begin()
+    schedule.end(at: start + .seconds(111), isFailure: false)
+    #expect(schedule.next == start + .seconds(411))
+  }
+
+  @Test func looksSeldomerTheOftenerTheDoorbellRingsInVain() {
+    var schedule = synced(interval: .seconds(10_000))
+    var looks = 0
+    // A hundred times a second, for ten minutes of looks that take no time.
+    for step in 0..<60_000 {
+      let now = start + .seconds(100) + .milliseconds(step * 10)
+      schedule.rang(at: now)
+      while schedule.task(at: now) == .wideGlance {
+        looks += 1
+        schedule.glanced(at: now, hasNews: false, isWide: true)
+      }
+    }
+    // At once, after 2, 4, …, 32 seconds, then once a minute.
+    #expect(looks == 14)
+    // Quiet for a while, it is believed again.
+    let later = start + .seconds(900)
+    schedule.rang(at: later)
+    #expect(schedule.task(at: later) == .wideGlance)
+  }
+
+  @Test func aDoorbellDoesNotHaveARemoteAskedThatDoesNotAnswer() {
+    var schedule = synced()
+    schedule.begin()
+    schedule.end(at: start, isFailure: true)
+    schedule.rang(at: start + .seconds(1))
+    #expect(schedule.next == start + .seconds(10))
   }
 
   @Test func looksSeldomWhileNobodyUsesTheMountAndAtOnceWhenSomebodyDoesAgain() {

@@ -89,10 +89,56 @@ final class HTTPTransport: Sendable {
     } catch let error as BodyCollector.TooLarge {
       throw .tooLarge(path: path, size: error.size, limit: call.limit)
     } catch {
-      if let server, let reason = untrustedReason(error, of: server) {
-        throw .untrusted(reason: reason)
+      throw failure(error, path: path, server: server)
+    }
+  }
+
+  private func failure(
+    _ error: any Error, path: String, server: (host: String, port: Int)?
+  ) -> BlobStoreError {
+    if let server, let reason = untrustedReason(error, of: server) {
+      return .untrusted(reason: reason)
+    }
+    return BlobStoreError(transport: error, path: path, usesProxy: usesProxy)
+  }
+
+  /// Asks for an answer that does not end, without a limit in time, for as long as something comes now and then.
+  ///
+  /// - Parameters:
+  ///   - longestSilence: Without a single byte.
+  ///   - onLine: Called on the client's thread: with nil when the answer begins, then with every line that is not empty.
+  func listen(
+    to url: String, path: BlobPath, longestSilence: Duration,
+    _ onLine: @escaping @Sendable (String?) -> Void
+  ) -> HTTPListening {
+    let listener = LineListener(onLine)
+    let failure: @Sendable (any Error) -> BlobStoreError = { [self] error in
+      self.failure(error, path: path.string, server: nil)
+    }
+    do {
+      let request = try HTTPClient.Request(url: url, headers: ["User-Agent": "kinvault"])
+      let server = (host: request.host, port: request.port)
+      let task = client.execute(request: request, delegate: listener)
+      let watch = Self.watch(task, for: TimeAmount(longestSilence)) { listener.lastProgress }
+      task.futureResult.whenComplete { _ in watch.cancel() }
+      return HTTPListening(.success(task)) { [self] error in
+        self.failure(error, path: path.string, server: server)
       }
-      throw BlobStoreError(transport: error, path: path, usesProxy: usesProxy)
+    } catch {
+      return HTTPListening(.failure(failure(error)), failure: failure)
+    }
+  }
+
+  /// Ends a request when nothing has moved for so long. The client's own `read` and `write` timeouts do not bear with
+  /// servers that stand still in either direction.
+  private static func watch(
+    _ task: HTTPClient.Task<HTTPReply>, for silence: TimeAmount,
+    lastProgress: @escaping @Sendable () -> NIODeadline
+  ) -> RepeatedTask {
+    task.eventLoop.scheduleRepeatedTask(
+      initialDelay: silence, delay: .nanoseconds(silence.nanoseconds / 8)
+    ) { _ in
+      if lastProgress() + silence <= .now() { task.fail(reason: HTTPClientError.readTimeout) }
     }
   }
 
@@ -131,13 +177,7 @@ final class HTTPTransport: Sendable {
     let byteCount = (call.body?.count ?? 0) + (call.method == .GET ? call.limit : 0)
     let deadline = NIODeadline.now() + TimeAmount(timeouts.whole(byteCount: byteCount))
     let task = client.execute(request: request, delegate: collector, deadline: deadline)
-    // The client's own `read` and `write` timeouts do not bear with such servers either.
-    let idle = TimeAmount(timeouts.idle)
-    let watch = task.eventLoop.scheduleRepeatedTask(
-      initialDelay: idle, delay: .nanoseconds(idle.nanoseconds / 8)
-    ) { _ in
-      if collector.lastProgress + idle <= .now() { task.fail(reason: HTTPClientError.readTimeout) }
-    }
+    let watch = Self.watch(task, for: TimeAmount(timeouts.idle)) { collector.lastProgress }
     defer { watch.cancel() }
     return try task.wait()
   }

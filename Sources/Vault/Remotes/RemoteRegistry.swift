@@ -49,6 +49,20 @@ package struct RemoteRegistry: Sendable {
     }
   }
 
+  /// Changes what is known of a remote that is there; on disk when it returns.
+  ///
+  /// - Throws: `notFound`, `damaged`.
+  package func update(
+    _ name: RemoteName, _ change: (inout RemoteConfiguration) -> Void
+  ) throws(VaultError) {
+    var configuration = try load(name)
+    change(&configuration)
+    let bytes = configuration.encoded()
+    try storing { () throws(BlobStoreError) in
+      try state.store.replace(path(name), bytes, durably: true)
+    }
+  }
+
   /// Forgets a remote and all that is remembered of it. What is stored there stays.
   ///
   /// - Throws: `notFound`.
@@ -79,8 +93,7 @@ extension RemoteConfiguration {
       lines.append("option \(name) \(value)")
     }
     if let credentials {
-      lines.append(
-        "credentials \(Hex.encode(credentials.nonce)) \(Hex.encode(credentials.ciphertext))")
+      lines.append("credentials \(credentials.words)")
     }
     return ChecksummedLines.encode(title: Self.title, lines)
   }
@@ -108,10 +121,8 @@ extension RemoteConfiguration {
       guard pair.count == 2 else { return false }
       options[pair[0]] = pair[1]
     case "credentials":
-      guard pair.count == 2, let nonce = Hex.decode(pair[0]), nonce.count == 12,
-        let ciphertext = Hex.decode(pair[1]), ciphertext.count >= 16
-      else { return false }
-      credentials = Sealed(nonce: nonce, ciphertext: ciphertext)
+      guard let sealed = Sealed(words: value) else { return false }
+      credentials = sealed
     default: return false
     }
     return true

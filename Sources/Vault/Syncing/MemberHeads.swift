@@ -15,6 +15,9 @@ package struct MemberHeads: Sendable {
   /// The epoch in use.
   package var epoch: StatementID { register.keys.currentEpoch }
 
+  /// Under what a doorbell tells those who have the keys of this epoch that there is news.
+  package var doorbellTopic: String { register.keys.current.doorbellTopic }
+
   /// A head from elsewhere, verified against `tree` and opened.
   ///
   /// - Throws: `damaged` when it does not count.

@@ -12,6 +12,10 @@ package final class EpochKeys: Sendable {
   /// Seals the heads of this epoch.
   package let registerKey: SealingKey
 
+  /// Under what a doorbell is rung when something of the member has come, and listened to: 40 hexadecimal digits. Tells
+  /// nothing of the keys, and is none.
+  package let doorbellTopic: String
+
   private let nameKey: HMACKey
   private let objectKey: HMACKey
 
@@ -22,6 +26,7 @@ package final class EpochKeys: Sendable {
     registerKey = SealingKey(
       key.derive("register", member: member, binding: binding), binding: binding)
     keyID = key.keyID(member: member, binding: binding)
+    doorbellTopic = Hex.encode(key.doorbellTopic(member: member, binding: binding))
   }
 
   // MARK: Naming

@@ -22,6 +22,11 @@ package struct FamilyMemberKey: ~Copyable, Sendable {
     }
   }
 
+  /// What the members of an epoch know and nobody else does, for a server that is to learn nothing: 20 bytes.
+  func doorbellTopic(member: MemberID, binding: Binding) -> [UInt8] {
+    derive("doorbell", member: member, binding: binding).withUnsafeBytes { Array($0.prefix(20)) }
+  }
+
   /// The epoch's key of one purpose.
   func derive(_ label: String, member: MemberID, binding: Binding) -> SecretBytes {
     HKDF.derive(secret, salt: member.bytes, info: binding.info(label: label))

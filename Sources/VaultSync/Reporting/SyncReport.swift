@@ -76,6 +76,9 @@ package struct SyncReport: Sendable {
   /// Members whose join waits for consent, with what it would take away.
   package var massChanges: [MemberID: MassChange] = [:]
 
+  /// Under what a doorbell is to be rung: of the members of which heads were put on the remote.
+  package var doorbellTopics: Set<String> = []
+
   package init() {}
 
   /// Nothing is left to do in either direction.

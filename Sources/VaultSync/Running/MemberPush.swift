@@ -262,6 +262,8 @@ struct MemberPush {
       if head.device != own, try isNewerThere(path, than: file.facts.counter) { continue }
       guard file.facts.counter == head.counter else { continue }
       try session.put(path, file.bytes, file.facts)
+      guard !session.options.isDryRun else { continue }
+      session.change { $0.doorbellTopics.insert(member.doorbellTopic) }
     }
   }
 

@@ -24,10 +24,11 @@ package struct RemoteGlance: Sendable {
 
   /// Whether a sync would find heads that it does not know, or miss some that it does, and has not been told so before.
   ///
+  /// - Parameter isWide: Whether it sees all members at once.
   /// - Throws: `remote` when it does not answer.
-  package mutating func hasNews() throws(SyncError) -> Bool {
+  package mutating func hasNews(isWide: Bool = false) throws(SyncError) -> Bool {
     let seen = try file.load().seen
-    for member in nextMembers(among: seen.keys) {
+    for member in nextMembers(among: seen.keys, limit: isWide ? .max : Self.requestLimit) {
       let folder = BlobPath("members/\(member.hex)/heads")
       let entries: [BlobEntry]
       do throws(BlobStoreError) { entries = try remote.list(folder) } catch {
@@ -48,12 +49,14 @@ package struct RemoteGlance: Sendable {
   }
 
   /// The members whose turn it is.
-  private mutating func nextMembers(among paths: some Sequence<VaultPath>) -> [MemberID] {
+  private mutating func nextMembers(
+    among paths: some Sequence<VaultPath>, limit: Int
+  ) -> [MemberID] {
     let all = paths.compactMap { path -> MemberID? in
       if case .memberRoot(let member) = path { member } else { nil }
     }.sorted()
     let later = all.filter { member in last.map { member > $0 } ?? true }
-    let turn = (later + all).prefix(min(Self.requestLimit, all.count))
+    let turn = (later + all).prefix(min(limit, all.count))
     last = turn.last
     return Array(turn)
   }

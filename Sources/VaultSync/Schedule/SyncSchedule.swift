@@ -11,6 +11,12 @@ package struct SyncSchedule: Sendable {
   package static let longestRetry = Duration.seconds(900)
   /// How often a remote is glanced at while the mount is used.
   package static let glanceInterval = Duration.seconds(30)
+  /// With a doorbell, whoever waits elsewhere is to see within seconds what was saved here.
+  package static let localQuietWithDoorbell = Duration.seconds(2)
+  /// How long after a look the remote is looked at again because the doorbell rings; it doubles with each time that this
+  /// was in vain, for anyone can ring who runs the doorbell or had a member's keys.
+  package static let firstRingWait = Duration.seconds(1)
+  package static let longestRingWait = Duration.seconds(60)
   /// For so long after its last use a mount counts as used.
   package static let useTime = Duration.seconds(180)
 
@@ -18,6 +24,8 @@ package struct SyncSchedule: Sendable {
   package enum Task: Hashable, Sendable {
     /// To see, with few requests, whether the remote has anything new.
     case glance
+    /// To see whether it has anything new of any member, since the doorbell rang.
+    case wideGlance
     case sync
   }
 
@@ -25,6 +33,7 @@ package struct SyncSchedule: Sendable {
   package typealias Time = ContinuousClock.Instant
 
   private let interval: Duration
+  private let localQuiet: Duration
   private var periodic: Time
   private var localSince: Time?
   private var localLast: Time?
@@ -33,12 +42,19 @@ package struct SyncSchedule: Sendable {
   private var notBefore: Time?
   private var lastLook: Time
   private var lastUse: Time?
+  private var rungSince: Time?
+  private var vainRingCount = 0
+  /// When the remote was last looked at because of it.
+  private var lastRing: Time?
 
   /// A schedule whose first sync is due at once.
   ///
-  /// - Parameter interval: How long after a sync the remote is looked at again when nothing happens.
-  package init(now: Time, interval: Duration) {
+  /// - Parameters:
+  ///   - interval: How long after a sync the remote is looked at again when nothing happens.
+  ///   - localQuiet: How long things must have been quiet here before what was written is sent.
+  package init(now: Time, interval: Duration, localQuiet: Duration = Self.localQuiet) {
     self.interval = interval
+    self.localQuiet = localQuiet
     periodic = now
     lastLook = now
   }
@@ -52,6 +68,12 @@ package struct SyncSchedule: Sendable {
   /// Something changed on the remote.
   package mutating func remoteChanged(at now: Time) { remoteSince = remoteSince ?? now }
 
+  /// The doorbell rang, or may have rung unheard.
+  package mutating func rang(at now: Time) {
+    if let lastRing, now - lastRing > Self.longestRingWait * 2 { vainRingCount = 0 }
+    rungSince = rungSince ?? now
+  }
+
   /// The network came back: what failed before is tried again at once.
   package mutating func retryNow(at now: Time) {
     guard notBefore != nil else { return }
@@ -63,12 +85,23 @@ package struct SyncSchedule: Sendable {
   package mutating func used(at now: Time) { lastUse = now }
 
   /// When something is due next.
-  package var next: Time { min(nextSync, nextGlance ?? nextSync) }
+  package var next: Time {
+    [nextSync, nextGlance, nextWideGlance].compactMap(\.self).min() ?? nextSync
+  }
 
   /// What is due now; nil for nothing.
   package func task(at now: Time) -> Task? {
-    if nextSync <= now { return .sync }
-    return nextGlance.map { $0 <= now } ?? false ? .glance : nil
+    func isDue(_ time: Time?) -> Bool { time.map { $0 <= now } ?? false }
+    if isDue(nextSync) { return .sync }
+    if isDue(nextWideGlance) { return .wideGlance }
+    return isDue(nextGlance) ? .glance : nil
+  }
+
+  /// Nil while the doorbell has not rung, or the remote does not answer.
+  private var nextWideGlance: Time? {
+    guard let rungSince, notBefore == nil else { return nil }
+    let wait = min(Self.firstRingWait * (1 << min(vainRingCount, 20)), Self.longestRingWait)
+    return vainRingCount == 0 ? rungSince : max(rungSince, lastLook + wait)
   }
 
   /// Nil while nobody uses the mount, or the remote does not answer: then the next sync is early enough.
@@ -81,7 +114,7 @@ package struct SyncSchedule: Sendable {
   private var nextSync: Time {
     var due = periodic
     if let localSince, let localLast {
-      due = min(due, localLast + Self.localQuiet, localSince + Self.longestWait)
+      due = min(due, localLast + localQuiet, localSince + Self.longestWait)
     }
     if let remoteSince { due = min(due, remoteSince + Self.remoteQuiet) }
     return notBefore.map { max(due, $0) } ?? due
@@ -89,14 +122,23 @@ package struct SyncSchedule: Sendable {
 
   /// The remote was glanced at.
   ///
-  /// - Parameter hasNews: A sync is worth its cost, also to find out why the remote did not answer.
-  package mutating func glanced(at now: Time, hasNews: Bool) {
+  /// - Parameters:
+  ///   - hasNews: A sync is worth its cost, also to find out why the remote did not answer.
+  ///   - isWide: Whether all members were seen.
+  package mutating func glanced(at now: Time, hasNews: Bool, isWide: Bool = false) {
     lastLook = now
+    if isWide {
+      rungSince = nil
+      vainRingCount = hasNews ? 0 : vainRingCount + 1
+      lastRing = now
+    }
     if hasNews { periodic = min(periodic, now) }
   }
 
   /// A sync begins: what was told until now is what it is about.
-  package mutating func begin() { (localSince, localLast, remoteSince) = (nil, nil, nil) }
+  package mutating func begin() {
+    (localSince, localLast, remoteSince, rungSince) = (nil, nil, nil, nil)
+  }
 
   /// The sync that began last has ended.
   ///

@@ -24,6 +24,9 @@ struct MountCommand: ParsableCommand {
       Other programs keep previews and names of what you open. When the mount ends they are removed, after a crash by the \
       next mount; --keep-traces leaves them. To see what is kept: \u{2018}kinvault leaks\u{2019}.
 
+      When a sync brings what others have written, the desktop says that the family vault has news, without a name and \
+      at most every five minutes; --no-notices keeps it quiet. To see it within seconds: \u{2018}kinvault remote doorbell\u{2019}.
+
       Examples:
         kinvault mount ~/family-records
         kinvault mount ~/family-records --read-only --idle-timeout 30m
@@ -43,6 +46,8 @@ struct MountCommand: ParsableCommand {
   var idleTimeout: TimeArgument?
 
   @Flag(help: "Do not sync with the remotes while mounted.") var noSync = false
+  @Flag(help: "Do not say on the desktop that others have written something.")
+  var noNotices = false
 
   @Option(
     help: ArgumentHelp(
@@ -74,6 +79,7 @@ struct MountCommand: ParsableCommand {
     if readOnly { arguments.append("--read-only") }
     if allowOther { arguments.append("--allow-other") }
     if noSync { arguments.append("--no-sync") }
+    if noNotices { arguments.append("--no-notices") }
     arguments += ["--keep", keep.description]
     if keepTraces { arguments.append("--keep-traces") }
     if access.acceptRollback { arguments.append("--accept-rollback") }
@@ -170,9 +176,10 @@ struct MountCommand: ParsableCommand {
     options.isReadOnly = readOnly || vault.isReadOnly
     options.idleTimeout = idleTimeout?.duration
     // What is only looked at is not changed by others' commits either.
+    let notice = noNotices ? nil : DesktopNotice()
     let sync =
       noSync || remotes.isEmpty || options.isReadOnly
-      ? nil : SyncService(vault: vault, remotes: remotes)
+      ? nil : SyncService(vault: vault, remotes: remotes) { notice?.tell(of: $0) }
     var closed: Result<Void, any Error>?
     var mountpoint: FilePath?
     func close(isWhole: Bool) {

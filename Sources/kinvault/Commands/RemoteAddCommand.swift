@@ -40,6 +40,12 @@ struct RemoteAddCommand: ParsableCommand {
       "Use at most this many bytes a second in each direction: 500K, 2M.", valueName: "rate"))
   var limitRate: ByteCountArgument?
 
+  @Option(
+    help: ArgumentHelp(
+      "Have other machines told within seconds, by this ntfy server (see kinvault remote doorbell --help).",
+      valueName: "url"))
+  var doorbell: DoorbellArgument?
+
   @Flag(help: "Do not try whether it can be reached.") var noTest = false
   @OptionGroup var access: AccessOptions
 
@@ -57,6 +63,7 @@ struct RemoteAddCommand: ParsableCommand {
     if let limitRate {
       configuration.options[KnownRemote.rateOption] = String(limitRate.byteCount)
     }
+    if let doorbell { configuration.options[KnownRemote.doorbellOption] = doorbell.address.text }
     let proof = try place.login(for: address, password: password)
     if let proof {
       let unlocked = try access.unlockKey(folder: folder)

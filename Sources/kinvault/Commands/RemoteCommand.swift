@@ -11,6 +11,6 @@ struct RemoteCommand: ParsableCommand {
       """,
     subcommands: [
       RemoteAddCommand.self, RemoteListCommand.self, RemoteTestCommand.self,
-      RemoteRemoveCommand.self,
+      RemoteDoorbellCommand.self, RemoteRemoveCommand.self,
     ])
 }

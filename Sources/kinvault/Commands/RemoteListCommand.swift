@@ -21,6 +21,7 @@ struct RemoteListCommand: ParsableCommand {
     var name: String
     var address: String
     var hasLogin: Bool
+    var doorbell: String?
     var added: String
     var lastSync: String?
   }
@@ -38,6 +39,7 @@ struct RemoteListCommand: ParsableCommand {
           Row(
             name: remote.name.string, address: remote.shownAddress,
             hasLogin: remote.credentials != nil,
+            doorbell: remote.options[KnownRemote.doorbellOption],
             added: DateText.utc(milliseconds: remote.created),
             lastSync: lastSync.map(DateText.utc(milliseconds:)))
         })

@@ -25,6 +25,7 @@ extension KeptFailure {
     case .oldObjects: "Removing what is encrypted with old keys"
     case .audit: "Writing the audit log"
     case .sync: "Syncing"
+    case .doorbell: "Listening to the doorbell"
     case .epoch: "Taking access away, or giving it"
     case .invalidation: "Showing programs what has changed"
     case .serving: "Serving the mount"

@@ -17,6 +17,8 @@ struct KnownRemote: Sendable {
 
   /// The option that limits the speed, in bytes a second.
   static let rateOption = "rate"
+  /// The option that has the address of the doorbell.
+  static let doorbellOption = "doorbell"
 
   /// - Throws: `damaged` when what is kept of it does not open with this key.
   init(
@@ -59,6 +61,17 @@ struct KnownRemote: Sendable {
       throw .unreachable(path: path, reason: "the folder is not there")
     }
   }
+
+  /// What is rung after something was put there, and listened to; nil where none is set.
+  func doorbell() throws(BlobStoreError) -> Doorbell? {
+    guard let text = configuration.options[Self.doorbellOption],
+      let address = Doorbell.Address(text)
+    else { return nil }
+    return try Doorbell(address, environment: Environment.all)
+  }
+
+  /// Whether whoever waits elsewhere is told at once.
+  var hasDoorbell: Bool { configuration.options[Self.doorbellOption] != nil }
 
   /// How many requests may be under way at once.
   var threadCount: Int {

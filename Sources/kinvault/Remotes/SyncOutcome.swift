@@ -175,10 +175,28 @@ struct SyncOutcome: Encodable {
       }
       let report = try sync(store, options) { if order.showsProgress { bar.update($0) } }
       var outcome = SyncOutcome(known, report)
-      if !options.isDryRun { outcome.remember(report, of: known, in: home) }
+      if !options.isDryRun {
+        outcome.remember(report, of: known, in: home)
+        outcome.ring(report.doorbellTopics, of: known)
+      }
       return outcome
     } catch {
       return SyncOutcome(known, isDryRun: options.isDryRun, failure: error)
+    }
+  }
+
+  /// Tells the other machines. Where that fails they look for themselves a little later, so it is a note.
+  private mutating func ring(_ topics: Set<String>, of known: KnownRemote) {
+    guard !topics.isEmpty else { return }
+    do throws(BlobStoreError) {
+      guard let doorbell = try known.doorbell() else { return }
+      for topic in topics.sorted() { try doorbell.ring(topic) }
+    } catch {
+      problems.append(
+        ProblemRow(
+          kind: "unrung", severity: "note", path: "doorbell",
+          text: "It could not be rung, so that other machines see what is new some minutes later: "
+            + DoorbellListener.reason(of: error)))
     }
   }
 

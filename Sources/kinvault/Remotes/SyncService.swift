@@ -25,7 +25,9 @@ final class SyncService: Sendable {
   ) {
     self.vault = vault
     workers = remotes.enumerated().map { position, remote in
-      Worker(remote, others: remotes, vault: vault, options: options) { outcome in
+      Worker(
+        remote, number: position + 1, others: remotes, vault: vault, options: options
+      ) { outcome in
         vault.log.note(outcome, remote: position + 1, kind: remote.logKind)
         if outcome.isWorthTelling { report(outcome) }
       }
@@ -45,7 +47,7 @@ final class SyncService: Sendable {
       guard case .directory(let folder) = worker.remote.address else { continue }
       watcher.watchHeads(in: folder) { worker.change { $0.remoteChanged(at: .now) } }
     }
-    watcher.watchNetwork { workers.forEach { $0.change { $0.retryNow(at: .now) } } }
+    watcher.watchNetwork { workers.forEach { $0.networkIsBack() } }
     watcher.start()
     workers.forEach { $0.start(useCount: useCount) }
   }
@@ -73,12 +75,13 @@ private final class Worker: Sendable {
   private let options: SyncOptions
   private let report: @Sendable (SyncOutcome) -> Void
   private let state: Guarded<State>
+  private let doorbell: DoorbellListener?
   private let wakeUp = WakeUp()
   // A second one: a signal wakes one waiter only.
   private let ended = WakeUp()
 
   init(
-    _ remote: KnownRemote, others: [KnownRemote], vault: Vault, options: SyncOptions,
+    _ remote: KnownRemote, number: Int, others: [KnownRemote], vault: Vault, options: SyncOptions,
     report: @escaping @Sendable (SyncOutcome) -> Void
   ) {
     self.remote = remote
@@ -86,7 +89,12 @@ private final class Worker: Sendable {
     self.vault = vault
     self.options = options
     self.report = report
-    state = Guarded(State(schedule: SyncSchedule(now: .now, interval: remote.pollInterval)))
+    let quiet =
+      remote.hasDoorbell ? SyncSchedule.localQuietWithDoorbell : SyncSchedule.localQuiet
+    state = Guarded(
+      State(
+        schedule: SyncSchedule(now: .now, interval: remote.pollInterval, localQuiet: quiet)))
+    doorbell = remote.hasDoorbell ? DoorbellListener(vault: vault, remote: number) : nil
   }
 
   func change(_ body: (inout SyncSchedule) -> Void) {
@@ -94,7 +102,13 @@ private final class Worker: Sendable {
     wakeUp.signal()
   }
 
+  func networkIsBack() {
+    change { $0.retryNow(at: .now) }
+    doorbell?.retryNow()
+  }
+
   func start(useCount: @escaping @Sendable () -> UInt64) {
+    doorbell?.start(remote) { [self] in change { $0.rang(at: .now) } }
     let isStarted = SystemThread.detach { [self] in
       var glance: RemoteGlance?
       while let isLast = waitForNext(useCount, &glance) {
@@ -103,6 +117,7 @@ private final class Worker: Sendable {
           remote, vault, SyncOutcome.Order(options: options, showsProgress: false), others: others)
         state.withLock { $0.schedule.end(at: .now, isFailure: outcome.failure != nil) }
         report(outcome)
+        doorbell?.update()
         if isLast { break }
       }
       state.withLock { $0.isDone = true }
@@ -129,9 +144,10 @@ private final class Worker: Sendable {
       if isParting { return true }
       switch task {
       case .sync: return false
-      case .glance:
-        let hasNews = look(&glance)
-        state.withLock { $0.schedule.glanced(at: .now, hasNews: hasNews) }
+      case .glance, .wideGlance:
+        let isWide = task == .wideGlance
+        let hasNews = look(&glance, isWide: isWide)
+        state.withLock { $0.schedule.glanced(at: .now, hasNews: hasNews, isWide: isWide) }
       case nil: wakeUp.wait(atMost: min(next - now, Self.useStep))
       }
     }
@@ -141,7 +157,7 @@ private final class Worker: Sendable {
   private static let useStep = Duration.seconds(5)
 
   /// Whether a sync is worth its cost; it also says what is wrong with a remote that does not answer.
-  private func look(_ glance: inout RemoteGlance?) -> Bool {
+  private func look(_ glance: inout RemoteGlance?, isWide: Bool) -> Bool {
     do {
       var current: RemoteGlance
       if let glance {
@@ -150,7 +166,7 @@ private final class Worker: Sendable {
         current = RemoteGlance(state: vault.state, remote: try remote.open(), name: remote.name)
       }
       defer { glance = current }
-      return try current.hasNews()
+      return try current.hasNews(isWide: isWide)
     } catch {
       // The sync that follows says what is wrong.
       return true
@@ -159,6 +175,7 @@ private final class Worker: Sendable {
 
   /// Has the thread sync once more and end.
   func part() {
+    doorbell?.stop()
     state.withLock { $0.isParting = true }
     wakeUp.signal()
   }
