@@ -15,7 +15,7 @@ extension VaultError {
       If “kinvault init” was interrupted here, empty the folder first.
       """
     case .unsupported(let what, let found, let supported):
-      "This vault uses \(what) “\(found)”; this program knows \(supported). A newer Kinvault may open it."
+      "This is \(what) \(found), and this program knows \(supported)."
     case .noDeviceHere(let vault):
       """
       This machine has no key for the vault \(vault.shortHex). \

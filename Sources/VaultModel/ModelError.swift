@@ -4,7 +4,8 @@
 package enum ModelError: Error, Hashable, Sendable {
   /// The bytes of `what` break the format.
   case malformed(what: String, reason: String)
-  /// `what` is of a version, suite or kind that this program does not know.
+  /// What is there is of a version, suite or kind that this program does not know: `what` says of which it is, as in
+  /// “a vault of format version”, without `found`.
   case unsupported(what: String, found: String, supported: String)
   /// `what` is larger than `Docs/Format.md` section 12 allows.
   case limit(what: String, found: Int, limit: Int)
@@ -15,7 +16,7 @@ extension ModelError: CustomStringConvertible {
     switch self {
     case .malformed(let what, let reason): "\(what) is malformed: \(reason)"
     case .unsupported(let what, let found, let supported):
-      "\(what) is \(found), and this program knows only \(supported)"
+      "this is \(what) \(found), and this program knows \(supported)"
     case .limit(let what, let found, let limit): "\(what) is \(found), and at most \(limit) may be"
     }
   }

@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [("1", "words"), ("1-shared", "words.anna"), ("1-shared", "words.ben")])
+  @Test(arguments: [("2", "words"), ("2-shared", "words.anna"), ("2-shared", "words.ben")])
   func nothingOfAFrozenVaultWaits(name: String, words: String) throws {
     let readers = try Self.readers(name, words)
     #expect(!readers.isEmpty)
@@ -93,7 +93,7 @@ import Testing
   /// says Anna's head alone.
   @Test func withoutReachedWhatBenWroteWouldWait() throws {
     var waiting = 0
-    for reader in try Self.readers("1-shared", "words.anna") {
+    for reader in try Self.readers("2-shared", "words.anna") {
       var versions: [[[UInt8]: UInt64]] = []
       for head in reader.heads { versions += try reader.entries(of: head).values.map(\.version) }
       let silent = try reader.access.counters(

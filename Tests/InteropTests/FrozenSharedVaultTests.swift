@@ -9,7 +9,7 @@ import Testing
   private let ben: Person
 
   init() throws {
-    vault = try FrozenVault("1-shared")
+    vault = try FrozenVault("2-shared")
     anna = try vault.person("words.anna")
     ben = try vault.person("words.ben")
   }

@@ -9,14 +9,14 @@ struct FrozenVault {
   private let folder: URL
   private let secrets: URL
 
-  init(_ name: String = "1") throws {
+  init(_ name: String = "2") throws {
     folder = Self.fixtures.appending(path: name)
     secrets = Self.fixtures.appending(path: "\(name).secrets")
     struct Description: Decodable { let format, suite, vault: String, version: Int }
     let json = try Data(contentsOf: folder.appending(path: "vault.json"))
     let description = try JSONDecoder().decode(Description.self, from: json)
     try Refused.unless(
-      description.format == "kinvault" && description.version == 1
+      description.format == "kinvault" && description.version == 2
         && description.suite == "AES256GCM-HMACSHA256-XWING-ED25519-ARGON2ID", "vault.json")
     primitives = Primitives(vault: try Array(hex: description.vault))
   }

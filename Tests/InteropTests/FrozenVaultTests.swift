@@ -62,13 +62,13 @@ import Testing
       let format: Int
       let members: [MemberDescription]
     }
-    let json = try Data(contentsOf: FrozenVault.fixtures.appending(path: "1.expected.json"))
+    let json = try Data(contentsOf: FrozenVault.fixtures.appending(path: "2.expected.json"))
     let expected = try JSONDecoder().decode(Expectation.self, from: json)
     let found = try vault.names(in: "members").map {
       try #require(try MemberReader($0, of: vault, as: person)).description()
     }
 
-    #expect(expected.format == 1)
+    #expect(expected.format == 2)
     #expect(Set(found.map(\.name)) == Set(expected.members.map(\.name)))
     for member in expected.members {
       let records = try member.recordsByPath

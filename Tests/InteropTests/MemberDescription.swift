@@ -15,7 +15,7 @@ struct ItemName: Decodable, Equatable {
   private enum Key: CodingKey { case hex }
 }
 
-/// One file of a record, as `1.expected.json` tells it.
+/// One file of a record, as `2.expected.json` tells it.
 struct FileDescription: Decodable, Equatable {
   let name: ItemName
   let mode: UInt64

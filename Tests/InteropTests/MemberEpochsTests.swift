@@ -170,7 +170,7 @@ import Testing
 
   /// Of every epoch that is over the wraps are gone, and of every other one they are there; and some are over.
   @Test func theFrozenVaultHasTheWrapsThatAreNeeded() throws {
-    let vault = try FrozenVault("1-shared")
+    let vault = try FrozenVault("2-shared")
     let people = try vault.people()
     var overCount = 0
     for member in try vault.names(in: "members") {

@@ -34,7 +34,7 @@ struct ObjectReader {
     let header = Array(file.prefix(16))
     let shift: UInt8 = kind == .chunk ? 12 : 14
     try Refused.unless(
-      header == Array("KVOB".utf8) + [1, kind.rawValue, shift, 0] + keyID, "an object's header")
+      header == Array("KVOB".utf8) + [2, kind.rawValue, shift, 0] + keyID, "an object's header")
     let material = HKDF<SHA256>.expand(
       pseudoRandomKey: SymmetricKey(data: objectKey),
       info: Array("object".utf8) + name, outputByteCount: 44

@@ -100,14 +100,15 @@ extension FrozenVault {
   func profile(of certificate: WireMessage, person: Person) throws -> WireMessage {
     let device = try PublicPerson.device(of: certificate)
     let path = "people/\(person.id.hex)/devices/\(device.hex)"
-    let body = try primitives.verified(try file(path), "device", path: path) { _, _ in
+    let body = try primitives.verified(try file(path), "device-register", path: path) { _, _ in
       try certificate.bytes(3)
     }
     try Refused.unless(
       try body.bytes(1) == person.id && body.bytes(2) == device, "the device")
     let master = try person.masterKey(generation: try body.bytes(5))
     return try primitives.opened(
-      try body.message(6), key: primitives.derive(master, "profile"), label: "device", path: path,
+      try body.message(6), key: primitives.derive(master, "profile"), label: "device-register",
+      path: path,
       counter: try body.number(3))
   }
 }

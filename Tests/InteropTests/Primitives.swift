@@ -11,7 +11,7 @@ struct Primitives {
   ) -> [UInt8] {
     let derived = HKDF<SHA256>.deriveKey(
       inputKeyMaterial: SymmetricKey(data: key), salt: salt,
-      info: Array("kinvault/1/\(label)".utf8) + [0] + vault + context, outputByteCount: 32)
+      info: Array("kinvault/2/\(label)".utf8) + [0] + vault + context, outputByteCount: 32)
     return derived.withUnsafeBytes(Array.init)
   }
 
@@ -26,7 +26,7 @@ struct Primitives {
     let bytes = try envelope.bytes(1)
     let body = try WireMessage(bytes)
     let message =
-      Array("kinvault/1/\(label)".utf8) + [0] + vault + Array(path.utf8).sha256 + bytes
+      Array("kinvault/2/\(label)".utf8) + [0] + vault + Array(path.utf8).sha256 + bytes
     let key = try Curve25519.Signing.PublicKey(rawRepresentation: try signer(body, message.sha256))
     try Refused.unless(
       key.isValidSignature(try envelope.bytes(2), for: message), "the signature of \(path)")

@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [("1", "words"), ("1-shared", "words.anna")])
+  @Test(arguments: [("2", "words"), ("2-shared", "words.anna")])
   func whoseEveryRevisionIs(name: String, words: String) throws {
     var found: [[UInt8]: RevisionJudge.Whose] = [:]
     for judge in try Self.judges(name, words) {
@@ -60,7 +60,7 @@ import Testing
   /// Two people and four devices have written, one of them was removed, and one record was joined. Of what the removed one has
   /// signed its person listed two revisions, and not the one that it signed afterwards.
   @Test func theSharedVaultHasEveryKind() throws {
-    let all = try Self.expected("1-shared").values
+    let all = try Self.expected("2-shared").values
     var devices: [[UInt8]: Set<[UInt8]>] = [:]
     var removed: Set<[UInt8]> = []
     for case .signed(let device, let person, let standing) in all {
@@ -80,7 +80,7 @@ import Testing
 
   /// What proves a signed revision holds for none of the others that its bytes could be made into.
   @Test func noBitOfASignedRevisionCanBeChanged() throws {
-    let judge = try #require(try Self.judges("1", "words").first)
+    let judge = try #require(try Self.judges("2", "words").first)
     let digest = try #require(try judge.reader.entries().values.first).bytes(6)
     let bytes = try judge.reader.object(digest, .record)
     guard case .signed = try judge.whose(bytes) else {
@@ -100,7 +100,7 @@ import Testing
 
   /// A signature is of one member: the same bytes in another one are not signed.
   @Test func aSignatureIsOfOneMember() throws {
-    let judges = try Self.judges("1", "words")
+    let judges = try Self.judges("2", "words")
     let (one, other) = (try #require(judges.first), try #require(judges.last))
     let digest = try #require(try one.reader.entries().values.first).bytes(6)
     let bytes = try one.reader.object(digest, .record)
@@ -109,9 +109,9 @@ import Testing
 
   /// Of a join every byte comes of its parts.
   @Test func aChangedJoinIsNone() throws {
-    let expected = try Self.expected("1-shared")
+    let expected = try Self.expected("2-shared")
     let joined = try #require(expected.first { $0.value == .joined }).key
-    let judges = try Self.judges("1-shared", "words.anna")
+    let judges = try Self.judges("2-shared", "words.anna")
     let judge = try #require(judges.first { $0.reader.has(joined) })
     let bytes = try judge.reader.object(joined, .record)
     #expect(try judge.whose(bytes) == .joined)

@@ -9,7 +9,7 @@ struct ComparisonWordsTests {
     let binding = Binding(vault: try #require(VaultID(Array(0..<16))))
     let first = try #require(PersonID(Array(0..<32)))
     let second = try #require(PersonID([0x80] + [UInt8](repeating: 7, count: 31)))
-    let expected = ["eager", "mesh", "bid", "around", "have", "sad"]
+    let expected = ["sun", "main", "symptom", "address", "street", "civil"]
     #expect(try ComparisonWords.words(first, second, binding: binding) == expected)
     #expect(try ComparisonWords.words(second, first, binding: binding) == expected)
     let elsewhere = Binding(vault: .random())

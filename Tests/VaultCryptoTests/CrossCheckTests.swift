@@ -78,7 +78,7 @@ import VaultModel
     let message = Sample.binding.signedMessage(.audit, path: "a/b", body: body)
     #expect(
       message
-        == Array("kinvault/1/audit".utf8) + [0] + Sample.vault.bytes
+        == Array("kinvault/2/audit".utf8) + [0] + Sample.vault.bytes
         + Array(SHA256.hash(data: Array("a/b".utf8))) + body)
     let theirs = try Curve25519.Signing.PublicKey(rawRepresentation: ours.publicKey)
     let signature = ours.sign(label: .audit, binding: Sample.binding, path: "a/b", body: body)

@@ -14,7 +14,7 @@ private struct IndependentReader {
   struct Refusal: Error { let reason: String }
 
   private func derive(_ label: String) -> SymmetricKey {
-    let info = Array("kinvault/1/\(label)".utf8) + [0] + vault
+    let info = Array("kinvault/2/\(label)".utf8) + [0] + vault
     return HKDF<SHA256>.deriveKey(
       inputKeyMaterial: SymmetricKey(data: familyMemberKey), salt: member, info: info,
       outputByteCount: 32)
@@ -46,7 +46,7 @@ private struct IndependentReader {
   func open(name: [UInt8], kind: UInt8, file: [UInt8]) throws -> [UInt8] {
     let header = Array(file.prefix(16))
     let shift: UInt8 = kind == 1 ? 12 : 14
-    guard header == [0x4b, 0x56, 0x4f, 0x42, 1, kind, shift, 0] + keyID else {
+    guard header == [0x4b, 0x56, 0x4f, 0x42, 2, kind, shift, 0] + keyID else {
       throw Refusal(reason: "header")
     }
     let expanded = HKDF<SHA256>.expand(

@@ -10,7 +10,7 @@ struct InvitationSecretTests {
   private let inviter = PersonID.random()
 
   private func derived(_ label: String, context: [UInt8] = []) -> [UInt8] {
-    let info = Array("kinvault/1/\(label)".utf8) + [0] + Sample.vault.bytes + context
+    let info = Array("kinvault/2/\(label)".utf8) + [0] + Sample.vault.bytes + context
     let key = Crypto.HKDF<SHA256>.deriveKey(
       inputKeyMaterial: .init(data: secret), salt: [UInt8](), info: info, outputByteCount: 32)
     return key.withUnsafeBytes { Array($0) }

@@ -177,7 +177,7 @@ import VaultModel
         publicKey: key)
     }
     #expect(isValid(key: key.publicKey))
-    #expect(!isValid(label: .device, key: key.publicKey))
+    #expect(!isValid(label: .deviceRegister, key: key.publicKey))
     #expect(!isValid(binding: Sample.otherBinding, key: key.publicKey))
     #expect(!isValid(path: "b", key: key.publicKey))
     #expect(!isValid(body: content(299), key: key.publicKey))
@@ -201,10 +201,10 @@ import VaultModel
 
   @Test func aSealedValueOpensInItsFileOnly() throws {
     let key = MasterKey.random().profileKey(binding: binding)
-    let sealed = key.seal(content(50), label: .device, path: "p", counter: 1)
-    #expect(try key.open(sealed, label: .device, path: "p", counter: 1) == content(50))
+    let sealed = key.seal(content(50), label: .deviceRegister, path: "p", counter: 1)
+    #expect(try key.open(sealed, label: .deviceRegister, path: "p", counter: 1) == content(50))
     for (label, path, counter) in [
-      (FileLabel.head, "p", UInt64(1)), (.device, "q", 1), (.device, "p", 2),
+      (FileLabel.head, "p", UInt64(1)), (.deviceRegister, "q", 1), (.deviceRegister, "p", 2),
     ] {
       #expect(throws: CryptoError.authenticationFailed) {
         try key.open(sealed, label: label, path: path, counter: counter)
@@ -212,9 +212,9 @@ import VaultModel
     }
     #expect(throws: CryptoError.authenticationFailed) {
       try MasterKey.random().profileKey(binding: binding)
-        .open(sealed, label: .device, path: "p", counter: 1)
+        .open(sealed, label: .deviceRegister, path: "p", counter: 1)
     }
-    #expect(key.seal([], label: .device, path: "p", counter: 1).nonce != sealed.nonce)
+    #expect(key.seal([], label: .deviceRegister, path: "p", counter: 1).nonce != sealed.nonce)
   }
 
   @Test func everyDamagedSealedValueIsRefused() {

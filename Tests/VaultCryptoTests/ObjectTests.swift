@@ -320,7 +320,9 @@ import VaultModel
       bytes[position] = value
       return try bytes.withUnsafeBytes { try ObjectHeader(decoding: $0) }
     }
-    #expect(throws: CryptoError.unsupportedVersion(found: 2)) { try header(4, 2) }
+    for version: UInt8 in [1, 3] {
+      #expect(throws: CryptoError.unsupportedVersion(found: version)) { try header(4, version) }
+    }
     for (position, value) in [(0, 0x4c), (3, 0), (5, 0), (5, 7), (6, 13), (6, 255), (7, 1)] {
       #expect(throws: CryptoError.self) { try header(position, UInt8(value)) }
     }

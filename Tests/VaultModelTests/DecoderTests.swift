@@ -42,23 +42,23 @@ import Testing
   /// SwiftProtobuf writes of what it knows of them is the same.
   @Test func bytesAreThoseOfSwiftProtobuf() throws {
     let messages: [String: any SwiftProtobuf.Message.Type] = [
-      "segment": Kinvault_V1_Segment.self, "page": Kinvault_V1_ItemPage.self,
-      "branch": Kinvault_V1_ItemPage.self, "revision": Kinvault_V1_RecordRevision.self,
-      "signed revision": Kinvault_V1_RecordRevision.self, "index": Kinvault_V1_ChunkIndex.self,
-      "announcement": Kinvault_V1_Announcement.self,
-      "list of revisions": Kinvault_V1_AuthoredList.self, "head": Kinvault_V1_Head.self,
-      "redo record": Kinvault_V1_RedoRecord.self, "signed file": Kinvault_V1_SignedFile.self,
-      "sealed value": Kinvault_V1_Sealed.self, "recovery slot": Kinvault_V1_RecoverySlot.self,
-      "device request": Kinvault_V1_DeviceRequestBody.self,
-      "sealed device request": Kinvault_V1_DeviceRequest.self,
-      "device": Kinvault_V1_DeviceBody.self,
-      "device profile": Kinvault_V1_DeviceProfile.self,
-      "introduction": Kinvault_V1_IntroductionBody.self,
-      "sealed introduction": Kinvault_V1_Introduction.self,
-      "audit segment": Kinvault_V1_AuditSegmentBody.self,
-      "audit events": Kinvault_V1_AuditEvents.self, "device file": Kinvault_V1_DeviceFile.self,
-      "slot": Kinvault_V1_UnlockSlot.self,
-      "watermarks": Kinvault_V1_Watermarks.self,
+      "segment": Kinvault_V2_Segment.self, "page": Kinvault_V2_ItemPage.self,
+      "branch": Kinvault_V2_ItemPage.self, "revision": Kinvault_V2_RecordRevision.self,
+      "signed revision": Kinvault_V2_RecordRevision.self, "index": Kinvault_V2_ChunkIndex.self,
+      "announcement": Kinvault_V2_Announcement.self,
+      "list of revisions": Kinvault_V2_AuthoredList.self, "head": Kinvault_V2_Head.self,
+      "redo record": Kinvault_V2_RedoRecord.self, "signed file": Kinvault_V2_SignedFile.self,
+      "sealed value": Kinvault_V2_Sealed.self, "recovery slot": Kinvault_V2_RecoverySlot.self,
+      "device request": Kinvault_V2_DeviceRequestBody.self,
+      "sealed device request": Kinvault_V2_DeviceRequest.self,
+      "device": Kinvault_V2_DeviceBody.self,
+      "device profile": Kinvault_V2_DeviceProfile.self,
+      "introduction": Kinvault_V2_IntroductionBody.self,
+      "sealed introduction": Kinvault_V2_Introduction.self,
+      "audit segment": Kinvault_V2_AuditSegmentBody.self,
+      "audit events": Kinvault_V2_AuditEvents.self, "device file": Kinvault_V2_DeviceFile.self,
+      "slot": Kinvault_V2_UnlockSlot.self,
+      "watermarks": Kinvault_V2_Watermarks.self,
     ]
     // Statements are messages too, which Docs/Format.md lists and InteropTests reads; `vault.json` is none.
     let others: Set = ["link", "leaving", "head register", "vault.json"]
@@ -84,7 +84,7 @@ import Testing
   @Test func fieldsAreThoseOfTheProtoFile() throws {
     var random = SeededRandom(seed: 8)
     let entry = try random.entry(devices: [random.id(), random.id()])
-    let message = try Kinvault_V1_Segment(serializedBytes: Segment(entries: [entry]).encoded())
+    let message = try Kinvault_V2_Segment(serializedBytes: Segment(entries: [entry]).encoded())
     let theirs = try #require(message.entries.first)
     #expect(theirs.unknownFields.data.isEmpty)
     #expect([UInt8](theirs.record) == entry.record.bytes)
@@ -122,7 +122,7 @@ import Testing
         }
       }
     }
-    let message = try Kinvault_V1_DeviceKeys(serializedBytes: encoded)
+    let message = try Kinvault_V2_DeviceKeys(serializedBytes: encoded)
     #expect([UInt8](message.signingSeed) == seed)
     #expect([UInt8](message.agreementPrivateKey) == key)
     try encoded.withUnsafeBytes { bytes in

@@ -9,7 +9,7 @@ import VaultModel
     try VaultDescription(decoding: Array(text.utf8))
   }
 
-  private func text(version: String = "1", suite: String? = nil, more: String = "") -> String {
+  private func text(version: String = "2", suite: String? = nil, more: String = "") -> String {
     """
     {"format": "kinvault", "version": \(version), "suite": "\(suite ?? self.suite)", \
     "vault": "\(hex)"\(more)}
@@ -25,18 +25,25 @@ import VaultModel
 
   @Test func namesTheVersionAndTheSuiteThatItDoesNotKnow() {
     let version = ModelError.unsupported(
-      what: "the vault's format version", found: "2", supported: "1")
-    #expect(throws: version) { try decode(text(version: "2", more: ", \"new\": 1")) }
+      what: "a vault of format version", found: "3", supported: "2")
+    #expect(throws: version) { try decode(text(version: "3", more: ", \"new\": 1")) }
     let cipher = ModelError.unsupported(
-      what: "the vault's cipher suite", found: "ROT13", supported: suite)
+      what: "a vault of cipher suite", found: "ROT13", supported: suite)
     #expect(throws: cipher) { try decode(text(suite: "ROT13")) }
+  }
+
+  @Test func refusesTheVersionThatWasNeverReleased() {
+    let error = ModelError.unsupported(
+      what: "a vault of format version", found: "1", supported: "2")
+    #expect(throws: error) { try decode(text(version: "1")) }
+    #expect("\(error)" == "this is a vault of format version 1, and this program knows 2")
   }
 
   @Test func refusesEverythingElse() {
     let texts = [
-      "", "{", "{}", "[]", "null", text() + "x", text(more: ", \"new\": 1"), text(version: "01"),
-      text(version: "-1"), text(version: "1.0"), text(version: "\"1\""), text(version: "[1]"),
-      text(version: "99999999999999999999"), text(more: ","), text(more: ", \"version\": 1"),
+      "", "{", "{}", "[]", "null", text() + "x", text(more: ", \"new\": 1"), text(version: "02"),
+      text(version: "-2"), text(version: "2.0"), text(version: "\"2\""), text(version: "[2]"),
+      text(version: "99999999999999999999"), text(more: ","), text(more: ", \"version\": 2"),
       text().replacing("kinvault", with: "other"), text().replacing("0f\"", with: "0F\""),
       text().replacing("0f\"", with: "\""), text().replacing("kinvault", with: "kin\\u0076ault"),
     ]

@@ -326,8 +326,9 @@ import VaultTrust
     let body = DeviceBody(
       person: owner.person, device: thief.device, counter: 99, previous: nil,
       generation: keys.generation,
-      sealed: files.seal(profile.encoded(), with: keys.profileKey, .device, path, counter: 99))
-    try put(path, files.sign(body.encoded(), .device, path, with: thief.context.device))
+      sealed: files.seal(
+        profile.encoded(), with: keys.profileKey, .deviceRegister, path, counter: 99))
+    try put(path, files.sign(body.encoded(), .deviceRegister, path, with: thief.context.device))
     let (store, state) = (family[0].store.imageAfterKill(), MemoryStore())
     let key = try Vault.recover(
       id: owner.id, store: store, state: StateFolder(store: state), words: Family.words.words,

@@ -30,7 +30,7 @@ import VaultModel
       ("desk", ["Emma": Self.emma, "Liam": Self.liam, "Мария": Self.maria, "Noah": Self.noah]),
       ("tablet", ["Liam": Self.liam, "Мария": Self.maria, "Noah": Self.noah]),
     ] {
-      let frozen = try FrozenVault("1-shared", machine: machine)
+      let frozen = try FrozenVault("2-shared", machine: machine)
       defer { withExtendedLifetime(frozen) {} }
       let vault = try frozen.open(OpenOptions(readOnly: true))
       #expect(try titles(vault) == expected)
@@ -41,7 +41,7 @@ import VaultModel
   /// The removals, the hand over, the links beside each other, and the device that was added with eight words are judged
   /// as they were when the vault was frozen.
   @Test func whoMayDoWhatIsAsItWasLeft() throws {
-    let frozen = try FrozenVault("1-shared", machine: "desk")
+    let frozen = try FrozenVault("2-shared", machine: "desk")
     defer { withExtendedLifetime(frozen) {} }
     let vault = try frozen.open(OpenOptions(readOnly: true))
     let anna = vault.person
@@ -69,7 +69,7 @@ import VaultModel
   }
 
   @Test func isWholeAndStaysSoWhenWritten() throws {
-    let frozen = try FrozenVault("1-shared", machine: "desk")
+    let frozen = try FrozenVault("2-shared", machine: "desk")
     defer { withExtendedLifetime(frozen) {} }
     let vault = try frozen.open()
     #expect(try vault.check(readsData: true).problems.filter { $0.severity > .note } == [])
@@ -85,7 +85,7 @@ import VaultModel
   }
 
   @Test func theNewWordsOpenItAndTheFormerOnesDoNot() throws {
-    let frozen = try FrozenVault("1-shared", machine: "desk")
+    let frozen = try FrozenVault("2-shared", machine: "desk")
     defer { withExtendedLifetime(frozen) {} }
     let vault = try frozen.openWithWords("words.anna")
     #expect(try titles(vault)["Emma"] == Self.emma)

@@ -6,7 +6,7 @@ import VaultModel
 
 /// Every vault of every released format opens, whole.
 @Suite struct FrozenVaultTests {
-  static let frozen = ["1"]
+  static let frozen = ["2"]
 
   @Test(arguments: frozen)
   func holdsWhatItsMakersPutIn(name: String) throws {

@@ -1,9 +1,17 @@
 import Testing
+import VaultCrypto
 import VaultModel
 import VaultTrust
 
 /// The bytes of statements: bodies as they stand, bounded numbers.
 @Suite struct StatementTests {
+  /// Both begin with the version and the label: a register's signature is to be none of a consent.
+  @Test func noLabelIsForAStatementAndForAnotherFile() {
+    for label in [FileLabel.request, .deviceRegister, .introduction, .audit] {
+      #expect(SignedLabel(rawValue: label.rawValue) == nil, "\(label)")
+    }
+  }
+
   @Test func everyBodyComesBack() throws {
     let family = Family()
     for file in family.world.files.values {

@@ -111,12 +111,12 @@ struct DeviceEnrolment {
     let path = VaultPath.device(person, device.id)
     let counter: UInt64 = 1
     let sealed = files.seal(
-      profile.encoded(), with: keys.profileKey, .device, path, counter: counter)
+      profile.encoded(), with: keys.profileKey, .deviceRegister, path, counter: counter)
     let body = DeviceBody(
       person: person, device: device.id, counter: counter, previous: nil,
       generation: keys.generation,
       sealed: sealed)
-    let bytes = files.sign(body.encoded(), .device, path, with: device)
+    let bytes = files.sign(body.encoded(), .deviceRegister, path, with: device)
     try files.store(bytes, at: path, in: store)
     try state.updateWatermarks(durably: true) {
       $0.raise(path, counter: counter, hash: Digest.sha256(bytes))

@@ -111,11 +111,11 @@ extension VaultContext {
     counter = max(counter, marks[path].map { max($0.counter, $0.floor) } ?? 0) + 1
     change(&profile)
     let sealed = signedFiles.seal(
-      profile.encoded(), with: keys.profileKey, .device, path, counter: counter)
+      profile.encoded(), with: keys.profileKey, .deviceRegister, path, counter: counter)
     let body = DeviceBody(
       person: person, device: device.id, counter: counter, previous: hash,
       generation: keys.generation, sealed: sealed)
-    let bytes = signedFiles.sign(body.encoded(), .device, path, with: device)
+    let bytes = signedFiles.sign(body.encoded(), .deviceRegister, path, with: device)
     try signedFiles.store(bytes, at: path, in: store)
     try state.updateWatermarks(durably: true) {
       $0.raise(path, counter: counter, hash: Digest.sha256(bytes))
@@ -146,11 +146,11 @@ extension SignedFiles {
     guard body.device == device, body.person == person else {
       throw .damaged(path: path.string, reason: "it belongs elsewhere")
     }
-    try file.verify(.device, publicKey: signingPublicKey)
+    try file.verify(.deviceRegister, publicKey: signingPublicKey)
     guard let key = keys.profileKey(generation: body.generation) else {
       throw .damaged(path: path.string, reason: "it is sealed with an unknown key")
     }
-    let plain = try open(body.sealed, with: key, .device, path, counter: body.counter)
+    let plain = try open(body.sealed, with: key, .deviceRegister, path, counter: body.counter)
     do { return (try DeviceProfile(decoding: plain), body.counter, file.hash) } catch {
       throw VaultError(error, path: path.string)
     }

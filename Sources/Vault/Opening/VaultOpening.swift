@@ -168,11 +168,11 @@ extension Vault {
       throw error
     }
     let body = try file.decode(DeviceBody.init(decoding:))
-    try file.verify(.device, publicKey: device.signingKey.publicKey)
+    try file.verify(.deviceRegister, publicKey: device.signingKey.publicKey)
     guard let key = keys.profileKey(generation: body.generation) else {
       throw .damaged(path: path.string, reason: "it is sealed with an unknown key")
     }
-    let plain = try files.open(body.sealed, with: key, .device, path, counter: body.counter)
+    let plain = try files.open(body.sealed, with: key, .deviceRegister, path, counter: body.counter)
     do { return (try DeviceProfile(decoding: plain), body.generation) } catch {
       throw VaultError(error, path: path.string)
     }

@@ -61,7 +61,7 @@ package struct Invitation: Sendable {
     }
     guard body.first == Self.version else {
       throw .unsupported(
-        what: "the version of the invitation", found: "\(body.first ?? 0)", supported: "1")
+        what: "an invitation of version", found: "\(body.first ?? 0)", supported: "1")
     }
     var rest = body.dropFirst()
     guard let vault = Self.take(VaultID.byteCount, from: &rest).flatMap({ VaultID($0) }),

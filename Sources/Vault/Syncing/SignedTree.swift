@@ -310,7 +310,7 @@ package struct SignedTree: Sendable {
     }
     let certificate = try people.certificate(
       of: device, person: person, path: path)
-    try file.verify(.device, publicKey: certificate.signingKey.bytes)
+    try file.verify(.deviceRegister, publicKey: certificate.signingKey.bytes)
     return body
   }
 }

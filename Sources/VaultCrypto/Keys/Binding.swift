@@ -24,16 +24,17 @@ package struct Binding: Hashable, Sendable {
   }
 
   private func prefix(_ label: String) -> [UInt8] {
-    Array("kinvault/1/".utf8) + Array(label.utf8) + [0] + vault.bytes
+    VaultDescription.labelPrefix + Array(label.utf8) + [0] + vault.bytes
   }
 }
 
-/// Which kind of signed or sealed file a signature or a sealed value is for.
+/// Which kind of signed or sealed file a signature or a sealed value is for. What is signed with one of these has none of
+/// the labels of statements (`SignedLabel`), or a signature for the one could be taken for one for the other.
 package enum FileLabel: String, Sendable, CaseIterable {
   /// The approval in a certificate: not a file.
   case certificate
   case request
-  case device
+  case deviceRegister = "device-register"
   case introduction
   case head
   case audit

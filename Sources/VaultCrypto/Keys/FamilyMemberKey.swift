@@ -60,7 +60,8 @@ package struct FamilyMemberKey: ~Copyable, Sendable {
   /// What a link that begins an epoch says its key is, without telling it.
   package func commitment(member: MemberID, binding: Binding) -> FileHash {
     secret.withUnsafeBytes { key in
-      var message = Array("kinvault/2/epoch".utf8) + [0] + binding.vault.bytes + member.bytes + key
+      var message = VaultDescription.labelPrefix + Array("epoch".utf8) + [0]
+      message += binding.vault.bytes + member.bytes + key
       defer { wipe(&message) }
       return Digest.sha256(message)
     }

@@ -11,7 +11,7 @@ package struct ObjectHeader: Hashable, Sendable {
   package var layout: ObjectLayout { ObjectLayout(of: kind) }
 
   private static let magic = Array("KVOB".utf8)
-  private static let version: UInt8 = 1
+  private static let version = UInt8(VaultDescription.version)
 
   package init(kind: ObjectKind, keyID: KeyID) {
     self.kind = kind

@@ -28,7 +28,7 @@ package struct DeviceFile: Hashable, WireMessage {
     vault: .zero, person: .zero, device: .zero, deviceKeys: .blank)
 
   package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
-    try fields.version(1, Self.version, of: "the device file's version")
+    try fields.version(1, Self.version, of: "a device file of version")
     try fields.id(2, &vault, "vault")
     try fields.id(3, &person, "person")
     try fields.id(4, &device, "device")

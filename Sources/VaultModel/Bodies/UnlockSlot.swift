@@ -39,7 +39,7 @@ package struct UnlockSlot: Hashable, WireMessage {
     vault: .zero, id: .zero, name: "", created: 0, wrappedUnlockKey: [], parts: [])
 
   package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
-    try fields.version(1, Self.version, of: "the slot's version")
+    try fields.version(1, Self.version, of: "an unlock slot of version")
     try fields.id(2, &vault, "vault")
     try fields.id(3, &id, "id")
     try fields.text(4, &name, "name", limit: Self.nameLimit)

@@ -2,7 +2,9 @@
 ///
 /// Version and suite are fixed, since this program knows only one of each.
 package struct VaultDescription: Hashable, Sendable {
-  package static let version = 1
+  package static let version = 2
+  /// What every label of the format begins with, so that nothing derived or signed in one version is valid in another.
+  package static let labelPrefix = Array("kinvault/\(version)/".utf8)
   package static let suite = "AES256GCM-HMACSHA256-XWING-ED25519-ARGON2ID"
   private static let format = "kinvault"
   private static let file = "vault.json"
@@ -37,13 +39,13 @@ package struct VaultDescription: Hashable, Sendable {
     }
     guard version == UInt64(Self.version) else {
       throw .unsupported(
-        what: "the vault's format version", found: "\(version)", supported: "\(Self.version)")
+        what: "a vault of format version", found: "\(version)", supported: "\(Self.version)")
     }
     guard case .string(let suite)? = values.removeValue(forKey: "suite") else {
       throw .malformed(what: Self.file, reason: "its cipher suite is no text, or missing")
     }
     guard suite == Self.suite else {
-      throw .unsupported(what: "the vault's cipher suite", found: suite, supported: Self.suite)
+      throw .unsupported(what: "a vault of cipher suite", found: suite, supported: Self.suite)
     }
     guard case .string(let hex)? = values.removeValue(forKey: "vault"),
       let vault = VaultID(hex: hex)

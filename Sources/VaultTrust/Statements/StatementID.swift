@@ -39,7 +39,7 @@ package enum SignedLabel: String, Sendable, CaseIterable {
 extension VaultID {
   /// What is signed for `body`: valid in this vault and for this purpose only.
   package func signedMessage(_ label: SignedLabel, _ body: [UInt8]) -> [UInt8] {
-    Array("kinvault/2/\(label.rawValue)".utf8) + [0] + bytes + body
+    VaultDescription.labelPrefix + Array(label.rawValue.utf8) + [0] + bytes + body
   }
 
   /// The id of the statement with this body.

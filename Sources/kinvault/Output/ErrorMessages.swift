@@ -19,8 +19,11 @@ extension VaultError {
       "\(folder) is not empty. A new vault needs a folder of its own: choose an empty one, or one "
         + "that does not exist yet."
     case .unsupported(let what, let found, let supported):
-      "This vault's \(what) is \(found), and this program knows \(supported). A newer version of "
-        + "Kinvault can open it."
+      "This is \(what) \(found), and this program knows \(supported). "
+        + (Self.isOlder(found, than: supported)
+          ? "Nothing that was released has written it: take out what is in it with the program that did "
+            + "(kinvault export), and begin a new vault (kinvault init)."
+          : "A newer version of Kinvault can open it.")
     case .noDeviceHere:
       "This machine does not know this vault yet. With the 24 words it gets a password of its own: "
         + "kinvault recover"
@@ -105,6 +108,12 @@ extension VaultError {
     case .crypto(let error):
       error.message
     }
+  }
+
+  /// Whether both are numbers, and what was found is the lesser one.
+  private static func isOlder(_ found: String, than supported: String) -> Bool {
+    guard let found = UInt64(found), let supported = UInt64(supported) else { return false }
+    return found < supported
   }
 }
 

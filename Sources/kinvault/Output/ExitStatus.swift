@@ -32,7 +32,7 @@ enum ExitStatus: Int32, CaseIterable {
     case .busy: "in use"
     case .refused: "not confirmed, or refused to protect what is there"
     case .alreadyExists: "it exists already"
-    case .unsupported: "the vault is of a newer format, or the machine lacks something"
+    case .unsupported: "the vault is of another format, or the machine lacks something"
     case .system: "the operating system reported an error"
     case .unreachable: "a remote cannot be reached or gives no sensible answer"
     case .interrupted: "interrupted"

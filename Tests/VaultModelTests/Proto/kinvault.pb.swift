@@ -8,7 +8,7 @@
 // For information on using the generated types, please see the documentation:
 //   https://github.com/apple/swift-protobuf/
 
-/// The messages of the Kinvault format, version 1. Docs/Format.md says what each field means,
+/// The messages of the Kinvault format, version 2. Docs/Format.md says what each field means,
 /// which are mandatory, and which limits a reader enforces. Field numbers are never reused.
 
 #if canImport(FoundationEssentials)
@@ -28,7 +28,7 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-package nonisolated enum Kinvault_V1_Verification: SwiftProtobuf.Enum, Swift.CaseIterable {
+package nonisolated enum Kinvault_V2_Verification: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
   case trustedOnFirstUse // = 0
   case invitedInPerson // = 1
@@ -58,7 +58,7 @@ package nonisolated enum Kinvault_V1_Verification: SwiftProtobuf.Enum, Swift.Cas
   }
 
   // The compiler won't synthesize support with the UNRECOGNIZED case.
-  package static let allCases: [Kinvault_V1_Verification] = [
+  package static let allCases: [Kinvault_V2_Verification] = [
     .trustedOnFirstUse,
     .invitedInPerson,
     .wordsCompared,
@@ -67,7 +67,7 @@ package nonisolated enum Kinvault_V1_Verification: SwiftProtobuf.Enum, Swift.Cas
 }
 
 /// Every statement and every register on disk is one of these. What is signed is `body`, as stored.
-package nonisolated struct Kinvault_V1_SignedFile: Sendable {
+package nonisolated struct Kinvault_V2_SignedFile: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -82,7 +82,7 @@ package nonisolated struct Kinvault_V1_SignedFile: Sendable {
 }
 
 /// A value sealed with AES-256-GCM under a key that the context names.
-package nonisolated struct Kinvault_V1_Sealed: Sendable {
+package nonisolated struct Kinvault_V2_Sealed: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -99,7 +99,7 @@ package nonisolated struct Kinvault_V1_Sealed: Sendable {
 }
 
 /// The recovery slot of a closing: its master key under the 24 words.
-package nonisolated struct Kinvault_V1_RecoverySlot: Sendable {
+package nonisolated struct Kinvault_V2_RecoverySlot: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -120,7 +120,7 @@ package nonisolated struct Kinvault_V1_RecoverySlot: Sendable {
 }
 
 /// people/<person>/requests/<device>
-package nonisolated struct Kinvault_V1_DeviceRequestBody: Sendable {
+package nonisolated struct Kinvault_V2_DeviceRequestBody: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -139,8 +139,8 @@ package nonisolated struct Kinvault_V1_DeviceRequestBody: Sendable {
   package var time: UInt64 = 0
 
   /// a DeviceRequest under the approval key
-  package var sealed: Kinvault_V1_Sealed {
-    get {_sealed ?? Kinvault_V1_Sealed()}
+  package var sealed: Kinvault_V2_Sealed {
+    get {_sealed ?? Kinvault_V2_Sealed()}
     set {_sealed = newValue}
   }
   /// Returns true if `sealed` has been explicitly set.
@@ -155,10 +155,10 @@ package nonisolated struct Kinvault_V1_DeviceRequestBody: Sendable {
 
   package init() {}
 
-  fileprivate var _sealed: Kinvault_V1_Sealed? = nil
+  fileprivate var _sealed: Kinvault_V2_Sealed? = nil
 }
 
-package nonisolated struct Kinvault_V1_DeviceRequest: Sendable {
+package nonisolated struct Kinvault_V2_DeviceRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -173,7 +173,7 @@ package nonisolated struct Kinvault_V1_DeviceRequest: Sendable {
 }
 
 /// people/<person>/devices/<device>
-package nonisolated struct Kinvault_V1_DeviceBody: Sendable {
+package nonisolated struct Kinvault_V2_DeviceBody: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -190,8 +190,8 @@ package nonisolated struct Kinvault_V1_DeviceBody: Sendable {
   package var generation: Data = Data()
 
   /// a DeviceProfile
-  package var sealed: Kinvault_V1_Sealed {
-    get {_sealed ?? Kinvault_V1_Sealed()}
+  package var sealed: Kinvault_V2_Sealed {
+    get {_sealed ?? Kinvault_V2_Sealed()}
     set {_sealed = newValue}
   }
   /// Returns true if `sealed` has been explicitly set.
@@ -203,10 +203,10 @@ package nonisolated struct Kinvault_V1_DeviceBody: Sendable {
 
   package init() {}
 
-  fileprivate var _sealed: Kinvault_V1_Sealed? = nil
+  fileprivate var _sealed: Kinvault_V2_Sealed? = nil
 }
 
-package nonisolated struct Kinvault_V1_DeviceProfile: Sendable {
+package nonisolated struct Kinvault_V2_DeviceProfile: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -216,8 +216,8 @@ package nonisolated struct Kinvault_V1_DeviceProfile: Sendable {
   /// "laptop", "desktop", "server"; free text
   package var deviceKind: String = String()
 
-  package var profile: Kinvault_V1_PersonalProfile {
-    get {_profile ?? Kinvault_V1_PersonalProfile()}
+  package var profile: Kinvault_V2_PersonalProfile {
+    get {_profile ?? Kinvault_V2_PersonalProfile()}
     set {_profile = newValue}
   }
   /// Returns true if `profile` has been explicitly set.
@@ -237,11 +237,11 @@ package nonisolated struct Kinvault_V1_DeviceProfile: Sendable {
 
   package init() {}
 
-  fileprivate var _profile: Kinvault_V1_PersonalProfile? = nil
+  fileprivate var _profile: Kinvault_V2_PersonalProfile? = nil
 }
 
 /// A person's own settings, the same on all their devices: the one with the later `time` counts.
-package nonisolated struct Kinvault_V1_PersonalProfile: Sendable {
+package nonisolated struct Kinvault_V2_PersonalProfile: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -252,9 +252,9 @@ package nonisolated struct Kinvault_V1_PersonalProfile: Sendable {
   /// hybrid time; of `name` alone, what follows has times of its own
   package var time: UInt64 = 0
 
-  package var people: [Kinvault_V1_Acquaintance] = []
+  package var people: [Kinvault_V2_Acquaintance] = []
 
-  package var invitations: [Kinvault_V1_OpenInvitation] = []
+  package var invitations: [Kinvault_V2_OpenInvitation] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -262,7 +262,7 @@ package nonisolated struct Kinvault_V1_PersonalProfile: Sendable {
 }
 
 /// What a person knows of another one.
-package nonisolated struct Kinvault_V1_Acquaintance: Sendable {
+package nonisolated struct Kinvault_V2_Acquaintance: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -272,7 +272,7 @@ package nonisolated struct Kinvault_V1_Acquaintance: Sendable {
   /// what they are called; may be empty
   package var name: String = String()
 
-  package var verification: Kinvault_V1_Verification = .trustedOnFirstUse
+  package var verification: Kinvault_V2_Verification = .trustedOnFirstUse
 
   /// milliseconds since 1970: of the last change
   package var time: UInt64 = 0
@@ -283,7 +283,7 @@ package nonisolated struct Kinvault_V1_Acquaintance: Sendable {
 }
 
 /// An invitation that its giver's devices remember.
-package nonisolated struct Kinvault_V1_OpenInvitation: Sendable {
+package nonisolated struct Kinvault_V2_OpenInvitation: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -312,7 +312,7 @@ package nonisolated struct Kinvault_V1_OpenInvitation: Sendable {
 }
 
 /// people/<person>/introduction
-package nonisolated struct Kinvault_V1_IntroductionBody: Sendable {
+package nonisolated struct Kinvault_V2_IntroductionBody: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -328,8 +328,8 @@ package nonisolated struct Kinvault_V1_IntroductionBody: Sendable {
   package var time: UInt64 = 0
 
   /// an Introduction under the invitation's key
-  package var sealed: Kinvault_V1_Sealed {
-    get {_sealed ?? Kinvault_V1_Sealed()}
+  package var sealed: Kinvault_V2_Sealed {
+    get {_sealed ?? Kinvault_V2_Sealed()}
     set {_sealed = newValue}
   }
   /// Returns true if `sealed` has been explicitly set.
@@ -341,10 +341,10 @@ package nonisolated struct Kinvault_V1_IntroductionBody: Sendable {
 
   package init() {}
 
-  fileprivate var _sealed: Kinvault_V1_Sealed? = nil
+  fileprivate var _sealed: Kinvault_V2_Sealed? = nil
 }
 
-package nonisolated struct Kinvault_V1_Introduction: Sendable {
+package nonisolated struct Kinvault_V2_Introduction: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -357,7 +357,7 @@ package nonisolated struct Kinvault_V1_Introduction: Sendable {
   package init() {}
 }
 
-package nonisolated struct Kinvault_V1_Head: Sendable {
+package nonisolated struct Kinvault_V2_Head: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -368,7 +368,7 @@ package nonisolated struct Kinvault_V1_Head: Sendable {
   /// digests of segments, oldest first
   package var deltas: [Data] = []
 
-  package var cover: [Kinvault_V1_Cover] = []
+  package var cover: [Kinvault_V2_Cover] = []
 
   /// hybrid time of the commit
   package var time: UInt64 = 0
@@ -380,22 +380,22 @@ package nonisolated struct Kinvault_V1_Head: Sendable {
   package var announcedAt: UInt64 = 0
 
   /// of each process of this device that has redo files
-  package var redone: [Kinvault_V1_Redone] = []
+  package var redone: [Kinvault_V2_Redone] = []
 
   /// what the device has taken over from devices that it was before
-  package var branches: [Kinvault_V1_Branch] = []
+  package var branches: [Kinvault_V2_Branch] = []
 
   /// heads of other lines of devices than those that this head follows
-  package var strays: [Kinvault_V1_Stray] = []
+  package var strays: [Kinvault_V2_Stray] = []
 
   /// what its writer calls people who have access; at most 64
-  package var names: [Kinvault_V1_HeadName] = []
+  package var names: [Kinvault_V2_HeadName] = []
 
   /// heads that those in cover go on from, of devices that have none there
-  package var heard: [Kinvault_V1_Cover] = []
+  package var heard: [Kinvault_V2_Cover] = []
 
   /// how far devices had come of which cover and heard say less
-  package var reached: [Kinvault_V1_Reached] = []
+  package var reached: [Kinvault_V2_Reached] = []
 
   /// digests of lists of what devices had signed that were left out; at most 1,024
   package var authored: [Data] = []
@@ -405,7 +405,7 @@ package nonisolated struct Kinvault_V1_Head: Sendable {
   package init() {}
 }
 
-package nonisolated struct Kinvault_V1_Reached: Sendable {
+package nonisolated struct Kinvault_V2_Reached: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -419,7 +419,7 @@ package nonisolated struct Kinvault_V1_Reached: Sendable {
   package init() {}
 }
 
-package nonisolated struct Kinvault_V1_HeadName: Sendable {
+package nonisolated struct Kinvault_V2_HeadName: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -434,7 +434,7 @@ package nonisolated struct Kinvault_V1_HeadName: Sendable {
   package init() {}
 }
 
-package nonisolated struct Kinvault_V1_Branch: Sendable {
+package nonisolated struct Kinvault_V2_Branch: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -449,7 +449,7 @@ package nonisolated struct Kinvault_V1_Branch: Sendable {
   package init() {}
 }
 
-package nonisolated struct Kinvault_V1_Stray: Sendable {
+package nonisolated struct Kinvault_V2_Stray: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -469,7 +469,7 @@ package nonisolated struct Kinvault_V1_Stray: Sendable {
 }
 
 /// Up to which of its redo records a process's edits are part of the manifest.
-package nonisolated struct Kinvault_V1_Redone: Sendable {
+package nonisolated struct Kinvault_V2_Redone: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -485,7 +485,7 @@ package nonisolated struct Kinvault_V1_Redone: Sendable {
 }
 
 /// What this device has seen of another one.
-package nonisolated struct Kinvault_V1_Cover: Sendable {
+package nonisolated struct Kinvault_V2_Cover: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -502,7 +502,7 @@ package nonisolated struct Kinvault_V1_Cover: Sendable {
 }
 
 /// Revisions that devices had signed before their person left them out.
-package nonisolated struct Kinvault_V1_AuthoredList: Sendable {
+package nonisolated struct Kinvault_V2_AuthoredList: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -516,7 +516,7 @@ package nonisolated struct Kinvault_V1_AuthoredList: Sendable {
 }
 
 /// Objects that a device means to remove.
-package nonisolated struct Kinvault_V1_Announcement: Sendable {
+package nonisolated struct Kinvault_V2_Announcement: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -529,7 +529,7 @@ package nonisolated struct Kinvault_V1_Announcement: Sendable {
   package init() {}
 }
 
-package nonisolated struct Kinvault_V1_Segment: Sendable {
+package nonisolated struct Kinvault_V2_Segment: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -537,7 +537,7 @@ package nonisolated struct Kinvault_V1_Segment: Sendable {
   /// the device ids that version vectors below refer to by position
   package var devices: [Data] = []
 
-  package var entries: [Kinvault_V1_RecordEntry] = []
+  package var entries: [Kinvault_V2_RecordEntry] = []
 
   /// the device whose heads `lineage` has; absent without one
   package var writer: Data = Data()
@@ -550,7 +550,7 @@ package nonisolated struct Kinvault_V1_Segment: Sendable {
   package init() {}
 }
 
-package nonisolated struct Kinvault_V1_RecordEntry: @unchecked Sendable {
+package nonisolated struct Kinvault_V2_RecordEntry: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -613,8 +613,8 @@ package nonisolated struct Kinvault_V1_RecordEntry: @unchecked Sendable {
     set {_uniqueStorage()._mode = newValue}
   }
 
-  package var modified: Kinvault_V1_Timestamp {
-    get {_storage._modified ?? Kinvault_V1_Timestamp()}
+  package var modified: Kinvault_V2_Timestamp {
+    get {_storage._modified ?? Kinvault_V2_Timestamp()}
     set {_uniqueStorage()._modified = newValue}
   }
   /// Returns true if `modified` has been explicitly set.
@@ -656,7 +656,7 @@ package nonisolated struct Kinvault_V1_RecordEntry: @unchecked Sendable {
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
-package nonisolated struct Kinvault_V1_Timestamp: Sendable {
+package nonisolated struct Kinvault_V2_Timestamp: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -670,7 +670,7 @@ package nonisolated struct Kinvault_V1_Timestamp: Sendable {
   package init() {}
 }
 
-package nonisolated struct Kinvault_V1_RecordRevision: @unchecked Sendable {
+package nonisolated struct Kinvault_V2_RecordRevision: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -690,7 +690,7 @@ package nonisolated struct Kinvault_V1_RecordRevision: @unchecked Sendable {
     set {_uniqueStorage()._title = newValue}
   }
 
-  package var version: [Kinvault_V1_VersionEntry] {
+  package var version: [Kinvault_V2_VersionEntry] {
     get {_storage._version}
     set {_uniqueStorage()._version = newValue}
   }
@@ -721,8 +721,8 @@ package nonisolated struct Kinvault_V1_RecordRevision: @unchecked Sendable {
     set {_uniqueStorage()._mode = newValue}
   }
 
-  package var modified: Kinvault_V1_Timestamp {
-    get {_storage._modified ?? Kinvault_V1_Timestamp()}
+  package var modified: Kinvault_V2_Timestamp {
+    get {_storage._modified ?? Kinvault_V2_Timestamp()}
     set {_uniqueStorage()._modified = newValue}
   }
   /// Returns true if `modified` has been explicitly set.
@@ -730,14 +730,14 @@ package nonisolated struct Kinvault_V1_RecordRevision: @unchecked Sendable {
   /// Clears the value of `modified`. Subsequent reads from it will return its default value.
   package mutating func clearModified() {_uniqueStorage()._modified = nil}
 
-  package var xattrs: [Kinvault_V1_Xattr] {
+  package var xattrs: [Kinvault_V2_Xattr] {
     get {_storage._xattrs}
     set {_uniqueStorage()._xattrs = newValue}
   }
 
   /// the item named record.md, if there is one
-  package var document: Kinvault_V1_Item {
-    get {_storage._document ?? Kinvault_V1_Item()}
+  package var document: Kinvault_V2_Item {
+    get {_storage._document ?? Kinvault_V2_Item()}
     set {_uniqueStorage()._document = newValue}
   }
   /// Returns true if `document` has been explicitly set.
@@ -746,8 +746,8 @@ package nonisolated struct Kinvault_V1_RecordRevision: @unchecked Sendable {
   package mutating func clearDocument() {_uniqueStorage()._document = nil}
 
   /// every other item, when few
-  package var items: Kinvault_V1_ItemPage {
-    get {_storage._items ?? Kinvault_V1_ItemPage()}
+  package var items: Kinvault_V2_ItemPage {
+    get {_storage._items ?? Kinvault_V2_ItemPage()}
     set {_uniqueStorage()._items = newValue}
   }
   /// Returns true if `items` has been explicitly set.
@@ -803,7 +803,7 @@ package nonisolated struct Kinvault_V1_RecordRevision: @unchecked Sendable {
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
-package nonisolated struct Kinvault_V1_VersionEntry: Sendable {
+package nonisolated struct Kinvault_V2_VersionEntry: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -818,12 +818,12 @@ package nonisolated struct Kinvault_V1_VersionEntry: Sendable {
 }
 
 /// A node of the item tree: a leaf has items, a branch has sixteen digests of children (empty: no child).
-package nonisolated struct Kinvault_V1_ItemPage: Sendable {
+package nonisolated struct Kinvault_V2_ItemPage: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  package var items: [Kinvault_V1_Item] = []
+  package var items: [Kinvault_V2_Item] = []
 
   package var children: [Data] = []
 
@@ -833,7 +833,7 @@ package nonisolated struct Kinvault_V1_ItemPage: Sendable {
 }
 
 /// One file of a record.
-package nonisolated struct Kinvault_V1_Item: @unchecked Sendable {
+package nonisolated struct Kinvault_V2_Item: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -861,8 +861,8 @@ package nonisolated struct Kinvault_V1_Item: @unchecked Sendable {
     set {_uniqueStorage()._mode = newValue}
   }
 
-  package var modified: Kinvault_V1_Timestamp {
-    get {_storage._modified ?? Kinvault_V1_Timestamp()}
+  package var modified: Kinvault_V2_Timestamp {
+    get {_storage._modified ?? Kinvault_V2_Timestamp()}
     set {_uniqueStorage()._modified = newValue}
   }
   /// Returns true if `modified` has been explicitly set.
@@ -904,7 +904,7 @@ package nonisolated struct Kinvault_V1_Item: @unchecked Sendable {
     set {_uniqueStorage()._deleted = newValue}
   }
 
-  package var xattrs: [Kinvault_V1_Xattr] {
+  package var xattrs: [Kinvault_V2_Xattr] {
     get {_storage._xattrs}
     set {_uniqueStorage()._xattrs = newValue}
   }
@@ -943,7 +943,7 @@ package nonisolated struct Kinvault_V1_Item: @unchecked Sendable {
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
-package nonisolated struct Kinvault_V1_Xattr: Sendable {
+package nonisolated struct Kinvault_V2_Xattr: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -958,7 +958,7 @@ package nonisolated struct Kinvault_V1_Xattr: Sendable {
 }
 
 /// Up to 1,024 consecutive digests of chunks of one file.
-package nonisolated struct Kinvault_V1_ChunkIndex: Sendable {
+package nonisolated struct Kinvault_V2_ChunkIndex: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -971,7 +971,7 @@ package nonisolated struct Kinvault_V1_ChunkIndex: Sendable {
 }
 
 /// audit/<device>/<first number>
-package nonisolated struct Kinvault_V1_AuditSegmentBody: Sendable {
+package nonisolated struct Kinvault_V2_AuditSegmentBody: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -990,8 +990,8 @@ package nonisolated struct Kinvault_V1_AuditSegmentBody: Sendable {
   package var generation: Data = Data()
 
   /// an AuditEvents
-  package var sealed: Kinvault_V1_Sealed {
-    get {_sealed ?? Kinvault_V1_Sealed()}
+  package var sealed: Kinvault_V2_Sealed {
+    get {_sealed ?? Kinvault_V2_Sealed()}
     set {_sealed = newValue}
   }
   /// Returns true if `sealed` has been explicitly set.
@@ -1003,15 +1003,15 @@ package nonisolated struct Kinvault_V1_AuditSegmentBody: Sendable {
 
   package init() {}
 
-  fileprivate var _sealed: Kinvault_V1_Sealed? = nil
+  fileprivate var _sealed: Kinvault_V2_Sealed? = nil
 }
 
-package nonisolated struct Kinvault_V1_AuditEvents: Sendable {
+package nonisolated struct Kinvault_V2_AuditEvents: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  package var events: [Kinvault_V1_AuditEvent] = []
+  package var events: [Kinvault_V2_AuditEvent] = []
 
   /// zeros
   package var padding: Data = Data()
@@ -1021,7 +1021,7 @@ package nonisolated struct Kinvault_V1_AuditEvents: Sendable {
   package init() {}
 }
 
-package nonisolated struct Kinvault_V1_AuditEvent: Sendable {
+package nonisolated struct Kinvault_V2_AuditEvent: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -1062,7 +1062,7 @@ package nonisolated struct Kinvault_V1_AuditEvent: Sendable {
 }
 
 /// device-keys, in the state directory: sealed with the device unlock key
-package nonisolated struct Kinvault_V1_DeviceKeys: Sendable {
+package nonisolated struct Kinvault_V2_DeviceKeys: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -1079,7 +1079,7 @@ package nonisolated struct Kinvault_V1_DeviceKeys: Sendable {
 }
 
 /// device, in the state directory
-package nonisolated struct Kinvault_V1_DeviceFile: Sendable {
+package nonisolated struct Kinvault_V2_DeviceFile: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -1093,8 +1093,8 @@ package nonisolated struct Kinvault_V1_DeviceFile: Sendable {
   package var device: Data = Data()
 
   /// a DeviceKeys under the device unlock key
-  package var deviceKeys: Kinvault_V1_Sealed {
-    get {_deviceKeys ?? Kinvault_V1_Sealed()}
+  package var deviceKeys: Kinvault_V2_Sealed {
+    get {_deviceKeys ?? Kinvault_V2_Sealed()}
     set {_deviceKeys = newValue}
   }
   /// Returns true if `deviceKeys` has been explicitly set.
@@ -1109,11 +1109,11 @@ package nonisolated struct Kinvault_V1_DeviceFile: Sendable {
 
   package init() {}
 
-  fileprivate var _deviceKeys: Kinvault_V1_Sealed? = nil
+  fileprivate var _deviceKeys: Kinvault_V2_Sealed? = nil
 }
 
 /// slots/<id>, in the state directory
-package nonisolated struct Kinvault_V1_UnlockSlot: Sendable {
+package nonisolated struct Kinvault_V2_UnlockSlot: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -1134,7 +1134,7 @@ package nonisolated struct Kinvault_V1_UnlockSlot: Sendable {
   /// 40 bytes
   package var wrappedUnlockKey: Data = Data()
 
-  package var parts: [Kinvault_V1_UnlockPart] = []
+  package var parts: [Kinvault_V2_UnlockPart] = []
 
   /// SHA-256 of this message encoded without it
   package var checksum: Data = Data()
@@ -1144,7 +1144,7 @@ package nonisolated struct Kinvault_V1_UnlockSlot: Sendable {
   package init() {}
 }
 
-package nonisolated struct Kinvault_V1_UnlockPart: Sendable {
+package nonisolated struct Kinvault_V2_UnlockPart: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -1179,19 +1179,19 @@ package nonisolated struct Kinvault_V1_UnlockPart: Sendable {
 }
 
 /// watermarks, in the state directory: the newest register seen of everyone
-package nonisolated struct Kinvault_V1_Watermarks: Sendable {
+package nonisolated struct Kinvault_V2_Watermarks: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  package var marks: [Kinvault_V1_Watermark] = []
+  package var marks: [Kinvault_V2_Watermark] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 }
 
-package nonisolated struct Kinvault_V1_Watermark: Sendable {
+package nonisolated struct Kinvault_V2_Watermark: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -1213,15 +1213,15 @@ package nonisolated struct Kinvault_V1_Watermark: Sendable {
 }
 
 /// All that no commit had when an fsync returned.
-package nonisolated struct Kinvault_V1_RedoRecord: Sendable {
+package nonisolated struct Kinvault_V2_RedoRecord: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  package var edits: [Kinvault_V1_RedoEdit] = []
+  package var edits: [Kinvault_V2_RedoEdit] = []
 
   /// those that no earlier record since the last commit has
-  package var objects: [Kinvault_V1_RedoObject] = []
+  package var objects: [Kinvault_V2_RedoObject] = []
 
   /// the inode number of the vault's folder
   package var folder: UInt64 = 0
@@ -1231,7 +1231,7 @@ package nonisolated struct Kinvault_V1_RedoRecord: Sendable {
   package init() {}
 }
 
-package nonisolated struct Kinvault_V1_RedoObject: Sendable {
+package nonisolated struct Kinvault_V2_RedoObject: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -1249,7 +1249,7 @@ package nonisolated struct Kinvault_V1_RedoObject: Sendable {
 }
 
 /// A change of one record.
-package nonisolated struct Kinvault_V1_RedoEdit: Sendable {
+package nonisolated struct Kinvault_V2_RedoEdit: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -1260,8 +1260,8 @@ package nonisolated struct Kinvault_V1_RedoEdit: Sendable {
   package var new: Bool = false
 
   /// absent: it stays
-  package var place: Kinvault_V1_RedoPlace {
-    get {_place ?? Kinvault_V1_RedoPlace()}
+  package var place: Kinvault_V2_RedoPlace {
+    get {_place ?? Kinvault_V2_RedoPlace()}
     set {_place = newValue}
   }
   /// Returns true if `place` has been explicitly set.
@@ -1270,8 +1270,8 @@ package nonisolated struct Kinvault_V1_RedoEdit: Sendable {
   package mutating func clearPlace() {self._place = nil}
 
   /// absent: they stay
-  package var attributes: Kinvault_V1_RedoAttributes {
-    get {_attributes ?? Kinvault_V1_RedoAttributes()}
+  package var attributes: Kinvault_V2_RedoAttributes {
+    get {_attributes ?? Kinvault_V2_RedoAttributes()}
     set {_attributes = newValue}
   }
   /// Returns true if `attributes` has been explicitly set.
@@ -1280,22 +1280,22 @@ package nonisolated struct Kinvault_V1_RedoEdit: Sendable {
   package mutating func clearAttributes() {self._attributes = nil}
 
   /// new or changed; their times are set by the commit
-  package var items: [Kinvault_V1_Item] = []
+  package var items: [Kinvault_V2_Item] = []
 
   /// names of items
   package var removed: [Data] = []
 
-  package var seen: [Kinvault_V1_RedoSeen] = []
+  package var seen: [Kinvault_V2_RedoSeen] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
-  fileprivate var _place: Kinvault_V1_RedoPlace? = nil
-  fileprivate var _attributes: Kinvault_V1_RedoAttributes? = nil
+  fileprivate var _place: Kinvault_V2_RedoPlace? = nil
+  fileprivate var _attributes: Kinvault_V2_RedoAttributes? = nil
 }
 
-package nonisolated struct Kinvault_V1_RedoPlace: Sendable {
+package nonisolated struct Kinvault_V2_RedoPlace: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -1311,15 +1311,15 @@ package nonisolated struct Kinvault_V1_RedoPlace: Sendable {
   package init() {}
 }
 
-package nonisolated struct Kinvault_V1_RedoAttributes: Sendable {
+package nonisolated struct Kinvault_V2_RedoAttributes: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   package var mode: UInt32 = 0
 
-  package var modified: Kinvault_V1_Timestamp {
-    get {_modified ?? Kinvault_V1_Timestamp()}
+  package var modified: Kinvault_V2_Timestamp {
+    get {_modified ?? Kinvault_V2_Timestamp()}
     set {_modified = newValue}
   }
   /// Returns true if `modified` has been explicitly set.
@@ -1327,7 +1327,7 @@ package nonisolated struct Kinvault_V1_RedoAttributes: Sendable {
   /// Clears the value of `modified`. Subsequent reads from it will return its default value.
   package mutating func clearModified() {self._modified = nil}
 
-  package var xattrs: [Kinvault_V1_Xattr] = []
+  package var xattrs: [Kinvault_V2_Xattr] = []
 
   package var uidPlusOne: UInt32 = 0
 
@@ -1337,11 +1337,11 @@ package nonisolated struct Kinvault_V1_RedoAttributes: Sendable {
 
   package init() {}
 
-  fileprivate var _modified: Kinvault_V1_Timestamp? = nil
+  fileprivate var _modified: Kinvault_V2_Timestamp? = nil
 }
 
 /// When the author of an edit saw the item last changed.
-package nonisolated struct Kinvault_V1_RedoSeen: Sendable {
+package nonisolated struct Kinvault_V2_RedoSeen: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -1357,13 +1357,13 @@ package nonisolated struct Kinvault_V1_RedoSeen: Sendable {
 
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
-fileprivate nonisolated let _protobuf_package = "kinvault.v1"
+fileprivate nonisolated let _protobuf_package = "kinvault.v2"
 
-nonisolated extension Kinvault_V1_Verification: SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_Verification: SwiftProtobuf._ProtoNameProviding {
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0VERIFICATION_TRUSTED_ON_FIRST_USE\0\u{1}VERIFICATION_INVITED_IN_PERSON\0\u{1}VERIFICATION_WORDS_COMPARED\0")
 }
 
-nonisolated extension Kinvault_V1_SignedFile: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_SignedFile: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".SignedFile"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}body\0\u{1}signature\0")
 
@@ -1390,7 +1390,7 @@ nonisolated extension Kinvault_V1_SignedFile: SwiftProtobuf.Message, SwiftProtob
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_SignedFile, rhs: Kinvault_V1_SignedFile) -> Bool {
+  package static func ==(lhs: Kinvault_V2_SignedFile, rhs: Kinvault_V2_SignedFile) -> Bool {
     if lhs.body != rhs.body {return false}
     if lhs.signature != rhs.signature {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -1398,7 +1398,7 @@ nonisolated extension Kinvault_V1_SignedFile: SwiftProtobuf.Message, SwiftProtob
   }
 }
 
-nonisolated extension Kinvault_V1_Sealed: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_Sealed: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Sealed"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}nonce\0\u{1}ciphertext\0")
 
@@ -1425,7 +1425,7 @@ nonisolated extension Kinvault_V1_Sealed: SwiftProtobuf.Message, SwiftProtobuf._
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_Sealed, rhs: Kinvault_V1_Sealed) -> Bool {
+  package static func ==(lhs: Kinvault_V2_Sealed, rhs: Kinvault_V2_Sealed) -> Bool {
     if lhs.nonce != rhs.nonce {return false}
     if lhs.ciphertext != rhs.ciphertext {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -1433,7 +1433,7 @@ nonisolated extension Kinvault_V1_Sealed: SwiftProtobuf.Message, SwiftProtobuf._
   }
 }
 
-nonisolated extension Kinvault_V1_RecoverySlot: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_RecoverySlot: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".RecoverySlot"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}salt\0\u{1}passes\0\u{3}memory_kib\0\u{3}wrapped_master_key\0")
 
@@ -1468,7 +1468,7 @@ nonisolated extension Kinvault_V1_RecoverySlot: SwiftProtobuf.Message, SwiftProt
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_RecoverySlot, rhs: Kinvault_V1_RecoverySlot) -> Bool {
+  package static func ==(lhs: Kinvault_V2_RecoverySlot, rhs: Kinvault_V2_RecoverySlot) -> Bool {
     if lhs.salt != rhs.salt {return false}
     if lhs.passes != rhs.passes {return false}
     if lhs.memoryKib != rhs.memoryKib {return false}
@@ -1478,7 +1478,7 @@ nonisolated extension Kinvault_V1_RecoverySlot: SwiftProtobuf.Message, SwiftProt
   }
 }
 
-nonisolated extension Kinvault_V1_DeviceRequestBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_DeviceRequestBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".DeviceRequestBody"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}device\0\u{3}signing_public_key\0\u{3}agreement_public_key\0\u{1}time\0\u{1}sealed\0\u{1}consent\0")
 
@@ -1529,7 +1529,7 @@ nonisolated extension Kinvault_V1_DeviceRequestBody: SwiftProtobuf.Message, Swif
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_DeviceRequestBody, rhs: Kinvault_V1_DeviceRequestBody) -> Bool {
+  package static func ==(lhs: Kinvault_V2_DeviceRequestBody, rhs: Kinvault_V2_DeviceRequestBody) -> Bool {
     if lhs.person != rhs.person {return false}
     if lhs.device != rhs.device {return false}
     if lhs.signingPublicKey != rhs.signingPublicKey {return false}
@@ -1542,7 +1542,7 @@ nonisolated extension Kinvault_V1_DeviceRequestBody: SwiftProtobuf.Message, Swif
   }
 }
 
-nonisolated extension Kinvault_V1_DeviceRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_DeviceRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".DeviceRequest"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}device_name\0\u{3}device_kind\0")
 
@@ -1569,7 +1569,7 @@ nonisolated extension Kinvault_V1_DeviceRequest: SwiftProtobuf.Message, SwiftPro
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_DeviceRequest, rhs: Kinvault_V1_DeviceRequest) -> Bool {
+  package static func ==(lhs: Kinvault_V2_DeviceRequest, rhs: Kinvault_V2_DeviceRequest) -> Bool {
     if lhs.deviceName != rhs.deviceName {return false}
     if lhs.deviceKind != rhs.deviceKind {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -1577,7 +1577,7 @@ nonisolated extension Kinvault_V1_DeviceRequest: SwiftProtobuf.Message, SwiftPro
   }
 }
 
-nonisolated extension Kinvault_V1_DeviceBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_DeviceBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".DeviceBody"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}device\0\u{1}counter\0\u{1}previous\0\u{1}generation\0\u{1}sealed\0")
 
@@ -1624,7 +1624,7 @@ nonisolated extension Kinvault_V1_DeviceBody: SwiftProtobuf.Message, SwiftProtob
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_DeviceBody, rhs: Kinvault_V1_DeviceBody) -> Bool {
+  package static func ==(lhs: Kinvault_V2_DeviceBody, rhs: Kinvault_V2_DeviceBody) -> Bool {
     if lhs.person != rhs.person {return false}
     if lhs.device != rhs.device {return false}
     if lhs.counter != rhs.counter {return false}
@@ -1636,7 +1636,7 @@ nonisolated extension Kinvault_V1_DeviceBody: SwiftProtobuf.Message, SwiftProtob
   }
 }
 
-nonisolated extension Kinvault_V1_DeviceProfile: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_DeviceProfile: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".DeviceProfile"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}device_name\0\u{3}device_kind\0\u{1}profile\0\u{1}created\0\u{3}log_next\0\u{3}log_hash\0")
 
@@ -1683,7 +1683,7 @@ nonisolated extension Kinvault_V1_DeviceProfile: SwiftProtobuf.Message, SwiftPro
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_DeviceProfile, rhs: Kinvault_V1_DeviceProfile) -> Bool {
+  package static func ==(lhs: Kinvault_V2_DeviceProfile, rhs: Kinvault_V2_DeviceProfile) -> Bool {
     if lhs.deviceName != rhs.deviceName {return false}
     if lhs.deviceKind != rhs.deviceKind {return false}
     if lhs._profile != rhs._profile {return false}
@@ -1695,7 +1695,7 @@ nonisolated extension Kinvault_V1_DeviceProfile: SwiftProtobuf.Message, SwiftPro
   }
 }
 
-nonisolated extension Kinvault_V1_PersonalProfile: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_PersonalProfile: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".PersonalProfile"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}time\0\u{1}people\0\u{1}invitations\0")
 
@@ -1730,7 +1730,7 @@ nonisolated extension Kinvault_V1_PersonalProfile: SwiftProtobuf.Message, SwiftP
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_PersonalProfile, rhs: Kinvault_V1_PersonalProfile) -> Bool {
+  package static func ==(lhs: Kinvault_V2_PersonalProfile, rhs: Kinvault_V2_PersonalProfile) -> Bool {
     if lhs.name != rhs.name {return false}
     if lhs.time != rhs.time {return false}
     if lhs.people != rhs.people {return false}
@@ -1740,7 +1740,7 @@ nonisolated extension Kinvault_V1_PersonalProfile: SwiftProtobuf.Message, SwiftP
   }
 }
 
-nonisolated extension Kinvault_V1_Acquaintance: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_Acquaintance: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Acquaintance"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}name\0\u{1}verification\0\u{1}time\0")
 
@@ -1775,7 +1775,7 @@ nonisolated extension Kinvault_V1_Acquaintance: SwiftProtobuf.Message, SwiftProt
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_Acquaintance, rhs: Kinvault_V1_Acquaintance) -> Bool {
+  package static func ==(lhs: Kinvault_V2_Acquaintance, rhs: Kinvault_V2_Acquaintance) -> Bool {
     if lhs.person != rhs.person {return false}
     if lhs.name != rhs.name {return false}
     if lhs.verification != rhs.verification {return false}
@@ -1785,7 +1785,7 @@ nonisolated extension Kinvault_V1_Acquaintance: SwiftProtobuf.Message, SwiftProt
   }
 }
 
-nonisolated extension Kinvault_V1_OpenInvitation: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_OpenInvitation: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".OpenInvitation"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}secret\0\u{1}created\0\u{1}until\0\u{3}answered_by\0\u{1}time\0")
 
@@ -1828,7 +1828,7 @@ nonisolated extension Kinvault_V1_OpenInvitation: SwiftProtobuf.Message, SwiftPr
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_OpenInvitation, rhs: Kinvault_V1_OpenInvitation) -> Bool {
+  package static func ==(lhs: Kinvault_V2_OpenInvitation, rhs: Kinvault_V2_OpenInvitation) -> Bool {
     if lhs.id != rhs.id {return false}
     if lhs.secret != rhs.secret {return false}
     if lhs.created != rhs.created {return false}
@@ -1840,7 +1840,7 @@ nonisolated extension Kinvault_V1_OpenInvitation: SwiftProtobuf.Message, SwiftPr
   }
 }
 
-nonisolated extension Kinvault_V1_IntroductionBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_IntroductionBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".IntroductionBody"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}certificate\0\u{1}invitation\0\u{1}time\0\u{1}sealed\0")
 
@@ -1883,7 +1883,7 @@ nonisolated extension Kinvault_V1_IntroductionBody: SwiftProtobuf.Message, Swift
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_IntroductionBody, rhs: Kinvault_V1_IntroductionBody) -> Bool {
+  package static func ==(lhs: Kinvault_V2_IntroductionBody, rhs: Kinvault_V2_IntroductionBody) -> Bool {
     if lhs.person != rhs.person {return false}
     if lhs.certificate != rhs.certificate {return false}
     if lhs.invitation != rhs.invitation {return false}
@@ -1894,7 +1894,7 @@ nonisolated extension Kinvault_V1_IntroductionBody: SwiftProtobuf.Message, Swift
   }
 }
 
-nonisolated extension Kinvault_V1_Introduction: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_Introduction: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Introduction"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0")
 
@@ -1917,14 +1917,14 @@ nonisolated extension Kinvault_V1_Introduction: SwiftProtobuf.Message, SwiftProt
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_Introduction, rhs: Kinvault_V1_Introduction) -> Bool {
+  package static func ==(lhs: Kinvault_V2_Introduction, rhs: Kinvault_V2_Introduction) -> Bool {
     if lhs.name != rhs.name {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
 }
 
-nonisolated extension Kinvault_V1_Head: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_Head: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Head"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}checkpoint\0\u{1}deltas\0\u{1}cover\0\u{1}time\0\u{1}announcement\0\u{3}announced_at\0\u{1}redone\0\u{1}branches\0\u{1}strays\0\u{1}names\0\u{1}heard\0\u{1}reached\0\u{1}authored\0")
 
@@ -1995,7 +1995,7 @@ nonisolated extension Kinvault_V1_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_Head, rhs: Kinvault_V1_Head) -> Bool {
+  package static func ==(lhs: Kinvault_V2_Head, rhs: Kinvault_V2_Head) -> Bool {
     if lhs.checkpoint != rhs.checkpoint {return false}
     if lhs.deltas != rhs.deltas {return false}
     if lhs.cover != rhs.cover {return false}
@@ -2014,7 +2014,7 @@ nonisolated extension Kinvault_V1_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
   }
 }
 
-nonisolated extension Kinvault_V1_Reached: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_Reached: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Reached"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}device\0\u{1}counter\0")
 
@@ -2041,7 +2041,7 @@ nonisolated extension Kinvault_V1_Reached: SwiftProtobuf.Message, SwiftProtobuf.
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_Reached, rhs: Kinvault_V1_Reached) -> Bool {
+  package static func ==(lhs: Kinvault_V2_Reached, rhs: Kinvault_V2_Reached) -> Bool {
     if lhs.device != rhs.device {return false}
     if lhs.counter != rhs.counter {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -2049,7 +2049,7 @@ nonisolated extension Kinvault_V1_Reached: SwiftProtobuf.Message, SwiftProtobuf.
   }
 }
 
-nonisolated extension Kinvault_V1_HeadName: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_HeadName: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".HeadName"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}name\0")
 
@@ -2076,7 +2076,7 @@ nonisolated extension Kinvault_V1_HeadName: SwiftProtobuf.Message, SwiftProtobuf
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_HeadName, rhs: Kinvault_V1_HeadName) -> Bool {
+  package static func ==(lhs: Kinvault_V2_HeadName, rhs: Kinvault_V2_HeadName) -> Bool {
     if lhs.person != rhs.person {return false}
     if lhs.name != rhs.name {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -2084,7 +2084,7 @@ nonisolated extension Kinvault_V1_HeadName: SwiftProtobuf.Message, SwiftProtobuf
   }
 }
 
-nonisolated extension Kinvault_V1_Branch: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_Branch: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Branch"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}device\0\u{1}above\0")
 
@@ -2111,7 +2111,7 @@ nonisolated extension Kinvault_V1_Branch: SwiftProtobuf.Message, SwiftProtobuf._
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_Branch, rhs: Kinvault_V1_Branch) -> Bool {
+  package static func ==(lhs: Kinvault_V2_Branch, rhs: Kinvault_V2_Branch) -> Bool {
     if lhs.device != rhs.device {return false}
     if lhs.above != rhs.above {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -2119,7 +2119,7 @@ nonisolated extension Kinvault_V1_Branch: SwiftProtobuf.Message, SwiftProtobuf._
   }
 }
 
-nonisolated extension Kinvault_V1_Stray: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_Stray: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Stray"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}device\0\u{1}counter\0\u{3}head_hash\0\u{1}above\0")
 
@@ -2154,7 +2154,7 @@ nonisolated extension Kinvault_V1_Stray: SwiftProtobuf.Message, SwiftProtobuf._M
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_Stray, rhs: Kinvault_V1_Stray) -> Bool {
+  package static func ==(lhs: Kinvault_V2_Stray, rhs: Kinvault_V2_Stray) -> Bool {
     if lhs.device != rhs.device {return false}
     if lhs.counter != rhs.counter {return false}
     if lhs.headHash != rhs.headHash {return false}
@@ -2164,7 +2164,7 @@ nonisolated extension Kinvault_V1_Stray: SwiftProtobuf.Message, SwiftProtobuf._M
   }
 }
 
-nonisolated extension Kinvault_V1_Redone: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_Redone: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Redone"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}writer\0\u{1}sequence\0")
 
@@ -2191,7 +2191,7 @@ nonisolated extension Kinvault_V1_Redone: SwiftProtobuf.Message, SwiftProtobuf._
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_Redone, rhs: Kinvault_V1_Redone) -> Bool {
+  package static func ==(lhs: Kinvault_V2_Redone, rhs: Kinvault_V2_Redone) -> Bool {
     if lhs.writer != rhs.writer {return false}
     if lhs.sequence != rhs.sequence {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -2199,7 +2199,7 @@ nonisolated extension Kinvault_V1_Redone: SwiftProtobuf.Message, SwiftProtobuf._
   }
 }
 
-nonisolated extension Kinvault_V1_Cover: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_Cover: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Cover"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}device\0\u{1}counter\0\u{3}head_hash\0")
 
@@ -2230,7 +2230,7 @@ nonisolated extension Kinvault_V1_Cover: SwiftProtobuf.Message, SwiftProtobuf._M
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_Cover, rhs: Kinvault_V1_Cover) -> Bool {
+  package static func ==(lhs: Kinvault_V2_Cover, rhs: Kinvault_V2_Cover) -> Bool {
     if lhs.device != rhs.device {return false}
     if lhs.counter != rhs.counter {return false}
     if lhs.headHash != rhs.headHash {return false}
@@ -2239,7 +2239,7 @@ nonisolated extension Kinvault_V1_Cover: SwiftProtobuf.Message, SwiftProtobuf._M
   }
 }
 
-nonisolated extension Kinvault_V1_AuthoredList: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_AuthoredList: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AuthoredList"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}revisions\0")
 
@@ -2262,14 +2262,14 @@ nonisolated extension Kinvault_V1_AuthoredList: SwiftProtobuf.Message, SwiftProt
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_AuthoredList, rhs: Kinvault_V1_AuthoredList) -> Bool {
+  package static func ==(lhs: Kinvault_V2_AuthoredList, rhs: Kinvault_V2_AuthoredList) -> Bool {
     if lhs.revisions != rhs.revisions {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
 }
 
-nonisolated extension Kinvault_V1_Announcement: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_Announcement: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Announcement"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}names\0")
 
@@ -2292,14 +2292,14 @@ nonisolated extension Kinvault_V1_Announcement: SwiftProtobuf.Message, SwiftProt
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_Announcement, rhs: Kinvault_V1_Announcement) -> Bool {
+  package static func ==(lhs: Kinvault_V2_Announcement, rhs: Kinvault_V2_Announcement) -> Bool {
     if lhs.names != rhs.names {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
 }
 
-nonisolated extension Kinvault_V1_Segment: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_Segment: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Segment"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}devices\0\u{1}entries\0\u{1}writer\0\u{1}lineage\0")
 
@@ -2334,7 +2334,7 @@ nonisolated extension Kinvault_V1_Segment: SwiftProtobuf.Message, SwiftProtobuf.
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_Segment, rhs: Kinvault_V1_Segment) -> Bool {
+  package static func ==(lhs: Kinvault_V2_Segment, rhs: Kinvault_V2_Segment) -> Bool {
     if lhs.devices != rhs.devices {return false}
     if lhs.entries != rhs.entries {return false}
     if lhs.writer != rhs.writer {return false}
@@ -2344,7 +2344,7 @@ nonisolated extension Kinvault_V1_Segment: SwiftProtobuf.Message, SwiftProtobuf.
   }
 }
 
-nonisolated extension Kinvault_V1_RecordEntry: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_RecordEntry: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".RecordEntry"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}record\0\u{1}parent\0\u{1}title\0\u{1}type\0\u{1}date\0\u{1}revision\0\u{1}version\0\u{1}time\0\u{1}deleted\0\u{1}mode\0\u{1}modified\0\u{1}device\0\u{3}unreadable_front_matter\0\u{3}uid_plus_one\0\u{3}gid_plus_one\0\u{1}bare\0")
 
@@ -2359,7 +2359,7 @@ nonisolated extension Kinvault_V1_RecordEntry: SwiftProtobuf.Message, SwiftProto
     var _time: UInt64 = 0
     var _deleted: Bool = false
     var _mode: UInt32 = 0
-    var _modified: Kinvault_V1_Timestamp? = nil
+    var _modified: Kinvault_V2_Timestamp? = nil
     var _device: UInt32 = 0
     var _unreadableFrontMatter: Bool = false
     var _uidPlusOne: UInt32 = 0
@@ -2489,7 +2489,7 @@ nonisolated extension Kinvault_V1_RecordEntry: SwiftProtobuf.Message, SwiftProto
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_RecordEntry, rhs: Kinvault_V1_RecordEntry) -> Bool {
+  package static func ==(lhs: Kinvault_V2_RecordEntry, rhs: Kinvault_V2_RecordEntry) -> Bool {
     if lhs._storage !== rhs._storage {
       let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
         let _storage = _args.0
@@ -2519,7 +2519,7 @@ nonisolated extension Kinvault_V1_RecordEntry: SwiftProtobuf.Message, SwiftProto
   }
 }
 
-nonisolated extension Kinvault_V1_Timestamp: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_Timestamp: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Timestamp"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seconds\0\u{1}nanoseconds\0")
 
@@ -2546,7 +2546,7 @@ nonisolated extension Kinvault_V1_Timestamp: SwiftProtobuf.Message, SwiftProtobu
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_Timestamp, rhs: Kinvault_V1_Timestamp) -> Bool {
+  package static func ==(lhs: Kinvault_V2_Timestamp, rhs: Kinvault_V2_Timestamp) -> Bool {
     if lhs.seconds != rhs.seconds {return false}
     if lhs.nanoseconds != rhs.nanoseconds {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -2554,7 +2554,7 @@ nonisolated extension Kinvault_V1_Timestamp: SwiftProtobuf.Message, SwiftProtobu
   }
 }
 
-nonisolated extension Kinvault_V1_RecordRevision: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_RecordRevision: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".RecordRevision"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}record\0\u{1}parent\0\u{1}title\0\u{1}version\0\u{1}time\0\u{1}device\0\u{1}previous\0\u{1}deleted\0\u{1}mode\0\u{1}modified\0\u{1}xattrs\0\u{1}document\0\u{1}items\0\u{3}items_root\0\u{3}place_time\0\u{3}uid_plus_one\0\u{3}gid_plus_one\0\u{3}attributes_time\0\u{1}certificate\0\u{1}signature\0")
 
@@ -2562,16 +2562,16 @@ nonisolated extension Kinvault_V1_RecordRevision: SwiftProtobuf.Message, SwiftPr
     var _record: Data = Data()
     var _parent: Data = Data()
     var _title: Data = Data()
-    var _version: [Kinvault_V1_VersionEntry] = []
+    var _version: [Kinvault_V2_VersionEntry] = []
     var _time: UInt64 = 0
     var _device: Data = Data()
     var _previous: [Data] = []
     var _deleted: Bool = false
     var _mode: UInt32 = 0
-    var _modified: Kinvault_V1_Timestamp? = nil
-    var _xattrs: [Kinvault_V1_Xattr] = []
-    var _document: Kinvault_V1_Item? = nil
-    var _items: Kinvault_V1_ItemPage? = nil
+    var _modified: Kinvault_V2_Timestamp? = nil
+    var _xattrs: [Kinvault_V2_Xattr] = []
+    var _document: Kinvault_V2_Item? = nil
+    var _items: Kinvault_V2_ItemPage? = nil
     var _itemsRoot: Data = Data()
     var _placeTime: UInt64 = 0
     var _uidPlusOne: UInt32 = 0
@@ -2723,7 +2723,7 @@ nonisolated extension Kinvault_V1_RecordRevision: SwiftProtobuf.Message, SwiftPr
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_RecordRevision, rhs: Kinvault_V1_RecordRevision) -> Bool {
+  package static func ==(lhs: Kinvault_V2_RecordRevision, rhs: Kinvault_V2_RecordRevision) -> Bool {
     if lhs._storage !== rhs._storage {
       let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
         let _storage = _args.0
@@ -2757,7 +2757,7 @@ nonisolated extension Kinvault_V1_RecordRevision: SwiftProtobuf.Message, SwiftPr
   }
 }
 
-nonisolated extension Kinvault_V1_VersionEntry: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_VersionEntry: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".VersionEntry"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}device\0\u{1}counter\0")
 
@@ -2784,7 +2784,7 @@ nonisolated extension Kinvault_V1_VersionEntry: SwiftProtobuf.Message, SwiftProt
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_VersionEntry, rhs: Kinvault_V1_VersionEntry) -> Bool {
+  package static func ==(lhs: Kinvault_V2_VersionEntry, rhs: Kinvault_V2_VersionEntry) -> Bool {
     if lhs.device != rhs.device {return false}
     if lhs.counter != rhs.counter {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -2792,7 +2792,7 @@ nonisolated extension Kinvault_V1_VersionEntry: SwiftProtobuf.Message, SwiftProt
   }
 }
 
-nonisolated extension Kinvault_V1_ItemPage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_ItemPage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ItemPage"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}items\0\u{1}children\0")
 
@@ -2819,7 +2819,7 @@ nonisolated extension Kinvault_V1_ItemPage: SwiftProtobuf.Message, SwiftProtobuf
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_ItemPage, rhs: Kinvault_V1_ItemPage) -> Bool {
+  package static func ==(lhs: Kinvault_V2_ItemPage, rhs: Kinvault_V2_ItemPage) -> Bool {
     if lhs.items != rhs.items {return false}
     if lhs.children != rhs.children {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -2827,7 +2827,7 @@ nonisolated extension Kinvault_V1_ItemPage: SwiftProtobuf.Message, SwiftProtobuf
   }
 }
 
-nonisolated extension Kinvault_V1_Item: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_Item: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Item"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}file\0\u{1}size\0\u{1}mode\0\u{1}modified\0\u{3}media_type\0\u{3}inline_content\0\u{1}chunks\0\u{1}indexes\0\u{1}time\0\u{1}deleted\0\u{1}xattrs\0\u{3}link_records\0\u{3}uid_plus_one\0\u{3}gid_plus_one\0\u{3}symlink_target\0\u{3}file_time\0")
 
@@ -2836,14 +2836,14 @@ nonisolated extension Kinvault_V1_Item: SwiftProtobuf.Message, SwiftProtobuf._Me
     var _file: Data = Data()
     var _size: UInt64 = 0
     var _mode: UInt32 = 0
-    var _modified: Kinvault_V1_Timestamp? = nil
+    var _modified: Kinvault_V2_Timestamp? = nil
     var _mediaType: String = String()
     var _inlineContent: Data = Data()
     var _chunks: [Data] = []
     var _indexes: [Data] = []
     var _time: UInt64 = 0
     var _deleted: Bool = false
-    var _xattrs: [Kinvault_V1_Xattr] = []
+    var _xattrs: [Kinvault_V2_Xattr] = []
     var _linkRecords: [Data] = []
     var _uidPlusOne: UInt32 = 0
     var _gidPlusOne: UInt32 = 0
@@ -2978,7 +2978,7 @@ nonisolated extension Kinvault_V1_Item: SwiftProtobuf.Message, SwiftProtobuf._Me
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_Item, rhs: Kinvault_V1_Item) -> Bool {
+  package static func ==(lhs: Kinvault_V2_Item, rhs: Kinvault_V2_Item) -> Bool {
     if lhs._storage !== rhs._storage {
       let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
         let _storage = _args.0
@@ -3009,7 +3009,7 @@ nonisolated extension Kinvault_V1_Item: SwiftProtobuf.Message, SwiftProtobuf._Me
   }
 }
 
-nonisolated extension Kinvault_V1_Xattr: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_Xattr: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Xattr"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}value\0")
 
@@ -3036,7 +3036,7 @@ nonisolated extension Kinvault_V1_Xattr: SwiftProtobuf.Message, SwiftProtobuf._M
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_Xattr, rhs: Kinvault_V1_Xattr) -> Bool {
+  package static func ==(lhs: Kinvault_V2_Xattr, rhs: Kinvault_V2_Xattr) -> Bool {
     if lhs.name != rhs.name {return false}
     if lhs.value != rhs.value {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -3044,7 +3044,7 @@ nonisolated extension Kinvault_V1_Xattr: SwiftProtobuf.Message, SwiftProtobuf._M
   }
 }
 
-nonisolated extension Kinvault_V1_ChunkIndex: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_ChunkIndex: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ChunkIndex"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}chunks\0")
 
@@ -3067,14 +3067,14 @@ nonisolated extension Kinvault_V1_ChunkIndex: SwiftProtobuf.Message, SwiftProtob
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_ChunkIndex, rhs: Kinvault_V1_ChunkIndex) -> Bool {
+  package static func ==(lhs: Kinvault_V2_ChunkIndex, rhs: Kinvault_V2_ChunkIndex) -> Bool {
     if lhs.chunks != rhs.chunks {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
 }
 
-nonisolated extension Kinvault_V1_AuditSegmentBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_AuditSegmentBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AuditSegmentBody"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}device\0\u{1}first\0\u{1}previous\0\u{1}generation\0\u{1}sealed\0")
 
@@ -3121,7 +3121,7 @@ nonisolated extension Kinvault_V1_AuditSegmentBody: SwiftProtobuf.Message, Swift
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_AuditSegmentBody, rhs: Kinvault_V1_AuditSegmentBody) -> Bool {
+  package static func ==(lhs: Kinvault_V2_AuditSegmentBody, rhs: Kinvault_V2_AuditSegmentBody) -> Bool {
     if lhs.person != rhs.person {return false}
     if lhs.device != rhs.device {return false}
     if lhs.first != rhs.first {return false}
@@ -3133,7 +3133,7 @@ nonisolated extension Kinvault_V1_AuditSegmentBody: SwiftProtobuf.Message, Swift
   }
 }
 
-nonisolated extension Kinvault_V1_AuditEvents: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_AuditEvents: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AuditEvents"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}events\0\u{1}padding\0")
 
@@ -3160,7 +3160,7 @@ nonisolated extension Kinvault_V1_AuditEvents: SwiftProtobuf.Message, SwiftProto
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_AuditEvents, rhs: Kinvault_V1_AuditEvents) -> Bool {
+  package static func ==(lhs: Kinvault_V2_AuditEvents, rhs: Kinvault_V2_AuditEvents) -> Bool {
     if lhs.events != rhs.events {return false}
     if lhs.padding != rhs.padding {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -3168,7 +3168,7 @@ nonisolated extension Kinvault_V1_AuditEvents: SwiftProtobuf.Message, SwiftProto
   }
 }
 
-nonisolated extension Kinvault_V1_AuditEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_AuditEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AuditEvent"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}time\0\u{1}action\0\u{1}member\0\u{1}record\0\u{1}name\0\u{1}detail\0\u{1}count\0\u{1}place\0\u{1}device\0\u{1}person\0\u{1}about\0")
 
@@ -3231,7 +3231,7 @@ nonisolated extension Kinvault_V1_AuditEvent: SwiftProtobuf.Message, SwiftProtob
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_AuditEvent, rhs: Kinvault_V1_AuditEvent) -> Bool {
+  package static func ==(lhs: Kinvault_V2_AuditEvent, rhs: Kinvault_V2_AuditEvent) -> Bool {
     if lhs.time != rhs.time {return false}
     if lhs.action != rhs.action {return false}
     if lhs.member != rhs.member {return false}
@@ -3248,7 +3248,7 @@ nonisolated extension Kinvault_V1_AuditEvent: SwiftProtobuf.Message, SwiftProtob
   }
 }
 
-nonisolated extension Kinvault_V1_DeviceKeys: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_DeviceKeys: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".DeviceKeys"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}signing_seed\0\u{3}agreement_private_key\0")
 
@@ -3275,7 +3275,7 @@ nonisolated extension Kinvault_V1_DeviceKeys: SwiftProtobuf.Message, SwiftProtob
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_DeviceKeys, rhs: Kinvault_V1_DeviceKeys) -> Bool {
+  package static func ==(lhs: Kinvault_V2_DeviceKeys, rhs: Kinvault_V2_DeviceKeys) -> Bool {
     if lhs.signingSeed != rhs.signingSeed {return false}
     if lhs.agreementPrivateKey != rhs.agreementPrivateKey {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -3283,7 +3283,7 @@ nonisolated extension Kinvault_V1_DeviceKeys: SwiftProtobuf.Message, SwiftProtob
   }
 }
 
-nonisolated extension Kinvault_V1_DeviceFile: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_DeviceFile: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".DeviceFile"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}vault\0\u{1}person\0\u{1}device\0\u{3}device_keys\0\u{1}checksum\0")
 
@@ -3330,7 +3330,7 @@ nonisolated extension Kinvault_V1_DeviceFile: SwiftProtobuf.Message, SwiftProtob
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_DeviceFile, rhs: Kinvault_V1_DeviceFile) -> Bool {
+  package static func ==(lhs: Kinvault_V2_DeviceFile, rhs: Kinvault_V2_DeviceFile) -> Bool {
     if lhs.version != rhs.version {return false}
     if lhs.vault != rhs.vault {return false}
     if lhs.person != rhs.person {return false}
@@ -3342,7 +3342,7 @@ nonisolated extension Kinvault_V1_DeviceFile: SwiftProtobuf.Message, SwiftProtob
   }
 }
 
-nonisolated extension Kinvault_V1_UnlockSlot: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_UnlockSlot: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".UnlockSlot"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}vault\0\u{1}id\0\u{1}name\0\u{1}created\0\u{3}wrapped_unlock_key\0\u{1}parts\0\u{1}checksum\0")
 
@@ -3393,7 +3393,7 @@ nonisolated extension Kinvault_V1_UnlockSlot: SwiftProtobuf.Message, SwiftProtob
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_UnlockSlot, rhs: Kinvault_V1_UnlockSlot) -> Bool {
+  package static func ==(lhs: Kinvault_V2_UnlockSlot, rhs: Kinvault_V2_UnlockSlot) -> Bool {
     if lhs.version != rhs.version {return false}
     if lhs.vault != rhs.vault {return false}
     if lhs.id != rhs.id {return false}
@@ -3407,7 +3407,7 @@ nonisolated extension Kinvault_V1_UnlockSlot: SwiftProtobuf.Message, SwiftProtob
   }
 }
 
-nonisolated extension Kinvault_V1_UnlockPart: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_UnlockPart: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".UnlockPart"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}salt\0\u{1}passes\0\u{3}memory_kib\0\u{1}credential\0\u{3}public_area\0\u{3}private_area\0\u{1}flags\0")
 
@@ -3458,7 +3458,7 @@ nonisolated extension Kinvault_V1_UnlockPart: SwiftProtobuf.Message, SwiftProtob
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_UnlockPart, rhs: Kinvault_V1_UnlockPart) -> Bool {
+  package static func ==(lhs: Kinvault_V2_UnlockPart, rhs: Kinvault_V2_UnlockPart) -> Bool {
     if lhs.kind != rhs.kind {return false}
     if lhs.salt != rhs.salt {return false}
     if lhs.passes != rhs.passes {return false}
@@ -3472,7 +3472,7 @@ nonisolated extension Kinvault_V1_UnlockPart: SwiftProtobuf.Message, SwiftProtob
   }
 }
 
-nonisolated extension Kinvault_V1_Watermarks: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_Watermarks: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Watermarks"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}marks\0")
 
@@ -3495,14 +3495,14 @@ nonisolated extension Kinvault_V1_Watermarks: SwiftProtobuf.Message, SwiftProtob
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_Watermarks, rhs: Kinvault_V1_Watermarks) -> Bool {
+  package static func ==(lhs: Kinvault_V2_Watermarks, rhs: Kinvault_V2_Watermarks) -> Bool {
     if lhs.marks != rhs.marks {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
 }
 
-nonisolated extension Kinvault_V1_Watermark: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_Watermark: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Watermark"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}path\0\u{1}counter\0\u{1}hash\0\u{1}floor\0")
 
@@ -3537,7 +3537,7 @@ nonisolated extension Kinvault_V1_Watermark: SwiftProtobuf.Message, SwiftProtobu
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_Watermark, rhs: Kinvault_V1_Watermark) -> Bool {
+  package static func ==(lhs: Kinvault_V2_Watermark, rhs: Kinvault_V2_Watermark) -> Bool {
     if lhs.path != rhs.path {return false}
     if lhs.counter != rhs.counter {return false}
     if lhs.hash != rhs.hash {return false}
@@ -3547,7 +3547,7 @@ nonisolated extension Kinvault_V1_Watermark: SwiftProtobuf.Message, SwiftProtobu
   }
 }
 
-nonisolated extension Kinvault_V1_RedoRecord: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_RedoRecord: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".RedoRecord"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}edits\0\u{1}objects\0\u{1}folder\0")
 
@@ -3578,7 +3578,7 @@ nonisolated extension Kinvault_V1_RedoRecord: SwiftProtobuf.Message, SwiftProtob
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_RedoRecord, rhs: Kinvault_V1_RedoRecord) -> Bool {
+  package static func ==(lhs: Kinvault_V2_RedoRecord, rhs: Kinvault_V2_RedoRecord) -> Bool {
     if lhs.edits != rhs.edits {return false}
     if lhs.objects != rhs.objects {return false}
     if lhs.folder != rhs.folder {return false}
@@ -3587,7 +3587,7 @@ nonisolated extension Kinvault_V1_RedoRecord: SwiftProtobuf.Message, SwiftProtob
   }
 }
 
-nonisolated extension Kinvault_V1_RedoObject: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_RedoObject: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".RedoObject"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}digest\0\u{1}kind\0\u{1}file\0")
 
@@ -3618,7 +3618,7 @@ nonisolated extension Kinvault_V1_RedoObject: SwiftProtobuf.Message, SwiftProtob
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_RedoObject, rhs: Kinvault_V1_RedoObject) -> Bool {
+  package static func ==(lhs: Kinvault_V2_RedoObject, rhs: Kinvault_V2_RedoObject) -> Bool {
     if lhs.digest != rhs.digest {return false}
     if lhs.kind != rhs.kind {return false}
     if lhs.file != rhs.file {return false}
@@ -3627,7 +3627,7 @@ nonisolated extension Kinvault_V1_RedoObject: SwiftProtobuf.Message, SwiftProtob
   }
 }
 
-nonisolated extension Kinvault_V1_RedoEdit: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_RedoEdit: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".RedoEdit"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}record\0\u{1}new\0\u{1}place\0\u{1}attributes\0\u{1}items\0\u{1}removed\0\u{1}seen\0")
 
@@ -3678,7 +3678,7 @@ nonisolated extension Kinvault_V1_RedoEdit: SwiftProtobuf.Message, SwiftProtobuf
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_RedoEdit, rhs: Kinvault_V1_RedoEdit) -> Bool {
+  package static func ==(lhs: Kinvault_V2_RedoEdit, rhs: Kinvault_V2_RedoEdit) -> Bool {
     if lhs.record != rhs.record {return false}
     if lhs.new != rhs.new {return false}
     if lhs._place != rhs._place {return false}
@@ -3691,7 +3691,7 @@ nonisolated extension Kinvault_V1_RedoEdit: SwiftProtobuf.Message, SwiftProtobuf
   }
 }
 
-nonisolated extension Kinvault_V1_RedoPlace: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_RedoPlace: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".RedoPlace"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}parent\0\u{1}title\0\u{1}deleted\0")
 
@@ -3722,7 +3722,7 @@ nonisolated extension Kinvault_V1_RedoPlace: SwiftProtobuf.Message, SwiftProtobu
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_RedoPlace, rhs: Kinvault_V1_RedoPlace) -> Bool {
+  package static func ==(lhs: Kinvault_V2_RedoPlace, rhs: Kinvault_V2_RedoPlace) -> Bool {
     if lhs.parent != rhs.parent {return false}
     if lhs.title != rhs.title {return false}
     if lhs.deleted != rhs.deleted {return false}
@@ -3731,7 +3731,7 @@ nonisolated extension Kinvault_V1_RedoPlace: SwiftProtobuf.Message, SwiftProtobu
   }
 }
 
-nonisolated extension Kinvault_V1_RedoAttributes: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_RedoAttributes: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".RedoAttributes"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}mode\0\u{1}modified\0\u{1}xattrs\0\u{3}uid_plus_one\0\u{3}gid_plus_one\0")
 
@@ -3774,7 +3774,7 @@ nonisolated extension Kinvault_V1_RedoAttributes: SwiftProtobuf.Message, SwiftPr
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_RedoAttributes, rhs: Kinvault_V1_RedoAttributes) -> Bool {
+  package static func ==(lhs: Kinvault_V2_RedoAttributes, rhs: Kinvault_V2_RedoAttributes) -> Bool {
     if lhs.mode != rhs.mode {return false}
     if lhs._modified != rhs._modified {return false}
     if lhs.xattrs != rhs.xattrs {return false}
@@ -3785,7 +3785,7 @@ nonisolated extension Kinvault_V1_RedoAttributes: SwiftProtobuf.Message, SwiftPr
   }
 }
 
-nonisolated extension Kinvault_V1_RedoSeen: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+nonisolated extension Kinvault_V2_RedoSeen: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".RedoSeen"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}time\0")
 
@@ -3812,7 +3812,7 @@ nonisolated extension Kinvault_V1_RedoSeen: SwiftProtobuf.Message, SwiftProtobuf
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Kinvault_V1_RedoSeen, rhs: Kinvault_V1_RedoSeen) -> Bool {
+  package static func ==(lhs: Kinvault_V2_RedoSeen, rhs: Kinvault_V2_RedoSeen) -> Bool {
     if lhs.name != rhs.name {return false}
     if lhs.time != rhs.time {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
