@@ -208,4 +208,23 @@ import VaultTrust
     #expect(trust.device(id) == .unknown)
     #expect(trust.device(family.benDesk.certificate) == .counts)
   }
+
+  /// What a stranger signs says nothing of which devices are Anna's, though the device agrees: neither as a device that
+  /// approves another one, nor as words in a generation of their own.
+  @Test func noOtherPersonsKeyGivesACertificate() {
+    var family = Family()
+    let eve = TestPerson("Eve")
+    let hers = family.world.closing(of: eve)
+    let desk = family.world.device("desk", of: eve, in: hers)
+    let forged = [
+      family.world.device(
+        "approved one", of: family.anna, in: family.openings[family.anna] ?? .zero,
+        approvedBy: desk),
+      family.world.device("other one", of: family.anna, in: hers, words: eve.words),
+    ]
+    let trust = family.world.trust()
+    #expect(trust.device(desk.certificate) == .counts)
+    for device in forged { #expect(trust.device(device.certificate) == .unknown) }
+    #expect(trust.statements.broken.count == forged.count)
+  }
 }
