@@ -212,6 +212,41 @@ import VaultTrust
     #expect(access.includes(family.ben.id))
   }
 
+  /// 7: who does not carry what makes the other end, and what comes after it, would know of one end only, and believe it.
+  @Test func whatMakesTheOtherEndOfAContestedPlaceLasts() throws {
+    var family = Family()
+    let emma = family.emma
+    let takers = [family.newcomer("Puppet"), family.newcomer("Taker")]
+    var (ends, made): ([StatementID], [[StatementID]]) = ([], [])
+    for taker in takers {
+      let end = family.world.handOver(
+        emma, by: family.annaDesk, as: family.annasPlace, to: taker, follows: [family.carlIn])
+      let friend = family.newcomer("Friend of \(taker.person.name)")
+      let gift = family.world.link(
+        emma, by: taker, as: family.annasPlace, follows: [end], [.give(friend.person, .owner)])
+      let further = family.world.link(
+        emma, by: friend, as: Place(link: gift, person: friend.person.id), follows: [gift],
+        [.give(family.carl, .viewer)])
+      ends.append(end)
+      made.append([gift, further])
+    }
+    let stranger = family.newcomer("Stranger")
+    let strangers = family.world.link(
+      emma, by: stranger, as: family.annasPlace, follows: ends, [.give(stranger.person, .owner)])
+    let history = try #require(family.world.trust().members[emma])
+    let (chosen, other) = ends[0] < ends[1] ? (0, 1) : (1, 0)
+    for link in made[chosen] { #expect(history.verdict(on: link) == .counts) }
+    for link in made[other] { #expect(history.verdict(on: link) == .contested(by: ends[chosen])) }
+    #expect(history.verdict(on: strangers) == .noPlace)
+    for end in ends { #expect(history.lasting.isSuperset(of: family.world.steps(of: end))) }
+    #expect(history.lasting.isSuperset(of: made[other]) && !history.lasting.contains(strangers))
+    // Where one end is remembered, what comes after the other is nothing.
+    let sure = try #require(
+      family.world.trust(memory: TrustMemory(ends: [ends[other]])).members[emma])
+    for link in made[chosen] { #expect(sure.verdict(on: link) == .noPlace) }
+    for link in made[other] { #expect(sure.verdict(on: link) == .counts) }
+  }
+
   /// 7: the taker's agreement serves at one point only.
   @Test func agreementServesAtOnePointOnly() throws {
     var family = Family()

@@ -14,6 +14,8 @@ struct MemberLinks: Sendable {
   let problems: [Problem]
   /// The wraps of epochs that are over. Nobody puts them back, or brings them to where they are not.
   let wrapsThatAreOver: Set<VaultPath>
+  /// The links that are carried and kept, whether they count or not.
+  let lasting: Set<StatementID>
 
   var history: MemberHistory { trust.history }
   var access: Access { trust.history.access }
@@ -76,6 +78,12 @@ struct MemberLinks: Sendable {
         reason:
           "its writer had given their place up (\(id.shortHex)); it is ignored. What it gave, an owner can give "
           + "again: kinvault share")
+    case .contested(let id):
+      Problem(
+        .untrusted, .warning, path: path,
+        reason:
+          "its writer's place was given up twice, and what was taken to count here is the other time (\(id.shortHex)); it "
+          + "does not count here. What it gave, an owner can give again: kinvault share")
     case .someoneStays:
       Problem(
         .untrusted, .note, path: path,
@@ -132,7 +140,8 @@ struct LinkReading {
       trust.history.wrapFiles(of: trust.epochs.over).map { VaultPath.epochWrap(member, $0) })
     return MemberLinks(
       member: member, trust: trust, files: known, lost: try lost(found, without: over),
-      problems: problems.sorted { $0.path < $1.path }, wrapsThatAreOver: over)
+      problems: problems.sorted { $0.path < $1.path }, wrapsThatAreOver: over,
+      lasting: trust.history.lasting)
   }
 
   private func readRoot(_ path: VaultPath) throws(VaultError) -> [UInt8] {

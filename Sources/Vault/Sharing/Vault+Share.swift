@@ -81,7 +81,11 @@ extension Vault {
       throw .notFound(what: "the person \(taker.shortHex)")
     }
     guard other.generation != nil else { throw .keysDivided(person: taker) }
-    guard !links.history.given(to: taker).contains(where: { $0.covers(role, until: until) }) else {
+    // Whoever is only claimed by a contested place is given it by somebody of whom that is certain.
+    guard
+      links.access.claimed.contains(taker)
+        || !links.history.given(to: taker).contains(where: { $0.covers(role, until: until) })
+    else {
       throw .alreadyExists(what: "access of the person \(taker.shortHex)")
     }
     let writer = try LinkWriter(links, context)

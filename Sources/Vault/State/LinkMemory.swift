@@ -30,11 +30,10 @@ package struct LinkMemory: Hashable, Sendable {
     _ links: MemberLinks, wraps: [VaultPath: [UInt8]], formerLimit: Int = Self.formerLimit
   ) {
     let counting = links.history.counting
-    let lasting = links.history.lasting
     var former: [VaultPath: [UInt8]] = [:]
     for (path, bytes) in links.files {
       if case .link(_, let id) = path, !counting.contains(id) {
-        if lasting.contains(id) { former[path] = bytes }
+        if links.lasting.contains(id) { former[path] = bytes }
       } else {
         remembered.files[path] = bytes
       }

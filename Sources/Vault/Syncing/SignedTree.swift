@@ -193,7 +193,9 @@ package struct SignedTree: Sendable {
     return found
   }
 
-  /// A link of someone who has no place among the owners, and gives nothing up, is nothing that is carried.
+  /// A link of someone who has no place among the owners, and gives nothing up, is nothing that is carried, unless one that
+  /// is follows it: an agreement is written by somebody who has no place yet, and without it what follows waits, though it
+  /// may be the true end of a contested place.
   private func requirePlace(
     of id: StatementID, in member: MemberID, _ bytes: [UInt8]
   ) throws(VaultError) {
@@ -202,7 +204,8 @@ package struct SignedTree: Sendable {
       let path = VaultPath.link(member, id)
       tree = try adding([path: bytes])
     }
-    guard try tree.links(of: member).history.verdict(on: id) == .noPlace else { return }
+    let links = try tree.links(of: member)
+    guard links.history.verdict(on: id) == .noPlace, !links.lasting.contains(id) else { return }
     throw .damaged(
       path: VaultPath.link(member, id).string,
       reason: MemberLinks.byNoOwner)

@@ -68,12 +68,17 @@ struct LinkGraph: Sendable {
   /// The links that come after this one.
   func future(of link: Int) -> LinkSet { reach(from: children[link], children) }
 
+  /// The links that come after one of these.
+  func future(of links: [Int]) -> LinkSet {
+    reach(from: links.flatMap { children[$0] }, children)
+  }
+
   /// These links and all that come before one of them.
   func closure(of links: [Int]) -> LinkSet { reach(from: links, follows) }
 
   /// Those of the links that come after none of the others.
   func firsts(of links: [Int]) -> [Int] {
-    let later = reach(from: links.flatMap { children[$0] }, children)
+    let later = future(of: links)
     return links.filter { !later.contains($0) }
   }
 

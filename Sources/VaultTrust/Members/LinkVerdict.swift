@@ -13,6 +13,8 @@ package enum LinkVerdict: Hashable, Sendable {
   case taken(by: StatementID)
   /// Its writer gave the place up, not knowing of this link.
   case givenUp(by: StatementID)
+  /// Its writer has the place, or had it given, by another end of a contested place than this one, which was taken to count.
+  case contested(by: StatementID)
   /// The leaving of someone who stays, as nobody else would.
   case someoneStays
 }
@@ -41,9 +43,10 @@ struct Tenure: Hashable, Sendable {
   /// Limits by more senior owners.
   var takings: [Limit] = []
   var end: TenureEnd?
-  /// The links that may be its end are several, and nothing seen before tells which is.
-  var isContested = false
+  /// The links that may be its end as well; there are some where nothing seen before tells which is.
+  var rivals: [Int] = []
 
+  var isContested: Bool { !rivals.isEmpty }
   var isHeld: Bool { takings.isEmpty && end == nil }
 }
 

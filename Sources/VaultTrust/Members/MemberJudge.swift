@@ -63,6 +63,7 @@ struct MemberJudge {
     }
     judgeLeavings()
     judgeAgreements()
+    judgeWhatRivalsMade()
   }
 
   private static func add(_ link: Int, of person: PersonID, to links: inout [PersonID: [Int]]) {
@@ -89,7 +90,7 @@ struct MemberJudge {
         graph.links[link].person == tenure.holder
           && (standings.stands[link] || confirmed[link].map { $0 < rank } ?? false)
       }
-      (tenure.end, tenure.isContested) = end(
+      (tenure.end, tenure.rivals) = end(
         among: own.filter(may.contains), leavings: may, of: tenure.holder)
       let before = tenure.end.map { past(of: $0.link) }
       for link in own where verdicts[link] != .counts {
@@ -125,10 +126,10 @@ struct MemberJudge {
     return may
   }
 
-  /// The link that ends a tenure, and whether it is contested.
+  /// The link that ends a tenure, and those that may be it as well.
   private func end(
     among own: [Int], leavings may: LinkSet, of holder: PersonID
-  ) -> (TenureEnd?, Bool) {
+  ) -> (TenureEnd?, [Int]) {
     let handOvers = own.filter { isAgreed($0, among: own) }
     let leaving = holder == staying ? [] : (leavings[holder] ?? []).filter(may.contains)
     let candidates = graph.firsts(of: handOvers + leaving)
@@ -139,10 +140,10 @@ struct MemberJudge {
       isLeaving.contains(left) == isLeaving.contains(right)
         ? graph.ids[left] < graph.ids[right] : isLeaving.contains(right)
     }
-    guard let best else { return (nil, false) }
-    let isContested = candidates.count > 1 && remembered.count != 1
-    guard let handOver = graph.links[best].handOver else { return (.left(link: best), isContested) }
-    return (.handedOver(link: best, to: handOver), isContested)
+    guard let best else { return (nil, []) }
+    let rivals = remembered.count == 1 ? [] : candidates.filter { $0 != best }
+    guard let handOver = graph.links[best].handOver else { return (.left(link: best), rivals) }
+    return (.handedOver(link: best, to: handOver), rivals)
   }
 
   /// Whether the link hands over what its taker has agreed to take: it follows the agreement alone, and that the offer.
@@ -219,6 +220,34 @@ struct MemberJudge {
           graph.links[offer].offer == taker
         else { continue }
         verdicts[link] = .counts
+      }
+    }
+  }
+
+  /// What may count where another end of a contested place is known to be the true one: what the holders after that end have
+  /// written as such, and those of places that they made.
+  private mutating func judgeWhatRivalsMade() {
+    for history in places {
+      for tenure in history.tenures where tenure.isContested {
+        guard let end = tenure.end?.link else { continue }
+        let after = graph.future(of: tenure.rivals)
+        var holders = [history.place: Set(tenure.rivals.compactMap { graph.links[$0].handOver })]
+        for number in graph.ids.indices where verdicts[number] == .noPlace && after.contains(number)
+        {
+          let link = graph.links[number]
+          guard let place = link.place, holders[place]?.contains(link.person) ?? false else {
+            continue
+          }
+          verdicts[number] = .contested(by: graph.ids[end])
+          for change in link.changes {
+            switch change {
+            case .handOver(let taker): holders[place]?.insert(taker)
+            case .give(let person, .owner, _):
+              holders[Place(link: graph.ids[number], person: person)] = [person]
+            case .give, .limit, .offer, .agree: break
+            }
+          }
+        }
       }
     }
   }
