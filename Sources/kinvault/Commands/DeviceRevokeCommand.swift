@@ -19,7 +19,7 @@ struct DeviceRevokeCommand: ParsableCommand {
       when: what it signed from then on is on no list of what is yours, and what it changed of people's access \
       since then falls. You are told what that is before anything is changed. The notes stay as they are: look at them \
       with \u{2018}kinvault history\u{2019}, which says that they are not certain, and take back what is wrong with \
-      \u{2018}kinvault record restore\u{2019}. Whoever has the device could have dated back what they signed.
+      \u{2018}kinvault restore\u{2019}. Whoever has the device could have dated back what they signed.
 
       Examples:
         kinvault device revoke "Old phone"
@@ -80,23 +80,37 @@ struct DeviceRevokeCommand: ParsableCommand {
     guard let begin = since.begin() else {
       throw CommandError.usage("--since takes a whole date, such as 2026-11-20.")
     }
+    guard since.text <= DateText.today() else {
+      throw CommandError.usage(
+        "--since takes a day that has begun: \(since.text) is still to come.")
+    }
     return begin
   }
 
   private func tell(_ work: DisownedWork, of name: String, since: UInt64) {
     let time = DateText.local(milliseconds: since)
     let count = work.records.count
-    Terminal.writeLine(
-      "What \(name) signed since \(time) will not count as yours: "
-        + (count == 1 ? "1 record" : "\(count) records")
-        + (work.linkCount == 0
-          ? "."
-          : " and \(work.linkCount == 1 ? "1 change" : "\(work.linkCount) changes") of who has access to "
-            + "\(work.members.map { Terminal.visible($0.string) }.joined(separator: ", "))."))
-    for record in work.records.prefix(Self.shownRecords) {
-      Terminal.writeLine("  \(Terminal.visible(record))")
+    var parts: [String] = []
+    if count > 0 {
+      parts.append("what it wrote of \(count == 1 ? "1 record" : "\(count) records")")
     }
-    if count > Self.shownRecords { Terminal.writeLine("  and \(count - Self.shownRecords) more") }
+    if work.linkCount > 0 {
+      parts.append(
+        "\(work.linkCount == 1 ? "1 change" : "\(work.linkCount) changes") of who has access to "
+          + work.members.map { Terminal.visible($0.string) }.joined(separator: ", "))
+    }
+    guard !parts.isEmpty else {
+      Terminal.note(
+        "Nothing that \(name) signed since \(time) is known here: all of it goes on to count.")
+      return
+    }
+    Terminal.note(
+      "What \(name) signed since \(time) will not count as yours: "
+        + "\(parts.joined(separator: ", and "))\(count > 0 ? ":" : ".")")
+    for record in work.records.prefix(Self.shownRecords) {
+      Terminal.note("  \(Terminal.visible(record))")
+    }
+    if count > Self.shownRecords { Terminal.note("  and \(count - Self.shownRecords) more") }
   }
 
   private static let shownRecords = 20
