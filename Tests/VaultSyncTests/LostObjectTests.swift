@@ -75,6 +75,25 @@ import VaultModel
     #expect(usb.blobs.filter { $0.key.isObject } == before)
   }
 
+  /// Who collects while no other device has a head removes at once, here and from remotes; others keep what they have of the
+  /// past. That is put there again, and nobody is told that the remote has lost it.
+  @Test func whatAnotherDeviceHasCollectedIsNotCalledLost() throws {
+    for device in family.devices { try device.knowRemotes(["usb"]) }
+    try family.meet(at: usb)
+    try family[0].edit(record, "v2")
+    _ = try family[0].vault.collect(keepDays: 0, isDryRun: false)
+    #expect(try family[0].sync(usb).traffic.removeCount > 0)
+    try family[1].sync(usb)
+    let check = try RemoteCheck(vault: family[1].vault, remote: usb).run(readsData: true)
+    #expect(check.problems.allSatisfy { $0.severity == .note } && !check.problems.isEmpty)
+    let report = try family[1].sync(usb) { $0.looksEverywhere = true }
+    #expect(report.problems.map(\.kind) == [.missingThere])
+    #expect(report.problems.map(\.severity) == [.note])
+    #expect(
+      try RemoteCheck(vault: family[1].vault, remote: usb).run(readsData: true).problems == [])
+    #expect(try family[1].sync(usb) { $0.looksEverywhere = true }.problems == [])
+  }
+
   @Test func aPullGoesOnWithWhatAnotherRemoteHas() throws {
     let other = MemoryStore()
     try family[0].sync(other, as: "other")

@@ -25,7 +25,13 @@ extension Member {
   ///
   /// What has to be read on the way and cannot be is needed too; what stands below it is not known and left out. An
   /// older revision that is missing was collected, and nobody needs it.
-  package func neededObjects(where isWanted: (RecordEntry) -> Bool) -> [NeededObject] {
+  ///
+  /// - Parameter keeps: Whether a revision that another one has replaced is still kept where they are needed: with one that
+  ///   is not, history ends there.
+  package func neededObjects(
+    where isWanted: (RecordEntry) -> Bool = { _ in true },
+    keeping keeps: (_ older: ContentDigest) -> Bool = { _ in true }
+  ) -> [NeededObject] {
     var found: [ContentDigest: NeededObject] = [:]
     func note(_ reference: VisitedObject) {
       if let known = found[reference.digest], !known.isOnlyInHistory { return }
@@ -36,7 +42,7 @@ extension Member {
     }
     let walk = MemberWalk(member: self)
     walk.walkAll(
-      where: isWanted, keeps: { _, _ in true },
+      where: isWanted, keeps: { older, _ in keeps(older) },
       visit: note, fail: { reference, _ in note(reference) }, progress: { _ in })
     return found.values.sorted { $0.digest < $1.digest }
   }

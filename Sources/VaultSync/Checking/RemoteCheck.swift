@@ -91,8 +91,12 @@ private struct RemoteMemberCheck: Sendable {
     let object: NeededObject
     let name: ObjectName
     let byteCount: UInt64?
+    /// History ends there before it comes to this: another device may have collected it.
+    let mayBeCollected: Bool
 
-    var severity: Problem.Severity { object.isOnlyInHistory ? .warning : .damage }
+    var severity: Problem.Severity {
+      mayBeCollected ? .note : object.isOnlyInHistory ? .warning : .damage
+    }
   }
 
   func run(into report: inout RemoteCheckReport) throws(SyncError) {
@@ -103,10 +107,17 @@ private struct RemoteMemberCheck: Sendable {
     let unsynced = member.allEntries().count { coverage.holds($0) == false }
     let there = try ObjectListing.load(member.id, session: session)
     let needed = needed(by: heads, coverage)
+    let kept = Set(
+      member.neededObjects(where: { coverage.holds($0) != false }) { older in
+        member.objects.names(of: older).contains { there[$0] != nil }
+      }.map(\.digest))
     let places = member.objects.places(of: needed.keys, among: there)
     let work = needed.map { digest, object in
       let name = places[digest] ?? member.objects.name(of: digest)
-      return Work(object: object, name: name, byteCount: there[name])
+      return Work(
+        object: object, name: name, byteCount: there[name],
+        mayBeCollected: object.isOnlyInHistory && object.kind != .authored
+          && !kept.contains(digest))
     }.sorted { $0.name < $1.name }
     report.memberCount += 1
     report.unsyncedRecordCount += unsynced
@@ -191,6 +202,7 @@ private struct RemoteMemberCheck: Sendable {
   private func problem(with one: Work) throws(SyncError) -> SyncProblem? {
     let path = member.objects.vaultPath(of: one.name)
     guard let byteCount = one.byteCount else {
+      if one.mayBeCollected { return .mayBeCollected(path) }
       return SyncProblem(
         .missingThere, one.severity, path: path.string,
         "It is not on the remote, though a head there names it. To put it there again, on a machine that "
@@ -226,5 +238,15 @@ private struct RemoteMemberCheck: Sendable {
     } catch {
       return error
     }
+  }
+}
+
+extension SyncProblem {
+  fileprivate static func mayBeCollected(_ path: VaultPath) -> SyncProblem {
+    SyncProblem(
+      .missingThere, .note, path: path.string,
+      "It belongs to an older version that this machine keeps and the remote does not: another device has collected "
+        + "it, or the remote has lost it. To put it there again: kinvault check --repair --remote NAME"
+    )
   }
 }

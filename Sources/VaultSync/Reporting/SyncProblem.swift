@@ -131,6 +131,14 @@ extension SyncProblem {
         + "happens again.")
   }
 
+  static func putOlder(_ count: Int, of member: MemberID) -> SyncProblem {
+    SyncProblem(
+      .missingThere, .note, path: "members/\(member.hex)/objects",
+      "The remote had \(count == 1 ? "an object" : "\(count) objects") of older versions no more: another device has "
+        + "collected \(count == 1 ? "it" : "them"), or the remote has lost \(count == 1 ? "it" : "them"). This machine "
+        + "still keeps those versions, and put \(count == 1 ? "it" : "them") there again.")
+  }
+
   static func broughtBack(_ count: Int, of member: MemberID) -> SyncProblem {
     SyncProblem(
       .missingHere, .warning, path: "members/\(member.hex)/objects",

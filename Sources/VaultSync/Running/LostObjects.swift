@@ -67,9 +67,12 @@ struct LostObjects {
     let lost = missing.filter(needed.contains)
     let transfer = PushTransfer(
       session: session, NamedObjects(objects: member.objects, epoch: member.epoch))
-    let damaged = Gathered<VaultError>()
+    let (sent, damaged) = (Gathered<ObjectName>(), Gathered<VaultError>())
     try session.forEach(lost) { (name) throws(SyncError) in
-      do throws(TransferFailure) { try transfer.send(name) } catch {
+      do throws(TransferFailure) {
+        try transfer.send(name)
+        sent.add(name)
+      } catch {
         switch error {
         case .object(let error): damaged.add(error)
         case .fatal(let error): throw error
@@ -79,15 +82,33 @@ struct LostObjects {
     for error in damaged.all {
       session.note(SyncProblem(error, here: error.file ?? "members/\(member.id.hex)"))
     }
-    let count = lost.count - damaged.all.count
-    if count > 0, !hasUnsentHeads { session.note(.putBack(count, of: member.id)) }
+    if !hasUnsentHeads { tell(ofLost: sent.all, names, there) }
+  }
+
+  /// Says which of these the remote has lost. Of a history that ends there before it does here, another device may as well
+  /// have collected the rest.
+  private func tell(
+    ofLost sent: [ObjectName], _ here: Set<ObjectName>, _ there: [ObjectName: UInt64]
+  ) {
+    if sent.isEmpty { return }
+    let needed = needed(here, there) { older in
+      member.objects.names(of: older).contains { there[$0] != nil }
+    }
+    let lostCount = sent.count { needed[$0] != nil }
+    if lostCount > 0 { session.note(.putBack(lostCount, of: member.id)) }
+    if lostCount < sent.count {
+      session.note(.putOlder(sent.count - lostCount, of: member.id))
+    }
   }
 
   /// What is needed, by the name under which it stands here or there, or else belongs.
+  ///
+  /// - Parameter keeps: Whether history goes on to an older revision.
   private func needed(
-    _ here: Set<ObjectName>, _ there: [ObjectName: UInt64]
+    _ here: Set<ObjectName>, _ there: [ObjectName: UInt64],
+    keeping keeps: (_ older: ContentDigest) -> Bool = { _ in true }
   ) -> [ObjectName: NeededObject] {
-    var needed = member.neededObjects { _ in true }
+    var needed = member.neededObjects(keeping: keeps)
     for head in member.openedHeads {
       needed += head.segments.map { NeededObject(digest: $0, kind: .segment) }
       needed += head.head.authored.map { NeededObject(digest: $0, kind: .authored) }
