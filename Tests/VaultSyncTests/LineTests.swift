@@ -486,6 +486,64 @@ import VaultModel
     }
   }
 
+  /// A copy has gone on with the log, and this machine, which has written nothing since, has taken its register: what it
+  /// lacks of the log was cut off by nobody, and comes.
+  @Test func theLogOfACopyComesAsThatOfAnotherDevice() throws {
+    func note(_ text: String, _ device: Family.Device) throws {
+      device.vault.audit.note(.read, detail: text)
+      try device.vault.audit.publish()
+    }
+    let family = try Family(count: 1)
+    try family[0].write("Before", "before")
+    try note("before", family[0])
+    try family[0].sync(remote) { $0.looksEverywhere = true }
+    let copy = try family[0].clone()
+    try copy.write("By the copy", "by the copy")
+    try note("by the copy", copy)
+    try copy.sync(remote) { $0.looksEverywhere = true }
+    try family[0].sync(remote)
+    #expect(try family[0].vault.audit.read().problems.map(\.severity) == [.note])
+    try family[0].expectWhole()
+    try family[0].sync(remote) { $0.looksEverywhere = true }
+    let (events, problems) = try family[0].vault.audit.read()
+    #expect(problems == [])
+    #expect(events.map(\.event.detail).sorted() == ["before", "by the copy"])
+    try note("by the first one", family[0])
+    #expect(try family[0].vault.audit.read().problems == [])
+  }
+
+  /// A copy has written more of the log than this machine, and taken it along as a device of its own: its register is all
+  /// that comes here.
+  @Test func theLogGoesOnWhereACopyHasGoneFurther() throws {
+    func note(_ text: String, _ device: Family.Device) throws {
+      try device.write(text, text)
+      device.vault.audit.note(.read, detail: text)
+      try device.vault.audit.publish()
+    }
+    let family = try Family(count: 1)
+    let first = family[0]
+    try note("before", first)
+    try first.sync(remote) { $0.looksEverywhere = true }
+    let copy = try first.clone()
+    try note("by the first one", first)
+    for text in ["by the copy", "and more"] { try note(text, copy) }
+    for machine in [first, copy, first] {
+      try machine.sync(remote) { $0.looksEverywhere = true }
+      try machine.expectWhole()
+    }
+    try note("after", first)
+    for machine in [first, copy, first, copy] {
+      try machine.sync(remote) { $0.looksEverywhere = true }
+    }
+    for machine in [first, copy] {
+      let (events, problems) = try machine.vault.audit.read()
+      #expect(problems == [])
+      #expect(
+        events.map(\.event.detail).sorted()
+          == ["after", "and more", "before", "by the copy", "by the first one", "desk-2"])
+    }
+  }
+
   // MARK: An older folder
 
   /// Puts an older copy of the folder in the place of the one that is there; the machine remembers the newer one.

@@ -109,7 +109,10 @@ extension AuditLog {
       }
     }
     if let known = try knownEnd(of: device), known.next >= next {
-      (next, previous) = (known.next, known.newest == .zero ? nil : known.newest)
+      // What a copy of this machine has written may never come, since the copy takes it along as a device of its own.
+      let isOfElsewhere = try context.state.logEnd(of: device).map { $0.next < known.next } ?? false
+      if !isOfElsewhere { previous = known.newest == .zero ? nil : known.newest }
+      next = known.next
     }
     for first in segments where first >= next && first - next < stride {
       (next, previous) = (first + stride, nil)
@@ -127,6 +130,15 @@ extension AuditLog {
     guard case .end(let said) = try registeredEnd(of: device), let said else { return kept }
     guard let kept, kept.next >= said.next else { return said }
     return kept
+  }
+
+  /// Whether a segment of this device's log is none that this machine has written, as far as it knows: its register, which
+  /// was taken from a remote, names a later end than its state. A copy of the machine has gone on with the log, or the machine
+  /// did before it was put back.
+  package func isOfElsewhere(_ first: UInt64) throws(VaultError) -> Bool {
+    guard case .end(let said?) = try registeredEnd(of: context.device.id) else { return false }
+    let kept = try context.state.logEnd(of: context.device.id)?.next ?? 0
+    return kept < said.next && kept <= first
   }
 
   /// What a device's register says of the end of its log.

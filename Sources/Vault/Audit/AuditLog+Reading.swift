@@ -56,11 +56,13 @@ extension AuditLog {
     _ device: DeviceID, into events: inout [LoggedEvent], _ problems: inout [Problem]
   ) throws(VaultError) {
     var end: LogEnd?
+    var before: Set<FileHash> = []
     for first in try segments(of: device) {
       let path = VaultPath.auditSegment(device, first: first).string
       do throws(VaultError) {
         let (body, found, hash) = try load(first, device: device)
-        if body.previous != end?.newest {
+        // Where a copy of its machine went on with the log, it goes on from an earlier one.
+        if body.previous.map({ !before.contains($0) }) ?? !before.isEmpty {
           problems.append(
             Problem(
               .missing, .warning, path: path,
@@ -68,6 +70,7 @@ extension AuditLog {
         }
         events += found.map { LoggedEvent(device: device, event: $0) }
         end = LogEnd(next: first, newest: hash)
+        before.insert(hash)
       } catch {
         problems.append(Problem(error, path: path))
       }
@@ -79,7 +82,6 @@ extension AuditLog {
   ///
   /// - Parameter last: Its newest segment that is here: its own name, and its hash.
   private func cut(of device: DeviceID, after last: LogEnd?) throws(VaultError) -> Problem? {
-    let isOwn = device == context.device.id
     let newest = last?.newest ?? .zero
     let path = BlobPath("audit/\(device.hex)").string
     if case .rolledBack = try registeredEnd(of: device) {
@@ -92,8 +94,10 @@ extension AuditLog {
     guard let known = try knownEnd(of: device), known.newest != newest,
       known.next > last?.next ?? 0
     else { return nil }
-    // One that is whole and newer than what is known came before the end could be said.
-    return isOwn
+    // One that is whole and newer than what is known came before the end could be said. What a copy of this machine has
+    // written, and whatever other devices have, comes from elsewhere.
+    let kept = device == context.device.id ? try context.state.logEnd(of: device) : nil
+    return kept?.next == known.next
       ? Problem(
         .missing, .warning, path: path,
         reason: "its newest segment is not here: the end was cut off")

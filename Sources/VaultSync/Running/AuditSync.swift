@@ -41,8 +41,13 @@ struct AuditSync {
   private func pull(_ paths: Set<VaultPath>, _ vault: Vault) throws(SyncError) {
     var taken: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] = []
     for path in paths.sorted(by: { $0.string < $1.string }) {
-      // The own log has its end here; a segment of it that is not here any more stays where it is.
-      if case .auditSegment(session.home.device, _) = path { continue }
+      // The own log has its end here, unless a copy of this machine has gone on with it; a segment of it that is not here
+      // any more stays where it is.
+      if case .auditSegment(session.home.device, let first) = path,
+        try !keeping({ () throws(VaultError) in try vault.audit.isOfElsewhere(first) })
+      {
+        continue
+      }
       guard try isCarried(path) else { continue }
       guard let file = try exchange.fetched(path) else { continue }
       taken.append((path, file.bytes, file.facts))
