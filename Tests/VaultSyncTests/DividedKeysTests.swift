@@ -90,6 +90,66 @@ import VaultModel
     #expect(try family[0].contents() == family[1].contents())
   }
 
+  private func changeKeys(on device: Family.Device) throws {
+    try device.vault.beginGeneration(removing: [], words: Family.words.words)
+    try device.vault.beginEpoch(of: device.emma, without: [])
+    try device.vault.removeOldObjects()
+  }
+
+  /// What the first machine wrote under the old keys the second one has taken over under its own, and the old objects are
+  /// gone from the remote. The third one has changed keys too, and its own come first for it: to it both heads are late.
+  private func takenOverByALateHead() throws -> Family {
+    let family = try Family(count: 3)
+    for device in family.devices { try device.knowRemotes(["usb"]) }
+    try family[0].write("Visit", "first")
+    try family.meet(at: usb)
+    try changeKeys(on: family[1])
+    try family[0].write("Of the first", "of the first")
+    for device in [family[0], family[1], family[1]] { try device.sync(usb) }
+    for _ in 0..<2 { try changeKeys(on: family[2]) }
+    return family
+  }
+
+  @Test func whatALateHeadHasTakenOverIsNotMissed() throws {
+    let family = try takenOverByALateHead()
+    for _ in 0..<2 {
+      let report = try family[2].sync(usb)
+      #expect(report.untakenHeadCount == 0)
+      #expect(!report.problems.contains { $0.kind == .missingThere }, "\(report.problems)")
+    }
+    #expect(try family[2].contents().values.contains("of the first"))
+    try family[2].vault.beginGeneration(removing: [], words: Family.words.words)
+    try family.meet(at: usb)
+    try family.expectAgreement()
+    #expect(try family[0].contents().values.contains("of the first"))
+  }
+
+  /// Entries wait for the own head of the device that wrote them, which the remote withholds. As long as they do, nobody says
+  /// that the late head which brought them is taken over: nothing of it would be left.
+  @Test func aLateHeadOfWhichEntriesWaitIsNotTakenOver() throws {
+    let family = try takenOverByALateHead()
+    let third = family[2]
+    let path = BlobPath(VaultPath.head(try third.emma.id, family[0].vault.device).string)
+    let withheld = try #require(usb.blobs[path])
+    try usb.remove(path)
+    func hasTakenOver() throws -> Bool {
+      let own = try third.emma.openedHeads.first { $0.device == third.vault.device }
+      return own?.head.cover.contains { $0.device == family[1].vault.device } ?? false
+    }
+    for text in ["one", "two"] {
+      try third.write("Record", text)
+      try third.sync(usb)
+    }
+    #expect(try third.emma.openedHeads.contains { $0.device == family[1].vault.device })
+    #expect(try !third.contents().values.contains("of the first"))
+    #expect(try !hasTakenOver())
+    try usb.put(path, withheld)
+    try third.sync(usb)
+    #expect(try third.contents().values.contains("of the first"))
+    try third.write("Record", "three")
+    #expect(try hasTakenOver())
+  }
+
   @Test(
     arguments: [
       (Change.removesOne, Change.replacesWords), (.replacesWords, .removesOne),

@@ -44,6 +44,25 @@ import VaultTrust
     try family[1].expectWhole()
   }
 
+  /// What a machine wrote at last another one has taken over under new keys, and its old objects are gone: it shows also to
+  /// who had met only an earlier head of that machine, which does not come again.
+  @Test func whatWasTakenOverShowsToWhoHasMetLess() throws {
+    let family = try prepared()
+    for device in family.devices { try device.knowRemotes(["usb"]) }
+    try remove([], by: family[1])
+    try family[1].vault.beginEpoch(of: family[1].emma, without: [])
+    try family[1].vault.removeOldObjects()
+    try family[0].write("Last", "the last words")
+    for device in [family[0], family[1], family[1]] { try device.sync(usb) }
+    #expect(try family[2].sync(usb).problems.filter { $0.severity > .note } == [])
+    for _ in 0..<2 {
+      #expect(try family[2].contents().values.contains("the last words"))
+      try family[2].expectWhole()
+      try family[2].reopen()
+    }
+    #expect(try family[2].sync(usb).pulled.isEmpty)
+  }
+
   @Test func aRemovedDeviceIsToldSo() throws {
     let family = try prepared()
     try remove([family[2]], by: family[0])

@@ -47,6 +47,42 @@ extension KeyScheduleTests {
   }
 }
 
+  /// A machine was copied, and keys changed on a third one, which has met one of the two and taken over what was written
+  /// before: the other one is told of no loss, and goes on as a device of its own.
+  @Test func aCopyMissesNothingThatWasTakenOver() throws {
+    let family = try Family(count: 3)
+    let remotes = [MemoryStore(), MemoryStore()]
+    func sync(_ device: Family.Device, _ remote: Int) throws -> SyncReport {
+      try device.sync(remotes[remote], as: "r\(remote)")
+    }
+    for device in family.devices { try device.knowRemotes(["r0", "r1"]) }
+    try family[0].write("Note", "before")
+    for _ in 0..<2 {
+      for device in family.devices { for remote in 0..<2 { _ = try sync(device, remote) } }
+    }
+    let copy = try family[0].clone()
+    for (machine, text) in [(copy, "by the copy"), (family[0], "by the first one")] {
+      try machine.write("Record", text)
+    }
+    try family[1].write("Record", "by another one")
+    try family[2].vault.beginGeneration(removing: [], words: Family.words.words)
+    try family[2].vault.beginEpoch(of: family[2].emma, without: [])
+    try family[2].vault.removeOldObjects()
+    let machines = family.devices + [copy]
+    for _ in 0..<5 {
+      for machine in machines {
+        for remote in 0..<2 {
+          let report = try sync(machine, remote)
+          #expect(!report.problems.contains { $0.kind == .missingThere }, "\(report.problems)")
+        }
+      }
+    }
+    let shown = try family[0].contents()
+    for machine in machines { #expect(try machine.contents() == shown) }
+    let texts = ["before", "by the copy", "by the first one", "by another one"]
+    #expect(Set(texts).isSubset(of: shown.values))
+  }
+
 /// See `KeyScheduleTests`.
 private struct KeySchedule {
   private var devices: [Family.Device]

@@ -41,7 +41,11 @@ extension CommitWriter {
     let seen =
       heads.loaded.values.filter {
         $0.device != context.device.id && ($0.late == nil || !isWaiting)
-      } + heads.takenOver.values.filter { $0.device != context.device.id }
+      }
+      + heads.takenOver.values.filter {
+        // What another late head has taken over is not taken over here before that one is.
+        $0.device != context.device.id && (!isWaiting || heads.isTakenOverNow($0))
+      }
     return seen.map { Head.Cover(device: $0.device, counter: $0.counter, headHash: $0.hash) }
       .sorted { $0.device < $1.device }
   }
@@ -82,6 +86,8 @@ extension CommitWriter {
   ///
   /// - Parameter translation: One that has done a part of it already.
   mutating func takeOver(with translation: Translation? = nil) throws(VaultError) {
+    // Nor is a late head taken over of which entries wait for a device's own head.
+    if heads.held.contains(where: { heads.loaded[$0.source]?.late != nil }) { isWaiting = true }
     let late = member.state.withLock { $0.manifest.lateEntries }
     guard !late.isEmpty else { return }
     let own = heads.broughtLate[context.device.id] ?? []

@@ -13,7 +13,7 @@ struct HeadsState: Sendable {
   /// The device that this machine was when it was read; nil before.
   var owner: DeviceID?
   var loaded: [DeviceID: LoadedHead] = [:]
-  /// Late heads of other devices that a head of the current epoch has taken over: nothing of them is needed.
+  /// Late heads of other devices that a head of another epoch has taken over: nothing of them is needed.
   var takenOver: [DeviceID: LoadedHead] = [:]
   /// What is known only from late heads, by the device whose head brought it.
   var broughtLate: [DeviceID: Set<ContentDigest>] = [:]
@@ -71,8 +71,16 @@ struct HeadsState: Sendable {
   /// The newest head of a device, whether it counts or not.
   func last(of device: DeviceID) -> LoadedHead? { loaded[device] ?? takenOver[device] }
 
-  /// Whether a head of the current epoch says that its device has taken over this late one.
+  /// Whether a head of another epoch says that its device has taken over this late one. It may be late itself: whoever
+  /// takes that over has both.
   func covers(_ late: LoadedHead) -> Bool {
+    loaded.values.contains {
+      $0.body.epoch != late.body.epoch && $0.head.covers(late.device, upTo: late.counter)
+    }
+  }
+
+  /// Whether a head of the current epoch does.
+  func isTakenOverNow(_ late: LoadedHead) -> Bool {
     loaded.values.contains { $0.late == nil && $0.head.covers(late.device, upTo: late.counter) }
   }
 }
@@ -299,7 +307,7 @@ extension Member {
     }
     if head.late != nil, !isOwn && heads.covers(head) {
       pass(over: head, &heads)
-      return []
+      return try release(&heads)
     }
     // A late head of this device is not gone on with: the next one begins anew.
     let isContinued = isOwn && head.late == nil
@@ -345,11 +353,9 @@ extension Member {
     }
     heads.note(head.head.time, by: context.clock)
     changed += try release(&heads)
-    if head.late == nil {
-      for known in heads.loaded.values
-      where known.late != nil && known.device != context.device.id && heads.covers(known) {
-        pass(over: known, &heads)
-      }
+    for known in heads.loaded.values
+    where known.late != nil && known.device != context.device.id && heads.covers(known) {
+      pass(over: known, &heads)
     }
     return changed
   }

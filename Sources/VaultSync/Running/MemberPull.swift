@@ -34,8 +34,11 @@ struct MemberPull {
     let opened = OpenedContents()
     let transfers = transfers(for: incoming.map(\.head), coverage, opened)
     let transferOf = { (head: OpenedHead) in transfers[TransferKind(head, member)]! }
-    incoming = try followed(try loadEntries(withoutTakenOver(incoming), transferOf))
-    guard !incoming.isEmpty else { return 0 }
+    let takenOver = takenOver(incoming)
+    let others = incoming.filter { one in !takenOver.contains { $0.head.device == one.head.device }
+    }
+    incoming = try followed(try loadEntries(others, transferOf))
+    guard !incoming.isEmpty else { return try place([], passingOver: takenOver, ReadRevisions()) }
     guard try mayJoin(incoming, { transferOf($0.head) }) else {
       session.change { $0.untakenHeadCount += incoming.count }
       return 0
@@ -50,7 +53,7 @@ struct MemberPull {
     if session.options.isDryRun { noteRecords(of: whole) }
     var read = ReadRevisions()
     for transfer in transfers.values { read.formUnion(transfer.read) }
-    return try place(whole, read)
+    return try place(whole, passingOver: takenOver, read)
   }
 
   /// Which heads may be brought by one transfer.
@@ -122,13 +125,16 @@ struct MemberPull {
     try keeping(try member.isClosed(path, bytes, in: exchange.tree))
   }
 
-  /// Leaves late heads out that others have taken over: what they name may be gone.
-  private func withoutTakenOver(_ incoming: [Incoming]) -> [Incoming] {
-    let current = (incoming.map(\.head) + member.openedHeads).filter { !$0.isLate }
-    return incoming.filter { one in
-      !one.head.isLate
-        || !current.contains { $0.head.covers(one.head.device, upTo: one.head.counter) }
-    }
+  /// The late heads that others have taken over, which may be late themselves: what they name may be gone.
+  private func takenOver(_ incoming: [Incoming]) -> [Incoming] {
+    incoming.filter { isTakenOver($0.head, by: incoming.map(\.head) + member.openedHeads) }
+  }
+
+  private func isTakenOver(_ late: OpenedHead, by heads: [OpenedHead]) -> Bool {
+    late.isLate
+      && heads.contains {
+        $0.epoch != late.epoch && $0.head.covers(late.device, upTo: late.counter)
+      }
   }
 
   private func notTaken(_ error: VaultError, _ path: VaultPath) {
@@ -333,7 +339,20 @@ struct MemberPull {
     return true
   }
 
-  private func place(_ whole: [Incoming], _ read: ReadRevisions) throws(SyncError) -> Int {
+  /// - Parameter takenOver: Late heads of which nothing is needed where a head stands that has taken them over. They are put
+  ///   in place with it: how far their devices have come only their own heads prove.
+  private func place(
+    _ followed: [Incoming], passingOver takenOver: [Incoming], _ read: ReadRevisions
+  ) throws(SyncError) -> Int {
+    let heads = followed.map(\.head) + member.openedHeads
+    let known = member.knownCounters
+    let whole =
+      followed
+      + takenOver.filter {
+        $0.head.device != session.home.device && known[$0.head.device] ?? 0 < $0.head.counter
+          && isTakenOver($0.head, by: heads)
+      }
+    if whole.isEmpty { return 0 }
     for one in whole {
       session.tally(
         .pull, .head(member.id, one.head.device), byteCount: UInt64(one.bytes.count))
