@@ -26,7 +26,9 @@ struct StolenKeys {
     for words in intruder.words where holders.contains(words.holder) {
       try noteMasters(under: words, intruder.seen)
     }
-    for (member, links) in intruder.seen.links { note(links, of: member, files) }
+    // What it has wrapped itself it had before, and from whom is told by that.
+    let given = files.filter { intruder.written[$0.key] != $0.value }
+    for (member, links) in intruder.seen.links { note(links, of: member, given) }
   }
 
   private mutating func add(
