@@ -16,7 +16,6 @@ package final class Vault: Sendable {
   private let offered = Guarded<Set<MemberID>>([])
   private let found: Guarded<[Problem]>
   /// What new epochs that this process has begun had to leave as it was.
-  private let leftBehind = Guarded<[Problem]>([])
   /// Under which names this machine shows the members.
   package let memberNames: ShownNames
   let oldObjectUser = Guarded<(@Sendable (Member) -> Bool)?>(nil)
@@ -45,6 +44,11 @@ package final class Vault: Sendable {
     found = Guarded(problems)
     context.noteNames(in: profile.profile)
     audit.nameEvents { [weak self] event in self?.name(&event) }
+    context.noteEpoch.withLock {
+      $0 = { [weak self] member in
+        self?.audit.note(.revoke, member: member, detail: "new keys")
+      }
+    }
   }
 
   /// Gives an event of the log the names that its ids have now.
@@ -248,25 +252,7 @@ package final class Vault: Sendable {
   }
 
   /// What could not be encrypted anew since the last call, one problem a member.
-  package func takeLeftBehind() -> [Problem] {
-    leftBehind.withLock { problems in
-      defer { problems = [] }
-      return problems
-    }
-  }
-
-  func noteLeftBehind(_ contents: Set<ContentDigest>, of member: Member) {
-    if contents.isEmpty { return }
-    let problem = Problem(
-      .damaged, .damage, path: "members/\(member.id.hex)/objects",
-      reason:
-        "\(contents.count) of its objects could not be encrypted anew, since what stands in the file is not the "
-        + "content that belongs there: it is damaged, or somebody with the keys has put it there. Everything else was "
-        + "encrypted anew. “kinvault check --read-data” says which records are concerned; what another device or "
-        + "remote has whole comes from there with a sync.",
-      member: member.name.string)
-    leftBehind.withLock { $0.append(problem) }
-  }
+  package func takeLeftBehind() -> [Problem] { context.takeLeftBehind() }
 
   func note(_ problem: Problem) {
     found.withLock { if !$0.contains(problem) { $0.append(problem) } }

@@ -27,6 +27,9 @@ final class VaultContext: Sendable {
   private let newName = Guarded<String?>(nil)
   private let knownNames = Guarded<[PersonID: String]>([:])
   private let firstWrite = Guarded<UInt64?>(nil)
+  private let leftBehind = Guarded<[Problem]>([])
+  /// Notes in the audit log that a commit began an epoch of this member.
+  let noteEpoch = Guarded<(@Sendable (MemberID) -> Void)?>(nil)
   /// Seals what stands in this machine's slot.
   let slotKey: SealingKey
   let isReadOnly: Bool
@@ -181,5 +184,28 @@ final class ThisDevice: Sendable {
     self.id = id
     self.signingKey = signingKey
     self.agreementKey = agreementKey
+  }
+}
+
+extension VaultContext {
+  /// What could not be encrypted anew since the last call, one problem a member.
+  func takeLeftBehind() -> [Problem] {
+    leftBehind.withLock { problems in
+      defer { problems = [] }
+      return problems
+    }
+  }
+
+  func noteLeftBehind(_ contents: Set<ContentDigest>, of member: Member) {
+    if contents.isEmpty { return }
+    let problem = Problem(
+      .damaged, .damage, path: "members/\(member.id.hex)/objects",
+      reason:
+        "\(contents.count) of its objects could not be encrypted anew, since what stands in the file is not the "
+        + "content that belongs there: it is damaged, or somebody with the keys has put it there. Everything else was "
+        + "encrypted anew. “kinvault check --read-data” says which records are concerned; what another device or "
+        + "remote has whole comes from there with a sync.",
+      member: member.name.string)
+    leftBehind.withLock { $0.append(problem) }
   }
 }

@@ -29,6 +29,7 @@ extension VaultError: LoggedError {
     case .forked: "forked"
     case .branched: "branched"
     case .keysDivided: "keysDivided"
+    case .epochSpent: "epochSpent"
     case .noSpace: "noSpace"
     case .readOnly: "readOnly"
     case .permission: "permission"

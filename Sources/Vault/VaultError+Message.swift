@@ -68,6 +68,11 @@ extension VaultError {
       The keys of the person \(person.shortHex) were changed on two machines that had not met, by removing a device or \
       by replacing the 24 words. Nobody can give them keys until their 24 words join the two: kinvault recovery join
       """
+    case .epochSpent(let member):
+      """
+      Two owners of the member \(member.shortHex) have each let somebody out without knowing of the other. What is written \
+      now, those could read; so nothing is, until an owner's next sync or edit has given it new keys.
+      """
     case .noSpace(let path):
       """
       There is no space left on the disk for \(path). What was saved before is safe, and can be read. \

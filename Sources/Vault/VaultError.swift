@@ -52,6 +52,9 @@ package enum VaultError: Error {
   /// The person's keys were changed on two machines, neither of which knew of the other's change: nobody gives them keys
   /// until their words have joined the two.
   case keysDivided(person: PersonID)
+  /// Owners have let people or devices out of the member without knowing of each other. Nothing is written to it until a
+  /// device of an owner has begun an epoch whose key none of those has.
+  case epochSpent(member: MemberID)
   case noSpace(path: String)
   case readOnly
   case permission(path: String)

@@ -6,7 +6,7 @@ extension FileError {
   init(_ error: VaultError) {
     switch error {
     case .noSpace: self = .noSpace
-    case .readOnly, .viewersOnlyRead, .thisDeviceRemoved: self = .readOnly
+    case .readOnly, .viewersOnlyRead, .thisDeviceRemoved, .epochSpent: self = .readOnly
     case .alreadyExists: self = .alreadyExists
     case .notFound: self = .notFound
     case .away: self = .away

@@ -41,7 +41,7 @@ extension Vault {
   func keepRest() throws(VaultError) {
     for member in members where member.mayWrite && member.damageReason == nil {
       guard member.heads.withLock({ !$0.learned.isEmpty }) else { continue }
-      try member.commitNothing()
+      _ = try member.commitNothingUnlessSpent()
     }
   }
 }

@@ -25,7 +25,9 @@ extension Member {
   /// Writes anew, as the device that this machine is now, what it wrote as the one that it was, if that is still to be
   /// done.
   private func finishParting(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
-    guard let parting = try Parting.load(of: id, state: context.state) else { return [] }
+    guard let parting = try Parting.load(of: id, state: context.state), !isEpochSpent else {
+      return []
+    }
     if parting.from == context.device.id {
       // It was cut short before the slot was changed.
       try context.part(from: parting.from, in: id, above: parting.above)

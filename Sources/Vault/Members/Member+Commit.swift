@@ -11,7 +11,7 @@ extension Member {
   /// cannot be read are reported in `failures`, items whose content is not to be had in `heldBack`; everything else is
   /// committed.
   ///
-  /// - Throws: `viewersOnlyRead`, `readOnly`, `noSpace`, `rolledBack`, `forked`, `io`; `damaged` or `missing` when the
+  /// - Throws: `viewersOnlyRead`, `epochSpent`, `readOnly`, `noSpace`, `rolledBack`, `forked`, `io`; `damaged` or `missing` when the
   ///   member's head or manifest is not whole. Then nothing was committed and what was is still there.
   ///
   /// - Parameter foldsRedo: The edits are all that `log` was called with since the last such commit, or newer ones of the
@@ -19,9 +19,16 @@ extension Member {
   package func commit(
     _ edits: [RecordEdit], foldsRedo: Bool = false
   ) throws(VaultError) -> Commit {
+    try commit(edits, foldsRedo: foldsRedo, succeedsSpentEpoch: true)
+  }
+
+  private func commit(
+    _ edits: [RecordEdit], foldsRedo: Bool, succeedsSpentEpoch: Bool
+  ) throws(VaultError) -> Commit {
     if let damage = damageReason { throw damage }
     let mark = foldsRedo ? redoLog.mark : nil
-    let (commit, wroteHead) = try withWriter { (writer, changed) throws(VaultError) in
+    let (commit, wroteHead) = try withWriter(succeedsSpentEpoch: succeedsSpentEpoch) {
+      (writer, changed) throws(VaultError) in
       writer.folds = mark
       try writer.joinConcurrent()
       try writer.add(edits, unseen: changed.union(changesToTake))
@@ -36,9 +43,23 @@ extension Member {
   /// Runs `body` with a commit in the making that knows all that is here, late heads taken over; nothing of what is
   /// known changes when it throws.
   ///
-  /// - Parameter catchesUp: False only after a repair, when the head on disk may not be readable.
+  /// - Parameters:
+  ///   - catchesUp: False only after a repair, when the head on disk may not be readable.
+  ///   - succeedsSpentEpoch: Whether a device of an owner begins an epoch first in the place of one that is spent.
+  /// - Throws: `epochSpent` where that is not done.
   func withWriter<Value: Sendable>(
-    catchesUp: Bool = true,
+    catchesUp: Bool = true, succeedsSpentEpoch: Bool = true,
+    _ body: (inout CommitWriter, _ changed: Set<RecordID>) throws(VaultError) -> Value
+  ) throws(VaultError) -> Value {
+    do throws(VaultError) { return try withWriterOnce(catchesUp: catchesUp, body) } catch {
+      guard case .epochSpent = error, succeedsSpentEpoch, try mayBeginEpoch else { throw error }
+    }
+    try succeedSpentEpoch()
+    return try withWriterOnce(catchesUp: catchesUp, body)
+  }
+
+  private func withWriterOnce<Value: Sendable>(
+    catchesUp: Bool,
     _ body: (inout CommitWriter, _ changed: Set<RecordID>) throws(VaultError) -> Value
   ) throws(VaultError) -> Value {
     try requireWritable()
@@ -47,6 +68,7 @@ extension Member {
         let changed = catchesUp ? try catchUpOrPart(&heads) : []
         // An epoch that has just come may have changed that.
         try requireWritable()
+        try requireUnspentEpoch()
         try objects.noteAnnounced(heads.announcements(besides: context.device.id))
         try writeHidden(&heads)
         var writer = CommitWriter(member: self, heads: heads)
@@ -78,7 +100,13 @@ extension Member {
       _ = try refresh()
       return Commit(counter: 0)
     }
-    return try commit([])
+    do throws(VaultError) {
+      return try commit([], foldsRedo: false, succeedsSpentEpoch: false)
+    } catch {
+      // Until an owner has begun an epoch one of the versions shows.
+      guard case .epochSpent = error else { throw error }
+      return Commit(counter: 0)
+    }
   }
 
   func requireWritable() throws(VaultError) {

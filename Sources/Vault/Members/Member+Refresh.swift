@@ -113,7 +113,15 @@ extension Member {
       }
     } catch {
       if mustPart(for: error) {
-        return try withWriter { (_, changed) throws(VaultError) in changed }
+        do throws(VaultError) {
+          return try withWriter(succeedsSpentEpoch: false) { (_, changed) throws(VaultError) in
+            changed
+          }
+        } catch {
+          // It is another device by now, which writes nothing yet.
+          guard case .epochSpent = error else { throw error }
+          return try heads.withLock { (heads) throws(VaultError) in try catchUp(&heads) }
+        }
       }
       guard isApartFromOwn(error), try hasFollowedSlot() else { throw error }
       return try heads.withLock { (heads) throws(VaultError) in try catchUp(&heads) }

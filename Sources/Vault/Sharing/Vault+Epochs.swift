@@ -1,5 +1,3 @@
-import BlobStore
-import VaultCrypto
 import VaultModel
 import VaultTrust
 
@@ -33,8 +31,17 @@ extension Vault {
       }) {
         throw .moreSenior(person: senior, member: member.id)
       }
+      // Those keys are new as well: where nobody's access is to end nothing else is to be done.
+      let now = context.clock.milliseconds()
+      if try EpochBeginning.succeedSpent(of: member, progress), people.isEmpty,
+        !member.register.links.access.entitlements.keys.contains(where: {
+          member.register.links.hasEnded(for: $0, now: now)
+        })
+      {
+        return
+      }
       let wish = EpochBeginning.Wish(without: people, keepsHistory: keepsHistory)
-      try EpochBeginning.remembered(wish, of: member, in: self).run(progress)
+      try EpochBeginning.remembered(wish, of: member).run(progress)
     }
     for other in people.sorted() {
       audit.note(.revoke, member: member.id, person: other)
@@ -118,145 +125,4 @@ package struct Revocation: Hashable, Sendable {
   package var left: [PersonID] = []
   /// Whether everything was put under a new key.
   package var isBegun = false
-}
-
-/// Begins one epoch of a member. Lives while the lock on the state's epochs is held.
-private struct EpochBeginning {
-  let vault: Vault
-  let member: Member
-  let pending: PendingEpoch
-  let key: SharedKey
-  private var context: VaultContext { vault.context }
-
-  /// A member's key shared between copies of a value.
-  final class SharedKey: Sendable {
-    let key: FamilyMemberKey
-    init(_ key: consuming FamilyMemberKey) { self.key = key }
-  }
-
-  /// What the person wants of it.
-  struct Wish {
-    var without: Set<PersonID>
-    var keepsHistory: Bool
-  }
-
-  /// Finds the epoch that was interrupted, which then keeps to both wishes, or remembers a new one.
-  static func remembered(
-    _ wish: Wish, of member: Member, in vault: Vault
-  ) throws(VaultError) -> EpochBeginning {
-    let state = vault.context.state
-    var wish = wish
-    if var known = try PendingEpoch.load(of: member.id, state: state) {
-      wish.without.formUnion(known.without)
-      wish.without.remove(vault.person)
-      wish.keepsHistory = wish.keepsHistory && known.keepsHistory
-      if known.former == member.epoch, let key = try key(of: known, vault, member.id) {
-        (known.without, known.keepsHistory) = (wish.without, wish.keepsHistory)
-        try known.store(of: member.id, state: state)
-        return EpochBeginning(vault: vault, member: member, pending: known, key: key)
-      }
-    }
-    let key = SharedKey(.random())
-    let context = vault.context
-    let pending = PendingEpoch(
-      after: member.epoch, without: wish.without, keepsHistory: wish.keepsHistory, key: key.key,
-      of: member.id, binding: context.binding, sealingKey: context.keys.profileKey)
-    try pending.store(of: member.id, state: state)
-    return EpochBeginning(vault: vault, member: member, pending: pending, key: key)
-  }
-
-  /// Nil when it was sealed with a key of before: then what was begun is begun anew.
-  private static func key(
-    of pending: PendingEpoch, _ vault: Vault, _ member: MemberID
-  ) throws(VaultError) -> SharedKey? {
-    do throws(VaultError) {
-      return SharedKey(
-        try pending.openKey(
-          of: member, sealingKey: vault.context.keys.profileKey, state: vault.context.state))
-    } catch {
-      guard case .damaged = error else { throw error }
-      return nil
-    }
-  }
-
-  func run(_ progress: @escaping @Sendable (WorkProgress) -> Void) throws(VaultError) {
-    let keys = EpochKeys(key.key, member: member.id, binding: context.binding)
-    let translation = Translation(
-      member: member, target: keys, keepsHistory: pending.keepsHistory, keepsMissing: true)
-    // What was written on several devices is one before it is sealed anew.
-    _ = try member.joinConcurrent()
-    let label = member.name.string
-    try translation.run(member.everyVersion) { done, total in
-      progress(WorkProgress(label: label, done: done, total: total))
-    }
-    try member.heads.withLock { (heads) throws(VaultError) in
-      try context.state.withCommitLock { () throws(VaultError) in
-        _ = try member.catchUp(&heads)
-        try member.writeHidden(&heads)
-        guard member.role == .owner, member.epoch == pending.former else {
-          throw .ownersOnly(member: member.id)
-        }
-        // What is known only from the head of someone who will not count any more has to be in this device's.
-        var last = CommitWriter(member: member, heads: heads)
-        _ = try last.finish(writesLearned: true)
-        heads = last.heads
-        // What was written meanwhile.
-        try translation.run(member.everyVersion) { _, _ in }
-        try writeLink()
-        try member.loadLinks()
-        _ = try member.followEpoch(&heads)
-        var writer = CommitWriter(member: member, heads: heads)
-        try writer.takeOver(with: translation)
-        try writer.writeHead(.checkpoint)
-        heads = writer.heads
-        member.noteLateHeads(heads)
-      }
-    }
-    try PendingEpoch.remove(of: member.id, state: context.state)
-    vault.noteLeftBehind(translation.leftBehind, of: member)
-  }
-
-  /// The link that begins the epoch and says whose access ends, after the wraps for all who keep theirs and have an open
-  /// generation. Whoever has none is given the key when their words have joined their closings; who has access only as a
-  /// contested place would have it, by a machine that has seen which of its ends counts.
-  private func writeLink() throws(VaultError) {
-    let links = member.register.links
-    let writer = try LinkWriter(links, context)
-    let now = context.clock.milliseconds()
-    let ended = links.access.entitlements.filter { links.hasEnded(for: $0.key, now: now) }
-    var changes = pending.without.sorted().map { Change.limit($0, nil, until: 0) }
-    // Whoever is taken out is offered nothing any more, though they may be let in again.
-    if links.history.offers.contains(where: {
-      $0.giver == context.person && pending.without.contains($0.taker)
-    }) {
-      changes.append(.offer(context.person))
-    }
-    for (person, entitlements) in ended.sorted(by: { $0.key < $1.key })
-    where !pending.without.contains(person) {
-      changes.append(.limit(person, nil, until: entitlements.map(\.until).max() ?? 0))
-    }
-    var wraps: [Wrap] = []
-    for person in links.access.entitlements.keys.sorted()
-    where !pending.without.contains(person) && ended[person] == nil
-      && !links.access.claimed.contains(person)
-    {
-      guard let other = context.people[person], other.generation != nil else { continue }
-      wraps.append(try writer.wrap(key.key, of: nil, for: other))
-    }
-    let left = links.history.everyone.filter {
-      !links.access.includes($0) && links.history.leaving(of: $0) != nil
-    }
-    try writer.write(
-      changes, epoch: pending.commitment, wraps: wraps,
-      confirming: pending.without.union(left))
-  }
-}
-
-extension Member {
-  /// The entries of all records, and of those that wait to be joined every version.
-  var everyVersion: [RecordEntry] {
-    state.withLock { state in
-      state.manifest.entries.flatMap { state.manifest.rivals(of: $0.record) }
-    }
-  }
 }

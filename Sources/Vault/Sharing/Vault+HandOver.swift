@@ -95,7 +95,9 @@ extension Vault {
     try LinkWriter(member.register.links, context).agree(to: offer)
     try member.reloadLinks()
     // By either of them others find the link.
-    if member.mayWrite { try member.commitNothing() } else { try renewRegister() }
+    var isTold = false
+    if member.mayWrite { isTold = try member.commitNothingUnlessSpent() }
+    if !isTold { try renewRegister() }
     audit.note(.share, member: member.id, person: offer.giver, detail: "place agreed to")
   }
 

@@ -69,7 +69,7 @@ extension Vault {
   func keepWhatWasLearned() throws(VaultError) {
     for member in members where member.mayWrite && member.damageReason == nil {
       guard try reloadLinks(of: member) else { continue }
-      try member.commitNothing()
+      _ = try member.commitNothingUnlessSpent()
     }
   }
 

@@ -36,7 +36,7 @@ extension Member {
   /// and what is late by a head that is not taken over.
   var isBetweenEpochs: Bool {
     get throws(VaultError) {
-      if hasLateHeads { return true }
+      if hasLateHeads || isEpochSpent { return true }
       return try PendingEpoch.load(of: id, state: context.state) != nil
     }
   }

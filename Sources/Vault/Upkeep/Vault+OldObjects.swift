@@ -33,7 +33,8 @@ extension Vault {
       return
     }
     _ = try member.refresh()
-    guard !member.hasLateHeads, member.damageReason == nil, try !state.hasMountElsewhere(),
+    guard !member.hasLateHeads, !member.isEpochSpent, member.damageReason == nil,
+      try !state.hasMountElsewhere(),
       oldObjectUser.withLock({ $0 })?(member) != true,
       try PendingEpoch.load(of: member.id, state: state) == nil
     else { return }

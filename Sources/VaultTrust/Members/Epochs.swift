@@ -24,6 +24,17 @@ package struct Epochs: Hashable, Sendable {
   /// The epochs that are over: they come before the one in use, which serves and whose key everyone has who has access. A
   /// wrap of one is needed only as long as a head that counts is of it.
   package let over: Set<StatementID>
+  /// Those who have the key of each exposed epoch and are out, but for people who have access and no open generation: whose
+  /// keys count their own words have to say first.
+  private let holdersOut: [StatementID: Set<KeyHolder>]
+
+  /// Somebody's keys of one generation.
+  private struct KeyHolder: Hashable, Sendable {
+    let person: PersonID
+    let generation: StatementID
+
+    init(_ wrap: Wrap) { (person, generation) = (wrap.person, wrap.generation) }
+  }
 
   /// - Parameter open: the generation that keys are wrapped for, of whoever has one.
   init(of member: MemberHistory, open: (PersonID) -> StatementID?) {
@@ -37,6 +48,7 @@ package struct Epochs: Hashable, Sendable {
     }
     var states: [StatementID: EpochState] = [:]
     var unwrapped: [StatementID: [PersonID]] = [:]
+    var holdersOut: [StatementID: Set<KeyHolder>] = [:]
     var begun: [Int] = []
     var pasts = graph.noPasts
     for number in counting where graph.links[number].epoch != nil {
@@ -44,6 +56,13 @@ package struct Epochs: Hashable, Sendable {
       let wrapped = Set((wraps[id] ?? []).map(\.person))
       let past = graph.past(of: number, known: &pasts)
       states[id] = Self.state(of: number, past, wraps[id] ?? [], in: member, open: open)
+      if case .exposed = states[id] {
+        let out = (wraps[id] ?? []).filter { wrap in
+          if !member.access.includes(wrap.person) { return true }
+          return open(wrap.person).map { $0 != wrap.generation } ?? false
+        }
+        holdersOut[id] = Set(out.map(KeyHolder.init))
+      }
       unwrapped[id] = member.access.entitlements.keys.filter {
         !wrapped.contains($0) && open($0) != nil
       }.sorted()
@@ -51,10 +70,29 @@ package struct Epochs: Hashable, Sendable {
     }
     self.states = states
     self.wraps = wraps
+    self.holdersOut = holdersOut
     self.unwrapped = unwrapped
     ranking = Self.ranking(of: begun, states, pasts, counting: counting, in: graph)
     current = ranking.first.flatMap { states[$0] == .serves ? $0 : nil }
     over = Self.over(before: current, wraps, in: member, known: &pasts)
+  }
+
+  /// Whether nothing may be written under an epoch any more: somebody who is out has its key, and not that of another
+  /// one, which does not come before it. So whoever began the other one has carried out that they are out.
+  ///
+  /// - Parameter isOpen: Whether the key of an epoch is here; others are not asked.
+  package func isSpent(
+    _ epoch: StatementID, in member: MemberHistory, where isOpen: (StatementID) -> Bool
+  ) -> Bool {
+    guard let out = holdersOut[epoch], !out.isEmpty, let number = member.graph.number(of: epoch)
+    else { return false }
+    let past = member.graph.closure(of: [number])
+    return ranking.contains { other in
+      guard isOpen(other), let place = member.graph.number(of: other), !past.contains(place) else {
+        return false
+      }
+      return !out.isSubset(of: (wraps[other] ?? []).map(KeyHolder.init))
+    }
   }
 
   private static func over(

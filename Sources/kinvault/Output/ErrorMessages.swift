@@ -71,6 +71,10 @@ extension VaultError {
         + "or replacing the 24 words. What both removed is removed; but nobody can give them keys until their 24 words "
         + "join the two. Who it is: kinvault people list. If it is you: kinvault recovery join. If you did not do that, "
         + "somebody has your words, or had your old ones."
+    case .epochSpent:
+      "Two owners of this member have each let somebody out without knowing of the other. Whatever is written now, those "
+        + "could read, so nothing is; reading goes on. An owner's next sync or edit gives it new keys; then sync here: "
+        + "kinvault sync"
     case .noSpace:
       "There is no space left on the disk of the vault. What was saved before is safe, and can be read. To make room: "
         + "kinvault collect"

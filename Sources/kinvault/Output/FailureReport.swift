@@ -112,7 +112,7 @@ extension FailureReport {
         .damaged
       case .noSpace: .noSpace
       case .readOnly, .permission, .noAccess, .viewersOnlyRead, .ownersOnly, .lastOwner,
-        .accessEnded, .moreSenior, .thisDeviceRemoved:
+        .accessEnded, .moreSenior, .thisDeviceRemoved, .epochSpent:
         .notPermitted
       case .alreadyExists: .alreadyExists
       case .io(_, let number): Self.status(ofErrno: number)

@@ -33,15 +33,8 @@ import Testing
     Issue.record("KINVAULT_SEED=\(seed), adversary \(adversary)\n\(lines.joined(separator: "\n"))")
   }
 
-  /// Schedules that are red now and then for a defect that is not mended; they run in campaigns, and by `KINVAULT_SEED`.
-  /// Docs/Trust.md, "The adversary as a program", "Open".
-  private static let openSeeds: Set<UInt64> = [14]
-
   private static var seeds: [UInt64] {
-    guard let text = getenv("KINVAULT_ADVERSARIES").map({ String(cString: $0) }) else {
-      let all = Seeds.first(20 + UInt64(openSeeds.count))
-      return all.count == 1 ? all : all.filter { !openSeeds.contains($0) }
-    }
+    let text = getenv("KINVAULT_ADVERSARIES").map { String(cString: $0) } ?? "20"
     let parts = text.split(separator: "+").compactMap { UInt64($0) }
     return parts.count == 2 ? Array(parts[0]..<parts[0] + parts[1]) : Seeds.first(parts.first ?? 20)
   }

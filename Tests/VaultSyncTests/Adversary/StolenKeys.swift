@@ -1,5 +1,6 @@
 import BlobStore
 import TestSupport
+import Testing
 import VaultCrypto
 import VaultModel
 import VaultTrust
@@ -29,6 +30,24 @@ struct StolenKeys {
     // What it has wrapped itself it had before, and from whom is told by that.
     let given = files.filter { intruder.written[$0.key] != $0.value }
     for (member, links) in intruder.seen.links { note(links, of: member, given) }
+  }
+
+  /// What these machines had, and whatever was ever wrapped for the keys of their people that they have.
+  init(of vaults: [Vault], files: [BlobPath: [UInt8]]) throws {
+    binding = try #require(vaults.first).context.binding
+    for vault in vaults {
+      let own = try #require(vault.context.people[vault.person])
+      for generation in own.history.valid.keys {
+        guard let key = vault.context.keys.identities[generation] else { continue }
+        identities[vault.person, default: [:]][generation] = key
+      }
+    }
+    var links: [MemberID: [StatementID: Link]] = [:]
+    for (path, bytes) in files {
+      guard case .link(let member, let id) = VaultPath(parsing: path.string) else { continue }
+      links[member, default: [:]][id] = try Link(decoding: SignedFile(decoding: bytes).body)
+    }
+    for (member, found) in links { note(found, of: member, files) }
   }
 
   private mutating func add(

@@ -1,0 +1,50 @@
+import VaultModel
+
+/// What becomes of a member whose owners have let people or devices out without knowing of each other: then those whom one
+/// has let out have the key that the other has made. Docs/Format.md, "Which epoch is written under".
+extension Member {
+  /// Whether nothing may be written under the epoch in use any more. Never so while no owner could begin another one.
+  package var isEpochSpent: Bool {
+    let (links, keys) = (register.links, register.keys)
+    let isSpent = links.trust.epochs.isSpent(epoch, in: links.history) { keys.epoch($0) != nil }
+    return isSpent && links.access.owners.contains { context.people[$0]?.generation != nil }
+  }
+
+  /// - Throws: `epochSpent`.
+  func requireUnspentEpoch() throws(VaultError) {
+    if isEpochSpent { throw .epochSpent(member: id) }
+  }
+
+  /// Begins an epoch in the place of one that is spent, before this device of an owner writes anything else.
+  ///
+  /// - Throws: What stands against beginning one.
+  func succeedSpentEpoch() throws(VaultError) {
+    let hasBegun = try context.state.withLock("epochs-lock") { () throws(VaultError) in
+      try context.reloadPeople()
+      try reloadLinks()
+      return try EpochBeginning.succeedSpent(of: self) { _ in }
+    }
+    if hasBegun { context.noteEpoch.withLock { $0 }?(id) }
+  }
+
+  /// Whether this device may begin epochs of the member now.
+  var mayBeginEpoch: Bool {
+    get throws(VaultError) {
+      guard role == .owner else { return false }
+      return try context.ownPerson().generation != nil
+    }
+  }
+
+  /// Writes a head as `commitNothing` does, unless that has to wait until an owner has begun an epoch.
+  ///
+  /// - Returns: Whether it was written.
+  func commitNothingUnlessSpent() throws(VaultError) -> Bool {
+    do throws(VaultError) {
+      try commitNothing()
+      return true
+    } catch {
+      guard case .epochSpent = error else { throw error }
+      return false
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+import VaultTrust
+
+/// Begins one epoch of a member. Lives while the lock on the state's epochs is held.
+struct EpochBeginning {
+  private let member: Member
+  private let key: SharedKey
+  /// What it begins is remembered by this machine; nil for an epoch in the place of one that is spent, which changes nobody's
+  /// access: when that is interrupted, it is begun anew with another key.
+  private let pending: PendingEpoch?
+  private var context: VaultContext { member.context }
+
+  /// A member's key shared between copies of a value.
+  final class SharedKey: Sendable {
+    let key: FamilyMemberKey
+    init(_ key: consuming FamilyMemberKey) { self.key = key }
+  }
+
+  /// What the person wants of it.
+  struct Wish {
+    var without: Set<PersonID>
+    var keepsHistory: Bool
+  }
+
+  /// Finds the epoch that was interrupted, which then keeps to both wishes, or remembers a new one.
+  static func remembered(
+    _ wish: Wish, of member: Member
+  ) throws(VaultError) -> EpochBeginning {
+    let context = member.context
+    let state = context.state
+    var wish = wish
+    if var known = try PendingEpoch.load(of: member.id, state: state) {
+      wish.without.formUnion(known.without)
+      wish.without.remove(context.person)
+      wish.keepsHistory = wish.keepsHistory && known.keepsHistory
+      if known.former == member.epoch, let key = try key(of: known, of: member) {
+        (known.without, known.keepsHistory) = (wish.without, wish.keepsHistory)
+        try known.store(of: member.id, state: state)
+        return EpochBeginning(member: member, key: key, pending: known)
+      }
+    }
+    let key = SharedKey(.random())
+    let pending = PendingEpoch(
+      after: member.epoch, without: wish.without, keepsHistory: wish.keepsHistory, key: key.key,
+      of: member.id, binding: context.binding, sealingKey: context.keys.profileKey)
+    try pending.store(of: member.id, state: state)
+    return EpochBeginning(member: member, key: key, pending: pending)
+  }
+
+  /// Begins an epoch in the place of the one in use, if that is spent: with a key that is made now, when everything is known
+  /// that made it so.
+  ///
+  /// - Returns: Whether it was spent.
+  static func succeedSpent(
+    of member: Member, _ progress: @escaping @Sendable (WorkProgress) -> Void
+  ) throws(VaultError) -> Bool {
+    guard member.isEpochSpent else { return false }
+    try EpochBeginning(member: member, key: SharedKey(.random()), pending: nil).run(progress)
+    return true
+  }
+
+  /// Nil when it was sealed with a key of before: then what was begun is begun anew.
+  private static func key(
+    of pending: PendingEpoch, of member: Member
+  ) throws(VaultError) -> SharedKey? {
+    do throws(VaultError) {
+      return SharedKey(
+        try pending.openKey(
+          of: member.id, sealingKey: member.context.keys.profileKey, state: member.context.state))
+    } catch {
+      guard case .damaged = error else { throw error }
+      return nil
+    }
+  }
+
+  func run(_ progress: @escaping @Sendable (WorkProgress) -> Void) throws(VaultError) {
+    let keys = EpochKeys(key.key, member: member.id, binding: context.binding)
+    let translation = Translation(
+      member: member, target: keys, keepsHistory: pending?.keepsHistory ?? true,
+      keepsMissing: true)
+    // What was written on several devices is one before it is sealed anew; but under a spent epoch nothing is written.
+    if pending != nil { _ = try member.joinConcurrent() }
+    let label = member.name.string
+    try translation.run(member.everyVersion) { done, total in
+      progress(WorkProgress(label: label, done: done, total: total))
+    }
+    try member.heads.withLock { (heads) throws(VaultError) in
+      try context.state.withCommitLock { () throws(VaultError) in
+        _ = try member.catchUp(&heads)
+        guard member.role == .owner else { throw .ownersOnly(member: member.id) }
+        if let pending { try writeLast(&heads, after: pending.former) }
+        // What was written meanwhile.
+        try translation.run(member.everyVersion) { _, _ in }
+        try writeLink()
+        try member.loadLinks()
+        _ = try member.followEpoch(&heads)
+        var writer = CommitWriter(member: member, heads: heads)
+        try writer.takeOver(with: translation)
+        try writer.writeHead(.checkpoint)
+        heads = writer.heads
+        member.noteLateHeads(heads)
+      }
+    }
+    if pending != nil { try PendingEpoch.remove(of: member.id, state: context.state) }
+    context.noteLeftBehind(translation.leftBehind, of: member)
+  }
+
+  /// Writes a head of the epoch in use: what is known only from the head of someone who will not count any more has to be in
+  /// this device's.
+  private func writeLast(
+    _ heads: inout HeadsState, after former: StatementID
+  ) throws(VaultError) {
+    try member.requireUnspentEpoch()
+    guard member.epoch == former else { throw .ownersOnly(member: member.id) }
+    try member.writeHidden(&heads)
+    var last = CommitWriter(member: member, heads: heads)
+    _ = try last.finish(writesLearned: true)
+    heads = last.heads
+  }
+
+  /// The link that begins the epoch and says whose access ends, after the wraps for all who keep theirs and have an open
+  /// generation. Whoever has none is given the key when their words have joined their closings; who has access only as a
+  /// contested place would have it, by a machine that has seen which of its ends counts.
+  private func writeLink() throws(VaultError) {
+    let links = member.register.links
+    let writer = try LinkWriter(links, context)
+    let now = context.clock.milliseconds()
+    let without = pending?.without ?? []
+    let ended =
+      pending == nil
+      ? [:] : links.access.entitlements.filter { links.hasEnded(for: $0.key, now: now) }
+    var changes = without.sorted().map { Change.limit($0, nil, until: 0) }
+    // Whoever is taken out is offered nothing any more, though they may be let in again.
+    if links.history.offers.contains(where: {
+      $0.giver == context.person && without.contains($0.taker)
+    }) {
+      changes.append(.offer(context.person))
+    }
+    for (person, entitlements) in ended.sorted(by: { $0.key < $1.key })
+    where !without.contains(person) {
+      changes.append(.limit(person, nil, until: entitlements.map(\.until).max() ?? 0))
+    }
+    var wraps: [Wrap] = []
+    for person in links.access.entitlements.keys.sorted()
+    where !without.contains(person) && ended[person] == nil
+      && !links.access.claimed.contains(person)
+    {
+      guard let other = context.people[person], other.generation != nil else { continue }
+      wraps.append(try writer.wrap(key.key, of: nil, for: other))
+    }
+    let left = links.history.everyone.filter {
+      !links.access.includes($0) && links.history.leaving(of: $0) != nil
+    }
+    try writer.write(
+      changes, epoch: key.key.commitment(member: member.id, binding: context.binding),
+      wraps: wraps, confirming: without.union(left))
+  }
+}
+
+extension Member {
+  /// The entries of all records, and of those that wait to be joined every version.
+  var everyVersion: [RecordEntry] {
+    state.withLock { state in
+      state.manifest.entries.flatMap { state.manifest.rivals(of: $0.record) }
+    }
+  }
+}
