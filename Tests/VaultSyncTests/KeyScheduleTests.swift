@@ -10,14 +10,15 @@ import VaultModel
 /// In the end the words join what was divided, all show the same, and nothing is lost. Keys are random, so that a seed
 /// gives the steps again, and not the names of objects.
 @Suite struct KeyScheduleTests {
-  @Test(arguments: Seeds.first(30)) func nothingIsLostAndAllAgree(seed: UInt64) throws {
+  @Test(arguments: Seeds.first(30, unless: "KINVAULT_KEY_SEEDS"))
+  func nothingIsLostAndAllAgree(seed: UInt64) throws {
     var schedule = try KeySchedule(seed: seed)
     do {
       for _ in 0..<(8 + Int(seed % 10)) { try schedule.step() }
       try schedule.end()
     } catch {
       let trace = schedule.trace.joined(separator: "\n")
-      Issue.record("KINVAULT_SEED=\(seed)\n\(error)\n\(trace)")
+      Issue.record("KINVAULT_KEY_SEEDS=\(seed)+1\n\(error)\n\(trace)")
     }
   }
 }
@@ -45,7 +46,6 @@ extension KeyScheduleTests {
     for machine in [first, copy] { #expect(try machine.contents() == shown) }
     #expect(Set(["before", "by the copy", "by the first one"]).isSubset(of: shown.values))
   }
-}
 
   /// A machine was copied, and keys changed on a third one, which has met one of the two and taken over what was written
   /// before: the other one is told of no loss, and goes on as a device of its own.
@@ -82,6 +82,7 @@ extension KeyScheduleTests {
     let texts = ["before", "by the copy", "by the first one", "by another one"]
     #expect(Set(texts).isSubset(of: shown.values))
   }
+}
 
 /// See `KeyScheduleTests`.
 private struct KeySchedule {
@@ -181,9 +182,11 @@ private struct KeySchedule {
       problems = report.problems.filter { $0.severity > .note }
     }
     trace += problems.map { "  \($0.path): \($0.text)" }
-    // These remotes keep all that they are given. Where keys have changed on two machines, the one may have removed from
-    // there what the other still needs.
-    if keyChangers.count < 2, let untrue = problems.first(where: { $0.text.contains("had lost") }) {
+    // These remotes keep all that they are given. Where keys have changed on two machines and another one was copied, it is
+    // still said now and then (once in some hundred schedules) that one had lost something.
+    if let untrue = problems.first(where: {
+      $0.text.contains("cannot be had") || keyChangers.count < 2 && $0.text.contains("had lost")
+    }) {
       throw Untrue(text: untrue.text)
     }
   }
