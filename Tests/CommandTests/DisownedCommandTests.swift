@@ -102,7 +102,8 @@ import VaultModel
     #expect(try desk.run("record", "show", visit, expecting: 0).output.contains("two"))
     let lines = try history(visit).split(separator: "\n")
     #expect(lines.count { $0.contains("not certain") } == 1, "\(lines)")
-    #expect(try !desk.run("access", "list", "--member", "Emma", expecting: 0).output.contains("Ben"))
+    #expect(
+      try !desk.run("access", "list", "--member", "Emma", expecting: 0).output.contains("Ben"))
     try desk.run("sync", expecting: 0)
     try desk.expectWhole()
   }
