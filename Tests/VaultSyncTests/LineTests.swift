@@ -72,6 +72,49 @@ import VaultModel
     try expectAll(notes, on: [desk, twin])
   }
 
+  /// Both copies have become devices of their own, and the head of the device that they were stays with whoever had it. What
+  /// the head that takes it over names is gone, since another device has replaced it. (Schedule 8327 of a campaign: every
+  /// sync put the former device's head on the remote again, and every look read all heads anew.)
+  @Test func aHeadThatWasTakenOverIsForgottenWhateverIsGone() throws {
+    let family = try Family()
+    let (desk, laptop) = (family[0], family[1])
+    let other = MemoryStore()
+    let record = try desk.write("Before", "before")
+    try desk.sync(remote)
+    try desk.sync(other, as: "other")
+    let shared = desk.vault.device
+    let twin = try desk.clone()
+    let mine = try desk.write("Mine", "mine")
+    try desk.sync(remote)
+    try laptop.sync(remote)
+    try twin.write("Of the twin", "of the twin")
+    try twin.sync(other, as: "other")
+    // Each finds the other one's head under its own key.
+    try desk.sync(other, as: "other")
+    try twin.sync(remote)
+    #expect(desk.vault.device != shared && twin.vault.device != shared)
+    try meet([desk, twin, laptop], at: remote)
+    let replaced = try #require(try laptop.emma.entry(mine)).revision
+    try laptop.edit(mine, "edited")
+    try laptop.edit(record, "edited, too")
+    try laptop.sync(remote)
+    try laptop.store.remove(BlobPath(laptop.emma.objects.path(of: replaced).string))
+
+    for _ in 0..<2 {
+      try laptop.emma.heads.withLock { $0.isToBeRead = true }
+      _ = try laptop.emma.refresh()
+      _ = try laptop.emma.refresh()
+      #expect(try laptop.emma.heads.withLock { !$0.isToBeRead })
+      #expect(try !laptop.emma.openedHeads.contains { $0.device == shared })
+      try laptop.reopen()
+    }
+    let report = try laptop.sync(remote)
+    #expect(report.pushed.isEmpty && report.pulled.isEmpty, "\(report.pushed) \(report.pulled)")
+    let contents = try laptop.contents()
+    #expect(
+      Set(contents.values) == ["", "edited", "edited, too", "of the twin"], "\(contents)")
+  }
+
   /// Another program of this machine finds out that it was copied, while this one syncs. (Schedule 49631 of a campaign: the
   /// sync ended, since the new device's log was not known to be anybody's.)
   @Test(arguments: PassingStore.Moment.allCases)

@@ -30,6 +30,8 @@ extension Member {
     var fresh = HeadsState(lastTime: heads.lastTime, counterFloor: heads.counterFloor)
     fresh.lines = linesToKeep(heads)
     (fresh.compared, fresh.repaired) = (heads.compared, heads.repaired)
+    // Whoever takes over a line is read first, also where something that they name is gone since.
+    fresh.followedBefore = Set(heads.loaded.values.map(\.hash))
     fresh.recordsReadAnew = Manifest()
     for (path, error) in try readHeads(&fresh)
     where path == register.path(of: context.device.id) && mayWrite {

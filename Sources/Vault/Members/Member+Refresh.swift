@@ -35,6 +35,8 @@ struct HeadsState: Sendable {
   var lines = KnownLines()
   /// The records as far as they were read, while all heads are read anew; nil else.
   var recordsReadAnew: Manifest?
+  /// Heads that were followed before all heads are read anew: what they name was here, or replaced by what others name.
+  var followedBefore: Set<FileHash> = []
   /// What was compared of other devices' segments.
   var compared = ComparedSegments()
   /// What the sync under way has opened of what it brought; nothing at any other time.
@@ -324,7 +326,9 @@ extension Member {
     try requireLines(head, comparesOwn: !isLate, &heads)
     if !isOwn {
       let entries = segments.flatMap(\.entries)
-      try requireRevisions(entries, from: head.late, &heads)
+      if !heads.followedBefore.contains(head.hash) {
+        try requireRevisions(entries, from: head.late, &heads)
+      }
       if reads, try !isKnown(head) { try requireWholeRevisions(entries, from: head.late, &heads) }
       try compare(&segments, of: head, &heads)
     }

@@ -179,6 +179,7 @@ struct MemberSync {
     }
     let action = exchange.plan(path, here: file.facts).action
     guard let there = exchange.there[path] else { return action == .put }
+    if there.hash == file.facts.hash { return false }
     if open.isRetold(head.device, counter: there.counter, hash: there.hash) { return true }
     switch action {
     case .put, .compare:
