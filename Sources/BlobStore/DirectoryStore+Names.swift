@@ -32,7 +32,10 @@ extension DirectoryStore {
     guard let held = hold(name, in: folder) else { return change() }
     defer { close(held) }
     let error = change()
-    return error == 0 ? errorOf { fsync(folder) } : error
+    guard error == 0 else { return error }
+    // A sync of the folder alone has left names of removed objects on a stick that was pulled; why is not known.
+    let flushed = retryingInterrupted { kv_syncfs(folder) }
+    return flushed == 0 ? errorOf { fsync(folder) } : flushed
   }
 
   /// Keeps what has the name from being free before the descriptor is closed; nil where there is no need or nothing.
