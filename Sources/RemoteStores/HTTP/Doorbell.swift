@@ -1,6 +1,5 @@
 import BlobStore
 import NIOHTTP1
-import SystemPackage
 
 /// A server that tells machines at once that something new has come, and need not be trusted: it learns when, and which
 /// machines listen. It speaks ntfy's protocol, of which two calls are used: publishing to a topic
@@ -52,9 +51,8 @@ package struct Doorbell: Sendable {
     var timeouts = Timeouts()
     // It is only there to be quick.
     (timeouts.connect, timeouts.idle, timeouts.total) = (.seconds(5), .seconds(5), .seconds(10))
-    let authorities = environment["SSL_CERT_FILE"].flatMap { $0.isEmpty ? nil : FilePath($0) }
     transport = try HTTPTransport(
-      timeouts: timeouts, authorities: authorities,
+      timeouts: timeouts, authorities: RemoteOptions(environment: environment).authorities,
       proxy: try HTTPProxy(for: address.endpoint, environment: environment), connectionCount: 4)
     ownRing = String(UInt64.random(in: 0...UInt64.max), radix: 16)
   }

@@ -94,7 +94,4 @@ final class DoorbellListener: Sendable {
       }
     }
   }
-
-  /// Why a doorbell does not answer, in words.
-  static func reason(of error: BlobStoreError) -> String { FailureReport(error).message }
 }

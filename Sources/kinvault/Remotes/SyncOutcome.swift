@@ -196,7 +196,7 @@ struct SyncOutcome: Encodable {
         ProblemRow(
           kind: "unrung", severity: "note", path: "doorbell",
           text: "It could not be rung, so that other machines see what is new some minutes later: "
-            + DoorbellListener.reason(of: error)))
+            + FailureReport(error).message))
     }
   }
 
