@@ -11,18 +11,9 @@ package struct OpenedHead: Sendable {
   package let isLate: Bool
   /// The link that began its epoch.
   package let epoch: StatementID
+  /// The other links that its writer knew as the last ones.
+  let follows: [StatementID]
   package let head: Head
-
-  package init(
-    device: DeviceID, counter: UInt64, hash: FileHash, isLate: Bool, epoch: StatementID, head: Head
-  ) {
-    self.device = device
-    self.counter = counter
-    self.hash = hash
-    self.isLate = isLate
-    self.epoch = epoch
-    self.head = head
-  }
 
   /// Every segment that the head names.
   package var segments: [ContentDigest] { head.segments }
@@ -66,8 +57,11 @@ extension Member {
     return (try? objects.isPresentNow(entry.revision)) ?? true
   }
 
-  /// Whether the link that began the epoch is here.
-  package func knows(epoch: StatementID) -> Bool { register.links.history.link(epoch) != nil }
+  /// Whether the link that began the head's epoch is here, and all others that its writer knew: without one of them it does
+  /// not count here.
+  package func knowsLinks(of head: OpenedHead) -> Bool {
+    ([head.epoch] + head.follows).allSatisfy { register.links.history.link($0) != nil }
+  }
 
   /// Why the member may not be written, nor what is here of it be carried on; nil when it is whole.
   package var standstill: VaultError? { damageReason }
@@ -162,6 +156,7 @@ extension OpenedHead {
   init(_ loaded: LoadedHead) {
     self.init(
       device: loaded.device, counter: loaded.counter, hash: loaded.hash,
-      isLate: loaded.late != nil, epoch: loaded.body.epoch, head: loaded.head)
+      isLate: loaded.late != nil, epoch: loaded.body.epoch, follows: loaded.body.follows,
+      head: loaded.head)
   }
 }

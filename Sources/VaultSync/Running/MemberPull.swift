@@ -359,9 +359,9 @@ struct MemberPull {
     }
     if session.options.isDryRun { return whole.count }
     let member = vault.member(member.id) ?? self.member
-    // An epoch is begun here when a head of it has come.
+    // An epoch is begun here when a head of it has come, or one that builds on it.
     let links =
-      try whole.contains { !$0.head.isLate || !member.knows(epoch: $0.head.epoch) }
+      try whole.contains { !$0.head.isLate || !member.knowsLinks(of: $0.head) }
       ? StatementSync(session: session, exchange: exchange).newEpochs(of: member.id) : []
     return try keeping { () throws(VaultError) in
       try member.place(
