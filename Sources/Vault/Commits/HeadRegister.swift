@@ -45,9 +45,18 @@ struct HeadRegister: Sendable {
   /// The head of one device, if it counts.
   ///
   /// - Throws: `missing`, `damaged` when it does not decode or authenticate, or when its device or
-  ///   person may not write this member.
+  ///   person may not write this member; `keysDivided` for this device's own, while it waits for the words.
   func load(_ device: DeviceID) throws(VaultError) -> LoadedHead {
-    let head = try load(device, files: context.signedFiles, people: context.people)
+    let head: LoadedHead
+    do throws(VaultError) {
+      head = try load(device, files: context.signedFiles, people: context.people)
+    } catch {
+      // Nothing of it has to come: its certificate is of one of two generations.
+      if device == context.device.id, context.waitsForWords {
+        throw .keysDivided(person: context.person)
+      }
+      throw error
+    }
     guard let generation = head.body.generation,
       context.people.trust.statements.closings[generation] == nil
     else { return head }

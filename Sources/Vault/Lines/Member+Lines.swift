@@ -41,6 +41,17 @@ extension Member {
     }
   }
 
+  /// Between epochs counters decide; but what this machine has written itself it knows, under whichever keys.
+  ///
+  /// - Throws: `branched` for a late head under this device's key that is of another line than its own.
+  private func requireOwnLine(_ head: OpenedHead, _ heads: HeadsState) throws(VaultError) {
+    guard head.device == context.device.id, head.isLate, heads.loaded[head.device]?.late == nil,
+      case .apart(let above)? = heads.standing(
+        of: head.mark, head.device, head.head, isOfOnePerson: context.areOfOnePerson)
+    else { return }
+    throw .branched(path: register.path(of: head.device).string, above: above)
+  }
+
   /// - Throws: `branched` if the head's writer follows another line of some device than is followed here: of that one's
   ///   records its version vectors tell nothing.
   func requireSharedLines(
@@ -207,6 +218,8 @@ extension Member {
       do throws(VaultError) {
         if !head.isLate, heads.last(of: head.device)?.late == nil {
           try requireOneLine(head, &heads)
+        } else {
+          try requireOwnLine(head, heads)
         }
         try requireSharedLines(head.head, of: head.device, heads)
         return .followed
