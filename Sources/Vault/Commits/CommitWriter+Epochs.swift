@@ -82,7 +82,8 @@ extension CommitWriter {
   /// Puts what is known only from heads of another epoch under the keys of the current one.
   ///
   /// A late head of another device of which something is not here waits until it is, or until its device has taken
-  /// it over. This device's own is always taken over, or nothing is written: its next head replaces the late one.
+  /// it over. This device's own is always taken over, or nothing is written: its next head replaces the late one. So is that
+  /// of the device that this machine was, which its first head goes on from.
   ///
   /// - Parameter translation: One that has done a part of it already.
   mutating func takeOver(with translation: Translation? = nil) throws(VaultError) {
@@ -90,7 +91,8 @@ extension CommitWriter {
     if heads.held.contains(where: { heads.loaded[$0.source]?.late != nil }) { isWaiting = true }
     let late = member.state.withLock { $0.manifest.lateEntries }
     guard !late.isEmpty else { return }
-    let own = heads.broughtLate[context.device.id] ?? []
+    var own = heads.broughtLate[context.device.id] ?? []
+    if let former { own.formUnion(heads.broughtLate[former.head.device] ?? []) }
     let target = member.register.keys.current
     let ours =
       translation

@@ -131,6 +131,20 @@ extension HeadsState {
     }
   }
 
+  /// Takes the line of the device that this machine was for its own.
+  mutating func goOn(as device: DeviceID, from former: LoadedHead) {
+    loaded[former.device] = nil
+    takenOver[former.device] = nil
+    broughtLate[former.device] = nil
+    seen[former.device] = nil
+    refused[former.device] = nil
+    var lineage = lines[former.device]
+    lineage.add(former.mark)
+    lines.forget(former.device)
+    lines.lineages[device] = lineage
+    ownSegments = HeadSegments()
+  }
+
   /// How a head of a device, which all its known segments say this of, stands to the one that is followed here; nil
   /// where none is.
   func standing(

@@ -23,11 +23,20 @@ extension Member {
   }
 
   /// Writes anew, as the device that this machine is now, what it wrote as the one that it was, if that is still to be
-  /// done.
+  /// done. Under a spent epoch nothing is written: then whoever begins the next one does it.
   private func finishParting(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
-    guard let parting = try Parting.load(of: id, state: context.state), !isEpochSpent else {
-      return []
-    }
+    if isEpochSpent { return [] }
+    return try writeAnew(&heads, with: nil) ?? []
+  }
+
+  /// The same in the epoch that is in use by now.
+  ///
+  /// - Parameter translation: One that has put everything under its keys.
+  /// - Returns: The records concerned; nil if nothing was to be done, and no head was written.
+  func writeAnew(
+    _ heads: inout HeadsState, with translation: Translation?
+  ) throws(VaultError) -> Set<RecordID>? {
+    guard let parting = try Parting.load(of: id, state: context.state) else { return nil }
     if parting.from == context.device.id {
       // It was cut short before the slot was changed.
       try context.part(from: parting.from, in: id, above: parting.above)
@@ -35,29 +44,24 @@ extension Member {
     let device = context.device.id
     if heads.loaded[device]?.hasTakenOver(parting.from, for: device) ?? false {
       try Parting.remove(of: id, state: context.state)
-      return []
+      return nil
     }
     guard let former = heads.last(of: parting.from) else {
       // Nothing is here that it wrote.
       try Parting.remove(of: id, state: context.state)
-      return []
+      return nil
     }
-    let renamed = try rename(parting)
-    heads.loaded[parting.from] = nil
-    heads.takenOver[parting.from] = nil
-    heads.seen[parting.from] = nil
-    heads.refused[parting.from] = nil
     heads.counterFloor = max(heads.counterFloor, former.counter)
-    var lineage = heads.lines[parting.from]
-    lineage.add(former.mark)
-    heads.lines.forget(parting.from)
-    heads.lines.lineages[context.device.id] = lineage
-    heads.ownSegments = HeadSegments()
     var writer = CommitWriter(member: self, heads: heads)
     writer.former = (former, parting.above)
+    // It may be of the epoch before.
+    try writer.takeOver(with: translation)
+    let renamed = try rename(parting)
+    writer.heads.goOn(as: device, from: former)
     try writer.writeHead(.checkpoint)
     heads = writer.heads
-    heads.owner = context.device.id
+    heads.owner = device
+    noteLateHeads(heads)
     try Parting.remove(of: id, state: context.state)
     return renamed
   }

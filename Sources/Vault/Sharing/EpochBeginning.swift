@@ -96,6 +96,10 @@ struct EpochBeginning {
         try writeLink()
         try member.loadLinks()
         _ = try member.followEpoch(&heads)
+        if let renamed = try member.writeAnew(&heads, with: translation) {
+          member.note(changes: renamed)
+          return
+        }
         var writer = CommitWriter(member: member, heads: heads)
         try writer.takeOver(with: translation)
         try writer.writeHead(.checkpoint)
