@@ -116,6 +116,20 @@ package final class DirectoryStore: LocalStore {
   /// Four times what vm.dirty_expire_centisecs is by default.
   private static let writebackSeconds = 120
 
+  /// As the time of its last change, so nothing else may count by that.
+  package func noteUse(of path: BlobPath) throws(BlobStoreError) {
+    let error = inParent(of: path) { folder, name in
+      errorOf { utimensat(folder, name, nil, AT_SYMLINK_NOFOLLOW) }
+    }
+    if error != -ENOENT { try check(error, path) }
+  }
+
+  package func lastUse(of path: BlobPath) throws(BlobStoreError) -> UInt64? {
+    try status(of: path).map { status in
+      UInt64(max(0, status.st_mtim.tv_sec)) * 1_000_000_000 + UInt64(status.st_mtim.tv_nsec)
+    }
+  }
+
   /// Nil where there is nothing.
   private func status(of path: BlobPath) throws(BlobStoreError) -> stat? {
     var status = stat()

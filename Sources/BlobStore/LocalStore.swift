@@ -67,12 +67,22 @@ package protocol LocalStore: BlobStore {
 
   /// How much room there is.
   func space() throws(BlobStoreError) -> BlobSpace
+
+  /// Remembers that the blob was of use just now, for `lastUse`. Does nothing where there is no such blob, nor in a store
+  /// that keeps no times.
+  func noteUse(of path: BlobPath) throws(BlobStoreError)
+
+  /// When the blob was written or of use last, in nanoseconds since 1970; nil when it is absent, or the store keeps no times.
+  func lastUse(of path: BlobPath) throws(BlobStoreError) -> UInt64?
 }
 
 extension LocalStore {
   package func takeOver(_ path: BlobPath) throws(BlobStoreError) -> Bool {
     try size(of: path) != nil
   }
+
+  package func noteUse(of path: BlobPath) throws(BlobStoreError) {}
+  package func lastUse(of path: BlobPath) throws(BlobStoreError) -> UInt64? { nil }
 }
 
 /// Reads parts of one blob. Any number of threads may use one reader; the descriptor or connection behind it is let go

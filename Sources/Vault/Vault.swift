@@ -115,10 +115,12 @@ package final class Vault: Sendable {
     let marks = try context.state.loadWatermarks()
     // Another process may have made one anew, or accepted one, which takes another one's name then.
     memberNames.readAgain()
-    for member in openedMembers where member.role == nil {
+    let ended = openedMembers.filter { $0.role == nil }
+    for member in ended {
       // An owner has taken this person's access away, it has ended, or they have given it up.
       openMembers.withLock { _ = $0.removeValue(forKey: member.id) }
     }
+    if !ended.isEmpty { removeDerivedOfOthers() }
     // Who made or shared a new one may be new as well.
     if try hasUnopenedMembers() { try context.reloadPeople() }
     return try openNewMembers(marks: marks, acceptsRollback: false)
@@ -321,6 +323,7 @@ package final class Vault: Sendable {
   package func close() throws(VaultError) {
     defer { context.staging?.remove() }
     context.redoFolder.close(isNeeded: members.contains { $0.hasLogged })
+    removeDerivedOfOthers()
     try audit.flush()
   }
 }

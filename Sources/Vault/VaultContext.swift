@@ -28,6 +28,8 @@ final class VaultContext: Sendable {
   private let knownNames = Guarded<[PersonID: String]>([:])
   private let firstWrite = Guarded<UInt64?>(nil)
   private let leftBehind = Guarded<[Problem]>([])
+  /// How many bytes this process has derived since it looked how many there are; nil before it has.
+  let derivedSinceTrim = Guarded<UInt64?>(nil)
   /// Notes in the audit log that a commit began an epoch of this member.
   let noteEpoch = Guarded<(@Sendable (MemberID) -> Void)?>(nil)
   /// Seals what stands in this machine's slot.
@@ -174,6 +176,7 @@ final class VaultContext: Sendable {
     } catch {
       guard case .thisDeviceRemoved = error else { throw error }
       ownRemoval.withLock { $0 = error }
+      try state.removeDerived()
     }
   }
 

@@ -229,6 +229,8 @@ extension UnlockSlots {
       for other in try state.loadSlots(vault: vault).slots where other.id != slot.id {
         try state.removeSlot(other.id)
       }
+      // It was sealed with the device unlock key that nobody has any more.
+      try state.removeDerived()
     }
   }
 

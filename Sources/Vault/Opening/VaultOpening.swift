@@ -74,6 +74,7 @@ extension Vault {
         try vault.audit.acceptOlderFolder()
       }
       try vault.redoWhatCrashesLeft()
+      vault.removeDerivedOfOthers()
     } catch {
       context.staging?.remove()
       throw error
@@ -104,7 +105,13 @@ extension Vault {
     let slotKey = key.sealingKey(binding: binding)
     let device = try slotKey.openDeviceKeys(
       of: file, path: state.describe(StateFolder.devicePath))
-    let keys = try PersonKeys.open(person, device: device, files: files, memory: memory)
+    let keys: PersonKeys
+    do throws(VaultError) {
+      keys = try PersonKeys.open(person, device: device, files: files, memory: memory)
+    } catch {
+      if case .thisDeviceRemoved = error { try state.removeDerived() }
+      throw error
+    }
     let (lost, isCrowded) = try keep(people, keys, options, file.person, store, state)
     var problems = people.problems + lost
     let staging =

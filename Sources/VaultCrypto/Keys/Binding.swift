@@ -50,6 +50,8 @@ package enum FileLabel: String, Sendable, CaseIterable {
   case shown
   /// Events that are in no segment of the log yet, in this machine's state.
   case waiting
+  /// What this machine has derived from a member's records, in its state.
+  case derived
 }
 
 /// The bytes of a number, the most significant first.

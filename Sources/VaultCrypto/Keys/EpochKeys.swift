@@ -16,6 +16,9 @@ package final class EpochKeys: Sendable {
   /// nothing of the keys, and is none.
   package let doorbellTopic: String
 
+  /// A half of what `DerivedKeys` are made of.
+  let derivedKey: HMACKey
+
   private let nameKey: HMACKey
   private let objectKey: HMACKey
 
@@ -23,6 +26,7 @@ package final class EpochKeys: Sendable {
     self.member = member
     nameKey = HMACKey(key.derive("name", member: member, binding: binding))
     objectKey = HMACKey(key.derive("object", member: member, binding: binding))
+    derivedKey = HMACKey(key.derive("derived", member: member, binding: binding))
     registerKey = SealingKey(
       key.derive("register", member: member, binding: binding), binding: binding)
     keyID = key.keyID(member: member, binding: binding)

@@ -18,8 +18,8 @@ package struct SealedValue: Hashable, Sendable {
 ///
 /// May be used from every thread.
 package final class SealingKey: Sendable {
-  private let key: SecretBytes
-  private let binding: Binding
+  let key: SecretBytes
+  let binding: Binding
 
   init(_ key: consuming SecretBytes, binding: Binding) {
     precondition(key.count == GCM.keySize, "a sealing key has 32 bytes")
