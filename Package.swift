@@ -26,6 +26,10 @@ let package = Package(
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     .systemLibrary(name: "CFuse", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
     .systemLibrary(name: "CFido2", pkgConfig: "libfido2", providers: [.apt(["libfido2-dev"])]),
+    // Its FTS5 searches records, in memory alone; the tokenizer is ours.
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .target(name: "CFullText", dependencies: ["CSQLite"]),
     .target(name: "CLinux"),
     // TPM 2.0 by the TCG's software stack, and the desktop's keyring.
     .target(
@@ -62,6 +66,7 @@ let package = Package(
         "Log",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .target(name: "Search", dependencies: ["CSQLite", "CFullText", "Vault", "VaultModel"]),
     .target(
       name: "VaultSync",
       dependencies: [
@@ -98,7 +103,7 @@ let package = Package(
       name: "kinvault",
       dependencies: [
         "VaultModel", "VaultCrypto", "BlobStore", "Vault", "VaultFiles", "VaultMount", "VaultSync",
-        "RemoteStores", "Tokens", "Traces", "CLinux", "Threads", "Log",
+        "RemoteStores", "Tokens", "Traces", "Search", "CLinux", "Threads", "Log",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
@@ -174,6 +179,7 @@ let package = Package(
         "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "Vault", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .testTarget(name: "SearchTests", dependencies: ["Search", "VaultModel"]),
     .testTarget(
       name: "VaultSyncTests",
       dependencies: [

@@ -5,7 +5,7 @@ import Threads
 ///
 /// - Returns: What it gave, in the order of the items.
 /// - Throws: Of the items that fail, what the first of them threw; those after it may not have been begun.
-func inParallel<Item: Sendable, Result: Sendable>(
+package func inParallel<Item: Sendable, Result: Sendable>(
   _ items: [Item], _ body: @escaping @Sendable (Item) throws(VaultError) -> Result
 ) throws(VaultError) -> [Result] {
   let state = Guarded(

@@ -43,7 +43,8 @@ struct Kinvault: ParsableCommand {
       CommandGroup(
         name: "Records",
         subcommands: [
-          RecordCommand.self, AttachCommand.self, ExportCommand.self, HistoryCommand.self,
+          SearchCommand.self, RecordCommand.self, AttachCommand.self, ExportCommand.self,
+          HistoryCommand.self,
           RestoreCommand.self,
         ]),
       CommandGroup(
@@ -64,7 +65,7 @@ struct Kinvault: ParsableCommand {
         name: "Care",
         subcommands: [
           CheckCommand.self, CollectCommand.self, AuditCommand.self, LeaksCommand.self,
-          VersionCommand.self,
+          DerivedCommand.self, VersionCommand.self,
         ]),
     ])
 

@@ -8,6 +8,8 @@ package enum AuditAction: String, Sendable, CaseIterable {
   case mount
   case unmount
   case read
+  /// Words were looked for, in the member or in all. Neither these nor what was found is noted.
+  case search
   case write
   case create
   case delete

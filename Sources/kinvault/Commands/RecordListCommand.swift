@@ -1,4 +1,5 @@
 import ArgumentParser
+import Search
 import Vault
 import VaultModel
 
@@ -16,27 +17,12 @@ struct RecordListCommand: ParsableCommand {
         kinvault record list --deleted
       """)
 
-  @Option(
-    help: ArgumentHelp("Only this member's.", valueName: "name"), completion: MemberCompletion.kind)
-  var member: String?
-
-  @Option(
-    help: ArgumentHelp("Only records of this type.", valueName: "type"),
-    completion: .list(RecordType.allValueStrings))
-  var type: String?
-
-  @Option(
-    help: ArgumentHelp("Only from this date on: 2025-01-20, 2025-01 or 2025.", valueName: "date"))
-  var since: DateArgument?
-
-  @Option(
-    help: ArgumentHelp("Only up to this date, this day, month or year included.", valueName: "date")
-  )
-  var until: DateArgument?
+  @OptionGroup var filter: RecordFilter
 
   @Option(
     help: ArgumentHelp(
-      "Only those with this text in their path or note, in any case.", valueName: "text"))
+      "Only those with this text in their path, or which “kinvault search” finds by it.",
+      valueName: "text"))
   var text: String?
 
   @Flag(help: "Also folders without type and date.") var all = false
@@ -79,7 +65,7 @@ struct RecordListCommand: ParsableCommand {
       member = row.member.string
       path = row.path
       pathBytes = row.visible.flatMap { JSONOutput.hexUnlessText($0.bytes) }
-      title = RecordListCommand.title(of: entry)
+      title = entry.shownTitle
       type = entry.type
       date = entry.date
       changed = DateText.utc(milliseconds: entry.time.milliseconds)
@@ -90,13 +76,13 @@ struct RecordListCommand: ParsableCommand {
 
   func run() throws {
     let (found, untypedCount) = try access.withVault(.reading) { vault in
-      let lookup = RecordLookup(vault: vault)
-      let members = try member.map { [try lookup.member(named: $0)] } ?? vault.members
+      let members = try filter.members(in: vault)
+      let found = try recordsWithText(in: members, of: vault)
       func rows(all: Bool) throws -> [Row] {
-        try members.flatMap { try self.rows(of: $0, in: vault, all: all) }
+        try members.flatMap { try self.rows(of: $0, in: vault, withText: found?[$0.id], all: all) }
       }
-      let found = try rows(all: all)
-      return (found, try found.isEmpty && !all ? rows(all: true).count : 0)
+      let listed = try rows(all: all)
+      return (listed, try listed.isEmpty && !all ? rows(all: true).count : 0)
     }
     let rows = found.sorted { ($1.entry.date, $0.path) < ($0.entry.date, $1.path) }
     if json {
@@ -107,7 +93,7 @@ struct RecordListCommand: ParsableCommand {
     for row in rows {
       let entry = row.entry
       let type = entry.hasUnreadableFrontMatter ? "(unreadable)" : entry.type
-      table.add([entry.date, type, Self.title(of: entry), row.path])
+      table.add([entry.date, type, entry.shownTitle, row.path])
     }
     table.print(orElse: Self.nothing(untypedCount: untypedCount))
     if !deleted, rows.contains(where: \.entry.hasUnreadableFrontMatter) {
@@ -127,7 +113,22 @@ struct RecordListCommand: ParsableCommand {
     return "No records to show.\(hint)"
   }
 
-  private func rows(of member: Member, in vault: Vault, all: Bool) throws -> [Row] {
+  /// What a search finds; nil where there is no text to look for.
+  private func recordsWithText(
+    in members: [Member], of vault: Vault
+  ) throws -> [MemberID: Set<RecordID>]? {
+    guard let text, !deleted else { return nil }
+    let search = try RecordSearch(vault)
+    try search.catchUp(members)
+    let query = search.index.query(text)
+    return try members.reduce(into: [:]) { found, member in
+      found[member.id] = try search.index.records(matching: query, of: member)
+    }
+  }
+
+  private func rows(
+    of member: Member, in vault: Vault, withText found: Set<RecordID>?, all: Bool
+  ) throws -> [Row] {
     let name = member.name
     var names = vault.pathNames(of: member)
     var rows: [Row] = []
@@ -135,45 +136,28 @@ struct RecordListCommand: ParsableCommand {
     where entry.record != .root && entry.isDeleted == deleted && isWanted(entry, all: all) {
       let visible = names.path(of: entry.record)
       let path = visible?.string ?? member.displayPath(of: entry.record)
-      guard try hasText(entry, path: path, member: member) else { continue }
+      let isFound = found?.contains(entry.record) ?? false
+      guard try isFound || hasText(entry, path: path, member: member) else { continue }
       rows.append(Row(entry: entry, member: name, visible: visible, path: path))
     }
     return rows
   }
 
   private func isWanted(_ entry: RecordEntry, all: Bool) -> Bool {
-    if let type {
-      let wanted = RecordType(parsing: type)?.rawValue ?? type
-      let found = RecordType(parsing: entry.type)?.rawValue ?? entry.type
-      guard wanted.lowercased() == found.lowercased() else { return false }
-    } else if !all, !deleted, entry.type.isEmpty, entry.date.isEmpty,
-      !entry.hasUnreadableFrontMatter
-    {
-      return false
-    }
-    if let since, entry.date < since.text { return false }
-    // `2024` ends with the year's last day.
-    if let until, entry.date.isEmpty || entry.date.prefix(until.text.count) > until.text {
-      return false
-    }
-    return true
+    // A folder that nobody has made a record of.
+    let isPlain = entry.type.isEmpty && entry.date.isEmpty && !entry.hasUnreadableFrontMatter
+    return filter.isWanted(entry) && (all || deleted || filter.type != nil || !isPlain)
   }
 
   private func hasText(_ entry: RecordEntry, path: String, member: Member) throws -> Bool {
     guard let text = text?.lowercased() else { return true }
     if path.lowercased().contains(text) { return true }
-    guard let document = try member.revision(entry.revision).document, !document.isDeleted else {
+    // Of deleted records there is no index.
+    guard deleted, let document = try member.revision(entry.revision).document, !document.isDeleted
+    else {
       return false
     }
     let note = try member.beginning(of: document, byteCount: 1 << 20)
     return String(decoding: note, as: UTF8.self).lowercased().contains(text)
-  }
-
-  /// The title without the date that it begins with.
-  private static func title(of entry: RecordEntry) -> String {
-    let title = entry.title.string
-    let date = entry.date + " "
-    guard date.utf8.count > 1, title.utf8.starts(with: date.utf8) else { return title }
-    return String(title[title.utf8.index(title.startIndex, offsetBy: date.utf8.count)...])
   }
 }

@@ -139,6 +139,8 @@ private struct StatusReport: Encodable {
   var failures: [Failure]
   var byteCount: UInt64
   var fileCount: Int
+  /// What this machine has made of the records, in bytes.
+  var derivedByteCount: UInt64
   var contents: Contents?
   var remotes: [RemoteStatus]
   /// What syncs have found and nobody has acknowledged.
@@ -149,7 +151,7 @@ private struct StatusReport: Encodable {
 
   enum CodingKeys: String, CodingKey {
     case folder, vault, knowsThisMachine, isUnlocked, locksIn, mounts, failures, byteCount,
-      fileCount, contents, remotes, tampering
+      fileCount, derivedByteCount, contents, remotes, tampering
   }
 
   init(folder: FilePath) throws {
@@ -170,9 +172,9 @@ private struct StatusReport: Encodable {
     logPlace = MountLog.place(of: id)
     (fileCount, byteCount) = FolderSize.measure(folder)
     remotes = try RemoteStatus.all(of: id)
-    let found =
-      knowsThisMachine
-      ? try StateFolder(root: stateRoot, vault: id).tampering() : TamperingMemory()
+    let state = knowsThisMachine ? try StateFolder(root: stateRoot, vault: id) : nil
+    derivedByteCount = try state?.derivedByteCount() ?? 0
+    let found = try state?.tampering() ?? TamperingMemory()
     tampering = found.open.map(TamperingRow.init)
     tamperingText = SignInNotes.warning(of: found)
     guard knowsThisMachine, let key = try SessionKeys.load(vault: id),
@@ -255,6 +257,10 @@ private struct StatusReport: Encodable {
     if let tamperingText { lines.append(("Tampering", tamperingText)) }
     for remote in remotes { lines.append(("Remote", "\(remote.name): \(remote.text)")) }
     lines.append(("On disk", "\(ByteCount.text(byteCount)) in \(counted(fileCount, "file"))"))
+    if derivedByteCount > 0 {
+      let size = ByteCount.text(derivedByteCount)
+      lines.append(("Derived", "\(size) for searching; to remove it: kinvault derived clear"))
+    }
     for (name, value) in lines {
       Terminal.writeLine(DisplayWidth.pad(name + ":", to: 12) + value)
     }

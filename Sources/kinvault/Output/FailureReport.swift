@@ -2,6 +2,7 @@ import ArgumentParser
 import BlobStore
 import Glibc
 import RemoteStores
+import Search
 import Tokens
 import Vault
 import VaultCrypto
@@ -22,6 +23,9 @@ struct FailureReport {
     case let error as BlobStoreError: self.init(error)
     case let error as CryptoError: self.init(error)
     case let error as SyncError: self.init(error)
+    case .vault(let error) as SearchError: self.init(error)
+    case .index(let code) as SearchError:
+      self.init(.system, "The search failed: \(SearchError.text(ofCode: code)).")
     case let error as RemoteAddressError: self.init(.usage, "\(error.message).")
     case let error as WordsError: self.init(.wrongSecret, error.message)
     case let error as SessionKeyringError: self.init(.unsupported, error.message)

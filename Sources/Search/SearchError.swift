@@ -1,0 +1,23 @@
+import CSQLite
+import Vault
+
+/// Why nothing could be searched.
+package enum SearchError: Error {
+  case vault(VaultError)
+  /// SQLite could not do what it was asked, for want of memory as a rule.
+  case index(code: Int32)
+
+  /// In SQLite's words, which name nothing of a record.
+  package static func text(ofCode code: Int32) -> String { String(cString: sqlite3_errstr(code)) }
+}
+
+/// Runs a call of SQLite, and says its failure in our words.
+func sqlite(_ body: () -> Int32) throws(SearchError) {
+  let code = body()
+  guard [SQLITE_OK, SQLITE_ROW, SQLITE_DONE].contains(code) else { throw .index(code: code) }
+}
+
+/// The same for a call of the vault.
+func reading<Value>(_ body: () throws(VaultError) -> Value) throws(SearchError) -> Value {
+  do throws(VaultError) { return try body() } catch { throw .vault(error) }
+}

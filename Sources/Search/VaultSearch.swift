@@ -1,0 +1,137 @@
+import Glibc
+import Vault
+import VaultModel
+
+/// Searches in the members of an open vault. For one thread at a time.
+///
+/// Each search first takes in what was changed since, by whomever: it compares what the manifests name with what it has.
+package final class VaultSearch {
+  private let vault: Vault
+  private let cutter: WordCutter
+  private var indexes: [MemberID: MemberIndex] = [:]
+
+  package init(_ vault: Vault) throws(SearchError) {
+    self.vault = vault
+    cutter = try WordCutter()
+  }
+
+  /// What a text looks for.
+  package func query(_ text: String) -> SearchQuery { SearchQuery(text, cutter) }
+
+  /// Brings what is known of these members up to date.
+  ///
+  /// - Parameter progress: Told how many records of how many have been read.
+  package func catchUp(
+    _ members: [Member], _ progress: (Int, Int) -> Void = { _, _ in }
+  ) throws(SearchError) {
+    let present = Set(vault.members.filter { $0.role != nil }.map(\.id))
+    // Nothing is kept of a member to which access has ended.
+    indexes = indexes.filter { present.contains($0.key) }
+    for member in members where present.contains(member.id) {
+      let index: MemberIndex
+      if let known = indexes[member.id] {
+        index = known
+      } else {
+        index = try MemberIndex(of: member, cutter)
+      }
+      indexes[member.id] = index
+      try index.catchUp(progress)
+    }
+  }
+
+  /// A record that was found.
+  package struct Hit {
+    package let member: Member
+    package let entry: RecordEntry
+    fileprivate let key: SortKey
+  }
+
+  /// The records of these members that have what is looked for, as of the last `catchUp`: those that `isWanted` lets through.
+  ///
+  /// - Parameter limit: So many are given, the newest first, by their date; those without one stand at the day when they were
+  ///   changed last.
+  /// - Returns: Also how many there are.
+  package func find(
+    _ query: SearchQuery, in members: [Member], limit: Int, isWanted: (RecordEntry) -> Bool
+  ) throws(SearchError) -> (hits: [Hit], total: Int) {
+    var hits: [Hit] = []
+    var total = 0
+    for member in members {
+      guard let index = indexes[member.id] else { continue }
+      for row in try index.matches(query) {
+        let entry = index.entries[Int(index.entryOf[row])]
+        guard isWanted(entry) else { continue }
+        total += 1
+        hits.append(Hit(member: member, entry: entry, key: SortKey(entry)))
+        if hits.count > 4 * limit + 1000 { hits = Self.newest(hits, limit) }
+      }
+    }
+    return (Self.newest(hits, limit), total)
+  }
+
+  private static func newest(_ hits: [Hit], _ limit: Int) -> [Hit] {
+    Array(hits.sorted { $1.key < $0.key }.prefix(limit))
+  }
+
+  /// The records of a member that have what is looked for.
+  package func records(
+    matching query: SearchQuery, of member: Member
+  ) throws(SearchError) -> Set<RecordID> {
+    guard let index = indexes[member.id] else { return [] }
+    return Set(try index.matches(query).map { index.entries[Int(index.entryOf[$0])].record })
+  }
+
+  /// Where in a record it was found. Reads the record.
+  package func excerpt(of hit: Hit, _ query: SearchQuery) throws(SearchError) -> Excerpt {
+    let text = try reading { () throws(VaultError) in
+      try RecordText.read(hit.entry, of: hit.member).text
+    }
+    return Excerpt(of: text, query, cutter)
+  }
+}
+
+/// By what a record is newer than another.
+private struct SortKey: Comparable {
+  /// The first ten digits and hyphens of its date, or of the day of its last change.
+  private let day: UInt64
+  private let time: UInt64
+  private let record: RecordID
+
+  init(_ entry: RecordEntry) {
+    let date = entry.date.utf8
+    let isDate = date.count >= 4 && date.prefix(4).allSatisfy(Self.isDigit)
+    day = isDate ? Self.key(date) : Self.key(Self.day(of: entry.time.milliseconds).utf8)
+    (time, record) = (entry.time.milliseconds, entry.record)
+  }
+
+  static func < (first: SortKey, second: SortKey) -> Bool {
+    (first.day, first.time, first.record) < (second.day, second.time, second.record)
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+
+  /// `2025-01` comes after all of 2024 and before `2025-01-01`.
+  private static func key(_ date: some Sequence<UInt8>) -> UInt64 {
+    var key: UInt64 = 0
+    var count = 0
+    for byte in date.prefix(10) {
+      key = key << 4 | (isDigit(byte) ? UInt64(byte - 0x2F) : 0)
+      count += 1
+    }
+    return key << UInt64(4 * (10 - count))
+  }
+
+  /// The day in UTC.
+  private static func day(of milliseconds: UInt64) -> String {
+    var seconds = time_t(clamping: milliseconds / 1000)
+    var parts = tm()
+    gmtime_r(&seconds, &parts)
+    let numbers = [
+      (Int(parts.tm_year) + 1900, 4), (Int(parts.tm_mon) + 1, 2), (Int(parts.tm_mday), 2),
+    ]
+    return numbers.map { number, width in
+      let text = String(number)
+      return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
+    }.joined(separator: "-")
+  }
+}

@@ -1,0 +1,17 @@
+import Search
+import Vault
+
+/// A search for a command: says on the terminal how far it is where records have to be read first.
+struct RecordSearch {
+  let index: VaultSearch
+
+  init(_ vault: Vault) throws { index = try VaultSearch(vault) }
+
+  func catchUp(_ members: [Member]) throws {
+    let bar = ProgressBar(.items)
+    defer { bar.finish() }
+    try index.catchUp(members) { done, total in
+      bar.update("Reading records", done: UInt64(done), total: UInt64(total))
+    }
+  }
+}

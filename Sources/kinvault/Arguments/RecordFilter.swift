@@ -1,0 +1,53 @@
+import ArgumentParser
+import Vault
+import VaultModel
+
+/// Which records a command looks at.
+struct RecordFilter: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("Only this member's.", valueName: "name"), completion: MemberCompletion.kind)
+  var member: String?
+
+  @Option(
+    help: ArgumentHelp("Only records of this type.", valueName: "type"),
+    completion: .list(RecordType.allValueStrings))
+  var type: String?
+
+  @Option(
+    help: ArgumentHelp("Only from this date on: 2025-01-20, 2025-01 or 2025.", valueName: "date"))
+  var since: DateArgument?
+
+  @Option(
+    help: ArgumentHelp("Only up to this date, this day, month or year included.", valueName: "date")
+  )
+  var until: DateArgument?
+
+  func members(in vault: Vault) throws -> [Member] {
+    try member.map { [try RecordLookup(vault: vault).member(named: $0)] } ?? vault.members
+  }
+
+  /// Whether the record has the type and date that are asked for.
+  func isWanted(_ entry: RecordEntry) -> Bool {
+    if let type {
+      let wanted = RecordType(parsing: type)?.rawValue ?? type
+      let found = RecordType(parsing: entry.type)?.rawValue ?? entry.type
+      guard wanted.lowercased() == found.lowercased() else { return false }
+    }
+    if let since, entry.date < since.text { return false }
+    // `2024` ends with the year's last day.
+    if let until, entry.date.isEmpty || entry.date.prefix(until.text.count) > until.text {
+      return false
+    }
+    return true
+  }
+}
+
+extension RecordEntry {
+  /// The title without the date that it begins with.
+  var shownTitle: String {
+    let text = title.string
+    let date = date + " "
+    guard date.utf8.count > 1, text.utf8.starts(with: date.utf8) else { return text }
+    return String(text[text.utf8.index(text.startIndex, offsetBy: date.utf8.count)...])
+  }
+}
