@@ -120,7 +120,7 @@ let package = Package(
       name: "Fuzzing",
       dependencies: [
         "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "Vault", "VaultSync",
-        "RemoteStores",
+        "RemoteStores", "Search",
       ],
       path: "Tests/Fuzzing"),
     .testTarget(name: "FuzzingTests", dependencies: ["Fuzzing"]),

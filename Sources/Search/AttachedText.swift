@@ -41,7 +41,7 @@ package enum AttachedText {
 
   /// Bytes as text: UTF-8; UTF-16 with a byte order mark; else Windows-1252, which laboratories' tables often are in. What
   /// has zeros in it is no text, and empty.
-  static func decode(_ bytes: [UInt8], isCut: Bool = false) -> String {
+  package static func decode(_ bytes: [UInt8], isCut: Bool = false) -> String {
     if bytes.starts(with: [0xFF, 0xFE]) { return utf16(bytes, highFirst: false) }
     if bytes.starts(with: [0xFE, 0xFF]) { return utf16(bytes, highFirst: true) }
     guard !bytes.contains(0) else { return "" }

@@ -1,18 +1,18 @@
 import VaultModel
 
 /// What a member's index is kept as: the bytes of Docs/Format.md, "What is derived". Little-endian, as our machines are.
-struct IndexStorage {
+package struct IndexStorage {
   /// Tells an index from those that came before and after it, whose changes are not its own; 16 bytes.
-  typealias Mark = RecordID
+  package typealias Mark = RecordID
 
   /// Of which revision of which record a text was taken.
-  struct Row: Hashable, Sendable {
+  package struct Row: Hashable, Sendable {
     var record: RecordID
     var revision: ContentDigest
   }
 
   /// A text that has come since the index was kept.
-  struct Addition: Sendable {
+  package struct Addition: Sendable {
     var row: Row
     var lacking: ContentDigest?
     var text: RecordText
@@ -24,14 +24,23 @@ struct IndexStorage {
 
   // MARK: The index
 
-  var mark: Mark
+  package var mark: Mark
   var rows: [Row]
   /// Texts that lack something, by their row from 0 on, with the object that they lack.
   var lacking: [Int: ContentDigest]
   var vocabulary: Vocabulary
 
+  /// Of an index without a text.
+  package init(mark: Mark) {
+    self.init(mark: mark, rows: [], lacking: [:], vocabulary: Vocabulary())
+  }
+
+  init(mark: Mark, rows: [Row], lacking: [Int: ContentDigest], vocabulary: Vocabulary) {
+    (self.mark, self.rows, self.lacking, self.vocabulary) = (mark, rows, lacking, vocabulary)
+  }
+
   /// - Parameter image: Of the `TextIndex`.
-  func encoded(image: [UInt8]) -> [UInt8] {
+  package func encoded(image: [UInt8]) -> [UInt8] {
     var bytes = Self.indexMark
     bytes.reserveCapacity(100 + rows.count * 48 + vocabulary.bytes.count + image.count)
     bytes += mark.bytes
@@ -49,7 +58,7 @@ struct IndexStorage {
   }
 
   /// Calls `body` with the index and the image of its words; nil where the bytes are not as they are written.
-  static func decode<Value>(
+  package static func decode<Value>(
     _ bytes: [UInt8], _ body: (IndexStorage, UnsafeRawBufferPointer) throws(SearchError) -> Value
   ) throws(SearchError) -> Value? {
     var reader = StorageReader(bytes)
@@ -63,11 +72,13 @@ struct IndexStorage {
       storage.rows.append(row)
     }
     guard let lackingCount = reader.count(of: 40) else { return nil }
+    var next = 0
     for _ in 0..<lackingCount {
-      guard let row = reader.number(), let object = reader.id(ContentDigest.self) else {
-        return nil
-      }
+      guard let row = reader.number(), let object = reader.id(ContentDigest.self),
+        (next..<rowCount).contains(row)
+      else { return nil }
       storage.lacking[row] = object
+      next = row + 1
     }
     guard let terms = reader.count(of: 1).flatMap({ reader.take($0) }),
       let image = reader.count(of: 1).flatMap({ reader.take($0) })
@@ -83,7 +94,7 @@ struct IndexStorage {
 
   // MARK: The journal
 
-  static func encodeJournal(of mark: Mark, _ additions: [Addition]) -> [UInt8] {
+  package static func encodeJournal(of mark: Mark, _ additions: [Addition]) -> [UInt8] {
     var bytes = journalMark + mark.bytes
     bytes.append(number: additions.count)
     for addition in additions {
@@ -103,7 +114,7 @@ struct IndexStorage {
   }
 
   /// Nil where it is of another index, or not as it is written.
-  static func decodeJournal(_ bytes: [UInt8], of mark: Mark) -> [Addition]? {
+  package static func decodeJournal(_ bytes: [UInt8], of mark: Mark) -> [Addition]? {
     var reader = StorageReader(bytes)
     guard reader.take(journalMark.count) == journalMark[...], reader.id(Mark.self) == mark,
       let count = reader.count(of: 100)

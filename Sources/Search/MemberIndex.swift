@@ -54,9 +54,7 @@ final class MemberIndex {
   }
 
   private static func empty() throws(SearchError) -> (TextIndex, IndexStorage) {
-    let storage = IndexStorage(
-      mark: .random(), rows: [], lacking: [:], vocabulary: Vocabulary())
-    return (try TextIndex(), storage)
+    (try TextIndex(), IndexStorage(mark: .random()))
   }
 
   private func loadJournal() throws(SearchError) {

@@ -15,7 +15,7 @@ package struct SearchQuery: Sendable {
   /// Whether nothing is looked for: there was no letter and no digit.
   package var isEmpty: Bool { words.isEmpty }
 
-  init(_ text: String, _ cutter: WordCutter) {
+  package init(_ text: String, _ cutter: WordCutter) {
     words = Self.pieces(of: text).compactMap { piece in
       let parts = cutter.words(of: piece.text).filter { !$0.isBeside }.map(\.text)
       return parts.isEmpty ? nil : Word(parts: parts, isExact: piece.isExact)

@@ -55,6 +55,8 @@ package final class VaultSearch {
     _ query: SearchQuery, in members: [Member], limit: Int, isWanted: (RecordEntry) -> Bool
   ) throws(SearchError) -> (hits: [Hit], total: Int) {
     var hits: [Hit] = []
+    // Of those that are kept, once there are as many as are wanted: what is older than that is only counted.
+    var oldest: SortKey?
     var total = 0
     for member in members {
       guard let index = indexes[member.id] else { continue }
@@ -62,8 +64,13 @@ package final class VaultSearch {
         let entry = index.entries[Int(index.entryOf[row])]
         guard isWanted(entry) else { continue }
         total += 1
-        hits.append(Hit(member: member, entry: entry, key: SortKey(entry)))
-        if hits.count > 4 * limit + 1000 { hits = Self.newest(hits, limit) }
+        let key = SortKey(entry)
+        if let oldest, key < oldest { continue }
+        hits.append(Hit(member: member, entry: entry, key: key))
+        if hits.count > 2 * limit + 100 {
+          hits = Self.newest(hits, limit)
+          oldest = hits.last?.key
+        }
       }
     }
     return (Self.newest(hits, limit), total)

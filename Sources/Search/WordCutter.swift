@@ -2,23 +2,23 @@ import CFullText
 import CSQLite
 
 /// A word of a text, as it is compared: small letters, without accents.
-struct TextWord {
+package struct TextWord {
   /// UTF-8.
-  var bytes: [UInt8]
+  package var bytes: [UInt8]
   /// Where it stands, in bytes of the text's UTF-8.
-  var range: Range<Int>
+  package var range: Range<Int>
   /// Whether it stands in the same place as the word before it: the last character of a script that does not part words.
-  var isBeside: Bool
+  package var isBeside: Bool
 
   var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
 /// Cuts texts into words exactly as the index does.
-final class WordCutter {
+package final class WordCutter {
   private let connection: Connection
   private let words: OpaquePointer
 
-  init() throws(SearchError) {
+  package init() throws(SearchError) {
     connection = try Connection()
     guard let made = kv_make_words(connection.handle) else { throw .index(code: SQLITE_NOMEM) }
     words = made
@@ -27,7 +27,7 @@ final class WordCutter {
   deinit { kv_free_words(words) }
 
   /// Every word, in order.
-  func words(of text: String) -> [TextWord] {
+  package func words(of text: String) -> [TextWord] {
     var text = text
     var found: [TextWord] = []
     text.withUTF8 { bytes in

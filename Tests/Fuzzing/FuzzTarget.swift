@@ -19,7 +19,7 @@ package struct FuzzTarget: Sendable {
       ) {
         do { _ = try sample.reencode($0) } catch is ModelError {}
       }
-    } + texts() + objects() + stateFiles() + remotes()
+    } + texts() + objects() + stateFiles() + remotes() + searching()
   }
 
   /// A value that is another one after encoding and decoding.
