@@ -83,32 +83,49 @@ final class MemberIndex {
     }
     var done = 0
     while done < needed.count {
-      let batch = Array(needed[done..<min(done + Self.batchSize, needed.count)])
-      let new = try read(batch)
+      let batch = needed[done..<min(done + Self.batchSize, needed.count)]
+      let found = zip(batch, try read(batch.map { entries[Int($0)] }))
+      for (place, addition) in found where isStillLacking(addition) {
+        if let row = rowOf[addition.row.record] { entryOf[row] = place }
+      }
+      let news = found.filter { !isStillLacking($1) }
+      let new = news.map(\.1)
       try add(new)
+      entryOf += news.map(\.0)
       if needed.count <= Self.journalLimit { addVocabulary(of: new) }
       done += batch.count
       progress(done, needed.count)
     }
-    mapEntries()
+    knownFolders = nil
     if hasNews { try keep() }
   }
 
-  /// The entries of which the index does not have the text.
-  private func findNeeded() throws(SearchError) -> [RecordEntry] {
-    var needed: [RecordEntry] = []
-    for entry in entries where !entry.isDeleted {
-      if let row = rowOf[entry.record], kept.rows[row].revision == entry.revision {
-        guard let object = kept.lacking[row] else { continue }
-        // Once what it lacked is here, it is read again.
-        let isHere = try reading { () throws(VaultError) in
-          try member.objects.isPresent(object)
-        }
-        guard isHere else { continue }
+  /// The entries of which the index does not have the text, as places in `entries`; says of which entries the rows are.
+  private func findNeeded() throws(SearchError) -> [Int32] {
+    entryOf = [Int32](repeating: -1, count: kept.rows.count)
+    var needed: [Int32] = []
+    for (place, entry) in entries.enumerated() where !entry.isDeleted {
+      guard let row = rowOf[entry.record], kept.rows[row].revision == entry.revision,
+        try !hasWhatItLacked(row)
+      else {
+        needed.append(Int32(place))
+        continue
       }
-      needed.append(entry)
+      entryOf[row] = Int32(place)
     }
     return needed
+  }
+
+  /// Whether a text lacked something that is here now: then it is read again.
+  private func hasWhatItLacked(_ row: Int) throws(SearchError) -> Bool {
+    guard let object = kept.lacking[row] else { return false }
+    return try reading { () throws(VaultError) in try member.objects.isPresent(object) }
+  }
+
+  /// Whether a text that was read again lacks what it lacked before, as one does of which something is damaged.
+  private func isStillLacking(_ addition: IndexStorage.Addition) -> Bool {
+    guard let object = addition.lacking, let row = rowOf[addition.row.record] else { return false }
+    return kept.rows[row] == addition.row && kept.lacking[row] == object
   }
 
   private func read(_ entries: [RecordEntry]) throws(SearchError) -> [IndexStorage.Addition] {
@@ -151,7 +168,9 @@ final class MemberIndex {
   /// Keeps what is new for the next process: a few texts by themselves, else all of it.
   private func keep() throws(SearchError) {
     hasNews = false
-    additions.removeAll { rowOf[$0.row.record].map { kept.rows[$0] } != $0.row }
+    // Of each record the last one counts.
+    let last = Dictionary(additions.enumerated().map { ($1.row.record, $0) }) { $1 }
+    additions = last.values.sorted().map { additions[$0] }
     if additions.count <= min(Self.journalLimit, kept.rows.count / 8) {
       let journal = IndexStorage.encodeJournal(of: kept.mark, additions)
       if journal.count <= Self.journalByteLimit {
@@ -179,17 +198,6 @@ final class MemberIndex {
   }
 
   func row(of record: RecordID) -> Int? { rowOf[record] }
-
-  private func mapEntries() {
-    knownFolders = nil
-    entryOf = [Int32](repeating: -1, count: kept.rows.count)
-    for (number, entry) in entries.enumerated() where !entry.isDeleted {
-      guard let row = rowOf[entry.record], kept.rows[row].revision == entry.revision else {
-        continue
-      }
-      entryOf[row] = Int32(number)
-    }
-  }
 
   // MARK: Searching
 

@@ -229,6 +229,24 @@ import Testing
     #expect(try paths("sore") == [visit])
   }
 
+  @Test func aDamagedRecordIsFoundByItsTitleAndAgainByAllWhenItIsMended() throws {
+    try desk.write(String(repeating: "Ear infection. ", count: 500), titled: "Ear")
+    #expect(try paths("infection") == ["Emma/Notes/2025-01-20 Ear"])
+    let large = try CommandRunner.run(
+      "find", [program.vault, "-path", "*/objects/*", "-size", "+6k"],
+      environment: desk.environment)
+    let chunk = try #require(large.output.split(separator: "\n").map(String.init).first)
+    let whole = try program.read(chunk)
+    try program.run("derived", "clear", expecting: 0)
+    try program.write(Array(whole.dropLast(100)), to: chunk)
+    for _ in 0..<3 {
+      #expect(try paths("infection") == [] && paths("ear") == ["Emma/Notes/2025-01-20 Ear"])
+    }
+    #expect(try paths("penicillin") == [visit])
+    try program.write(whole, to: chunk)
+    #expect(try paths("infection") == ["Emma/Notes/2025-01-20 Ear"])
+  }
+
   @Test func severalSearchesAtOnceFindTheSame() throws {
     let running = try (0..<4).map { _ in try desk.start("search", "penicillin") }
     for search in running {

@@ -18,7 +18,7 @@ import Testing
 
   @Test(arguments: [
     ("stauts", "kinvault status"), ("umount", "kinvault unmount"), ("mout", "kinvault mount"),
-    ("search", "kinvault record list --text"), ("ls", "kinvault record list"),
+    ("grep", "kinvault search"), ("ls", "kinvault record list"),
     ("add", "kinvault record add"), ("add", "kinvault member add"), ("add", "kinvault attach"),
     ("rotate", "kinvault recovery rotate"), ("rec", "kinvault record"),
     ("record lst", "kinvault record list"), ("remote ad", "kinvault remote add"),

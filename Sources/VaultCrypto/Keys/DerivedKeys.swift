@@ -40,10 +40,13 @@ package final class DerivedKeys: Sendable {
 
   /// What is in a file; nil for one that is torn, changed, of another path, or sealed with other keys.
   package func open(_ file: [UInt8], path: String) -> [UInt8]? {
-    let sealed = SealedValue(
-      nonce: Array(file.prefix(GCM.nonceSize)), ciphertext: Array(file.dropFirst(GCM.nonceSize)))
     do throws(CryptoError) {
-      return try sealingKey.open(sealed, label: .derived, path: path, counter: 0)
+      return try file.span.bytes.withUnsafeBytes { bytes throws(CryptoError) in
+        try sealingKey.open(
+          nonce: Array(bytes.prefix(GCM.nonceSize)),
+          UnsafeRawBufferPointer(rebasing: bytes.dropFirst(GCM.nonceSize)), label: .derived,
+          path: path, counter: 0)
+      }
     } catch {
       // Whatever is wrong with it, it is made again.
       return nil

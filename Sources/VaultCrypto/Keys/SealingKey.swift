@@ -49,22 +49,30 @@ package final class SealingKey: Sendable {
   package func open(_ sealed: SealedValue, label: FileLabel, path: String, counter: UInt64)
     throws(CryptoError) -> [UInt8]
   {
-    guard sealed.nonce.count == GCM.nonceSize, sealed.ciphertext.count >= GCM.tagSize else {
-      throw .malformed(reason: "a sealed value of impossible size")
+    try sealed.ciphertext.span.bytes.withUnsafeBytes { bytes throws(CryptoError) in
+      try open(nonce: sealed.nonce, bytes, label: label, path: path, counter: counter)
     }
+  }
+
+  /// The same of a ciphertext that is not copied first.
+  func open(
+    nonce: [UInt8], _ ciphertext: UnsafeRawBufferPointer, label: FileLabel, path: String,
+    counter: UInt64
+  ) throws(CryptoError) -> [UInt8] {
+    guard nonce.count == GCM.nonceSize, ciphertext.count >= GCM.tagSize,
+      let start = ciphertext.baseAddress
+    else { throw .malformed(reason: "a sealed value of impossible size") }
     let additionalData = binding.additionalData(label, path: path, counter: counter)
-    let size = sealed.ciphertext.count - GCM.tagSize
+    let size = ciphertext.count - GCM.tagSize
     var isAuthentic = false
-    let plaintext = sealed.ciphertext.withUnsafeBytes { input in
-      [UInt8](unsafeUninitializedCapacity: size) { output, count in
-        isAuthentic = withCipher(.open, sealed.nonce, additionalData) { cipher in
-          if let start = output.baseAddress {
-            cipher.update(UnsafeRawBufferPointer(rebasing: input[..<size]), into: start)
-          }
-          return cipher.finishOpening(tag: input.baseAddress! + size)
+    let plaintext = [UInt8](unsafeUninitializedCapacity: size) { output, count in
+      isAuthentic = withCipher(.open, nonce, additionalData) { cipher in
+        if let output = output.baseAddress {
+          cipher.update(UnsafeRawBufferPointer(rebasing: ciphertext[..<size]), into: output)
         }
-        count = isAuthentic ? size : 0
+        return cipher.finishOpening(tag: start + size)
       }
+      count = isAuthentic ? size : 0
     }
     guard isAuthentic else { throw .authenticationFailed }
     return plaintext
