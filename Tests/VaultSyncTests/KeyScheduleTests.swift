@@ -38,6 +38,10 @@ extension KeyScheduleTests {
     }
     for machine in [copy, family[0]] { try machine.sync(remote) }
     #expect { try first.sync(remote) } throws: { "\($0)".contains("keysDivided") }
+    // Meanwhile it opens, shows what it has, and says what it waits for.
+    try first.reopen()
+    #expect(first.vault.problems.contains { $0.kind == .parted && $0.reason.contains("24 words") })
+    #expect(try first.contents().values.contains("by the first one"))
     try first.vault.beginGeneration(removing: [], words: Family.words.words)
     for _ in 0..<4 {
       for machine in [first, copy, family[0]] { try machine.sync(remote) }

@@ -124,11 +124,22 @@ extension Member {
 }
 
 extension Vault {
-  /// Goes on as a device of its own where what is here of this device was written by another machine.
+  /// Goes on as a device of its own where what is here of this device was written by another machine; or says what that
+  /// waits for.
   func partWhereNeeded() throws(VaultError) {
     for member in members where member.mayWrite && member.damageReason == nil {
       guard try member.isToPart() else { continue }
-      _ = try member.joinConcurrent()
+      do throws(VaultError) { _ = try member.joinConcurrent() } catch {
+        guard case .keysDivided = error else { throw error }
+        note(
+          Problem(
+            .parted, .warning, path: VaultPath.device(person, device).string,
+            reason:
+              "This machine was put back to an earlier state, or copied. Before it can go on as a device of "
+              + "its own, and save anything more, your 24 words have to join your keys, which were changed on two "
+              + "machines: kinvault recovery join"))
+        return
+      }
     }
     // Another process may have done it, such as a mount in the background.
     let isUntold = try context.state.isPartedUntold()

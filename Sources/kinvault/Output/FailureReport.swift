@@ -111,9 +111,9 @@ extension FailureReport {
       case .unsupported: .unsupported
       case .wrongPassword, .passwordIsNotEnough, .wrongWords, .replacedWords, .otherWords:
         .wrongSecret
-      case .damagedSlot, .damaged, .missing, .forked, .branched, .keysDivided,
-        .signedByRemovedDevice:
-        .damaged
+      case .damagedSlot, .damaged, .missing, .forked, .branched, .signedByRemovedDevice: .damaged
+      // Nothing is damaged; somebody who has the words decides.
+      case .keysDivided: .refused
       case .noSpace: .noSpace
       case .readOnly, .permission, .noAccess, .viewersOnlyRead, .ownersOnly, .lastOwner,
         .accessEnded, .moreSenior, .thisDeviceRemoved, .epochSpent:
