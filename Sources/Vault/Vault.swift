@@ -44,6 +44,8 @@ package final class Vault: Sendable {
     found = Guarded(problems)
     context.noteNames(in: profile.profile)
     audit.nameEvents { [weak self] event in self?.name(&event) }
+    context.openJournals.withLock { $0 = { [weak self] in self?.openJournals ?? Journals() } }
+    context.notedReads.withLock { $0 = { [weak self] in self?.notedReads ?? [:] } }
     context.noteEpoch.withLock {
       $0 = { [weak self] member in
         self?.audit.note(.revoke, member: member, detail: "new keys")

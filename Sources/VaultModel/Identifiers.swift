@@ -75,6 +75,12 @@ package struct FileHash: FixedBytes {
   package init(storage: Bytes32) { self.storage = storage }
 }
 
+/// Tells whose journal a slot of an audit segment is of, for whoever has the key.
+package struct JournalTag: FixedBytes {
+  package let storage: Bytes8
+  package init(storage: Bytes8) { self.storage = storage }
+}
+
 /// Names a statement: the SHA-256 of what is signed, so that its envelope is no part of it.
 package struct StatementID: FixedBytes {
   package let storage: Bytes32

@@ -56,6 +56,40 @@ import Testing
     }
   }
 
+  @Test func theJournalTellsWhatTheOtherOneDid() throws {
+    let two = try Two()
+    let anna = two.anna
+    try anna.run("people", "list", expecting: 0)
+    try anna.run("share", "Emma", "--with", "Ben", "--role", "editor", expecting: 0)
+    try two.ben("record", "add", "--member", "Emma", "--title", "Wrist", expecting: 0)
+    try two.ben("export", "Emma", anna.folder.appending("out").string, "--yes", expecting: 0)
+    #expect(try two.ben("member", "journal", "Emma", "--reads", "on").status == 8)
+    #expect(try anna.run("member", "journal", "Emma", expecting: 0).output.contains("not noted"))
+    let on = try anna.run("member", "journal", "Emma", "--reads", "on", expecting: 0)
+    #expect(on.output.contains("You have openings of files noted"))
+    let told = try two.ben("record", "list", expecting: 0).errors
+    #expect(told.contains("Adult A has openings of files noted"), "\(told)")
+    #expect(try two.ben("record", "list", expecting: 0).errors == "")
+    let found = try two.ben("record", "list", "--json", expecting: 0).output
+    let wrist = try #require(
+      found.split(separator: "\"").map(String.init).first {
+        $0.hasSuffix("Wrist") && $0.contains("/")
+      })
+    try two.ben("record", "show", wrist, expecting: 0)
+    try two.ben("record", "add", "--member", "Emma", "--title", "Visit", expecting: 0)
+    let journal = try anna.run("audit", "--journal", "Emma", expecting: 0).output
+    let lines = journal.split(separator: "\n")
+    #expect(lines.contains { $0.contains("Adult A") && $0.contains("share") && $0.contains("Ben") })
+    #expect(lines.contains { $0.contains("Ben, ") && $0.contains("export") }, "\(journal)")
+    #expect(lines.contains { $0.contains("Ben, ") && $0.contains("read") && $0.contains(wrist) })
+    let reads = try anna.run(
+      "audit", "--journal", "Emma", "--person", "Ben", "--action", "read", "--csv", expecting: 0)
+    #expect(reads.output.split(whereSeparator: \.isNewline).count == 2, "\(reads.output)")
+    let off = try anna.run("member", "journal", "Emma", "--reads", "off", expecting: 0)
+    #expect(off.output.contains("not noted"))
+    #expect(try two.ben("record", "list", expecting: 0).errors.contains("no more"))
+  }
+
   @Test func twoAnswersToOneInvitationAreToldWithWhatToDo() throws {
     let two = try Two()
     let thief: [String: String?] = [

@@ -88,7 +88,9 @@ package struct SampleDecoder: Sendable {
           strays: [Head.Stray(device: random.id(), counter: 8, headHash: random.id(), above: 2)],
           heard: [Head.Cover(device: random.id(), counter: 1, headHash: random.id())],
           names: [Head.Name(person: random.id(), name: "Adult B")],
-          reached: [Head.Reached(device: random.id(), counter: 12)], authored: [random.id()]),
+          reached: [Head.Reached(device: random.id(), counter: 12)], authored: [random.id()],
+          journals: [Head.PastJournal(wrapped: random.bytes(40))],
+          reads: Head.Reads(areNoted: true, time: 9, person: random.id())),
         Head.init(decoding:)
       ) { $0.encoded() },
       .init(
@@ -137,7 +139,8 @@ package struct SampleDecoder: Sendable {
         "device",
         DeviceBody(
           person: random.id(), device: random.id(), counter: 1, previous: random.id(),
-          generation: random.id(), sealed: sealed),
+          generation: random.id(), sealed: sealed,
+          logEnd: LogEnd(next: 7, newest: random.id())),
         DeviceBody.init(decoding:)
       ) { $0.encoded() },
       .init(
@@ -156,7 +159,7 @@ package struct SampleDecoder: Sendable {
               OpenInvitation(
                 id: random.id(), secret: nil, created: 1, until: 9, answeredBy: random.id(),
                 time: 2),
-            ]), created: 6, logEnd: LogEnd(next: 7, newest: random.id())),
+            ]), created: 6),
         DeviceProfile.init(decoding:)
       ) { $0.encoded() },
       .init(
@@ -225,7 +228,8 @@ package struct SampleDecoder: Sendable {
         "audit segment",
         AuditSegmentBody(
           person: random.id(), device: random.id(), first: 1, previous: random.id(),
-          generation: random.id(), sealed: sealed),
+          generation: random.id(), sealed: sealed,
+          slots: [JournalSlot(tag: random.id(), sealed: sealed)]),
         AuditSegmentBody.init(decoding:)
       ) { $0.encoded() },
       .init(

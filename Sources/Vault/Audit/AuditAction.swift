@@ -15,6 +15,8 @@ package enum AuditAction: String, Sendable, CaseIterable {
   case delete
   case export
   case restore
+  /// Files or folders of this machine were copied into the vault by a command.
+  case `import`
   case damage
   /// Something that was changed could not be saved.
   case unsaved

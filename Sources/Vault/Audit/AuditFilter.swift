@@ -10,6 +10,8 @@ package struct AuditFilter: Sendable {
   package var device: String?
   /// Whom it is about: the id, or what they were called then.
   package var person: (id: PersonID?, name: String)?
+  /// Whether what that person did is wanted as well: in a journal, where others' events stand.
+  package var includesDeeds = false
   /// Milliseconds since 1970: from here on, and before.
   package var since: UInt64 = 0
   package var until: UInt64 = .max
@@ -30,7 +32,8 @@ package struct AuditFilter: Sendable {
     }
     if let person {
       let isNamed = !event.about.isEmpty && event.about.lowercased() == person.name.lowercased()
-      guard isNamed || person.id != nil && event.person == person.id else { return false }
+      let isOfThem = event.person == person.id || includesDeeds && logged.person == person.id
+      guard isNamed || person.id != nil && isOfThem else { return false }
     }
     if let device {
       let wanted = device.lowercased()

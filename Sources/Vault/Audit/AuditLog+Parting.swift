@@ -11,6 +11,7 @@ extension AuditLog {
   /// - Parameter name: What the next device is called.
   func handOver(to next: ThisDevice, called name: String) throws(VaultError) {
     try context.state.withLock("audit-lock") { () throws(VaultError) in
+      let journals = try journals(checkingHeads: false)
       let (events, read) = try readableSegments(of: context.device.id)
       let known = Set(try readableSegments(of: next.id).events)
       var new = events.filter { !known.contains($0) }
@@ -20,8 +21,7 @@ extension AuditLog {
             time: context.clock.milliseconds(), action: AuditAction.part.rawValue, detail: name,
             count: 1))
       }
-      var rest = new[...]
-      while !rest.isEmpty { _ = try appendSegment(&rest, by: next) }
+      while !new.isEmpty { _ = try appendSegment(&new, by: next, journals) }
       for first in read {
         let path = BlobPath(VaultPath.auditSegment(context.device.id, first: first).string)
         try storing { () throws(BlobStoreError) in try context.store.remove(path) }

@@ -4,11 +4,6 @@ import VaultModel
 
 /// How events come from this machine's state into segments of the vault. Docs/Format.md, section 13.
 extension AuditLog {
-  /// How long what is sealed in a segment is, whatever it holds.
-  static let segmentByteCount = 8192
-  /// A segment has no more events. So many numbers lie between two segments, however many events they have: their names
-  /// are for everyone to see.
-  static let segmentEventLimit = 1024
   /// When what waits has more bytes than so many segments hold, all of it is published at once.
   static let backlogSegmentLimit = 16
 
@@ -21,37 +16,40 @@ extension AuditLog {
     try keep()
     // Whose files nobody takes any more keeps them.
     if context.removal != nil { return context.forgetWrite() }
+    let journals = try journals(checkingHeads: true)
     try context.state.withCommitLock { () throws(VaultError) in
       try context.state.withLock("audit-lock") { () throws(VaultError) in
         let batches = try waiting.load(keys: context.keys).batches.filter { !$0.file.isKeyless }
-        var events = batches.flatMap(\.events)[...]
-        if events.isEmpty {
-          // Were there none, a segment would say that something else was done as well.
-          events = [
-            AuditEvent(
-              time: context.clock.milliseconds(), action: AuditAction.join.rawValue, count: 1)
-          ]
-        }
-        let size = AuditEvents(events: Array(events)).encoded().count
-        let isMuch = size > Self.backlogSegmentLimit * Self.segmentByteCount
+        let (held, ready) = journals.parting(batches.flatMap(\.events))
+        var events = ready
+        let isMuch = isBacklog(events, journals)
         var end: LogEnd?
         repeat {
-          end = try appendSegment(&events, by: context.device)
+          end = try appendSegment(&events, by: context.device, journals)
         } while isMuch && !events.isEmpty
         if let end { try note(end) }
         if !batches.isEmpty {
-          try waiting.replace(batches, by: Array(events), keys: context.keys)
+          try waiting.replace(batches, by: held + events, keys: context.keys)
         }
       }
     }
     context.forgetWrite()
   }
 
+  private func isBacklog(_ events: [AuditEvent], _ journals: Journals) -> Bool {
+    let size = AuditEvents(events: events).encoded().count
+    if size > Self.backlogSegmentLimit * SegmentPacking.byteCount { return true }
+    let told = events.filter { journals.destination(of: $0) != .none }
+    return AuditEvents(events: told).encoded().count
+      > Self.backlogSegmentLimit * SegmentPacking.slotCount * SegmentPacking.slotByteCount
+  }
+
   /// Says in this machine's state and in this device's register where its log ends. The caller holds the commit lock.
   private func note(_ end: LogEnd) throws(VaultError) {
-    try context.state.store(end, of: context.device.id)
+    try context.state.store(
+      end, of: context.device.id, written: context.clock.milliseconds())
     do throws(VaultError) {
-      try context.changeProfile { $0.logEnd = end }
+      try context.changeRegister(logEnd: end)
     } catch {
       switch error {
       // The register is not whole, which `read` says; the log goes on without.
@@ -61,31 +59,56 @@ extension AuditLog {
     }
   }
 
-  /// Writes as many of the events as a segment holds behind those of a device of this machine. The caller holds the lock.
+  /// Writes as many of the events as a segment holds behind those of a device of this machine, and one that says nothing
+  /// where none can be written: were there no segment, that would say that something else was done. The caller holds the
+  /// lock.
   ///
   /// - Returns: The log's end behind them.
   func appendSegment(
-    _ events: inout ArraySlice<AuditEvent>, by device: ThisDevice
+    _ events: inout [AuditEvent], by device: ThisDevice, _ journals: Journals
   ) throws(VaultError) -> LogEnd {
     let (next, previous) = try end(of: device.id)
     let keys = context.keys
     let path = VaultPath.auditSegment(device.id, first: next)
-    guard
-      let padded = AuditEvents.padded(
-        events, to: Self.segmentByteCount, limit: Self.segmentEventLimit)
-        ?? events.first.map({ AuditEvents(events: [$0]) })
-    else { preconditionFailure("a segment has an event") }
+    if events.isEmpty {
+      events = [
+        AuditEvent(
+          time: context.clock.milliseconds(), action: AuditAction.join.rawValue, count: 1)
+      ]
+    }
+    let packing = SegmentPacking(events, journals: journals)
     let sealed = context.signedFiles.seal(
-      padded.encoded(), with: keys.auditKey, .audit, path, counter: next)
+      packing.padded.encoded(), with: keys.auditKey, .audit, path, counter: next)
     let body = AuditSegmentBody(
       person: context.person, device: device.id, first: next, previous: previous,
-      generation: keys.generation, sealed: sealed)
+      generation: keys.generation, sealed: sealed,
+      slots: slots(packing, journals, device: device.id, first: next))
     let bytes = context.signedFiles.sign(body.encoded(), .audit, path, with: device)
     try storing { () throws(BlobStoreError) in
       try context.store.replace(BlobPath(path.string), bytes, durably: true)
     }
-    events = events.dropFirst(padded.events.count)
-    return LogEnd(next: next + UInt64(Self.segmentEventLimit), newest: Digest.sha256(bytes))
+    events = packing.rest
+    return LogEnd(next: next + UInt64(SegmentPacking.eventLimit), newest: Digest.sha256(bytes))
+  }
+
+  /// The slots of a segment; those that hold nothing look like the others.
+  private func slots(
+    _ packing: SegmentPacking, _ journals: Journals, device: DeviceID, first: UInt64
+  ) -> [JournalSlot] {
+    let path = VaultPath.auditSegment(device, first: first).string
+    let used = packing.slots.enumerated().map { position, slot in
+      guard let key = journals.members[slot.member]?.key,
+        let padded = AuditEvents(events: slot.events).padded(to: SegmentPacking.slotByteCount)
+      else { preconditionFailure("a slot is packed for a journal, and so that it can be filled") }
+      return JournalSlot(
+        tag: key.tag(of: position, in: device, first: first),
+        sealed: Sealed(key.seal(padded.encoded(), path: path, first: first)))
+    }
+    let unused = (used.count..<SegmentPacking.slotCount).map { _ in
+      JournalSlot(
+        tag: .random(), sealed: Sealed(.nothing(like: SegmentPacking.slotByteCount)))
+    }
+    return used + unused
   }
 
   /// What the next segment is named by, and the hash of the newest one.
@@ -97,7 +120,7 @@ extension AuditLog {
     of device: DeviceID
   ) throws(VaultError) -> (next: UInt64, previous: FileHash?) {
     let segments = try segments(of: device)
-    let stride = UInt64(Self.segmentEventLimit)
+    let stride = UInt64(SegmentPacking.eventLimit)
     var (next, previous): (UInt64, FileHash?) = (1, nil)
     for first in segments.reversed() {
       do throws(VaultError) {
@@ -126,8 +149,16 @@ extension AuditLog {
 
   /// Where the log of a device of this person ended at the latest that is known; nil where nothing says it.
   func knownEnd(of device: DeviceID) throws(VaultError) -> LogEnd? {
+    guard case .end(let said) = try registeredEnd(of: device) else {
+      return try context.state.logEnd(of: device)
+    }
+    return try knownEnd(of: device, registered: said)
+  }
+
+  /// The same where what its register says was read.
+  func knownEnd(of device: DeviceID, registered: LogEnd?) throws(VaultError) -> LogEnd? {
     let kept = try context.state.logEnd(of: device)
-    guard case .end(let said) = try registeredEnd(of: device), let said else { return kept }
+    guard let said = registered else { return kept }
     guard let kept, kept.next >= said.next else { return said }
     return kept
   }
@@ -142,7 +173,7 @@ extension AuditLog {
   }
 
   /// What a device's register says of the end of its log.
-  enum RegisteredEnd {
+  enum RegisteredEnd: Sendable {
     /// Nil: it has none yet.
     case end(LogEnd?)
     /// The register that this machine has seen is not here any more: an older one is, or none that holds.
@@ -150,14 +181,21 @@ extension AuditLog {
   }
 
   func registeredEnd(of device: DeviceID) throws(VaultError) -> RegisteredEnd {
-    guard let certified = context.people[context.person]?.anyCertificate(of: device) else {
+    try registeredEnd(of: device, person: context.person)
+  }
+
+  /// The same of anybody's device: where a log ends is not sealed.
+  func registeredEnd(
+    of device: DeviceID, person: PersonID
+  ) throws(VaultError) -> RegisteredEnd {
+    guard let certified = context.people[person]?.anyCertificate(of: device) else {
       return .end(nil)
     }
-    let mark = try context.state.loadWatermarks()[.device(context.person, device)]
+    let mark = try context.state.loadWatermarks()[.device(person, device)]
     do throws(VaultError) {
-      let (profile, counter, _) = try context.loadRegister(
-        of: device, signingPublicKey: certified.certificate.signingKey.bytes)
-      return counter < mark?.counter ?? 0 ? .rolledBack : .end(profile.logEnd)
+      let (body, _) = try context.signedFiles.loadRegisterBody(
+        of: device, person: person, signingPublicKey: certified.certificate.signingKey.bytes)
+      return body.counter < mark?.counter ?? 0 ? .rolledBack : .end(body.logEnd)
     } catch {
       switch error {
       case .missing, .damaged: return mark == nil ? .end(nil) : .rolledBack
@@ -173,19 +211,29 @@ extension StateFolder {
 
   /// Where this machine's own log ended when it last wrote a segment; nil where that was none, or another device's.
   func logEnd(of device: DeviceID) throws(VaultError) -> LogEnd? {
+    try writtenLog(of: device)?.end
+  }
+
+  /// The same, and when that was, in milliseconds since 1970.
+  func writtenLog(of device: DeviceID) throws(VaultError) -> (end: LogEnd, time: UInt64)? {
     guard let bytes = try readIfThere(Self.logEndPath, limit: 4 << 10) else { return nil }
     let lines = ChecksummedLines(decoding: bytes, title: Self.logEndTitle)
-    guard let values = lines?.values(of: "device", "next", "newest"), values[0] == device.hex,
-      let next = UInt64(values[1]), next <= Limits.number, let newest = FileHash(hex: values[2])
+    guard let values = lines?.values(of: "device", "next", "newest", "written"),
+      values[0] == device.hex, let next = UInt64(values[1]), next <= Limits.number,
+      let newest = FileHash(hex: values[2]), let time = UInt64(values[3])
     else { return nil }
-    return LogEnd(next: next, newest: newest)
+    return (LogEnd(next: next, newest: newest), time)
   }
 
   /// On disk when it returns.
-  func store(_ end: LogEnd, of device: DeviceID) throws(VaultError) {
+  func store(
+    _ end: LogEnd, of device: DeviceID, written time: UInt64
+  ) throws(VaultError) {
     let bytes = ChecksummedLines.encode(
       title: Self.logEndTitle,
-      ["device \(device.hex)", "next \(end.next)", "newest \(end.newest.hex)"])
+      [
+        "device \(device.hex)", "next \(end.next)", "newest \(end.newest.hex)", "written \(time)",
+      ])
     try storing { () throws(BlobStoreError) in
       try store.replace(Self.logEndPath, bytes, durably: true)
     }

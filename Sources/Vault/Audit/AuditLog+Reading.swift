@@ -18,17 +18,20 @@ extension AuditLog {
   func load(
     _ first: UInt64, device: DeviceID
   ) throws(VaultError) -> (AuditSegmentBody, [AuditEvent], FileHash) {
-    let path = VaultPath.auditSegment(device, first: first)
     let (body, hash) = try AuditSegmentBody.load(
       device, first: first, files: context.signedFiles, people: context.people)
+    return (body, try events(of: body), hash)
+  }
+
+  /// What this person reads of a segment of their own that was verified.
+  private func events(of body: AuditSegmentBody) throws(VaultError) -> [AuditEvent] {
+    let path = VaultPath.auditSegment(body.device, first: body.first)
     guard let key = context.keys.auditKey(generation: body.generation) else {
       throw .damaged(path: path.string, reason: "it is sealed with an unknown key")
     }
     let plain = try context.signedFiles.open(
-      body.sealed, with: key, .audit, path, counter: first)
-    do {
-      return (body, try AuditEvents(decoding: plain).events, hash)
-    } catch {
+      body.sealed, with: key, .audit, path, counter: body.first)
+    do { return try AuditEvents(decoding: plain).events } catch {
       throw VaultError(error, path: path.string)
     }
   }
@@ -38,29 +41,45 @@ extension AuditLog {
   package func read() throws(VaultError) -> (events: [LoggedEvent], problems: [Problem]) {
     // First, since what leaves this machine's state is in a segment before.
     let (batches, waitingProblems) = try waiting.load(keys: context.keys, person: context.person)
+    let own = context.person
     var events: [LoggedEvent] = []
     var problems = waitingProblems
-    let person = context.people[context.person]
-    let devices = [person?.devices, person?.waiting, person?.former].flatMap {
-      $0.map { Array($0.keys) } ?? []
+    for device in devices(of: own) {
+      problems += try follow(device, of: own) { (body) throws(VaultError) in
+        events += try self.events(of: body).map {
+          LoggedEvent(device: device, person: own, event: $0)
+        }
+      }
     }
-    for device in devices.sorted() { try read(device, into: &events, &problems) }
-    let own = context.device.id
-    events += batches.flatMap(\.events).map { LoggedEvent(device: own, event: $0) }
-    var seen: Set<AuditEvent> = []
-    let once = events.filter { seen.insert($0.event).inserted }
-    return (once.sorted { $0.event.time < $1.event.time }, problems)
+    events += batches.flatMap(\.events).map {
+      LoggedEvent(device: context.device.id, person: own, event: $0)
+    }
+    return (LoggedEvent.once(events), problems)
   }
 
-  private func read(
-    _ device: DeviceID, into events: inout [LoggedEvent], _ problems: inout [Problem]
-  ) throws(VaultError) {
+  /// Every device that a person has or had.
+  func devices(of person: PersonID) -> [DeviceID] {
+    guard let known = context.people[person] else { return [] }
+    return (Array(known.devices.keys) + Array(known.waiting.keys) + Array(known.former.keys))
+      .sorted()
+  }
+
+  /// Goes through a device's log in its order.
+  ///
+  /// - Parameter take: Called with each segment that is verified; what it throws of damage is a problem of that segment.
+  /// - Returns: What is wrong with the log.
+  func follow(
+    _ device: DeviceID, of person: PersonID,
+    _ take: (AuditSegmentBody) throws(VaultError) -> Void
+  ) throws(VaultError) -> [Problem] {
+    var problems: [Problem] = []
     var end: LogEnd?
     var before: Set<FileHash> = []
     for first in try segments(of: device) {
       let path = VaultPath.auditSegment(device, first: first).string
       do throws(VaultError) {
-        let (body, found, hash) = try load(first, device: device)
+        let (body, hash) = try AuditSegmentBody.load(
+          device, first: first, files: context.signedFiles, people: context.people)
         // Where a copy of its machine went on with the log, it goes on from an earlier one.
         if body.previous.map({ !before.contains($0) }) ?? !before.isEmpty {
           problems.append(
@@ -68,30 +87,34 @@ extension AuditLog {
               .missing, .warning, path: path,
               reason: "it does not follow the segment before: one was removed or exchanged"))
         }
-        events += found.map { LoggedEvent(device: device, event: $0) }
         end = LogEnd(next: first, newest: hash)
         before.insert(hash)
+        try take(body)
       } catch {
         problems.append(Problem(error, path: path))
       }
     }
-    if let problem = try cut(of: device, after: end) { problems.append(problem) }
+    if let problem = try cut(of: device, person, after: end) { problems.append(problem) }
+    return problems
   }
 
   /// What of a device's log is known to have been there and is not, if there is any.
   ///
   /// - Parameter last: Its newest segment that is here: its own name, and its hash.
-  private func cut(of device: DeviceID, after last: LogEnd?) throws(VaultError) -> Problem? {
+  private func cut(
+    of device: DeviceID, _ person: PersonID, after last: LogEnd?
+  ) throws(VaultError) -> Problem? {
     let newest = last?.newest ?? .zero
     let path = BlobPath("audit/\(device.hex)").string
-    if case .rolledBack = try registeredEnd(of: device) {
+    let registered = try registeredEnd(of: device, person: person)
+    guard case .end(let said) = registered else {
       return Problem(
-        .rollback, .warning, path: VaultPath.device(context.person, device).string,
+        .rollback, .warning, path: VaultPath.device(person, device).string,
         reason:
           "it says where the log of the device ends, and is not the one that this machine has "
           + "seen")
     }
-    guard let known = try knownEnd(of: device), known.newest != newest,
+    guard let known = try knownEnd(of: device, registered: said), known.newest != newest,
       known.next > last?.next ?? 0
     else { return nil }
     // One that is whole and newer than what is known came before the end could be said. What a copy of this machine has
@@ -113,9 +136,9 @@ extension AuditLog {
   /// number that it has used, and notes that.
   func acceptOlderFolder() throws(VaultError) {
     let device = context.device.id
-    var events: [LoggedEvent] = []
-    var problems: [Problem] = []
-    try read(device, into: &events, &problems)
+    let problems = try follow(device, of: context.person) { (body) throws(VaultError) in
+      _ = try events(of: body)
+    }
     guard let known = try context.state.logEnd(of: device),
       problems.contains(where: { $0.kind == .rollback || $0.kind == .missing })
     else { return }
@@ -131,7 +154,9 @@ extension AuditLog {
         }
       }
       let newest = try newestSegment(of: device)
-      try context.state.store(LogEnd(next: known.next, newest: newest ?? .zero), of: device)
+      try context.state.store(
+        LogEnd(next: known.next, newest: newest ?? .zero), of: device,
+        written: context.clock.milliseconds())
     }
     note(.acknowledge, detail: "an older folder")
   }
@@ -146,10 +171,41 @@ extension AuditLog {
   }
 }
 
-/// An event of the audit log, and the device that wrote it.
+/// An event of the audit log or of a journal, and the device that wrote it.
 package struct LoggedEvent: Sendable {
+  /// What is to be known of who wrote it, besides who that is.
+  package enum Standing: String, Sendable {
+    case counts
+    /// Their person has left the device out: others may have its key.
+    case removedDevice
+    /// They have no access to the member any more.
+    case noAccess
+  }
+
   package let device: DeviceID
+  /// Whose device that is.
+  package let person: PersonID
   package let event: AuditEvent
+  package let standing: Standing
+
+  init(device: DeviceID, person: PersonID, event: AuditEvent, standing: Standing = .counts) {
+    self.device = device
+    self.person = person
+    self.event = event
+    self.standing = standing
+  }
+
+  private struct Identity: Hashable {
+    let person: PersonID
+    let event: AuditEvent
+  }
+
+  /// The same, the oldest first, each event of a person once.
+  static func once(_ events: [LoggedEvent]) -> [LoggedEvent] {
+    var seen: Set<Identity> = []
+    return events.filter { seen.insert(Identity(person: $0.person, event: $0.event)).inserted }
+      .sorted { $0.event.time < $1.event.time }
+  }
 }
 
 extension AuditSegmentBody {

@@ -14,6 +14,8 @@ package final class AuditLog: Sendable {
     /// Where in `events` something of this kind stands.
     var known: [Kind: Int] = [:]
     var since: UInt64 = 0
+    /// When it is next looked whether a day is over.
+    var nextDay: UInt64 = 0
   }
 
   /// Events of one kind are counted, not repeated.
@@ -31,6 +33,7 @@ package final class AuditLog: Sendable {
   static let pendingEventLimit = 1024
   /// `flushIfDue` keeps what waits when the oldest event waits this long, and publishes this long after a write.
   static let flushIntervalMilliseconds: UInt64 = 60_000
+  static let dayMilliseconds: UInt64 = 86_400_000
 
   let context: VaultContext
   private let pending = Guarded(Pending())
@@ -82,13 +85,30 @@ package final class AuditLog: Sendable {
     }
     // When it is published says when something was written, and nothing of what was read before.
     let isPublished = context.writtenSince.map { now >= $0 + Self.flushIntervalMilliseconds }
-    if isPublished == true { try publish() } else if isDue { try keep() }
+    let isDaily = try isDailyDue(now)
+    if isPublished == true || isDaily { try publish() } else if isDue { try keep() }
+  }
+
+  /// Whether a segment is due that follows no head: who only reads may never write one, and others are to read what they did
+  /// with a member that is shared. It is due once a day, whatever there is to tell.
+  private func isDailyDue(_ now: UInt64) throws(VaultError) -> Bool {
+    guard !context.isReadOnly, context.removal == nil,
+      pending.withLock({ now >= $0.nextDay })
+    else { return false }
+    let journals = context.openJournals.withLock({ $0 })?() ?? Journals()
+    guard journals.members.values.contains(where: \.isShared) else { return false }
+    let last = try context.state.writtenLog(of: context.device.id)?.time ?? 0
+    let next = last + Self.dayMilliseconds
+    let isDue = now >= next || now < last
+    pending.withLock { $0.nextDay = isDue ? now + Self.flushIntervalMilliseconds : next }
+    return isDue
   }
 
   /// Keeps what waits, and publishes it if this process has written something into the vault. On failure it keeps
   /// waiting.
   package func flush() throws(VaultError) {
-    if context.writtenSince != nil { try publish() } else { try keep() }
+    let isDaily = try isDailyDue(context.clock.milliseconds())
+    if context.writtenSince != nil || isDaily { try publish() } else { try keep() }
   }
 
   /// The events with the names that their ids have now.
@@ -104,7 +124,7 @@ package final class AuditLog: Sendable {
   /// Puts what waits in memory into this machine's state; on disk when it returns.
   func keep() throws(VaultError) {
     var events = pending.withLock { pending in
-      defer { pending = Pending() }
+      defer { pending = Pending(nextDay: pending.nextDay) }
       return pending.events
     }
     guard !events.isEmpty else { return }

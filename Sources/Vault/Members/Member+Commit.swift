@@ -432,6 +432,8 @@ struct CommitWriter {
     head.authored = try authoredLists()
     head.strays = openStrays
     head.names = names
+    head.journals = journals
+    head.reads = reads
     if let former {
       head.branches.append(Head.Branch(device: former.head.device, above: former.above))
     }

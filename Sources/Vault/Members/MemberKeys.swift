@@ -15,12 +15,18 @@ final class MemberKeys: Sendable {
   }
 
   /// The keys as they were given at one time.
-  private struct Given {
+  private final class Given: Sendable {
     let byID: [KeyID: Epoch]
     let byEpoch: [StatementID: Epoch]
     let current: Epoch
     /// The keys of the other epochs, in an order that stays.
     let others: [EpochKeys]
+    /// The journal keys of those, as heads say them: made when they are first asked for.
+    private let past = AtomicLazyReference<WrappedJournals>()
+
+    var pastJournals: [[UInt8]] {
+      past.storeIfNil(past.load() ?? WrappedJournals(others, under: current.keys)).wrapped
+    }
 
     init(_ current: Epoch, _ others: [Epoch]) {
       let all = others + [current]
@@ -34,6 +40,14 @@ final class MemberKeys: Sendable {
     /// Whether both were given the same epochs, and write under the same one.
     func isSame(as other: Given) -> Bool {
       current.id == other.current.id && byEpoch.keys == other.byEpoch.keys
+    }
+  }
+
+  private final class WrappedJournals: Sendable {
+    let wrapped: [[UInt8]]
+
+    init(_ others: [EpochKeys], under current: EpochKeys) {
+      wrapped = others.map { $0.journalKey.wrapped(under: current.journalKey) }
     }
   }
 
@@ -63,6 +77,9 @@ final class MemberKeys: Sendable {
 
   /// Those of every other epoch that this person has.
   var others: [EpochKeys] { last.given.others }
+
+  /// The journal keys of every other epoch that this person has, each wrapped under that of the current one.
+  var pastJournals: [[UInt8]] { last.given.pastJournals }
 
   /// The keys of the epoch with this id; nil if this person never had them.
   subscript(id: KeyID) -> EpochKeys? { last.given.byID[id]?.keys }

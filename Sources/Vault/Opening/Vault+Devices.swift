@@ -101,10 +101,19 @@ extension VaultContext {
   ///
   /// - Throws: As `Vault.renameDevice`.
   func changeProfile(_ change: (inout DeviceProfile) -> Void) throws(VaultError) {
+    try changeRegister(logEnd: nil, change)
+  }
+
+  /// The same, with the end of the log as it is now; nil leaves that as it was.
+  func changeRegister(
+    logEnd: LogEnd?, _ change: (inout DeviceProfile) -> Void = { _ in }
+  ) throws(VaultError) {
     guard !isReadOnly else { throw .readOnly }
     if let removal { throw removal }
     let (keys, device) = (keys, device)
     let path = VaultPath.device(person, device.id)
+    let (old, _) = try signedFiles.loadRegisterBody(
+      of: device.id, person: person, signingPublicKey: device.signingKey.publicKey)
     var (profile, counter, hash) = try loadRegister(
       of: device.id, signingPublicKey: device.signingKey.publicKey)
     let marks = try state.loadWatermarks()
@@ -114,7 +123,7 @@ extension VaultContext {
       profile.encoded(), with: keys.profileKey, .deviceRegister, path, counter: counter)
     let body = DeviceBody(
       person: person, device: device.id, counter: counter, previous: hash,
-      generation: keys.generation, sealed: sealed)
+      generation: keys.generation, sealed: sealed, logEnd: logEnd ?? old.logEnd)
     let bytes = signedFiles.sign(body.encoded(), .deviceRegister, path, with: device)
     try signedFiles.store(bytes, at: path, in: store)
     try state.updateWatermarks(durably: true) {
@@ -141,18 +150,30 @@ extension SignedFiles {
     of device: DeviceID, person: PersonID, signingPublicKey: [UInt8], keys: PersonKeys
   ) throws(VaultError) -> (profile: DeviceProfile, counter: UInt64, hash: FileHash) {
     let path = VaultPath.device(person, device)
+    let (body, hash) = try loadRegisterBody(
+      of: device, person: person, signingPublicKey: signingPublicKey)
+    guard let key = keys.profileKey(generation: body.generation) else {
+      throw .damaged(path: path.string, reason: "it is sealed with an unknown key")
+    }
+    let plain = try open(body.sealed, with: key, .deviceRegister, path, counter: body.counter)
+    do { return (try DeviceProfile(decoding: plain), body.counter, hash) } catch {
+      throw VaultError(error, path: path.string)
+    }
+  }
+
+  /// What anybody can read of the register of a device, verified, and the hash of its file.
+  ///
+  /// - Throws: `missing`, `damaged`.
+  func loadRegisterBody(
+    of device: DeviceID, person: PersonID, signingPublicKey: [UInt8]
+  ) throws(VaultError) -> (body: DeviceBody, hash: FileHash) {
+    let path = VaultPath.device(person, device)
     let file = try load(path)
     let body = try file.decode(DeviceBody.init(decoding:))
     guard body.device == device, body.person == person else {
       throw .damaged(path: path.string, reason: "it belongs elsewhere")
     }
     try file.verify(.deviceRegister, publicKey: signingPublicKey)
-    guard let key = keys.profileKey(generation: body.generation) else {
-      throw .damaged(path: path.string, reason: "it is sealed with an unknown key")
-    }
-    let plain = try open(body.sealed, with: key, .deviceRegister, path, counter: body.counter)
-    do { return (try DeviceProfile(decoding: plain), body.counter, file.hash) } catch {
-      throw VaultError(error, path: path.string)
-    }
+    return (body, file.hash)
   }
 }

@@ -60,6 +60,7 @@ extension Vault {
     report.problems += try foreignFiles()
     report.problems += try damagedStatements()
     report.problems += try audit.read().problems
+    report.problems += try journalProblems(of: members)
     var seen: Set<Problem> = []
     report.problems = report.problems.filter { seen.insert($0).inserted }
       .sorted { ($0.severity, $1.path) > ($1.severity, $0.path) }

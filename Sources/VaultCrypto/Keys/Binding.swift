@@ -38,6 +38,8 @@ package enum FileLabel: String, Sendable, CaseIterable {
   case introduction
   case head
   case audit
+  /// A part of a member's journal in an audit segment: not signed by itself.
+  case journal
   /// This machine's private keys, in its state: not signed, but sealed.
   case deviceKeys = "device-keys"
   /// Credentials of a remote, in this machine's state: not signed either.

@@ -11,6 +11,8 @@ package final class EpochKeys: Sendable {
   package let keyID: KeyID
   /// Seals the heads of this epoch.
   package let registerKey: SealingKey
+  /// Opens what was noted in the member's journal during the epoch.
+  package let journalKey: JournalKey
 
   /// Under what a doorbell is rung when something of the member has come, and listened to: 40 hexadecimal digits. Tells
   /// nothing of the keys, and is none.
@@ -29,6 +31,8 @@ package final class EpochKeys: Sendable {
     derivedKey = HMACKey(key.derive("derived", member: member, binding: binding))
     registerKey = SealingKey(
       key.derive("register", member: member, binding: binding), binding: binding)
+    journalKey = JournalKey(
+      key.derive("journal", member: member, binding: binding), member: member, binding: binding)
     keyID = key.keyID(member: member, binding: binding)
     doorbellTopic = Hex.encode(key.doorbellTopic(member: member, binding: binding))
   }

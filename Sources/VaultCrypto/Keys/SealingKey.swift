@@ -11,6 +11,12 @@ package struct SealedValue: Hashable, Sendable {
     self.nonce = nonce
     self.ciphertext = ciphertext
   }
+
+  /// Random bytes that look as if so many had been sealed; nothing opens them.
+  package static func nothing(like byteCount: Int) -> SealedValue {
+    SealedValue(
+      nonce: randomBytes(GCM.nonceSize), ciphertext: randomBytes(byteCount + GCM.tagSize))
+  }
 }
 
 /// Seals what stands inside registers, audit segments and the password slot: AES-256-GCM with a

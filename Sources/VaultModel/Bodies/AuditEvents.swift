@@ -25,32 +25,16 @@ package struct AuditEvents: Hashable, WireMessage {
     fields.unknown(&unknown)
   }
 
-  /// Of the first of these events as many as an encoding of exactly `byteCount` bytes has room for, padded to it.
-  ///
-  /// - Returns: Nil if there is room for none.
-  package static func padded(
-    _ events: some Sequence<AuditEvent>, to byteCount: Int, limit: Int
-  ) -> AuditEvents? {
-    var taken: [AuditEvent] = []
-    var sizes: [Int] = []
-    var size = 0
-    for event in events.prefix(limit) {
-      let next = AuditEvents(events: [event]).encoded().count
-      // A padding of no bytes takes none, of one byte three.
-      guard size + next <= byteCount else { break }
-      taken.append(event)
-      sizes.append(next)
-      size += next
+  /// The same events, padded with zeros so that the encoding has exactly `byteCount` bytes; nil where that cannot be.
+  package func padded(to byteCount: Int) -> AuditEvents? {
+    let room = byteCount - encoded().count
+    return Self.paddingCount(filling: room).map {
+      AuditEvents(events: events, padding: [UInt8](repeating: 0, count: $0))
     }
-    while !taken.isEmpty {
-      if let padding = paddingCount(filling: byteCount - size) {
-        return AuditEvents(events: taken, padding: [UInt8](repeating: 0, count: padding))
-      }
-      taken.removeLast()
-      size -= sizes.removeLast()
-    }
-    return nil
   }
+
+  /// Whether a padding can fill so many bytes: a field of no bytes takes none, and of one byte three.
+  package static func canFill(_ room: Int) -> Bool { paddingCount(filling: room) != nil }
 
   /// How many bytes a padding has whose field takes so many; nil where none does.
   private static func paddingCount(filling room: Int) -> Int? {

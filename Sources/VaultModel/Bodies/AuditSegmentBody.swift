@@ -10,6 +10,8 @@ package struct AuditSegmentBody: Hashable, WireMessage {
   package var generation: StatementID
   /// `AuditEvents`.
   package var sealed: Sealed
+  /// What others may read of it, and as many that hold nothing as make them four.
+  package var slots: [JournalSlot]
   package var unknown: UnknownFields
 
   package init(
@@ -19,6 +21,7 @@ package struct AuditSegmentBody: Hashable, WireMessage {
     previous: FileHash? = nil,
     generation: StatementID,
     sealed: Sealed,
+    slots: [JournalSlot] = [],
     unknown: UnknownFields = .none
   ) {
     self.person = person
@@ -27,6 +30,7 @@ package struct AuditSegmentBody: Hashable, WireMessage {
     self.previous = previous
     self.generation = generation
     self.sealed = sealed
+    self.slots = slots
     self.unknown = unknown
   }
 
@@ -41,6 +45,31 @@ package struct AuditSegmentBody: Hashable, WireMessage {
     try fields.id(4, &previous, "previous")
     try fields.id(5, &generation, "generation")
     try fields.message(6, &sealed)
+    try fields.messages(7, &slots, "slots", limit: Limits.segmentSlots)
+    fields.unknown(&unknown)
+  }
+}
+
+/// A part of some member's journal, or nothing: only who has the journal's key can tell.
+package struct JournalSlot: Hashable, WireMessage {
+  /// By which a reader finds the slots of a member.
+  package var tag: JournalTag
+  /// `AuditEvents`.
+  package var sealed: Sealed
+  package var unknown: UnknownFields
+
+  package init(tag: JournalTag, sealed: Sealed, unknown: UnknownFields = .none) {
+    self.tag = tag
+    self.sealed = sealed
+    self.unknown = unknown
+  }
+
+  package static let what: StaticString = "journal slot"
+  package static let blank = JournalSlot(tag: .zero, sealed: .blank)
+
+  package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+    try fields.id(1, &tag, "tag")
+    try fields.message(2, &sealed)
     fields.unknown(&unknown)
   }
 }

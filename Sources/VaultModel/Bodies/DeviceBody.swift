@@ -10,6 +10,8 @@ package struct DeviceBody: Hashable, WireMessage {
   package var generation: StatementID
   /// A `DeviceProfile`.
   package var sealed: Sealed
+  /// Where the device's audit log ends; nil before it has one. Not sealed: others check its end as well.
+  package var logEnd: LogEnd?
   package var unknown: UnknownFields
 
   package init(
@@ -19,6 +21,7 @@ package struct DeviceBody: Hashable, WireMessage {
     previous: FileHash? = nil,
     generation: StatementID,
     sealed: Sealed,
+    logEnd: LogEnd? = nil,
     unknown: UnknownFields = .none
   ) {
     self.person = person
@@ -27,6 +30,7 @@ package struct DeviceBody: Hashable, WireMessage {
     self.previous = previous
     self.generation = generation
     self.sealed = sealed
+    self.logEnd = logEnd
     self.unknown = unknown
   }
 
@@ -41,6 +45,23 @@ package struct DeviceBody: Hashable, WireMessage {
     try fields.id(4, &previous, "previous")
     try fields.id(5, &generation, "generation")
     try fields.message(6, &sealed)
+    var (next, newest) = (logEnd?.next ?? 0, logEnd?.newest)
+    try fields.number(7, &next, "end of the log") { number in
+      number <= Limits.number
+        ? nil : .malformed(what: "the end of the log", reason: "it is too large")
+    }
+    try fields.id(8, &newest, "newest segment")
+    logEnd = newest.flatMap { next == 0 ? nil : LogEnd(next: next, newest: $0) }
     fields.unknown(&unknown)
   }
+}
+
+/// Where a device's audit log ended when its register was written: whoever cuts off more than what came since shows.
+package struct LogEnd: Hashable, Sendable {
+  /// The number that the next segment is named by.
+  package var next: UInt64
+  /// The SHA-256 of the newest segment's file.
+  package var newest: FileHash
+
+  package init(next: UInt64, newest: FileHash) { (self.next, self.newest) = (next, newest) }
 }

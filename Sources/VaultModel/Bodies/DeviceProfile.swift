@@ -6,8 +6,6 @@ package struct DeviceProfile: Hashable, WireMessage {
   package var profile: PersonalProfile
   /// Milliseconds since 1970.
   package var created: UInt64
-  /// Where the device's audit log ends; nil before it has one.
-  package var logEnd: LogEnd?
   package var unknown: UnknownFields
 
   package init(
@@ -15,14 +13,12 @@ package struct DeviceProfile: Hashable, WireMessage {
     deviceKind: String,
     profile: PersonalProfile,
     created: UInt64,
-    logEnd: LogEnd? = nil,
     unknown: UnknownFields = .none
   ) {
     self.deviceName = deviceName
     self.deviceKind = deviceKind
     self.profile = profile
     self.created = created
-    self.logEnd = logEnd
     self.unknown = unknown
   }
 
@@ -35,25 +31,8 @@ package struct DeviceProfile: Hashable, WireMessage {
     try fields.text(2, &deviceKind, "device kind")
     try fields.message(3, &profile)
     try fields.time(4, &created, "creation")
-    var (next, newest) = (logEnd?.next ?? 0, logEnd?.newest)
-    try fields.number(5, &next, "end of the log") { number in
-      number <= Limits.number
-        ? nil : .malformed(what: "the end of the log", reason: "it is too large")
-    }
-    try fields.id(6, &newest, "newest segment")
-    logEnd = newest.flatMap { next == 0 ? nil : LogEnd(next: next, newest: $0) }
     fields.unknown(&unknown)
   }
-}
-
-/// Where a device's audit log ended when its register was written: whoever cuts off more than what came since shows.
-package struct LogEnd: Hashable, Sendable {
-  /// The number that the next segment is named by.
-  package var next: UInt64
-  /// The SHA-256 of the newest segment's file.
-  package var newest: FileHash
-
-  package init(next: UInt64, newest: FileHash) { (self.next, self.newest) = (next, newest) }
 }
 
 /// A person's own settings, the same on all their devices: the name with the later `time` counts, and of

@@ -130,6 +130,49 @@ package struct Head: Hashable, WireMessage {
     }
   }
 
+  /// The key of another epoch's journal, under the key of this one's.
+  package struct PastJournal: Hashable, WireMessage {
+    /// 40 bytes.
+    package var wrapped: [UInt8]
+
+    package init(wrapped: [UInt8]) { self.wrapped = wrapped }
+
+    package static let what: StaticString = "wrapped key"
+    package static let blank = PastJournal(wrapped: [])
+
+    package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+      try fields.bytes(1, &wrapped, "wrapped key", exactly: KeySize.wrappedKey)
+    }
+  }
+
+  /// Whether openings of files are noted in the member's journal, as an owner has said.
+  package struct Reads: Hashable, WireMessage {
+    package var areNoted: Bool
+    /// Milliseconds since 1970.
+    package var time: UInt64
+    /// The owner who said so.
+    package var person: PersonID
+
+    package init(areNoted: Bool, time: UInt64, person: PersonID) {
+      self.areNoted = areNoted
+      self.time = time
+      self.person = person
+    }
+
+    package static let what: StaticString = "journal reads"
+    package static let blank = Reads(areNoted: false, time: 0, person: .zero)
+
+    package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+      var noted: UInt64 = areNoted ? 1 : 2
+      try fields.number(1, &noted, "noted") { number in
+        1...2 ~= number ? nil : .malformed(what: "journal reads", reason: "it says neither")
+      }
+      areNoted = noted == 1
+      try fields.time(2, &time, "time")
+      try fields.id(3, &person, "person")
+    }
+  }
+
   /// Segments that together hold every record.
   package var checkpoint: [ContentDigest]
   /// Segments after it, oldest first.
@@ -153,6 +196,10 @@ package struct Head: Hashable, WireMessage {
   package var reached: [Reached]
   /// Lists of what devices had signed that their people have left out.
   package var authored: [ContentDigest]
+  /// Of every other epoch that the writer has a journal's key of.
+  package var journals: [PastJournal]
+  /// Of an owner's head; nil where no owner has said anything.
+  package var reads: Reads?
   package var unknown: UnknownFields
 
   /// Every head that it goes on from, whoever read it.
@@ -166,7 +213,8 @@ package struct Head: Hashable, WireMessage {
     time: HybridTime = .zero, announcement: ContentDigest? = nil, announcedAt: UInt64 = 0,
     redone: [Redone] = [], branches: [Branch] = [], strays: [Stray] = [], heard: [Cover] = [],
     names: [Name] = [], reached: [Reached] = [],
-    authored: [ContentDigest] = [], unknown: UnknownFields = .none
+    authored: [ContentDigest] = [], journals: [PastJournal] = [], reads: Reads? = nil,
+    unknown: UnknownFields = .none
   ) {
     self.checkpoint = checkpoint
     self.deltas = deltas
@@ -181,6 +229,8 @@ package struct Head: Hashable, WireMessage {
     self.names = names
     self.reached = reached
     self.authored = authored
+    self.journals = journals
+    self.reads = reads
     self.unknown = unknown
   }
 
@@ -202,6 +252,10 @@ package struct Head: Hashable, WireMessage {
     try fields.messages(12, &reached, "reached", limit: Limits.headHeard)
     try fields.ids(13, &authored, "authored")
     try Limits.check(authored.count, Limits.headLists, "authored")
+    try fields.messages(14, &journals, "journals", limit: Limits.headJournals)
+    var said = reads.map { [$0] } ?? []
+    try fields.messages(15, &said, "reads", limit: 1)
+    reads = said.first
     fields.unknown(&unknown)
   }
 }

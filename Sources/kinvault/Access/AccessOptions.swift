@@ -165,6 +165,11 @@ extension AccessOptions {
 
   /// Tells what happened while nobody had the keys, and what syncs have found.
   func tellWhatWasNoted(in vault: Vault) throws(VaultError) {
+    let reads = try vault.takeReadsNews()
+    if !reads.isEmpty {
+      let text = try ReadsText(vault)
+      for news in reads { Terminal.note("kinvault: \(text.line(for: news))") }
+    }
     let news = try SignInNotes.news(of: vault.audit.takeIn())
     let warning = try SignInNotes.warning(of: vault.state.tampering())
     for line in news + [warning].compactMap(\.self) { Terminal.note("kinvault: \(line)") }

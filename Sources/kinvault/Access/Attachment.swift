@@ -70,7 +70,7 @@ struct Attachment {
     for source in sources where source.isFolder {
       var folder = FolderImport(into: member, files: files)
       try folder.run(source.file, titled: source.name, in: record)
-      audit.note(.create, member: member.id, record: record, name: source.name, detail: "folder")
+      audit.note(.import, member: member.id, record: record, name: source.name, detail: "folder")
       for path in folder.skipped {
         progress.finish()
         Terminal.note("kinvault: \(path) is a device or a socket and was left out.")

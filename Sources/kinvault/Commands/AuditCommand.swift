@@ -11,12 +11,23 @@ struct AuditCommand: ParsableCommand {
       for you, and a part that was removed, exchanged or cut off its end shows. Names are those of the time. A time is \
       \u{2018}2025-01-20 14:03\u{2019}, as much of it as is known, or so long ago: 12h, 7d.
 
+      With --journal it is the journal of a member, which everyone with access to it reads: who was given access and from \
+      whom it was taken, what was exported, restored, deleted and imported by whom, and who opened which file, where an \
+      owner has that noted (kinvault member journal).
+
       Examples:
         kinvault audit --last 20
+        kinvault audit --journal Emma --since 30d
         kinvault audit --since 7d --record "Emma/2025 Wrist"
         kinvault audit --action export --csv
       """,
     subcommands: [AuditAcknowledgeCommand.self])
+
+  @Option(
+    help: ArgumentHelp(
+      "What everyone did with this member, instead of what you did.", valueName: "name"),
+    completion: MemberCompletion.kind)
+  var journal: String?
 
   @Option(help: ArgumentHelp("Only the newest so many events.", valueName: "count"))
   var last: Int?
@@ -37,7 +48,8 @@ struct AuditCommand: ParsableCommand {
   var record: String?
 
   @Option(
-    help: ArgumentHelp("Only what is about this person.", valueName: "name"))
+    help: ArgumentHelp(
+      "Only what is about this person; in a journal also what they did.", valueName: "name"))
   var person: String?
 
   @Option(help: ArgumentHelp("Only what this device noted.", valueName: "name"))
@@ -68,8 +80,9 @@ struct AuditCommand: ParsableCommand {
   func run() throws {
     let (rows, problems) = try access.withVault(.reading) { vault in
       let filter = try filter(in: vault)
-      let (events, problems) = try vault.audit.read()
-      let names = DeviceNames(vault: vault)
+      let journal = try journal.map { try RecordLookup(vault: vault).member(named: $0) }
+      let (events, problems) = try journal.map { try vault.journal(of: $0) } ?? vault.audit.read()
+      let names = try EventNames(vault: vault, areOthers: journal != nil)
       let chosen = events.filter { filter.allows($0, deviceName: names.name(of:)) }
       return (
         chosen.suffix(last ?? chosen.count).map { AuditRow($0, in: vault, names) }, problems
@@ -78,8 +91,9 @@ struct AuditCommand: ParsableCommand {
     if json {
       try JSONOutput.print(rows)
     } else if csv {
-      Terminal.write(CSVOutput.line(AuditRow.headings))
-      for row in rows { Terminal.write(CSVOutput.line(row.cells)) }
+      let isJournal = journal != nil
+      Terminal.write(CSVOutput.line(AuditRow.headings(ofJournal: isJournal)))
+      for row in rows { Terminal.write(CSVOutput.line(row.cells(ofJournal: isJournal))) }
     } else {
       print(rows)
     }
@@ -109,6 +123,7 @@ struct AuditCommand: ParsableCommand {
     if let person {
       let found = try unlessNotFound { try PersonLookup(vault: vault).find(person) }
       filter.person = (found?.id, person)
+      filter.includesDeeds = journal != nil
     }
     return filter
   }
@@ -121,12 +136,15 @@ struct AuditCommand: ParsableCommand {
   }
 
   private func print(_ rows: [AuditRow]) {
-    var table = Table("TIME", "DEVICE", "ACTION", "WHAT")
+    var table =
+      journal == nil
+      ? Table("TIME", "DEVICE", "ACTION", "WHAT") : Table("TIME", "WHO", "ACTION", "WHAT")
     for row in rows {
       let times = row.count > 1 ? "\(row.count) times" : ""
       let what = [row.path ?? row.member ?? "", row.about ?? "", row.detail, times]
       table.add([
-        DateText.local(milliseconds: row.milliseconds), row.deviceName, row.action,
+        DateText.local(milliseconds: row.milliseconds),
+        journal == nil ? row.deviceName : row.who, row.action,
         what.filter { !$0.isEmpty }.joined(separator: ", "),
       ])
     }
@@ -134,12 +152,17 @@ struct AuditCommand: ParsableCommand {
   }
 }
 
-/// What devices are called now, each looked up once.
-private final class DeviceNames {
+/// What devices and people are called now, each looked up once.
+private final class EventNames {
   private let vault: Vault
+  private let people: PersonLookup?
   private var known: [VaultModel.DeviceID: String] = [:]
 
-  init(vault: Vault) { self.vault = vault }
+  /// - Parameter areOthers: Whether events are of other people as well.
+  init(vault: Vault, areOthers: Bool) throws(VaultError) {
+    self.vault = vault
+    people = areOthers ? try PersonLookup(vault: vault) : nil
+  }
 
   func name(of device: VaultModel.DeviceID) -> String {
     if let name = known[device] { return name }
@@ -147,6 +170,14 @@ private final class DeviceNames {
     known[device] = name
     return name
   }
+
+  func name(of person: PersonID) -> String {
+    person == vault.person
+      ? vault.profile.profile.name : people?.name(of: person) ?? person.shortHex
+  }
+
+  /// Whether events are of a journal: then names in them are their writers' word.
+  var areOthers: Bool { people != nil }
 }
 
 /// An event of the log with the names of its time, or those of now where it has none.
@@ -162,37 +193,70 @@ private struct AuditRow: Encodable {
   let about: String?
   let detail: String
   let count: Int
+  let by: String
+  let byID: String
+  /// Why others may have written it in this one's name, or after they had access; nil where that is not so.
+  let doubt: String?
 
   enum CodingKeys: String, CodingKey {
-    case time, device, deviceName, action, member, path, person, about, detail, count
+    case time, device, deviceName, action, member, path, person, about, detail, count, by, byID,
+      doubt
   }
 
-  static let headings = ["time", "device", "action", "member", "path", "about", "detail", "count"]
+  static func headings(ofJournal isJournal: Bool) -> [String] {
+    ["time", "device", "action", "member", "path", "about", "detail", "count"]
+      + (isJournal ? ["by", "doubt"] : [])
+  }
 
-  var cells: [String] {
+  func cells(ofJournal isJournal: Bool) -> [String] {
     [time, deviceName, action, member ?? "", path ?? "", about ?? "", detail, "\(count)"]
+      + (isJournal ? [by, doubt ?? ""] : [])
   }
 
-  init(_ logged: LoggedEvent, in vault: Vault, _ names: DeviceNames) {
+  /// Who did it, for a person to read.
+  var who: String {
+    let name = deviceName.isEmpty ? by : "\(by), \(deviceName)"
+    return doubt.map { "\(name) (\($0))" } ?? name
+  }
+
+  init(_ logged: LoggedEvent, in vault: Vault, _ names: EventNames) {
     let event = logged.event
     milliseconds = event.time
     time = DateText.utc(milliseconds: event.time)
     device = logged.device.hex
-    deviceName = event.device.isEmpty ? names.name(of: logged.device) : event.device
+    by = names.name(of: logged.person)
+    byID = logged.person.hex
+    doubt =
+      switch logged.standing {
+      case .counts: nil
+      case .removedDevice: "device removed since"
+      case .noAccess: "no access any more"
+      }
+    // What another person calls their device only they say.
+    let isOwn = logged.person == vault.person
+    deviceName = event.device.isEmpty && isOwn ? names.name(of: logged.device) : event.device
     action = event.action
     let found = event.member.flatMap { vault.member($0) }
     let placed = event.place.split(separator: "/", maxSplits: 1).first.map(String.init)
-    member = placed ?? found?.name.string ?? event.member?.shortHex
-    if event.record == nil {
-      path = nil
-    } else if event.place.isEmpty {
-      let place = event.record.map { found?.displayPath(of: $0) ?? $0.shortHex }
-      path = place.map { place in event.name.map { "\(place)/\($0.string)" } ?? place }
+    member =
+      names.areOthers
+      ? event.member.flatMap { vault.shownNames[$0]?.string }
+      : placed ?? found?.name.string ?? event.member?.shortHex
+    // In a journal the name is its writer's word, and the record is what it was.
+    let current = event.record.flatMap { record in
+      found?.entry(record).map { found?.displayPath(of: $0.record) ?? "" }
+    }
+    let isNow = names.areOthers && current != nil || event.place.isEmpty
+    if let record = event.record, isNow {
+      let place = current ?? record.shortHex
+      path = event.name.map { "\(place)/\($0.string)" } ?? place
     } else {
-      path = event.place
+      path = event.record == nil ? nil : event.place
     }
     person = event.person?.hex
-    about = event.about.isEmpty ? event.person?.shortHex : event.about
+    about =
+      event.about.isEmpty
+      ? event.person.map { names.areOthers ? names.name(of: $0) : $0.shortHex } : event.about
     detail = event.detail
     count = max(1, Int(event.count))
   }

@@ -53,6 +53,8 @@ private struct StatusReport: Encodable {
     var keys: String?
     /// What was tried to unlock it with and was wrong, since somebody last opened it.
     var refused: [String]
+    /// Of which members openings of files are noted for everyone with access.
+    var reads: [String]
   }
 
   struct MountPlace: Encodable {
@@ -204,7 +206,8 @@ private struct StatusReport: Encodable {
       access: try AccessNotes(of: opened),
       contestedInvitations: try opened.contestedInvitations().map(\.text),
       keys: opened.dividedKeys?.text,
-      refused: SignInNotes.news(of: try opened.audit.notedWithoutKeys()))
+      refused: SignInNotes.news(of: try opened.audit.notedWithoutKeys()),
+      reads: try ReadsText(opened).lines)
     for position in remotes.indices { remotes[position].count(pendingOf: opened) }
   }
 
@@ -240,6 +243,7 @@ private struct StatusReport: Encodable {
         let count = counted(contents.conflicts, "conflict")
         lines.append(("Conflicts", "\(count); to see them: kinvault conflicts list"))
       }
+      lines += contents.reads.map { ("Journal", $0) }
       if let keys = contents.keys { lines.append(("Keys", keys)) }
       lines += contents.access.lines.map { ("Access", $0) }
       lines += contents.contestedInvitations.map { ("Invitation", $0) }

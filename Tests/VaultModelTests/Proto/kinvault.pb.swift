@@ -199,6 +199,12 @@ package nonisolated struct Kinvault_V2_DeviceBody: Sendable {
   /// Clears the value of `sealed`. Subsequent reads from it will return its default value.
   package mutating func clearSealed() {self._sealed = nil}
 
+  /// the end of the device's audit log: what its next segment is named
+  package var logNext: UInt64 = 0
+
+  /// SHA-256 of the newest segment's file
+  package var logHash: Data = Data()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -226,12 +232,6 @@ package nonisolated struct Kinvault_V2_DeviceProfile: Sendable {
   package mutating func clearProfile() {self._profile = nil}
 
   package var created: UInt64 = 0
-
-  /// the end of the device's audit log: what its next segment is named
-  package var logNext: UInt64 = 0
-
-  /// SHA-256 of the newest segment's file
-  package var logHash: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -399,6 +399,44 @@ package nonisolated struct Kinvault_V2_Head: Sendable {
 
   /// digests of lists of what devices had signed that were left out; at most 1,024
   package var authored: [Data] = []
+
+  /// the journal keys of other epochs, strictly ascending; at most 256
+  package var journals: [Kinvault_V2_WrappedKey] = []
+
+  /// at most one: whether openings of files are noted in the journal; of an owner's head
+  package var reads: [Kinvault_V2_JournalReads] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Kinvault_V2_WrappedKey: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 40 bytes of AES-KW
+  package var wrapped: Data = Data()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Kinvault_V2_JournalReads: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 1: they are; 2: they are not
+  package var noted: UInt32 = 0
+
+  /// since when, in milliseconds since 1970
+  package var time: UInt64 = 0
+
+  /// the owner who said so
+  package var person: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -999,6 +1037,35 @@ package nonisolated struct Kinvault_V2_AuditSegmentBody: Sendable {
   /// Clears the value of `sealed`. Subsequent reads from it will return its default value.
   package mutating func clearSealed() {self._sealed = nil}
 
+  /// four
+  package var slots: [Kinvault_V2_JournalSlot] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _sealed: Kinvault_V2_Sealed? = nil
+}
+
+/// A part of some member's journal, or nothing.
+package nonisolated struct Kinvault_V2_JournalSlot: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 8 bytes
+  package var tag: Data = Data()
+
+  /// an AuditEvents of 1,024 bytes
+  package var sealed: Kinvault_V2_Sealed {
+    get {_sealed ?? Kinvault_V2_Sealed()}
+    set {_sealed = newValue}
+  }
+  /// Returns true if `sealed` has been explicitly set.
+  package var hasSealed: Bool {self._sealed != nil}
+  /// Clears the value of `sealed`. Subsequent reads from it will return its default value.
+  package mutating func clearSealed() {self._sealed = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -1579,7 +1646,7 @@ nonisolated extension Kinvault_V2_DeviceRequest: SwiftProtobuf.Message, SwiftPro
 
 nonisolated extension Kinvault_V2_DeviceBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".DeviceBody"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}device\0\u{1}counter\0\u{1}previous\0\u{1}generation\0\u{1}sealed\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}device\0\u{1}counter\0\u{1}previous\0\u{1}generation\0\u{1}sealed\0\u{3}log_next\0\u{3}log_hash\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1593,6 +1660,8 @@ nonisolated extension Kinvault_V2_DeviceBody: SwiftProtobuf.Message, SwiftProtob
       case 4: try { try decoder.decodeSingularBytesField(value: &self.previous) }()
       case 5: try { try decoder.decodeSingularBytesField(value: &self.generation) }()
       case 6: try { try decoder.decodeSingularMessageField(value: &self._sealed) }()
+      case 7: try { try decoder.decodeSingularUInt64Field(value: &self.logNext) }()
+      case 8: try { try decoder.decodeSingularBytesField(value: &self.logHash) }()
       default: break
       }
     }
@@ -1621,6 +1690,12 @@ nonisolated extension Kinvault_V2_DeviceBody: SwiftProtobuf.Message, SwiftProtob
     try { if let v = self._sealed {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
     } }()
+    if self.logNext != 0 {
+      try visitor.visitSingularUInt64Field(value: self.logNext, fieldNumber: 7)
+    }
+    if !self.logHash.isEmpty {
+      try visitor.visitSingularBytesField(value: self.logHash, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1631,6 +1706,8 @@ nonisolated extension Kinvault_V2_DeviceBody: SwiftProtobuf.Message, SwiftProtob
     if lhs.previous != rhs.previous {return false}
     if lhs.generation != rhs.generation {return false}
     if lhs._sealed != rhs._sealed {return false}
+    if lhs.logNext != rhs.logNext {return false}
+    if lhs.logHash != rhs.logHash {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1638,7 +1715,7 @@ nonisolated extension Kinvault_V2_DeviceBody: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Kinvault_V2_DeviceProfile: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".DeviceProfile"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}device_name\0\u{3}device_kind\0\u{1}profile\0\u{1}created\0\u{3}log_next\0\u{3}log_hash\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}device_name\0\u{3}device_kind\0\u{1}profile\0\u{1}created\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1650,8 +1727,6 @@ nonisolated extension Kinvault_V2_DeviceProfile: SwiftProtobuf.Message, SwiftPro
       case 2: try { try decoder.decodeSingularStringField(value: &self.deviceKind) }()
       case 3: try { try decoder.decodeSingularMessageField(value: &self._profile) }()
       case 4: try { try decoder.decodeSingularUInt64Field(value: &self.created) }()
-      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.logNext) }()
-      case 6: try { try decoder.decodeSingularBytesField(value: &self.logHash) }()
       default: break
       }
     }
@@ -1674,12 +1749,6 @@ nonisolated extension Kinvault_V2_DeviceProfile: SwiftProtobuf.Message, SwiftPro
     if self.created != 0 {
       try visitor.visitSingularUInt64Field(value: self.created, fieldNumber: 4)
     }
-    if self.logNext != 0 {
-      try visitor.visitSingularUInt64Field(value: self.logNext, fieldNumber: 5)
-    }
-    if !self.logHash.isEmpty {
-      try visitor.visitSingularBytesField(value: self.logHash, fieldNumber: 6)
-    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1688,8 +1757,6 @@ nonisolated extension Kinvault_V2_DeviceProfile: SwiftProtobuf.Message, SwiftPro
     if lhs.deviceKind != rhs.deviceKind {return false}
     if lhs._profile != rhs._profile {return false}
     if lhs.created != rhs.created {return false}
-    if lhs.logNext != rhs.logNext {return false}
-    if lhs.logHash != rhs.logHash {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1926,7 +1993,7 @@ nonisolated extension Kinvault_V2_Introduction: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension Kinvault_V2_Head: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Head"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}checkpoint\0\u{1}deltas\0\u{1}cover\0\u{1}time\0\u{1}announcement\0\u{3}announced_at\0\u{1}redone\0\u{1}branches\0\u{1}strays\0\u{1}names\0\u{1}heard\0\u{1}reached\0\u{1}authored\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}checkpoint\0\u{1}deltas\0\u{1}cover\0\u{1}time\0\u{1}announcement\0\u{3}announced_at\0\u{1}redone\0\u{1}branches\0\u{1}strays\0\u{1}names\0\u{1}heard\0\u{1}reached\0\u{1}authored\0\u{1}journals\0\u{1}reads\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1947,6 +2014,8 @@ nonisolated extension Kinvault_V2_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 11: try { try decoder.decodeRepeatedMessageField(value: &self.heard) }()
       case 12: try { try decoder.decodeRepeatedMessageField(value: &self.reached) }()
       case 13: try { try decoder.decodeRepeatedBytesField(value: &self.authored) }()
+      case 14: try { try decoder.decodeRepeatedMessageField(value: &self.journals) }()
+      case 15: try { try decoder.decodeRepeatedMessageField(value: &self.reads) }()
       default: break
       }
     }
@@ -1992,6 +2061,12 @@ nonisolated extension Kinvault_V2_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
     if !self.authored.isEmpty {
       try visitor.visitRepeatedBytesField(value: self.authored, fieldNumber: 13)
     }
+    if !self.journals.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.journals, fieldNumber: 14)
+    }
+    if !self.reads.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.reads, fieldNumber: 15)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2009,6 +2084,78 @@ nonisolated extension Kinvault_V2_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.heard != rhs.heard {return false}
     if lhs.reached != rhs.reached {return false}
     if lhs.authored != rhs.authored {return false}
+    if lhs.journals != rhs.journals {return false}
+    if lhs.reads != rhs.reads {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V2_WrappedKey: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".WrappedKey"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}wrapped\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.wrapped) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.wrapped.isEmpty {
+      try visitor.visitSingularBytesField(value: self.wrapped, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V2_WrappedKey, rhs: Kinvault_V2_WrappedKey) -> Bool {
+    if lhs.wrapped != rhs.wrapped {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V2_JournalReads: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".JournalReads"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}noted\0\u{1}time\0\u{1}person\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.noted) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.time) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.person) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.noted != 0 {
+      try visitor.visitSingularUInt32Field(value: self.noted, fieldNumber: 1)
+    }
+    if self.time != 0 {
+      try visitor.visitSingularUInt64Field(value: self.time, fieldNumber: 2)
+    }
+    if !self.person.isEmpty {
+      try visitor.visitSingularBytesField(value: self.person, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V2_JournalReads, rhs: Kinvault_V2_JournalReads) -> Bool {
+    if lhs.noted != rhs.noted {return false}
+    if lhs.time != rhs.time {return false}
+    if lhs.person != rhs.person {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3076,7 +3223,7 @@ nonisolated extension Kinvault_V2_ChunkIndex: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Kinvault_V2_AuditSegmentBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AuditSegmentBody"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}device\0\u{1}first\0\u{1}previous\0\u{1}generation\0\u{1}sealed\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}device\0\u{1}first\0\u{1}previous\0\u{1}generation\0\u{1}sealed\0\u{1}slots\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3090,6 +3237,7 @@ nonisolated extension Kinvault_V2_AuditSegmentBody: SwiftProtobuf.Message, Swift
       case 4: try { try decoder.decodeSingularBytesField(value: &self.previous) }()
       case 5: try { try decoder.decodeSingularBytesField(value: &self.generation) }()
       case 6: try { try decoder.decodeSingularMessageField(value: &self._sealed) }()
+      case 7: try { try decoder.decodeRepeatedMessageField(value: &self.slots) }()
       default: break
       }
     }
@@ -3118,6 +3266,9 @@ nonisolated extension Kinvault_V2_AuditSegmentBody: SwiftProtobuf.Message, Swift
     try { if let v = self._sealed {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
     } }()
+    if !self.slots.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.slots, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3127,6 +3278,46 @@ nonisolated extension Kinvault_V2_AuditSegmentBody: SwiftProtobuf.Message, Swift
     if lhs.first != rhs.first {return false}
     if lhs.previous != rhs.previous {return false}
     if lhs.generation != rhs.generation {return false}
+    if lhs._sealed != rhs._sealed {return false}
+    if lhs.slots != rhs.slots {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V2_JournalSlot: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".JournalSlot"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tag\0\u{1}sealed\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.tag) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._sealed) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.tag.isEmpty {
+      try visitor.visitSingularBytesField(value: self.tag, fieldNumber: 1)
+    }
+    try { if let v = self._sealed {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V2_JournalSlot, rhs: Kinvault_V2_JournalSlot) -> Bool {
+    if lhs.tag != rhs.tag {return false}
     if lhs._sealed != rhs._sealed {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true

@@ -1,0 +1,62 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultCrypto
+import VaultModel
+
+@testable import Vault
+@testable import VaultSync
+
+/// What others read of what machines did, by way of a remote.
+@Suite struct JournalSyncTests {
+  private let remote = MemoryStore()
+
+  private func emma(_ device: Family.Device) throws -> Member {
+    try #require(device.vault.members.first)
+  }
+
+  private func note(_ text: String, by device: Family.Device) throws {
+    device.vault.audit.note(.export, member: try emma(device).id, record: .root, detail: text)
+    try device.write(text, text)
+    try device.vault.audit.publish()
+  }
+
+  private func syncFully(_ device: Family.Device) throws {
+    try device.sync(remote) { $0.looksEverywhere = true }
+  }
+
+  private func exports(_ device: Family.Device) throws -> [String] {
+    let (events, problems) = try device.vault.journal(of: emma(device))
+    #expect(problems == [])
+    return events.map(\.event).filter { $0.action == "export" }.map(\.detail).sorted()
+  }
+
+  /// Both lines have written segments of the log under one name; one of them is written anew by another device.
+  @Test func whatBothLinesOfAMachineDidIsRead() throws {
+    let family = try Family(count: 2)
+    try note("before", by: family[0])
+    for device in family.devices { try syncFully(device) }
+    let snapshot = family[0].snapshot()
+    for number in 0..<3 { try note("lost \(number)", by: family[0]) }
+    try syncFully(family[0])
+    try family[0].putBack(snapshot)
+    try note("new", by: family[0])
+    for _ in 0..<2 { for device in family.devices { try syncFully(device) } }
+    try note("after", by: family[0])
+    for device in family.devices {
+      try syncFully(device)
+      #expect(try exports(device) == ["after", "before", "lost 0", "lost 1", "lost 2", "new"])
+    }
+  }
+
+  /// Nobody puts anything in the place of what was seen: a segment that comes is one more.
+  @Test func aRemoteThatLosesSegmentsGetsThemBack() throws {
+    let family = try Family(count: 2)
+    for number in 0..<3 { try note("\(number)", by: family[0]) }
+    for device in family.devices { try syncFully(device) }
+    for path in remote.blobs.keys where path.string.hasPrefix("audit/") { try remote.remove(path) }
+    for device in family.devices { try syncFully(device) }
+    #expect(remote.blobs.keys.contains { $0.string.hasPrefix("audit/") })
+    for device in family.devices { #expect(try exports(device) == ["0", "1", "2"]) }
+  }
+}
