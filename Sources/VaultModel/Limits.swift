@@ -17,8 +17,9 @@ package enum Limits {
   package static let headNames = 64
   /// Journal keys of other epochs in a head.
   package static let headJournals = 256
-  /// Slots of an audit segment.
+  /// Slots of an audit segment, and segments that it replaces.
   package static let segmentSlots = 1_024
+  package static let replacedSegments = 16_384
   /// Devices in each of a head's lists; and of those that it has only heard of, or knows to have reached a counter.
   package static let headDevices = 4_096
   package static let headHeard = 1_024

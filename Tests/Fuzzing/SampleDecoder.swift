@@ -229,7 +229,8 @@ package struct SampleDecoder: Sendable {
         AuditSegmentBody(
           person: random.id(), device: random.id(), first: 1, previous: random.id(),
           generation: random.id(), sealed: sealed,
-          slots: [JournalSlot(tag: random.id(), sealed: sealed)]),
+          slots: [JournalSlot(tag: random.id(), sealed: sealed, first: 7, position: 3)],
+          replaces: [ReplacedSegment(first: 7, hash: random.id())]),
         AuditSegmentBody.init(decoding:)
       ) { $0.encoded() },
       .init(
@@ -241,7 +242,7 @@ package struct SampleDecoder: Sendable {
               detail: "é", count: 3, place: "Emma/Wrist", device: "desk", person: random.id(),
               about: "Ben"),
             AuditEvent(time: 2, action: "unlock"),
-          ], padding: [0, 0, 0]), AuditEvents.init(decoding:)
+          ], padding: [0, 0, 0], usedSlots: 2), AuditEvents.init(decoding:)
       ) { $0.encoded() },
       .init(
         "device file",

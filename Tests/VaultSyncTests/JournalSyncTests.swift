@@ -49,6 +49,29 @@ import VaultModel
     }
   }
 
+  /// Old segments become one a month here, there, and on the other machine; nobody brings them back.
+  @Test func joinedMonthsTakeThePlaceOfTheirSegmentsEverywhere() throws {
+    func segments(_ store: MemoryStore) -> Set<BlobPath> {
+      Set(store.blobs.keys.filter { $0.string.hasPrefix("audit/") })
+    }
+    let family = try Family(count: 2)
+    for number in 0..<40 {
+      try note("\(number)", by: family[0])
+      family[0].clock.turn(bySeconds: 2 * 86_400)
+    }
+    for device in family.devices { try syncFully(device) }
+    let before = segments(remote)
+    #expect(try family[0].vault.collect(keepDays: 90, isDryRun: false).joinedSegmentCount > 10)
+    for _ in 0..<2 { for device in family.devices { try syncFully(device) } }
+    let after = segments(remote)
+    #expect(after.count < before.count - 10)
+    for device in family.devices {
+      #expect(segments(device.store) == after)
+      #expect(try exports(device) == (0..<40).map { "\($0)" }.sorted())
+      #expect(try device.vault.audit.read().problems == [])
+    }
+  }
+
   /// Nobody puts anything in the place of what was seen: a segment that comes is one more.
   @Test func aRemoteThatLosesSegmentsGetsThemBack() throws {
     let family = try Family(count: 2)

@@ -71,10 +71,7 @@ extension AuditLog {
     let keys = context.keys
     let path = VaultPath.auditSegment(device.id, first: next)
     if events.isEmpty {
-      events = [
-        AuditEvent(
-          time: context.clock.milliseconds(), action: AuditAction.join.rawValue, count: 1)
-      ]
+      events = [.sayingNothing(at: context.clock.milliseconds())]
     }
     let packing = SegmentPacking(events, journals: journals)
     let sealed = context.signedFiles.seal(

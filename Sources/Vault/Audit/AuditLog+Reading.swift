@@ -75,24 +75,32 @@ extension AuditLog {
     var problems: [Problem] = []
     var end: LogEnd?
     var before: Set<FileHash> = []
+    // What follows no segment that is here; it may follow one in whose place another stands further on.
+    var strays: [(path: String, previous: FileHash?)] = []
     for first in try segments(of: device) {
       let path = VaultPath.auditSegment(device, first: first).string
       do throws(VaultError) {
         let (body, hash) = try AuditSegmentBody.load(
           device, first: first, files: context.signedFiles, people: context.people)
         // Where a copy of its machine went on with the log, it goes on from an earlier one.
-        if body.previous.map({ !before.contains($0) }) ?? !before.isEmpty {
-          problems.append(
-            Problem(
-              .missing, .warning, path: path,
-              reason: "it does not follow the segment before: one was removed or exchanged"))
+        // One in whose place others stand, which are here still, may be the first.
+        let begins = before.isEmpty || !body.replaces.isEmpty
+        if body.previous.map({ !before.contains($0) }) ?? !begins {
+          strays.append((path, body.previous))
         }
         end = LogEnd(next: first, newest: hash)
         before.insert(hash)
+        before.formUnion(body.replaces.lazy.map(\.hash))
         try take(body)
       } catch {
         problems.append(Problem(error, path: path))
       }
+    }
+    for (path, previous) in strays where previous.map({ !before.contains($0) }) ?? true {
+      problems.append(
+        Problem(
+          .missing, .warning, path: path,
+          reason: "it does not follow the segment before: one was removed or exchanged"))
     }
     if let problem = try cut(of: device, person, after: end) { problems.append(problem) }
     return problems

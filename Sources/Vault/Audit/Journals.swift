@@ -80,16 +80,19 @@ struct SegmentPacking {
     var isFull = false
     for event in waiting {
       let next = AuditEvents(events: [event]).encoded().count
+      let destination = journals.destination(of: event)
+      var isTold = false
+      if case .journal = destination { isTold = true }
+      // The field that says how many slots are used.
+      let field = slots.isEmpty && !isTold ? 0 : 2
       if isFull || events.count == Self.eventLimit
-        || !events.isEmpty && !AuditEvents.canFill(Self.byteCount - size - next)
+        || !events.isEmpty && !AuditEvents.canFill(Self.byteCount - size - next - field)
       {
         isFull = true
         rest.append(event)
         continue
       }
-      if case .journal(let member) = journals.destination(of: event),
-        !addToSlot(event, of: member)
-      {
+      if case .journal(let member) = destination, !addToSlot(event, of: member) {
         isFull = true
         rest.append(event)
         continue
@@ -103,7 +106,8 @@ struct SegmentPacking {
   ///
   /// - Returns: Padded, but for a single event that is longer than a segment.
   var padded: AuditEvents {
-    AuditEvents(events: events).padded(to: Self.byteCount) ?? AuditEvents(events: events)
+    let held = AuditEvents(events: events, usedSlots: UInt32(slots.count))
+    return held.padded(to: Self.byteCount) ?? held
   }
 
   private mutating func addToSlot(_ event: AuditEvent, of member: MemberID) -> Bool {

@@ -164,15 +164,17 @@ extension AuditSegmentBody {
   ) throws(VaultError) -> [AuditEvent] {
     var events: [AuditEvent] = []
     for (position, slot) in slots.enumerated() {
-      for key in keys where key.tag(of: position, in: device, first: first) == slot.tag {
-        events += try open(slot, with: key, of: member)
+      let origin = slot.origin(in: self, at: position)
+      for key in keys
+      where key.tag(of: origin.position, in: device, first: origin.first) == slot.tag {
+        events += try open(slot, of: origin.first, with: key, of: member)
       }
     }
     return events
   }
 
   private func open(
-    _ slot: JournalSlot, with key: JournalKey, of member: MemberID
+    _ slot: JournalSlot, of first: UInt64, with key: JournalKey, of member: MemberID
   ) throws(VaultError) -> [AuditEvent] {
     let path = VaultPath.auditSegment(device, first: first).string
     let plain: [UInt8]
@@ -193,5 +195,12 @@ extension AuditSegmentBody {
     } catch {
       throw VaultError(error, path: path)
     }
+  }
+}
+
+extension JournalSlot {
+  /// Where it stood first, by which it is found and opened.
+  func origin(in body: AuditSegmentBody, at position: Int) -> (first: UInt64, position: Int) {
+    first == 0 ? (body.first, position) : (first, Int(self.position))
   }
 }

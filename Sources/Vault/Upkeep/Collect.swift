@@ -12,6 +12,10 @@ package struct CollectReport: Sendable {
   package var waitingMembers: [String] = []
   /// Members that are damaged: nothing is removed before they are repaired.
   package var skippedMembers: [String] = []
+  /// Files of the audit log that became one a month.
+  package var joinedSegmentCount = 0
+  /// Old segments of the log that stay, as what is to replace them has not all that they have.
+  package var problems: [Problem] = []
 }
 
 extension Vault {
@@ -23,16 +27,33 @@ extension Vault {
   ///
   /// - Parameters:
   ///   - keepDays: How long replaced revisions and deleted records stay restorable; with 0 nothing does.
+  ///   - keepLogDays: How long this device keeps what it has noted in the audit log; nil: for ever. What it has noted for
+  ///     others stays.
   ///   - isDryRun: Counts, and removes nothing.
-  package func collect(keepDays: Int, isDryRun: Bool) throws(VaultError) -> CollectReport {
+  package func collect(
+    keepDays: Int, keepLogDays: Int? = nil, isDryRun: Bool
+  ) throws(VaultError) -> CollectReport {
     guard !isReadOnly || isDryRun else { throw .readOnly }
     var report = CollectReport()
     for member in members where member.mayWrite {
       var collection = MemberCollection(member: member, keepDays: keepDays, isDryRun: isDryRun)
       try collection.run(into: &report)
     }
-    if !isDryRun { audit.note(.collect, detail: "\(report.objectCount) objects") }
+    if !isDryRun {
+      try collectLogs(keepDays: keepLogDays, into: &report)
+      audit.note(.collect, detail: "\(report.objectCount) objects")
+    }
     return report
+  }
+
+  /// Old segments of this device's log become one a month, and what others have joined so goes here.
+  private func collectLogs(
+    keepDays: Int?, into report: inout CollectReport
+  ) throws(VaultError) {
+    let now = context.clock.milliseconds()
+    let oldest = keepDays.map { now - min(now, UInt64($0) * AuditLog.dayMilliseconds) } ?? 0
+    report.joinedSegmentCount = try audit.joinMonths(keepingFrom: oldest)
+    report.problems = try removeReplacedSegments()
   }
 }
 

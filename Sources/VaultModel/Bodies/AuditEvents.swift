@@ -4,15 +4,19 @@ package struct AuditEvents: Hashable, WireMessage {
   package var events: [AuditEvent]
   /// Zeros, so that the size of a segment does not tell what is in it.
   package var padding: [UInt8]
+  /// So many slots of the segment hold something, the first ones.
+  package var usedSlots: UInt32
   package var unknown: UnknownFields
 
   package init(
     events: [AuditEvent],
     padding: [UInt8] = [],
+    usedSlots: UInt32 = 0,
     unknown: UnknownFields = .none
   ) {
     self.events = events
     self.padding = padding
+    self.usedSlots = usedSlots
     self.unknown = unknown
   }
 
@@ -22,6 +26,7 @@ package struct AuditEvents: Hashable, WireMessage {
   package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
     try fields.messages(1, &events, "events")
     try fields.bytes(2, &padding, "padding", counts: 0...Limits.signedFileBytes)
+    try fields.number(3, &usedSlots, "used slots")
     fields.unknown(&unknown)
   }
 
@@ -29,7 +34,8 @@ package struct AuditEvents: Hashable, WireMessage {
   package func padded(to byteCount: Int) -> AuditEvents? {
     let room = byteCount - encoded().count
     return Self.paddingCount(filling: room).map {
-      AuditEvents(events: events, padding: [UInt8](repeating: 0, count: $0))
+      AuditEvents(
+        events: events, padding: [UInt8](repeating: 0, count: $0), usedSlots: usedSlots)
     }
   }
 

@@ -12,6 +12,8 @@ package struct AuditSegmentBody: Hashable, WireMessage {
   package var sealed: Sealed
   /// What others may read of it, and as many that hold nothing as make them four.
   package var slots: [JournalSlot]
+  /// Of one that stands in the place of several: these, ascending.
+  package var replaces: [ReplacedSegment]
   package var unknown: UnknownFields
 
   package init(
@@ -22,6 +24,7 @@ package struct AuditSegmentBody: Hashable, WireMessage {
     generation: StatementID,
     sealed: Sealed,
     slots: [JournalSlot] = [],
+    replaces: [ReplacedSegment] = [],
     unknown: UnknownFields = .none
   ) {
     self.person = person
@@ -31,6 +34,7 @@ package struct AuditSegmentBody: Hashable, WireMessage {
     self.generation = generation
     self.sealed = sealed
     self.slots = slots
+    self.replaces = replaces
     self.unknown = unknown
   }
 
@@ -46,6 +50,7 @@ package struct AuditSegmentBody: Hashable, WireMessage {
     try fields.id(5, &generation, "generation")
     try fields.message(6, &sealed)
     try fields.messages(7, &slots, "slots", limit: Limits.segmentSlots)
+    try fields.messages(8, &replaces, "replaced segments", limit: Limits.replacedSegments)
     fields.unknown(&unknown)
   }
 }
@@ -56,11 +61,20 @@ package struct JournalSlot: Hashable, WireMessage {
   package var tag: JournalTag
   /// `AuditEvents`.
   package var sealed: Sealed
+  /// The number of the segment in which it stood first; 0: of the one in which it stands.
+  package var first: UInt64
+  /// Its position there; nothing where it stands there still.
+  package var position: UInt32
   package var unknown: UnknownFields
 
-  package init(tag: JournalTag, sealed: Sealed, unknown: UnknownFields = .none) {
+  package init(
+    tag: JournalTag, sealed: Sealed, first: UInt64 = 0, position: UInt32 = 0,
+    unknown: UnknownFields = .none
+  ) {
     self.tag = tag
     self.sealed = sealed
+    self.first = first
+    self.position = position
     self.unknown = unknown
   }
 
@@ -70,6 +84,27 @@ package struct JournalSlot: Hashable, WireMessage {
   package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
     try fields.id(1, &tag, "tag")
     try fields.message(2, &sealed)
+    try fields.number(3, &first, "first") { number in
+      number <= Limits.number ? nil : .malformed(what: "first", reason: "it is too large")
+    }
+    try fields.number(4, &position, "position")
     fields.unknown(&unknown)
+  }
+}
+
+/// A segment in whose place another one stands.
+package struct ReplacedSegment: Hashable, WireMessage {
+  package var first: UInt64
+  /// Of its file.
+  package var hash: FileHash
+
+  package init(first: UInt64, hash: FileHash) { (self.first, self.hash) = (first, hash) }
+
+  package static let what: StaticString = "replaced segment"
+  package static let blank = ReplacedSegment(first: 0, hash: .zero)
+
+  package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+    try fields.ordinal(1, &first, "first event")
+    try fields.id(2, &hash, "hash")
   }
 }

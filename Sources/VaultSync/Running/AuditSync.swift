@@ -2,7 +2,7 @@ import BlobStore
 import Vault
 import VaultModel
 
-/// Joins the audit logs of both sides: segments are written once, like statements.
+/// Joins the audit logs of both sides: segments are written once, like statements, and old ones are replaced by one a month.
 ///
 /// Only in a sync that looks everywhere, since a log is read when something has happened, and not before.
 struct AuditSync {
@@ -21,8 +21,36 @@ struct AuditSync {
     do throws(BlobStoreError) { here = try segments(in: session.home.store) } catch {
       throw .vault(VaultError(error))
     }
-    if let vault, session.options.direction != .push { try pull(there.subtracting(here), vault) }
-    if session.options.direction != .pull { try push(here.subtracting(there)) }
+    guard let vault else {
+      if session.options.direction != .pull { try push(here.subtracting(there)) }
+      return
+    }
+    var replaced = try keeping(try vault.audit.replacedSegments())
+    if session.options.direction != .push {
+      try pull(there.subtracting(here).subtracting(replaced.keys), vault)
+      if !session.options.isDryRun {
+        replaced = try keeping(try vault.audit.replacedSegments())
+        if !replaced.isEmpty { _ = try keeping(try vault.removeReplacedSegments()) }
+      }
+    }
+    if session.options.direction != .pull {
+      try push(here.subtracting(there).subtracting(replaced.keys))
+      try remove(there, inPlaceOf: replaced, there: there.union(here))
+    }
+  }
+
+  /// Removes from the remote what a segment there stands in the place of.
+  ///
+  /// - Parameter present: What is there by now.
+  private func remove(
+    _ paths: Set<VaultPath>, inPlaceOf replaced: [VaultPath: VaultPath],
+    there present: Set<VaultPath>
+  ) throws(SyncError) {
+    if session.options.isDryRun { return }
+    for path in paths.sorted(by: { $0.string < $1.string }) {
+      guard let new = replaced[path], present.contains(new) else { continue }
+      try asking { () throws(BlobStoreError) in try session.remote.remove(BlobPath(path.string)) }
+    }
   }
 
   private func segments(in store: any BlobStore) throws(BlobStoreError) -> Set<VaultPath> {

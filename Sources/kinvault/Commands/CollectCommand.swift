@@ -11,6 +11,10 @@ struct CollectCommand: ParsableCommand {
       each other, both versions stay until it is changed again, and so it can be told whose each part is. With \
       --keep-days 0 nothing stays that is not current.
 
+      Parts of the audit log that are older than 30 days become one file a month. What they say stays for ever, or as long \
+      as --keep-log-days says: of what you see with \u{2018}kinvault audit\u{2019}. What this device has noted in the \
+      journal of a member, for others to read, stays.
+
       Examples:
         kinvault collect --dry-run
         kinvault collect --keep-days 365
@@ -18,6 +22,11 @@ struct CollectCommand: ParsableCommand {
 
   @Option(help: ArgumentHelp("How long the past stays restorable.", valueName: "days"))
   var keepDays = 90
+
+  @Option(
+    help: ArgumentHelp(
+      "How long this device keeps its part of your audit log; at least 30.", valueName: "days"))
+  var keepLogDays: Int?
 
   @Flag(help: "Only say what would be removed.") var dryRun = false
   @Flag(help: "Do not ask when --keep-days is less than 30.") var yes = false
@@ -31,9 +40,13 @@ struct CollectCommand: ParsableCommand {
     var forgottenRecords: Int
     var waitingMembers: [String]
     var skippedMembers: [String]
+    var joinedSegments: Int
   }
 
   func validate() throws {
+    if let keepLogDays, !(30...36_500 ~= keepLogDays) {
+      throw ValidationError("--keep-log-days takes 30 to 36500 days.")
+    }
     guard keepDays >= 0 else { throw ValidationError("--keep-days cannot be less than 0.") }
   }
 
@@ -49,7 +62,7 @@ struct CollectCommand: ParsableCommand {
         try access.withVault(.reading) { try $0.collect(keepDays: keepDays, isDryRun: true) }
       } else {
         try access.withVault(makingRoomBy: { try $0.makeRoom(keepDays: keepDays) }) {
-          try $0.collect(keepDays: keepDays, isDryRun: false)
+          try $0.collect(keepDays: keepDays, keepLogDays: keepLogDays, isDryRun: false)
         }
       }
     if json {
@@ -57,7 +70,7 @@ struct CollectCommand: ParsableCommand {
         Row(
           isDryRun: dryRun, objects: report.objectCount, bytes: report.byteCount,
           forgottenRecords: report.forgottenRecordCount, waitingMembers: report.waitingMembers,
-          skippedMembers: report.skippedMembers))
+          skippedMembers: report.skippedMembers, joinedSegments: report.joinedSegmentCount))
     } else {
       print(report)
     }
@@ -77,6 +90,11 @@ struct CollectCommand: ParsableCommand {
       let records = counted(report.forgottenRecordCount, "deleted record")
       Terminal.writeLine("\(records) can no longer be restored.")
     }
+    if report.joinedSegmentCount > 0 {
+      let segments = counted(report.joinedSegmentCount, "file")
+      Terminal.writeLine("The audit log takes \(segments) less.")
+    }
+    for problem in report.problems { Terminal.note("kinvault: \(problem.path): \(problem.reason)") }
     for name in report.waitingMembers {
       Terminal.writeLine(
         "\(Terminal.visible(name)): other devices must see first what is to be removed. Run collect again after "

@@ -1037,14 +1037,32 @@ package nonisolated struct Kinvault_V2_AuditSegmentBody: Sendable {
   /// Clears the value of `sealed`. Subsequent reads from it will return its default value.
   package mutating func clearSealed() {self._sealed = nil}
 
-  /// four
+  /// four; of one of a month more
   package var slots: [Kinvault_V2_JournalSlot] = []
+
+  /// of one of a month: ascending
+  package var replaces: [Kinvault_V2_ReplacedSegment] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
   fileprivate var _sealed: Kinvault_V2_Sealed? = nil
+}
+
+package nonisolated struct Kinvault_V2_ReplacedSegment: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var first: UInt64 = 0
+
+  /// SHA-256 of its file
+  package var hash: Data = Data()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
 }
 
 /// A part of some member's journal, or nothing.
@@ -1066,6 +1084,11 @@ package nonisolated struct Kinvault_V2_JournalSlot: Sendable {
   /// Clears the value of `sealed`. Subsequent reads from it will return its default value.
   package mutating func clearSealed() {self._sealed = nil}
 
+  /// of one of a month: where it stood first
+  package var first: UInt64 = 0
+
+  package var position: UInt32 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -1082,6 +1105,9 @@ package nonisolated struct Kinvault_V2_AuditEvents: Sendable {
 
   /// zeros
   package var padding: Data = Data()
+
+  /// so many slots of the segment, the first ones
+  package var usedSlots: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -3223,7 +3249,7 @@ nonisolated extension Kinvault_V2_ChunkIndex: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Kinvault_V2_AuditSegmentBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AuditSegmentBody"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}device\0\u{1}first\0\u{1}previous\0\u{1}generation\0\u{1}sealed\0\u{1}slots\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}device\0\u{1}first\0\u{1}previous\0\u{1}generation\0\u{1}sealed\0\u{1}slots\0\u{1}replaces\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3238,6 +3264,7 @@ nonisolated extension Kinvault_V2_AuditSegmentBody: SwiftProtobuf.Message, Swift
       case 5: try { try decoder.decodeSingularBytesField(value: &self.generation) }()
       case 6: try { try decoder.decodeSingularMessageField(value: &self._sealed) }()
       case 7: try { try decoder.decodeRepeatedMessageField(value: &self.slots) }()
+      case 8: try { try decoder.decodeRepeatedMessageField(value: &self.replaces) }()
       default: break
       }
     }
@@ -3269,6 +3296,9 @@ nonisolated extension Kinvault_V2_AuditSegmentBody: SwiftProtobuf.Message, Swift
     if !self.slots.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.slots, fieldNumber: 7)
     }
+    if !self.replaces.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.replaces, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3280,6 +3310,42 @@ nonisolated extension Kinvault_V2_AuditSegmentBody: SwiftProtobuf.Message, Swift
     if lhs.generation != rhs.generation {return false}
     if lhs._sealed != rhs._sealed {return false}
     if lhs.slots != rhs.slots {return false}
+    if lhs.replaces != rhs.replaces {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V2_ReplacedSegment: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ReplacedSegment"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}first\0\u{1}hash\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.first) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.hash) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.first != 0 {
+      try visitor.visitSingularUInt64Field(value: self.first, fieldNumber: 1)
+    }
+    if !self.hash.isEmpty {
+      try visitor.visitSingularBytesField(value: self.hash, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V2_ReplacedSegment, rhs: Kinvault_V2_ReplacedSegment) -> Bool {
+    if lhs.first != rhs.first {return false}
+    if lhs.hash != rhs.hash {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3287,7 +3353,7 @@ nonisolated extension Kinvault_V2_AuditSegmentBody: SwiftProtobuf.Message, Swift
 
 nonisolated extension Kinvault_V2_JournalSlot: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".JournalSlot"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tag\0\u{1}sealed\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tag\0\u{1}sealed\0\u{1}first\0\u{1}position\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3297,6 +3363,8 @@ nonisolated extension Kinvault_V2_JournalSlot: SwiftProtobuf.Message, SwiftProto
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularBytesField(value: &self.tag) }()
       case 2: try { try decoder.decodeSingularMessageField(value: &self._sealed) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.first) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.position) }()
       default: break
       }
     }
@@ -3313,12 +3381,20 @@ nonisolated extension Kinvault_V2_JournalSlot: SwiftProtobuf.Message, SwiftProto
     try { if let v = self._sealed {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
     } }()
+    if self.first != 0 {
+      try visitor.visitSingularUInt64Field(value: self.first, fieldNumber: 3)
+    }
+    if self.position != 0 {
+      try visitor.visitSingularUInt32Field(value: self.position, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Kinvault_V2_JournalSlot, rhs: Kinvault_V2_JournalSlot) -> Bool {
     if lhs.tag != rhs.tag {return false}
     if lhs._sealed != rhs._sealed {return false}
+    if lhs.first != rhs.first {return false}
+    if lhs.position != rhs.position {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3326,7 +3402,7 @@ nonisolated extension Kinvault_V2_JournalSlot: SwiftProtobuf.Message, SwiftProto
 
 nonisolated extension Kinvault_V2_AuditEvents: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AuditEvents"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}events\0\u{1}padding\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}events\0\u{1}padding\0\u{3}used_slots\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3336,6 +3412,7 @@ nonisolated extension Kinvault_V2_AuditEvents: SwiftProtobuf.Message, SwiftProto
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.events) }()
       case 2: try { try decoder.decodeSingularBytesField(value: &self.padding) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.usedSlots) }()
       default: break
       }
     }
@@ -3348,12 +3425,16 @@ nonisolated extension Kinvault_V2_AuditEvents: SwiftProtobuf.Message, SwiftProto
     if !self.padding.isEmpty {
       try visitor.visitSingularBytesField(value: self.padding, fieldNumber: 2)
     }
+    if self.usedSlots != 0 {
+      try visitor.visitSingularUInt32Field(value: self.usedSlots, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Kinvault_V2_AuditEvents, rhs: Kinvault_V2_AuditEvents) -> Bool {
     if lhs.events != rhs.events {return false}
     if lhs.padding != rhs.padding {return false}
+    if lhs.usedSlots != rhs.usedSlots {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

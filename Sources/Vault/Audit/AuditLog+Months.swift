@@ -1,0 +1,263 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+/// How old segments become one a month, and what replaces which. Docs/Format.md, section 13, "Segments of a month".
+extension AuditLog {
+  static let monthAgeMilliseconds: UInt64 = 30 * dayMilliseconds
+  /// Of one segment; then the next is begun.
+  private static let eventByteLimit = 384 << 10
+  private static let usedSlotLimit = 512
+
+  /// A segment of this device, opened.
+  private struct Opened {
+    let body: AuditSegmentBody
+    let hash: FileHash
+    let events: AuditEvents
+
+    var newest: UInt64 { events.events.map(\.time).max() ?? 0 }
+    var month: Int { MonthNumber.of(milliseconds: newest) }
+    var used: [JournalSlot] {
+      body.slots.prefix(Int(events.usedSlots)).enumerated().map { position, slot in
+        let origin = slot.origin(in: body, at: position)
+        var slot = slot
+        (slot.first, slot.position) = (origin.first, UInt32(origin.position))
+        return slot
+      }
+    }
+  }
+
+  /// Puts this device's segments that are older than 30 days into one a month.
+  ///
+  /// - Parameter oldest: Events of before, in milliseconds since 1970, are not kept; what others are to read of them is.
+  /// - Returns: How many files there are less.
+  package func joinMonths(keepingFrom oldest: UInt64 = 0) throws(VaultError) -> Int {
+    guard !context.isReadOnly, context.removal == nil else { return 0 }
+    let now = context.clock.milliseconds()
+    return try context.state.withCommitLock { () throws(VaultError) in
+      try context.state.withLock("audit-lock") { () throws(VaultError) in
+        var count = 0
+        for run in try oldRuns(now: now) {
+          let isWhole = run.count > 1
+          let drops = run.contains { $0.events.events.contains { $0.time < oldest } }
+          guard isWhole || drops else { continue }
+          try join(run, keepingFrom: oldest)
+          count += run.count - 1
+        }
+        return count
+      }
+    }
+  }
+
+  /// Whole months of segments that are old enough, each cut where it is too much for one segment.
+  private func oldRuns(now: UInt64) throws(VaultError) -> [[Opened]] {
+    let device = context.device.id
+    var runs: [[Opened]] = []
+    var run: [Opened] = []
+    var last: Int?
+    // The newest one is where the log ends.
+    for first in try segments(of: device) {
+      let found = try ifWhole { () throws(VaultError) in try open(first) }
+      guard let found else { return runs }
+      if let month = last, found.month != month {
+        runs += split(run)
+        run = []
+      }
+      guard found.newest + Self.monthAgeMilliseconds <= now else { return runs }
+      run.append(found)
+      last = found.month
+    }
+    return runs
+  }
+
+  private func split(_ run: [Opened]) -> [[Opened]] {
+    var parts: [[Opened]] = []
+    var (size, slots) = (0, 0)
+    for segment in run {
+      let more = segment.events.encoded().count - segment.events.padding.count
+      let isFull =
+        size + more > Self.eventByteLimit || slots + segment.used.count > Self.usedSlotLimit
+      if parts.isEmpty || isFull {
+        parts.append([])
+        (size, slots) = (0, 0)
+      }
+      parts[parts.count - 1].append(segment)
+      size += more
+      slots += segment.used.count
+    }
+    return parts
+  }
+
+  private func open(_ first: UInt64) throws(VaultError) -> Opened {
+    let (body, hash) = try AuditSegmentBody.load(
+      context.device.id, first: first, files: context.signedFiles, people: context.people)
+    let path = VaultPath.auditSegment(body.device, first: first)
+    guard let key = context.keys.auditKey(generation: body.generation) else {
+      throw .damaged(path: path.string, reason: "it is sealed with an unknown key")
+    }
+    let plain = try context.signedFiles.open(body.sealed, with: key, .audit, path, counter: first)
+    do {
+      return Opened(body: body, hash: hash, events: try AuditEvents(decoding: plain))
+    } catch {
+      throw VaultError(error, path: path.string)
+    }
+  }
+
+  /// Puts one segment in the place of these. A crash leaves both, and whoever reads gives each event once.
+  private func join(_ run: [Opened], keepingFrom oldest: UInt64) throws(VaultError) {
+    guard let begin = run.first, let end = run.last, end.body.first < Limits.number else { return }
+    let replaces = run.flatMap { segment in
+      segment.body.replaces + [ReplacedSegment(first: segment.body.first, hash: segment.hash)]
+    }.sorted { $0.first < $1.first }
+    guard replaces.count <= Limits.replacedSegments else { return }
+    let keys = context.keys
+    let device = context.device
+    let first = end.body.first + 1
+    let path = VaultPath.auditSegment(device.id, first: first)
+    var kept = run.flatMap(\.events.events).filter { $0.time >= oldest && !$0.saysNothing }
+    if kept.isEmpty { kept = [.sayingNothing(at: end.newest)] }
+    let used = run.flatMap(\.used)
+    let events = AuditEvents(events: kept, usedSlots: UInt32(used.count))
+    let body = AuditSegmentBody(
+      person: context.person, device: device.id, first: first, previous: begin.body.previous,
+      generation: keys.generation,
+      sealed: context.signedFiles.seal(
+        events.paddedToPower(atLeast: SegmentPacking.byteCount).encoded(), with: keys.auditKey,
+        .audit, path, counter: first),
+      slots: used + unusedSlots(beside: used.count, in: replaces), replaces: replaces)
+    let bytes = context.signedFiles.sign(body.encoded(), .audit, path, with: device)
+    try storing { () throws(BlobStoreError) in
+      try context.store.replace(BlobPath(path.string), bytes, durably: true)
+      for segment in run {
+        try context.store.remove(
+          BlobPath(VaultPath.auditSegment(device.id, first: segment.body.first).string))
+      }
+    }
+  }
+
+  private func unusedSlots(beside count: Int, in replaced: [ReplacedSegment]) -> [JournalSlot] {
+    var all = SegmentPacking.slotCount
+    while all < count { all *= 2 }
+    return (count..<all).map { _ in
+      JournalSlot(
+        tag: .random(), sealed: Sealed(.nothing(like: SegmentPacking.slotByteCount)),
+        first: replaced.randomElement()?.first ?? 0,
+        position: .random(in: 0..<UInt32(SegmentPacking.slotCount)))
+    }
+  }
+
+  // MARK: What others have joined
+
+  /// What segments that are here stand in the place of, of devices that their people have not left out: nobody takes it
+  /// from elsewhere, or puts it there.
+  package func replacedSegments() throws(VaultError) -> [VaultPath: VaultPath] {
+    var found: [VaultPath: VaultPath] = [:]
+    let people = context.people.persons.keys.sorted()
+    for person in people {
+      for device in devices(of: person) where context.people[person]?.former[device] == nil {
+        for first in try segments(of: device) {
+          let path = VaultPath.auditSegment(device, first: first)
+          // Only these have a number that no other segment has.
+          guard first % UInt64(SegmentPacking.eventLimit) != 1 else { continue }
+          let body = try ifWhole { () throws(VaultError) in
+            try AuditSegmentBody.load(
+              device, first: first, files: context.signedFiles, people: context.people
+            ).0
+          }
+          for replaced in body?.replaces ?? [] {
+            found[.auditSegment(device, first: replaced.first)] = path
+          }
+        }
+      }
+    }
+    return found
+  }
+}
+
+extension Vault {
+  /// Removes segments of the log in whose place another one stands here that has all that this person can read of them.
+  ///
+  /// - Returns: Those that stay, as it has not.
+  package func removeReplacedSegments() throws(VaultError) -> [Problem] {
+    guard !isReadOnly else { return [] }
+    let keys = members.map(\.journalKeys).flatMap(\.self)
+    var problems: [Problem] = []
+    for (old, new) in try audit.replacedSegments().sorted(by: { $0.key.string < $1.key.string }) {
+      guard case .auditSegment(let device, let first) = old,
+        case .auditSegment(_, let joined) = new,
+        let before = try segment(device, first), let after = try segment(device, joined)
+      else { continue }
+      let isListed = after.body.replaces.contains { $0.first == first && $0.hash == before.hash }
+      if isListed, after.body.hasAll(of: before.body, keys: keys) {
+        try storing { () throws(BlobStoreError) in
+          try context.store.remove(BlobPath(old.string))
+        }
+      } else {
+        problems.append(
+          Problem(
+            .missing, .warning, path: new.string,
+            reason:
+              "it does not have all that \(old.string) has, in whose place it says it stands; "
+              + "that one stays here"))
+      }
+    }
+    return problems
+  }
+
+  private func segment(
+    _ device: DeviceID, _ first: UInt64
+  ) throws(VaultError) -> (body: AuditSegmentBody, hash: FileHash)? {
+    try ifWhole { () throws(VaultError) in
+      try AuditSegmentBody.load(
+        device, first: first, files: context.signedFiles, people: context.people)
+    }
+  }
+}
+
+extension AuditSegmentBody {
+  /// Whether every slot of the other segment that one of these keys is for stands in this one as well, to the byte.
+  fileprivate func hasAll(of other: AuditSegmentBody, keys: [JournalKey]) -> Bool {
+    let here = Set(slots.map(\.sealed))
+    return other.slots.enumerated().allSatisfy { position, slot in
+      let origin = slot.origin(in: other, at: position)
+      let isTold = keys.contains {
+        $0.tag(of: origin.position, in: device, first: origin.first) == slot.tag
+      }
+      return !isTold || here.contains(slot.sealed)
+    }
+  }
+}
+
+extension AuditEvent {
+  /// Written where there was nothing to tell.
+  static func sayingNothing(at time: UInt64) -> AuditEvent {
+    AuditEvent(time: time, action: AuditAction.join.rawValue, count: 1)
+  }
+
+  var saysNothing: Bool { action == AuditAction.join.rawValue && member == nil && detail.isEmpty }
+}
+
+extension AuditEvents {
+  /// Padded to a power of two; a few bytes fewer events never matter, since a padding fills any but three rooms.
+  fileprivate func paddedToPower(atLeast least: Int) -> AuditEvents {
+    var size = least
+    let count = encoded().count
+    while size < count || !Self.canFill(size - count) { size *= 2 }
+    return padded(to: size) ?? self
+  }
+}
+
+/// Months, counted from the year 0.
+enum MonthNumber {
+  /// Of the proleptic Gregorian calendar, in UTC: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
+  static func of(milliseconds: UInt64) -> Int {
+    let days = Int(milliseconds / 86_400_000) + 719_468
+    let era = days / 146_097
+    let dayOfEra = days % 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shifted = (5 * dayOfYear + 2) / 153
+    let month = shifted < 10 ? shifted + 3 : shifted - 9
+    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0)) * 12 + month - 1
+  }
+}
