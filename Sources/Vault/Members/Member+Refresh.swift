@@ -32,6 +32,8 @@ struct HeadsState: Sendable {
   var lastTime = HybridTime.zero
   /// No counter up to this one may be used by this device.
   var counterFloor: UInt64 = 0
+  /// Whether this device has written no head, by all that this machine knows.
+  var hasNoOwnHead: Bool { counterFloor == 0 && owner.map { last(of: $0) == nil } ?? true }
   var lines = KnownLines()
   /// The records as far as they were read, while all heads are read anew; nil else.
   var recordsReadAnew: Manifest?
@@ -198,8 +200,8 @@ extension Member {
         heads.refused[device] = nil
         heads.waiting[device] = nil
       } catch {
-        if isOwn, heads.loaded[device] != nil, try hasForgedOwnHead {
-          // This process knows what it has written, and writes over it.
+        if isOwn, heads.loaded[device] != nil || heads.hasNoOwnHead, try hasForgedOwnHead {
+          // This machine knows what it has written, or that it has not yet, and writes over it.
           heads.seen[device] = fingerprint
           continue
         }
@@ -523,6 +525,10 @@ extension Member {
           continue
         }
         problems.append(Problem(error, path: path.string))
+        // Somebody has put it where this device has none yet: it is told, and written over.
+        if path == register.path(of: context.device.id), heads.hasNoOwnHead, try hasForgedOwnHead {
+          continue
+        }
         // A head of before, when this person could write, counts no more than anyone else's.
         if path == register.path(of: context.device.id), mayWrite {
           state.withLock { $0.damage = $0.damage ?? error }
