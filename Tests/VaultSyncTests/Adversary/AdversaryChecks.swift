@@ -155,10 +155,12 @@ struct AdversaryChecks {
     return machine.store.blobs[BlobPath(VaultPath.memberRoot(id).string)] != nil
   }
 
-  /// By the names of members what is damaged of each, but for what the adversary has written.
+  /// By the names of members what is damaged of each, but for what the adversary has written: as the command says it, which
+  /// opens the vault for it. A process that has been running tells also what it found when it began.
   private func damage(
     at machine: Household.Machine, of house: Household
   ) throws -> [String: String] {
+    try machine.reopen()
     let problems = try machine.vault.check(readsData: true).problems.filter { problem in
       problem.kind == .damaged && problem.severity == .damage
         && intruder.written[BlobPath(problem.path)] == nil

@@ -69,6 +69,8 @@ struct AdversaryRun {
     guard alone.isAtRest else {
       return ["rest: honest people alone do not come to rest: \(alone.lastMove)"]
     }
+    let removed = Self.removals(in: alone, of: house)
+    guard removed.isEmpty else { return removed }
     expected = try HouseholdView(of: house, leaving)
     honest = house
     return []
@@ -92,9 +94,17 @@ struct AdversaryRun {
       captives: captives, leaving: leaving)
     failures += try checks.failures(expecting: replay.hasParted ? nil : expected)
     failures += checks.restFailures(meeting, alone: alone)
+    failures += Self.removals(in: meeting, of: attacked)
     if failures.isEmpty { return ([], []) }
     let words = try Self.lastWords(of: attacked)
     return (failures, trace + ["-- with the adversary"] + intruder.trace + words)
+  }
+
+  /// Nobody removes a machine but its own person, or they themself where they add it beside a removal that has not come there.
+  private static func removals(in meeting: Household.Meeting, of house: Household) -> [String] {
+    meeting.removed.filter { !house.added.contains($0) }.map {
+      "devices: \($0) was removed, and nobody did so"
+    }
   }
 
   /// What the machines say when they sync once more, and what they read for it.
@@ -172,7 +182,8 @@ struct AdversaryRun {
             !house.removals.unheard(in: $0.store.blobs).isEmpty
           } ?? false
         if hasParted { break }
-        failures.append("steps: \(step) gave \(outcome) instead of \(expected)")
+        let error = house.lastError.map { ": \($0)" } ?? ""
+        failures.append("steps: \(step) gave \(outcome) instead of \(expected)\(error)")
       }
       try intruder.takeWhatWasLost(in: house)
     }

@@ -61,12 +61,15 @@ extension Household {
   }
 
   private func tryOut(_ step: HonestStep) throws -> String {
+    lastError = nil
     do {
       try carryOut(step)
       return "done"
     } catch let error as VaultError {
+      lastError = error
       return Self.name(error)
     } catch let error as SyncError {
+      lastError = error
       if case .vault(let error) = error { return Self.name(error) }
       return Self.name(error)
     } catch is NoMachine {
@@ -141,7 +144,9 @@ extension Household {
         content: try open.content(of: [open.objects.put(.chunk, bytes)]), time: .zero)
       try commit(edit, writing: [text], number, member)
     case .delete(let number, let member, let record):
-      let entry = try #require(try open(member, number).entry(record))
+      guard let entry = try open(member, number).entry(record) else {
+        throw VaultError.notFound(what: "the record \(record)")
+      }
       try commit(
         RecordEdit(
           record: record,
@@ -181,6 +186,8 @@ extension Household {
     case .leave(let number, let member):
       let machine = try machine(number)
       try machine.vault.leave(open(member, number))
+      // The program says that it has to be sent. What stands nowhere else the adversary has with the machine, to show or not.
+      try sync(machine, 0, .push)
       loseMachines(of: machine.person, afterLeaving: member)
     default: preconditionFailure("another step")
     }

@@ -89,6 +89,8 @@ final class Household {
   let vault: VaultID
   let persons: [PersonID]
   private(set) var machines: [Int: Machine] = [:]
+  /// The names of those that were added with words.
+  private(set) var added: Set<String> = []
   let remotes: [MemoryStore]
   var words: [String]
   /// By name; what people have made since is added.
@@ -106,6 +108,8 @@ final class Household {
   /// What the adversary has written.
   var foreign: Set<BlobPath> = []
   let cast: HouseholdCast
+  /// Why the last step was not done, for who looks into a failure.
+  var lastError: (any Error)?
 
   /// - Parameter taking: The numbers of the machines that take part.
   init(_ cast: HouseholdCast, taking numbers: [Int], traitors: Set<Int>) throws {
@@ -136,7 +140,10 @@ final class Household {
     return machine
   }
 
-  func add(_ machine: Machine) { machines[machine.number] = machine }
+  func add(_ machine: Machine) {
+    machines[machine.number] = machine
+    added.insert(machine.name)
+  }
 
   func remove(_ number: Int) { machines[number] = nil }
 
@@ -236,6 +243,8 @@ final class Household {
     var isAtRest = false
     /// What was moved or written last, for who looks into a failure.
     var lastMove = ""
+    /// Machines that heard that they had been removed.
+    var removed: [String] = []
     /// What was read in all.
     var readByteCount: UInt64 = 0
     /// What all of the machines read of both remotes once nothing moves any more.
@@ -247,20 +256,27 @@ final class Household {
   func meet() throws -> Meeting {
     var meeting = Meeting()
     var quiet: [Pair: Quiet] = [:]
-    let pairs = everyone.flatMap { machine in
-      remotes.indices.map { Pair(machine: machine.number, remote: $0) }
-    }
     for round in 0..<14 {
       tick()
       for pair in pairs {
-        let machine = try machine(pair.machine)
+        guard let machine = machines[pair.machine] else { continue }
         let before = counts(of: pair, machine)
         if quiet[pair]?.counts == before { continue }
-        let report = try sync(machine, pair.remote, looksEverywhere: round == 0)
+        let files = [machine.store.blobs, remotes[pair.remote].blobs]
+        guard
+          let report = try syncUnlessRemoved(machine, pair.remote, looksEverywhere: round == 0)
+        else {
+          meeting.removed.append(machine.name)
+          quiet = quiet.filter { $0.key.machine != machine.number }
+          continue
+        }
         meeting.readByteCount += report.traffic.readByteCount
         let hasMoved = !report.pulled.isEmpty || !report.pushed.isEmpty
         if hasMoved || counts(of: pair, machine) != before || round == 0 {
-          meeting.lastMove = "\(machine.name) with \(pair.remote), moved: \(hasMoved)"
+          meeting.lastMove =
+            "\(machine.name) with \(pair.remote), moved: \(hasMoved), "
+            + "changed here: \(Self.changes(of: files[0], to: machine.store.blobs)), "
+            + "there: \(Self.changes(of: files[1], to: remotes[pair.remote].blobs))"
           quiet[pair] = nil
         } else {
           quiet[pair] = Quiet(counts: before, readByteCount: report.traffic.readByteCount)
@@ -273,6 +289,35 @@ final class Household {
       }
     }
     return meeting
+  }
+
+  private var pairs: [Pair] {
+    everyone.flatMap { machine in
+      remotes.indices.map { Pair(machine: machine.number, remote: $0) }
+    }
+  }
+
+  /// Syncs; nil when the machine hears that it is none of its person's any more. Whoever adds one with the words where their
+  /// other machine's closing has not come yet has it again only when they add it once more.
+  private func syncUnlessRemoved(
+    _ machine: Machine, _ remote: Int, looksEverywhere: Bool
+  ) throws -> SyncReport? {
+    do {
+      return try sync(machine, remote, looksEverywhere: looksEverywhere)
+    } catch SyncError.vault(.thisDeviceRemoved) {
+      remove(machine.number)
+      return nil
+    }
+  }
+
+  /// What differs, for who looks into a failure.
+  private static func changes(
+    of before: [BlobPath: [UInt8]], to after: [BlobPath: [UInt8]]
+  ) -> [String] {
+    let paths = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }
+    return paths.map { path in
+      "\(after[path] == nil ? "-" : before[path] == nil ? "+" : "")\(path.string)"
+    }.sorted().suffix(8).map { $0 }
   }
 
   private struct Pair: Hashable {

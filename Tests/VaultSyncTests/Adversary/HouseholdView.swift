@@ -29,8 +29,13 @@ struct HouseholdView: Equatable {
       uniqueKeysWithValues: zip(house.persons, HouseholdCast.people))
     lines["\(key): devices"] = try vault.devices().filter { $0.person == vault.person }
       .map { $0.profile?.deviceName ?? "unnamed" }.sorted()
+    // Whoever says yes to a member of the adversary's meets there whom it names, without a name.
+    let members = house.members.values.compactMap { vault.member($0) }
+    var vouching = Vouching(own: vault.person, members: members.map(\.id))
+    vouching.judge(members.map(\.register.links.history))
+    let met = vouching.people
     lines["\(key): people"] = try vault.knownPeople().filter {
-      names[$0.id] != nil && $0.isSpokenOf
+      names[$0.id] != nil && $0.isSpokenOf && (!$0.name.isEmpty || met.contains($0.id))
     }
     .map { "\(names[$0.id] ?? "?") is called \($0.name)" }.sorted()
     // Of members that strangers have made nothing shows before this person has said so.
@@ -87,8 +92,12 @@ struct HouseholdView: Equatable {
         lines["\(machine.name): records of \(name)"].map { (machine.name, $0) }
       }
       guard let first = all.first else { return [] }
-      return all.dropFirst().filter { $0.1 != first.1 }.map {
-        "agreement: \(first.0) and \($0.0) show \(name) otherwise"
+      return all.dropFirst().filter { $0.1 != first.1 }.map { machine, lines in
+        let (one, other) = (
+          first.1.filter { !lines.contains($0) }, lines.filter { !first.1.contains($0) }
+        )
+        return "agreement: \(first.0) and \(machine) show \(name) otherwise: "
+          + "\(one.prefix(4)) and \(other.prefix(4))"
       }
     }
   }

@@ -22,9 +22,22 @@ extension Intruder {
       trace.append("  \(machine.name) cannot: \("\(error)".prefix(60))")
     }
     noteKeys(of: machine)
+    noteUnsentHeads(of: machine, house)
     for (path, bytes) in machine.store.blobs.sorted(by: { $0.key.string < $1.key.string })
     where seen.files[path] != bytes && !path.string.hasPrefix("staging") {
       try put(path, bytes, in: house)
+    }
+  }
+
+  /// Records that honest people wrote on the machine and never sent come to others with it: to those who have not heard that
+  /// it is out.
+  private mutating func noteUnsentHeads(of machine: Household.Machine, _ house: Household) {
+    let holder = KeyHolder.machine(machine.number)
+    for (path, bytes) in machine.store.blobs where seen.files[path] != bytes {
+      guard case .head(let member, machine.vault.device) = VaultPath(parsing: path.string) else {
+        continue
+      }
+      noteRecords(of: member, by: holder, in: house)
     }
   }
 

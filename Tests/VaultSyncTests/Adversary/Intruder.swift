@@ -146,11 +146,24 @@ struct Intruder {
   mutating func mayWriteRecords(
     of member: MemberID, by holder: KeyHolder, in house: Household
   ) -> Bool {
-    if captives.contains(holder) { return true }
-    if house.removals.isOut(holder, of: member), isHeard(of: holder, in: house) { return true }
+    if isNeverBelieved(holder, of: member, in: house) { return true }
     guard chance(6) else { return false }
     hasBeenBelieved = true
     return true
+  }
+
+  /// Records of a member are shown that were written with these keys.
+  mutating func noteRecords(of member: MemberID, by holder: KeyHolder, in house: Household) {
+    if !isNeverBelieved(holder, of: member, in: house) { hasBeenBelieved = true }
+  }
+
+  /// Whether everybody knows that they may not write the member with these keys. Of those that it has had from the beginning
+  /// `AdversaryRun` knows who may.
+  private func isNeverBelieved(
+    _ holder: KeyHolder, of member: MemberID, in house: Household
+  ) -> Bool {
+    captives.contains(holder)
+      || house.removals.isOut(holder, of: member) && isHeard(of: holder, in: house)
   }
 
   mutating func add(_ signer: Signer) { signers.append(signer) }
