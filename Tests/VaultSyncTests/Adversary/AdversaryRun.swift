@@ -111,6 +111,7 @@ struct AdversaryRun {
   private static func lastWords(of house: Household) throws -> [String] {
     var lines: [String] = []
     for machine in house.everyone {
+      lines += hidden(of: house, at: machine)
       for (number, remote) in house.remotes.enumerated() {
         let recording = RecordingStore(remote)
         let report = try Household.sync(
@@ -120,6 +121,23 @@ struct AdversaryRun {
       }
     }
     return lines
+  }
+
+  /// Why members that others see are not to be seen at a machine.
+  private static func hidden(of house: Household, at machine: Household.Machine) -> [String] {
+    let context = machine.vault.context
+    return house.members.sorted { $0.key < $1.key }.compactMap { name, id in
+      if machine.vault.member(id) != nil { return nil }
+      let isOpened = machine.vault.openedMembers.contains { $0.id == id }
+      let line = "\(machine.name) does not show \(name) (\(id.hex)), opened: \(isOpened)"
+      do throws(VaultError) {
+        let opened = try context.opening(of: id).open(
+          identities: context.keys.identities.expanded())
+        return "\(line), could open \(opened.keys.currentEpoch.shortHex)"
+      } catch {
+        return "\(line): \(error)"
+      }
+    }
   }
 
   private func captiveMachines() throws -> [Household.Machine] {
