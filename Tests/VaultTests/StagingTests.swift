@@ -121,6 +121,33 @@ private final class SlowStaging: InspectingStore {
     #expect(try emma.objects.read(name, 0..<3) == [1, 2, 3])
   }
 
+  /// A disk that is full says so to whoever writes a file, and not to the commit of those that it took.
+  @Test(arguments: [100_000, 1_000_000])
+  func aFullDiskHasRoomForTheCommitOfWhatItTook(size: Int) throws {
+    let store = memory.store
+    let used = store.space().totalBytes - store.space().availableBytes
+    store.limit(toBytes: used + 19_000_000)
+    var taken: [RecordEdit] = []
+    let full = #expect(throws: VaultError.self) {
+      for number in 0..<4000 {
+        let content = [UInt8](repeating: 0, count: size) + Array("\(number)".utf8)
+        var edit = RecordEdit.newRecord("Record \(number)", note: "a note")
+        edit.items[try #require(FileName("scan"))] = try .file("scan", content, in: emma)
+        taken.append(edit)
+      }
+    }
+    guard case .noSpace = full else {
+      Issue.record("\(String(describing: full))")
+      return
+    }
+    #expect(taken.count * size > 10_000_000)
+    _ = try emma.commit(taken)
+    let fresh = try #require(memory.open().members.first)
+    for number in taken.indices {
+      #expect(fresh.record(titled: "Record \(number)") != nil)
+    }
+  }
+
   @Test func theLastUserWhoLetsGoOfASmallObjectIsItsEnd() throws {
     var uses = [try emma.objects.stage(.chunk, [1]), try emma.objects.stage(.chunk, [1])]
     let name = uses[0].digest
@@ -211,7 +238,7 @@ private final class SlowStaging: InspectingStore {
 
   /// Whoever writes is told at once, not when a commit comes.
   @Test func nothingIsHeldWhereTheDiskIsAlmostFull() throws {
-    memory.store.limit(toBytes: 1 << 20)
+    memory.store.limit(toBytes: 2 << 20)
     _ = try emma.objects.put(.chunk, [1])
     #expect(written.map(\.kind) == [.create])
     memory.store.limit(toBytes: 1)

@@ -57,6 +57,8 @@ extension ObjectStore {
     if !isHeld, let number = try linkExisting(digest, kind, place, staging) {
       return (digest, number)
     }
+    // All else is what a commit writes, for which the room was kept.
+    if !isHeld, kind == .chunk { try staging.requireRoom(for: size, besides: stagedCount) }
     let isPooled = size <= buffers.byteCount
     let buffer =
       isPooled ? buffers.take() : .allocate(byteCount: size, alignment: 4096)

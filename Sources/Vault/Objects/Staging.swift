@@ -123,6 +123,27 @@ final class Staging: Sendable {
     }
   }
 
+  /// What a chunk that is written at once leaves free on the disk, for the commit that names it: for the segment, the head
+  /// and the log, and for each staged object a record and its folder.
+  private static let commitByteCount: UInt64 = 1 << 20
+  private static let recordByteCount: UInt64 = 2 * 4096
+
+  /// Makes sure that the disk has room for a chunk that is written at once, and then still for the commit and for what was
+  /// promised to the objects in memory: what a program was told is written must not wait for somebody who makes room.
+  ///
+  /// - Parameters:
+  ///   - byteCount: The size of the chunk's file.
+  ///   - stagedCount: How many objects are staged already.
+  /// - Throws: `noSpace`.
+  func requireRoom(for byteCount: Int, besides stagedCount: Int) throws(VaultError) {
+    let space = try storing { () throws(BlobStoreError) in try store.space() }
+    let promised = held.withLock { $0.byteCount + $0.fileCount * 4096 }
+    let needed =
+      UInt64(byteCount + promised) + Self.commitByteCount
+      + UInt64(stagedCount + 1) * Self.recordByteCount
+    guard space.availableBytes >= needed else { throw .noSpace(path: path.string) }
+  }
+
   /// Gives the room back: the object was written, or is not needed any more.
   func letGo(_ byteCount: Int) {
     held.withLock { held in
