@@ -119,6 +119,23 @@ extension VaultError {
   }
 }
 
+extension VaultError {
+  /// How the reason begins why a file does not count that is whole and waits for something; no other reason does.
+  private static let waitingWords = "it counts once "
+
+  /// A file that does not count yet, though nothing of it is damaged.
+  ///
+  /// - Parameter condition: What has to be true first, such as "its link has come".
+  static func waiting(_ path: VaultPath, until condition: String) -> VaultError {
+    .damaged(path: path.string, reason: waitingWords + condition)
+  }
+
+  /// Whether this says that a file waits for something else: nothing of it has to be mended.
+  package var isWaiting: Bool {
+    if case .damaged(_, let reason) = self { reason.hasPrefix(Self.waitingWords) } else { false }
+  }
+}
+
 /// Runs a store's call and says its failure in the vault's words.
 func storing<Value: ~Copyable>(_ body: () throws(BlobStoreError) -> Value) throws(VaultError)
   -> Value

@@ -264,17 +264,13 @@ private struct KeySchedule {
     }
     note(told)
     trace += problems.map { "  \($0.path): \($0.text)" }
-    isDivided =
-      isDivided
-      || problems.contains {
-        $0.text.contains("its device waits for a closing of its person's keys")
-      }
+    isDivided = isDivided || problems.contains { $0.kind == .waiting }
     // These remotes keep all that they are given. But who does not know yet that keys are divided may have put everything
     // under new ones: for whoever waits for the words the old ones are gone, and they are told why. Where keys were changed
     // on two machines it is still said now and then that a remote had lost what another one of them removed.
     if let untrue = problems.first(where: {
       keyChangers.count < 2 && $0.text.contains("had lost")
-        || !isDivided && $0.text.contains("cannot be had")
+        || !isDivided && $0.text.contains("cannot be had") || $0.kind == .damagedHere
     }) {
       throw Untrue(text: untrue.text)
     }

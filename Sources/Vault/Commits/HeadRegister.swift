@@ -75,9 +75,7 @@ struct HeadRegister: Sendable {
     try judged.requireCounting()
     let (body, hash) = (judged.body, judged.hash)
     guard let epoch = keys.epoch(body.epoch) else {
-      throw .damaged(
-        path: path.string,
-        reason: "it is sealed with an unknown key; the wrap of its epoch may not have come yet")
+      throw .waiting(path, until: "its key has come, in a wrap of its epoch")
     }
     let sealed: Sealed
     do { sealed = try Sealed(decoding: body.sealed) } catch {

@@ -41,14 +41,13 @@ struct JudgedHead: Sendable {
 
   /// - Throws: `damaged` when it does not count, with the reason; `signedByRemovedDevice`.
   func requireCounting() throws(VaultError) {
-    let path = VaultPath.head(body.member, body.device).string
+    let file = VaultPath.head(body.member, body.device)
+    let path = file.string
     switch verdict {
     case .counts, .late, .takenOver: return
     case .former where isOfFormerDevice: throw .signedByRemovedDevice(path: path)
     case .waiting(let id):
-      throw .damaged(
-        path: path,
-        reason: "what it builds on (\(id.shortHex)) has not come yet; it counts once that has come")
+      throw .waiting(file, until: "what it builds on (\(id.shortHex)) has come")
     case .former:
       throw .damaged(
         path: path,

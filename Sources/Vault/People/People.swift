@@ -74,6 +74,9 @@ struct People: Sendable {
     }
   }
 
+  private static let wholeKeys =
+    "the keys of its person are whole: some have not come here, or were changed on two machines and not joined"
+
   /// The certificate that vouches for what a device signed at `path`.
   ///
   /// - Throws: `damaged`, naming `path`, when nobody vouches for it; `signedByRemovedDevice`.
@@ -85,8 +88,7 @@ struct People: Sendable {
     case .counts: return known.certificate
     case .former: throw .signedByRemovedDevice(path: path.string)
     case .waiting, .unknown:
-      throw .damaged(
-        path: path.string, reason: "its device waits for a closing of its person's keys")
+      throw .waiting(path, until: Self.wholeKeys)
     }
   }
 
@@ -121,8 +123,7 @@ struct People: Sendable {
     case .counts: return certificate
     case .former: throw .signedByRemovedDevice(path: path.string)
     case .waiting, .unknown:
-      throw .damaged(
-        path: path.string, reason: "its device waits for a closing of its person's keys")
+      throw .waiting(path, until: Self.wholeKeys)
     }
   }
 
@@ -145,8 +146,7 @@ struct People: Sendable {
     let id = file.statementID(label)
     guard trust.stands(id, by: certificate) else {
       guard trust.device(certificate) == .former else {
-        throw .damaged(
-          path: path.string, reason: "its device waits for a closing of its person's keys")
+        throw .waiting(path, until: Self.wholeKeys)
       }
       throw .signedByRemovedDevice(path: path.string)
     }

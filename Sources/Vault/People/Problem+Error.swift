@@ -6,6 +6,8 @@ extension Problem {
     switch error {
     case .missing(let path):
       self.init(.missing, .damage, path: path, reason: "it is not there")
+    case .damaged(let path, let reason) where error.isWaiting:
+      self.init(.waiting, .warning, path: path, reason: "\(reason); it is kept until then")
     case .damaged(let path, let reason):
       self.init(.damaged, .damage, path: path, reason: reason)
     case .rolledBack(let path, let found, let seen):

@@ -19,6 +19,8 @@ package struct Problem: Hashable, Sendable {
     case foreignFile
     /// A person's keys were changed in two places that did not know of each other; nobody gives them keys.
     case dividedKeys
+    /// A file that is whole, and counts once something else has come.
+    case waiting
     /// A file of a device that its person removed; it counts no more.
     case removedDevice
     /// This person could read a member until a date that has passed.

@@ -40,6 +40,8 @@ package struct SyncProblem: Hashable, Sendable {
     case massChange
     /// Access that is to be taken away, and is not yet.
     case epoch
+    /// What is whole, and counts once something else has come.
+    case waiting
   }
 
   package var kind: Kind
@@ -92,6 +94,8 @@ extension SyncProblem {
   /// A file of the remote that was not followed.
   init(_ error: VaultError, there path: String) {
     switch error {
+    case .damaged(_, let reason) where error.isWaiting:
+      self = .waiting(path, reason, "It was not taken yet; everything else goes on.")
     case .damaged(_, let reason):
       self.init(
         .damagedThere, .warning, path: path,
@@ -110,10 +114,20 @@ extension SyncProblem {
 
   /// A part of the vault here that is not carried on.
   init(_ error: VaultError, here path: String) {
+    if case .damaged(_, let reason) = error, error.isWaiting {
+      self = .waiting(path, reason, "It is kept, and not sent yet.")
+      return
+    }
     self.init(
       .damagedHere, .damage, path: path,
       "What is here is not whole: \(error.message) It was left alone, and not sent; "
         + "“kinvault check --repair” may mend it.")
+  }
+
+  /// - Parameter state: What becomes of it for now.
+  private static func waiting(_ path: String, _ reason: String, _ state: String) -> SyncProblem {
+    SyncProblem(
+      .waiting, .warning, path: path, "It is whole and does not count yet: \(reason). \(state)")
   }
 
   static func hadElsewhere(_ path: VaultPath, isPutBack: Bool) -> SyncProblem {
@@ -280,7 +294,7 @@ extension SyncProblem {
       severity > .note
         ? StateFolder.Suspicion(kind: kind.rawValue, path: path, text: text) : nil
     case .missingThere, .missingHere, .endlessListing, .tooMuchNew, .strangers, .foreignFile,
-      .damagedHere, .ownIsNewer, .parted, .massChange, .epoch:
+      .damagedHere, .ownIsNewer, .parted, .massChange, .epoch, .waiting:
       nil
     }
   }
