@@ -148,13 +148,12 @@ final class VaultContext: Sendable {
       ? .keysDivided(person: person) : .noDeviceHere(vault: binding.vault)
   }
 
-  /// Whether this device was certified in one of two generations of its person's keys that nobody has joined: nothing that
-  /// it signs counts before.
-  var waitsForWords: Bool {
-    guard removal == nil, let own = people[person], own.devices[device.id] == nil else {
-      return false
+  /// - Throws: `keysDivided` while this device waits for the words: it was certified in one of two generations of its
+  ///   person's keys, and nothing that it signs counts before these are joined.
+  func requireJoinedKeys() throws(VaultError) {
+    do throws(VaultError) { _ = try ownCertificate() } catch {
+      if case .keysDivided = error { throw error }
     }
-    return own.generation == nil && own.anyCertificate(of: device.id) != nil
   }
 
   /// Reads everyone again: a new device or person may have come, or a generation of keys. What counts is remembered, and

@@ -52,9 +52,7 @@ struct HeadRegister: Sendable {
       head = try load(device, files: context.signedFiles, people: context.people)
     } catch {
       // Nothing of it has to come: its certificate is of one of two generations.
-      if device == context.device.id, context.waitsForWords {
-        throw .keysDivided(person: context.person)
-      }
+      if device == context.device.id { try context.requireJoinedKeys() }
       throw error
     }
     guard let generation = head.body.generation,
