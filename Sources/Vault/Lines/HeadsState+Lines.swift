@@ -143,6 +143,7 @@ extension HeadsState {
     lines.forget(former.device)
     lines.lineages[device] = lineage
     ownSegments = HeadSegments()
+    owner = device
   }
 
   /// How a head of a device, which all its known segments say this of, stands to the one that is followed here; nil

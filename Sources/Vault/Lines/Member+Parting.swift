@@ -26,43 +26,56 @@ extension Member {
   /// done. Under a spent epoch nothing is written: then whoever begins the next one does it.
   private func finishParting(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
     if isEpochSpent { return [] }
-    return try writeAnew(&heads, with: nil) ?? []
+    guard let line = try lineToGoOnWith(heads) else { return [] }
+    return try writeAnew(&heads, goingOnWith: line)
   }
 
-  /// The same in the epoch that is in use by now.
-  ///
-  /// - Parameter translation: One that has put everything under its keys.
-  /// - Returns: The records concerned; nil if nothing was to be done, and no head was written.
-  func writeAnew(
-    _ heads: inout HeadsState, with translation: Translation?
-  ) throws(VaultError) -> Set<RecordID>? {
+  /// What the device wrote that this machine was, and this one is to go on with.
+  struct FormerLine {
+    let parting: Parting
+    let head: LoadedHead
+  }
+
+  /// Nil if this machine goes on with no other line than its own, and when it has done so: then the wish to is forgotten.
+  /// What was cut short before the slot was changed is done first.
+  func lineToGoOnWith(_ heads: HeadsState) throws(VaultError) -> FormerLine? {
     guard let parting = try Parting.load(of: id, state: context.state) else { return nil }
     if parting.from == context.device.id {
-      // It was cut short before the slot was changed.
       try context.part(from: parting.from, in: id, above: parting.above)
     }
     let device = context.device.id
-    if heads.loaded[device]?.hasTakenOver(parting.from, for: device) ?? false {
+    let isDone = heads.loaded[device]?.hasTakenOver(parting.from, for: device) ?? false
+    guard !isDone, let head = heads.last(of: parting.from) else {
+      // It was done, or nothing is here that it wrote.
       try Parting.remove(of: id, state: context.state)
       return nil
     }
-    guard let former = heads.last(of: parting.from) else {
-      // Nothing is here that it wrote.
-      try Parting.remove(of: id, state: context.state)
-      return nil
-    }
-    heads.counterFloor = max(heads.counterFloor, former.counter)
+    return FormerLine(parting: parting, head: head)
+  }
+
+  /// Writes a head with a checkpoint of everything known in the epoch that is in use, whichever it was written in.
+  ///
+  /// - Parameters:
+  ///   - line: A line that it goes on with besides.
+  ///   - translation: One that has put everything under the keys of the epoch.
+  /// - Returns: The records that are this device's now, of those of the line.
+  func writeAnew(
+    _ heads: inout HeadsState, goingOnWith line: FormerLine?, with translation: Translation? = nil
+  ) throws(VaultError) -> Set<RecordID> {
+    if let line { heads.counterFloor = max(heads.counterFloor, line.head.counter) }
     var writer = CommitWriter(member: self, heads: heads)
-    writer.former = (former, parting.above)
-    // It may be of the epoch before.
+    writer.former = line.map { ($0.head, $0.parting.above) }
+    // The line may be of the epoch before.
     try writer.takeOver(with: translation)
-    let renamed = try rename(parting)
-    writer.heads.goOn(as: device, from: former)
+    var renamed: Set<RecordID> = []
+    if let line {
+      renamed = try rename(line.parting)
+      writer.heads.goOn(as: context.device.id, from: line.head)
+    }
     try writer.writeHead(.checkpoint)
     heads = writer.heads
-    heads.owner = device
     noteLateHeads(heads)
-    try Parting.remove(of: id, state: context.state)
+    if line != nil { try Parting.remove(of: id, state: context.state) }
     return renamed
   }
 

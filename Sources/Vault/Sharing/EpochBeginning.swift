@@ -96,15 +96,9 @@ struct EpochBeginning {
         try writeLink()
         try member.loadLinks()
         _ = try member.followEpoch(&heads)
-        if let renamed = try member.writeAnew(&heads, with: translation) {
-          member.note(changes: renamed)
-          return
-        }
-        var writer = CommitWriter(member: member, heads: heads)
-        try writer.takeOver(with: translation)
-        try writer.writeHead(.checkpoint)
-        heads = writer.heads
-        member.noteLateHeads(heads)
+        let line = try member.lineToGoOnWith(heads)
+        member.note(
+          changes: try member.writeAnew(&heads, goingOnWith: line, with: translation))
       }
     }
     if pending != nil { try PendingEpoch.remove(of: member.id, state: context.state) }
