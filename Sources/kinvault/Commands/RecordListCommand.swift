@@ -45,32 +45,12 @@ struct RecordListCommand: ParsableCommand {
       self.visible = visible
       self.path = path
     }
-  }
 
-  private struct JSONRow: Encodable {
-    var id: String
-    var member: String
-    var path: String
-    var pathBytes: String?
-    var title: String
-    var type: String
-    var date: String
-    var changed: String
-    var deleted: Bool
-    var unreadableFrontMatter: Bool
-
-    init(_ row: Row) {
-      let entry = row.entry
-      id = entry.record.hex
-      member = row.member.string
-      path = row.path
-      pathBytes = row.visible.flatMap { JSONOutput.hexUnlessText($0.bytes) }
-      title = entry.shownTitle
-      type = entry.type
-      date = entry.date
-      changed = DateText.utc(milliseconds: entry.time.milliseconds)
-      deleted = entry.isDeleted
-      unreadableFrontMatter = entry.hasUnreadableFrontMatter
+    var json: RecordRow {
+      var row = RecordRow(entry, of: member, at: path, bytes: visible?.bytes)
+      row.deleted = entry.isDeleted
+      row.unreadableFrontMatter = entry.hasUnreadableFrontMatter
+      return row
     }
   }
 
@@ -86,7 +66,7 @@ struct RecordListCommand: ParsableCommand {
     }
     let rows = found.sorted { ($1.entry.date, $0.path) < ($0.entry.date, $1.path) }
     if json {
-      try JSONOutput.print(rows.map(JSONRow.init))
+      try JSONOutput.print(rows.map(\.json))
       return
     }
     var table = Table("DATE", "TYPE", "TITLE", "PATH")

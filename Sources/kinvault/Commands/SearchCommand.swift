@@ -58,7 +58,7 @@ struct SearchCommand: ParsableCommand {
       }
       return (rows, found.total)
     }
-    if json { try JSONOutput.print(rows.map(JSONRow.init)) } else { print(rows, total: total) }
+    if json { try JSONOutput.print(rows.map(\.json)) } else { print(rows, total: total) }
   }
 
   private struct Row {
@@ -82,33 +82,13 @@ struct SearchCommand: ParsableCommand {
         } ?? record
       self.excerpt = excerpt
     }
-  }
 
-  private struct JSONRow: Encodable {
-    var id: String
-    var member: String
-    var record: String
-    var path: String
-    var pathBytes: String?
-    var title: String
-    var type: String
-    var date: String
-    var changed: String
-    var foundIn: String
-    var excerpt: String
-
-    init(_ row: Row) {
-      id = row.entry.record.hex
-      member = row.member.string
-      record = row.record.string
-      path = row.path.string
-      pathBytes = JSONOutput.hexUnlessText(row.path.bytes)
-      title = row.entry.shownTitle
-      type = row.entry.type
-      date = row.entry.date
-      changed = DateText.utc(milliseconds: row.entry.time.milliseconds)
-      foundIn = row.excerpt.part.rawValue
-      excerpt = row.excerpt.text
+    var json: RecordRow {
+      var row = RecordRow(entry, of: member, at: path.string, bytes: path.bytes)
+      row.record = record.string
+      row.foundIn = excerpt.part.rawValue
+      row.excerpt = excerpt.text
+      return row
     }
   }
 
