@@ -1,4 +1,3 @@
-import Glibc
 import Vault
 import VaultModel
 
@@ -107,7 +106,9 @@ private struct SortKey: Comparable {
   init(_ entry: RecordEntry) {
     let date = entry.date.utf8
     let isDate = date.count >= 4 && date.prefix(4).allSatisfy(Self.isDigit)
-    day = isDate ? Self.key(date) : Self.key(Self.day(of: entry.time.milliseconds).utf8)
+    day =
+      isDate
+      ? Self.key(date) : Self.key(CivilTime(milliseconds: entry.time.milliseconds).date.utf8)
     (time, record) = (entry.time.milliseconds, entry.record)
   }
 
@@ -126,19 +127,5 @@ private struct SortKey: Comparable {
       count += 1
     }
     return key << UInt64(4 * (10 - count))
-  }
-
-  /// The day in UTC.
-  private static func day(of milliseconds: UInt64) -> String {
-    var seconds = time_t(clamping: milliseconds / 1000)
-    var parts = tm()
-    gmtime_r(&seconds, &parts)
-    let numbers = [
-      (Int(parts.tm_year) + 1900, 4), (Int(parts.tm_mon) + 1, 2), (Int(parts.tm_mday), 2),
-    ]
-    return numbers.map { number, width in
-      let text = String(number)
-      return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
-    }.joined(separator: "-")
   }
 }

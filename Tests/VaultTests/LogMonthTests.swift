@@ -124,7 +124,7 @@ import VaultModel
     try live(ben, days: 150)
     try adults.meet()
     let journal = try told(to: anna)
-    let limit = ben.clock.wallClock.milliseconds() - 60 * AuditLog.dayMilliseconds
+    let limit = ben.clock.wallClock.milliseconds() - 60 * CivilTime.dayMilliseconds
     _ = try ben.vault.audit.joinMonths()
     _ = try ben.vault.audit.joinMonths(keepingFrom: limit)
     let (events, problems) = try ben.vault.audit.read()
@@ -149,15 +149,5 @@ import VaultModel
       #expect(body.slots.count & (body.slots.count - 1) == 0 && body.slots.count >= 4)
       #expect(body.replaces.isEmpty || body.slots.allSatisfy { $0.first > 0 })
     }
-  }
-
-  @Test(
-    arguments: [
-      (0, 1970, 1), (951_782_400_000, 2000, 2), (951_868_800_000, 2000, 3),
-      (1_735_689_599_999, 2024, 12), (1_735_689_600_000, 2025, 1), (4_107_542_399_999, 2100, 2),
-      (4_107_542_400_000, 2100, 3),
-    ] as [(UInt64, Int, Int)])
-  func monthsAreThoseOfTheCalendar(milliseconds: UInt64, year: Int, month: Int) {
-    #expect(MonthNumber.of(milliseconds: milliseconds) == year * 12 + month - 1)
   }
 }

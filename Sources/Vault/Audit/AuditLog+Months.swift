@@ -4,7 +4,7 @@ import VaultModel
 
 /// How old segments become one a month, and what replaces which. Docs/Format.md, section 13, "Segments of a month".
 extension AuditLog {
-  static let monthAgeMilliseconds: UInt64 = 30 * dayMilliseconds
+  static let monthAgeMilliseconds: UInt64 = 30 * CivilTime.dayMilliseconds
   /// Of one segment; then the next is begun.
   private static let eventByteLimit = 384 << 10
   private static let usedSlotLimit = 512
@@ -16,7 +16,11 @@ extension AuditLog {
     let events: AuditEvents
 
     var newest: UInt64 { events.events.map(\.time).max() ?? 0 }
-    var month: Int { MonthNumber.of(milliseconds: newest) }
+    /// Of the newest event, in UTC.
+    var month: (year: Int, month: Int) {
+      let time = CivilTime(milliseconds: newest)
+      return (time.year, time.month)
+    }
     var used: [JournalSlot] {
       body.slots.prefix(Int(events.usedSlots)).enumerated().map { position, slot in
         let origin = slot.origin(in: body, at: position)
@@ -54,7 +58,7 @@ extension AuditLog {
     let device = context.device.id
     var runs: [[Opened]] = []
     var run: [Opened] = []
-    var last: Int?
+    var last: (year: Int, month: Int)?
     // The newest one is where the log ends.
     for first in try segments(of: device) {
       let found = try ifWhole { () throws(VaultError) in try open(first) }
@@ -244,20 +248,5 @@ extension AuditEvents {
     let count = encoded().count
     while size < count || !Self.canFill(size - count) { size *= 2 }
     return padded(to: size) ?? self
-  }
-}
-
-/// Months, counted from the year 0.
-enum MonthNumber {
-  /// Of the proleptic Gregorian calendar, in UTC: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
-  static func of(milliseconds: UInt64) -> Int {
-    let days = Int(milliseconds / 86_400_000) + 719_468
-    let era = days / 146_097
-    let dayOfEra = days % 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let shifted = (5 * dayOfYear + 2) / 153
-    let month = shifted < 10 ? shifted + 3 : shifted - 9
-    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0)) * 12 + month - 1
   }
 }

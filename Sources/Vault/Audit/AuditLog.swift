@@ -33,7 +33,6 @@ package final class AuditLog: Sendable {
   static let pendingEventLimit = 1024
   /// `flushIfDue` keeps what waits when the oldest event waits this long, and publishes this long after a write.
   static let flushIntervalMilliseconds: UInt64 = 60_000
-  static let dayMilliseconds: UInt64 = 86_400_000
 
   let context: VaultContext
   private let pending = Guarded(Pending())
@@ -98,7 +97,7 @@ package final class AuditLog: Sendable {
     let journals = context.openJournals.withLock({ $0 })?() ?? Journals()
     guard journals.members.values.contains(where: \.isShared) else { return false }
     let last = try context.state.writtenLog(of: context.device.id)?.time ?? 0
-    let next = last + Self.dayMilliseconds
+    let next = last + CivilTime.dayMilliseconds
     let isDue = now >= next || now < last
     pending.withLock { $0.nextDay = isDue ? now + Self.flushIntervalMilliseconds : next }
     return isDue

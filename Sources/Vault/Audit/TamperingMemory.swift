@@ -28,7 +28,7 @@ package struct TamperingMemory: Hashable, Sendable {
   /// Findings beyond are counted together, by kind and remote.
   private static let limit = 64
   /// What was acknowledged and not seen for so long is forgotten: should it come again, it is news.
-  private static let acknowledgedMilliseconds: UInt64 = 30 * 86_400_000
+  private static let acknowledgedMilliseconds: UInt64 = 30 * CivilTime.dayMilliseconds
 
   package init() {}
 

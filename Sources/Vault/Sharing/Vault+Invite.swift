@@ -34,7 +34,7 @@ extension Vault {
     let now = context.clock.milliseconds()
     let open = OpenInvitation(
       id: InvitationSecret(secret).id(binding: context.binding), secret: secret, created: now,
-      until: now + Self.invitationDays * 86_400_000, time: now)
+      until: now + Self.invitationDays * CivilTime.dayMilliseconds, time: now)
     var name = ""
     try changePersonalProfile { profile in
       profile.note(open)

@@ -51,7 +51,7 @@ extension Vault {
     keepDays: Int?, into report: inout CollectReport
   ) throws(VaultError) {
     let now = context.clock.milliseconds()
-    let oldest = keepDays.map { now - min(now, UInt64($0) * AuditLog.dayMilliseconds) } ?? 0
+    let oldest = keepDays.map { now - min(now, UInt64($0) * CivilTime.dayMilliseconds) } ?? 0
     report.joinedSegmentCount = try audit.joinMonths(keepingFrom: oldest)
     report.problems = try removeReplacedSegments()
   }

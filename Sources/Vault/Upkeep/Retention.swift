@@ -18,7 +18,8 @@ struct Retention {
   /// - Parameter entries: Everything current, by which the writes are dated that name a time ahead of the clock.
   init(keepDays: Int, entries: [RecordEntry], clock: WallClock) {
     self.clock = clock
-    let (kept, overflow) = UInt64(max(0, keepDays)).multipliedReportingOverflow(by: 86_400_000)
+    let (kept, overflow) = UInt64(max(0, keepDays))
+      .multipliedReportingOverflow(by: CivilTime.dayMilliseconds)
     let now = clock.milliseconds()
     limit = keepDays <= 0 ? nil : HybridTime(milliseconds: overflow || kept > now ? 0 : now - kept)
     var found: [DeviceID: [Write]] = [:]

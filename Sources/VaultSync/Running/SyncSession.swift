@@ -70,10 +70,8 @@ final class SyncSession: Sendable {
   var options: SyncOptions { order.options }
   var progress: @Sendable (WorkProgress) -> Void { order.progress }
 
-  /// A day, in milliseconds.
-  private static let fullLookInterval: UInt64 = 86_400_000
-  /// A week.
-  private static let comparisonInterval: UInt64 = 7 * 86_400_000
+  private static let fullLookInterval = CivilTime.dayMilliseconds
+  private static let comparisonInterval = 7 * CivilTime.dayMilliseconds
 
   // MARK: What it gathers
 

@@ -52,7 +52,7 @@ struct AccessNotes: Encodable {
     let people = try PersonLookup(vault: vault)
     let places = try PlaceOffers(of: vault)
     (self.places, placeLines) = (places.rows, places.lines)
-    let soon = FileTimestamp.now.milliseconds + 30 * 86_400_000
+    let soon = FileTimestamp.now.milliseconds + 30 * CivilTime.dayMilliseconds
     for member in vault.members {
       let name = member.name.string
       for access in try member.accesses() {

@@ -14,11 +14,9 @@ enum DateText {
 
   /// `2025-01-20T13:03:07.512Z`, RFC 3339.
   static func utc(milliseconds: UInt64) -> String {
-    var seconds = time_t(clamping: milliseconds / 1000)
-    var parts = tm()
-    gmtime_r(&seconds, &parts)
+    let time = CivilTime(milliseconds: milliseconds)
     let thousandths = String(milliseconds % 1000 + 1000).dropFirst()
-    return "\(date(parts))T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))"
+    return "\(time.date)T\(two(time.hour)):\(two(time.minute)):\(two(time.second))"
       + ".\(thousandths)Z"
   }
 
@@ -55,7 +53,7 @@ enum DateText {
       + "-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
   }
 
-  private static func two(_ number: Int32) -> String {
+  private static func two(_ number: some BinaryInteger) -> String {
     number < 10 ? "0\(number)" : "\(number)"
   }
 }
