@@ -1,0 +1,160 @@
+import VaultCrypto
+import VaultModel
+
+/// How edits become revisions of records.
+extension CommitWriter {
+  /// Applies edits to the newest revisions; what cannot be applied is noted in `failures` and `heldBack`.
+  ///
+  /// - Parameter unseen: Records that others have changed since the authors of the edits looked.
+  mutating func add(
+    _ edits: [RecordEdit], unseen: Set<RecordID> = []
+  ) throws(VaultError) {
+    var names = names(in: edits)
+    names.unseen = unseen
+    for edit in edits {
+      let position = objects.publishedCount
+      do throws(VaultError) {
+        try add(edit, names: names)
+      } catch {
+        switch error {
+        case .damaged, .missing, .notFound, .limit: failures[edit.record] = error
+        default: throw error
+        }
+        objects.restage(from: position)
+      }
+    }
+    noteUnchanged(in: edits)
+    try settleFiles()
+  }
+
+  mutating func add(_ edit: RecordEdit, names: Names = Names()) throws(VaultError) {
+    let entry = entry(edit.record)
+    var base: (digest: ContentDigest, revision: RecordRevision)?
+    if let entry { base = (entry.revision, try member.revision(entry.revision)) }
+    let named = base.map { RevisionJoin.Named(digest: $0.digest, revision: $0.revision) }
+    let edit = try published(edit)
+    if let named { try keepUnseen(by: edit, in: named, names) }
+    try noteOtherNames(of: edit, base: base?.revision, names)
+    let applied = try edit.applied(
+      to: base, time: time(of: edit, over: base?.revision, names),
+      device: context.device.id, counter: counter,
+      keepsTombstones: context.keepsTombstones, names: names.records, load: member.loadPage)
+    if var revision = applied ?? base?.revision { try noteItems(of: edit, in: &revision) }
+    guard var revision = applied else { return }
+    try write(&revision, base: base?.revision, entry: entry)
+  }
+
+  /// Brings the contents of an edit to their places, under the current keys. An item of which something is not to be had
+  /// is held back, and the rest of the edit goes on without it: one lost file is not to be the loss of others.
+  private mutating func published(_ edit: RecordEdit) throws(VaultError) -> RecordEdit {
+    var result = edit
+    // In the order in which most programs read them: the disk lays them out as they come.
+    for (name, item) in edit.items.sorted(by: { $0.key < $1.key }) {
+      guard let item else { continue }
+      let position = objects.publishedCount
+      do throws(VaultError) {
+        try publish(item.content)
+      } catch {
+        switch error {
+        case .damaged, .missing, .away: heldBack[edit.record, default: [:]][name] = error
+        default: throw error
+        }
+        objects.restage(from: position)
+        result.items.removeValue(forKey: name)
+      }
+    }
+    return result
+  }
+
+  /// Stores a revision, which becomes the record's newest.
+  ///
+  /// - Parameters:
+  ///   - base: An older revision, and what the manifest says of it: they spare reading a note that did not change.
+  @discardableResult
+  mutating func write(
+    _ revision: inout RecordRevision, base: RecordRevision?, entry: RecordEntry?
+  ) throws(VaultError) -> ContentDigest {
+    let name = try store(&revision)
+    let summary = try summary(of: revision, base: base, entry: entry)
+    written[revision.record] = RecordEntry(revision, named: name, summary: summary)
+    return name
+  }
+
+  /// Moves the objects of a content to their places, chunks before the index that names them.
+  private func publish(_ content: Item.Content) throws(VaultError) {
+    switch content {
+    case .inline, .symlink, .none: return
+    case .chunks(let names):
+      for name in names { if let name { try objects.publish(name) } }
+    case .indexes(let indexes):
+      for index in indexes {
+        // An index that is in its place was put there after its chunks.
+        if objects.isStaged(index) {
+          try publish(.chunks(try member.chunks(of: .indexes([index]))))
+        }
+        try objects.publish(index)
+      }
+    }
+  }
+
+  /// Writes the revision and the new pages of its item tree, signed by this device unless it is a join.
+  func store(_ revision: inout RecordRevision) throws(VaultError) -> ContentDigest {
+    let isJoin = revision.previous.count > 1
+    let signer = try isJoin ? nil : context.ownCertificate().id
+    let bytes: [UInt8]
+    do {
+      let store = { (page: [UInt8]) in try putAndPublish(.page, page) }
+      if let signer {
+        bytes = try revision.encodeSigned(by: signer, sign: sign, storingPages: store)
+      } else {
+        revision.signature = nil
+        bytes = try revision.encode(storingPages: store)
+      }
+    } catch let error as VaultError {
+      throw error
+    } catch {
+      preconditionFailure("encoding a record threw \(error)")
+    }
+    guard bytes.count <= ObjectLayout.maximumContentSize(of: .record) else {
+      throw .limit(
+        what: "the size of a record", found: bytes.count,
+        limit: ObjectLayout.maximumContentSize(of: .record))
+    }
+    let name = try putAndPublish(.record, bytes)
+    member.revisions.withLock { cache in
+      // Nobody writes on top of those any more.
+      for previous in revision.previous { cache.remove(previous) }
+      cache.insert(revision, named: name)
+    }
+    return name
+  }
+
+  /// This device's signature of a revision of the member.
+  private func sign(_ unsigned: [UInt8]) -> [UInt8] {
+    context.device.signingKey.sign(
+      context.binding.vault.signedMessage(ofRevision: unsigned, in: member.id))
+  }
+
+  /// Seals something and brings it to its place at once.
+  @discardableResult
+  func putAndPublish(
+    _ kind: ObjectKind, _ bytes: [UInt8]
+  ) throws(VaultError) -> ContentDigest {
+    let use = try objects.stage(kind, bytes)
+    try objects.publish(use.digest)
+    return use.digest
+  }
+
+  /// What the manifest says of the record's note; read again only when the note changed.
+  private func summary(
+    of revision: RecordRevision, base: RecordRevision?, entry: RecordEntry?
+  ) throws(VaultError) -> FrontMatterSummary {
+    guard let document = revision.document, !document.isDeleted else { return FrontMatterSummary() }
+    if let entry, base?.document?.content == document.content {
+      return FrontMatterSummary(
+        type: entry.type, date: entry.date, isUnreadable: entry.hasUnreadableFrontMatter)
+    }
+    let text = try member.beginning(of: document, byteCount: RecordDocument.frontMatterLimit)
+    return FrontMatter.summary(of: text)
+  }
+}

@@ -1,0 +1,78 @@
+import VaultModel
+
+/// One commit in the making. Lives while the commit lock is held.
+struct CommitWriter {
+  let member: Member
+  var heads: HeadsState
+  let counter: UInt64
+  /// Of the head, and of records that hold nothing later.
+  let time: HybridTime
+  /// What this commit has made of each record so far.
+  var written: [RecordID: RecordEntry] = [:]
+  /// What stands under the names that its edits gave a file.
+  var items: [RecordID: [FileName: Item]] = [:]
+  /// Records that were joined, and the copies of what lost.
+  var joined: Set<RecordID> = []
+  /// What lost in joins and edits so far, to be kept unless another name of its file has it.
+  var lost: [ConflictCopy] = []
+  /// Files of several names of which joins and edits have met several states, to be settled.
+  var metFiles: [FileID: MetFile] = [:]
+  /// Records that could not be written, and files whose content is not to be had.
+  var failures: [RecordID: VaultError] = [:]
+  var heldBack: [RecordID: [FileName: VaultError]] = [:]
+  /// Records that were taken over from late heads and that no head of this device has yet.
+  var unwritten: Set<RecordID> = []
+  /// The redo records that the edits of this commit stand in.
+  var folds: Head.Redone?
+  /// Whether a head was put in its place.
+  var wroteHead = false
+  /// The head that this one goes on from, of the device that this machine was, and since when.
+  var former: (head: LoadedHead, above: UInt64)?
+  /// Something of a late head of another device is not here, so it is not taken over yet.
+  var isWaiting = false
+  var context: VaultContext { member.context }
+  var objects: ObjectStore { member.objects }
+
+  init(member: Member, heads: HeadsState) {
+    self.member = member
+    self.heads = heads
+    let current = heads.last(of: member.context.device.id)?.counter ?? 0
+    counter = max(current, heads.counterFloor) + 1
+    self.heads.forgetTimeAhead(of: member.context.clock)
+    time = self.heads.lastTime.next(now: member.context.clock.milliseconds())
+  }
+
+  /// A record as this commit leaves it.
+  func entry(_ record: RecordID) -> RecordEntry? { written[record] ?? member.entry(record) }
+
+  /// The time of a revision over another one: later than all in that, even where a clock was ahead when it was written,
+  /// whose time goes no further than to the records that it was written to.
+  func time(over base: RecordRevision?) -> HybridTime {
+    base.map { max(time, $0.time.next(now: 0)) } ?? time
+  }
+
+  /// Writes a head with all that this commit has made, if it has made anything.
+  ///
+  /// - Parameter writesLearned: Whether what was learned from other devices alone is worth a head.
+  mutating func finish(writesLearned: Bool = false) throws(VaultError) -> Commit {
+    let current = heads.last(of: context.device.id)?.counter ?? 0
+    guard
+      !written.isEmpty || hasLateHeads || hasLinesToTell || writesLearned && !heads.learned.isEmpty
+    else {
+      return Commit(counter: current, items: items, failures: failures, heldBack: heldBack)
+    }
+    let entries = Array(written.values)
+    // The head must be complete by itself, so it also takes what was learned from other devices.
+    let records = Set(written.keys).union(heads.learned)
+    // Before the manifest in memory changes, so that a failure leaves it as it was.
+    try writeHead(with: records)
+    member.state.withLock { state in
+      state.take(entries)
+      // Also what has the entry that it had: its versions are others.
+      state.touched?.formUnion(written.keys)
+      state.note(joined.union(state.findDisplaced(afterWriting: entries)))
+    }
+    return Commit(
+      counter: counter, entries: entries, items: items, failures: failures, heldBack: heldBack)
+  }
+}

@@ -1,0 +1,133 @@
+import VaultModel
+
+extension Member {
+  /// Makes the edits part of the vault: one revision object a record, one segment, one head.
+  ///
+  /// Everything that the edits name is on disk, and the commit survives a power cut, when this returns.
+  /// Other processes of this device wait for one another here; edits are applied to the newest
+  /// revisions. An edit that changes nothing writes nothing. Edits of records whose current revision
+  /// cannot be read are reported in `failures`, items whose content is not to be had in `heldBack`; everything else is
+  /// committed.
+  ///
+  /// - Throws: `viewersOnlyRead`, `epochSpent`, `readOnly`, `noSpace`, `rolledBack`, `forked`, `io`; `damaged` or `missing` when the
+  ///   member's head or manifest is not whole. Then nothing was committed and what was is still there.
+  ///
+  /// - Parameter foldsRedo: The edits are all that `log` was called with since the last such commit, or newer ones of the
+  ///   same: what was logged counts no more.
+  package func commit(
+    _ edits: [RecordEdit], foldsRedo: Bool = false
+  ) throws(VaultError) -> Commit {
+    try commit(edits, foldsRedo: foldsRedo, succeedsSpentEpoch: true)
+  }
+
+  private func commit(
+    _ edits: [RecordEdit], foldsRedo: Bool, succeedsSpentEpoch: Bool
+  ) throws(VaultError) -> Commit {
+    if let damage = damageReason { throw damage }
+    let mark = foldsRedo ? redoLog.mark : nil
+    let (commit, wroteHead) = try withWriter(succeedsSpentEpoch: succeedsSpentEpoch) {
+      (writer, changed) throws(VaultError) in
+      writer.folds = mark
+      try writer.joinConcurrent()
+      try writer.add(edits, unseen: changed.union(changesToTake))
+      let commit = try writer.finish()
+      return (commit, writer.wroteHead)
+    }
+    if foldsRedo, wroteHead { redoLog.rewind() }
+    if foldsRedo, !wroteHead { try redoLog.erase() }
+    return commit
+  }
+
+  /// Runs `body` with a commit in the making that knows all that is here, late heads taken over; nothing of what is
+  /// known changes when it throws.
+  ///
+  /// - Parameters:
+  ///   - catchesUp: False only after a repair, when the head on disk may not be readable.
+  ///   - succeedsSpentEpoch: Whether a device of an owner begins an epoch first in the place of one that is spent.
+  /// - Throws: `epochSpent` where that is not done.
+  func withWriter<Value: Sendable>(
+    catchesUp: Bool = true, succeedsSpentEpoch: Bool = true,
+    _ body: (inout CommitWriter, _ changed: Set<RecordID>) throws(VaultError) -> Value
+  ) throws(VaultError) -> Value {
+    do throws(VaultError) { return try withWriterOnce(catchesUp: catchesUp, body) } catch {
+      guard case .epochSpent = error, succeedsSpentEpoch, try mayBeginEpoch else { throw error }
+    }
+    try succeedSpentEpoch()
+    return try withWriterOnce(catchesUp: catchesUp, body)
+  }
+
+  private func withWriterOnce<Value: Sendable>(
+    catchesUp: Bool,
+    _ body: (inout CommitWriter, _ changed: Set<RecordID>) throws(VaultError) -> Value
+  ) throws(VaultError) -> Value {
+    try requireWritable()
+    return try heads.withLock { (heads) throws(VaultError) in
+      try context.state.withCommitLock { () throws(VaultError) in
+        let changed = catchesUp ? try catchUpOrPart(&heads) : []
+        // An epoch that has just come may have changed that.
+        try requireWritable()
+        try requireUnspentEpoch()
+        try objects.noteAnnounced(heads.announcements(besides: context.device.id))
+        try writeHidden(&heads)
+        var writer = CommitWriter(member: self, heads: heads)
+        // What is known by now stays known, also where the head that says so cannot be written.
+        defer { heads.learned.formUnion(writer.unwritten) }
+        let value: Value
+        do throws(VaultError) {
+          try writer.takeOver()
+          value = try body(&writer, changed)
+        } catch {
+          objects.restage()
+          throw error
+        }
+        objects.settle()
+        heads = writer.heads
+        noteLateHeads(heads)
+        return value
+      }
+    }
+  }
+
+  /// Joins what devices wrote without knowing of each other, if there is any such: a commit without edits.
+  ///
+  /// What loses is kept in the member's `Offline Sync Conflicts`. Of a member that this person may only read nothing is
+  /// written: one of the versions shows until an editor's device has joined them.
+  package func joinConcurrent() throws(VaultError) -> Commit {
+    guard mayWrite else {
+      // Others' changes are in `changes` now, for whoever shows them.
+      _ = try refresh()
+      return Commit(counter: 0)
+    }
+    do throws(VaultError) {
+      return try commit([], foldsRedo: false, succeedsSpentEpoch: false)
+    } catch {
+      // Until an owner has begun an epoch one of the versions shows.
+      guard case .epochSpent = error else { throw error }
+      return Commit(counter: 0)
+    }
+  }
+
+  func requireWritable() throws(VaultError) {
+    guard !context.isReadOnly else { throw .readOnly }
+    if let removal = context.removal { throw removal }
+    guard mayWrite else { throw .viewersOnlyRead(member: id) }
+  }
+
+  /// Writes a head without a change of its own, so that whoever looks for new heads alone finds the links beside it.
+  /// What was learned from other devices stands in it.
+  func commitNothing() throws(VaultError) {
+    try withWriter { (writer, _) throws(VaultError) in try writer.writeLearned() }
+  }
+
+  /// Writes a head with a new checkpoint of everything known, whatever is in the old one.
+  ///
+  /// - Parameter catchesUp: False only after a repair, when the head on disk may not be readable.
+  func commitCheckpoint(
+    dropping dropped: Set<RecordID> = [], catchesUp: Bool = true
+  ) throws(VaultError) {
+    try withWriter(catchesUp: catchesUp) { (writer, _) throws(VaultError) in
+      state.withLock { $0.manifest.remove(dropped) }
+      try writer.writeHead(.checkpoint)
+    }
+  }
+}
