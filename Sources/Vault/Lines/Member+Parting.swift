@@ -22,6 +22,27 @@ extension Member {
     return changed.union(try catchUp(&heads))
   }
 
+  /// Whether another process of this machine has made it a device of its own: then what is under the former one's key is
+  /// another machine's. Who writes follows when it writes; who only reads, here.
+  func hasFollowedSlot() throws(VaultError) -> Bool {
+    let device = context.device.id
+    try context.followDeviceFile()
+    return context.device.id != device
+  }
+
+  /// Whether the error says that the head under this device's key is of another line than what is known here of it.
+  func isApartFromOwn(_ error: VaultError) -> Bool {
+    guard case .branched(register.path(of: context.device.id).string, _) = error else {
+      return false
+    }
+    return true
+  }
+
+  /// Whether this machine, which was put back to an earlier state or copied, is to go on as a device of its own.
+  func mustPart(for error: VaultError) -> Bool {
+    isApartFromOwn(error) && mayWrite && !context.isReadOnly
+  }
+
   /// Writes anew, as the device that this machine is now, what it wrote as the one that it was, if that is still to be
   /// done. Under a spent epoch nothing is written: then whoever begins the next one does it.
   private func finishParting(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
@@ -36,8 +57,9 @@ extension Member {
     let head: LoadedHead
   }
 
-  /// Nil if this machine goes on with no other line than its own, and when it has done so: then the wish to is forgotten.
-  /// What was cut short before the slot was changed is done first.
+  /// The line that this machine, a device of its own by now, is still to go on with; nil if there is none, or it has done so.
+  ///
+  /// What was cut short before the slot was changed is done first, and what is done is forgotten.
   func lineToGoOnWith(_ heads: HeadsState) throws(VaultError) -> FormerLine? {
     guard let parting = try Parting.load(of: id, state: context.state) else { return nil }
     if parting.from == context.device.id {

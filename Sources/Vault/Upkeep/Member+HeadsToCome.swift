@@ -10,7 +10,7 @@ extension Member {
   ///
   /// Reads only the files of such heads.
   func hasHeadsToCome(_ heads: HeadsState) throws(VaultError) -> Bool {
-    for (device, fingerprint) in try headFiles() where device != context.device.id {
+    for (device, fingerprint) in try register.files() where device != context.device.id {
       let known = heads.loaded[device] ?? heads.takenOver[device]
       if known != nil, heads.seen[device] == fingerprint, heads.refused[device] == nil { continue }
       if try mayCome(device, besides: known?.hash) { return true }

@@ -91,7 +91,7 @@ extension Member {
         _ = try catchUp(&heads)
         guard try !isBetweenEpochs, try !hasHeadsToCome(heads),
           // A head of which something is still on its way here may need them.
-          try headFiles().allSatisfy({ heads.seen[$0.device] != nil })
+          try register.files().allSatisfy({ heads.seen[$0.device] != nil })
         else { return }
         let touched = state.withLock { $0.touched ?? [] }
         guard let left = unnamed(digests, by: { touched.contains($0.record) }) else { return }

@@ -93,7 +93,7 @@ extension Member {
     try heads.withLock { (heads) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
         guard try catchUp(&heads).isEmpty, !hasLateHeads, try !hasHeadsToCome(heads),
-          try headFiles().allSatisfy({ heads.seen[$0.device] != nil })
+          try register.files().allSatisfy({ heads.seen[$0.device] != nil })
         else { return }
         for entry in here {
           let path = folder.appending(entry.name)
@@ -181,7 +181,7 @@ extension Member {
       try context.state.withCommitLock { () throws(VaultError) in
         guard try catchUp(&heads).isEmpty, !hasLateHeads, try !hasHeadsToCome(heads),
           // A head of which something is still on its way here may need them.
-          try headFiles().allSatisfy({ heads.seen[$0.device] != nil })
+          try register.files().allSatisfy({ heads.seen[$0.device] != nil })
         else { return }
         try remember()
         try removeObjects(names)

@@ -65,7 +65,7 @@ extension Member {
   private func noteLines(of found: [LoadedHead], _ heads: inout HeadsState) throws(VaultError) {
     let takers = found.filter { !$0.head.branches.isEmpty }
     if takers.isEmpty { return }
-    let (own, owners) = (context.device.id, ownersDevices)
+    let (own, owners) = (context.device.id, register.ownersDevices)
     let hasOthersTakers = takers.contains { !owners.contains($0.device) && $0.device != own }
     for head in found where head.late == nil && heads.lines.lineages[head.device] == nil {
       if hasOthersTakers, head.device != own, owners.contains(head.device),
@@ -102,7 +102,7 @@ extension Member {
     heads.owner = context.device.id
     var failures: [(path: VaultPath, error: VaultError)] = []
     var found: [(head: LoadedHead, fingerprint: UInt64)] = []
-    for (device, fingerprint) in try headFiles() {
+    for (device, fingerprint) in try register.files() {
       do throws(VaultError) {
         found.append((try register.load(device), fingerprint))
       } catch {
@@ -111,7 +111,7 @@ extension Member {
     }
     let ownPath = register.path(of: context.device.id)
     var isForged = false
-    if failures.contains(where: { $0.path == ownPath }) { isForged = try hasForgedOwnHead }
+    if failures.contains(where: { $0.path == ownPath }) { isForged = try register.hasForgedOwnHead }
     if let kept, !found.contains(where: { $0.head.hash == kept.hash }),
       // Of the device that this machine was, what it has not written anew yet.
       kept.device == context.device.id

@@ -1,0 +1,89 @@
+import BlobStore
+import VaultCrypto
+import VaultModel
+
+/// The fingerprints of the files that heads are judged by: closings, certificates, links.
+typealias StatementMarks = [BlobPath: UInt64]
+
+/// What a process knows of the heads of one member.
+struct HeadsState: Sendable {
+  /// The epoch of which this is so; nil before anything was read.
+  var epoch: StatementID?
+  /// The device that this machine was when it was read; nil before.
+  var owner: DeviceID?
+  var loaded: [DeviceID: LoadedHead] = [:]
+  /// Late heads of other devices that a head of another epoch has taken over: nothing of them is needed.
+  var takenOver: [DeviceID: LoadedHead] = [:]
+  /// What is known only from late heads, by the device whose head brought it.
+  var broughtLate: [DeviceID: Set<ContentDigest>] = [:]
+  /// The fingerprints of the head files as they were when they were read.
+  var seen: [DeviceID: UInt64] = [:]
+  /// What keeps heads of other devices from counting yet; these are not among those seen.
+  var waiting: [DeviceID: Obstacle] = [:]
+  /// Devices whose head does not hold, with the statements that it was judged by: a program that copies file by file
+  /// may bring others later.
+  var refused: [DeviceID: StatementMarks] = [:]
+  /// What this device's next head goes on from.
+  var ownSegments = HeadSegments()
+  /// Records learned from other devices that this device's head does not have yet.
+  var learned: Set<RecordID> = []
+  /// The greatest time known that this machine's clock believes.
+  var lastTime = HybridTime.zero
+  /// No counter up to this one may be used by this device.
+  var counterFloor: UInt64 = 0
+  /// Whether this device has written no head, by all that this machine knows.
+  var hasNoOwnHead: Bool { counterFloor == 0 && owner.map { last(of: $0) == nil } ?? true }
+  var lines = KnownLines()
+  /// The records as far as they were read, while all heads are read anew; nil else.
+  var recordsReadAnew: Manifest?
+  /// Heads that were followed before all heads are read anew: what they name was here, or replaced by what others name.
+  var followedBefore: Set<FileHash> = []
+  /// What was compared of other devices' segments.
+  var compared = ComparedSegments()
+  /// What the sync under way has opened of what it brought; nothing at any other time.
+  var read = ReadRevisions()
+  /// Entries that have a counter of a device that it has not reached, as far as is known.
+  var held: [HeldEntry] = []
+  /// What this device has written and others' entries hide.
+  var hidden = HiddenVersions()
+  /// Counters in revisions that a repair took, of devices whose heads may be lost.
+  var repaired: [DeviceID: UInt64] = [:]
+  /// A device's line was taken over by another one after its head was read: all heads are to be read anew.
+  var isToBeRead = false
+  /// This device's head has records as written by a device whose line another one has taken over.
+  var isToBeRewritten = false
+
+  /// Goes on from this time, unless it lies ahead of the clock: then only what was written at it does.
+  mutating func note(_ time: HybridTime, by clock: WallClock) {
+    if time > lastTime, clock.believes(time) { lastTime = time }
+  }
+
+  /// A clock that was turned back since has shown that it was ahead before.
+  mutating func forgetTimeAhead(of clock: WallClock) {
+    if !clock.believes(lastTime) { lastTime = .zero }
+  }
+
+  /// The segments that heads name: all that they hold is known.
+  var namedSegments: Set<ContentDigest> { Set(loaded.values.flatMap(\.head.segments)) }
+
+  /// Those that heads of one epoch name. What a head of another one brought is known as late only.
+  func namedSegments(in late: StatementID?) -> Set<ContentDigest> {
+    Set(loaded.values.lazy.filter { $0.late == late }.flatMap(\.head.segments))
+  }
+
+  /// The newest head of a device, whether it counts or not.
+  func last(of device: DeviceID) -> LoadedHead? { loaded[device] ?? takenOver[device] }
+
+  /// Whether a head of another epoch says that its device has taken over this late one. It may be late itself: whoever
+  /// takes that over has both.
+  func covers(_ late: LoadedHead) -> Bool {
+    loaded.values.contains {
+      $0.body.epoch != late.body.epoch && $0.head.covers(late.device, upTo: late.counter)
+    }
+  }
+
+  /// Whether a head of the current epoch does.
+  func isTakenOverNow(_ late: LoadedHead) -> Bool {
+    loaded.values.contains { $0.late == nil && $0.head.covers(late.device, upTo: late.counter) }
+  }
+}

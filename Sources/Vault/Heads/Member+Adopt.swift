@@ -1,0 +1,173 @@
+import VaultCrypto
+import VaultModel
+
+/// How what a head names becomes part of what is known.
+extension Member {
+  /// Learns what a head names, if it is news.
+  ///
+  /// - Parameter reads: Whether another device's head counts only once the revisions that are news are whole; else it is
+  ///   enough that they are there.
+  /// - Returns: The records whose entries changed.
+  /// - Throws: `branched` for a head of another line than the one that is followed here, `forked` and `rolledBack` for one
+  ///   that is not newer; `missing` and `damaged` when something that it names is not here, or not whole.
+  func adopt(
+    _ head: LoadedHead, reading reads: Bool = false, _ heads: inout HeadsState
+  ) throws(VaultError) -> [RecordID] {
+    let isOwn = head.device == context.device.id
+    let known = heads.last(of: head.device)
+    if let known, known.mark == head.mark { return [] }
+    if retelling(of: head.device, head.mark, heads) != nil {
+      // Of a line that another device has taken over, whose head has it all.
+      heads.lines.apart.remove(head.device)
+      return []
+    }
+    let isLate = head.late != nil || known?.late != nil
+    if let known, isLate { try requireNewer(head, than: known) }
+    if head.late != nil, !isOwn && heads.covers(head) {
+      pass(over: head, &heads)
+      return try release(&heads)
+    }
+    // A late head of this device is not gone on with: the next one begins anew.
+    let isContinued = isOwn && head.late == nil
+    let named = heads.namedSegments(in: head.late)
+    var segments = try loadSegments(of: head.head) { name, isDelta in
+      !named.contains(name) || isContinued && isDelta
+    }
+    for segment in segments { heads.lines.note(segment.lineage, of: segment.name) }
+    try requireLines(head, comparesOwn: !isLate, &heads)
+    if !isOwn { try requireRight(&segments, of: head, reading: reads, &heads) }
+    let retold = try retell(&segments, of: head, heads)
+    if isOwn, !retold.isEmpty { heads.isToBeRewritten = true }
+    if !isOwn {
+      hold(&segments, of: head, &heads)
+      try noteHidden(by: segments.flatMap(\.entries), &heads)
+    }
+    var changed = join(segments, of: head, &heads)
+    if isContinued {
+      try goOn(with: segments, of: head.head, &heads)
+    } else {
+      heads.learned.formUnion(changed)
+    }
+    follow(head, &heads)
+    changed += try release(&heads)
+    for known in heads.loaded.values
+    where known.late != nil && known.device != context.device.id && heads.covers(known) {
+      pass(over: known, &heads)
+    }
+    return changed
+  }
+
+  /// Of heads of which one is late, the counters decide.
+  private func requireNewer(
+    _ head: LoadedHead, than known: LoadedHead
+  ) throws(VaultError) {
+    let path = register.path(of: head.device).string
+    guard head.counter != known.counter else { throw .forked(path: path, counter: head.counter) }
+    guard head.counter > known.counter else {
+      throw .rolledBack(path: path, found: head.counter, seen: known.counter)
+    }
+  }
+
+  /// Whether what another device's head names is here, and says what the entries say of it: what revisions say stands in
+  /// the segments afterwards.
+  private func requireRight(
+    _ segments: inout [LoadedSegment], of head: LoadedHead, reading reads: Bool,
+    _ heads: inout HeadsState
+  ) throws(VaultError) {
+    let entries = segments.flatMap(\.entries)
+    if !heads.followedBefore.contains(head.hash) {
+      try requireRevisions(entries, from: head.late, &heads)
+    }
+    if reads, try !isKnown(head) { try requireWholeRevisions(entries, from: head.late, &heads) }
+    try compare(&segments, of: head, &heads)
+  }
+
+  /// Another device's head counts once the revisions that are news are here: a program that copies file by file may
+  /// bring it before them, and what this device's next head names must exist.
+  ///
+  /// - Throws: `missing`.
+  func requireRevisions(
+    _ entries: [RecordEntry], from late: StatementID?, _ heads: inout HeadsState
+  ) throws(VaultError) {
+    let news = withRecords(&heads) { known in entries.filter { known.isNews($0, from: late) } }
+    var joined: Manifest?
+    for entry in news {
+      if try objects.isPresent(entry.revision) { continue }
+      // What a later entry of the head replaces may have been collected before it came.
+      let all = joined ?? Manifest(entries)
+      joined = all
+      guard
+        all.rivals(of: entry.record).contains(where: {
+          $0.version.compare(to: entry.version) == .dominates
+        })
+      else { throw .missing(path: objects.path(of: entry.revision).string) }
+    }
+  }
+
+  private func join(
+    _ segments: [LoadedSegment], of head: LoadedHead, _ heads: inout HeadsState
+  ) -> [RecordID] {
+    if heads.loaded.isEmpty {
+      let count = segments.reduce(0) { $0 + $1.entries.count }
+      withRecords(&heads) { $0.reserveCapacity(count) }
+    }
+    var changed: [RecordID] = []
+    for segment in segments { changed += apply(segment.entries, of: head, &heads) }
+    return changed
+  }
+
+  /// Joins entries into what is known.
+  ///
+  /// - Returns: The records whose entries changed.
+  func apply(
+    _ entries: [RecordEntry], of head: LoadedHead? = nil, _ heads: inout HeadsState
+  ) -> [RecordID] {
+    for entry in entries { heads.note(entry.time, by: context.clock) }
+    guard let head, let late = head.late else {
+      let changed = withRecords(&heads) { $0.take(entries) }
+      note(touched: changed, heads)
+      return changed
+    }
+    var brought = heads.broughtLate[head.device] ?? []
+    let changed = withRecords(&heads) { known in
+      known.take(entries, from: late) { brought.insert($0.revision) }
+    }
+    heads.broughtLate[head.device] = brought
+    note(touched: changed, heads)
+    return changed
+  }
+
+  /// This device's next head goes on from the segments of this one.
+  private func goOn(
+    with segments: [LoadedSegment], of head: Head, _ heads: inout HeadsState
+  ) throws(VaultError) {
+    heads.ownSegments = HeadSegments(
+      checkpoint: head.checkpoint,
+      checkpointByteCount: try checkpointByteCount(of: head),
+      deltas: segments.filter(\.isDelta).map { DeltaPlan.Delta($0, of: context.device.id) })
+    for stray in head.strays where heads.lines.strays[stray.device] == nil {
+      heads.lines.strays[stray.device] = stray
+    }
+  }
+
+  /// From now on this is the head of its device.
+  private func follow(_ head: LoadedHead, _ heads: inout HeadsState) {
+    heads.loaded[head.device] = head
+    heads.takenOver[head.device] = nil
+    heads.lines.lineages[head.device] = heads.lines.lineage(of: head.head, head.device)
+    for branch in head.head.branches {
+      guard let followed = heads.loaded[branch.device] else { continue }
+      heads.isToBeRead =
+        heads.isToBeRead || retelling(of: branch.device, followed.mark, heads) != nil
+    }
+    heads.note(head.head.time, by: context.clock)
+  }
+
+  /// A late head that was taken over, or that nothing is taken over of any more.
+  private func pass(over head: LoadedHead, _ heads: inout HeadsState) {
+    heads.loaded[head.device] = nil
+    heads.broughtLate[head.device] = nil
+    heads.takenOver[head.device] = head
+    heads.note(head.head.time, by: context.clock)
+  }
+}

@@ -1,0 +1,133 @@
+import BlobStore
+import VaultModel
+
+/// How a member's heads are read when the vault is opened.
+extension Member {
+  /// Reads all heads for the first time, and compares them with what this machine has seen before.
+  ///
+  /// - Parameter marks: The watermarks, loaded before this call.
+  /// - Returns: What was found wrong and can be lived with.
+  /// - Throws: `rolledBack` when this device's own head is older than it was, unless
+  ///   `acceptsRollback`; then counters go on above everything that was ever used.
+  func load(
+    marks: Watermarks, acceptsRollback: Bool
+  ) throws(VaultError) -> [Problem] {
+    let problems = try heads.withLock { (heads) throws(VaultError) in
+      var problems = try register.foreignFiles()
+      note(marks, acceptsRollback: acceptsRollback, &heads)
+      heads.compared = try context.state.loadCompared(of: id)
+      let kept = try mayWrite ? keptHead(marks) : nil
+      for (path, error) in try readHeads(&heads, kept: kept?.head) {
+        if let problem = try problem(error, of: path, kept: kept, heads) {
+          problems.append(problem)
+        }
+      }
+      problems += try compare(heads, with: marks, acceptsRollback: acceptsRollback)
+      if let kept { try learnRest(of: kept.head, &heads) }
+      return problems + self.problems(of: heads)
+    }
+    state.withLock { _ = $0.findDisplaced() }
+    return problems
+  }
+
+  /// Notes what this machine has seen of devices before their heads are read.
+  private func note(
+    _ marks: Watermarks, acceptsRollback: Bool, _ heads: inout HeadsState
+  ) {
+    for mark in marks.marks {
+      guard case .head(id, let device) = mark.path, mark.counter > 0,
+        !context.people.isFormer(device)
+      else { continue }
+      heads.lines.before[device] = HeadMark(mark)
+      if device == context.device.id { heads.counterFloor = max(mark.floor, mark.counter) }
+    }
+    if acceptsRollback { heads.lines.before[context.device.id] = nil }
+  }
+
+  /// What is told of a head that could not be taken; nil when that is right, or set right here.
+  ///
+  /// - Parameter kept: This device's newest head as this machine has kept it.
+  private func problem(
+    _ error: VaultError, of path: VaultPath, kept: (head: LoadedHead, bytes: [UInt8])?,
+    _ heads: HeadsState
+  ) throws(VaultError) -> Problem? {
+    if case .head(_, let device) = path, try register.isOfFormerWriter(device) { return nil }
+    if let kept, try isSettledByKept(error, at: path, kept, heads) { return nil }
+    let isOwn = path == register.path(of: context.device.id)
+    if !isOwn, mustPart(for: error) {
+      state.withLock { $0.isApartFromFile = true }
+      return nil
+    }
+    // Somebody has put it where this device has none yet: it is told, and written over.
+    var isWrittenOver = false
+    if isOwn, heads.hasNoOwnHead { isWrittenOver = try register.hasForgedOwnHead }
+    // A head of before, when this person could write, counts no more than anyone else's.
+    if isOwn, !isWrittenOver, mayWrite { state.withLock { $0.damage = $0.damage ?? error } }
+    return Problem(error, path: path.string)
+  }
+
+  /// Whether what is wrong with the file of this device's head is set right by the one that this machine has kept: an
+  /// older one, or none, is replaced by it, since nobody else can have written it and all that it names is here.
+  private func isSettledByKept(
+    _ error: VaultError, at path: VaultPath, _ kept: (head: LoadedHead, bytes: [UInt8]),
+    _ heads: HeadsState
+  ) throws(VaultError) -> Bool {
+    guard path == register.path(of: kept.head.device),
+      heads.loaded[kept.head.device]?.hash == kept.head.hash
+    else { return false }
+    switch error {
+    case .branched:
+      state.withLock { $0.isApartFromFile = true }
+      return true
+    case .rolledBack, .damaged:
+      guard !context.isReadOnly, kept.head.device == context.device.id else { return false }
+      // One that this device has signed, and that cannot be read, is not to be replaced by an older one.
+      if case .damaged = error, try !register.hasForgedOwnHead { return false }
+      try context.state.withCommitLock { () throws(VaultError) in try register.store(kept.bytes) }
+      return true
+    default: return false
+    }
+  }
+
+  /// Compares the heads that were read with what this machine has seen before.
+  ///
+  /// - Returns: Those that are older, or others of the same counter; and this device's own if it is gone.
+  /// - Throws: `rolledBack` for this device's own, unless `acceptsRollback`: then the older one is what was seen.
+  private func compare(
+    _ heads: HeadsState, with marks: Watermarks, acceptsRollback: Bool
+  ) throws(VaultError) -> [Problem] {
+    var problems: [Problem] = []
+    for mark in marks.marks {
+      guard case .head(id, let device) = mark.path else { continue }
+      if retelling(of: device, HeadMark(mark), heads) != nil { continue }
+      let path = mark.path.string
+      let isOwn = device == context.device.id
+      guard let head = heads.last(of: device) else {
+        if damageReason == nil, isOwn, mayWrite {
+          let error = VaultError.missing(path: path)
+          problems.append(Problem(error, path: path))
+          state.withLock { $0.damage = error }
+        }
+        continue
+      }
+      if head.counter < mark.counter {
+        let error = VaultError.rolledBack(path: path, found: head.counter, seen: mark.counter)
+        guard acceptsRollback else {
+          if isOwn, !context.isReadOnly { throw error }
+          problems.append(Problem(error, path: path))
+          continue
+        }
+        try context.state.withCommitLock { () throws(VaultError) in
+          try context.state.updateWatermarks(durably: true) {
+            $0.accept(mark.path, counter: head.counter, hash: head.hash)
+          }
+        }
+      } else if head.counter == mark.counter, head.hash != mark.hash {
+        let error = VaultError.forked(path: path, counter: head.counter)
+        problems.append(Problem(error, path: path))
+        if isOwn { state.withLock { $0.damage = $0.damage ?? error } }
+      }
+    }
+    return problems
+  }
+}

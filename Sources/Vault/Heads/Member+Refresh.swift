@@ -1,0 +1,171 @@
+import VaultModel
+import VaultTrust
+
+/// How an open member learns what other processes and devices have committed.
+extension Member {
+  /// Catches up with what other processes and devices have committed.
+  ///
+  /// Costs one listing of the member's heads when nothing changed.
+  ///
+  /// - Parameter read: What was opened of the revisions that are news: these are not opened again.
+  /// - Returns: The records whose entries changed.
+  /// - Throws: `rolledBack` when this device's head is older than it was; what reading throws.
+  package func refresh(
+    having read: ReadRevisions = ReadRevisions()
+  ) throws(VaultError) -> Set<RecordID> {
+    do throws(VaultError) {
+      return try heads.withLock { (heads) throws(VaultError) in
+        heads.read = read
+        defer { heads.read = ReadRevisions() }
+        return try catchUp(&heads)
+      }
+    } catch {
+      if mustPart(for: error) {
+        do throws(VaultError) {
+          return try withWriter(succeedsSpentEpoch: false) { (_, changed) throws(VaultError) in
+            changed
+          }
+        } catch {
+          // It is another device by now, which writes nothing yet.
+          guard case .epochSpent = error else { throw error }
+          return try heads.withLock { (heads) throws(VaultError) in try catchUp(&heads) }
+        }
+      }
+      guard isApartFromOwn(error), try hasFollowedSlot() else { throw error }
+      return try heads.withLock { (heads) throws(VaultError) in try catchUp(&heads) }
+    }
+  }
+
+  /// `refresh` for whoever holds the lock of `heads`: reads each head whose file has changed, or that waited for something
+  /// that may have come.
+  func catchUp(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
+    var changed = try followEpoch(&heads)
+    if let owner = heads.owner, owner != context.device.id { heads.isToBeRead = true }
+    if heads.isToBeRead { changed.formUnion(try readAnew(&heads)) }
+    forgetWhoCountsNoMore(&heads)
+    var hasNews = !changed.isEmpty
+    for file in try filesToRead(heads) {
+      switch try take(file, &heads) {
+      case .nothing: continue
+      case .adopted(let records, let isNews):
+        changed.formUnion(records)
+        hasNews = hasNews || isNews
+      case .readAnew(let records): return changed.union(records)
+      }
+    }
+    if heads.isToBeRead { changed.formUnion(try readAnew(&heads)) }
+    // What waited for this device's own counter no other head releases.
+    let released = Set(try release(&heads))
+    note(changes: released)
+    changed.formUnion(released)
+    // What a head lacks may be what another one has replaced, and which line it is of may be what another one tells.
+    if hasNews, !heads.waiting.isEmpty || !heads.lines.apart.isEmpty {
+      heads.waiting = [:]
+      for device in heads.lines.apart { heads.seen[device] = nil }
+      changed.formUnion(try catchUp(&heads))
+    }
+    guard !changed.isEmpty else { return changed }
+    // Also when another process of this device had joined everything: a mount shows what one shows that begins now.
+    let moved = state.withLock { state in
+      let moved = state.findDisplaced()
+      state.note(moved)
+      return moved
+    }
+    changed.formUnion(moved)
+    return changed
+  }
+
+  /// Lets go of the heads of devices that were left out. Where somebody may not write any more without a new epoch yet, all
+  /// heads are to be read anew.
+  private func forgetWhoCountsNoMore(_ heads: inout HeadsState) {
+    let trust = context.people.trust
+    heads.loaded = heads.loaded.filter { trust.device($0.value.certificate) != .former }
+    if heads.loaded.values.contains(where: { !stillCounts($0) }) { heads.isToBeRead = true }
+  }
+
+  /// Whether a head of another device that counted counts by the links as they are now.
+  private func stillCounts(_ head: LoadedHead) -> Bool {
+    if head.device == context.device.id { return true }
+    let trust = context.people.trust
+    return switch trust.verdict(on: head.body, in: register.links.trust, current: nil) {
+    case .counts, .late, .takenOver, .waiting: true
+    case .former, .reader, .stranger, .broken: false
+    }
+  }
+
+  /// The files that are not those that were read, and those that did not hold by other statements than are here now.
+  private func filesToRead(_ heads: HeadsState) throws(VaultError) -> [HeadRegister.File] {
+    let statements = heads.refused.isEmpty ? nil : try register.statementMarks()
+    let files = try register.files().filter { (device, fingerprint) in
+      heads.seen[device] != fingerprint
+        || heads.refused[device].map({ $0 != statements }) ?? false
+    }
+    // A program that copies may have brought a device's certificate beside its first head.
+    if files.allSatisfy({ context.isCertified($0.device) }) { return files }
+    try context.reloadPeople()
+    return register.inReadingOrder(files)
+  }
+
+  /// What came of reading the file of one head.
+  private enum HeadNews {
+    /// It says what is known, or does not count, or not yet.
+    case nothing
+    /// - isNews: Whether the device's newest head is another one now.
+    case adopted(Set<RecordID>, isNews: Bool)
+    /// It was the first one of a new epoch, for which all heads were read anew.
+    case readAnew(Set<RecordID>)
+  }
+
+  /// - Throws: What is wrong with this device's own head, unless it writes over that; what reading throws.
+  private func take(
+    _ file: HeadRegister.File, _ heads: inout HeadsState
+  ) throws(VaultError) -> HeadNews {
+    let (device, fingerprint) = file
+    let isOwn = device == context.device.id && mayWrite
+    let look = try look(at: device, fingerprint, heads.waiting[device])
+    if look.isInVain { return .nothing }
+    do throws(VaultError) {
+      // After each commit of this process: it was verified, or written, before.
+      if isOwn, let known = heads.loaded[device], try register.fileHash(of: device) == known.hash {
+        heads.seen[device] = fingerprint
+        return .nothing
+      }
+      let head = try loadHead(of: device)
+      // Whoever gives access, or more of it, writes a head after that.
+      if !isOwn, register.links.role(of: head.person, now: 0) == .owner { try loadLinks() }
+      if heads.epoch != register.keys.currentEpoch { return .readAnew(try followEpoch(&heads)) }
+      let before = heads.last(of: device)?.mark
+      let records = Set(try adopt(head, reading: !isOwn && !look.hasWaitedEnough, &heads))
+      note(changes: records)
+      noteLateHeads(heads)
+      heads.seen[device] = fingerprint
+      heads.refused[device] = nil
+      heads.waiting[device] = nil
+      return .adopted(records, isNews: heads.last(of: device)?.mark != before)
+    } catch {
+      if isOwn, heads.loaded[device] != nil || heads.hasNoOwnHead,
+        try register.hasForgedOwnHead
+      {
+        // This machine knows what it has written, or that it has not yet, and writes over it.
+        heads.seen[device] = fingerprint
+        return .nothing
+      }
+      // Another device's broken head hides only what that device alone has written.
+      if isOwn || mustPart(for: error) { throw error }
+      heads.waiting[device] = look.obstacle(after: error, of: id)
+      if heads.waiting[device] != nil { return .nothing }
+      heads.seen[device] = fingerprint
+      heads.refused[device] = try register.statementMarks()
+      return .nothing
+    }
+  }
+
+  /// The head of a device that may be newer than what is known of people.
+  private func loadHead(of device: DeviceID) throws(VaultError) -> LoadedHead {
+    do throws(VaultError) { return try register.load(device) } catch {
+      try context.reloadPeople()
+      try loadLinks()
+      return try register.load(device)
+    }
+  }
+}
