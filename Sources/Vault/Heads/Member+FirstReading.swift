@@ -103,7 +103,7 @@ extension Member {
       let path = mark.path.string
       let isOwn = device == context.device.id
       guard let head = heads.last(of: device) else {
-        if damageReason == nil, isOwn, mayWrite {
+        if damageReason == nil, isOwn, mayWrite, try !register.isOfFormerWriter(device) {
           let error = VaultError.missing(path: path)
           problems.append(Problem(error, path: path))
           state.withLock { $0.damage = error }

@@ -150,6 +150,11 @@ extension Member {
         heads.seen[device] = fingerprint
         return .nothing
       }
+      // Of before, when this person could write: they have been let in again since, and begin anew.
+      if isOwn, try register.isOfFormerWriter(device) {
+        heads.seen[device] = fingerprint
+        return .nothing
+      }
       // Another device's broken head hides only what that device alone has written.
       if isOwn || mustPart(for: error) { throw error }
       heads.waiting[device] = look.obstacle(after: error, of: id)

@@ -108,7 +108,9 @@ final class SignedExchange: Sendable {
     let own = facts.map { RegisterState(counter: $0.counter, hash: $0.hash) }
     var plan = RegisterPlan(
       RegisterSituation(
-        local: own, remote: there[path], mark: known.marks[path], shown: known.shown[path],
+        local: own, remote: there[path], mark: known.marks[path],
+        // What counts for nothing any more is no state that it could go back from.
+        shown: former.contains(path) ? nil : known.shown[path],
         previous: facts?.previous, isOwn: isOwn(path)))
     let didGoBack = plan.findings.contains { if case .wentBack = $0 { true } else { false } }
     if didGoBack, !session.options.repairsRemote { plan.action = .leave }

@@ -1,0 +1,48 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultModel
+
+@testable import Vault
+@testable import VaultSync
+
+/// Somebody is let out of a member, and let in again later. Their device's head of before counts for nothing, and keeps
+/// nothing from them.
+@Suite struct LetInAgainTests {
+  @Test(arguments: [Role.viewer, .editor, .owner])
+  func whoWroteBeforeGoesOn(role: Role) throws {
+    let usb = MemoryStore()
+    let anna = SyncingAdult(try Family(count: 1)[0])
+    try anna.sync(usb)
+    let ben = try SyncingAdult(joining: anna.vault.invite(), as: "Ben")
+    try ben.sync(usb)
+    try anna.sync(usb)
+    try anna.vault.share(#require(anna.emma), with: ben.vault.person, role: .editor)
+    try anna.sync(usb)
+    try ben.sync(usb)
+    try ben.write("Ben's")
+    try ben.sync(usb)
+    try anna.sync(usb)
+    try anna.vault.beginEpoch(of: #require(anna.emma), without: [ben.vault.person])
+    for _ in 0..<2 {
+      try anna.sync(usb)
+      try ben.sync(usb)
+    }
+    #expect(ben.emma == nil)
+    try anna.write("Meanwhile")
+    try anna.vault.share(#require(anna.emma), with: ben.vault.person, role: role)
+    for _ in 0..<2 {
+      try anna.sync(usb)
+      #expect(try ben.sync(usb).problems.filter { $0.severity > .note } == [])
+    }
+    #expect(try ben.titles == ["Ben's", "Meanwhile"])
+    if role == .viewer { return }
+    try ben.write("Again")
+    for _ in 0..<2 {
+      #expect(try ben.sync(usb).problems.filter { $0.severity > .note } == [])
+      try anna.sync(usb)
+    }
+    #expect(try anna.titles == ["Ben's", "Meanwhile", "Again"])
+    #expect(try ben.vault.check(readsData: true).problems.filter { $0.severity > .note } == [])
+  }
+}
