@@ -27,11 +27,14 @@ extension Member {
     if hasBegun { context.noteEpoch.withLock { $0 }?(id) }
   }
 
-  /// Whether this device may begin epochs of the member now.
+  /// Whether this device may begin epochs of the member by itself now. One without the key of its person's open generation
+  /// could not open what it begins, would go on with the epoch before, and begin another one with each sync.
   var mayBeginEpoch: Bool {
     get throws(VaultError) {
-      guard role == .owner else { return false }
-      return try context.ownPerson().generation != nil
+      guard role == .owner, let generation = try context.ownPerson().generation else {
+        return false
+      }
+      return context.keys.identities[generation] != nil
     }
   }
 

@@ -62,8 +62,7 @@ extension Vault {
     var done: [Revocation] = []
     for member in members where try reloadLinks(of: member) {
       let links = member.register.links
-      // Who has no open generation could not give themself the key.
-      guard member.role == .owner, try context.ownPerson().generation != nil else { continue }
+      guard try member.mayBeginEpoch else { continue }
       let ended = links.access.entitlements.keys.filter { links.hasEnded(for: $0, now: now) }
       var revocation = Revocation(member: member.id, expired: ended.sorted())
       if case .exposed(let people)? = links.trust.epochs.states[member.epoch] {
