@@ -93,7 +93,8 @@ extension Member {
   /// Puts verified heads in place, as the files they are, after everything that was placed before, and before them
   /// the links and wraps of the epochs that they begin: no program of this machine sees those without heads.
   ///
-  /// A head here that is newer by now stays. On disk when this returns; the watermarks know them.
+  /// A head here that is newer by now stays; where one of them was read here before, and something else stands in its place
+  /// now, it is put back. On disk when this returns; the watermarks know them.
   package func place(
     heads new: [(head: OpenedHead, bytes: [UInt8])],
     links: [(path: VaultPath, bytes: [UInt8])] = []
@@ -104,9 +105,8 @@ extension Member {
     try heads.withLock { (heads) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
         _ = try mayWrite ? catchUpOrPart(&heads) : catchUp(&heads)
-        let newer = new.filter { new in
-          new.head.counter > heads.last(of: new.head.device)?.counter ?? 0
-        }
+        var newer: [(head: OpenedHead, bytes: [UInt8])] = []
+        for (head, bytes) in new where try isToBePlaced(head, heads) { newer.append((head, bytes)) }
         for link in links {
           try storing { () throws(BlobStoreError) in
             try store.replace(BlobPath(link.path.string), link.bytes, durably: true)
@@ -136,6 +136,15 @@ extension Member {
         }
       }
     }
+  }
+
+  private func isToBePlaced(
+    _ head: OpenedHead, _ heads: HeadsState
+  ) throws(VaultError) -> Bool {
+    guard let known = heads.last(of: head.device) else { return true }
+    if head.mark != known.mark { return head.counter > known.counter }
+    return try ifWhole { () throws(VaultError) in try register.fileHash(of: head.device) }
+      != head.hash
   }
 
   /// Goes on as a device of its own: a head of this device that was found elsewhere is of another line than the one here.

@@ -203,7 +203,7 @@ struct MemberPull {
       case .known: continue
       case .followed:
         let here = known.knownCounters[one.head.device]
-        if one.head.device == session.home.device, let here {
+        if one.head.device == session.home.device, let here, here < one.head.counter {
           session.note(
             SyncProblem(
               .ownIsNewerThere(here: here, there: one.head.counter), path: path, action: .take))

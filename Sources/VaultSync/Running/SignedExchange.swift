@@ -28,6 +28,8 @@ struct JudgedFiles: Sendable {
   var failures: [VaultPath: SyncProblem?] = [:]
   /// Files here that do not hold.
   var brokenHere: Set<VaultPath> = []
+  /// Those of them in whose place what the remote shows is put: it holds, and nothing can be newer that they are.
+  var replaced: Set<VaultPath> = []
   /// Heads of people whose access was taken away: they count for nothing, and stand where they stand.
   var former: Set<VaultPath> = []
   /// Files of the remote that were not read, since there are too many that are news: nothing is said of them, nor done.
@@ -98,9 +100,7 @@ final class SignedExchange: Sendable {
 
   /// The same with what is here by now.
   func plan(_ path: VaultPath, here facts: SignedFacts?) -> RegisterPlan {
-    if judged.brokenHere.contains(path) || judged.unread.contains(path) {
-      return RegisterPlan(.leave)
-    }
+    if staysBroken(path) || judged.unread.contains(path) { return RegisterPlan(.leave) }
     if broken.contains(path) {
       // What does not hold is replaced by what is here, if there is something.
       return RegisterPlan(facts != nil && session.options.repairsRemote ? .put : .leave)
@@ -139,6 +139,12 @@ final class SignedExchange: Sendable {
     return action == .put || action == .compare && !isOwn(path)
   }
 
+  /// Whether a file here does not hold, and nothing that does is to be put in its place: it may be newer than what the remote
+  /// shows, and wait for something else.
+  private func staysBroken(_ path: VaultPath) -> Bool {
+    judged.brokenHere.contains(path) && !judged.replaced.contains(path)
+  }
+
   private func isOwn(_ path: VaultPath) -> Bool {
     switch path {
     case .head(_, let device), .device(_, let device): device == session.home.device
@@ -153,9 +159,7 @@ final class SignedExchange: Sendable {
   }
 
   func plan(statement path: VaultPath) -> StatementPlan {
-    if judged.brokenHere.contains(path) || judged.unread.contains(path)
-      || judged.staying.contains(path)
-    {
+    if staysBroken(path) || judged.unread.contains(path) || judged.staying.contains(path) {
       return .leave
     }
     if broken.contains(path) {

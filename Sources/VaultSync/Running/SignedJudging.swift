@@ -23,6 +23,7 @@ struct SignedJudging {
       try judged.tree.wrapsThatStay(among: here.symmetricDifference(there), here: here))
     try judgeFilesHereAgain(&judged)
     try judgeFilesThere(changed, &judged)
+    try findReplaced(&judged)
     let exchange = SignedExchange(session: session, sight: sight, judged: judged, known: known)
     exchange.rememberShown()
     return exchange
@@ -57,6 +58,27 @@ struct SignedJudging {
     }
   }
 
+  /// Whoever can write to the folder can put something in the place of any file: that does not keep away what holds. But a
+  /// register that its device has signed and that does not hold yet may be newer than the remote's, and wait for what
+  /// another remote has.
+  private func findReplaced(_ judged: inout JudgedFiles) throws(SyncError) {
+    for path in judged.brokenHere {
+      guard let there = judged.there[path] else { continue }
+      let bytes: [UInt8]
+      do throws(BlobStoreError) {
+        bytes = try session.home.store.read(
+          BlobPath(path.string), limit: Limits.signedFileBytes)
+      } catch {
+        if case .tooLarge = error { judged.replaced.insert(path) }
+        continue
+      }
+      let tree = judged.tree
+      guard case .broken = try keeping(try tree.verdict(on: path, bytes)) else { continue }
+      if let counter = tree.signedCounter(of: path, bytes), counter >= there.counter { continue }
+      judged.replaced.insert(path)
+    }
+  }
+
   // MARK: There
 
   /// What the remote shows that is not known to be as it was.
@@ -67,6 +89,8 @@ struct SignedJudging {
       if memory.seen[path]?.fingerprint != entry.fingerprint || !sight.local.files.contains(path) {
         return true
       }
+      // What stands here counts for nothing any more; what is there may.
+      if judged.former.contains(path) { return true }
       // Of two that differ one does not hold.
       return path.isStatement && memory.seen[path]?.state.hash != judged.here[path]?.hash
     }
