@@ -31,8 +31,35 @@ import VaultTrust
     try family[0].sync(disk, as: "disk")
   }
 
+  private func spoil(_ bytes: [UInt8]) -> [UInt8] {
+    var bytes = bytes
+    bytes[700] ^= 1
+    return bytes
+  }
+
   private func links(_ device: Family.Device) -> Int {
     device.store.blobs.keys.filter { $0.string.contains("/links/") }.count
+  }
+
+  @Test func oneThatOpensNothingIsNotTaken() throws {
+    try usb.replace(wrap, spoil(#require(usb.blobs[wrap])), durably: true)
+    let report = try family[1].sync(usb)
+    #expect(report.problems.contains { $0.path == wrap.string && $0.kind == .damagedThere })
+    #expect(family[1].store.blobs[wrap] == nil)
+    try family[1].sync(disk, as: "disk")
+    #expect(family[1].vault.context.keys.generation == generation)
+    #expect(try family[1].contents() == family[0].contents())
+  }
+
+  /// A copier may have brought it, or an older program taken it.
+  @Test func oneThatOpensNothingMakesWayForTheTrueOne() throws {
+    try family[1].store.replace(wrap, spoil(#require(usb.blobs[wrap])), durably: true)
+    try family[1].sync(usb)
+    #expect(family[1].store.blobs[wrap] == usb.blobs[wrap])
+    #expect(family[1].vault.context.keys.generation == generation)
+    #expect(try family[1].contents() == family[0].contents())
+    try family[1].reopen()
+    #expect(family[1].vault.context.keys.generation == generation)
   }
 
   /// It could not open the epoch that it begins, would go on with the one before, and begin one with every sync.

@@ -98,8 +98,10 @@ import VaultTrust
     for path in paths.sorted(by: { $0.string < $1.string }) {
       try self.plant(plant, at: path)
       try ben.sync(usb, looksEverywhere: true)
-      // Of a wrap only its form can be told.
-      if case .wrap? = VaultPath(parsing: path.string), plant == .flipped {
+      // Of a wrap for somebody else only its form can be told.
+      if case .wrap(_, _, let device)? = VaultPath(parsing: path.string), plant == .flipped,
+        device != ben.vault.device
+      {
         try ben.store.replace(path, #require(before[path]), durably: true)
       }
       #expect(ben.store.blobs[path] == before[path], "\(path.string)")

@@ -26,24 +26,29 @@ package struct SignedTree: Sendable {
   // What counted on this machine before, of people and of members.
   private let memory: PeopleMemory
   private let state: StateFolder?
+  private let opener: WrapOpener?
   private let judged = JudgedMembers()
 
-  /// - Parameter state: Where this machine keeps what counted before; without it, the files alone decide.
+  /// - Parameters:
+  ///   - state: Where this machine keeps what counted before; without it, the files alone decide.
+  ///   - opener: Tells which wraps for this machine's device hold; without it, their form alone is looked at.
   /// - Throws: `io` and the like when the people cannot be listed; a broken file of one hides only that one.
   package init(
-    vault: VaultID, store: any BlobStore, state: StateFolder? = nil
+    vault: VaultID, store: any BlobStore, state: StateFolder? = nil, opener: WrapOpener? = nil
   ) throws(VaultError) {
     try self.init(
       store: OverlayStore(store), binding: Binding(vault: vault), state: state,
-      memory: try state?.loadPeopleMemory() ?? PeopleMemory())
+      memory: try state?.loadPeopleMemory() ?? PeopleMemory(), opener: opener)
   }
 
   private init(
-    store: OverlayStore, binding: Binding, state: StateFolder?, memory: PeopleMemory
+    store: OverlayStore, binding: Binding, state: StateFolder?, memory: PeopleMemory,
+    opener: WrapOpener?
   ) throws(VaultError) {
     self.store = store
     self.state = state
     self.memory = memory
+    self.opener = opener
     files = SignedFiles(store: store, binding: binding)
     people = try People.load(store: store, files: files, memory: memory)
   }
@@ -69,7 +74,8 @@ package struct SignedTree: Sendable {
       }
       store.add(blobPath, bytes)
     }
-    return try SignedTree(store: store, binding: files.binding, state: state, memory: memory)
+    return try SignedTree(
+      store: store, binding: files.binding, state: state, memory: memory, opener: opener)
   }
 
   /// Whether the file of a statement that stands here does not hold, and these bytes do.
@@ -287,7 +293,8 @@ package struct SignedTree: Sendable {
     }
   }
 
-  /// A wrap has no signature: only that it is for a device and a generation which are known can be seen.
+  /// A wrap has no signature: only that it is for a device and a generation which are known can be seen, and by the device
+  /// itself whether it opens.
   private func verifyWrap(
     _ path: VaultPath, _ bytes: [UInt8], of person: PersonID, _ closing: StatementID,
     for device: DeviceID
@@ -300,6 +307,7 @@ package struct SignedTree: Sendable {
     do throws(CryptoError) { try MasterKey.requireWrap(bytes) } catch {
       throw VaultError(error, path: path.string)
     }
+    try opener?.requireWhole(bytes, of: closing, for: device, of: known)
   }
 
   private func verifyDevice(

@@ -9,6 +9,7 @@ extension Vault {
   package var store: any BlobStore { context.store }
   package var state: StateFolder { context.state }
   package var clock: WallClock { context.clock }
+  package var wrapOpener: WrapOpener { WrapOpener(context) }
 
   /// Puts verified statements and registers of people, and statements of members, in place: durable, one by one,
   /// when this returns; then knows them.

@@ -31,10 +31,9 @@ struct SyncLooking {
   }
 
   mutating func look() throws(SyncError) -> SignedExchange {
-    let home = session.home
     let local = try lookHere()
     self.local = nil
-    let tree = try keeping(try SignedTree(vault: home.id, store: home.store, state: home.state))
+    let tree = try session.home.tree()
     let known = session.knownBroken(try lookThere(besides: local), local)
     var (exchange, passed) = (try judge(local, tree, passing: known), known)
     if !known.isEmpty, exchange.hasNewStatements {

@@ -33,9 +33,8 @@ extension SignedExchange {
   }
 
   private func holdsByNow(_ path: VaultPath, _ bytes: [UInt8]) throws(SyncError) -> Bool {
-    let home = session.home
+    let now = try session.home.tree()
     return try keeping { () throws(VaultError) in
-      let now = try SignedTree(vault: home.id, store: home.store, state: home.state)
       do throws(VaultError) { _ = try now.verify(path, bytes) } catch {
         if error.isDamage { return false }
         throw error

@@ -16,10 +16,17 @@ struct SyncHome: Sendable {
   let vouching: Vouching?
   /// Which of the people with these introductions answer an invitation of theirs, by invitation; nobody without the keys.
   let answers: @Sendable ([PersonID: [UInt8]]) throws(VaultError) -> [[PersonID]]
+  /// Tells which wraps for this machine's device hold; nobody can without the keys.
+  private let opener: WrapOpener?
   private let currentDevice: @Sendable () -> DeviceID
 
   /// This machine's own, which may become another one.
   var device: DeviceID { currentDevice() }
+
+  /// The signed files of the folder as they stand now.
+  func tree() throws(SyncError) -> SignedTree {
+    try keeping(try SignedTree(vault: id, store: store, state: state, opener: opener))
+  }
 }
 
 extension SyncHome {
@@ -28,7 +35,7 @@ extension SyncHome {
       id: vault.id, store: vault.store, state: vault.state, clock: vault.clock,
       person: vault.person, vouching: vouching,
       answers: { (introductions) throws(VaultError) in try vault.answers(in: introductions) },
-      currentDevice: { vault.device })
+      opener: vault.wrapOpener, currentDevice: { vault.device })
   }
 }
 
@@ -46,6 +53,6 @@ extension SyncHome {
     return SyncHome(
       id: vault.id, store: vault.folder, state: vault.state, clock: vault.clock,
       person: owner.person, vouching: vouching,
-      answers: { (_) throws(VaultError) in [] }, currentDevice: { owner.device })
+      answers: { (_) throws(VaultError) in [] }, opener: nil, currentDevice: { owner.device })
   }
 }
