@@ -111,7 +111,7 @@ struct AdversaryRun {
   private static func lastWords(of house: Household) throws -> [String] {
     var lines: [String] = []
     for machine in house.everyone {
-      lines += hidden(of: house, at: machine)
+      lines += hidden(of: house, at: machine) + waiting(at: machine)
       for (number, remote) in house.remotes.enumerated() {
         let recording = RecordingStore(remote)
         let report = try Household.sync(
@@ -136,6 +136,19 @@ struct AdversaryRun {
         return "\(line), could open \(opened.keys.currentEpoch.shortHex)"
       } catch {
         return "\(line): \(error)"
+      }
+    }
+  }
+
+  /// Entries that a machine does not take yet, and what it knows of the device for which each waits.
+  private static func waiting(at machine: Household.Machine) -> [String] {
+    machine.vault.members.flatMap { member in
+      member.heads.withLock { heads in
+        heads.held.map { held in
+          "\(machine.name): \(member.name.string): \(held.entry.title.string) with \(held.entry.version) by "
+            + "\(held.source.shortHex) waits for \(held.device.shortHex), here at "
+            + "\(heads.last(of: held.device)?.counter ?? 0)"
+        }
       }
     }
   }
