@@ -9,13 +9,7 @@ import struct SystemPackage.FilePath
 
 /// What every part of an open vault shares.
 final class VaultContext: Sendable {
-  let store: any LocalStore
-  /// Nil for a vault that lies in no folder (tests).
-  let folder: FilePath?
-  let state: StateFolder
-  let clock: WallClock
-  let binding: Binding
-  let signedFiles: SignedFiles
+  let copy: VaultCopy
   // Read again when a device appears that it does not know.
   private let knownPeople: Guarded<People>
   // Renewed with them, when another device of the person has begun a generation.
@@ -52,19 +46,13 @@ final class VaultContext: Sendable {
   let folderNumber: UInt64
 
   init(
-    store: any LocalStore, folder: FilePath?, state: StateFolder, clock: WallClock,
-    binding: Binding,
-    people: People, person: PersonID, keys: PersonKeys, device: ThisDevice, slotKey: SealingKey,
+    _ copy: VaultCopy, people: People, person: PersonID, keys: PersonKeys, device: ThisDevice,
+    slotKey: SealingKey,
     isReadOnly: Bool,
     staging: Staging?,
     lazy: LazyChunks?, reading: ReadingMark, log: BackgroundLog
   ) {
-    self.store = store
-    self.folder = folder
-    self.state = state
-    self.clock = clock
-    self.binding = binding
-    self.signedFiles = SignedFiles(store: store, binding: binding)
+    self.copy = copy
     knownPeople = Guarded(people)
     knownKeys = Guarded(keys)
     self.person = person
@@ -75,11 +63,18 @@ final class VaultContext: Sendable {
     self.lazy = lazy
     self.reading = reading
     self.log = log
-    redoFolder = RedoFolder(state: state)
-    folderNumber = Self.inodeNumber(of: folder)
+    redoFolder = RedoFolder(state: copy.state)
+    folderNumber = Self.inodeNumber(of: copy.folder)
     // Six buffers a core are in use at most when many reads and seals run at once.
     buffers = BufferPool(byteCount: (ObjectStore.sealedChunkSize + 4095) & ~4095, keptCount: 12)
   }
+
+  var store: any LocalStore { copy.store }
+  var folder: FilePath? { copy.folder }
+  var state: StateFolder { copy.state }
+  var clock: WallClock { copy.clock }
+  var binding: Binding { copy.binding }
+  var signedFiles: SignedFiles { copy.files }
 
   private static func inodeNumber(of folder: FilePath?) -> UInt64 {
     var status = stat()

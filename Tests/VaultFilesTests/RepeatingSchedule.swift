@@ -45,12 +45,11 @@ final class RepeatingSchedule {
       personName: "Adult A", deviceName: "desk", deviceKind: "desktop", passwordCost: .floor,
       recoveryCost: .floor)
     created = try Vault.create(
-      id: id, in: store, state: StateFolder(store: stateStore), device: device,
-      password: SecretBytes(copying: Array("correct horse".utf8)), clock: .system)
+      VaultCopy(id: id, store: store, state: StateFolder(store: stateStore), clock: .system),
+      device: device, password: SecretBytes(copying: Array("correct horse".utf8)))
     vault = try Vault.open(
-      id: id, store: store, folder: nil, state: StateFolder(store: stateStore),
-      key: created.unlockKey,
-      options: OpenOptions(), clock: .system)
+      VaultCopy(id: id, store: store, state: StateFolder(store: stateStore), clock: .system),
+      key: created.unlockKey, options: OpenOptions())
     tree = FileTree(vault: vault, options: FileTreeOptions(uid: 1000, gid: 1000))
     for folder in ["Emma", "Emma/a", "Emma/b"] { try tree.mkdir(folder) }
   }
@@ -213,9 +212,8 @@ final class RepeatingSchedule {
     try compare(tree)
     #expect(throws: Never.self, context) {
       let again = try Vault.open(
-        id: id, store: store, folder: nil, state: StateFolder(store: stateStore),
-        key: created.unlockKey,
-        options: OpenOptions(readOnly: true), clock: .system)
+        VaultCopy(id: id, store: store, state: StateFolder(store: stateStore), clock: .system),
+        key: created.unlockKey, options: OpenOptions(readOnly: true))
       try compare(FileTree(vault: again, options: tree.options))
     }
   }

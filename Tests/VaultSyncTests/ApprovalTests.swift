@@ -32,8 +32,8 @@ import VaultModel
     _ family: Family, _ words: borrowing ApprovalWords
   ) throws -> PendingDevice {
     let pending = try PendingDevice(
-      id: family[0].vault.id, store: store, state: state, words: words, device: Family.newDevice,
-      password: SecretBytes(copying: Array("pw".utf8)), clock: .system)
+      VaultCopy(id: family[0].vault.id, store: store, state: state, clock: .system), words: words,
+      device: Family.newDevice, password: SecretBytes(copying: Array("pw".utf8)))
     let (path, bytes) = pending.request
     try usb.put(BlobPath(path.string), bytes)
     return pending
@@ -60,8 +60,8 @@ import VaultModel
     let id = pending.id
     #expect(try pending.finish())
     let new = try Vault.open(
-      id: vault.id, store: store, folder: nil, state: state, key: pending.takeUnlockKey(),
-      options: OpenOptions(), clock: .system)
+      VaultCopy(id: vault.id, store: store, state: state, clock: .system),
+      key: pending.takeUnlockKey(), options: OpenOptions())
     let report = try RemoteSync(
       vault: new, remote: usb, name: #require(RemoteName("usb")), options: SyncOptions()
     ).run()
@@ -103,8 +103,8 @@ import VaultModel
       generation, of: own, device: signer, wrap: wrap, binding: vault.context.binding)
     let request = try DeviceRequestBody.load(device, person: vault.person, files: files)
     let enrolment = DeviceEnrolment(
-      vault: vault.id, store: store, files: files, state: state, person: vault.person,
-      clock: .system)
+      copy: VaultCopy(id: vault.id, store: store, state: state, clock: .system),
+      person: vault.person)
     try enrolment.certify(
       PublicDevice(request), master: master, generation: generation,
       approval: DeviceEnrolment.Approval(

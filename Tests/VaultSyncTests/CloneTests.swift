@@ -31,11 +31,12 @@ import VaultModel
     // Whoever stops here begins again.
     _ = try VaultClone.begin(from: usb, into: store, called: "Family")
     let key = try Vault.recover(
-      id: beginning.vault, store: store, state: state, words: Family.words.words,
-      device: Family.newDevice, password: SecretBytes(copying: Array("pw".utf8)), clock: .system)
+      VaultCopy(id: beginning.vault, store: store, state: state, clock: .system),
+      words: Family.words.words, device: Family.newDevice,
+      password: SecretBytes(copying: Array("pw".utf8)))
     let vault = try Vault.open(
-      id: beginning.vault, store: store, folder: nil, state: state, key: key,
-      options: OpenOptions(), clock: .system)
+      VaultCopy(id: beginning.vault, store: store, state: state, clock: .system), key: key,
+      options: OpenOptions())
     let name = try #require(RemoteName("usb"))
     let report = try RemoteSync(vault: vault, remote: usb, name: name).run()
     #expect(report.problems == [])

@@ -333,9 +333,10 @@ import VaultModel
       try store.replace(path, bytes, durably: true)
     }
     _ = try Vault.recover(
-      id: family[0].vault.id, store: store, state: StateFolder(store: state),
-      words: RecoveryWords(parsing: new), device: Family.newDevice,
-      password: SecretBytes(copying: Array("pw".utf8)), clock: family[0].clock.wallClock)
+      VaultCopy(
+        id: family[0].vault.id, store: store, state: StateFolder(store: state),
+        clock: family[0].clock.wallClock), words: RecoveryWords(parsing: new),
+      device: Family.newDevice, password: SecretBytes(copying: Array("pw".utf8)))
     let memory = try StateFolder(store: state).loadPeopleMemory()
     let seen = try People.load(
       store: store, files: family[0].vault.context.signedFiles, memory: memory)
@@ -343,9 +344,10 @@ import VaultModel
     #expect(seen[own.id]?.generation == own.generation)
     #expect(throws: VaultError.self) {
       _ = try Vault.recover(
-        id: family[0].vault.id, store: store, state: StateFolder(store: state),
-        words: RecoveryWords(parsing: theirs), device: Family.newDevice,
-        password: SecretBytes(copying: Array("pw".utf8)), clock: family[0].clock.wallClock)
+        VaultCopy(
+          id: family[0].vault.id, store: store, state: StateFolder(store: state),
+          clock: family[0].clock.wallClock), words: RecoveryWords(parsing: theirs),
+        device: Family.newDevice, password: SecretBytes(copying: Array("pw".utf8)))
     }
   }
 

@@ -24,8 +24,9 @@ final class Family {
       clock = TurnedClock(start)
       key = seed.key
       vault = try Vault.open(
-        id: id, store: store, folder: nil, state: StateFolder(store: stateStore), key: seed.key.key,
-        options: OpenOptions(), clock: clock.wallClock)
+        VaultCopy(
+          id: id, store: store, state: StateFolder(store: stateStore), clock: clock.wallClock),
+        key: seed.key.key, options: OpenOptions())
     }
 
     /// The disk of this machine as it is now: the vault and the state together.
@@ -64,15 +65,17 @@ final class Family {
 
     func open(on store: any LocalStore, _ options: OpenOptions = OpenOptions()) throws -> Vault {
       try Vault.open(
-        id: vault.id, store: store, folder: nil, state: StateFolder(store: stateStore),
-        key: key.key, options: options, clock: clock.wallClock)
+        VaultCopy(
+          id: vault.id, store: store, state: StateFolder(store: stateStore), clock: clock.wallClock),
+        key: key.key, options: options)
     }
 
     /// The vault as far as its heads, in the folder as `store` shows it.
     func openHeads(on store: any LocalStore) throws(VaultError) -> VaultHeads? {
       try VaultHeads.open(
-        id: vault.id, store: store, folder: nil, state: StateFolder(store: stateStore),
-        key: key.key, clock: clock.wallClock)
+        VaultCopy(
+          id: vault.id, store: store, state: StateFolder(store: stateStore), clock: clock.wallClock),
+        key: key.key)
     }
 
     /// A sync without the lists of records; nil where that is not enough.
@@ -245,13 +248,14 @@ final class Family {
       let (store, state) = (MemoryStore(), MemoryStore())
       let password = SecretBytes(copying: Array("pw".utf8))
       let created = try Vault.create(
-        id: id, in: store, state: StateFolder(store: state), device: Family.newDevice,
-        password: password, clock: .system)
+        VaultCopy(id: id, store: store, state: StateFolder(store: state), clock: .system),
+        device: Family.newDevice, password: password)
       self.created = created
       let people = store.blobs
       let vault = try Vault.open(
-        id: id, store: store, folder: nil, state: StateFolder(store: state),
-        key: created.unlockKey, options: OpenOptions(), clock: WallClock { 1_700_000_000_000 })
+        VaultCopy(
+          id: id, store: store, state: StateFolder(store: state),
+          clock: WallClock { 1_700_000_000_000 }), key: created.unlockKey, options: OpenOptions())
       _ = try vault.addMember(named: #require(FileName("Emma")))
       var devices = [
         Seed(store: store, state: state, key: try Self.unlock(id, state, password: "pw"))
@@ -261,8 +265,8 @@ final class Family {
         let (store, state) = (MemoryStore(), MemoryStore())
         for (path, bytes) in people { try store.replace(path, bytes, durably: true) }
         let key = try Vault.recover(
-          id: id, store: store, state: StateFolder(store: state), words: created.words,
-          device: Family.newDevice, password: password, clock: .system)
+          VaultCopy(id: id, store: store, state: StateFolder(store: state), clock: .system),
+          words: created.words, device: Family.newDevice, password: password)
         devices.append(Seed(store: store, state: state, key: UnlockKey(key)))
       }
       self.devices = devices

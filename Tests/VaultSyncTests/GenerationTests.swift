@@ -130,11 +130,11 @@ import VaultTrust
     }
     let password = SecretBytes(copying: Array("pw".utf8))
     let key = try Vault.recover(
-      id: family[0].vault.id, store: store, state: state, words: Family.words.words,
-      device: Family.newDevice, password: password, clock: .system)
+      VaultCopy(id: family[0].vault.id, store: store, state: state, clock: .system),
+      words: Family.words.words, device: Family.newDevice, password: password)
     let vault = try Vault.open(
-      id: family[0].vault.id, store: store, folder: nil, state: state, key: key,
-      options: OpenOptions(), clock: .system)
+      VaultCopy(id: family[0].vault.id, store: store, state: state, clock: .system), key: key,
+      options: OpenOptions())
     let report = try RemoteSync(
       vault: vault, remote: usb, name: #require(RemoteName("usb")), options: SyncOptions()
     ).run()
@@ -205,8 +205,9 @@ import VaultTrust
         try store.replace(path, bytes, durably: true)
       }
       _ = try Vault.recover(
-        id: family[0].vault.id, store: store, state: StateFolder(store: MemoryStore()),
-        words: words, device: Family.newDevice, password: password, clock: .system)
+        VaultCopy(
+          id: family[0].vault.id, store: store, state: StateFolder(store: MemoryStore()),
+          clock: .system), words: words, device: Family.newDevice, password: password)
     }
     try recover(new)
     do {

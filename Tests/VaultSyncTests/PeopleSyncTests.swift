@@ -43,13 +43,14 @@ import VaultModel
       personName: "Ben", deviceName: "tablet", deviceKind: "tablet", passwordCost: .floor,
       recoveryCost: .floor)
     let joined = try Vault.join(
-      anna.vault.invite(), in: store, state: state, device: device,
-      password: SecretBytes(copying: Array("pw".utf8)), words: .random(), clock: .system)
+      anna.vault.invite(),
+      in: VaultCopy(id: anna.vault.invite().vault, store: store, state: state, clock: .system),
+      device: device, password: SecretBytes(copying: Array("pw".utf8)), words: .random())
     ben = Adult(
       store: store,
       vault: try Vault.open(
-        id: joined.id, store: store, folder: nil, state: state, key: joined.unlockKey,
-        options: OpenOptions(), clock: .system))
+        VaultCopy(id: joined.id, store: store, state: state, clock: .system), key: joined.unlockKey,
+        options: OpenOptions()))
     #expect(try ben.sync(usb).problems == [])
     try anna.sync(usb)
   }

@@ -178,8 +178,9 @@ import VaultTrust
   @Test func aRemovedDeviceGivesNothingAndBeginsNothing() throws {
     let emma = try family[0].emma
     let stranger = try PersonCreation(
-      vault: owner.id, store: family[0].store, files: owner.context.signedFiles,
-      state: StateFolder(store: MemoryStore()), clock: .system
+      copy: VaultCopy(
+        id: owner.id, store: family[0].store, state: StateFolder(store: MemoryStore()),
+        clock: .system)
     ).run(
       Family.newDevice, password: SecretBytes(copying: Array("pw".utf8)), words: .random())
     try owner.context.reloadPeople()
@@ -268,11 +269,13 @@ import VaultTrust
     let password = SecretBytes(copying: Array("pw".utf8))
     func recover() throws -> Vault {
       let key = try Vault.recover(
-        id: family[0].vault.id, store: store, state: StateFolder(store: state),
-        words: Family.words.words, device: Family.newDevice, password: password, clock: .system)
+        VaultCopy(
+          id: family[0].vault.id, store: store, state: StateFolder(store: state), clock: .system),
+        words: Family.words.words, device: Family.newDevice, password: password)
       return try Vault.open(
-        id: family[0].vault.id, store: store, folder: nil, state: StateFolder(store: state),
-        key: key, options: OpenOptions(), clock: .system)
+        VaultCopy(
+          id: family[0].vault.id, store: store, state: StateFolder(store: state), clock: .system),
+        key: key, options: OpenOptions())
     }
     func sync(_ vault: Vault, _ remote: MemoryStore) throws {
       let name = try #require(RemoteName(remote === usb ? "real" : "withholding"))
@@ -331,11 +334,12 @@ import VaultTrust
     try put(path, files.sign(body.encoded(), .deviceRegister, path, with: thief.context.device))
     let (store, state) = (family[0].store.imageAfterKill(), MemoryStore())
     let key = try Vault.recover(
-      id: owner.id, store: store, state: StateFolder(store: state), words: Family.words.words,
-      device: Family.newDevice, password: SecretBytes(copying: Array("pw".utf8)), clock: .system)
+      VaultCopy(id: owner.id, store: store, state: StateFolder(store: state), clock: .system),
+      words: Family.words.words, device: Family.newDevice,
+      password: SecretBytes(copying: Array("pw".utf8)))
     let vault = try Vault.open(
-      id: owner.id, store: store, folder: nil, state: StateFolder(store: state), key: key,
-      options: OpenOptions(), clock: .system)
+      VaultCopy(id: owner.id, store: store, state: StateFolder(store: state), clock: .system),
+      key: key, options: OpenOptions())
     #expect(try vault.personalProfile().name == "Adult A")
   }
 }

@@ -70,13 +70,14 @@ import VaultModel
         personName: name, deviceName: "tablet", deviceKind: "tablet", passwordCost: .floor,
         recoveryCost: .floor)
       let made = try Vault.join(
-        anna.vault.invite(), in: store, state: state, device: device,
-        password: SecretBytes(copying: Array("pw".utf8)), words: .random(), clock: .system)
+        anna.vault.invite(),
+        in: VaultCopy(id: anna.vault.invite().vault, store: store, state: state, clock: .system),
+        device: device, password: SecretBytes(copying: Array("pw".utf8)), words: .random())
       let adult = Adult(
         store: store,
         vault: try Vault.open(
-          id: made.id, store: store, folder: nil, state: state, key: made.unlockKey,
-          options: OpenOptions(), clock: .system))
+          VaultCopy(id: made.id, store: store, state: state, clock: .system), key: made.unlockKey,
+          options: OpenOptions()))
       try adult.sync(usb)
       try anna.sync(usb)
       try anna.vault.share(#require(anna.emma), with: adult.vault.person, role: .editor)

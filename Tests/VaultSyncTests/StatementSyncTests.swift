@@ -191,7 +191,9 @@ import VaultModel
     let words = try RecoveryWords(parsing: adult.words.joined(separator: " "))
     for _ in 0..<2 {
       let writer = ClosingWriter(
-        store: anna.store, files: adult.vault.context.signedFiles, clock: .system, person: own,
+        copy: VaultCopy(
+          id: adult.vault.id, store: anna.store, state: adult.vault.context.state, clock: .system),
+        person: own,
         device: adult.vault.context.device, memory: PeopleMemory())
       _ = try writer.run(
         ClosingWriter.Content(), signedWith: words, endorsedBy: words

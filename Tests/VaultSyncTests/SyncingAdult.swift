@@ -26,12 +26,12 @@ struct SyncingAdult {
       personName: name, deviceName: "tablet", deviceKind: "tablet", passwordCost: .floor,
       recoveryCost: .floor)
     let joined = try Vault.join(
-      invitation, in: store, state: state, device: device,
-      password: SecretBytes(copying: Array("pw".utf8)), words: .random(), clock: .system)
+      invitation, in: VaultCopy(id: invitation.vault, store: store, state: state, clock: .system),
+      device: device, password: SecretBytes(copying: Array("pw".utf8)), words: .random())
     words = joined.words.words
     vault = try Vault.open(
-      id: joined.id, store: store, folder: nil, state: state, key: joined.unlockKey,
-      options: OpenOptions(), clock: .system)
+      VaultCopy(id: joined.id, store: store, state: state, clock: .system), key: joined.unlockKey,
+      options: OpenOptions())
   }
 
   @discardableResult

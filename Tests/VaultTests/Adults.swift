@@ -26,8 +26,9 @@ final class Adults {
       self.key = key
       clock = MemoryVault.Clock(start)
       vault = try Vault.open(
-        id: id, store: self.store, folder: nil, state: StateFolder(store: self.stateStore),
-        key: key.unlockKey, options: OpenOptions(), clock: clock.wallClock)
+        VaultCopy(
+          id: id, store: self.store, state: StateFolder(store: self.stateStore),
+          clock: clock.wallClock), key: key.unlockKey, options: OpenOptions())
     }
 
     var id: PersonID { vault.person }
@@ -40,15 +41,17 @@ final class Adults {
       store = store.imageAfterKill()
       stateStore = stateStore.imageAfterKill()
       vault = try Vault.open(
-        id: vault.id, store: store, folder: nil, state: StateFolder(store: stateStore),
-        key: key.unlockKey, options: OpenOptions(), clock: clock.wallClock)
+        VaultCopy(
+          id: vault.id, store: store, state: StateFolder(store: stateStore), clock: clock.wallClock),
+        key: key.unlockKey, options: OpenOptions())
     }
 
     /// Another process of the machine, with the vault in a store that looks on.
     func open(on store: any LocalStore) throws -> Vault {
       try Vault.open(
-        id: vault.id, store: store, folder: nil, state: StateFolder(store: stateStore),
-        key: key.unlockKey, options: OpenOptions(), clock: clock.wallClock)
+        VaultCopy(
+          id: vault.id, store: store, state: StateFolder(store: stateStore), clock: clock.wallClock),
+        key: key.unlockKey, options: OpenOptions())
     }
 
     /// A new record of Emma's with a note.
@@ -112,9 +115,11 @@ final class Adults {
       for name in ["Ben", "Carla"] {
         let (store, stateStore) = (MemoryStore(), MemoryStore())
         let key = try Vault.join(
-          vault.invite(), in: store, state: StateFolder(store: stateStore),
-          device: Adults.newDevice(of: name), password: Adults.password, words: .random(),
-          clock: first.clock.wallClock)
+          vault.invite(),
+          in: VaultCopy(
+            id: vault.invite().vault, store: store, state: StateFolder(store: stateStore),
+            clock: first.clock.wallClock), device: Adults.newDevice(of: name),
+          password: Adults.password, words: .random())
         try Replicas.carry(from: store, to: first.store)
         _ = try vault.acceptIntroductions()
         seeds.append(Seed(store: store, stateStore: stateStore, key: key))

@@ -26,9 +26,10 @@ import VaultModel
     try vault.close()
 
     let again = try Vault.open(
-      id: memory.id, store: memory.store, folder: nil, state: memory.state,
-      key: memory.created.unlockKey, options: OpenOptions(),
-      clock: MemoryVault.Clock().wallClock)
+      VaultCopy(
+        id: memory.id, store: memory.store, state: memory.state,
+        clock: MemoryVault.Clock().wallClock), key: memory.created.unlockKey, options: OpenOptions()
+    )
     #expect(again.problems.isEmpty)
     let member = try #require(again.members.first)
     change.items[.record] = .note("today again")

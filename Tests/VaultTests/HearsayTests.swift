@@ -106,12 +106,12 @@ import VaultModel
     let (store, state) = (adults.anna.store.imageAfterKill(), StateFolder(store: MemoryStore()))
     let id = adults.anna.vault.id
     let key = try Vault.recover(
-      id: id, store: store, state: state,
+      VaultCopy(id: id, store: store, state: state, clock: .system),
       words: RecoveryWords(parsing: adults.anna.words.joined(separator: " ")),
-      device: Adults.newDevice(of: "Anna"), password: Adults.password, clock: .system)
+      device: Adults.newDevice(of: "Anna"), password: Adults.password)
     let tablet = try Vault.open(
-      id: id, store: store, folder: nil, state: state, key: key, options: OpenOptions(),
-      clock: .system)
+      VaultCopy(id: id, store: store, state: state, clock: .system), key: key,
+      options: OpenOptions())
     _ = try #require(tablet.members.first).commit([.newRecord("By the tablet", note: "a note")])
     let mark = try mark(of: tablet)
     // Who it is has come to everyone before.

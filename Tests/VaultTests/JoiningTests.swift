@@ -23,9 +23,11 @@ struct JoiningTests {
     func join(_ invitation: Invitation, as name: String) throws -> PersonID {
       let store = MemoryStore()
       let created = try Vault.join(
-        invitation, in: store, state: StateFolder(store: MemoryStore()),
-        device: Adults.newDevice(of: name), password: Adults.password, words: .random(),
-        clock: memory.clock.wallClock)
+        invitation,
+        in: VaultCopy(
+          id: invitation.vault, store: store, state: StateFolder(store: MemoryStore()),
+          clock: memory.clock.wallClock), device: Adults.newDevice(of: name),
+        password: Adults.password, words: .random())
       try Replicas.carry(from: store, to: memory.store)
       return PersonID(
         rootPublicKey: created.words.rootSigningKey(binding: Binding(vault: memory.id)).publicKey)
@@ -55,12 +57,14 @@ struct JoiningTests {
     let ben = try host.join(try host.vault.invite(), as: "Ben")
     let state = StateFolder(store: MemoryStore())
     let key = try Vault.recover(
-      id: host.memory.id, store: host.memory.store, state: state,
-      words: host.memory.created.words, device: MemoryVault.newDevice, password: Adults.password,
-      clock: host.memory.clock.wallClock)
+      VaultCopy(
+        id: host.memory.id, store: host.memory.store, state: state,
+        clock: host.memory.clock.wallClock), words: host.memory.created.words,
+      device: MemoryVault.newDevice, password: Adults.password)
     let other = try Vault.open(
-      id: host.memory.id, store: host.memory.store, folder: nil, state: state, key: key,
-      options: OpenOptions(), clock: host.memory.clock.wallClock)
+      VaultCopy(
+        id: host.memory.id, store: host.memory.store, state: state,
+        clock: host.memory.clock.wallClock), key: key, options: OpenOptions())
     // The invitation was made on the one device, and its answer is taken in by the other.
     #expect(try other.acceptIntroductions() == [ben])
     #expect(try host.known(ben)?.verification == .invitedInPerson)
@@ -234,8 +238,9 @@ struct JoiningTests {
       let key = try Vault.unlock(
         id: invitation.vault, state: StateFolder(store: state), password: Adults.password)
       _ = try Vault.open(
-        id: invitation.vault, store: image, folder: nil, state: StateFolder(store: state),
-        key: key, options: OpenOptions(), clock: .system)
+        VaultCopy(
+          id: invitation.vault, store: image, state: StateFolder(store: state), clock: .system),
+        key: key, options: OpenOptions())
     }
   }
 
@@ -246,9 +251,10 @@ struct JoiningTests {
     if let call { store.cut(after: call) }
     do {
       _ = try Vault.join(
-        invitation, in: store, state: StateFolder(store: state),
-        device: Adults.newDevice(of: "Ben"), password: Adults.password, words: .random(),
-        clock: .system)
+        invitation,
+        in: VaultCopy(
+          id: invitation.vault, store: store, state: StateFolder(store: state), clock: .system),
+        device: Adults.newDevice(of: "Ben"), password: Adults.password, words: .random())
     } catch {
       guard call != nil else { throw error }
     }

@@ -47,8 +47,9 @@ struct MemoryVault {
     stateStore = MemoryStore()
     clock = Clock()
     created = try Vault.create(
-      id: id, in: store, state: StateFolder(store: stateStore), device: Self.newDevice,
-      password: SecretBytes(copying: Array(Self.password.utf8)), clock: clock.wallClock)
+      VaultCopy(
+        id: id, store: store, state: StateFolder(store: stateStore), clock: clock.wallClock),
+      device: Self.newDevice, password: SecretBytes(copying: Array(Self.password.utf8)))
   }
 
   var state: StateFolder { StateFolder(store: stateStore) }
@@ -57,9 +58,8 @@ struct MemoryVault {
     -> Vault
   {
     try Vault.open(
-      id: id, store: other ?? store, folder: nil, state: state, key: created.unlockKey,
-      options: options,
-      clock: clock.wallClock)
+      VaultCopy(id: id, store: other ?? store, state: state, clock: clock.wallClock),
+      key: created.unlockKey, options: options)
   }
 
   /// The same vault as a process that was killed at this moment leaves it.

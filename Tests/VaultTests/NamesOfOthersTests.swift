@@ -86,9 +86,10 @@ import VaultModel
       vault: adults.anna.vault.id, inviter: adults.carla.id, inviterName: "Carla", remote: "",
       secret: [UInt8](repeating: 7, count: 16))
     let stranger = try Vault.join(
-      invitation, in: store, state: StateFolder(store: state),
-      device: Adults.newDevice(of: "Anna"), password: Adults.password, words: .random(),
-      clock: .system)
+      invitation,
+      in: VaultCopy(
+        id: invitation.vault, store: store, state: StateFolder(store: state), clock: .system),
+      device: Adults.newDevice(of: "Anna"), password: Adults.password, words: .random())
     try Replicas.carry(from: store, to: adults.anna.store)
     let made = try #require(
       try adults.anna.vault.knownPeople().first { !adults.everyone.map(\.id).contains($0.id) })

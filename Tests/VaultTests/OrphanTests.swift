@@ -38,11 +38,11 @@ struct OrphanTests {
     let (store, state) = (adults.ben.store.imageAfterKill(), StateFolder(store: MemoryStore()))
     let words = try RecoveryWords(parsing: adults.anna.words.joined(separator: " "))
     let key = try Vault.recover(
-      id: adults.anna.vault.id, store: store, state: state, words: words,
-      device: Adults.newDevice(of: "Anna"), password: Adults.password, clock: .system)
+      VaultCopy(id: adults.anna.vault.id, store: store, state: state, clock: .system), words: words,
+      device: Adults.newDevice(of: "Anna"), password: Adults.password)
     let vault = try Vault.open(
-      id: adults.anna.vault.id, store: store, folder: nil, state: state, key: key,
-      options: OpenOptions(), clock: .system)
+      VaultCopy(id: adults.anna.vault.id, store: store, state: state, clock: .system), key: key,
+      options: OpenOptions())
     let emma = try #require(vault.members.first)
     #expect(emma.role == .owner)
     try vault.share(emma, with: adults.carla.id, role: .owner)

@@ -202,8 +202,9 @@ import VaultModel
   @Test func aDiskThatRefusesAsksForACommit() throws {
     let faulty = FaultyStore(memory.stateStore)
     let vault = try Vault.open(
-      id: memory.id, store: memory.store, folder: nil, state: StateFolder(store: faulty),
-      key: memory.created.unlockKey, options: OpenOptions(), clock: memory.clock.wallClock)
+      VaultCopy(
+        id: memory.id, store: memory.store, state: StateFolder(store: faulty),
+        clock: memory.clock.wallClock), key: memory.created.unlockKey, options: OpenOptions())
     let emma = try #require(vault.members.first)
     #expect(try emma.log([visits("first")]))
     faulty.fail(.overwrite, with: .io(errno: 5))

@@ -84,9 +84,10 @@ final class Replicas {
         let device = Device(store: MemoryStore(), state: MemoryStore())
         try Replicas.carry(from: first.store, to: device.store)
         let key = try Vault.recover(
-          id: first.id, store: device.store, state: StateFolder(store: device.state),
-          words: first.created.words, device: MemoryVault.newDevice,
-          password: SecretBytes(copying: Array("pw".utf8)), clock: first.clock.wallClock)
+          VaultCopy(
+            id: first.id, store: device.store, state: StateFolder(store: device.state),
+            clock: first.clock.wallClock), words: first.created.words,
+          device: MemoryVault.newDevice, password: SecretBytes(copying: Array("pw".utf8)))
         return (device, UnlockKey(key))
       }
     }
@@ -120,8 +121,8 @@ final class Replicas {
     let state = StateFolder(store: device.state.imageAfterKill())
     let clock = MemoryVault.Clock(1_700_000_100_000 + UInt64(devices.count) * 7)
     let vault = try Vault.open(
-      id: id, store: store, folder: nil, state: state, key: key, options: OpenOptions(),
-      clock: clock.wallClock)
+      VaultCopy(id: id, store: store, state: state, clock: clock.wallClock), key: key,
+      options: OpenOptions())
     devices.append(Replica(store: store, state: state, clock: clock, vault: vault))
   }
 

@@ -48,8 +48,9 @@ import VaultModel
       id: replica.vault.id, state: replica.state,
       password: SecretBytes(copying: Array(password.utf8)))
     return try Vault.open(
-      id: replica.vault.id, store: store, folder: nil, state: replica.state, key: key,
-      options: OpenOptions(), clock: replica.clock.wallClock)
+      VaultCopy(
+        id: replica.vault.id, store: store, state: replica.state, clock: replica.clock.wallClock),
+      key: key, options: OpenOptions())
   }
 
   private func expectFreshIsLive(_ device: Int) throws {

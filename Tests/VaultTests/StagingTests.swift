@@ -79,12 +79,12 @@ private final class SlowStaging: InspectingStore {
     let state = StateFolder(store: MemoryStore())
     let id = VaultID.random()
     let created = try Vault.create(
-      id: id, in: disk, state: state, device: MemoryVault.newDevice,
-      password: SecretBytes(copying: Array(MemoryVault.password.utf8)), clock: .system)
+      VaultCopy(id: id, store: disk, state: state, clock: .system), device: MemoryVault.newDevice,
+      password: SecretBytes(copying: Array(MemoryVault.password.utf8)))
     func open(on store: any LocalStore) throws -> Vault {
       try Vault.open(
-        id: id, store: store, folder: nil, state: state, key: created.unlockKey,
-        options: OpenOptions(), clock: .system)
+        VaultCopy(id: id, store: store, state: state, clock: .system), key: created.unlockKey,
+        options: OpenOptions())
     }
     // Of a process that has died.
     _ = try open(on: disk).addMember(named: #require(FileName("Emma")))

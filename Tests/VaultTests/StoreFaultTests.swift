@@ -40,8 +40,9 @@ import VaultModel
     let store = FaultyStore(memory.store)
     let state = FaultyStore(memory.stateStore)
     let vault = try Vault.open(
-      id: memory.id, store: store, folder: nil, state: StateFolder(store: state),
-      key: memory.created.unlockKey, options: OpenOptions(), clock: memory.clock.wallClock)
+      VaultCopy(
+        id: memory.id, store: store, state: StateFolder(store: state), clock: memory.clock.wallClock
+      ), key: memory.created.unlockKey, options: OpenOptions())
     let emma = try #require(vault.members.first)
     let record = try #require(emma.record(titled: "A")).record
     let comment: Comment = "call \(number), in the state: \(inState)"

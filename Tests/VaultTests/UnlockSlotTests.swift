@@ -145,10 +145,12 @@ import VaultModel
   /// The words make this machine a device anew; who knew the password of before has nothing then.
   @Test func recoveringLeavesNoOldWayIn() throws {
     _ = try Vault.recover(
-      id: memory.id, store: memory.store, state: memory.state, words: memory.created.words,
+      VaultCopy(
+        id: memory.id, store: memory.store, state: memory.state, clock: memory.clock.wallClock),
+      words: memory.created.words,
       device: NewDevice(
         personName: "", deviceName: "desk", deviceKind: "", passwordCost: .floor,
-        recoveryCost: .floor), password: secret("from the words"), clock: memory.clock.wallClock)
+        recoveryCost: .floor), password: secret("from the words"))
     #expect(isRefused(MemoryVault.password))
     #expect(try slots.all().slots.count == 1)
     _ = try slots.open(password: secret("from the words"))

@@ -59,12 +59,12 @@ import VaultModel
     _ = try vault.addMember(named: #require(FileName("Emma")))
     let other = StateFolder(store: MemoryStore())
     let key = try Vault.recover(
-      id: memory.id, store: memory.store, state: other, words: memory.created.words,
-      device: MemoryVault.newDevice, password: SecretBytes(copying: Array("new one".utf8)),
-      clock: memory.clock.wallClock)
+      VaultCopy(id: memory.id, store: memory.store, state: other, clock: memory.clock.wallClock),
+      words: memory.created.words, device: MemoryVault.newDevice,
+      password: SecretBytes(copying: Array("new one".utf8)))
     let again = try Vault.open(
-      id: memory.id, store: memory.store, folder: nil, state: other, key: key,
-      options: OpenOptions(), clock: memory.clock.wallClock)
+      VaultCopy(id: memory.id, store: memory.store, state: other, clock: memory.clock.wallClock),
+      key: key, options: OpenOptions())
     #expect(again.members.map(\.name.string) == ["Emma"])
     #expect(again.device != vault.device)
     #expect(again.person == vault.person)

@@ -99,8 +99,9 @@ import VaultModel
       var isMade = true
       do throws(VaultError) {
         _ = try Vault.create(
-          id: id, in: store, state: StateFolder(store: stateStore), device: MemoryVault.newDevice,
-          password: SecretBytes(copying: Array(MemoryVault.password.utf8)), clock: .system)
+          VaultCopy(id: id, store: store, state: StateFolder(store: stateStore), clock: .system),
+          device: MemoryVault.newDevice,
+          password: SecretBytes(copying: Array(MemoryVault.password.utf8)))
       } catch {
         isMade = false
       }
@@ -126,7 +127,7 @@ import VaultModel
     let key = try Vault.unlock(
       id: id, state: state, password: SecretBytes(copying: Array(MemoryVault.password.utf8)))
     return try Vault.open(
-      id: id, store: store, folder: nil, state: state, key: key, options: OpenOptions(),
-      clock: .system)
+      VaultCopy(id: id, store: store, state: state, clock: .system), key: key,
+      options: OpenOptions())
   }
 }

@@ -7,13 +7,12 @@ import VaultTrust
 ///
 /// The closing follows all that count and that none follows, so it joins what two machines have closed beside each other.
 struct ClosingWriter {
-  let store: any LocalStore
-  let files: SignedFiles
-  let clock: WallClock
+  let copy: VaultCopy
   let person: Person
   /// What opens the wraps of the generations that end; nil where only the words do.
   let device: ThisDevice?
   let memory: PeopleMemory
+  private var files: SignedFiles { copy.files }
 
   /// What a closing says besides who signs it.
   struct Content {
@@ -52,7 +51,8 @@ struct ClosingWriter {
         .encoded(),
       stay: staying(without: content.removing).map(\.id), counted: Array(content.counted),
       authored: content.authored,
-      past: try past(under: master, words: words, rootKey, old: old), time: clock.milliseconds())
+      past: try past(under: master, words: words, rootKey, old: old),
+      time: copy.clock.milliseconds())
     if rootKey != oldRootKey {
       let body = Closing.endorsementBody(person: person.id, from: oldRootKey, to: rootKey)
       closing.endorsements = [
@@ -73,7 +73,7 @@ struct ClosingWriter {
     let id = binding.vault.statementID(.closing, body: body)
     for device in staying(without: content.removing) {
       try files.storeWrap(
-        of: master, generation: id, person: person.id, for: device.certificate, in: store)
+        of: master, generation: id, person: person.id, for: device.certificate, in: copy.store)
     }
     try commit(.closing(person.id, id), files.statement(.closing, body) { key.sign($0) })
     return id

@@ -99,9 +99,7 @@ extension Vault {
       wrap: try files.loadWrap(
         .wrap(person, generation, device), context.state.loadPeopleMemory()),
       binding: context.binding)
-    let enrolment = DeviceEnrolment(
-      vault: id, store: context.store, files: files, state: context.state, person: person,
-      clock: context.clock)
+    let enrolment = DeviceEnrolment(copy: context.copy, person: person)
     let signer = context.device
     try enrolment.certify(
       PublicDevice(request.body), master: master, generation: generation,

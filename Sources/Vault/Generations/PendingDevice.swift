@@ -7,10 +7,7 @@ import struct SystemPackage.FilePath
 
 /// This machine, which has asked to become a device of a person and waits to be approved.
 package struct PendingDevice: ~Copyable {
-  private let store: any LocalStore
-  private let state: StateFolder
-  private let files: SignedFiles
-  private let clock: WallClock
+  private let copy: VaultCopy
   private let person: PersonID
   private let key: SealingKey
   private let new: NewDevice
@@ -26,26 +23,21 @@ package struct PendingDevice: ~Copyable {
     folder: FilePath, stateRoot: FilePath, words: borrowing ApprovalWords, device new: NewDevice,
     password: borrowing SecretBytes, clock: WallClock = .system
   ) throws(VaultError) {
-    let store: DirectoryStore
-    do { store = try DirectoryStore(opening: folder) } catch {
-      throw .notAVault(folder: folder.string)
-    }
-    let id = try Vault.describe(store: store, folder: folder.string).vault
     try self.init(
-      id: id, store: store, state: StateFolder(root: stateRoot, vault: id), words: words,
-      device: new, password: password, clock: clock)
+      VaultCopy.find(in: folder, stateRoot: stateRoot, clock: clock), words: words, device: new,
+      password: password)
   }
 
   /// The same on any store.
   init(
-    id: VaultID, store: any LocalStore, state: StateFolder, words: borrowing ApprovalWords,
-    device new: NewDevice, password: borrowing SecretBytes, clock: WallClock
+    _ copy: VaultCopy, words: borrowing ApprovalWords, device new: NewDevice,
+    password: borrowing SecretBytes
   ) throws(VaultError) {
-    let binding = Binding(vault: id)
-    let files = SignedFiles(store: store, binding: binding)
-    let people = try People.load(store: store, files: files, memory: state.loadPeopleMemory())
+    let (files, state) = (copy.files, copy.state)
+    let people = try People.load(
+      store: copy.store, files: files, memory: state.loadPeopleMemory())
     if try state.hasDevice() {
-      let file = try state.loadDevice(vault: id)
+      let file = try state.loadDevice(vault: copy.id)
       // One that was never approved is replaced.
       guard people[file.person]?.anyCertificate(of: file.device) == nil else {
         throw .alreadyExists(what: "a device of this machine")
@@ -55,11 +47,10 @@ package struct PendingDevice: ~Copyable {
       throw .wrongWords
     }
     let key: SealingKey
-    do { key = try words.sealingKey(for: person, binding: binding) } catch {
+    do { key = try words.sealingKey(for: person, binding: copy.binding) } catch {
       throw .crypto(error)
     }
-    let enrolment = DeviceEnrolment(
-      vault: id, store: store, files: files, state: state, person: person, clock: clock)
+    let enrolment = DeviceEnrolment(copy: copy, person: person)
     let prepared = try enrolment.prepare(new, password: password)
     let device = prepared.device
     let path = VaultPath.deviceRequest(person, device.id)
@@ -67,17 +58,14 @@ package struct PendingDevice: ~Copyable {
     let body = DeviceRequestBody(
       person: person, device: device.id, signingPublicKey: device.signingKey.publicKey,
       agreementPublicKey: device.agreementKey.publicKey,
-      consent: PublicDevice(device, of: person, binding: binding).consent,
-      time: clock.milliseconds(),
+      consent: PublicDevice(device, of: person, binding: copy.binding).consent,
+      time: copy.clock.milliseconds(),
       sealed: files.seal(said.encoded(), with: key, .request, path, counter: 0))
     let bytes = files.sign(body.encoded(), .request, path, with: device)
-    try files.store(bytes, at: path, in: store)
+    try files.store(bytes, at: path, in: copy.store)
     request = (path, bytes)
     self.prepared = prepared
-    self.store = store
-    self.state = state
-    self.files = files
-    self.clock = clock
+    self.copy = copy
     self.person = person
     self.key = key
     self.new = new
@@ -91,23 +79,21 @@ package struct PendingDevice: ~Copyable {
   /// - Returns: False as long as it was not.
   /// - Throws: `damaged` when a certificate is there that the one who knows the words has not given.
   package func finish() throws(VaultError) -> Bool {
-    let memory = try state.loadPeopleMemory()
-    let people = try People.load(store: store, files: files, memory: memory)
+    let memory = try copy.state.loadPeopleMemory()
+    let people = try People.load(store: copy.store, files: copy.files, memory: memory)
     guard let own = people[person], own.devices[id] != nil else { return false }
     try requireApproval(people)
     let device = prepared.device
     let keys: PersonKeys
     do throws(VaultError) {
-      keys = try PersonKeys.open(own, device: device, files: files, memory: memory)
+      keys = try PersonKeys.open(own, device: device, files: copy.files, memory: memory)
     } catch {
       // The wrap may come after the certificate.
       if case .missing = error { return false }
       throw error
     }
-    let enrolment = DeviceEnrolment(
-      vault: files.binding.vault, store: store, files: files, state: state, person: person,
-      clock: clock)
-    try enrolment.writeRegister(device, new, keys: keys, beside: own)
+    try DeviceEnrolment(copy: copy, person: person).writeRegister(
+      device, new, keys: keys, beside: own)
     return true
   }
 
@@ -123,8 +109,9 @@ package struct PendingDevice: ~Copyable {
         failure = .damaged(path: path, reason: "whoever gave it does not know the eight words")
         continue
       }
-      do throws(VaultError) { return try files.openApproval(approval, with: key, person, id) } catch
-      {
+      do throws(VaultError) {
+        return try copy.files.openApproval(approval, with: key, person, id)
+      } catch {
         failure = error
       }
     }

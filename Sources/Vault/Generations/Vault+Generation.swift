@@ -72,8 +72,8 @@ extension Vault {
       guard leaving.devices.isEmpty, case .keysDivided = error else { throw error }
     }
     let writer = ClosingWriter(
-      store: context.store, files: context.signedFiles, clock: context.clock, person: own,
-      device: context.device, memory: try context.state.loadPeopleMemory())
+      copy: context.copy, person: own, device: context.device,
+      memory: try context.state.loadPeopleMemory())
     let content = ClosingWriter.Content(
       removing: leaving.devices, counted: try countedStatements(of: leaving),
       authored: try listAuthored(of: leaving))

@@ -90,18 +90,23 @@ extension Member {
     }
   }
 
+  /// A head that was read, and the fingerprint of its file.
+  private typealias FoundHead = (head: LoadedHead, fingerprint: UInt64)
+
+  /// A head that could not be taken, and why.
+  typealias HeadFailure = (path: VaultPath, error: VaultError)
+
   /// Reads every head, those of the current epoch first, so that what they have taken over of others need not be
   /// here.
   ///
   /// - Parameter kept: This device's newest head as this machine has kept it, which its file is compared with.
-  /// - Returns: The heads that could not be taken, and why.
   func readHeads(
     _ heads: inout HeadsState, kept: LoadedHead? = nil
-  ) throws(VaultError) -> [(path: VaultPath, error: VaultError)] {
+  ) throws(VaultError) -> [HeadFailure] {
     heads.epoch = register.keys.currentEpoch
     heads.owner = context.device.id
-    var failures: [(path: VaultPath, error: VaultError)] = []
-    var found: [(head: LoadedHead, fingerprint: UInt64)] = []
+    var failures: [HeadFailure] = []
+    var found: [FoundHead] = []
     for (device, fingerprint) in try register.files() {
       do throws(VaultError) {
         found.append((try register.load(device), fingerprint))
@@ -112,37 +117,47 @@ extension Member {
     let ownPath = register.path(of: context.device.id)
     var isForged = false
     if failures.contains(where: { $0.path == ownPath }) { isForged = try register.hasForgedOwnHead }
-    if let kept, !found.contains(where: { $0.head.hash == kept.hash }),
-      // Of the device that this machine was, what it has not written anew yet.
-      kept.device == context.device.id
-        ? isForged || found.contains(where: { $0.head.device == kept.device })
-        : !found.contains(where: { $0.head.hasTakenOver(kept.device, for: context.device.id) })
-    {
-      do throws(VaultError) {
-        try requireRevisions(try entries(of: kept.head), from: kept.late, &heads)
-        _ = try adopt(kept, &heads)
-      } catch {
-        switch error {
-        // Then the file is compared with what was seen.
-        case .missing, .damaged: break
-        default: throw error
-        }
-      }
+    if let kept, needs(kept, beside: found.map(\.head), isForged: isForged) {
+      try adopt(kept: kept, &heads)
     }
     try noteLines(of: found.map(\.head), &heads)
-    let before = heads.lines.before
-    // Those first that have taken over what others brought, then those that this machine followed before; late ones last.
-    var waiting = found.enumerated().sorted { one, other in
-      func rank(_ head: LoadedHead) -> Int {
-        if head.late != nil { return 3 }
-        if !head.head.branches.isEmpty { return 0 }
-        return before[head.device] == head.mark ? 1 : 2
+    failures += adoptInRounds(found, &heads)
+    noteLateHeads(heads)
+    if failures.isEmpty { heads.compared.keepOnly(heads) }
+    return failures
+  }
+
+  /// Whether the newest head that this machine has kept has to be read beside those that were found.
+  ///
+  /// - Parameter isForged: Whether the file in its place is nothing that this device has signed.
+  private func needs(_ kept: LoadedHead, beside found: [LoadedHead], isForged: Bool) -> Bool {
+    if found.contains(where: { $0.hash == kept.hash }) { return false }
+    if kept.device == context.device.id {
+      return isForged || found.contains { $0.device == kept.device }
+    }
+    // Of the device that this machine was, what it has not written anew yet.
+    return !found.contains { $0.hasTakenOver(kept.device, for: context.device.id) }
+  }
+
+  private func adopt(kept: LoadedHead, _ heads: inout HeadsState) throws(VaultError) {
+    do throws(VaultError) {
+      try requireRevisions(try entries(of: kept.head), from: kept.late, &heads)
+      _ = try adopt(kept, &heads)
+    } catch {
+      switch error {
+      // Then the file is compared with what was seen.
+      case .missing, .damaged: break
+      default: throw error
       }
-      return (rank(one.element.head), one.offset) < (rank(other.element.head), other.offset)
-    }.map(\.element)
-    var failed: [(path: VaultPath, error: VaultError)] = []
-    // What a head names and another one has replaced may be gone, and which line it is of may be what another one tells:
-    // then the other one is read first.
+    }
+  }
+
+  /// Takes the heads. What a head names and another one has replaced may be gone, and which line it is of may be what
+  /// another one tells: then the other one is read first.
+  private func adoptInRounds(_ found: [FoundHead], _ heads: inout HeadsState) -> [HeadFailure] {
+    var failures: [HeadFailure] = []
+    var failed: [HeadFailure] = []
+    var waiting = inAdoptingOrder(found, heads.lines.before)
     repeat {
       let round = waiting
       (waiting, failed) = ([], [])
@@ -162,8 +177,20 @@ extension Member {
       }
       if waiting.count == round.count { break }
     } while !waiting.isEmpty
-    noteLateHeads(heads)
-    if failures.isEmpty, failed.isEmpty { heads.compared.keepOnly(heads) }
     return failures + failed
+  }
+
+  /// Those first that have taken over what others brought, then those that this machine followed before; late ones last.
+  private func inAdoptingOrder(
+    _ found: [FoundHead], _ before: [DeviceID: HeadMark]
+  ) -> [FoundHead] {
+    func rank(_ head: LoadedHead) -> Int {
+      if head.late != nil { return 3 }
+      if !head.head.branches.isEmpty { return 0 }
+      return before[head.device] == head.mark ? 1 : 2
+    }
+    return found.enumerated().sorted { one, other in
+      (rank(one.element.head), one.offset) < (rank(other.element.head), other.offset)
+    }.map(\.element)
   }
 }

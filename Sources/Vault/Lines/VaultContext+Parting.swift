@@ -31,9 +31,7 @@ extension VaultContext {
     let next = try nextDevice()
     let new = try slotKey.openDeviceKeys(
       next.keys, of: next.device, path: state.describe("next-device"))
-    let enrolment = DeviceEnrolment(
-      vault: binding.vault, store: store, files: signedFiles, state: state, person: person,
-      clock: clock)
+    let enrolment = DeviceEnrolment(copy: copy, person: person)
     if own.anyCertificate(of: new.id) == nil {
       try enrolment.certify(
         PublicDevice(new, of: person, binding: binding), master: master, generation: generation,

@@ -5,12 +5,9 @@ import VaultTrust
 
 /// Makes this machine a device of a person: its keys here and what unlocks them, its certificate and register in the vault.
 struct DeviceEnrolment {
-  let vault: VaultID
-  let store: any LocalStore
-  let files: SignedFiles
-  let state: StateFolder
+  let copy: VaultCopy
   let person: PersonID
-  let clock: WallClock
+  private var files: SignedFiles { copy.files }
 
   /// New device keys, and the key that unlocks them.
   struct Prepared: ~Copyable {
@@ -34,13 +31,13 @@ struct DeviceEnrolment {
     let device = ThisDevice(
       signingSeed: signingSeed, agreementPrivateKey: agreementPrivate)
     let unlockKey = DeviceUnlockKey.random()
-    let sealed = unlockKey.sealingKey(binding: files.binding).sealDeviceKeys(
+    let sealed = unlockKey.sealingKey(binding: copy.binding).sealDeviceKeys(
       signingSeed: signingSeed, agreementPrivateKey: agreementPrivate, device: device.id)
     var slot = UnlockSlots.NewSlot(name: UnlockSlots.passwordName)
     try slot.add(password: password, cost: new.passwordCost)
-    try UnlockSlots(vault: vault, state: state).begin(
-      as: DeviceFile(vault: vault, person: person, device: device.id, deviceKeys: sealed),
-      with: slot, for: unlockKey, time: clock.milliseconds())
+    try UnlockSlots(vault: copy.id, state: copy.state).begin(
+      as: DeviceFile(vault: copy.id, person: person, device: device.id, deviceKeys: sealed),
+      with: slot, for: unlockKey, time: copy.clock.milliseconds())
     return Prepared(device: device, unlockKey: unlockKey)
   }
 
@@ -62,14 +59,14 @@ struct DeviceEnrolment {
     let certificate = Certificate(
       person: person, generation: generation, signingKey: signingKey,
       agreementKey: device.agreementPublicKey, consent: device.consent,
-      approver: approval?.approver, time: clock.milliseconds(),
+      approver: approval?.approver, time: copy.clock.milliseconds(),
       approval: approval?.shown?.encoded() ?? [])
     let body = certificate.encoded()
-    let id = files.binding.vault.statementID(.certificate, body: body)
+    let id = copy.id.statementID(.certificate, body: body)
     try files.storeWrap(
-      of: master, generation: generation, person: person, for: certificate, in: store)
+      of: master, generation: generation, person: person, for: certificate, in: copy.store)
     try files.store(
-      files.statement(.certificate, body, sign: sign), at: .certificate(person, id), in: store)
+      files.statement(.certificate, body, sign: sign), at: .certificate(person, id), in: copy.store)
     return id
   }
 
@@ -88,7 +85,7 @@ struct DeviceEnrolment {
     _ device: ThisDevice, _ new: NewDevice, keys: PersonKeys, beside others: Person? = nil,
     knowing acquaintances: [Acquaintance] = []
   ) throws(VaultError) {
-    try state.withCommitLock { () throws(VaultError) in
+    try copy.state.withCommitLock { () throws(VaultError) in
       try storeRegister(device, new, keys: keys, beside: others, knowing: acquaintances)
     }
   }
@@ -98,7 +95,7 @@ struct DeviceEnrolment {
     _ device: ThisDevice, _ new: NewDevice, keys: PersonKeys, beside others: Person? = nil,
     knowing acquaintances: [Acquaintance] = []
   ) throws(VaultError) {
-    let time = clock.milliseconds()
+    let time = copy.clock.milliseconds()
     // What the person said on another device stays.
     let known = try personalProfile(of: others, keys)
     let profile = DeviceProfile(
@@ -117,8 +114,8 @@ struct DeviceEnrolment {
       generation: keys.generation,
       sealed: sealed)
     let bytes = files.sign(body.encoded(), .deviceRegister, path, with: device)
-    try files.store(bytes, at: path, in: store)
-    try state.updateWatermarks(durably: true) {
+    try files.store(bytes, at: path, in: copy.store)
+    try copy.state.updateWatermarks(durably: true) {
       $0.raise(path, counter: counter, hash: Digest.sha256(bytes))
     }
   }

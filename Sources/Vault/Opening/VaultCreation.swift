@@ -58,24 +58,22 @@ extension Vault {
       throw .folderNotEmpty(folder: folder.string)
     }
     let id = VaultID.random()
-    let state = try StateFolder(root: stateRoot, vault: id)
-    return try create(
-      id: id, in: store, state: state, device: device, password: password, words: words,
+    let copy = VaultCopy(
+      id: id, store: store, folder: folder, state: try StateFolder(root: stateRoot, vault: id),
       clock: clock)
+    return try create(copy, device: device, password: password, words: words)
   }
 
   /// `create` on any store.
   static func create(
-    id: VaultID, in store: any LocalStore, state: StateFolder, device new: NewDevice,
-    password: borrowing SecretBytes, words: consuming RecoveryWords = .random(), clock: WallClock
+    _ copy: VaultCopy, device new: NewDevice, password: borrowing SecretBytes,
+    words: consuming RecoveryWords = .random()
   ) throws(VaultError) -> CreatedVault {
-    let files = SignedFiles(store: store, binding: Binding(vault: id))
-    let creation = PersonCreation(vault: id, store: store, files: files, state: state, clock: clock)
-    let made = try creation.run(new, password: password, words: words)
-    let description = VaultDescription(vault: id)
+    let made = try PersonCreation(copy: copy).run(new, password: password, words: words)
+    let description = VaultDescription(vault: copy.id)
     try storing { () throws(BlobStoreError) in
-      try store.replace(BlobPath(VaultPath.vault.string), description.encoded(), durably: true)
+      try copy.store.replace(BlobPath(VaultPath.vault.string), description.encoded(), durably: true)
     }
-    return CreatedVault(id: id, words: words, unlockKey: made.unlockKey)
+    return CreatedVault(id: copy.id, words: words, unlockKey: made.unlockKey)
   }
 }

@@ -35,28 +35,19 @@ extension Vault {
     folder: FilePath, stateRoot: FilePath, key: borrowing DeviceUnlockKey,
     options: OpenOptions = OpenOptions(), clock: WallClock = .system
   ) throws(VaultError) -> Vault {
-    let store: DirectoryStore
-    do { store = try DirectoryStore(opening: folder) } catch {
-      throw .notAVault(folder: folder.string)
-    }
-    let id = try describe(store: store, folder: folder.string).vault
-    let state = try StateFolder(root: stateRoot, vault: id)
-    return try open(
-      id: id, store: store, folder: folder, state: state, key: key, options: options,
-      clock: clock)
+    try open(
+      VaultCopy.find(in: folder, stateRoot: stateRoot, clock: clock), key: key, options: options)
   }
 
   /// `open` on any store.
   static func open(
-    id: VaultID, store: any LocalStore, folder: FilePath?, state: StateFolder,
-    key: borrowing DeviceUnlockKey, options: OpenOptions, clock: WallClock
+    _ copy: VaultCopy, key: borrowing DeviceUnlockKey, options: OpenOptions
   ) throws(VaultError) -> Vault {
-    let (context, marks, problems, isCrowded) = try openContext(
-      id: id, store: store, folder: folder, state: state, key: key, options: options, clock: clock)
+    let (context, marks, problems, isCrowded) = try openContext(copy, key: key, options: options)
     let keys = context.keys
     let (profile, generation) = try loadProfile(
       of: context.device, person: context.person, keys: keys, files: context.signedFiles)
-    let vault = Vault(id: id, context: context, profile: profile, problems: problems)
+    let vault = Vault(id: copy.id, context: context, profile: profile, problems: problems)
     do throws(VaultError) {
       try vault.openNewMembers(marks: marks, acceptsRollback: options.acceptRollback)
       if isCrowded, !options.readOnly {
@@ -87,22 +78,20 @@ extension Vault {
   /// - Returns: Also the watermarks as they were before any register was read, what was found wrong and can be lived with,
   ///   and whether there was no room to remember something of other people.
   static func openContext(
-    id: VaultID, store: any LocalStore, folder: FilePath?, state: StateFolder,
-    key: borrowing DeviceUnlockKey, options: OpenOptions, clock: WallClock
+    _ copy: VaultCopy, key: borrowing DeviceUnlockKey, options: OpenOptions
   ) throws(VaultError) -> (
     context: VaultContext, marks: Watermarks, problems: [Problem], isCrowded: Bool
   ) {
-    let binding = Binding(vault: id)
-    let files = SignedFiles(store: store, binding: binding)
-    let file = try state.loadDevice(vault: id)
+    let (files, state) = (copy.files, copy.state)
+    let file = try state.loadDevice(vault: copy.id)
     // Before any head is read, whose objects must stay until all of them are.
     let reading = try ReadingMark.take(in: state)
     // Before any register is read: one that is written meanwhile must not look like a rollback.
     let marks = try state.loadWatermarks()
     let memory = try state.loadPeopleMemory()
-    let people = try People.load(store: store, files: files, memory: memory)
+    let people = try People.load(store: copy.store, files: files, memory: memory)
     let person = try ownPerson(file.person, people)
-    let slotKey = key.sealingKey(binding: binding)
+    let slotKey = key.sealingKey(binding: copy.binding)
     let device = try slotKey.openDeviceKeys(
       of: file, path: state.describe(StateFolder.devicePath))
     let keys: PersonKeys
@@ -112,27 +101,27 @@ extension Vault {
       if case .thisDeviceRemoved = error { try state.removeDerived() }
       throw error
     }
-    let (lost, isCrowded) = try keep(people, keys, options, file.person, store, state)
+    let (lost, isCrowded) = try keep(
+      people, keys, of: file.person, in: copy, isReadOnly: options.readOnly)
     var problems = people.problems + lost
     let staging =
       try options.readOnly
-      ? nil : makeStaging(store: store, folder: folder, state: state, device: device.id)
+      ? nil : makeStaging(in: copy, device: device.id)
     if let problem = staging?.problem { problems.append(problem) }
     let lazy = try state.loadLazySettings().map(LazyChunks.init(settings:))
     let context = VaultContext(
-      store: store, folder: folder, state: state, clock: clock, binding: binding, people: people,
-      person: file.person, keys: keys, device: device, slotKey: slotKey,
+      copy, people: people, person: file.person, keys: keys, device: device, slotKey: slotKey,
       isReadOnly: options.readOnly, staging: staging, lazy: lazy, reading: reading,
       log: options.log)
     return (context, marks, problems, isCrowded)
   }
 
   private static func makeStaging(
-    store: any LocalStore, folder: FilePath?, state: StateFolder, device: DeviceID
+    in copy: VaultCopy, device: DeviceID
   ) throws(VaultError) -> Staging {
-    try state.withLock("staging-lock") { () throws(VaultError) in
+    try copy.state.withLock("staging-lock") { () throws(VaultError) in
       try Staging.make(
-        in: store, root: folder, device: device,
+        in: copy.store, root: copy.folder, device: device,
         token: "\(getpid())-\(Hex.encode(randomBytes(8)))")
     }
   }
@@ -150,16 +139,15 @@ extension Vault {
 
   /// Remembers what counts of people, and puts back what the folder lacks of it.
   private static func keep(
-    _ people: People, _ keys: PersonKeys, _ options: OpenOptions, _ own: PersonID,
-    _ store: any LocalStore, _ state: StateFolder
+    _ people: People, _ keys: PersonKeys, of own: PersonID, in copy: VaultCopy, isReadOnly: Bool
   ) throws(VaultError) -> (lost: [Problem], isCrowded: Bool) {
     var isCrowded = false
-    if !options.readOnly {
-      try people.putBack(into: store)
-      isCrowded = try state.remember(people, own: own, wraps: keys.wraps)
+    if !isReadOnly {
+      try people.putBack(into: copy.store)
+      isCrowded = try copy.state.remember(people, own: own, wraps: keys.wraps)
     }
     let lost = people.lost.keys.map(\.string).sorted().map { path in
-      Problem.gone(path, isReadOnly: options.readOnly)
+      Problem.gone(path, isReadOnly: isReadOnly)
     }
     return (lost, isCrowded)
   }

@@ -17,39 +17,31 @@ extension Vault {
     folder: FilePath, stateRoot: FilePath, words: borrowing RecoveryWords, device new: NewDevice,
     password: borrowing SecretBytes, clock: WallClock = .system
   ) throws(VaultError) -> DeviceUnlockKey {
-    let store: DirectoryStore
-    do { store = try DirectoryStore(opening: folder) } catch {
-      throw .notAVault(folder: folder.string)
-    }
-    let id = try describe(store: store, folder: folder.string).vault
-    let state = try StateFolder(root: stateRoot, vault: id)
-    return try recover(
-      id: id, store: store, state: state, words: words, device: new, password: password,
-      clock: clock)
+    try recover(
+      VaultCopy.find(in: folder, stateRoot: stateRoot, clock: clock), words: words, device: new,
+      password: password)
   }
 
   /// `recover` on any store.
   static func recover(
-    id: VaultID, store: any LocalStore, state: StateFolder, words: borrowing RecoveryWords,
-    device new: NewDevice, password: borrowing SecretBytes, clock: WallClock
+    _ copy: VaultCopy, words: borrowing RecoveryWords, device new: NewDevice,
+    password: borrowing SecretBytes
   ) throws(VaultError) -> DeviceUnlockKey {
-    let binding = Binding(vault: id)
-    let files = SignedFiles(store: store, binding: binding)
+    let (binding, state) = (copy.binding, copy.state)
     var memory = try state.loadPeopleMemory()
-    var people = try People.load(store: store, files: files, memory: memory)
+    var people = try People.load(store: copy.store, files: copy.files, memory: memory)
     let chosen = choosing(people, by: words, memory, binding: binding)
     if let chosen {
       memory = chosen
-      people = try People.load(store: store, files: files, memory: memory)
+      people = try People.load(store: copy.store, files: copy.files, memory: memory)
     }
     let found = try findPerson(of: words, in: people, binding: binding)
     // Whichever words are typed here first are those that this machine goes by.
     if chosen != nil { try state.remember(people, own: found.id, wraps: [:]) }
-    let person = try joinKeys(of: found, words: words, store: store, files: files, memory, clock)
+    let person = try joinKeys(of: found, words: words, in: copy, memory)
     guard let generation = person.generation else { throw .keysDivided(person: person.id) }
     let master = try person.openRecoverySlot(of: generation, words: words, binding: binding)
-    let enrolment = DeviceEnrolment(
-      vault: id, store: store, files: files, state: state, person: person.id, clock: clock)
+    let enrolment = DeviceEnrolment(copy: copy, person: person.id)
     let prepared = try enrolment.prepare(new, password: password)
     let key = words.rootSigningKey(binding: binding)
     try enrolment.certify(
@@ -110,16 +102,14 @@ extension Vault {
 
   /// The person with one open generation: what two machines have closed beside each other is joined, nobody left out.
   private static func joinKeys(
-    of person: Person, words: borrowing RecoveryWords, store: any LocalStore, files: SignedFiles,
-    _ memory: PeopleMemory, _ clock: WallClock
+    of person: Person, words: borrowing RecoveryWords, in copy: VaultCopy, _ memory: PeopleMemory
   ) throws(VaultError) -> Person {
     guard person.generation == nil else { return person }
-    let writer = ClosingWriter(
-      store: store, files: files, clock: clock, person: person, device: nil, memory: memory)
+    let writer = ClosingWriter(copy: copy, person: person, device: nil, memory: memory)
     _ = try writer.run(ClosingWriter.Content(), signedWith: words, endorsedBy: words) {
-      (path, bytes) throws(VaultError) in try files.store(bytes, at: path, in: store)
+      (path, bytes) throws(VaultError) in try copy.files.store(bytes, at: path, in: copy.store)
     }
-    let people = try People.load(store: store, files: files, memory: memory)
+    let people = try People.load(store: copy.store, files: copy.files, memory: memory)
     guard let joined = people[person.id] else { throw .keysDivided(person: person.id) }
     return joined
   }

@@ -5,11 +5,7 @@ import VaultTrust
 
 /// Makes a person with keys of their own, and this machine their first device.
 struct PersonCreation {
-  let vault: VaultID
-  let store: any LocalStore
-  let files: SignedFiles
-  let state: StateFolder
-  let clock: WallClock
+  let copy: VaultCopy
 
   /// What making a person gives.
   struct Made: ~Copyable {
@@ -29,7 +25,7 @@ struct PersonCreation {
     _ new: NewDevice, password: borrowing SecretBytes, words: borrowing RecoveryWords,
     knowing acquaintances: [Acquaintance] = []
   ) throws(VaultError) -> Made {
-    let binding = files.binding
+    let (files, binding) = (copy.files, copy.binding)
     let key = words.rootSigningKey(binding: binding)
     guard let rootKey = VerifyingKey(key.publicKey) else {
       preconditionFailure("a public key has 32 bytes")
@@ -41,14 +37,14 @@ struct PersonCreation {
       agreementKey: master.agreementKey(binding: binding).publicKey,
       recovery: try RecoverySlot(
         of: master, words: words, cost: new.recoveryCost, binding: binding
-      ).encoded(), time: clock.milliseconds())
+      ).encoded(), time: copy.clock.milliseconds())
     let body = closing.encoded()
-    let generation = vault.statementID(.closing, body: body)
-    let enrolment = DeviceEnrolment(
-      vault: vault, store: store, files: files, state: state, person: person, clock: clock)
+    let generation = copy.id.statementID(.closing, body: body)
+    let enrolment = DeviceEnrolment(copy: copy, person: person)
     let prepared = try enrolment.prepare(new, password: password)
     try files.store(
-      files.statement(.closing, body) { key.sign($0) }, at: .closing(person, generation), in: store)
+      files.statement(.closing, body) { key.sign($0) }, at: .closing(person, generation),
+      in: copy.store)
     let certificate = try enrolment.certify(
       PublicDevice(prepared.device, of: person, binding: binding), master: master,
       generation: generation, approval: nil

@@ -27,29 +27,30 @@ extension Vault {
     } else if !names.isEmpty {
       throw .folderNotEmpty(folder: folder.string)
     }
-    return try join(
-      invitation, in: store, state: StateFolder(root: stateRoot, vault: invitation.vault),
-      device: device, password: password, words: words, clock: clock)
+    let copy = VaultCopy(
+      id: invitation.vault, store: store, folder: folder,
+      state: try StateFolder(root: stateRoot, vault: invitation.vault), clock: clock)
+    return try join(invitation, in: copy, device: device, password: password, words: words)
   }
 
   /// `join` on any store.
   static func join(
-    _ invitation: Invitation, in store: any LocalStore, state: StateFolder, device: NewDevice,
-    password: borrowing SecretBytes, words: consuming RecoveryWords, clock: WallClock
+    _ invitation: Invitation, in copy: VaultCopy, device: NewDevice,
+    password: borrowing SecretBytes, words: consuming RecoveryWords
   ) throws(VaultError) -> CreatedVault {
-    guard try !state.hasDevice() else { throw .alreadyExists(what: "a device of this machine") }
-    let files = SignedFiles(store: store, binding: Binding(vault: invitation.vault))
-    let creation = PersonCreation(
-      vault: invitation.vault, store: store, files: files, state: state, clock: clock)
+    guard try !copy.state.hasDevice() else {
+      throw .alreadyExists(what: "a device of this machine")
+    }
     let inviter = Acquaintance(
       person: invitation.inviter, name: invitation.inviterName, verification: .invitedInPerson,
-      time: clock.milliseconds())
-    let made = try creation.run(device, password: password, words: words, knowing: [inviter])
-    try introduce(made, name: device.personName, invitation, files, store, clock)
+      time: copy.clock.milliseconds())
+    let made = try PersonCreation(copy: copy).run(
+      device, password: password, words: words, knowing: [inviter])
+    try introduce(made, name: device.personName, invitation, in: copy)
     let description = BlobPath(VaultPath.vault.string)
     try storing { () throws(BlobStoreError) in
-      guard try store.size(of: description) == nil else { return }
-      try store.replace(
+      guard try copy.store.size(of: description) == nil else { return }
+      try copy.store.replace(
         description, VaultDescription(vault: invitation.vault).encoded(), durably: true)
     }
     return CreatedVault(id: invitation.vault, words: words, unlockKey: made.unlockKey)
@@ -57,18 +58,19 @@ extension Vault {
 
   private static func introduce(
     _ made: borrowing PersonCreation.Made, name: String, _ invitation: Invitation,
-    _ files: SignedFiles, _ store: any LocalStore, _ clock: WallClock
+    in copy: VaultCopy
   ) throws(VaultError) {
+    let files = copy.files
     let path = VaultPath.introduction(made.person)
     let secret = InvitationSecret(invitation.secret)
     let key = secret.sealingKey(inviter: invitation.inviter, binding: files.binding)
     let body = IntroductionBody(
       person: made.person, certificate: made.certificate,
-      invitation: secret.id(binding: files.binding), time: clock.milliseconds(),
+      invitation: secret.id(binding: files.binding), time: copy.clock.milliseconds(),
       sealed: files.seal(
         Introduction(name: name).encoded(), with: key, .introduction, path, counter: 0))
     try files.store(
-      files.sign(body.encoded(), .introduction, path, with: made.device), at: path, in: store)
+      files.sign(body.encoded(), .introduction, path, with: made.device), at: path, in: copy.store)
   }
 }
 

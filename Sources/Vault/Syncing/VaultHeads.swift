@@ -19,24 +19,15 @@ package struct VaultHeads: Sendable {
     folder: FilePath, stateRoot: FilePath, key: borrowing DeviceUnlockKey,
     clock: WallClock = .system
   ) throws(VaultError) -> VaultHeads? {
-    let store: DirectoryStore
-    do { store = try DirectoryStore(opening: folder) } catch {
-      throw .notAVault(folder: folder.string)
-    }
-    let id = try Vault.describe(store: store, folder: folder.string).vault
-    return try open(
-      id: id, store: store, folder: folder, state: StateFolder(root: stateRoot, vault: id),
-      key: key, clock: clock)
+    try open(VaultCopy.find(in: folder, stateRoot: stateRoot, clock: clock), key: key)
   }
 
   /// `open` on any store.
-  package static func open(
-    id: VaultID, store: any LocalStore, folder: FilePath?, state: StateFolder,
-    key: borrowing DeviceUnlockKey, clock: WallClock
+  static func open(
+    _ copy: VaultCopy, key: borrowing DeviceUnlockKey
   ) throws(VaultError) -> VaultHeads? {
     let (context, marks, problems, _) = try Vault.openContext(
-      id: id, store: store, folder: folder, state: state, key: key,
-      options: OpenOptions(readOnly: true), clock: clock)
+      copy, key: key, options: OpenOptions(readOnly: true))
     guard problems.isEmpty else { return nil }
     return VaultHeads(
       context: context, marks: marks, identities: context.keys.identities.expanded())

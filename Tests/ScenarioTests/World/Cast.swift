@@ -57,11 +57,11 @@ final class Cast: Sendable {
     let (store, state) = (MemoryStore(), MemoryStore())
     let first = plan.people[0]
     let created = try Vault.create(
-      id: id, in: store, state: StateFolder(store: state),
-      device: Self.device(first.name, first.devices[0]), password: Self.password, clock: Self.clock)
+      VaultCopy(id: id, store: store, state: StateFolder(store: state), clock: Self.clock),
+      device: Self.device(first.name, first.devices[0]), password: Self.password)
     let opened = try Vault.open(
-      id: id, store: store, folder: nil, state: StateFolder(store: state), key: created.unlockKey,
-      options: OpenOptions(), clock: Self.clock)
+      VaultCopy(id: id, store: store, state: StateFolder(store: state), clock: Self.clock),
+      key: created.unlockKey, options: OpenOptions())
     var seats: [Seat] = []
     var words = [first.name: created.words.words.joined(separator: " ")]
     for device in first.devices.dropFirst() {
@@ -71,10 +71,11 @@ final class Cast: Sendable {
     for person in plan.people.dropFirst() {
       let (home, homeState) = (MemoryStore(), MemoryStore())
       let joined = try Vault.join(
-        opened.invite(), in: home, state: StateFolder(store: homeState),
-        device: Self.device(person.name, person.devices[0]), password: Self.password,
-        words: .random(),
-        clock: Self.clock)
+        opened.invite(),
+        in: VaultCopy(
+          id: opened.invite().vault, store: home, state: StateFolder(store: homeState),
+          clock: Self.clock), device: Self.device(person.name, person.devices[0]),
+        password: Self.password, words: .random())
       words[person.name] = joined.words.words.joined(separator: " ")
       for device in person.devices.dropFirst() {
         seats.append(
@@ -118,8 +119,8 @@ final class Cast: Sendable {
     let (store, state) = (MemoryStore(), MemoryStore())
     try copyPeople(from: source, to: store)
     let key = try Vault.recover(
-      id: id, store: store, state: StateFolder(store: state), words: words,
-      device: self.device(person, device), password: password, clock: clock)
+      VaultCopy(id: id, store: store, state: StateFolder(store: state), clock: clock), words: words,
+      device: self.device(person, device), password: password)
     return Seat(
       person: person, device: device, store: store, state: state, key: UnlockKey(key))
   }

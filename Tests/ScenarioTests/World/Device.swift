@@ -84,8 +84,9 @@ final class Device {
   func unlock(acceptsRollback: Bool = false) throws {
     guard open == nil else { return }
     let vault = try Vault.open(
-      id: id, store: store, folder: nil, state: StateFolder(store: stateStore), key: key.key,
-      options: OpenOptions(acceptRollback: acceptsRollback), clock: clock.wallClock)
+      VaultCopy(
+        id: id, store: store, state: StateFolder(store: stateStore), clock: clock.wallClock),
+      key: key.key, options: OpenOptions(acceptRollback: acceptsRollback))
     (personID, deviceID) = (vault.person, vault.device)
     open = (vault, FileTree(vault: vault, options: FileTreeOptions(uid: 1000, gid: 1000)))
   }
@@ -93,8 +94,9 @@ final class Device {
   /// Opens the vault once more, as a command does beside the mount.
   func besides<Value>(_ body: (Vault) throws -> Value) throws -> Value {
     let vault = try Vault.open(
-      id: id, store: store, folder: nil, state: StateFolder(store: stateStore), key: key.key,
-      options: OpenOptions(), clock: clock.wallClock)
+      VaultCopy(
+        id: id, store: store, state: StateFolder(store: stateStore), clock: clock.wallClock),
+      key: key.key, options: OpenOptions())
     let value = try body(vault)
     try vault.close()
     try tree.refresh()

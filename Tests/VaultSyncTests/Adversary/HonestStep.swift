@@ -219,10 +219,11 @@ extension Household {
       let name = "\(HouseholdCast.people[person])'s machine \(number)"
       let clock = StepClock(now)
       _ = try Vault.recover(
-        id: vault, store: store, state: StateFolder(store: state),
+        VaultCopy(
+          id: vault, store: store, state: StateFolder(store: state), clock: clock.wallClock),
         words: RecoveryWords(parsing: words[person]),
         device: HouseholdCast.newDevice(HouseholdCast.people[person], name),
-        password: HouseholdCast.password, clock: clock.wallClock)
+        password: HouseholdCast.password)
       let disk = Family.Seed(store: store, state: state, key: try HouseholdCast.key(vault, state))
       let machine = try Machine(number, person, name, vault, disk, at: now)
       add(machine)

@@ -40,8 +40,9 @@ final class Household {
       key = disk.key
       clock = StepClock(now)
       vault = try Vault.open(
-        id: id, store: store, folder: nil, state: StateFolder(store: stateStore), key: key.key,
-        options: OpenOptions(), clock: clock.wallClock)
+        VaultCopy(
+          id: id, store: store, state: StateFolder(store: stateStore), clock: clock.wallClock),
+        key: key.key, options: OpenOptions())
     }
 
     /// Of the members that its person owns, those whose removal was to be seen when it synced last.
@@ -64,8 +65,9 @@ final class Household {
       store = store.imageAfterKill()
       stateStore = stateStore.imageAfterKill()
       vault = try Vault.open(
-        id: vault.id, store: store, folder: nil, state: StateFolder(store: stateStore),
-        key: key.key, options: OpenOptions(), clock: clock.wallClock)
+        VaultCopy(
+          id: vault.id, store: store, state: StateFolder(store: stateStore), clock: clock.wallClock),
+        key: key.key, options: OpenOptions())
     }
   }
 
@@ -224,8 +226,8 @@ final class Household {
     let end = try RemoteSync(
       .heads(closed) { () throws(VaultError) in
         try VaultHeads.open(
-          id: vault, store: store, folder: nil, state: state, key: machine.unlockKey.key,
-          clock: clock)
+          VaultCopy(id: vault, store: store, state: state, clock: clock), key: machine.unlockKey.key
+        )
       },
       remote: remotes[remote], name: #require(RemoteName("r\(remote)")), options: options
     ).runIfEnough()

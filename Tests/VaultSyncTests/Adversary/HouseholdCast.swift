@@ -66,12 +66,11 @@ final class HouseholdCast: Sendable {
     var texts: [String] = []
     let (store, state) = (MemoryStore(), MemoryStore())
     let created = try Vault.create(
-      id: id, in: store, state: StateFolder(store: state),
-      device: Self.newDevice(Self.people[0], Self.machines[0][0]), password: Self.password,
-      clock: Self.clock)
+      VaultCopy(id: id, store: store, state: StateFolder(store: state), clock: Self.clock),
+      device: Self.newDevice(Self.people[0], Self.machines[0][0]), password: Self.password)
     let anna = try Vault.open(
-      id: id, store: store, folder: nil, state: StateFolder(store: state), key: created.unlockKey,
-      options: OpenOptions(), clock: Self.clock)
+      VaultCopy(id: id, store: store, state: StateFolder(store: state), clock: Self.clock),
+      key: created.unlockKey, options: OpenOptions())
     for (number, person) in Self.people.enumerated() {
       let (home, homeState) = number == 0 ? (store, state) : (MemoryStore(), MemoryStore())
       let words: String
@@ -79,9 +78,11 @@ final class HouseholdCast: Sendable {
         words = created.words.words.joined(separator: " ")
       } else {
         let joined = try Vault.join(
-          anna.invite(), in: home, state: StateFolder(store: homeState),
-          device: Self.newDevice(person, Self.machines[number][0]), password: Self.password,
-          words: .random(), clock: Self.clock)
+          anna.invite(),
+          in: VaultCopy(
+            id: anna.invite().vault, store: home, state: StateFolder(store: homeState),
+            clock: Self.clock), device: Self.newDevice(person, Self.machines[number][0]),
+          password: Self.password, words: .random())
         words = joined.words.words.joined(separator: " ")
         try Self.copy("people/", from: home, to: store)
         _ = try anna.acceptIntroductions()
@@ -93,8 +94,8 @@ final class HouseholdCast: Sendable {
         try Self.copy("people/", from: home, to: other)
         let recovered = try RecoveryWords(parsing: words)
         _ = try Vault.recover(
-          id: id, store: other, state: StateFolder(store: otherState), words: recovered,
-          device: Self.newDevice(person, name), password: Self.password, clock: Self.clock)
+          VaultCopy(id: id, store: other, state: StateFolder(store: otherState), clock: Self.clock),
+          words: recovered, device: Self.newDevice(person, name), password: Self.password)
         disks.append((number, name, other, otherState))
       }
     }
@@ -107,8 +108,9 @@ final class HouseholdCast: Sendable {
         try disk.store.replace(path, bytes, durably: true)
       }
       return try Vault.open(
-        id: id, store: disk.store, folder: nil, state: StateFolder(store: disk.state),
-        key: Self.key(id, disk.state).key, options: OpenOptions(), clock: Self.clock)
+        VaultCopy(
+          id: id, store: disk.store, state: StateFolder(store: disk.state), clock: Self.clock),
+        key: Self.key(id, disk.state).key, options: OpenOptions())
     }
     let firsts = Self.people.indices.compactMap { person in
       zip(disks, open).first { $0.0.person == person }?.1
@@ -142,9 +144,9 @@ final class HouseholdCast: Sendable {
     }
     let (elsewhere, elsewhereState) = (MemoryStore(), MemoryStore())
     let mallory = try Vault.create(
-      id: id, in: elsewhere, state: StateFolder(store: elsewhereState),
-      device: Self.newDevice("Mallory", "Mallory's desk"), password: Self.password,
-      clock: Self.clock)
+      VaultCopy(
+        id: id, store: elsewhere, state: StateFolder(store: elsewhereState), clock: Self.clock),
+      device: Self.newDevice("Mallory", "Mallory's desk"), password: Self.password)
     strangersWords = mallory.words.words.joined(separator: " ")
     stranger = Family.Seed(
       store: elsewhere, state: elsewhereState, key: try Self.key(id, elsewhereState))

@@ -62,20 +62,22 @@ struct FrozenDevices: Sendable {
     let password = SecretBytes(copying: Array("pw".utf8))
     var stores = [(store: MemoryStore(), state: MemoryStore())]
     let created = try Vault.create(
-      id: id, in: stores[0].store, state: StateFolder(store: stores[0].state),
-      device: Family.newDevice, password: password, clock: clock)
+      VaultCopy(
+        id: id, store: stores[0].store, state: StateFolder(store: stores[0].state), clock: clock),
+      device: Family.newDevice, password: password)
     let people = stores[0].store.blobs
     for _ in 1..<4 {
       let (store, state) = (MemoryStore(), MemoryStore())
       for (path, bytes) in people { try store.replace(path, bytes, durably: true) }
       _ = try Vault.recover(
-        id: id, store: store, state: StateFolder(store: state), words: created.words,
-        device: Family.newDevice, password: password, clock: clock)
+        VaultCopy(id: id, store: store, state: StateFolder(store: state), clock: clock),
+        words: created.words, device: Family.newDevice, password: password)
       stores.append((store, state))
     }
     let vault = try Vault.open(
-      id: id, store: stores[0].store, folder: nil, state: StateFolder(store: stores[0].state),
-      key: created.unlockKey, options: OpenOptions(), clock: clock)
+      VaultCopy(
+        id: id, store: stores[0].store, state: StateFolder(store: stores[0].state), clock: clock),
+      key: created.unlockKey, options: OpenOptions())
     _ = try vault.addMember(named: #require(FileName("Emma")))
     try vault.close()
     // All have met.
