@@ -83,6 +83,37 @@ import VaultModel
     try expect(["Visit", "Vaccine", "Allergy"], follows: anna.device)
   }
 
+  /// An editor says that they have taken over what somebody wrote under the key before, and have left it out: nobody reads
+  /// that head any more, and a program that had read it shows what one shows that opens the vault now.
+  @Test func whoHadReadWhatIsLeftOutSeesWhatOthersSee() throws {
+    try adults.share(with: adults.carla, .editor)
+    try adults.carla.write("Late")
+    try adults.anna.vault.beginEpoch(of: #require(adults.anna.emma), without: [])
+    try adults.carry(from: adults.anna, to: adults.ben)
+    // Anna's program reads, and writes nothing.
+    let anna = try #require(adults.anna.emma)
+    try Replicas.carry(from: adults.carla.store, to: adults.anna.store)
+    _ = try anna.refresh()
+    #expect(try adults.anna.titles == ["Visit", "Late"])
+    let member = try #require(adults.ben.emma)
+    let device = adults.carla.vault.device
+    let taken = try #require(
+      adults.carla.emma.flatMap { emma in emma.heads.withLock { $0.loaded[device] } })
+    try member.heads.withLock { heads in
+      var writer = CommitWriter(member: member, heads: heads)
+      try writer.writeHead(.checkpoint) { head in
+        head.cover.append(
+          Head.Cover(device: device, counter: taken.counter, headHash: taken.hash))
+        head.cover.sort { $0.device < $1.device }
+      }
+    }
+    try Replicas.carry(from: adults.ben.store, to: adults.anna.store)
+    _ = try anna.refresh()
+    let live = try adults.anna.titles
+    try adults.anna.reopen()
+    #expect(try adults.anna.titles == live)
+  }
+
   /// Whoever takes over a line is read before others, and may say so of a device of their own.
   @Test(arguments: Lie.allCases)
   func whoTakesOverALineIsNoMoreBelieved(how: Lie) throws {

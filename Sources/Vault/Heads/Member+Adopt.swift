@@ -52,9 +52,18 @@ extension Member {
     changed += try release(&heads)
     for known in heads.loaded.values
     where known.late != nil && known.device != context.device.id && heads.covers(known) {
+      noteLeftOut(of: known, &heads)
       pass(over: known, &heads)
     }
     return changed
+  }
+
+  /// Whoever says that they have taken a head over, and left out what it alone had brought, leaves that nowhere: a program
+  /// that opens the vault anew does not see it, and this one reads anew to see the same.
+  private func noteLeftOut(of head: LoadedHead, _ heads: inout HeadsState) {
+    guard heads.isTakenOverNow(head), let brought = heads.broughtLate[head.device] else { return }
+    let late = withRecords(&heads) { $0.lateEntries }
+    if late.contains(where: { brought.contains($0.revision) }) { heads.isToBeRead = true }
   }
 
   /// Of heads of which one is late, the counters decide.

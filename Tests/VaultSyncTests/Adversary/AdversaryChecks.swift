@@ -19,7 +19,7 @@ struct AdversaryChecks {
   /// - Parameter expected: What people see without the adversary; nil if their doings have parted.
   func failures(expecting expected: HouseholdView?) throws -> [String] {
     let view = try HouseholdView(of: attacked, leaving)
-    return try (expected.map { differences(view, $0) } ?? []) + disagreements(view)
+    return try (expected.map { differences(view, $0) } ?? []) + view.disagreements(of: attacked)
       + secrets() + authors() + entries() + wholeness() + links()
   }
 
@@ -29,21 +29,6 @@ struct AdversaryChecks {
       return view.withoutContents.differences(from: expected.withoutContents, "view")
     }
     return view.differences(from: expected, "view")
-  }
-
-  /// Who may write can put a head of which not all can be had over one that some have taken, and so show these what they
-  /// keep from others. All who have taken the same of them agree.
-  private func disagreements(_ view: HouseholdView) -> [String] {
-    attacked.members.sorted { $0.key < $1.key }.flatMap { name, id in
-      hasEditor && showsSomeOnly(id) ? [] : view.disagreements(on: name, of: attacked)
-    }
-  }
-
-  private func showsSomeOnly(_ id: MemberID) -> Bool {
-    let members = attacked.everyone.compactMap { $0.vault.member(id) }
-    return intruder.devices.contains { device in
-      Set(members.map { member in member.heads.withLock { $0.last(of: device)?.hash } }).count > 1
-    }
   }
 
   // MARK: What opens

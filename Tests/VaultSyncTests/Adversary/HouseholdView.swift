@@ -85,18 +85,20 @@ struct HouseholdView: Equatable {
     }
   }
 
-  /// Where two machines show the records of the member of that name otherwise.
-  func disagreements(on name: String, of house: Household) -> [String] {
-    let all = house.everyone.compactMap { machine in
-      lines["\(machine.name): records of \(name)"].map { (machine.name, $0) }
-    }
-    guard let first = all.first else { return [] }
-    return all.dropFirst().filter { $0.1 != first.1 }.map { machine, lines in
-      let (one, other) = (
-        first.1.filter { !lines.contains($0) }, lines.filter { !first.1.contains($0) }
-      )
-      return "agreement: \(first.0) and \(machine) show \(name) otherwise: "
-        + "\(one.prefix(4)) and \(other.prefix(4))"
+  /// Where two machines show a member's records otherwise.
+  func disagreements(of house: Household) -> [String] {
+    house.members.keys.sorted().flatMap { name -> [String] in
+      let all = house.everyone.compactMap { machine in
+        lines["\(machine.name): records of \(name)"].map { (machine.name, $0) }
+      }
+      guard let first = all.first else { return [] }
+      return all.dropFirst().filter { $0.1 != first.1 }.map { machine, lines in
+        let (one, other) = (
+          first.1.filter { !lines.contains($0) }, lines.filter { !first.1.contains($0) }
+        )
+        return "agreement: \(first.0) and \(machine) show \(name) otherwise: "
+          + "\(one.prefix(4)) and \(other.prefix(4))"
+      }
     }
   }
 }
