@@ -21,6 +21,9 @@ final class Staging: Sendable {
   private struct Held: Sendable {
     var fileCount = 0
     var byteCount = 0
+
+    /// What they take on a disk. Half a block a file is lost on average, a whole one at worst.
+    var diskByteCount: UInt64 { UInt64(byteCount) + UInt64(fileCount) * Staging.blockByteCount }
   }
 
   private init(
@@ -96,6 +99,8 @@ final class Staging: Sendable {
 
   // MARK: In memory
 
+  /// Of most file systems.
+  private static let blockByteCount: UInt64 = 4096
   /// Objects of at most this many bytes, sealed, may wait in memory.
   static let heldObjectSize = 64 << 10
   /// What all of them together may take.
@@ -110,15 +115,16 @@ final class Staging: Sendable {
   func hold(_ byteCount: Int) throws(VaultError) -> Bool {
     let space = try storing { () throws(BlobStoreError) in try store.space() }
     return held.withLock { held in
-      let (files, bytes) = (held.fileCount + 1, held.byteCount + byteCount)
-      // Half a block a file is lost on average, a whole one at worst.
-      let needed = UInt64(bytes + files * 4096) + Self.spareByteCount
-      guard bytes <= Self.heldByteLimit, space.availableBytes >= needed,
+      var next = held
+      next.fileCount += 1
+      next.byteCount += byteCount
+      guard next.byteCount <= Self.heldByteLimit,
+        space.availableBytes >= next.diskByteCount + Self.spareByteCount,
         // Some file systems make inodes as they need them, and report none.
-        space.totalFiles == 0 || space.availableFiles >= UInt64(files) + Self.spareFileCount
+        space.totalFiles == 0
+          || space.availableFiles >= UInt64(next.fileCount) + Self.spareFileCount
       else { return false }
-      held.fileCount = files
-      held.byteCount = bytes
+      held = next
       return true
     }
   }
@@ -126,7 +132,7 @@ final class Staging: Sendable {
   /// What a chunk that is written at once leaves free on the disk, for the commit that names it: for the segment, the head
   /// and the log, and for each staged object a record and its folder.
   private static let commitByteCount: UInt64 = 1 << 20
-  private static let recordByteCount: UInt64 = 2 * 4096
+  private static let recordByteCount: UInt64 = 2 * blockByteCount
 
   /// Makes sure that the disk has room for a chunk that is written at once, and then still for the commit and for what was
   /// promised to the objects in memory: what a program was told is written must not wait for somebody who makes room.
@@ -137,9 +143,9 @@ final class Staging: Sendable {
   /// - Throws: `noSpace`.
   func requireRoom(for byteCount: Int, besides stagedCount: Int) throws(VaultError) {
     let space = try storing { () throws(BlobStoreError) in try store.space() }
-    let promised = held.withLock { $0.byteCount + $0.fileCount * 4096 }
+    let promised = held.withLock { $0.diskByteCount }
     let needed =
-      UInt64(byteCount + promised) + Self.commitByteCount
+      UInt64(byteCount) + promised + Self.commitByteCount
       + UInt64(stagedCount + 1) * Self.recordByteCount
     guard space.availableBytes >= needed else { throw .noSpace(path: path.string) }
   }
