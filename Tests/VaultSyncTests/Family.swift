@@ -228,6 +228,8 @@ final class Family {
       now.withLock { $0 = UInt64(max(1, Int64($0) + seconds * 1000)) }
     }
 
+    func set(to milliseconds: UInt64) { now.withLock { $0 = milliseconds } }
+
     var wallClock: WallClock {
       WallClock { [self] in
         now.withLock {

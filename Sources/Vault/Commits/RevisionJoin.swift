@@ -181,17 +181,21 @@ struct RevisionJoin {
     return nil
   }
 
+  /// Whether a part stands in a revision as it does in `side`. Its time alone does not say so: another device may have
+  /// written something else at the same instant.
   private func stands(
     _ part: Join.Loser.Part, of side: RecordRevision, in revision: RecordRevision
   ) throws(VaultError) -> Bool {
     switch part {
-    case .place: return revision.placeTime == side.placeTime
+    case .place(let place):
+      return revision.placeTime == side.placeTime && revision.place == place
     case .item(let item):
       let other = try pages(member.loadPage) { load in
         var revision = revision
         return try revision.item(named: item.name, load: load)
       }
-      return other?.time == item.time
+      return other?.time == item.time && other?.content == item.content
+        && other?.isDeleted == item.isDeleted
     }
   }
 }
