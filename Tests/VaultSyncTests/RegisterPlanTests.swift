@@ -23,10 +23,12 @@ import VaultModel
           for shown in states {
             for isOwn in [false, true] {
               for previous in [nil, remote?.hash] {
-                body(
-                  RegisterSituation(
-                    local: local, remote: remote, mark: mark, shown: shown, previous: previous,
-                    isOwn: isOwn))
+                for hasLines in [false, true] {
+                  body(
+                    RegisterSituation(
+                      local: local, remote: remote, mark: mark, shown: shown, previous: previous,
+                      isOwn: isOwn, hasLines: hasLines))
+                }
               }
             }
           }
@@ -38,9 +40,12 @@ import VaultModel
   @Test func nothingIsReplacedByWhatIsNotNewer() {
     Self.forEachSituation { situation in
       let (local, remote) = (situation.local?.counter ?? 0, situation.remote?.counter ?? 0)
-      switch RegisterPlan(situation).action {
+      let plan = RegisterPlan(situation)
+      if plan.isForked { return }
+      switch plan.action {
       case .take: #expect(remote > local)
-      case .put, .compare: #expect(local > remote)
+      case .put: #expect(local > remote)
+      case .compare: #expect(local > remote && situation.hasLines)
       case .leave: break
       }
     }
@@ -65,8 +70,27 @@ import VaultModel
       let isFork = others.contains { $0.counter == remote.counter && $0.hash != remote.hash }
       let plan = RegisterPlan(situation)
       #expect(plan.findings.contains(.forked(counter: remote.counter)) == isFork)
-      if isFork { #expect(plan.action == .leave) }
+      if isFork, situation.hasLines || situation.isOwn { #expect(plan.action == .leave) }
     }
+  }
+
+  /// Of what a device says of itself one file holds for everybody but the device, wherever each of both stands.
+  @Test func twoFilesOfOneCounterThatAreNoHeadsBecomeOne() {
+    var count = 0
+    Self.forEachSituation { situation in
+      let plan = RegisterPlan(situation)
+      guard plan.isForked, !situation.hasLines, !situation.isOwn, let local = situation.local,
+        let remote = situation.remote
+      else { return }
+      let isOld = [situation.shown, situation.mark].contains { $0?.counter ?? 0 > remote.counter }
+      guard local.counter == remote.counter, local != remote, !isOld else {
+        #expect(plan.action == .leave)
+        return
+      }
+      #expect(plan.action == (local.hash < remote.hash ? .take : .put))
+      count += 1
+    }
+    #expect(count > 0)
   }
 
   @Test func whatIsHereAndNewerIsAlwaysPut() {

@@ -23,7 +23,9 @@ import VaultModel
       try device.edit(record, text)
     }
     let times = try family.devices.map { device in
-      try device.emma.items(of: device.emma.revision(#require(device.emma.entry(record)).revision))[0].time
+      try device.emma.items(of: device.emma.revision(#require(device.emma.entry(record)).revision))[
+        0
+      ].time
     }
     #expect(Set(times).count == 1)
     for _ in 0..<2 { for number in [0, 1, 0] { try family[number].sync(remote) } }

@@ -86,6 +86,11 @@ extension Vault {
     try changeProfile { $0.deviceName = name }
   }
 
+  /// Writes this device's register anew as it is, with a counter that none before had. Durable when it returns.
+  ///
+  /// - Throws: As `renameDevice`.
+  package func rewriteRegister() throws(VaultError) { try changeProfile { _ in } }
+
   /// Writes this device's register anew. Durable when it returns.
   ///
   /// - Throws: As `renameDevice`.

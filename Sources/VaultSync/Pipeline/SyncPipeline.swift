@@ -56,8 +56,9 @@ struct SyncPipeline {
       }
     case .forgetIncoming: try forgetIncoming()
     case .tendAccess:
-      if try VaultTending(session: session, vault: vault).tendAccess() || exchange.isOfFormerDevice
-      {
+      let tending = VaultTending(session: session, vault: vault)
+      let hasRegister = try tending.tendRegister(exchange)
+      if try tending.tendAccess() || hasRegister || exchange.isOfFormerDevice {
         return .lookIsOutdated
       }
     case .carryLogs: try AuditSync(session: session, exchange: exchange).run(into: openVault)

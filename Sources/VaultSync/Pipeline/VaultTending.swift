@@ -21,6 +21,15 @@ struct VaultTending {
     return true
   }
 
+  /// Writes this device's register anew, if a copy of this machine has written it too.
+  ///
+  /// - Returns: Whether it was written.
+  func tendRegister(_ exchange: SignedExchange) throws(SyncError) -> Bool {
+    guard exchange.isOwnRegisterForked else { return false }
+    try keeping { () throws(VaultError) in try vault.rewriteRegister() }
+    return true
+  }
+
   /// Sees to who has access to members: goes on with epochs that were interrupted, hands over what was agreed to, begins
   /// the epochs that are due, and removes what is left of older ones. What keeps it from that keeps nothing else from
   /// being synced.

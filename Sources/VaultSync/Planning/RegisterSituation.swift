@@ -15,10 +15,13 @@ package struct RegisterSituation: Hashable, Sendable {
   package var previous: FileHash?
   /// This device alone writes it.
   package var isOwn: Bool
+  /// It is a head, whose lineages tell what goes on from what. Of any other register the counter alone tells.
+  package var hasLines: Bool
 
   package init(
     local: RegisterState?, remote: RegisterState?, mark: RegisterState? = nil,
-    shown: RegisterState? = nil, previous: FileHash? = nil, isOwn: Bool = false
+    shown: RegisterState? = nil, previous: FileHash? = nil, isOwn: Bool = false,
+    hasLines: Bool = true
   ) {
     self.local = local
     self.remote = remote
@@ -26,6 +29,7 @@ package struct RegisterSituation: Hashable, Sendable {
     self.shown = shown
     self.previous = previous
     self.isOwn = isOwn
+    self.hasLines = hasLines
   }
 }
 
@@ -79,13 +83,14 @@ package struct RegisterPlan: Hashable, Sendable {
     self.findings = findings
   }
 
-  /// Pure: the same situation always gives the same plan. A register here is never replaced by one with the same or a
-  /// lower counter, nor by one that is older than this machine or this remote has shown.
+  /// Pure: the same situation always gives the same plan. A register here is never replaced by one with a lower counter, nor
+  /// by one that is older than this machine or this remote has shown; a head not by one with the same counter either.
   package init(_ situation: RegisterSituation) {
     self.init(.leave)
     if let finding = situation.goneBack { findings.append(finding) }
     if let counter = situation.forkedCounter {
       findings.append(.forked(counter: counter))
+      if findings.count == 1 { action = situation.actionOfFork }
       return
     }
     guard let remote = situation.remote else {
@@ -106,7 +111,7 @@ package struct RegisterPlan: Hashable, Sendable {
       return
     }
     if local.counter == remote.counter { return }
-    action = situation.knowsRemote ? .put : .compare
+    action = situation.knowsRemote || !situation.hasLines ? .put : .compare
   }
 }
 
@@ -123,6 +128,15 @@ extension RegisterSituation {
     let others = [local, mark, shown].compactMap(\.self)
     let fork = others.first { $0.counter == remote.counter && $0.hash != remote.hash }
     return fork?.counter
+  }
+
+  /// What is done with two files of one counter. What a device says of itself loses nothing where one of them holds: on
+  /// every machine and remote it is the one with the greater hash, until the device, which takes neither, writes it anew.
+  fileprivate var actionOfFork: RegisterAction {
+    guard !hasLines, !isOwn, let local, let remote, local.counter == remote.counter,
+      local.hash != remote.hash, mark?.counter ?? 0 <= remote.counter
+    else { return .leave }
+    return local.hash < remote.hash ? .take : .put
   }
 
   /// Whether the state here was certainly written by someone who knew the remote's.

@@ -61,8 +61,8 @@ package struct SyncProblem: Hashable, Sendable {
 
 extension SyncProblem {
   /// What is to be said of a register.
-  init(_ finding: RegisterFinding, path: VaultPath, action: RegisterAction) {
-    let path = path.string
+  init(_ finding: RegisterFinding, path register: VaultPath, action: RegisterAction) {
+    let path = register.string
     switch finding {
     case .wentBack(let shows, let showed):
       let now = shows == 0 ? "it is gone" : "it is at \(shows)"
@@ -78,6 +78,12 @@ extension SyncProblem {
       self.init(
         .rollback, .warning, path: path,
         "The remote shows \(shows), but this machine has seen \(seen) before. It was not followed.")
+    case .forked(let counter) where !register.isHead:
+      self.init(
+        .fork, .note, path: path,
+        "Two different files have the number \(counter): a copy of this device's keys has written there too. What it is "
+          + "called may change to and fro, until the device itself writes this file anew with a sync."
+      )
     case .forked(let counter):
       self.init(
         .fork, .damage, path: path,
@@ -148,9 +154,10 @@ extension SyncProblem {
   static func putOlder(_ count: Int, of member: MemberID) -> SyncProblem {
     SyncProblem(
       .missingThere, .note, path: "members/\(member.hex)/objects",
-      "The remote had \(count == 1 ? "an object" : "\(count) objects") of older versions no more: another device has "
-        + "collected \(count == 1 ? "it" : "them"), or the remote has lost \(count == 1 ? "it" : "them"). This machine "
-        + "still keeps those versions, and put \(count == 1 ? "it" : "them") there again.")
+      "The remote had \(count == 1 ? "an object" : "\(count) objects") of older versions or older keys no more: another "
+        + "device has removed \(count == 1 ? "it" : "them"), or the remote has lost \(count == 1 ? "it" : "them"). This "
+        + "machine still keeps \(count == 1 ? "it" : "them"), and put \(count == 1 ? "it" : "them") there again."
+    )
   }
 
   static func broughtBack(_ count: Int, of member: MemberID) -> SyncProblem {

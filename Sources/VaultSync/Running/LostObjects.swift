@@ -86,7 +86,7 @@ struct LostObjects {
   }
 
   /// Says which of these the remote has lost. Of a history that ends there before it does here, another device may as well
-  /// have collected the rest.
+  /// have collected the rest; and it may have encrypted anew, and removed, what stands here under keys of before.
   private func tell(
     ofLost sent: [ObjectName], _ here: Set<ObjectName>, _ there: [ObjectName: UInt64]
   ) {
@@ -94,7 +94,9 @@ struct LostObjects {
     let needed = needed(here, there) { older in
       member.objects.names(of: older).contains { there[$0] != nil }
     }
-    let lostCount = sent.count { needed[$0] != nil }
+    let lostCount = sent.count { name in
+      needed[name].map { member.objects.names(of: $0.digest)[0] == name } ?? false
+    }
     if lostCount > 0 { session.note(.putBack(lostCount, of: member.id)) }
     if lostCount < sent.count {
       session.note(.putOlder(sent.count - lostCount, of: member.id))

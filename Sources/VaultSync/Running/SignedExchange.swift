@@ -111,10 +111,9 @@ final class SignedExchange: Sendable {
         local: own, remote: there[path], mark: known.marks[path],
         // What counts for nothing any more is no state that it could go back from.
         shown: former.contains(path) ? nil : known.shown[path],
-        previous: facts?.previous, isOwn: isOwn(path)))
+        previous: facts?.previous, isOwn: isOwn(path), hasLines: path.isHead))
     let didGoBack = plan.findings.contains { if case .wentBack = $0 { true } else { false } }
     if didGoBack, !session.options.repairsRemote { plan.action = .leave }
-    if plan.action == .compare, !path.isHead { plan.action = .put }
     return plan
   }
 
@@ -166,6 +165,11 @@ final class SignedExchange: Sendable {
       return here[path] != nil && session.options.repairsRemote ? .put : .leave
     }
     return StatementPlan(local: here[path], remoteHash: there[path]?.hash)
+  }
+
+  /// Whether a copy of this machine has written the register of this device too, with the counter of what is here.
+  var isOwnRegisterForked: Bool {
+    plan(.device(session.home.person, session.home.device)).isForked
   }
 
   /// Every head of a member that is here, is there, or was there; none when they could not be listed, since then
