@@ -30,10 +30,17 @@ extension Trust {
 
   /// The verdict on a head of this member that `head(decoding:)` gave.
   ///
-  /// - Parameter current: The epoch that is written under here.
+  /// - Parameters:
+  ///   - current: The epoch that is written under here.
+  ///   - own: This machine's device, whose heads wait for no end of a contested place.
   package func verdict(
-    on head: HeadFile, in member: MemberTrust, current: StatementID?, covers: [HeadCover] = []
+    on head: HeadFile, in member: MemberTrust, current: StatementID?, covers: [HeadCover] = [],
+    own: DeviceID? = nil
   ) -> HeadVerdict {
-    obstacle(to: head) ?? member.history.verdict(on: head, current: current, covers: covers)
+    if let obstacle = obstacle(to: head) { return obstacle }
+    if head.device != own, member.history.isContested(head.epoch) {
+      return .waiting(for: head.epoch)
+    }
+    return member.history.verdict(on: head, current: current, covers: covers)
   }
 }

@@ -38,6 +38,7 @@ extension Trust {
       // A member whose creator's device was left out, and which no closing lists, has nobody.
       return statements.roots[head.member] == nil ? .waiting(for: head.member.root) : .stranger
     }
+    if member.isContested(head.epoch) { return .waiting(for: head.epoch) }
     return member.verdict(on: head, current: epochs[head.member]?.current, covers: covers)
   }
 

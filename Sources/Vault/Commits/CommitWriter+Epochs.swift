@@ -6,7 +6,17 @@ extension CommitWriter {
 
   /// The next head has something to say that no edit brought: what it takes over from late heads.
   var hasLateHeads: Bool {
-    isOwnHeadLate || !isWaiting && heads.loaded.values.contains { $0.late != nil }
+    isOwnHeadLate
+      || !isWaiting
+        && (!unwritten.isEmpty || heads.loaded.values.contains(where: isLateForTheFirstTime))
+  }
+
+  /// Whether the next head is worth writing for nothing but a late head's name. It is not for another one of a device of
+  /// which the head before names one: two machines that have different epochs in use would answer each other for ever.
+  private func isLateForTheFirstTime(_ head: LoadedHead) -> Bool {
+    guard head.late != nil else { return false }
+    guard let own = heads.loaded[context.device.id], own.late == nil else { return true }
+    return !own.head.cover.contains { $0.device == head.device }
   }
 
   /// What the next head goes on from.

@@ -82,5 +82,7 @@ extension HeadRegister {
     try judges.isOfFormerWriter(device, in: context.signedFiles)
   }
 
-  private var judges: HeadJudges { HeadJudges(people: context.people, links: links) }
+  private var judges: HeadJudges {
+    HeadJudges(people: context.people, links: links, own: context.device.id)
+  }
 }

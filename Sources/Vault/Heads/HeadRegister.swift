@@ -68,7 +68,7 @@ struct HeadRegister: Sendable {
     _ device: DeviceID, files: SignedFiles, people: People, links: MemberLinks? = nil
   ) throws(VaultError) -> LoadedHead {
     let path = path(of: device)
-    let judged = try HeadJudges(people: people, links: links ?? self.links)
+    let judged = try HeadJudges(people: people, links: links ?? self.links, own: context.device.id)
       .judge(device, in: files)
     try judged.requireCounting()
     let (body, hash) = (judged.body, judged.hash)

@@ -67,6 +67,8 @@ struct JudgedHead: Sendable {
 struct HeadJudges: Sendable {
   let people: People
   let links: MemberLinks
+  /// This machine's device, where it is at work.
+  let own: DeviceID?
 
   /// A device's head as it stands in these files, judged as far as that goes without the member's keys.
   ///
@@ -79,7 +81,7 @@ struct HeadJudges: Sendable {
     let body = try verified(path, device, bytes)
     return JudgedHead(
       body: body, hash: Digest.sha256(bytes),
-      verdict: people.trust.verdict(on: body, in: links.trust, current: nil),
+      verdict: people.trust.verdict(on: body, in: links.trust, current: nil, own: own),
       isOfFormerDevice: people.trust.device(body.certificate) == .former,
       couldWrite: links.couldWrite(body.person))
   }

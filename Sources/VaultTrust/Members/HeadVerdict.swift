@@ -52,6 +52,14 @@ extension MemberHistory {
     return cover.map { .takenOver(by: $0.by) } ?? .late(head.epoch)
   }
 
+  /// Whether a link was written by whoever would hold a contested place if another end of it were the true one. What is
+  /// sealed under an epoch that it began is put under no other one: of the owners of the two, each may have let out whom
+  /// the other one trusts.
+  func isContested(_ link: StatementID) -> Bool {
+    guard let number = graph.number(of: link) else { return false }
+    return if case .contested = verdicts[number] { true } else { false }
+  }
+
   /// Whether the head's writer has left since, nobody else took what they had, and said that this head goes on counting.
   private func isLast(_ head: HeadFile, _ followed: [Remainder]) -> Bool {
     followed.contains { ($0.besideLeavings ?? .viewer) >= .editor }

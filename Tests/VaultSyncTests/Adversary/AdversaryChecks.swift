@@ -15,12 +15,15 @@ struct AdversaryChecks {
   /// Whose keys it has had from the beginning.
   let captives: Set<Int>
   let leaving: Set<PersonID>
+  let misled: Misled
 
   /// - Parameter expected: What people see without the adversary; nil if their doings have parted.
   func failures(expecting expected: HouseholdView?) throws -> [String] {
-    let view = try HouseholdView(of: attacked, leaving)
-    return try (expected.map { differences(view, $0) } ?? []) + view.disagreements(of: attacked)
-      + secrets() + authors() + entries() + wholeness() + links()
+    let view = try HouseholdView(of: attacked, leaving).without(misled, of: attacked)
+    let wanted = expected?.without(misled, of: attacked)
+    return try (wanted.map { differences(view, $0) } ?? []) + view.disagreements(of: attacked)
+      + misled.untold + secrets() + authors() + entries() + wholeness()
+      + (misled.isEmpty ? links() : [])
   }
 
   /// Records are compared where nobody could write there whom somebody rightly believed.
@@ -40,7 +43,12 @@ struct AdversaryChecks {
     for machine in attacked.everyone { files.merge(machine.store.blobs) { first, _ in first } }
     // What captives may read the adversary can repeat.
     let honest = files.filter { intruder.written[$0.key] != $0.value }
-    let entries = Dictionary(grouping: attacked.ledger.entries) { _, entry in
+    // What is written by who was misled opens for whom that one rightly believes.
+    let believers = attacked.everyone.reduce(into: [:]) { $0[$1.vault.device] = $1.number }
+    let written = attacked.ledger.entries.filter { _, entry in
+      believers[entry.device].map { !misled.contains($0, entry.member) } ?? true
+    }
+    let entries = Dictionary(grouping: written) { _, entry in
       entry.excluded.intersection(holders).union(outsiders(of: entry.member))
     }
     return try entries.flatMap { holders, entries in
@@ -191,8 +199,10 @@ struct AdversaryChecks {
     return paths.subtracting(intruder.written.keys).count
   }
 
-  /// All come to rest, whoever is idle writes nothing, and no sync reads more than the adversary has written.
+  /// All come to rest, whoever is idle writes nothing, and no sync reads more than the adversary has written. Machines of which
+  /// some were misled undo what the others do.
   func restFailures(_ meeting: Household.Meeting, alone: Household.Meeting) -> [String] {
+    if !misled.isEmpty { return [] }
     guard meeting.isAtRest else { return ["rest: the machines go on: \(meeting.lastMove)"] }
     var failures: [String] = []
     let byteCount = UInt64(intruder.byteCount)

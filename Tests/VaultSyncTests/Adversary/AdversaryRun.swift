@@ -91,7 +91,8 @@ struct AdversaryRun {
     intruder.look(at: attacked)
     let checks = AdversaryChecks(
       attacked: attacked, honest: honest, intruder: intruder, hasEditor: hasEditor,
-      captives: captives, leaving: leaving)
+      captives: captives, leaving: leaving,
+      misled: try Misled(of: attacked, besides: Set(intruder.written.keys)))
     failures += try checks.failures(expecting: replay.hasParted ? nil : expected)
     failures += checks.restFailures(meeting, alone: alone)
     failures += Self.removals(in: meeting, of: attacked)
@@ -112,6 +113,7 @@ struct AdversaryRun {
     var lines: [String] = []
     for machine in house.everyone {
       lines += hidden(of: house, at: machine) + waiting(at: machine)
+      lines += try links(of: house, at: machine)
       for (number, remote) in house.remotes.enumerated() {
         let recording = RecordingStore(remote)
         let report = try Household.sync(
@@ -136,6 +138,25 @@ struct AdversaryRun {
         return "\(line), could open \(opened.keys.currentEpoch.shortHex)"
       } catch {
         return "\(line): \(error)"
+      }
+    }
+  }
+
+  /// How a machine judges the links of members that it has opened.
+  private static func links(
+    of house: Household, at machine: Household.Machine
+  ) throws -> [String] {
+    try house.members.sorted { $0.key < $1.key }.flatMap { name, id -> [String] in
+      guard machine.vault.member(id) != nil else { return [] }
+      let links = try machine.vault.context.opening(of: id).loadLinks()
+      return links.files.keys.sorted { $0.string < $1.string }.compactMap { path in
+        guard case .link(_, let id) = path, let link = links.history.link(id),
+          let verdict = links.history.verdict(on: id)
+        else { return nil }
+        let device = machine.vault.context.people.trust.statements.certificates[link.certificate]
+        return "\(machine.name): \(name): \(id.shortHex) by \(device?.device.shortHex ?? "?") as "
+          + "\(link.place.map { $0.person.shortHex } ?? "nobody") after \(link.follows.map(\.shortHex)): "
+          + "\(link.changes) epoch \(link.epoch?.shortHex ?? "no"): \(verdict)"
       }
     }
   }
@@ -208,9 +229,10 @@ struct AdversaryRun {
       intruder.trace.append("\(step): \(outcome)")
       if outcome != expected {
         // Who is not known yet to be out may keep people from it for so long, and then something else has happened.
+        let misled = try Misled(of: house, besides: Set(intruder.written.keys))
         hasParted =
           step.actor.flatMap { house.machines[$0] }.map {
-            !house.removals.unheard(in: $0.store.blobs).isEmpty
+            !house.removals.unheard(in: $0.store.blobs).isEmpty || misled.contains($0.number)
           } ?? false
         if hasParted { break }
         let error = house.lastError.map { ": \($0)" } ?? ""

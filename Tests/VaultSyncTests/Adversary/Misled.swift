@@ -1,0 +1,63 @@
+import BlobStore
+import VaultModel
+import VaultTrust
+
+@testable import Vault
+
+/// Where an owner who is out has given their place up twice, once to whom they handed it over and once as the adversary likes,
+/// and a machine met the adversary's end first, or can tell neither from the other. It rightly believes it, and is told; what people see of the member is not compared then
+/// (Docs/Trust.md, "The adversary as a program", says what stays open).
+struct Misled {
+  private var members: [Int: Set<MemberID>] = [:]
+  /// Machines that are told nothing of it.
+  private(set) var untold: [String] = []
+
+  /// - Parameter foreign: What the adversary has written.
+  init(of house: Household, besides foreign: Set<BlobPath>) throws {
+    for machine in house.everyone {
+      for id in house.members.values {
+        try add(id, at: machine, besides: foreign)
+      }
+    }
+  }
+
+  private mutating func add(
+    _ id: MemberID, at machine: Household.Machine, besides foreign: Set<BlobPath>
+  ) throws {
+    let links: MemberLinks
+    do throws(VaultError) { links = try machine.vault.context.opening(of: id).loadLinks() } catch {
+      switch error {
+      case .missing, .damaged, .signedByRemovedDevice: return
+      default: throw error
+      }
+    }
+    var fallen: [VaultPath] = []
+    for path in links.files.keys where !foreign.contains(BlobPath(path.string)) {
+      guard case .link(_, let link) = path, links.history.link(link)?.handOver != nil else {
+        continue
+      }
+      switch links.history.verdict(on: link) {
+      case .givenUp(let end), .contested(let end):
+        if foreign.contains(BlobPath(VaultPath.link(id, end).string)) { fallen.append(path) }
+      default: continue
+      }
+    }
+    guard !fallen.isEmpty else { return }
+    members[machine.number, default: []].insert(id)
+    let told = Set(links.problems.filter { $0.severity >= .warning }.map(\.path))
+    if !fallen.allSatisfy({ told.contains($0.string) }) {
+      untold.append("told: \(machine.name) is not told of \(fallen.map(\.string))")
+    }
+  }
+
+  func contains(_ machine: Int, _ member: MemberID) -> Bool {
+    members[machine]?.contains(member) ?? false
+  }
+
+  func contains(_ machine: Int) -> Bool { members[machine] != nil }
+
+  var isEmpty: Bool { members.isEmpty }
+
+  /// The members about which some machine was misled.
+  var all: Set<MemberID> { members.values.reduce(into: []) { $0.formUnion($1) } }
+}
