@@ -64,11 +64,13 @@ func run(
 
 /// A vault of one member, Emma, that the built program serves, and that may be treated as badly as one likes.
 final class CrashVault {
-  /// The program under test: what `swift build` has made, unless `KINVAULT_BINARY` names another.
-  static let binary: String =
-    getenv("KINVAULT_BINARY").map { String(cString: $0) }
-    ?? FilePath(#filePath).removingLastComponent().removingLastComponent()
-    .removingLastComponent().appending(".build/debug/kinvault").string
+  /// The program under test: what was built beside these tests, unless `KINVAULT_BINARY` names another.
+  static let binary: String = {
+    if let given = getenv("KINVAULT_BINARY") { return String(cString: given) }
+    var buffer = [CChar](repeating: 0, count: 4096)
+    _ = readlink("/proc/self/exe", &buffer, buffer.count - 1)
+    return FilePath(platformString: buffer).removingLastComponent().appending("kinvault").string
+  }()
   static let oracle = FilePath(#filePath).removingLastComponent()
     .appending("oracle.py").string
 
