@@ -247,6 +247,37 @@ import VaultTrust
     for link in made[other] { #expect(sure.verdict(on: link) == .counts) }
   }
 
+  /// 7: what is sealed under an epoch that hangs on the other end is put under no key of this one: whoever is out by the one
+  /// would read it by the other.
+  @Test func headOfAnEpochBehindTheOtherEndWaits() {
+    var family = Family()
+    let emma = family.emma
+    var (ends, begun): ([StatementID], [StatementID]) = ([], [])
+    for taker in [family.newcomer("Puppet"), family.carlDesk] {
+      let end = family.world.handOver(
+        emma, by: family.annaDesk, as: family.annasPlace, to: taker, follows: [family.carlIn])
+      begun.append(
+        family.world.link(
+          emma, by: taker, as: family.annasPlace, follows: [end],
+          [.limit(family.anna.id, nil, until: 0)],
+          epoch: true, wraps: [family.ben, family.carl].map { family.wrap($0) }))
+      ends.append(end)
+    }
+    let heads = begun.map { family.world.head(emma, by: family.benDesk, epoch: $0) }
+    let trust = family.world.trust()
+    #expect(trust.access(to: emma)?.contested == [family.annasPlace])
+    let (chosen, other) = ends[0] < ends[1] ? (0, 1) : (1, 0)
+    for head in heads {
+      guard case .waiting = trust.verdict(onHead: head) else { continue }
+      #expect(head == heads[other])
+    }
+    #expect(trust.verdict(onHead: heads[other]) == .waiting(for: begun[other]))
+    // Whoever remembers an end knows whose head it is.
+    let sure = family.world.trust(memory: TrustMemory(ends: [ends[other]]))
+    #expect(sure.verdict(onHead: heads[other]) == .counts)
+    #expect(sure.verdict(onHead: heads[chosen]) != .counts)
+  }
+
   /// 7: the taker's agreement serves at one point only.
   @Test func agreementServesAtOnePointOnly() throws {
     var family = Family()
