@@ -67,7 +67,9 @@ enum ContractTests {
   struct WebDAV {
     @Test(arguments: BlobStoreContract.allCases)
     func keeps(_ promise: BlobStoreContract) throws {
-      try promise.check(RunningServer.get(RcloneWebDAVServer.self).store(), lacks: [.folders])
+      // It answers 423 for as long as another of many requests to one folder takes.
+      let store = RetryingStore(try RunningServer.get(RcloneWebDAVServer.self).store())
+      try promise.check(store, lacks: [.folders])
     }
 
     @Test func removesNoFolder() throws {
@@ -103,7 +105,7 @@ enum ContractTests {
     func keeps(_ promise: BlobStoreContract) throws {
       // It breaks off connections while it is busy.
       let store = RetryingStore(try RunningServer.get(ApacheServer.self).store())
-      try promise.check(store, lacks: [.folders])
+      try promise.check(store, lacks: [.folders, .tidiness])
     }
   }
 
