@@ -12,6 +12,8 @@ import VaultTrust
 /// a puppet. For Carla, who has seen neither, the place is contested. Docs/Format.md, "Which epoch is written under".
 @Suite struct ContestedPlaceTests {
   private let usb = MemoryStore()
+  /// The remote as it was before Anna handed over, where the puppet's hand over is put for whoever has seen nothing else.
+  private let thiefs: MemoryStore
   private let anna: SyncingAdult
   private let ben: SyncingAdult
   private let carla: SyncingAdult
@@ -42,6 +44,7 @@ import VaultTrust
     try anna.vault.share(emma, with: ben.vault.person, role: .viewer)
     for adult in [anna] + others { try adult.sync(usb) }
     before = emma.register.links.history.tips
+    thiefs = usb.imageAfterKill()
 
     try anna.vault.offerPlace(in: emma, to: ben.vault.person)
     for adult in [anna, ben] { try adult.sync(usb) }
@@ -61,12 +64,12 @@ import VaultTrust
     get throws { Place(link: try #require(anna.emma).id.root, person: anna.vault.person) }
   }
 
-  /// Signs a link on Anna's, or the puppet's, machine, and puts it on the remote alone.
+  /// Signs a link on Anna's, or the puppet's, machine, and puts it on a remote alone.
   ///
   /// - Parameter isFit: Another time is taken until the link's id is.
   private func forge(
     by writer: SyncingAdult, as place: Place?, follows: [StatementID], _ change: Change,
-    until isFit: (StatementID) -> Bool = { _ in true }
+    into store: MemoryStore, until isFit: (StatementID) -> Bool = { _ in true }
   ) throws -> StatementID {
     let context = writer.vault.context
     for time in 1...10_000 {
@@ -78,20 +81,22 @@ import VaultTrust
       let id = writer.vault.id.statementID(.link, body: body)
       guard isFit(id) else { continue }
       let bytes = context.signedFiles.statement(.link, body) { context.device.signingKey.sign($0) }
-      try usb.put(BlobPath(VaultPath.link(try #require(anna.emma).id, id).string), bytes)
+      try store.put(BlobPath(VaultPath.link(try #require(anna.emma).id, id).string), bytes)
       return id
     }
     throw CancellationError()
   }
 
   /// Of the two ends the lesser id is taken.
-  private func handOverToThePuppet(isTaken: Bool) throws {
+  @discardableResult
+  private func handOverToThePuppet(isTaken: Bool, in store: MemoryStore) throws -> StatementID {
     let person = puppet.vault.person
-    let offer = try forge(by: anna, as: place, follows: before, .offer(person))
-    let agreement = try forge(by: puppet, as: nil, follows: [offer], .agree(person))
-    _ = try forge(by: anna, as: place, follows: [agreement], .handOver(person)) {
-      ($0 < truth) == isTaken
-    }
+    let offer = try forge(by: anna, as: place, follows: before, .offer(person), into: store)
+    let agreement = try forge(
+      by: puppet, as: nil, follows: [offer], .agree(person), into: store)
+    return try forge(
+      by: anna, as: place, follows: [agreement], .handOver(person), into: store
+    ) { ($0 < truth) == isTaken }
   }
 
   /// These sync twice, and say yes to what they are offered.
@@ -107,7 +112,7 @@ import VaultTrust
   }
 
   @Test func thePuppetGetsNoKeyFromWhoHasSeenNeither() throws {
-    try handOverToThePuppet(isTaken: true)
+    try handOverToThePuppet(isTaken: true, in: usb)
     try sync(carla, puppet)
     #expect(try access.contested == [place])
     #expect(try access.owners == [puppet.vault.person, carla.vault.person])
@@ -127,7 +132,7 @@ import VaultTrust
 
   /// Whom Ben, who has the place rightly, has let in is no better known to Carla.
   private func beginAnEpochWithoutDora() throws {
-    try handOverToThePuppet(isTaken: false)
+    try handOverToThePuppet(isTaken: false, in: usb)
     try sync(carla, dora)
     #expect(try access.contested == [place])
     #expect(try access.owners == [ben.vault.person, carla.vault.person])
@@ -154,5 +159,90 @@ import VaultTrust
     #expect(throws: VaultError.self) {
       try carla.vault.share(#require(carla.emma), with: dora.vault.person, role: .viewer)
     }
+  }
+
+  // MARK: A person settles it
+
+  /// Carla meets the puppet's end alone, and goes by it: the puppet takes Ben out, and she writes what the puppet reads.
+  ///
+  /// - Returns: The puppet's end.
+  private func misleadCarla() throws -> StatementID {
+    let forged = try handOverToThePuppet(isTaken: false, in: thiefs)
+    func syncWithTheThief(_ adult: SyncingAdult) throws {
+      for _ in 0..<2 {
+        try adult.sync(thiefs, as: "thiefs")
+        for offer in adult.vault.offeredMembers { try adult.vault.accept(offer.member.id) }
+      }
+    }
+    for adult in [carla, puppet, carla, puppet] { try syncWithTheThief(adult) }
+    try puppet.vault.beginEpoch(of: #require(puppet.emma), without: [ben.vault.person])
+    for adult in [puppet, carla] { try syncWithTheThief(adult) }
+    try carla.write("Misled")
+    for adult in [carla, puppet] { try syncWithTheThief(adult) }
+    try #require(puppet.titles == ["Misled", "Visit"])
+    try #require(access.owners == [puppet.vault.person, carla.vault.person])
+    return forged
+  }
+
+  /// Another process of Carla's.
+  private func reopened() throws -> Vault {
+    let context = carla.vault.context
+    let key = try Vault.unlock(
+      id: carla.vault.id, state: context.state, password: SecretBytes(copying: Array("pw".utf8)))
+    return try Vault.open(
+      VaultCopy(id: carla.vault.id, store: carla.store, state: context.state, clock: .system),
+      key: key, options: OpenOptions())
+  }
+
+  @Test func aPersonSaysWhichEndIsTrueAndNothingIsLost() throws {
+    let forged = try misleadCarla()
+    // The true one comes, and does not count: Carla is told so, and asks.
+    try sync(carla)
+    #expect(try access.owners == [puppet.vault.person, carla.vault.person])
+    let links = try carla.vault.context.opening(of: #require(carla.emma).id).loadLinks()
+    let told = links.problems.first { $0.path.contains(truth.hex) }
+    #expect(told?.severity == .warning && told?.reason.contains("kinvault member settle") == true)
+    let places = try carla.vault.placesToSettle()
+    #expect(places.flatMap(\.place.ends).map(\.link) == [forged, truth])
+    #expect(places.flatMap(\.place.ends).map(\.counts) == [true, false])
+    #expect(
+      places.flatMap(\.place.ends).map(\.taker) == [puppet.vault.person, ben.vault.person])
+    #expect(places.map(\.place.isRemembered) == [true])
+    let member = try #require(carla.emma).id
+    let beside = try reopened()
+
+    try carla.vault.settle(member, on: truth)
+    #expect(try access.owners == [ben.vault.person, carla.vault.person])
+    // Another process, which has judged by what was remembered before, changes nothing by what it remembers.
+    if let other = beside.member(member) { try other.reloadLinks() }
+    let again = try #require(reopened().member(member))
+    #expect(again.register.links.access.owners == [ben.vault.person, carla.vault.person])
+
+    try sync(carla, ben, carla, ben)
+    #expect(try carla.titles == ["Misled", "Visit"])
+    #expect(try ben.titles == ["Misled", "Visit"])
+    try carla.write("After")
+    try sync(carla, ben, puppet)
+    for adult in [puppet, puppet] { try adult.sync(thiefs, as: "thiefs") }
+    #expect(try ben.titles == ["After", "Misled", "Visit"])
+    #expect(
+      try puppet.emma.map { _ in try puppet.titles } ?? ["Misled", "Visit"] == ["Misled", "Visit"])
+    // What the thief signs next to it moves nobody who has settled it.
+    try handOverToThePuppet(isTaken: true, in: usb)
+    try sync(carla, ben)
+    #expect(try access.owners == [ben.vault.person, carla.vault.person])
+  }
+
+  @Test func whatIsNoEndOfAPlaceSettlesNothing() throws {
+    try handOverToThePuppet(isTaken: true, in: usb)
+    try sync(carla)
+    let member = try #require(carla.emma).id
+    #expect(throws: VaultError.self) { try carla.vault.settle(member, on: before[0]) }
+    #expect(try access.contested == [place])
+    #expect(try carla.vault.placesToSettle().map(\.place.isRemembered) == [false])
+    try carla.vault.settle(member, on: truth)
+    #expect(try access.contested == [])
+    #expect(try access.owners == [ben.vault.person, carla.vault.person])
+    #expect(try carla.vault.placesToSettle().map(\.place.isRemembered) == [true])
   }
 }

@@ -47,6 +47,19 @@ struct MemberLinks: Sendable {
     "whoever wrote it was no owner; it is ignored, whatever else comes. What it means to give, an owner can give: "
     + "kinvault share"
 
+  /// What is said of a link that would end a tenure of a place beside the one that counts.
+  static func problem(ofOtherEnd place: PlaceGivenUpTwice, path: String) -> Problem {
+    let known =
+      place.isRemembered
+      ? "and the other time (\(place.ends[0].link.shortHex)) counts here, as it came first or was said to be true"
+      : "and nothing seen here before says which time counts, this one or the other (\(place.ends[0].link.shortHex))"
+    return Problem(
+      .untrusted, .warning, path: path,
+      reason:
+        "it gives a place up that its holder gave up twice, \(known). One of the two may be signed by whoever has the "
+        + "holder's keys. To see both, and to say which is true: kinvault member settle")
+  }
+
   /// What is said of a link that does not count, and what makes it, or what it was for, count; nil for one that does.
   static func problem(_ verdict: LinkVerdict, path: String) -> Problem? {
     switch verdict {
@@ -177,13 +190,14 @@ struct LinkReading {
         problems.append(problem)
       }
     }
-    for place in trust.history.access.contested {
-      problems.append(
-        Problem(
-          .untrusted, .warning, path: VaultPath.link(member, place.link).string,
-          reason:
-            "its holder gave the place that it made up twice, and nothing seen here before says which counts"
-        ))
+    let places = trust.history.placesGivenUpTwice
+    let others = Set(
+      places.flatMap(\.ends).filter { !$0.counts }.map { VaultPath.link(member, $0.link).string })
+    problems.removeAll { others.contains($0.path) }
+    for place in places {
+      problems += place.ends.filter { !$0.counts }.map { end in
+        MemberLinks.problem(ofOtherEnd: place, path: VaultPath.link(member, end.link).string)
+      }
     }
     return problems
   }

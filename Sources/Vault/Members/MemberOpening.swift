@@ -58,7 +58,8 @@ struct MemberOpening {
     var epochs: [StatementID: MemberKeys.Epoch] = [:]
     var wraps: [VaultPath: [UInt8]] = [:]
     var failure: VaultError?
-    for wrap in links.history.wraps(for: person) where epochs[wrap.epoch] == nil {
+    let given = links.history.wraps(for: person, remembering: memory.verified)
+    for wrap in given where epochs[wrap.epoch] == nil {
       if let epoch = known?.epoch(wrap.epoch) {
         epochs[wrap.epoch] = epoch
         continue

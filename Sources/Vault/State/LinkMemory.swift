@@ -46,7 +46,16 @@ package struct LinkMemory: Hashable, Sendable {
       room -= bytes.count
     }
     remembered.files.merge(wraps) { _, new in new }
-    remembered.ends.formUnion(links.history.ends)
+    // Another process may have judged by what was remembered before a person decided.
+    remembered.ends.formUnion(links.history.ends.filter { !remembered.refusedEnds.contains($0) })
+  }
+
+  /// A person has said which of the links that may end a tenure does.
+  mutating func settle(on end: StatementID, among ends: Set<StatementID>) {
+    remembered.ends.subtract(ends)
+    remembered.refusedEnds.formUnion(ends)
+    remembered.ends.insert(end)
+    remembered.refusedEnds.remove(end)
   }
 
   func encoded() -> [UInt8] { remembered.encoded() }
@@ -75,6 +84,26 @@ extension StateFolder {
     }
   }
 
+  /// Remembers what a person has decided, on disk when this returns.
+  func settle(
+    _ member: MemberID, on end: StatementID, among ends: Set<StatementID>
+  ) throws(VaultError) {
+    try change(member) { $0.settle(on: end, among: ends) }
+  }
+
+  private func change(
+    _ member: MemberID, _ body: (inout LinkMemory) -> Void
+  ) throws(VaultError) {
+    try withLock("links-lock") { () throws(VaultError) in
+      var memory = try loadLinkMemory(of: member)
+      body(&memory)
+      let bytes = memory.encoded()
+      try storing { () throws(BlobStoreError) in
+        try store.replace(Self.path(of: member), bytes, durably: true)
+      }
+    }
+  }
+
   /// Adds to it, on disk when this returns.
   func remember(
     _ links: MemberLinks, wraps: [VaultPath: [UInt8]]
@@ -84,13 +113,6 @@ extension StateFolder {
     var memory = before
     memory.note(links, wraps: wraps)
     guard memory != before else { return }
-    try withLock("links-lock") { () throws(VaultError) in
-      var memory = try loadLinkMemory(of: links.member)
-      memory.note(links, wraps: wraps)
-      let bytes = memory.encoded()
-      try storing { () throws(BlobStoreError) in
-        try store.replace(Self.path(of: links.member), bytes, durably: true)
-      }
-    }
+    try change(links.member) { $0.note(links, wraps: wraps) }
   }
 }

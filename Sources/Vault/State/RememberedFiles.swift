@@ -7,6 +7,8 @@ struct RememberedFiles: Hashable, Sendable {
   var files: [VaultPath: [UInt8]] = [:]
   /// Of links: those that ended a tenure and counted.
   var ends: Set<StatementID> = []
+  /// Of links: those that would end a tenure as well, and of which a person has said that another one is the end.
+  var refusedEnds: Set<StatementID> = []
 
   func encoded() -> [UInt8] {
     var writer = WireWriter()
@@ -17,6 +19,7 @@ struct RememberedFiles: Hashable, Sendable {
       }
     }
     for id in ends.sorted() { writer.elementID(2, id) }
+    for id in refusedEnds.sorted() { writer.elementID(3, id) }
     return Digest.sha256(writer.bytes).bytes + writer.bytes
   }
 
@@ -41,6 +44,7 @@ struct RememberedFiles: Hashable, Sendable {
           let (path, bytes) = try Self.decodeFile(&inner)
           remembered.files[path] = bytes
         case .bytes(2): remembered.ends.insert(try reader.id("end"))
+        case .bytes(3): remembered.refusedEnds.insert(try reader.id("refused end"))
         default: _ = try reader.skip(tag)
         }
       }

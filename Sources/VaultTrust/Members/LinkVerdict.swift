@@ -43,9 +43,13 @@ struct Tenure: Hashable, Sendable {
   /// Limits by more senior owners.
   var takings: [Limit] = []
   var end: TenureEnd?
-  /// The links that may be its end as well; there are some where nothing seen before tells which is.
-  var rivals: [Int] = []
+  /// The links that may be its end as well: whoever has the holder's keys can sign another one, beside the first.
+  var others: [Int] = []
+  /// Whether what counted here before tells the end from the others.
+  var isRemembered = false
 
+  /// The links of which nothing tells that they are not the end.
+  var rivals: [Int] { isRemembered ? [] : others }
   var isContested: Bool { !rivals.isEmpty }
   var isHeld: Bool { takings.isEmpty && end == nil }
 }

@@ -100,9 +100,15 @@ extension MemberHistory {
 
   /// The wraps for a person of every epoch that was begun by someone who had a place, counting or not: heads of an epoch
   /// that fell are late, and have to be opened.
-  package func wraps(for person: PersonID) -> [EpochWrap] {
+  ///
+  /// - Parameter remembered: Links that counted here once: this machine has written under the epochs that they began, also
+  ///   where a person has said since that another end of a place is the true one.
+  package func wraps(
+    for person: PersonID, remembering remembered: Set<StatementID> = []
+  ) -> [EpochWrap] {
     var found: [EpochWrap] = []
-    for number in graph.ids.indices where verdicts[number] != .noPlace {
+    for number in graph.ids.indices
+    where verdicts[number] != .noPlace || remembered.contains(graph.ids[number]) {
       for wrap in graph.links[number].wraps where wrap.person == person {
         let epoch = wrap.epoch ?? graph.ids[number]
         guard let begun = link(epoch)?.epoch else { continue }

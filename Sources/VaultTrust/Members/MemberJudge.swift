@@ -90,8 +90,7 @@ struct MemberJudge {
         graph.links[link].person == tenure.holder
           && (standings.stands[link] || confirmed[link].map { $0 < rank } ?? false)
       }
-      (tenure.end, tenure.rivals) = end(
-        among: own.filter(may.contains), leavings: may, of: tenure.holder)
+      setEnd(of: &tenure, among: own.filter(may.contains), leavings: may)
       let before = tenure.end.map { past(of: $0.link) }
       for link in own where verdicts[link] != .counts {
         verdicts[link] = verdict(on: link, in: tenure, may: may, before: before)
@@ -126,10 +125,9 @@ struct MemberJudge {
     return may
   }
 
-  /// The link that ends a tenure, and those that may be it as well.
-  private func end(
-    among own: [Int], leavings may: LinkSet, of holder: PersonID
-  ) -> (TenureEnd?, [Int]) {
+  /// Finds the link that ends a tenure, and those that may be it as well.
+  private func setEnd(of tenure: inout Tenure, among own: [Int], leavings may: LinkSet) {
+    let holder = tenure.holder
     let handOvers = own.filter { isAgreed($0, among: own) }
     let leaving = holder == staying ? [] : (leavings[holder] ?? []).filter(may.contains)
     let candidates = graph.firsts(of: handOvers + leaving)
@@ -140,10 +138,11 @@ struct MemberJudge {
       isLeaving.contains(left) == isLeaving.contains(right)
         ? graph.ids[left] < graph.ids[right] : isLeaving.contains(right)
     }
-    guard let best else { return (nil, []) }
-    let rivals = remembered.count == 1 ? [] : candidates.filter { $0 != best }
-    guard let handOver = graph.links[best].handOver else { return (.left(link: best), rivals) }
-    return (.handedOver(link: best, to: handOver), rivals)
+    guard let best else { return }
+    tenure.end =
+      graph.links[best].handOver.map { .handedOver(link: best, to: $0) } ?? .left(link: best)
+    tenure.others = candidates.filter { $0 != best }
+    tenure.isRemembered = remembered.count == 1
   }
 
   /// Whether the link hands over what its taker has agreed to take: it follows the agreement alone, and that the offer.

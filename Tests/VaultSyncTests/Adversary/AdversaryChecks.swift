@@ -21,14 +21,19 @@ struct AdversaryChecks {
   func failures(expecting expected: HouseholdView?) throws -> [String] {
     let view = try HouseholdView(of: attacked, leaving).without(misled, of: attacked)
     let wanted = expected?.without(misled, of: attacked)
-    return try (wanted.map { differences(view, $0) } ?? []) + view.disagreements(of: attacked)
+    let shown = canBeShownOtherwise ? view.withoutForgeries : view
+    return try (wanted.map { differences(view, $0) } ?? []) + shown.disagreements(of: attacked)
       + misled.untold + secrets() + authors() + entries() + wholeness()
       + (misled.isEmpty ? links() : [])
   }
 
+  /// Whether the adversary had keys with which somebody rightly believed records. It shows one machine a head of its own, and
+  /// puts another, which waits, in its place before the next machine looks.
+  private var canBeShownOtherwise: Bool { hasEditor || intruder.hasBeenBelieved }
+
   /// Records are compared where nobody could write there whom somebody rightly believed.
   private func differences(_ view: HouseholdView, _ expected: HouseholdView) -> [String] {
-    if hasEditor || intruder.hasBeenBelieved {
+    if canBeShownOtherwise {
       return view.withoutContents.differences(from: expected.withoutContents, "view")
     }
     return view.differences(from: expected, "view")
@@ -180,10 +185,11 @@ struct AdversaryChecks {
 
   // MARK: Cost
 
-  /// What honest people write about access grows with what they do, whatever others write.
+  /// What honest people write about access grows with what they do, whatever others write: one link more for each machine,
+  /// where two begin an epoch that one would have begun.
   private func links() -> [String] {
     let (with, without) = (honestLinks(of: attacked), honestLinks(of: honest))
-    guard with > without + 2 else { return [] }
+    guard with > without + attacked.everyone.count else { return [] }
     return ["links: honest people have written \(with) links instead of \(without)"]
   }
 

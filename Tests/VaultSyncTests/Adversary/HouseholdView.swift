@@ -86,6 +86,13 @@ struct HouseholdView: Equatable {
     return view
   }
 
+  /// The same without records that the adversary has made up.
+  var withoutForgeries: HouseholdView {
+    var view = self
+    view.lines = lines.mapValues { $0.filter { !$0.contains("<forged-") } }
+    return view
+  }
+
   /// Where the other one differs, in lines.
   func differences(from other: HouseholdView, _ topic: String) -> [String] {
     Set(lines.keys).union(other.lines.keys).sorted().compactMap { key in

@@ -1,0 +1,48 @@
+import BlobStore
+import VaultModel
+import VaultTrust
+
+/// A place among a member's owners that was given up twice.
+package struct PlaceToSettle: Sendable {
+  package let member: MemberID
+  package let place: PlaceGivenUpTwice
+}
+
+extension Vault {
+  /// The places that were given up twice by somebody for whom this person vouches, in members that show here or do not.
+  package func placesToSettle() throws(VaultError) -> [PlaceToSettle] {
+    let entries = try storing { () throws(BlobStoreError) in try context.store.list("members") }
+    let known = try vouching().people.union([person])
+    var found: [PlaceToSettle] = []
+    for id in entries.compactMap({ MemberID(hex: $0.name) }) {
+      do throws(VaultError) {
+        let history = try context.opening(of: id).loadLinks().history
+        found += history.placesGivenUpTwice.filter { known.contains($0.holder) }.map {
+          PlaceToSettle(member: id, place: $0)
+        }
+      } catch {
+        switch error {
+        case .damaged, .missing: continue
+        default: throw error
+        }
+      }
+    }
+    return found
+  }
+
+  /// This machine goes by one of the links with which a place was given up twice from now on, whichever came first.
+  ///
+  /// - Parameter end: One of the `ends` of a place of this member.
+  /// - Throws: `notFound` when there is no such end; what reading and writing the state throws.
+  package func settle(_ member: MemberID, on end: StatementID) throws(VaultError) {
+    guard !isReadOnly else { throw .readOnly }
+    let places = try context.opening(of: member).loadLinks().history.placesGivenUpTwice
+    guard let place = places.first(where: { $0.ends.contains { $0.link == end } }) else {
+      throw .notFound(what: "an end \(end.shortHex) of a place that was given up twice")
+    }
+    try context.state.settle(member, on: end, among: Set(place.ends.map(\.link)))
+    audit.note(.share, member: member, person: place.holder, detail: "settled on \(end.shortHex)")
+    if let open = self.member(member) { _ = try reloadLinks(of: open) }
+    _ = try refreshMembers()
+  }
+}
