@@ -15,14 +15,14 @@ struct AdversaryChecks {
   /// Whose keys it has had from the beginning.
   let captives: Set<Int>
   let leaving: Set<PersonID>
+  /// Machines that went by an end of a place which the adversary has signed, until their people settled it.
   let misled: Misled
 
   /// - Parameter expected: What people see without the adversary; nil if their doings have parted.
   func failures(expecting expected: HouseholdView?) throws -> [String] {
-    let view = try HouseholdView(of: attacked, leaving).without(misled, of: attacked)
-    let wanted = expected?.without(misled, of: attacked)
+    let view = try HouseholdView(of: attacked, leaving)
     let shown = canBeShownOtherwise ? view.withoutForgeries : view
-    return try (wanted.map { differences(view, $0) } ?? []) + shown.disagreements(of: attacked)
+    return try (expected.map { differences(view, $0) } ?? []) + shown.disagreements(of: attacked)
       + misled.untold + secrets() + authors() + entries() + wholeness()
       + (misled.isEmpty ? links() : [])
   }
@@ -205,10 +205,8 @@ struct AdversaryChecks {
     return paths.subtracting(intruder.written.keys).count
   }
 
-  /// All come to rest, whoever is idle writes nothing, and no sync reads more than the adversary has written. Machines of which
-  /// some were misled undo what the others do.
+  /// All come to rest, whoever is idle writes nothing, and no sync reads more than the adversary has written.
   func restFailures(_ meeting: Household.Meeting, alone: Household.Meeting) -> [String] {
-    if !misled.isEmpty { return [] }
     guard meeting.isAtRest else { return ["rest: the machines go on: \(meeting.lastMove)"] }
     var failures: [String] = []
     let byteCount = UInt64(intruder.byteCount)

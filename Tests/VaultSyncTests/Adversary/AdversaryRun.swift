@@ -87,18 +87,40 @@ struct AdversaryRun {
     let replay = try replay(
       in: attacked, against: &intruder, SplitMix64(seed: adversary &* 2 &+ 3))
     var failures = replay.failures
-    let meeting = try attacked.meet()
+    let (meeting, misled) = try Self.meetAndSettle(attacked, besides: Set(intruder.written.keys))
     intruder.look(at: attacked)
     let checks = AdversaryChecks(
       attacked: attacked, honest: honest, intruder: intruder, hasEditor: hasEditor,
-      captives: captives, leaving: leaving,
-      misled: try Misled(of: attacked, besides: Set(intruder.written.keys)))
+      captives: captives, leaving: leaving, misled: misled)
     failures += try checks.failures(expecting: replay.hasParted ? nil : expected)
     failures += checks.restFailures(meeting, alone: alone)
     failures += Self.removals(in: meeting, of: attacked)
     if failures.isEmpty { return ([], []) }
     let words = try Self.lastWords(of: attacked)
     return (failures, trace + ["-- with the adversary"] + intruder.trace + words)
+  }
+
+  /// All sync with all. Where somebody was misled, they are told, ask, and say which end of the place is true; then all sync
+  /// once more, until nobody is misled.
+  ///
+  /// - Returns: The last exchange, and who was misled before.
+  private static func meetAndSettle(
+    _ house: Household, besides foreign: Set<BlobPath>
+  ) throws -> (Household.Meeting, Misled) {
+    var meeting = try house.meet()
+    var all = try Misled(of: house, besides: foreign)
+    var now = all
+    for _ in 0..<4 where !now.isEmpty {
+      for end in now.ends {
+        try house.machine(end.machine).vault.settle(end.member, on: end.link)
+      }
+      let removed = meeting.removed
+      meeting = try house.meet()
+      meeting.removed += removed
+      now = try Misled(of: house, besides: foreign)
+      all.join(now)
+    }
+    return (meeting, all)
   }
 
   /// Nobody removes a machine but its own person, or they themself where they add it beside a removal that has not come there.

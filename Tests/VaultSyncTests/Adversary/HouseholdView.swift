@@ -67,18 +67,6 @@ struct HouseholdView: Equatable {
     return lines.sorted()
   }
 
-  /// The same without what depends on members about which somebody was misled: who is called what, too, stands in them.
-  func without(_ misled: Misled, of house: Household) -> HouseholdView {
-    if misled.isEmpty { return self }
-    let names = house.members.filter { misled.all.contains($0.value) }.keys
-    var view = self
-    view.lines = lines.filter { key, _ in
-      !key.hasSuffix(": people")
-        && !names.contains { key.hasSuffix(": \($0)") || key.hasSuffix(" of \($0)") }
-    }
-    return view
-  }
-
   /// The same without what stands in records.
   var withoutContents: HouseholdView {
     var view = self

@@ -5,9 +5,17 @@ import VaultTrust
 @testable import Vault
 
 /// Where an owner who is out has given their place up twice, once to whom they handed it over and once as the adversary likes,
-/// and a machine met the adversary's end first, or can tell neither from the other. It rightly believes it, and is told; what people see of the member is not compared then
-/// (Docs/Trust.md, "The adversary as a program", says what stays open).
+/// and a machine met the adversary's end first, or can tell neither from the other. It rightly believes it, and is told; its
+/// person asks, and says which end is true (`Vault.settle`).
 struct Misled {
+  /// An end that somebody honest has signed, and that does not count at a machine.
+  struct End {
+    let machine: Int
+    let member: MemberID
+    let link: StatementID
+  }
+
+  private(set) var ends: [End] = []
   private var members: [Int: Set<MemberID>] = [:]
   /// Machines that are told nothing of it.
   private(set) var untold: [String] = []
@@ -38,7 +46,9 @@ struct Misled {
       }
       switch links.history.verdict(on: link) {
       case .givenUp(let end), .contested(let end):
-        if foreign.contains(BlobPath(VaultPath.link(id, end).string)) { fallen.append(path) }
+        guard foreign.contains(BlobPath(VaultPath.link(id, end).string)) else { continue }
+        fallen.append(path)
+        ends.append(End(machine: machine.number, member: id, link: link))
       default: continue
       }
     }
@@ -58,6 +68,8 @@ struct Misled {
 
   var isEmpty: Bool { members.isEmpty }
 
-  /// The members about which some machine was misled.
-  var all: Set<MemberID> { members.values.reduce(into: []) { $0.formUnion($1) } }
+  mutating func join(_ others: Misled) {
+    members.merge(others.members) { $0.union($1) }
+    untold += others.untold
+  }
 }
