@@ -155,12 +155,14 @@ extension MemberHistory {
     return Set(graph.ids.indices.filter(past.contains).map { graph.ids[$0] })
   }
 
-  /// Whether the link begins an epoch that is none of these, or comes after one that does.
+  /// Whether the link begins an epoch that counts and is none of these, or comes after one that does. No head has to come
+  /// with an epoch that does not count: whoever waited for one would never have what follows it.
   package func follows(_ id: StatementID, anEpochBesides known: Set<StatementID>) -> Bool {
     guard let number = graph.number(of: id) else { return false }
     let past = graph.closure(of: [number])
     return graph.ids.indices.contains { other in
-      past.contains(other) && graph.links[other].epoch != nil && !known.contains(graph.ids[other])
+      past.contains(other) && graph.links[other].epoch != nil && verdicts[other] == .counts
+        && !known.contains(graph.ids[other])
     }
   }
 }

@@ -207,7 +207,7 @@ struct AdversaryChecks {
 
   /// All come to rest, whoever is idle writes nothing, and no sync reads more than the adversary has written.
   func restFailures(_ meeting: Household.Meeting, alone: Household.Meeting) -> [String] {
-    guard meeting.isAtRest else { return ["rest: the machines go on: \(meeting.lastMove)"] }
+    guard meeting.isAtRest else { return ["rest: the machines go on: \(meeting.lastMoves)"] }
     var failures: [String] = []
     let byteCount = UInt64(intruder.byteCount)
     let syncCount = UInt64(attacked.everyone.count * attacked.remotes.count)

@@ -67,7 +67,7 @@ struct AdversaryRun {
     try record(in: house)
     alone = try house.meet()
     guard alone.isAtRest else {
-      return ["rest: honest people alone do not come to rest: \(alone.lastMove)"]
+      return ["rest: honest people alone do not come to rest: \(alone.lastMoves)"]
     }
     let removed = Self.removals(in: alone, of: house)
     guard removed.isEmpty else { return removed }
@@ -164,22 +164,25 @@ struct AdversaryRun {
     }
   }
 
-  /// How a machine judges the links of members that it has opened.
+  /// How a machine judges the links of members that are here.
   private static func links(
     of house: Household, at machine: Household.Machine
   ) throws -> [String] {
     try house.members.sorted { $0.key < $1.key }.flatMap { name, id -> [String] in
-      guard machine.vault.member(id) != nil else { return [] }
+      guard machine.store.blobs[BlobPath(VaultPath.memberRoot(id).string)] != nil else { return [] }
       let links = try machine.vault.context.opening(of: id).loadLinks()
-      return links.files.keys.sorted { $0.string < $1.string }.compactMap { path in
-        guard case .link(_, let id) = path, let link = links.history.link(id),
-          let verdict = links.history.verdict(on: id)
-        else { return nil }
-        let device = machine.vault.context.people.trust.statements.certificates[link.certificate]
-        return "\(machine.name): \(name): \(id.shortHex) by \(device?.device.shortHex ?? "?") as "
-          + "\(link.place.map { $0.person.shortHex } ?? "nobody") after \(link.follows.map(\.shortHex)): "
-          + "\(link.changes) epoch \(link.epoch?.shortHex ?? "no"): \(verdict)"
-      }
+      let over =
+        "\(machine.name): \(name): over: \(links.trust.epochs.over.map(\.shortHex).sorted())"
+      return [over]
+        + links.files.keys.sorted { $0.string < $1.string }.compactMap { path in
+          guard case .link(_, let id) = path, let link = links.history.link(id),
+            let verdict = links.history.verdict(on: id)
+          else { return nil }
+          let device = machine.vault.context.people.trust.statements.certificates[link.certificate]
+          return "\(machine.name): \(name): \(id.shortHex) by \(device?.device.shortHex ?? "?") as "
+            + "\(link.place.map { $0.person.shortHex } ?? "nobody") after \(link.follows.map(\.shortHex)): "
+            + "\(link.changes) epoch \(link.epoch?.shortHex ?? "no"): \(verdict)"
+        }
     }
   }
 

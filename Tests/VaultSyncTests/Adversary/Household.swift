@@ -244,7 +244,7 @@ final class Household {
     /// Whether nothing moves any more, and nobody writes anything.
     var isAtRest = false
     /// What was moved or written last, for who looks into a failure.
-    var lastMove = ""
+    fileprivate(set) var lastMoves: [String] = []
     /// Machines that heard that they had been removed.
     var removed: [String] = []
     /// What was read in all.
@@ -275,10 +275,12 @@ final class Household {
         meeting.readByteCount += report.traffic.readByteCount
         let hasMoved = !report.pulled.isEmpty || !report.pushed.isEmpty
         if hasMoved || counts(of: pair, machine) != before || round == 0 {
-          meeting.lastMove =
-            "\(machine.name) with \(pair.remote), moved: \(hasMoved), "
-            + "changed here: \(Self.changes(of: files[0], to: machine.store.blobs)), "
-            + "there: \(Self.changes(of: files[1], to: remotes[pair.remote].blobs))"
+          meeting.lastMoves =
+            meeting.lastMoves.suffix(3) + [
+              "\(machine.name) with \(pair.remote), moved: \(hasMoved), "
+                + "changed here: \(Self.changes(of: files[0], to: machine.store.blobs)), "
+                + "there: \(Self.changes(of: files[1], to: remotes[pair.remote].blobs))"
+            ]
           quiet[pair] = nil
         } else {
           quiet[pair] = Quiet(counts: before, readByteCount: report.traffic.readByteCount)

@@ -1,0 +1,61 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultCrypto
+import VaultModel
+import VaultTrust
+
+@testable import Vault
+@testable import VaultSync
+
+/// Ben, who may write, signs a link that begins an epoch and does not count, as he has no place among the owners; and then
+/// one that follows it, and counts. Docs/Format.md, "Which epoch is written under".
+@Suite struct StrayEpochTests {
+  private let usb = MemoryStore()
+  private let anna: SyncingAdult
+  private let ben: SyncingAdult
+
+  init() throws {
+    anna = try SyncingAdult(Family(count: 1)[0])
+    try anna.write("Visit")
+    try anna.sync(usb)
+    ben = try SyncingAdult(joining: anna.vault.invite(), as: "Ben")
+    try ben.sync(usb)
+    try anna.sync(usb)
+    #expect(try anna.vault.acceptIntroductions() == [ben.vault.person])
+    try anna.vault.share(#require(anna.emma), with: ben.vault.person, role: .editor)
+    for adult in [anna, ben] { try adult.sync(usb) }
+  }
+
+  /// Puts a link of Ben's on the remote.
+  private func put(
+    as place: Place?, follows: [StatementID], _ change: Change, epoch: FileHash? = nil
+  ) throws -> StatementID {
+    let context = ben.vault.context
+    let member = try #require(anna.emma).id
+    let body = Link(
+      member: member, person: context.person, certificate: try context.ownCertificate().id,
+      place: place, follows: follows, changes: [change], epoch: epoch, time: 1
+    ).encoded()
+    let id = ben.vault.id.statementID(.link, body: body)
+    let bytes = context.signedFiles.statement(.link, body) { context.device.signingKey.sign($0) }
+    try usb.put(BlobPath(VaultPath.link(member, id).string), bytes)
+    return id
+  }
+
+  @Test func whatFollowsAnEpochThatDoesNotCountIsTaken() throws {
+    let links = try #require(anna.emma).register.links
+    let root = Place(link: links.member.root, person: anna.vault.person)
+    let stray = try put(
+      as: root, follows: links.history.tips, .give(ben.vault.person, .owner, until: 0),
+      epoch: .random())
+    let leaving = try put(
+      as: nil, follows: [stray], .limit(ben.vault.person, nil, until: 0))
+    for _ in 0..<2 { try anna.sync(usb) }
+    let history = try #require(anna.emma).register.links.history
+    #expect(history.verdict(on: stray) == .noPlace)
+    #expect(history.verdict(on: leaving) == .counts)
+    #expect(history.access.owners == [anna.vault.person])
+    #expect(!history.access.includes(ben.vault.person))
+  }
+}
