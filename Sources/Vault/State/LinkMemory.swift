@@ -3,7 +3,7 @@ import VaultModel
 
 /// The root and the links of a member that this machine has seen count, and the wraps that it has opened.
 ///
-/// It only grows. What it holds is judged with what the vault's folder has, is not verified again, and is put back into a
+/// It only grows, but for what a person settles. What it holds is judged with what the vault's folder has, is not verified again, and is put back into a
 /// folder that lacks it: so a backup that is put back takes back no removal. Docs/Format.md, "This machine's state".
 package struct LinkMemory: Hashable, Sendable {
   private var remembered: RememberedFiles

@@ -2,7 +2,7 @@ import VaultModel
 
 /// What counted here before, and decides where files alone cannot: Docs/Format.md, "Closings".
 ///
-/// It only grows. Its statements themselves are kept with it, and judged together with the folder.
+/// It only grows, but for ends of which a person says that another one is true. Its statements themselves are kept with it, and judged together with the folder.
 package struct TrustMemory: Hashable, Sendable {
   /// Closings that counted.
   package var closings: Set<StatementID>

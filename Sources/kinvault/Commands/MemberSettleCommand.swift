@@ -56,8 +56,8 @@ struct MemberSettleCommand: ParsableCommand {
       try vault.settle(end.member, on: end.link)
       Terminal.writeLine(
         """
-        \(end.giver) has \(end.what). Who has access by that: kinvault access list
-        What came by the other end was not taken until now. To get it: kinvault sync --full
+        This machine goes by that from now on. Who has access: kinvault access list
+        What others have written by it was not taken until now. To get it: kinvault sync --full
         A vault that is mounted here shows it once it is mounted anew.
         """)
     }
@@ -107,7 +107,8 @@ private struct PlacesInWords {
     var id: String { link.hex }
     var isSettled: Bool { counts && isRemembered }
     var what: String {
-      taker.map { "handed their place in \(memberName) over to \($0)" } ?? "left \(memberName)"
+      taker.map { "handed their place among the owners of \(memberName) over to \($0)" }
+        ?? "left \(memberName)"
     }
   }
 
@@ -150,14 +151,15 @@ private struct PlacesInWords {
   private static func paragraph(_ ends: [End], _ word: String) -> String {
     let giver = ends.first?.giver ?? ""
     var text =
-      "\(giver) gave the place up in \(ends.first?.memberName ?? "") more than once, and only one time can be true:"
+      "\(giver) has given up their place among the owners of \(ends.first?.memberName ?? "") more than once, and only one of "
+      + "these can be true:"
     for end in ends {
       let day = DateText.local(milliseconds: end.time)
       let mark = end.counts ? "   <- what counts here" : ""
       text += "\n  \(end.id.prefix(12))  \(end.what), signed \(day)\(mark)"
     }
     return text
-      + "\nAsk \(giver), and who is said to have it. To say that another one is true: kinvault member settle \(word) --on "
+      + "\nAsk \(giver), and those who are said to have it now. To say that another one is true: kinvault member settle \(word) --on "
       + "\(ends.last?.id.prefix(12) ?? "")"
   }
 }
