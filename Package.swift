@@ -4,7 +4,10 @@ import PackageDescription
 // Imports point down only: a target may use what stands above it in this list, and declares what it uses.
 let package = Package(
   name: "kinvault",
-  products: [.executable(name: "kinvault", targets: ["kinvault"])],
+  products: [
+    .executable(name: "kinvault", targets: ["kinvault"]),
+    .executable(name: "kinvault-render", targets: ["kinvault-render"]),
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -31,6 +34,10 @@ let package = Package(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .target(name: "CFullText", dependencies: ["CSQLite"]),
     .target(name: "CLinux"),
+    // What opens foreign files, and what keeps it from everything else.
+    .systemLibrary(
+      name: "CPoppler", pkgConfig: "poppler-glib", providers: [.apt(["libpoppler-glib-dev"])]),
+    .target(name: "CSandbox", linkerSettings: [.linkedLibrary("seccomp")]),
     // TPM 2.0 by the TCG's software stack, and the desktop's keyring.
     .target(
       name: "CTokens",
@@ -66,7 +73,10 @@ let package = Package(
         "Log",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
-    .target(name: "Search", dependencies: ["CSQLite", "CFullText", "Vault", "VaultModel"]),
+    .target(name: "Rendering", dependencies: ["CLinux", "Threads"]),
+    .target(
+      name: "Search",
+      dependencies: ["CSQLite", "CFullText", "Rendering", "Vault", "VaultModel"]),
     .target(
       name: "VaultSync",
       dependencies: [
@@ -103,11 +113,13 @@ let package = Package(
       name: "kinvault",
       dependencies: [
         "VaultModel", "VaultCrypto", "BlobStore", "Vault", "VaultFiles", "VaultMount", "VaultSync",
-        "RemoteStores", "Tokens", "Traces", "Search", "CLinux", "Threads", "Log",
+        "RemoteStores", "Rendering", "Tokens", "Traces", "Search", "CLinux", "Threads", "Log",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    // None of our modules, and no keys: Rendering has it run.
+    .executableTarget(name: "kinvault-render", dependencies: ["CPoppler", "CSandbox"]),
 
     .target(
       name: "TestSupport",
@@ -180,6 +192,14 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(name: "SearchTests", dependencies: ["Search", "VaultModel"]),
+    // Tries what kinvault-render must not be able to do.
+    .executableTarget(
+      name: "sandbox-probe", dependencies: ["CSandbox"], path: "Tests/SandboxProbe"),
+    .testTarget(
+      name: "RenderingTests",
+      dependencies: [
+        "Rendering", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     .testTarget(
       name: "VaultSyncTests",
       dependencies: [

@@ -1,0 +1,68 @@
+import Dispatch
+import Glibc
+import Threads
+
+/// Has bytes that somebody else made opened by a program that can do nothing else (`kinvault-render`). Safe to use from any
+/// thread.
+///
+/// What is wrong with the bytes ends that program and nothing here. Whoever asks keeps the answer, also that there is none:
+/// nothing is tried a second time for the same content.
+package final class Renderer: Sendable {
+  package enum Answer: Hashable, Sendable {
+    case bytes([UInt8])
+    /// Of these bytes there is nothing to be had: they are of another kind, ask for a password, or the program ended
+    /// or had to be ended over them.
+    case nothing
+    /// The program cannot be run here; it has not seen the bytes.
+    case unavailable
+  }
+
+  /// More bytes are not given to it.
+  package static let inputLimit = 64 << 20
+  /// No answer is longer.
+  static let answerLimit = 4 << 20
+  /// It gets 20 s of a processor; this is for a machine that does other things, too.
+  package static let timeLimit = Duration.seconds(40)
+  /// What it says before it reads a byte: everything after that is about the content.
+  private static let greeting = Array("kinvault-render 1\n".utf8)
+
+  private let program: String
+  private let timeLimit: Duration
+  /// Each may take a gibibyte.
+  private let places = DispatchSemaphore(value: 4)
+  private let isUnavailable = Guarded(false)
+
+  package init(program: String, timeLimit: Duration = Renderer.timeLimit) {
+    (self.program, self.timeLimit) = (program, timeLimit)
+  }
+
+  /// The text layer of a PDF in UTF-8, with a form feed after each page.
+  package func text(ofPDF bytes: [UInt8]) -> Answer { run("text", bytes) }
+
+  /// Whether the program can be run here.
+  package func isUsable() -> Bool { run("text", []) != .unavailable }
+
+  private func run(_ verb: String, _ bytes: [UInt8]) -> Answer {
+    guard bytes.count <= Self.inputLimit else { return .nothing }
+    // What could not be run once is not tried with every file.
+    if isUnavailable.withLock({ $0 }) { return .unavailable }
+    places.wait()
+    defer { places.signal() }
+    guard let process = RenderProcess(program, verb) else { return unavailable() }
+    let limit = Self.greeting.count + Self.answerLimit
+    let end = process.exchange(bytes, answerLimit: limit, timeLimit: timeLimit)
+    guard end.answer.starts(with: Self.greeting) else {
+      // What was ended while the machine was too busy to begin it says nothing of the program.
+      return end.status == nil ? .unavailable : unavailable()
+    }
+    // Those by which people and systems end programs. It cannot send itself one.
+    if [SIGHUP, SIGINT, SIGTERM].contains(end.status ?? 0) { return .unavailable }
+    guard end.status == 0 else { return .nothing }
+    return .bytes(Array(end.answer.dropFirst(Self.greeting.count)))
+  }
+
+  private func unavailable() -> Answer {
+    isUnavailable.withLock { $0 = true }
+    return .unavailable
+  }
+}
