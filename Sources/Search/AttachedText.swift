@@ -5,9 +5,12 @@ package enum AttachedText {
   /// How much of one file is searched, in bytes from its beginning.
   static let byteLimit = 1 << 20
 
-  /// How the text of a file is had. One that needs more than decoding, as a PDF does, is another case here.
+  /// How the text of a file is had.
   enum Form {
+    /// By decoding its bytes.
     case plain
+    /// By having it opened (`PDFText`).
+    case pdf
 
     /// Nil for a file that is no text.
     init?(of item: Item) {
@@ -15,27 +18,28 @@ package enum AttachedText {
       case .inline, .chunks, .indexes: break
       case .none, .symlink: return nil
       }
-      guard Self.isText(mediaType: item.mediaType) || Self.isText(name: item.name) else {
+      guard let form = Self.form(mediaType: item.mediaType) ?? Self.form(name: item.name) else {
         return nil
       }
-      self = .plain
+      self = form
     }
 
-    /// - Parameter isCut: Whether the file goes on behind these bytes.
-    func text(of bytes: [UInt8], isCut: Bool) -> String {
-      switch self {
-      case .plain: AttachedText.decode(bytes, isCut: isCut)
+    private static func form(mediaType: String) -> Form? {
+      switch mediaType {
+      case "text/plain", "text/csv", "text/markdown", "text/tab-separated-values": .plain
+      case "application/pdf": .pdf
+      default: nil
       }
     }
 
-    private static func isText(mediaType: String) -> Bool {
-      ["text/plain", "text/csv", "text/markdown", "text/tab-separated-values"].contains(mediaType)
-    }
-
-    private static func isText(name: FileName) -> Bool {
+    private static func form(name: FileName) -> Form? {
       let parts = name.string.lowercased().split(separator: ".", omittingEmptySubsequences: false)
-      guard parts.count > 1, let ending = parts.last else { return false }
-      return ["txt", "text", "csv", "tsv", "md", "markdown", "log"].contains(ending)
+      guard parts.count > 1 else { return nil }
+      return switch parts.last {
+      case "txt", "text", "csv", "tsv", "md", "markdown", "log": .plain
+      case "pdf": .pdf
+      default: nil
+      }
     }
   }
 

@@ -18,8 +18,15 @@ package struct IndexStorage {
     var text: RecordText
   }
 
-  // The last byte says how words are cut and what is taken of a record: what was kept by another rule is made anew.
-  private static let indexMark = Array("KVS1".utf8)
+  /// How words are cut and what is taken of a record: what was kept by another rule is made anew.
+  package enum Rule: UInt8 {
+    /// As on a machine that cannot open PDFs.
+    case withoutPDF = 0x31
+    case withPDF = 0x32
+
+    fileprivate var indexMark: [UInt8] { Array("KVS".utf8) + [rawValue] }
+  }
+
   private static let journalMark = Array("KVJ1".utf8)
 
   // MARK: The index
@@ -40,8 +47,8 @@ package struct IndexStorage {
   }
 
   /// - Parameter image: Of the `TextIndex`.
-  package func encoded(image: [UInt8]) -> [UInt8] {
-    var bytes = Self.indexMark
+  package func encoded(by rule: Rule, image: [UInt8]) -> [UInt8] {
+    var bytes = rule.indexMark
     bytes.reserveCapacity(100 + rows.count * 48 + vocabulary.bytes.count + image.count)
     bytes += mark.bytes
     bytes.append(number: rows.count)
@@ -57,12 +64,13 @@ package struct IndexStorage {
     return bytes + image
   }
 
-  /// Calls `body` with the index and the image of its words; nil where the bytes are not as they are written.
+  /// Calls `body` with the index and the image of its words; nil where the bytes are not as they are written by this rule.
   package static func decode<Value>(
-    _ bytes: [UInt8], _ body: (IndexStorage, UnsafeRawBufferPointer) throws(SearchError) -> Value
+    _ bytes: [UInt8], by rule: Rule,
+    _ body: (IndexStorage, UnsafeRawBufferPointer) throws(SearchError) -> Value
   ) throws(SearchError) -> Value? {
     var reader = StorageReader(bytes)
-    guard reader.take(indexMark.count) == indexMark[...], let mark = reader.id(Mark.self),
+    guard reader.take(4) == rule.indexMark[...], let mark = reader.id(Mark.self),
       let rowCount = reader.count(of: 48)
     else { return nil }
     var storage = IndexStorage(mark: mark, rows: [], lacking: [:], vocabulary: Vocabulary())

@@ -1,3 +1,4 @@
+import Rendering
 import Vault
 import VaultModel
 
@@ -6,6 +7,7 @@ import VaultModel
 final class MemberIndex {
   let member: Member
   let cutter: WordCutter
+  private let renderer: Renderer?
   private var words: TextIndex
   private var kept: IndexStorage
   /// What has come since the index was kept as a whole.
@@ -29,8 +31,10 @@ final class MemberIndex {
   private static let byteLimit = 256 << 20
 
   /// The index as it was kept last, or an empty one.
-  init(of member: Member, _ cutter: WordCutter) throws(SearchError) {
-    (self.member, self.cutter) = (member, cutter)
+  init(
+    of member: Member, _ cutter: WordCutter, _ renderer: Renderer?
+  ) throws(SearchError) {
+    (self.member, self.cutter, self.renderer) = (member, cutter, renderer)
     (words, kept) = try Self.empty()
     guard
       let file = try reading({ () throws(VaultError) in
@@ -38,7 +42,7 @@ final class MemberIndex {
       })
     else { return }
     do throws(SearchError) {
-      let loaded = try IndexStorage.decode(file) {
+      let loaded = try IndexStorage.decode(file, by: rule) {
         (storage, image) throws(SearchError) in (try TextIndex(image: image), storage)
       }
       guard let loaded else { return }
@@ -52,6 +56,8 @@ final class MemberIndex {
     for (row, text) in kept.rows.enumerated() { rowOf[text.record] = row }
     try loadJournal()
   }
+
+  private var rule: IndexStorage.Rule { renderer == nil ? .withoutPDF : .withPDF }
 
   private static func empty() throws(SearchError) -> (TextIndex, IndexStorage) {
     (try TextIndex(), IndexStorage(mark: .random()))
@@ -129,10 +135,10 @@ final class MemberIndex {
   }
 
   private func read(_ entries: [RecordEntry]) throws(SearchError) -> [IndexStorage.Addition] {
-    let member = member
+    let (member, renderer) = (member, renderer)
     return try reading { () throws(VaultError) in
       try inParallel(entries) { (entry) throws(VaultError) in
-        let (text, lacking) = try RecordText.read(entry, of: member)
+        let (text, lacking) = try RecordText.read(entry, of: member, renderer)
         let row = IndexStorage.Row(record: entry.record, revision: entry.revision)
         return IndexStorage.Addition(row: row, lacking: lacking, text: text)
       }
@@ -182,7 +188,7 @@ final class MemberIndex {
     kept.mark = .random()
     kept.vocabulary = Vocabulary(try words.vocabulary())
     additions = []
-    try store(kept.encoded(image: words.image()), .searchIndex)
+    try store(kept.encoded(by: rule, image: words.image()), .searchIndex)
     // Of the index before, so that it is passed over anyway.
     try reading { () throws(VaultError) in
       try member.derived.remove(DerivedContent(.searchJournal))

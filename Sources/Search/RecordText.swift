@@ -1,3 +1,4 @@
+import Rendering
 import Vault
 import VaultModel
 
@@ -35,10 +36,11 @@ package struct RecordText: Sendable {
 
   /// A record's text as far as it can be read here.
   ///
+  /// - Parameter renderer: What opens PDFs; nil for having them by their names alone.
   /// - Returns: Also what it lacks: an object that is damaged, missing, or, in a lazy vault, elsewhere. Nothing is fetched for
   ///   searching.
   static func read(
-    _ entry: RecordEntry, of member: Member
+    _ entry: RecordEntry, of member: Member, _ renderer: Renderer?
   ) throws(VaultError) -> (text: RecordText, lacking: ContentDigest?) {
     var text = RecordText(title: entry.title.string)
     if entry.isBare { return (text, nil) }
@@ -62,10 +64,9 @@ package struct RecordText: Sendable {
     for item in readable.items.sorted(by: { $0.name < $1.name }) where item.name != .record {
       var file = File(name: item.name, content: "")
       if room > 0, let form = AttachedText.Form(of: item) {
-        switch try bytes(of: item, of: member, limit: min(room, AttachedText.byteLimit)) {
-        case .here(let bytes):
-          file.content = form.text(of: bytes, isCut: UInt64(bytes.count) < item.size)
-          room -= bytes.count
+        let limit = min(room, AttachedText.byteLimit)
+        switch try content(of: item, form, of: member, renderer, limit: limit) {
+        case .here(let content): (file.content, room) = (content.text, room - content.byteCount)
         case .lacking(let object): lacking = object ?? entry.revision
         }
       }
@@ -100,15 +101,39 @@ package struct RecordText: Sendable {
     }
   }
 
-  private enum Content {
-    case here([UInt8])
+  enum Found<Value> {
+    case here(Value)
     /// The object that is elsewhere; nil where something is damaged or missing.
     case lacking(ContentDigest?)
   }
 
-  private static func bytes(
+  /// The text in a file, and how much of what may be read of a record it takes.
+  private static func content(
+    of item: Item, _ form: AttachedText.Form, of member: Member, _ renderer: Renderer?, limit: Int
+  ) throws(VaultError) -> Found<(text: String, byteCount: Int)> {
+    switch form {
+    case .plain:
+      switch try bytes(of: item, of: member, limit: limit) {
+      case .lacking(let object): return .lacking(object)
+      case .here(let bytes):
+        let text = AttachedText.decode(bytes, isCut: UInt64(bytes.count) < item.size)
+        return .here((text, bytes.count))
+      }
+    case .pdf:
+      guard let renderer else { return .here(("", 0)) }
+      switch try PDFText.read(item, of: member, renderer) {
+      case .lacking(let object): return .lacking(object)
+      case .here(let text):
+        let text = text.cut(to: limit)
+        return .here((text, text.utf8.count))
+      }
+    }
+  }
+
+  /// The beginning of a file, as far as it is here.
+  static func bytes(
     of item: Item, of member: Member, limit: Int
-  ) throws(VaultError) -> Content {
+  ) throws(VaultError) -> Found<[UInt8]> {
     do throws(VaultError) {
       if let away = try member.firstChunkAway(of: item, byteCount: limit) { return .lacking(away) }
       return .here(try member.beginning(of: item, byteCount: limit))

@@ -1,3 +1,4 @@
+import Rendering
 import Vault
 import VaultModel
 
@@ -7,10 +8,12 @@ import VaultModel
 package final class VaultSearch {
   private let vault: Vault
   private let cutter: WordCutter
+  private let renderer: Renderer?
   private var indexes: [MemberID: MemberIndex] = [:]
 
-  package init(_ vault: Vault) throws(SearchError) {
-    self.vault = vault
+  /// - Parameter renderer: What opens PDFs; without it they are found by their names alone.
+  package init(_ vault: Vault, _ renderer: Renderer?) throws(SearchError) {
+    (self.vault, self.renderer) = (vault, renderer)
     cutter = try WordCutter()
   }
 
@@ -31,7 +34,7 @@ package final class VaultSearch {
       if let known = indexes[member.id] {
         index = known
       } else {
-        index = try MemberIndex(of: member, cutter)
+        index = try MemberIndex(of: member, cutter, renderer)
       }
       indexes[member.id] = index
       try index.catchUp(progress)
@@ -90,7 +93,7 @@ package final class VaultSearch {
   /// Where in a record it was found. Reads the record.
   package func excerpt(of hit: Hit, _ query: SearchQuery) throws(SearchError) -> Excerpt {
     let text = try reading { () throws(VaultError) in
-      try RecordText.read(hit.entry, of: hit.member).text
+      try RecordText.read(hit.entry, of: hit.member, renderer).text
     }
     return Excerpt(of: text, query, cutter)
   }

@@ -73,6 +73,8 @@ struct Kinvault: ParsableCommand {
     ProcessHardening.apply()
     // A reader that goes away is an error of write(2), not the end of a process with work half done.
     signal(SIGPIPE, SIG_IGN)
+    // Whoever started us may have had this ignored: then nobody would learn how the programs end that we start.
+    signal(SIGCHLD, SIG_DFL)
     do {
       if let unknown = UnknownCommand(in: CommandLine.arguments.dropFirst()) {
         throw CommandError.usage(unknown.message)

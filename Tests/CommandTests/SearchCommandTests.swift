@@ -99,6 +99,105 @@ import Testing
     #expect(try paths("eisen penicillin") == [visit])
   }
 
+  // MARK: PDFs
+
+  /// A PDF of this name with this text, outside the vault.
+  private func pdf(_ name: String, _ text: String) throws -> String {
+    let path = program.folder.appending(name).string
+    try program.write(PDF.of([text]), to: path)
+    return path
+  }
+
+  @Test func attachedPDFsAreFoundByTheirText() throws {
+    let letter = try pdf("Letter.pdf", "Tetanus booster\nGr\u{F6}\u{DF}e 104 cm")
+    try program.run("attach", visit, letter, expecting: 0)
+    let found = try rows("größe booster")
+    #expect(found.map(\.path) == ["\(visit)/Letter.pdf"])
+    #expect(found.first?.foundIn == "content")
+    #expect(found.first?.excerpt == "Tetanus booster Größe 104 cm")
+    #expect(try paths("letter") == ["\(visit)/Letter.pdf"])
+    let mountpoint = program.folder.appending("mnt").string
+    try program.run("mount", mountpoint, expecting: 0)
+    defer { _ = try? program.run("unmount", mountpoint) }
+    // Larger than what stands in an item itself; under a name of capital letters.
+    try program.write(
+      PDF.of(Array(repeating: "Varicella", count: 60)), to: "\(mountpoint)/\(visit)/SCAN.PDF")
+    #expect(try paths("varicella") == ["\(visit)/SCAN.PDF"])
+    #expect(unlink("\(mountpoint)/\(visit)/SCAN.PDF") == 0)
+    #expect(try paths("varicella") == [] && paths("booster") == ["\(visit)/Letter.pdf"])
+  }
+
+  /// How often a search runs `kinvault-render`, besides finding what it finds.
+  private func openings(_ word: String) throws -> Int {
+    let trace = program.folder.appending("trace").string
+    let result = try CommandRunner.run(
+      "strace",
+      [
+        "-f", "-qq", "-s", "200", "-e", "trace=execve", "-o", trace, Program.executable, "search",
+        word,
+      ], environment: desk.environment)
+    #expect(result.status == 0, "\(result.errors)")
+    return try String(decoding: program.read(trace), as: UTF8.self).split(separator: "\n")
+      .count { $0.contains("kinvault-render\", [") && $0.hasSuffix(" = 0") }
+  }
+
+  @Test func aPDFIsOpenedOnceWhateverComesOfIt() throws {
+    try program.write("%PDF-1.4 and no more", to: program.folder.appending("torn.pdf").string)
+    try program.run(
+      "attach", visit, pdf("Letter.pdf", "Tetanus"), program.folder.appending("torn.pdf").string,
+      expecting: 0)
+    #expect(try openings("tetanus") == 2)
+    #expect(try openings("torn") == 0 && openings("tetanus") == 0)
+    // A new revision of the record, an index that is made anew, and another name are no new content.
+    try desk.replace("sore", by: "swollen", in: visit)
+    #expect(try openings("tetanus") == 0 && paths("tetanus") == ["\(visit)/Letter.pdf"])
+    #expect(try paths("torn") == ["\(visit)/torn.pdf"] && paths("swollen") == [visit])
+    try program.run("derived", "clear", expecting: 0)
+    #expect(try openings("tetanus") == 2)
+  }
+
+  @Test func whoIgnoresTheEndsOfProgramsFindsTheSame() throws {
+    try program.run("attach", visit, pdf("Letter.pdf", "Tetanus"), expecting: 0)
+    let result = try CommandRunner.run(
+      "bash", ["-c", "trap '' CHLD; exec \"$0\" search tetanus", Program.executable],
+      environment: desk.environment)
+    #expect(result.output.contains("Letter.pdf"), "\(result.errors)")
+  }
+
+  @Test func withoutTheProgramEverythingElseIsFound() throws {
+    try program.run("attach", visit, pdf("Letter.pdf", "Tetanus"), expecting: 0)
+    let alone = program.folder.appending("kinvault").string
+    try #require(
+      CommandRunner.run("cp", [Program.executable, alone], environment: nil).status == 0)
+    func run(_ arguments: String...) throws -> String {
+      let result = try CommandRunner.run(alone, arguments, environment: desk.environment)
+      #expect(result.status == 0, "\(result.errors)")
+      return result.output
+    }
+    for _ in 0..<2 {
+      #expect(try run("search", "tetanus") == "Nothing was found.\n")
+      #expect(try run("search", "letter").contains("\(visit)/Letter.pdf"))
+      #expect(try run("search", "sore").contains(visit))
+    }
+    #expect(try run("status").contains("PDFs are found by their names alone"))
+    #expect(try !program.run("status", expecting: 0).output.contains("PDFs"))
+    #expect(try paths("tetanus") == ["\(visit)/Letter.pdf"])
+    // One that somebody else has put there is none.
+    let link = program.folder.appending("kinvault-render").string
+    #expect(symlink(try Program.executable + "-render", link) == 0)
+    #expect(try run("status").contains("is not installed"))
+    unlink(link)
+    // One that cannot be run is none, and it is tried again.
+    let broken = program.folder.appending("kinvault-render").string
+    try program.write("#!/bin/sh\nexit 127\n", to: broken)
+    #expect(chmod(broken, 0o700) == 0)
+    try program.run("derived", "clear", expecting: 0)
+    for _ in 0..<2 { #expect(try run("search", "tetanus") == "Nothing was found.\n") }
+    #expect(try run("status").contains("cannot be run here"))
+    #expect(try run("search", "letter").contains("\(visit)/Letter.pdf"))
+    #expect(try paths("tetanus") == ["\(visit)/Letter.pdf"])
+  }
+
   @Test func whateverChangesItIsFoundAsItIs() throws {
     #expect(try paths("sore") == [visit])
     try desk.replace("sore", by: "swollen", in: visit)
@@ -171,16 +270,23 @@ import Testing
   @Test func nothingReadableIsLeftOnTheDisk() throws {
     let table = program.folder.appending("Quillwort.csv").string
     try program.write("Zaffre;12", to: table)
-    try program.run("attach", visit, table, expecting: 0)
+    try program.run(
+      "attach", visit, table, pdf("Woodruff.pdf", "Xanthic letters"), expecting: 0)
     let mountpoint = program.folder.appending("mnt").string
     try program.run("mount", mountpoint, expecting: 0)
     defer { _ = try? program.run("unmount", mountpoint) }
     try program.write("Brimstone", to: "\(mountpoint)/Emma/brimstone.txt")
-    for word in ["sore", "zaffre", "brimstone", "quillwort"] { #expect(try paths(word).count == 1) }
+    for word in ["sore", "zaffre", "brimstone", "quillwort", "xanthic", "woodruff"] {
+      #expect(try paths(word).count == 1)
+    }
     try program.run("unmount", mountpoint, expecting: 0)
     #expect(try derived().count >= 2)
     unlink(table)
-    for word in ["sore", "penicillin", "zaffre", "brimstone", "quillwort", "emma", "fts5"] {
+    unlink(program.folder.appending("Woodruff.pdf").string)
+    for word in [
+      "sore", "penicillin", "zaffre", "brimstone", "quillwort", "xanthic", "woodruff", "emma",
+      "fts5",
+    ] {
       let found = try CommandRunner.run(
         "grep", ["-rlai", word, state, program.vault], environment: desk.environment)
       #expect(found.output == "", "\(word)")
@@ -274,16 +380,43 @@ import Testing
     let pair = try InvitedPair.sharing(as: "editor")
     try pair.anna.write("Arm sore", titled: "Injection")
     try pair.ben.write("Ear infection", titled: "Ear")
+    let letter = pair.anna.program.folder.appending("Letter.pdf").string
+    try pair.anna.program.write(PDF.of(["Tetanus"]), to: letter)
+    try pair.anna.run("attach", "Emma/Notes/2025-01-20 Injection", letter, expecting: 0)
     #expect(try found("sore", on: pair.anna) && !found("sore", on: pair.ben))
     try pair.meet()
     #expect(try found("sore", on: pair.ben) && found("infection", on: pair.anna))
+    #expect(try found("tetanus", on: pair.ben))
     #expect(try derived(of: pair.ben) != "")
     try pair.anna.run("unshare", "Emma", "--with", "Ben", expecting: 0)
     // What was found before is found by who goes on with it, under the new keys.
     #expect(try found("infection", on: pair.anna))
     try pair.meet()
-    for word in ["sore", "infection", "emma"] { #expect(try !found(word, on: pair.ben)) }
+    for word in ["sore", "infection", "tetanus", "emma"] { #expect(try !found(word, on: pair.ben)) }
     #expect(try derived(of: pair.ben) == "")
+  }
+
+  @Test func aPDFThatIsElsewhereIsFoundOnceItHasBeenHere() throws {
+    let program = try Program.withVault()
+    let (desk, laptop) = (Machine(first: program), Machine("laptop", beside: program))
+    let usb = program.folder.appending("usb").string
+    try desk.write("Arm sore", titled: "Visit")
+    let letter = program.folder.appending("Letter.pdf").string
+    // More than stands in a record itself.
+    try program.write(PDF.of(Array(repeating: "Tetanus", count: 60)), to: letter)
+    try desk.run("attach", "Emma/Notes/2025-01-20 Visit", letter, expecting: 0)
+    try desk.run("remote", "add", "usb", usb, expecting: 0)
+    try desk.run("sync", expecting: 0)
+    try laptop.run(
+      "clone", usb, laptop.vault, "--words-file", program.wordsFile, "--password-file",
+      program.passwordFile, "--device", "laptop", "--name", "usb", "--lazy", expecting: 0)
+    #expect(try !found("tetanus", on: laptop) && found("letter", on: laptop))
+    try laptop.run("fetch", "Emma", expecting: 0)
+    #expect(try found("tetanus", on: laptop))
+    #expect(try laptop.run("evict", expecting: 0).output.hasPrefix("Removed "))
+    #expect(try found("tetanus", on: laptop))
+    try laptop.run("derived", "clear", expecting: 0)
+    #expect(try !found("tetanus", on: laptop) && found("letter", on: laptop))
   }
 
   @Test func aRemovedDeviceKeepsNothing() throws {

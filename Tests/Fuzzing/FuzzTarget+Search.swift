@@ -7,7 +7,7 @@ extension FuzzTarget {
   static func searching() throws -> [FuzzTarget] {
     var random = SeededRandom(seed: 13)
     let mark: IndexStorage.Mark = random.id()
-    let index = IndexStorage(mark: mark).encoded(image: random.bytes(40))
+    let index = IndexStorage(mark: mark).encoded(by: .withPDF, image: random.bytes(40))
     let journal = IndexStorage.encodeJournal(of: mark, [])
     let texts = ["Größe \u{301}a 青霉素flu विषाणु Ёлка ß ΐ 🙂", "\"a b\" c", "\0\0\u{FEFF}"]
     return [
@@ -25,8 +25,9 @@ extension FuzzTarget {
         }
       },
       FuzzTarget(name: "search-index", seeds: [index]) { bytes in
-        let found = try IndexStorage.decode(bytes) { (storage, image) throws(SearchError) in
-          storage.encoded(image: Array(image))
+        let found = try IndexStorage.decode(bytes, by: .withPDF) {
+          (storage, image) throws(SearchError) in
+          storage.encoded(by: .withPDF, image: Array(image))
         }
         if let found, found != Array(bytes.prefix(found.count)) { throw Unstable() }
       },

@@ -48,9 +48,9 @@ import VaultModel
       mark: .random(), rows: rows, lacking: [3: .random(), 40: .random()],
       vocabulary: Vocabulary(Array("one\ntwo\n".utf8)))
     let image = [UInt8]((0...255).map { $0 })
-    let bytes = storage.encoded(image: image)
+    let bytes = storage.encoded(by: .withPDF, image: image)
     let found = try #require(
-      try IndexStorage.decode(bytes) { (storage, image) throws(SearchError) in
+      try IndexStorage.decode(bytes, by: .withPDF) { (storage, image) throws(SearchError) in
         (storage, Array(image))
       })
     #expect(found.0.mark == storage.mark && found.0.rows == rows)
@@ -60,7 +60,8 @@ import VaultModel
     for end in 0..<bytes.count {
       let cut = Array(bytes[..<end])
       #expect(
-        try IndexStorage.decode(cut) { (_, _) throws(SearchError) in true } == nil, "\(end)")
+        try IndexStorage.decode(cut, by: .withPDF) { (_, _) throws(SearchError) in true } == nil,
+        "\(end)")
     }
   }
 
@@ -101,6 +102,14 @@ import VaultModel
     #expect(AttachedText.decode([0x47, 0x72, 0xF6], isCut: false) == "Grö")
     #expect(AttachedText.decode([1, 0, 2]) == "" && AttachedText.decode([]) == "")
     #expect(AttachedText.decode([0xFF, 0xFE]) == "" && AttachedText.decode([0xFF, 0xFE, 1]) == "")
+  }
+
+  @Test func aLongTextIsCutBetweenCharacters() {
+    for (count, text) in [(0, ""), (2, "Gr"), (3, "Gr"), (4, "Grö"), (6, "Grö"), (7, "Grö€")] {
+      #expect("Grö€".cut(to: count) == text, "\(count)")
+      #expect("Grö€more".cut(to: count) == text, "\(count)")
+    }
+    #expect("".cut(to: 3) == "")
   }
 
   @Test func theExcerptIsAroundWhatWasFound() throws {

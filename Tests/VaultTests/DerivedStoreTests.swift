@@ -36,10 +36,31 @@ import VaultModel
     #expect(try memory.open().member(emma.id)?.derived.load(content) == bytes)
     // Neither of another kind, nor of another content, nor of another member.
     #expect(try emma.derived.load(DerivedContent(.searchJournal)) == nil)
-    #expect(try emma.derived.load(DerivedContent(.searchIndex, of: .random())) == nil)
     #expect(try member("Liam", of: vault).derived.load(content) == nil)
     try emma.derived.remove(content)
     #expect(files.isEmpty)
+  }
+
+  @Test func whatIsMadeOfAFileIsFoundByItsContentAlone() throws {
+    func item(_ name: String, _ content: Item.Content, size: UInt64) throws -> DerivedContent {
+      DerivedContent(
+        .text,
+        of: Item(
+          name: try #require(FileName(name)), file: .random(), size: size,
+          mediaType: name, content: content, time: .zero))
+    }
+    let emma = try member("Emma", of: memory.open())
+    let chunk = ContentDigest.random()
+    try emma.derived.store(bytes, as: item("a", .chunks([chunk, nil]), size: 70))
+    #expect(try emma.derived.load(item("b", .chunks([chunk, nil]), size: 70)) == bytes)
+    for other in [
+      try item("a", .chunks([chunk]), size: 70), try item("a", .chunks([nil, chunk]), size: 70),
+      try item("a", .chunks([chunk, nil]), size: 71),
+      try item("a", .chunks([chunk, .random()]), size: 70),
+      try item("a", .indexes([chunk, .zero]), size: 70),
+      try item("a", .inline(chunk.bytes + ContentDigest.zero.bytes), size: 70),
+      DerivedContent(.text),
+    ] { #expect(try emma.derived.load(other) == nil) }
   }
 
   @Test func oneThingOfTwoMembersHasTwoNamesAndNothingReadable() throws {

@@ -9,17 +9,32 @@ package struct DerivedContent: Hashable, Sendable {
     case searchIndex = "search index"
     /// What has been added to that since.
     case searchJournal = "search journal"
+    /// The text that stands in a file.
+    case text
   }
 
-  package var kind: Kind
-  /// Nil for what is of the member as a whole.
-  package var source: ContentDigest?
+  package let kind: Kind
+  /// Empty for what is of the member as a whole.
+  private let source: [UInt8]
 
-  package init(_ kind: Kind, of source: ContentDigest? = nil) {
-    (self.kind, self.source) = (kind, source)
+  /// What is made of the member as a whole.
+  package init(_ kind: Kind) { (self.kind, source) = (kind, []) }
+
+  /// What is made of the content of a file, wherever that stands and whatever it is called.
+  package init(_ kind: Kind, of item: Item) {
+    self.kind = kind
+    let (form, bytes): (UInt8, [UInt8]) =
+      switch item.content {
+      case .none: (0, [])
+      case .inline(let bytes): (1, bytes)
+      case .chunks(let names): (2, names.flatMap { ($0 ?? .zero).bytes })
+      case .indexes(let names): (3, names.flatMap(\.bytes))
+      case .symlink(let bytes): (4, bytes)
+      }
+    source = [form] + Swift.withUnsafeBytes(of: item.size.littleEndian) { Array($0) } + bytes
   }
 
-  fileprivate var bytes: [UInt8] { Array(kind.rawValue.utf8) + [0] + (source?.bytes ?? []) }
+  fileprivate var bytes: [UInt8] { Array(kind.rawValue.utf8) + [0] + source }
 }
 
 /// What this machine has derived from one member's records and could derive again, sealed in its state: Docs/Format.md,

@@ -1,3 +1,4 @@
+import Rendering
 import Search
 import Vault
 
@@ -5,7 +6,7 @@ import Vault
 struct RecordSearch {
   let index: VaultSearch
 
-  init(_ vault: Vault) throws { index = try VaultSearch(vault) }
+  init(_ vault: Vault) throws { index = try VaultSearch(vault, Renderer.installed()) }
 
   func catchUp(_ members: [Member]) throws {
     let bar = ProgressBar(.items)

@@ -8,7 +8,7 @@ struct SearchCommand: ParsableCommand {
     commandName: "search",
     abstract: "Find records by words in their titles, fields, notes and files.",
     discussion: """
-      Looks in titles, fields, notes, names of files, and in attached text and CSV files, newest first. All words have to be \
+      Looks in titles, fields, notes, names of files, and in attached PDFs, text and CSV files, newest first. All words have to be \
       there, in any order, small or capital, with or without accents. A word also finds longer ones that begin with \
       it, and from four letters on those that have it inside; one of them may stand in the name of a folder above. What \
       stands in quotation marks has to be there as it stands.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Log
+import Rendering
 import SystemPackage
 import Vault
 import VaultCrypto
@@ -150,6 +151,8 @@ private struct StatusReport: Encodable {
   private let tamperingText: String?
   private let failureText: String?
   private let logPlace: String
+  /// What a search does not look into.
+  private let searchText: String?
 
   enum CodingKeys: String, CodingKey {
     case folder, vault, knowsThisMachine, isUnlocked, locksIn, mounts, failures, byteCount,
@@ -172,6 +175,7 @@ private struct StatusReport: Encodable {
       return $0.text + others
     }
     logPlace = MountLog.place(of: id)
+    searchText = Self.textOfSearch()
     (fileCount, byteCount) = FolderSize.measure(folder)
     remotes = try RemoteStatus.all(of: id)
     let state = knowsThisMachine ? try StateFolder(root: stateRoot, vault: id) : nil
@@ -216,6 +220,14 @@ private struct StatusReport: Encodable {
     do { return try Vault.deviceOwner(folder: folder, stateRoot: stateRoot).device } catch {
       return nil
     }
+  }
+
+  private static func textOfSearch() -> String? {
+    let found = "PDFs are found by their names alone: kinvault-render"
+    guard let renderer = Renderer.installed() else {
+      return "\(found), which reads them, is not installed beside this program"
+    }
+    return renderer.isUsable() ? nil : "\(found), which reads them, cannot be run here"
   }
 
   func print() {
@@ -265,6 +277,7 @@ private struct StatusReport: Encodable {
       let size = ByteCount.text(derivedByteCount)
       lines.append(("Derived", "\(size) for searching; to remove it: kinvault derived clear"))
     }
+    if let searchText { lines.append(("Search", searchText)) }
     for (name, value) in lines {
       Terminal.writeLine(DisplayWidth.pad(name + ":", to: 12) + value)
     }
