@@ -123,4 +123,9 @@ package struct BlobSpace: Hashable, Sendable {
     self.totalFiles = totalFiles
     self.availableFiles = availableFiles
   }
+
+  /// Some file systems make inodes as they need them, and report none.
+  package func hasRoom(forFiles count: UInt64) -> Bool {
+    totalFiles == 0 || availableFiles >= count
+  }
 }

@@ -13,6 +13,7 @@ package final class MemoryStore: LocalStore {
     var mutatingCallCount = 0
     var cutAt: Int?
     var capacity: UInt64?
+    var fileCapacity: Int?
     var crowd: (percent: Int, random: SplitMix64)?
   }
 
@@ -41,6 +42,11 @@ package final class MemoryStore: LocalStore {
   /// From now on, what would bring the blobs to more bytes than this throws `noSpace`; nil is no limit.
   package func limit(toBytes capacity: UInt64?) {
     state.withLock { $0.capacity = capacity }
+  }
+
+  /// From now on what would be one more blob than these throws `noSpace`; nil is no limit.
+  package func limit(toFiles capacity: Int?) {
+    state.withLock { $0.fileCapacity = capacity }
   }
 
   /// From now on so many of a hundred writes find no room, as a seed has it, and throw `noSpace`; nil: there is room again.
@@ -83,6 +89,11 @@ package final class MemoryStore: LocalStore {
       if let capacity = state.capacity, byteCount > 0 {
         let used = state.image.names.keys.reduce(0) { $0 + (state.image.bytes(at: $1)?.count ?? 0) }
         if UInt64(used + byteCount) > capacity { throw .noSpace(path: path.string) }
+      }
+      if let capacity = state.fileCapacity, byteCount > 0, state.image.names[path] == nil,
+        state.image.names.count >= capacity
+      {
+        throw .noSpace(path: path.string)
       }
       if byteCount > 0, var crowd = state.crowd {
         let isFull = Int.random(in: 0..<100, using: &crowd.random) < crowd.percent
@@ -144,7 +155,9 @@ package final class MemoryStore: LocalStore {
       let total = state.capacity ?? 1 << 40
       return BlobSpace(
         totalBytes: total, availableBytes: total - min(total, UInt64(used)),
-        totalFiles: 1 << 32, availableFiles: 1 << 32)
+        totalFiles: UInt64(state.fileCapacity ?? 1 << 32),
+        availableFiles: UInt64(
+          max(0, (state.fileCapacity ?? 1 << 32) - state.image.names.count)))
     }
   }
 

@@ -127,6 +127,17 @@ private final class SlowStaging: InspectingStore {
     let store = memory.store
     let used = store.space().totalBytes - store.space().availableBytes
     store.limit(toBytes: used + 19_000_000)
+    #expect(try fill(withFilesOf: size).count * size > 10_000_000)
+  }
+
+  /// The same where bytes are left, and no inodes.
+  @Test func aDiskWithoutInodesHasRoomForTheCommitOfWhatItTook() throws {
+    memory.store.limit(toFiles: memory.store.blobs.count + 1000)
+    #expect(try fill(withFilesOf: 70_000).count > 200)
+  }
+
+  /// Puts files into records until there is no room, and commits those that were taken.
+  private func fill(withFilesOf size: Int) throws -> [RecordEdit] {
     var taken: [RecordEdit] = []
     let full = #expect(throws: VaultError.self) {
       for number in 0..<4000 {
@@ -138,14 +149,15 @@ private final class SlowStaging: InspectingStore {
     }
     guard case .noSpace = full else {
       Issue.record("\(String(describing: full))")
-      return
+      return []
     }
-    #expect(taken.count * size > 10_000_000)
-    _ = try emma.commit(taken)
+    let commit = try emma.commit(taken)
+    #expect(commit.firstFailure == nil)
     let fresh = try #require(memory.open().members.first)
     for number in taken.indices {
       #expect(fresh.record(titled: "Record \(number)") != nil)
     }
+    return taken
   }
 
   @Test func theLastUserWhoLetsGoOfASmallObjectIsItsEnd() throws {

@@ -120,9 +120,7 @@ final class Staging: Sendable {
       next.byteCount += byteCount
       guard next.byteCount <= Self.heldByteLimit,
         space.availableBytes >= next.diskByteCount + Self.spareByteCount,
-        // Some file systems make inodes as they need them, and report none.
-        space.totalFiles == 0
-          || space.availableFiles >= UInt64(next.fileCount) + Self.spareFileCount
+        space.hasRoom(forFiles: UInt64(next.fileCount) + Self.spareFileCount)
       else { return false }
       held = next
       return true
@@ -133,6 +131,8 @@ final class Staging: Sendable {
   /// and the log, and for each staged object a record and its folder.
   private static let commitByteCount: UInt64 = 1 << 20
   private static let recordByteCount: UInt64 = 2 * blockByteCount
+  /// The same in files: the folders of objects, and what a commit writes besides records.
+  private static let commitFileCount: UInt64 = 512
 
   /// Makes sure that the disk has room for a chunk that is written at once, and then still for the commit and for what was
   /// promised to the objects in memory: what a program was told is written must not wait for somebody who makes room.
@@ -143,11 +143,15 @@ final class Staging: Sendable {
   /// - Throws: `noSpace`.
   func requireRoom(for byteCount: Int, besides stagedCount: Int) throws(VaultError) {
     let space = try storing { () throws(BlobStoreError) in try store.space() }
-    let promised = held.withLock { $0.diskByteCount }
+    let promised = held.withLock { $0 }
     let needed =
-      UInt64(byteCount) + promised + Self.commitByteCount
+      UInt64(byteCount) + promised.diskByteCount + Self.commitByteCount
       + UInt64(stagedCount + 1) * Self.recordByteCount
-    guard space.availableBytes >= needed else { throw .noSpace(path: path.string) }
+    // The chunk, and a record for each that is staged.
+    let files = UInt64(promised.fileCount + stagedCount + 2) + Self.commitFileCount
+    guard space.availableBytes >= needed, space.hasRoom(forFiles: files) else {
+      throw .noSpace(path: path.string)
+    }
   }
 
   /// Gives the room back: the object was written, or is not needed any more.
