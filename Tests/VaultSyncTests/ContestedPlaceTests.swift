@@ -240,8 +240,10 @@ import VaultTrust
     #expect(throws: VaultError.self) { try carla.vault.settle(member, on: before[0]) }
     #expect(try access.contested == [place])
     #expect(try carla.vault.placesToSettle().map(\.place.isRemembered) == [false])
+    #expect(carla.vault.contestedPlaces.map(\.place.place) == [try place])
     try carla.vault.settle(member, on: truth)
     #expect(try access.contested == [])
+    #expect(carla.vault.contestedPlaces.isEmpty)
     #expect(try access.owners == [ben.vault.person, carla.vault.person])
     #expect(try carla.vault.placesToSettle().map(\.place.isRemembered) == [true])
   }

@@ -9,6 +9,15 @@ package struct PlaceToSettle: Sendable {
 }
 
 extension Vault {
+  /// Those of members that show here of which nothing tells which end is the true one.
+  package var contestedPlaces: [PlaceToSettle] {
+    members.flatMap { member in
+      member.register.links.history.placesGivenUpTwice.filter { !$0.isRemembered }.map {
+        PlaceToSettle(member: member.id, place: $0)
+      }
+    }
+  }
+
   /// The places that were given up twice by somebody for whom this person vouches, in members that show here or do not.
   package func placesToSettle() throws(VaultError) -> [PlaceToSettle] {
     let entries = try storing { () throws(BlobStoreError) in try context.store.list("members") }

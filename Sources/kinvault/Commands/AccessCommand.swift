@@ -63,13 +63,18 @@ struct AccessListCommand: ParsableCommand {
   }
 
   func run() throws {
-    let (lines, people) = try access.withVault(.reading) { vault in
+    let (lines, people, contested) = try access.withVault(.reading) { vault in
       let members = try member.map { [try RecordLookup(vault: vault).member(named: $0)] }
       let lines = try (members ?? vault.members).flatMap { member in
         try member.accesses().map { Line(member: member.name.string, access: $0) }
       }
-      return (lines, try PersonLookup(vault: vault))
+      let people = try PersonLookup(vault: vault)
+      let contested = vault.contestedPlaces.filter { place in
+        members?.contains { $0.id == place.member } ?? true
+      }
+      return (lines, people, contested.map { AccessNotes.Contested($0, in: vault, people) })
     }
+    for place in contested { Terminal.note("kinvault: \(place.line)") }
     if json {
       try JSONOutput.print(
         lines.map { line in

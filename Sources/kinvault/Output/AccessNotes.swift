@@ -27,6 +27,22 @@ struct AccessNotes: Encodable {
     var keeps: String
   }
 
+  /// An owner's place that was given up twice; nothing here tells which time is true.
+  struct Contested: Encodable {
+    var member: String
+    var giver: String
+
+    init(_ place: PlaceToSettle, in vault: Vault, _ people: PersonLookup) {
+      member = vault.member(place.member)?.name.string ?? place.member.shortHex
+      giver = people.name(of: place.place.holder)
+    }
+
+    var line: String {
+      "\(giver) has given up their place among the owners of \(Terminal.visible(member)) twice, and nothing here tells which "
+        + "time is true. To see both, and to say which: kinvault member settle"
+    }
+  }
+
   /// A member from someone unverified, which does not show.
   struct Offered: Encodable {
     var id: String
@@ -41,12 +57,15 @@ struct AccessNotes: Encodable {
   /// Within a month.
   private(set) var ending: [Ending] = []
   private(set) var givenUp: [GivenUp] = []
+  private(set) var contested: [Contested] = []
   private(set) var offered: [Offered] = []
   /// Places among owners that this person offers, or is offered.
   let places: [PlaceOffers.Row]
   private let placeLines: [String]
 
-  enum CodingKeys: String, CodingKey { case unfinished, ending, givenUp, offered, places }
+  enum CodingKeys: String, CodingKey {
+    case unfinished, ending, givenUp, contested, offered, places
+  }
 
   init(of vault: Vault) throws {
     let people = try PersonLookup(vault: vault)
@@ -68,6 +87,7 @@ struct AccessNotes: Encodable {
         }
       }
     }
+    contested = vault.contestedPlaces.map { Contested($0, in: vault, people) }
     offered = try Offer.all(in: vault).map { offer in
       Offered(id: offer.id.hex, member: offer.rawName, from: offer.givers, line: offer.line)
     }
@@ -100,7 +120,7 @@ struct AccessNotes: Encodable {
         let member = Terminal.visible(one.member)
         return "\(one.person) has left \(member); the next sync of an owner changes its key."
       }
-      + offered.map(\.line) + placeLines
+      + contested.map(\.line) + offered.map(\.line) + placeLines
   }
 }
 
