@@ -16,13 +16,13 @@ extension Trust {
   /// - Parameters:
   ///   - root: The member's, which stands.
   ///   - verified: Links that were verified here before.
-  ///   - ends: Links that ended a tenure and counted here before.
+  ///   - memory: Of ends of tenures; of closings it is not asked.
   package func judging(
     _ member: MemberID, root: MemberRoot, links: [StatementFile], verified: Set<StatementID>,
-    ends: Set<StatementID>
+    memory: TrustMemory
   ) -> MemberTrust {
     let all = statements.adding(links, verified: verified)
-    let history = Self.history(of: member, root, all, people, ends: ends)
+    let history = Self.history(of: member, root, all, people, memory)
     return MemberTrust(
       history: history, epochs: Epochs(of: history) { people[$0]?.openGeneration },
       broken: all.broken, waiting: all.waiting)

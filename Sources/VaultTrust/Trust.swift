@@ -86,14 +86,14 @@ package struct Trust: Sendable {
     var members: [MemberID: MemberHistory] = [:]
     for (id, root) in statements.roots {
       guard people[root.person]?.stands(id.root, by: root.certificate) ?? false else { continue }
-      members[id] = history(of: id, root, statements, people, ends: memory.ends)
+      members[id] = history(of: id, root, statements, people, memory)
     }
     return members
   }
 
   static func history(
     of id: MemberID, _ root: MemberRoot, _ statements: Statements,
-    _ people: [PersonID: PersonHistory], ends: Set<StatementID>
+    _ people: [PersonID: PersonHistory], _ memory: TrustMemory
   ) -> MemberHistory {
     let graph = LinkGraph(statements.links[id] ?? [:])
     let standings = LinkStandings(
@@ -101,7 +101,7 @@ package struct Trust: Sendable {
         let link = graph.links[number]
         return people[link.person]?.stands(graph.ids[number], by: link.certificate) ?? false
       },
-      remembered: ends)
+      remembered: memory.ends, refused: memory.refusedEnds)
     return MemberHistory(member: id, root: root, graph: graph, standings: standings)
   }
 }

@@ -181,6 +181,55 @@ import VaultTrust
     #expect(fresh.memory.ends.isEmpty)
   }
 
+  /// 7: an end that a person has refused is none, whatever becomes of the one that they said was true.
+  @Test func whatAPersonRefusedEndsNothingLaterEither() throws {
+    var family = Family()
+    let emma = family.emma
+    let (dora, puppet) = (family.newcomer("Dora"), family.newcomer("Puppet"))
+    let opening = try #require(family.world.trust().people[dora.person.id]?.openGeneration)
+    let ends = [dora, puppet].map { taker in
+      family.world.handOver(
+        emma, by: family.annaDesk, as: family.annasPlace, to: taker, follows: [family.carlIn])
+    }
+    let settled = TrustMemory(ends: [ends[0]], refusedEnds: [ends[1]])
+    #expect(family.world.trust(memory: settled).access(to: emma)?.owners.first == dora.person.id)
+    // The device that agreed departs, and nobody lists what it signed.
+    _ = family.world.closing(of: dora.person, follows: [opening])
+    let trust = family.world.trust(memory: settled)
+    #expect(trust.access(to: emma)?.owners.first == family.anna.id)
+    #expect(trust.access(to: emma)?.contested.isEmpty == true)
+    #expect(trust.role(puppet.person, in: emma) == nil)
+    let places = try #require(trust.members[emma]?.placesGivenUpTwice)
+    #expect(places.flatMap(\.ends).map(\.link) == [ends[1]])
+    #expect(places.flatMap(\.ends).map(\.counts) == [false])
+    // The thief can sign another one, which the person has not refused.
+    let third = family.world.handOver(
+      emma, by: family.annaDesk, as: family.annasPlace, to: puppet, follows: [family.benIn])
+    #expect(family.world.trust(memory: settled).members[emma]?.ends == [third])
+  }
+
+  /// 7: where nobody would be left, the one who stays does so also against the end that a person has refused.
+  @Test func whoStaysDoesNotHandOverByARefusedEnd() throws {
+    var family = Family()
+    let emma = family.emma
+    let puppet = family.newcomer("Puppet")
+    let forged = family.world.handOver(
+      emma, by: family.annaDesk, as: family.annasPlace, to: puppet, follows: [family.carlIn])
+    let leaving = family.world.link(
+      emma, by: family.annaDesk, as: nil, follows: [family.carlIn],
+      [.limit(family.anna.id, nil, until: 0)])
+    for device in [family.benDesk, family.carlDesk] {
+      _ = family.world.link(
+        emma, by: device, as: nil, follows: [family.carlIn],
+        [.limit(device.person.id, nil, until: 0)])
+    }
+    // Had the person not said anything, it would be the end.
+    #expect(family.world.trust().role(puppet.person, in: emma) == .owner)
+    let settled = TrustMemory(ends: [leaving], refusedEnds: [forged])
+    #expect(family.world.trust(memory: settled).access(to: emma)?.owners == [family.anna.id])
+    #expect(family.world.trust(memory: settled).role(puppet.person, in: emma) == nil)
+  }
+
   /// 7: whoever has access only by one of a contested place's ends is told apart from those who have it besides.
   @Test func whoHasAccessOnlyByAContestedEndIsOnlyClaimed() throws {
     var family = Family()

@@ -141,7 +141,8 @@ struct LinkReading {
       known.map { (StatementFile(.link, $0.value), $0.key) },
       uniquingKeysWith: { first, _ in first })
     let trust = people.trust.judging(
-      member, root: root, links: Array(paths.keys), verified: memory.verified, ends: memory.ends)
+      member, root: root, links: Array(paths.keys), verified: memory.verified,
+      memory: TrustMemory(ends: memory.ends, refusedEnds: memory.refusedEnds))
     for (file, error) in trust.broken {
       guard let path = paths[file] else { continue }
       known[path] = nil

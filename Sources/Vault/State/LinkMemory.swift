@@ -3,14 +3,17 @@ import VaultModel
 
 /// The root and the links of a member that this machine has seen count, and the wraps that it has opened.
 ///
-/// It only grows, but for what a person settles. What it holds is judged with what the vault's folder has, is not verified again, and is put back into a
-/// folder that lacks it: so a backup that is put back takes back no removal. Docs/Format.md, "This machine's state".
+/// It only grows, but for what a person settles. What it holds is judged with what the vault's folder has, is not verified
+/// again, and is put back into a folder that lacks it: so a backup that is put back takes back no removal. Docs/Format.md,
+/// "This machine's state".
 package struct LinkMemory: Hashable, Sendable {
   private var remembered: RememberedFiles
 
   var files: [VaultPath: [UInt8]] { remembered.files }
   /// Links that ended a tenure and counted here.
   var ends: Set<StatementID> { remembered.ends }
+  /// Links that would end one as well, and of which a person has said that another one does.
+  var refusedEnds: Set<StatementID> { remembered.refusedEnds }
 
   /// Links whose signatures were verified before.
   var verified: Set<StatementID> {

@@ -43,13 +43,15 @@ struct Tenure: Hashable, Sendable {
   /// Limits by more senior owners.
   var takings: [Limit] = []
   var end: TenureEnd?
-  /// The links that may be its end as well: whoever has the holder's keys can sign another one, beside the first.
+  /// The links that would be its end as well: whoever has the holder's keys can sign another one, beside the first.
   var others: [Int] = []
-  /// Whether what counted here before tells the end from the others.
+  /// Those of them of which a person has said that they are not the end.
+  var refused: [Int] = []
+  /// Those of them of which nothing tells that they are not the end.
+  var rivals: [Int] = []
+  /// Whether what counted here before, or a person, tells the end from the others.
   var isRemembered = false
 
-  /// The links of which nothing tells that they are not the end.
-  var rivals: [Int] { isRemembered ? [] : others }
   var isContested: Bool { !rivals.isEmpty }
   var isHeld: Bool { takings.isEmpty && end == nil }
 }

@@ -12,14 +12,20 @@ package struct PlaceGivenUpTwice: Hashable, Sendable {
     package let time: UInt64
     /// Whether it is the one that counts here.
     package let counts: Bool
+    /// Whether a person has said that it is not true.
+    package let isRefused: Bool
   }
 
   package let place: Place
   package let holder: PersonID
-  /// The one that counts first, then by what their writers say of the time.
+  /// The one that counts first, then by what their writers say of the time. None counts where a person has refused all that
+  /// are left.
   package let ends: [End]
   /// Whether the one that counts had counted here before another one came; otherwise nothing but an order of all links says so.
   package let isRemembered: Bool
+
+  /// Whether a person has said which one is true.
+  package var isSettled: Bool { isRemembered && ends.allSatisfy { $0.counts != $0.isRefused } }
 }
 
 extension MemberHistory {
@@ -27,20 +33,32 @@ extension MemberHistory {
   package var placesGivenUpTwice: [PlaceGivenUpTwice] {
     places.flatMap { history in
       history.tenures.compactMap { tenure in
-        guard let end = tenure.end, !tenure.others.isEmpty else { return nil }
-        let others = tenure.others.map { self.end($0, counts: false) }
+        guard !tenure.others.isEmpty else { return nil }
+        let others = tenure.others.map { self.end($0, of: tenure) }
         return PlaceGivenUpTwice(
           place: history.place, holder: tenure.holder,
-          ends: [self.end(end.link, counts: true)]
+          ends: (tenure.end.map { [self.end($0.link, of: tenure)] } ?? [])
             + others.sorted { ($0.time, $0.link) < ($1.time, $1.link) },
           isRemembered: tenure.isRemembered)
       }
     }
   }
 
-  private func end(_ number: Int, counts: Bool) -> PlaceGivenUpTwice.End {
+  private func end(_ number: Int, of tenure: Tenure) -> PlaceGivenUpTwice.End {
     PlaceGivenUpTwice.End(
       link: graph.ids[number], taker: graph.links[number].handOver, time: graph.links[number].time,
-      counts: counts)
+      counts: number == tenure.end?.link, isRefused: tenure.refused.contains(number))
+  }
+
+  /// The links that do not count and come before an end that a person has refused, or after it.
+  package var leadingToRefusedEnds: Set<StatementID> {
+    let refused = places.flatMap(\.tenures).flatMap(\.refused)
+    if refused.isEmpty { return [] }
+    let before = graph.closure(of: refused)
+    let after = graph.future(of: refused)
+    return Set(
+      graph.ids.indices.filter {
+        verdicts[$0] != .counts && (before.contains($0) || after.contains($0))
+      }.map { graph.ids[$0] })
   }
 }

@@ -6,6 +6,8 @@ struct LinkStandings {
   let stands: [Bool]
   /// Ends of tenures that counted here before.
   let remembered: Set<StatementID>
+  /// Links of which a person has said that they end none.
+  let refused: Set<StatementID>
 }
 
 /// Judges a member's links, place after place from the most senior on: Docs/Format.md, section 16.
@@ -131,18 +133,22 @@ struct MemberJudge {
     let handOvers = own.filter { isAgreed($0, among: own) }
     let leaving = holder == staying ? [] : (leavings[holder] ?? []).filter(may.contains)
     let candidates = graph.firsts(of: handOvers + leaving)
-    let remembered = candidates.filter { standings.remembered.contains(graph.ids[$0]) }
-    let pool = remembered.isEmpty ? candidates : remembered
+    // Whatever becomes of the end on which a person has settled: another one is none for it.
+    let possible = candidates.filter { !standings.refused.contains(graph.ids[$0]) }
+    let remembered = possible.filter { standings.remembered.contains(graph.ids[$0]) }
+    let pool = remembered.isEmpty ? possible : remembered
     let isLeaving = Set(leaving)
     let best = pool.min { left, right in
       isLeaving.contains(left) == isLeaving.contains(right)
         ? graph.ids[left] < graph.ids[right] : isLeaving.contains(right)
     }
+    tenure.others = candidates.filter { $0 != best }
+    tenure.refused = candidates.filter { standings.refused.contains(graph.ids[$0]) }
+    tenure.rivals = remembered.count == 1 ? [] : possible.filter { $0 != best }
+    tenure.isRemembered = remembered.count == 1
     guard let best else { return }
     tenure.end =
       graph.links[best].handOver.map { .handedOver(link: best, to: $0) } ?? .left(link: best)
-    tenure.others = candidates.filter { $0 != best }
-    tenure.isRemembered = remembered.count == 1
   }
 
   /// Whether the link hands over what its taker has agreed to take: it follows the agreement alone, and that the offer.
