@@ -11,18 +11,18 @@ import VaultTrust
 /// Anna has handed her place over to Ben, who has let Dora in; then she writes another hand over, from before that one: to
 /// a puppet. For Carla, who has seen neither, the place is contested. Docs/Format.md, "Which epoch is written under".
 @Suite struct ContestedPlaceTests {
-  private let usb = MemoryStore()
+  let usb = MemoryStore()
   /// The remote as it was before Anna handed over, where the puppet's hand over is put for whoever has seen nothing else.
-  private let thiefs: MemoryStore
+  let thiefs: MemoryStore
   private let anna: SyncingAdult
-  private let ben: SyncingAdult
-  private let carla: SyncingAdult
-  private let dora: SyncingAdult
-  private let puppet: SyncingAdult
+  let ben: SyncingAdult
+  let carla: SyncingAdult
+  let dora: SyncingAdult
+  let puppet: SyncingAdult
   /// What Anna's links follow that are dated back.
   private let before: [StatementID]
   /// How she handed over to Ben.
-  private let truth: StatementID
+  let truth: StatementID
 
   /// Carla is an owner, and has not synced since.
   init() throws {
@@ -89,7 +89,7 @@ import VaultTrust
 
   /// Of the two ends the lesser id is taken.
   @discardableResult
-  private func handOverToThePuppet(isTaken: Bool, in store: MemoryStore) throws -> StatementID {
+  func handOverToThePuppet(isTaken: Bool, in store: MemoryStore) throws -> StatementID {
     let person = puppet.vault.person
     let offer = try forge(by: anna, as: place, follows: before, .offer(person), into: store)
     let agreement = try forge(
@@ -100,14 +100,14 @@ import VaultTrust
   }
 
   /// These sync twice, and say yes to what they are offered.
-  private func sync(_ adults: SyncingAdult...) throws {
+  func sync(_ adults: SyncingAdult...) throws {
     for adult in adults + adults {
       try adult.sync(usb)
       for offer in adult.vault.offeredMembers { try adult.vault.accept(offer.member.id) }
     }
   }
 
-  private var access: Access {
+  var access: Access {
     get throws { try #require(carla.emma).register.links.access }
   }
 
@@ -163,17 +163,18 @@ import VaultTrust
 
   // MARK: A person settles it
 
+  func syncWithTheThief(_ adult: SyncingAdult) throws {
+    for _ in 0..<2 {
+      try adult.sync(thiefs, as: "thiefs")
+      for offer in adult.vault.offeredMembers { try adult.vault.accept(offer.member.id) }
+    }
+  }
+
   /// Carla meets the puppet's end alone, and goes by it: the puppet takes Ben out, and she writes what the puppet reads.
   ///
   /// - Returns: The puppet's end.
-  private func misleadCarla() throws -> StatementID {
+  func misleadCarla() throws -> StatementID {
     let forged = try handOverToThePuppet(isTaken: false, in: thiefs)
-    func syncWithTheThief(_ adult: SyncingAdult) throws {
-      for _ in 0..<2 {
-        try adult.sync(thiefs, as: "thiefs")
-        for offer in adult.vault.offeredMembers { try adult.vault.accept(offer.member.id) }
-      }
-    }
     for adult in [carla, puppet, carla, puppet] { try syncWithTheThief(adult) }
     try puppet.vault.beginEpoch(of: #require(puppet.emma), without: [ben.vault.person])
     for adult in [puppet, carla] { try syncWithTheThief(adult) }
@@ -185,7 +186,7 @@ import VaultTrust
   }
 
   /// Another process of Carla's.
-  private func reopened() throws -> Vault {
+  func reopened() throws -> Vault {
     let context = carla.vault.context
     let key = try Vault.unlock(
       id: carla.vault.id, state: context.state, password: SecretBytes(copying: Array("pw".utf8)))

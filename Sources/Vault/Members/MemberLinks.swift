@@ -16,6 +16,9 @@ struct MemberLinks: Sendable {
   let wrapsThatAreOver: Set<VaultPath>
   /// The links that are carried and kept, whether they count or not.
   let lasting: Set<StatementID>
+  /// Those that counted here once, and whose writers have no place by what counts now. They stay where they are, and nobody
+  /// is to be blamed for them, or for heads that build on them.
+  let fallen: Set<StatementID>
 
   var history: MemberHistory { trust.history }
   var access: Access { trust.history.access }
@@ -48,10 +51,19 @@ struct MemberLinks: Sendable {
     + "kinvault share"
 
   /// What is said of a link that would end a tenure of a place beside the one that counts.
-  static func problem(ofOtherEnd place: PlaceGivenUpTwice, path: String) -> Problem {
+  static func problem(
+    of end: PlaceGivenUpTwice.End, besides place: PlaceGivenUpTwice, path: String
+  ) -> Problem {
+    guard !end.isRefused else {
+      return Problem(
+        .untrusted, .note, path: path,
+        reason:
+          "it gives a place up that its holder gave up twice, and was said not to be true here. To see both: kinvault member "
+          + "settle")
+    }
     let known =
       place.isRemembered
-      ? "and the other time (\(place.ends[0].link.shortHex)) counts here, as it came first or was said to be true"
+      ? "and the other time (\(place.ends[0].link.shortHex)) counts here, as it came first"
       : "and nothing seen here before says which time counts, this one or the other (\(place.ends[0].link.shortHex))"
     return Problem(
       .untrusted, .warning, path: path,
@@ -155,7 +167,8 @@ struct LinkReading {
     return MemberLinks(
       member: member, trust: trust, files: known, lost: try lost(found, without: over),
       problems: problems.sorted { $0.path < $1.path }, wrapsThatAreOver: over,
-      lasting: trust.history.lasting)
+      lasting: trust.history.lasting,
+      fallen: memory.verified.filter { trust.history.verdict(on: $0) == .noPlace })
   }
 
   private func readRoot(_ path: VaultPath) throws(VaultError) -> [UInt8] {
@@ -197,8 +210,15 @@ struct LinkReading {
     problems.removeAll { others.contains($0.path) }
     for place in places {
       problems += place.ends.filter { !$0.counts }.map { end in
-        MemberLinks.problem(ofOtherEnd: place, path: VaultPath.link(member, end.link).string)
+        MemberLinks.problem(
+          of: end, besides: place, path: VaultPath.link(member, end.link).string)
       }
+    }
+    // What hangs on an end that a person has refused is no news to them.
+    let settled = Set(
+      trust.history.leadingToRefusedEnds.map { VaultPath.link(member, $0).string })
+    for number in problems.indices where settled.contains(problems[number].path) {
+      problems[number].severity = .note
     }
     return problems
   }

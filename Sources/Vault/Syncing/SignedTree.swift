@@ -222,6 +222,16 @@ package struct SignedTree: Sendable {
     Set(try links(of: member).trust.epochs.ranking)
   }
 
+  /// The links of a member that end the tenures of places; none where its root does not hold.
+  package func ends(in member: MemberID) throws(VaultError) -> [StatementID] {
+    do throws(VaultError) { return try links(of: member).history.ends } catch {
+      switch error {
+      case .damaged, .missing, .signedByRemovedDevice: return []
+      default: throw error
+      }
+    }
+  }
+
   /// Whether a link's file begins an epoch, or follows one that does and is not among these. Where the member's root does
   /// not hold nothing does: anybody can put a link into the folder of a member that there is not.
   package func beginsEpoch(
@@ -275,7 +285,7 @@ package struct SignedTree: Sendable {
   }
 
   /// The id of a closing, certificate or link that is sound and stands where it belongs.
-  private func verifyStatement(
+  func verifyStatement(
     _ path: VaultPath, _ bytes: [UInt8]
   ) throws(VaultError) -> StatementID {
     guard let label = path.statementLabel else {

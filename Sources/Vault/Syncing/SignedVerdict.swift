@@ -8,8 +8,8 @@ package enum SignedVerdict: Sendable {
   case counts(SignedFacts)
   /// It is a register of a device that was removed: it is left where it is, on both sides.
   case retired
-  /// It is a head of someone who could write the member once and may no more: it counts for nothing, stands where it
-  /// stands, and nobody is to be blamed for it.
+  /// It is a head of someone who could write the member once and may no more, or a link that counted here once and whose
+  /// writer has no place any more: it counts for nothing, stands where it stands, and nobody is to be blamed for it.
   case former
   /// It does not hold.
   case broken(VaultError)
@@ -27,6 +27,10 @@ extension SignedTree {
         if head.isOfFormerWriter { return .former }
         try head.requireCounting()
         return .counts(SignedFacts(head))
+      }
+      if case .link(let member, let id) = path, try links(of: member).fallen.contains(id) {
+        _ = try verifyStatement(path, bytes)
+        return .former
       }
       return .counts(try verify(path, bytes))
     } catch {

@@ -34,13 +34,16 @@ struct SyncLooking {
     let local = try lookHere()
     self.local = nil
     let tree = try session.home.tree()
-    let known = session.knownBroken(try lookThere(besides: local), local)
+    let basis = try tree.basis(of: local)
+    let known = session.knownBroken(try lookThere(besides: local), basis: basis)
     var (exchange, passed) = (try judge(local, tree, passing: known), known)
     if !known.isEmpty, exchange.hasNewStatements {
       // What did not hold may build on these.
       (exchange, passed) = (try judge(local, tree, passing: [:]), [:])
     }
-    if let shown { session.rememberBroken(exchange.judged.failures, known: passed, shown, local) }
+    if let shown {
+      session.rememberBroken(exchange.judged.failures, known: passed, shown, basis: basis)
+    }
     judged = exchange
     return exchange
   }

@@ -9,9 +9,9 @@ extension SyncSession {
   private static let brokenLimit = 8_192
 
   /// Those of the remote's files that did not hold before, and need not be looked at.
-  func knownBroken(_ look: RemoteLook, _ local: LocalLook) -> [VaultPath: RemoteMemory.Broken] {
+  func knownBroken(_ look: RemoteLook, basis: UInt64) -> [VaultPath: RemoteMemory.Broken] {
     let memory = memory
-    guard !looksEverywhere, memory.basis == Self.basis(of: local) else { return [:] }
+    guard !looksEverywhere, memory.basis == basis else { return [:] }
     return memory.broken.filter { path, file in
       look.files[path]?.fingerprint == file.fingerprint
     }
@@ -20,7 +20,7 @@ extension SyncSession {
   /// Remembers what does not hold by what is here and there now, and tells what was known before.
   func rememberBroken(
     _ found: [VaultPath: SyncProblem?], known: [VaultPath: RemoteMemory.Broken],
-    _ look: RemoteLook, _ local: LocalLook
+    _ look: RemoteLook, basis: UInt64
   ) {
     for (path, file) in known {
       guard let finding = file.finding else { continue }
@@ -34,16 +34,28 @@ extension SyncSession {
         fingerprint: fingerprint,
         finding: problem.map { RemoteMemory.Finding(kind: $0.kind, text: $0.text) })
     }
-    let (broken, basis) = (all, Self.basis(of: local))
+    let broken = all
     remember { memory in
       memory.broken = broken
       memory.basis = basis
     }
   }
 
-  /// Of the names of all statements here, in any order.
-  private static func basis(of local: LocalLook) -> UInt64 {
-    local.files.reduce(0) { $1.isStatement ? $0 &+ $1.mark &* 0x9E37_79B9_7F4A_7C15 : $0 }
+}
+
+extension SignedTree {
+  /// On what it depends which files of a remote do not hold: the names of all statements here, in any order, and which links
+  /// end the tenures of places, about which a person may have decided.
+  func basis(of local: LocalLook) throws(SyncError) -> UInt64 {
+    var basis: UInt64 = 0
+    func add(_ path: VaultPath, times factor: UInt64) { basis &+= path.mark &* factor }
+    for path in local.files where path.isStatement { add(path, times: 0x9E37_79B9_7F4A_7C15) }
+    for member in local.members {
+      for end in try keeping(try ends(in: member)) {
+        add(.link(member, end), times: 0xC2B2_AE3D_27D4_EB4F)
+      }
+    }
+    return basis
   }
 }
 

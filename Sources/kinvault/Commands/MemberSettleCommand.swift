@@ -54,10 +54,14 @@ struct MemberSettleCommand: ParsableCommand {
         "On this machine \(end.giver) has \(end.what), and nothing else, from now on. Is that what they say themselves?",
         isGiven: yes)
       try vault.settle(end.member, on: end.link)
+      guard !end.counts else {
+        Terminal.writeLine("This machine goes by that from now on, whatever comes.")
+        return
+      }
       Terminal.writeLine(
         """
         This machine goes by that from now on. Who has access: kinvault access list
-        What others have written by it was not taken until now. To get it: kinvault sync --full
+        What others have written by it was not taken until now. To get it: kinvault sync
         A vault that is mounted here shows it once it is mounted anew.
         """)
     }
@@ -72,6 +76,7 @@ struct MemberSettleCommand: ParsableCommand {
     var signed: String
     var counts: Bool
     var isRemembered: Bool
+    var isRefused: Bool
   }
 
   private func list() throws {
@@ -83,7 +88,7 @@ struct MemberSettleCommand: ParsableCommand {
             member: end.member.hex, name: end.memberName, giver: end.giver, end: end.id,
             taker: end.taker,
             signed: DateText.utc(milliseconds: end.time), counts: end.counts,
-            isRemembered: end.isRemembered)
+            isRemembered: end.isRemembered, isRefused: end.isRefused)
         })
       return
     }
@@ -103,9 +108,11 @@ private struct PlacesInWords {
     let time: UInt64
     let counts: Bool
     let isRemembered: Bool
+    let isRefused: Bool
+    /// Whether a person has said before that it is the true one.
+    let isSettled: Bool
 
     var id: String { link.hex }
-    var isSettled: Bool { counts && isRemembered }
     var what: String {
       taker.map { "handed their place among the owners of \(memberName) over to \($0)" }
         ?? "left \(memberName)"
@@ -119,8 +126,14 @@ private struct PlacesInWords {
   /// - Parameter text: A member's name, or the first digits of an id; nil: all.
   init(of vault: Vault, named text: String?) throws {
     let places = try vault.placesToSettle()
-    if places.isEmpty { return }
-    let people = try PersonLookup(vault: vault)
+    add(places, named: text, try PersonLookup(vault: vault), in: vault)
+    // Of one that does not show nobody knows more than that there is nothing to settle.
+    if ends.isEmpty, let text { _ = try RecordLookup(vault: vault).member(named: text) }
+  }
+
+  private mutating func add(
+    _ places: [PlaceToSettle], named text: String?, _ people: PersonLookup, in vault: Vault
+  ) {
     for place in places {
       let name = vault.member(place.member)?.name.string
       let isMeant = text.map { text in
@@ -132,7 +145,8 @@ private struct PlacesInWords {
         End(
           member: place.member, memberName: shown, giver: people.name(of: place.place.holder),
           link: end.link, taker: end.taker.map { Self.taker($0, people) }, time: end.time,
-          counts: end.counts, isRemembered: place.place.isRemembered)
+          counts: end.counts, isRemembered: place.place.isRemembered, isRefused: end.isRefused,
+          isSettled: end.counts && place.place.isSettled)
       }
       self.ends += ends
       lines.append(

@@ -1,0 +1,122 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultModel
+import VaultTrust
+
+@testable import Vault
+@testable import VaultSync
+
+/// What becomes of a machine whose person has said which end is true.
+extension ContestedPlaceTests {
+  private func warnings(_ problems: [Problem]) -> [String] {
+    problems.filter { $0.severity > .note }.map { "\($0.path): \($0.reason)" }
+  }
+
+  /// Says yes to whom the puppet, who has the place for her, has let in.
+  private func letDoraIn(as role: Role) throws -> MemberID {
+    try handOverToThePuppet(isTaken: false, in: thiefs)
+    for adult in [carla, puppet, carla, puppet] { try syncWithTheThief(adult) }
+    try puppet.vault.share(#require(puppet.emma), with: dora.vault.person, role: role)
+    for adult in [puppet, dora] { try syncWithTheThief(adult) }
+    for _ in 0..<3 { try dora.sync(usb) }
+    return try #require(dora.emma).id
+  }
+
+  @Test func theNextSyncBringsWhatHangsOnTheTrueEndAndThenThereIsNothingToSay() throws {
+    _ = try misleadCarla()
+    try ben.write("Ben's")
+    try sync(ben, carla)
+    #expect(try carla.titles == ["Misled", "Visit"])
+    try carla.vault.settle(#require(carla.emma).id, on: truth)
+    #expect(try carla.sync(usb).problems == [])
+    #expect(try carla.titles == ["Ben's", "Misled", "Visit"])
+    #expect(try access.includes(dora.vault.person))
+    let again = try carla.sync(usb)
+    #expect(again.problems == [] && again.pulled == SyncTally() && again.pushed == SyncTally())
+    // Nor has the puppet's store.
+    #expect(try carla.sync(thiefs, as: "thiefs").problems == [])
+    #expect(try warnings(carla.vault.check(readsData: true).problems) == [])
+    #expect(try warnings(reopened().problems) == [])
+    try sync(ben, carla)
+    #expect(try Family.Device.contents(of: ben.vault) == Family.Device.contents(of: carla.vault))
+  }
+
+  @Test func aViewerNeedsNoFullSyncEither() throws {
+    let member = try letDoraIn(as: .viewer)
+    try dora.vault.settle(member, on: truth)
+    #expect(dora.emma == nil)
+    try sync(dora)
+    #expect(try dora.titles == ["Visit"])
+    #expect(try dora.sync(usb).problems == [])
+  }
+
+  @Test func whoCouldWriteByTheOtherEndAloneIsToldThatTheyCannotAnyMore() throws {
+    let member = try letDoraIn(as: .editor)
+    try dora.write("Dora's")
+    try syncWithTheThief(dora)
+    try dora.vault.settle(member, on: truth)
+    #expect(dora.emma == nil)
+    let told = dora.vault.problems.filter { $0.path == "members/\(member.hex)/links" }
+    #expect(told.map(\.kind) == [.accessEnded])
+    try sync(dora)
+    // By the true end she reads.
+    #expect(try dora.titles == ["Visit"])
+    #expect(try dora.sync(usb).problems == [])
+  }
+
+  @Test func aProcessThatWasOpenGoesOnAndLosesNothing() throws {
+    _ = try misleadCarla()
+    let beside = try reopened()
+    try sync(carla)
+    let member = try #require(carla.emma).id
+    try carla.vault.settle(member, on: truth)
+    let other = try #require(beside.member(member))
+    func titles() -> Set<String> { Set(other.children(of: .root).map(\.title.string)) }
+    #expect(try other.commit([.newRecord("Beside", note: "a note")]).failures.isEmpty)
+    try carla.sync(usb)
+    _ = try other.refresh()
+    #expect(other.epoch == carla.emma?.epoch)
+    #expect(other.register.links.access.owners == [ben.vault.person, carla.vault.person])
+    #expect(try other.commit([.newRecord("After", note: "a note")]).failures.isEmpty)
+    try sync(carla, ben)
+    let all: Set = ["After", "Beside", "Misled", "Visit"]
+    #expect(titles() == all)
+    #expect(try ben.titles == all && carla.titles == all)
+  }
+
+  @Test func settlingBackAndForthLosesNothing() throws {
+    let forged = try misleadCarla()
+    try sync(carla)
+    let member = try #require(carla.emma).id
+    var all: Set = ["Misled", "Visit"]
+    for (number, end) in [truth, forged, truth, forged, truth].enumerated() {
+      try carla.vault.settle(member, on: end)
+      let first = end == truth ? ben : puppet
+      #expect(try access.owners == [first.vault.person, carla.vault.person])
+      try carla.write("\(number)")
+      all.insert("\(number)")
+      try sync(carla)
+      #expect(try carla.titles == all)
+    }
+    try sync(ben, carla, ben)
+    #expect(try ben.titles == all)
+    #expect(try warnings(carla.vault.check(readsData: true).problems) == [])
+  }
+
+  /// Ben was never misled; he is told of the other end until he says so, too.
+  @Test func whoWasNotMisledSettlesItAsWell() throws {
+    let forged = try misleadCarla()
+    try sync(carla, ben)
+    let member = try #require(ben.emma).id
+    func told() throws -> [String] {
+      try warnings(ben.vault.context.opening(of: member).loadLinks().problems)
+    }
+    #expect(try told().contains { $0.contains(forged.hex) })
+    #expect(try ben.vault.placesToSettle().map(\.place.isSettled) == [false])
+    try ben.vault.settle(member, on: truth)
+    #expect(try told() == [])
+    #expect(try ben.vault.placesToSettle().map(\.place.isSettled) == [true])
+    #expect(try ben.vault.placesToSettle().flatMap(\.place.ends).map(\.link) == [truth, forged])
+  }
+}
