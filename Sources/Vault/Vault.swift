@@ -218,12 +218,6 @@ package final class Vault: Sendable {
       return Problem(
         .accessEnded, .note, path: path, reason: "an owner has taken your access to it away")
     }
-    let judges = HeadJudges(people: context.people, links: links, own: device)
-    if try judges.isOfFormerWriter(device, in: context.signedFiles) {
-      return Problem(
-        .accessEnded, .note, path: path,
-        reason: "what gave you access to it does not count here any more")
-    }
     return Problem(
       .missing, .damage, path: path,
       reason: "nothing in it opens this member any more, which this device has written")

@@ -119,4 +119,41 @@ extension ContestedPlaceTests {
     #expect(try ben.vault.placesToSettle().map(\.place.isSettled) == [true])
     #expect(try ben.vault.placesToSettle().flatMap(\.place.ends).map(\.link) == [truth, forged])
   }
+
+  /// Carla has gone on from what the puppet wrote, and an owner of the puppet's: that comes to Ben with her own.
+  @Test func whatWasWrittenOverTheIntrudersComesToEverybody() throws {
+    _ = try misleadCarla()
+    let second = try SyncingAdult(joining: puppet.vault.invite(), as: "Second")
+    for adult in [second, puppet] { try syncWithTheThief(adult) }
+    #expect(try puppet.vault.acceptIntroductions() == [second.vault.person])
+    try puppet.vault.share(#require(puppet.emma), with: second.vault.person, role: .owner)
+    for adult in [puppet, second, carla, second] { try syncWithTheThief(adult) }
+    try second.vault.beginEpoch(of: #require(second.emma), without: [])
+    for (adult, title) in [(puppet, "Puppet's"), (second, "Second's")] {
+      var edit = RecordEdit(record: try #require(record("Visit", of: carla)))
+      edit.items[.record] = .note("by \(title)")
+      #expect(try #require(adult.emma).commit([edit]).failures.isEmpty)
+      try adult.write(title)
+      for adult in [adult, carla, puppet, second] { try syncWithTheThief(adult) }
+    }
+    var edit = RecordEdit(record: try #require(record("Visit", of: carla)))
+    edit.items[.record] = .note("by Carla")
+    #expect(try #require(carla.emma).commit([edit]).failures.isEmpty)
+    // What she writes as an owner follows what they wrote.
+    try carla.vault.share(#require(carla.emma), with: dora.vault.person, role: .viewer)
+    try sync(carla, ben)
+    try carla.vault.settle(#require(carla.emma).id, on: truth)
+    try sync(carla, ben, carla)
+    for adult in [carla, ben] {
+      #expect(try adult.titles == ["Misled", "Puppet's", "Second's", "Visit"])
+      let texts = try Family.Device.contents(of: adult.vault)
+      #expect(texts.contains { $0.key.contains("Visit") && $0.value == "by Carla" })
+      #expect(try warnings(adult.vault.check(readsData: true).problems) == [])
+      #expect(try adult.sync(usb).problems == [])
+    }
+  }
+
+  private func record(_ title: String, of adult: SyncingAdult) -> RecordID? {
+    adult.emma?.children(of: .root).first { $0.title.string == title }?.record
+  }
 }

@@ -12,7 +12,7 @@ struct JudgedHead: Sendable {
   let verdict: HeadVerdict
   /// Whether its device was left out by whoever certified it: that is said of the device, not of its heads.
   let isOfFormerDevice: Bool
-  /// Whether its person could write the member at some time, be it by links that counted here once.
+  /// Whether its person could write the member at some time.
   let couldWrite: Bool
 
   /// Whether it counts, in whichever epoch.
@@ -83,8 +83,7 @@ struct HeadJudges: Sendable {
       body: body, hash: Digest.sha256(bytes),
       verdict: people.trust.verdict(on: body, in: links.trust, current: nil, own: own),
       isOfFormerDevice: people.trust.device(body.certificate) == .former,
-      couldWrite: links.couldWrite(body.person)
-        || (body.follows + [body.epoch]).contains(where: links.fallen.contains))
+      couldWrite: links.couldWrite(body.person))
   }
 
   private func verified(

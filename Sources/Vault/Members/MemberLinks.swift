@@ -17,7 +17,7 @@ struct MemberLinks: Sendable {
   /// The links that are carried and kept, whether they count or not.
   let lasting: Set<StatementID>
   /// Those that counted here once, and whose writers have no place by what counts now. They stay where they are, and nobody
-  /// is to be blamed for them, or for heads that build on them.
+  /// is to be blamed for them.
   let fallen: Set<StatementID>
 
   var history: MemberHistory { trust.history }

@@ -38,11 +38,6 @@ extension MemberHistory {
     (remainders[person] ?? []).map { access(of: $0.gift, as: $0.gift.role) }
   }
 
-  /// Whether heads of the person's devices counted once, whether they do now or not.
-  package func couldWrite(_ person: PersonID) -> Bool {
-    (remainders[person] ?? []).contains { $0.gift.role >= .editor }
-  }
-
   private func access(of gift: Gift, as role: Role) -> GivenAccess {
     let link = gift.link.map { graph.links[$0] }
     return GivenAccess(

@@ -10,6 +10,8 @@ package struct MemberHistory: Sendable {
   package let access: Access
   /// What is left of each person's gifts.
   let remainders: [PersonID: [Remainder]]
+  /// Who could write by another end of a place that was given up twice than the one that counts.
+  private let writersByOtherEnds: Set<PersonID>
   /// The heads that go on counting of those who left.
   let lastHeads: [PersonID: [DeviceID: UInt64]]
 
@@ -24,6 +26,7 @@ package struct MemberHistory: Sendable {
     }
     verdicts = judge.verdicts
     places = judge.places
+    writersByOtherEnds = judge.writersByOtherEnds
     remainders = judge.remainders()
     access = Access(
       places: judge.places, remainders: remainders, claimed: judge.claimed(remainders))
@@ -48,6 +51,13 @@ package struct MemberHistory: Sendable {
     let left = last.filter { $0.takings.isEmpty && $0.end?.isLeaving == true }
     let final = Set(judge.graph.lasts(of: left.compactMap { $0.end?.link }))
     return left.first { $0.end.map { final.contains($0.link) } ?? false }?.holder
+  }
+
+  /// Whether heads of the person's devices counted once, whether they do now or not; or count where another end is taken for
+  /// true of a place that was given up twice. Whoever was misled so has gone on from what they wrote.
+  package func couldWrite(_ person: PersonID) -> Bool {
+    (remainders[person] ?? []).contains { $0.gift.role >= .editor }
+      || writersByOtherEnds.contains(person)
   }
 
   /// The verdict on a link of this member; nil if it is not here.

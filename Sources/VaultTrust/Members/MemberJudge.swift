@@ -27,6 +27,8 @@ struct MemberJudge {
   private(set) var places: [PlaceHistory] = []
   private(set) var gifts: [PersonID: [Gift]] = [:]
   private(set) var limits: [PersonID: [Limit]] = [:]
+  /// Who could write by another end of a place that was given up twice than the one that counts.
+  private(set) var writersByOtherEnds: Set<PersonID> = []
 
   init(
     graph: LinkGraph, first: Place, standings: LinkStandings, staying: PersonID? = nil
@@ -230,29 +232,49 @@ struct MemberJudge {
   }
 
   /// What may count where another end of a contested place is known to be the true one: what the holders after that end have
-  /// written as such, and those of places that they made.
+  /// written as such, and those of places that they made. Whoever could write by any of it, contested or not, is noted.
   private mutating func judgeWhatRivalsMade() {
     for history in places {
-      for tenure in history.tenures where tenure.isContested {
-        guard let end = tenure.end?.link else { continue }
-        let after = graph.future(of: tenure.rivals)
-        var holders = [history.place: Set(tenure.rivals.compactMap { graph.links[$0].handOver })]
-        for number in graph.ids.indices where verdicts[number] == .noPlace && after.contains(number)
-        {
-          let link = graph.links[number]
-          guard let place = link.place, holders[place]?.contains(link.person) ?? false else {
-            continue
-          }
-          verdicts[number] = .contested(by: graph.ids[end])
-          for change in link.changes {
-            switch change {
-            case .handOver(let taker): holders[place]?.insert(taker)
-            case .give(let person, .owner, _):
-              holders[Place(link: graph.ids[number], person: person)] = [person]
-            case .give, .limit, .offer, .agree: break
-            }
-          }
+      for tenure in history.tenures where !tenure.others.isEmpty {
+        for number in tenure.others + made(after: tenure.others, of: history.place) {
+          noteWriters(by: graph.links[number])
         }
+        guard tenure.isContested, let end = tenure.end?.link else { continue }
+        for number in made(after: tenure.rivals, of: history.place) {
+          verdicts[number] = .contested(by: graph.ids[end])
+        }
+      }
+    }
+  }
+
+  /// The links that do not count, and that the holders of a place after one of these ends have written as such, or those of
+  /// places that they made.
+  private func made(after ends: [Int], of place: Place) -> [Int] {
+    let after = graph.future(of: ends)
+    var holders = [place: Set(ends.compactMap { graph.links[$0].handOver })]
+    var made: [Int] = []
+    for number in graph.ids.indices where verdicts[number] == .noPlace && after.contains(number) {
+      let link = graph.links[number]
+      guard let place = link.place, holders[place]?.contains(link.person) ?? false else { continue }
+      made.append(number)
+      for change in link.changes {
+        switch change {
+        case .handOver(let taker): holders[place]?.insert(taker)
+        case .give(let person, .owner, _):
+          holders[Place(link: graph.ids[number], person: person)] = [person]
+        case .give, .limit, .offer, .agree: break
+        }
+      }
+    }
+    return made
+  }
+
+  private mutating func noteWriters(by link: Link) {
+    for change in link.changes {
+      switch change {
+      case .handOver(let person): writersByOtherEnds.insert(person)
+      case .give(let person, let role, _) where role >= .editor: writersByOtherEnds.insert(person)
+      case .give, .limit, .offer, .agree: break
       }
     }
   }
