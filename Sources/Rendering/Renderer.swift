@@ -42,19 +42,20 @@ package final class Renderer: Sendable {
   /// Whether the program can be run here.
   package func isUsable() -> Bool { run("text", []) != .unavailable }
 
+  /// Whether it was found before that it cannot: then nothing has to be read for it.
+  package var isKnownUnavailable: Bool { isUnavailable.withLock { $0 } }
+
   private func run(_ verb: String, _ bytes: [UInt8]) -> Answer {
     guard bytes.count <= Self.inputLimit else { return .nothing }
     // What could not be run once is not tried with every file.
-    if isUnavailable.withLock({ $0 }) { return .unavailable }
     places.wait()
     defer { places.signal() }
+    if isKnownUnavailable { return .unavailable }
     guard let process = RenderProcess(program, verb) else { return unavailable() }
     let limit = Self.greeting.count + Self.answerLimit
     let end = process.exchange(bytes, answerLimit: limit, timeLimit: timeLimit)
-    guard end.answer.starts(with: Self.greeting) else {
-      // What was ended while the machine was too busy to begin it says nothing of the program.
-      return end.status == nil ? .unavailable : unavailable()
-    }
+    // Also where its time was over before: whoever asks next, in another process, begins it again.
+    guard end.answer.starts(with: Self.greeting) else { return unavailable() }
     // Those by which people and systems end programs. It cannot send itself one.
     if [SIGHUP, SIGINT, SIGTERM].contains(end.status ?? 0) { return .unavailable }
     guard end.status == 0 else { return .nothing }

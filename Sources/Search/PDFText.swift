@@ -17,6 +17,7 @@ enum PDFText {
     if let kept = try member.derived.load(source), kept.starts(with: mark) {
       return .here(String(decoding: kept.dropFirst(mark.count), as: UTF8.self))
     }
+    if renderer.isKnownUnavailable { return .lacking(nil) }
     let bytes: [UInt8]
     switch try RecordText.bytes(of: item, of: member, limit: Renderer.inputLimit) {
     case .here(let content): bytes = content

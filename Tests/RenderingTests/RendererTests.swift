@@ -225,11 +225,16 @@ import Testing
     of script: String, to bytes: [UInt8] = [1, 2, 3], timeLimit: Duration = .seconds(20)
   ) throws -> Renderer.Answer {
     let folder = try TemporaryFolder()
+    let path = try program(script, in: folder)
+    return Renderer(program: path, timeLimit: timeLimit).text(ofPDF: bytes)
+  }
+
+  private func program(_ script: String, in folder: TemporaryFolder) throws -> String {
     let path = folder.appending("program").string
     let file = try FileDescriptor.open(
       FilePath(path), .writeOnly, options: [.create], permissions: [.ownerReadWrite, .ownerExecute])
     _ = try file.closeAfter { try file.writeAll(Array("#!/bin/sh\n\(script)\n".utf8)) }
-    return Renderer(program: path, timeLimit: timeLimit).text(ofPDF: bytes)
+    return path
   }
 
   @Test func whatAProgramSaysAndHowItEndsDecides() throws {
@@ -250,6 +255,17 @@ import Testing
     }
     #expect(Renderer(program: "/nonexistent").text(ofPDF: [1]) == .unavailable)
     #expect(!Renderer(program: "/nonexistent").isUsable() && renderer.isUsable())
+  }
+
+  /// Each of a thousand PDFs would take its forty seconds otherwise, with every search.
+  @Test func whatSaysNothingInItsTimeIsNotBegunAgain() throws {
+    let folder = try TemporaryFolder()
+    let mark = folder.appending("begun").string
+    let renderer = Renderer(
+      program: try program("echo >>\(mark); exec sleep 50", in: folder),
+      timeLimit: .milliseconds(500))
+    for _ in 0..<3 { #expect(renderer.text(ofPDF: [1]) == .unavailable) }
+    #expect(try CommandRunner.run("cat", [mark]).output == "\n")
   }
 
   @Test func whatTakesTooLongIsEnded() throws {
