@@ -129,14 +129,20 @@ package final class Vault: Sendable {
   }
 
   /// Reads the links of a member again, as `Member.reloadLinks` does. If its root does not hold any more, as with one that
-  /// was made by a device which its person has removed since, it is none: it is closed here, and nothing waits for it.
+  /// was made by a device which its person has removed since, it is none: it is closed here, and nothing waits for it. So it
+  /// is if this person has no key of it any more, as where they have access by another end of a place, and nobody has given
+  /// them the key yet.
   ///
   /// - Returns: Whether it is still open.
   func reloadLinks(of member: Member) throws(VaultError) -> Bool {
     do throws(VaultError) { try member.reloadLinks() } catch {
       let root = VaultPath.memberRoot(member.id).string
-      guard case .damaged(root, _) = error else { throw error }
-      note(Problem(error, path: root))
+      switch error {
+      case .damaged(root, _): note(Problem(error, path: root))
+      // Told when it is tried to open it anew.
+      case .noAccess: break
+      default: throw error
+      }
       openMembers.withLock { _ = $0.removeValue(forKey: member.id) }
       return false
     }
@@ -214,7 +220,12 @@ package final class Vault: Sendable {
     if let leaving = links.history.leaving(of: person), leaving.keeps == nil {
       return Problem(.accessEnded, .note, path: path, reason: "you have left it")
     }
-    if !links.access.includes(person), links.couldWrite(person) {
+    if links.access.includes(person) {
+      return Problem(
+        .leftover, .note, path: path,
+        reason: "you have access to it, and no key of it yet; an owner's next sync gives it to you")
+    }
+    if links.couldWrite(person) {
       return Problem(
         .accessEnded, .note, path: path, reason: "an owner has taken your access to it away")
     }

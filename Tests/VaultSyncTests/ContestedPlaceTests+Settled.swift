@@ -65,6 +65,26 @@ extension ContestedPlaceTests {
     #expect(try dora.sync(usb).problems == [])
   }
 
+  /// By the true end they have access, and a key of no epoch that counts.
+  @Test func whoHasNoKeyByTheTrueEndYetIsToldThatItComes() throws {
+    _ = try misleadCarla()
+    let second = try SyncingAdult(joining: puppet.vault.invite(), as: "Second")
+    for adult in [second, puppet] { try syncWithTheThief(adult) }
+    #expect(try puppet.vault.acceptIntroductions() == [second.vault.person])
+    try puppet.vault.share(#require(puppet.emma), with: second.vault.person, role: .editor)
+    for adult in [puppet, second] { try syncWithTheThief(adult) }
+    try second.write("Second's")
+    try second.sync(usb)
+    let member = try #require(second.emma).id
+    _ = try forge(
+      by: ben, as: place, follows: [truth], .give(second.vault.person, .viewer, until: 0),
+      into: second.store)
+    try second.vault.settle(member, on: truth)
+    #expect(second.emma == nil)
+    let told = second.vault.problems.filter { $0.path == "members/\(member.hex)/links" }
+    #expect(told.map(\.severity) == [.note], "\(told)")
+  }
+
   @Test func aProcessThatWasOpenGoesOnAndLosesNothing() throws {
     _ = try misleadCarla()
     let beside = try reopened()

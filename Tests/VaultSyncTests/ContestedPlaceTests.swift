@@ -60,14 +60,14 @@ import VaultTrust
     try ben.sync(usb)
   }
 
-  private var place: Place {
+  var place: Place {
     get throws { Place(link: try #require(anna.emma).id.root, person: anna.vault.person) }
   }
 
   /// Signs a link on Anna's, or the puppet's, machine, and puts it on a remote alone.
   ///
   /// - Parameter isFit: Another time is taken until the link's id is.
-  private func forge(
+  func forge(
     by writer: SyncingAdult, as place: Place?, follows: [StatementID], _ change: Change,
     into store: MemoryStore, until isFit: (StatementID) -> Bool = { _ in true }
   ) throws -> StatementID {
