@@ -176,4 +176,24 @@ extension ContestedPlaceTests {
   private func record(_ title: String, of adult: SyncingAdult) -> RecordID? {
     adult.emma?.children(of: .root).first { $0.title.string == title }?.record
   }
+
+  /// Ben has let Eve in, who knows nobody else, and she meets both ends at once: no member shows.
+  @Test func whoKnowsNobodyOfThoseWhomItConcernsSettlesItByTheMembersID() throws {
+    let eve = try SyncingAdult(joining: ben.vault.invite(), as: "Eve")
+    for adult in [eve, ben] { try adult.sync(usb) }
+    #expect(try ben.vault.acceptIntroductions() == [eve.vault.person])
+    try ben.vault.share(#require(ben.emma), with: eve.vault.person, role: .viewer)
+    try ben.sync(usb)
+    try handOverToThePuppet(isTaken: true, in: usb)
+    try sync(eve)
+    let member = try #require(ben.emma).id
+    #expect(eve.emma == nil)
+    #expect(try eve.vault.placesToSettle().isEmpty)
+    let places = try eve.vault.placesToSettle { $0 == member }
+    #expect(places.map(\.member) == [member])
+    #expect(places.map(\.place.isRemembered) == [false])
+    try eve.vault.settle(member, on: truth)
+    try sync(eve)
+    #expect(try eve.titles == ["Visit"])
+  }
 }

@@ -19,14 +19,18 @@ extension Vault {
   }
 
   /// The places that were given up twice by somebody for whom this person vouches, in members that show here or do not.
-  package func placesToSettle() throws(VaultError) -> [PlaceToSettle] {
+  ///
+  /// - Parameter isMeant: Members that are asked for, in which it may be anybody.
+  package func placesToSettle(
+    alsoIn isMeant: (MemberID) -> Bool = { _ in false }
+  ) throws(VaultError) -> [PlaceToSettle] {
     let entries = try storing { () throws(BlobStoreError) in try context.store.list("members") }
     let known = try vouching().people.union([person])
     var found: [PlaceToSettle] = []
     for id in entries.compactMap({ MemberID(hex: $0.name) }) {
       do throws(VaultError) {
-        let history = try context.opening(of: id).loadLinks().history
-        found += history.placesGivenUpTwice.filter { known.contains($0.holder) }.map {
+        let places = try context.opening(of: id).loadLinks().history.placesGivenUpTwice
+        found += places.filter { known.contains($0.holder) || isMeant(id) }.map {
           PlaceToSettle(member: id, place: $0)
         }
       } catch {

@@ -14,7 +14,9 @@ struct MemberSettleCommand: ParsableCommand {
       the member may not show any more.
 
       Ask the owner who gave the place up, and those who are said to have it, by other means than this vault. Then say which \
-      end it was, on each machine that goes by the other one. Without a name: what there is to settle.
+      end it was, on each machine that goes by the other one. Without a name: what there is to settle, of people whom you know; \
+      a member that does not show is named by the first digits of its id, which a sync tells. If a device was stolen, its owner \
+      removes it, too (kinvault device revoke).
 
       Examples:
         kinvault member settle
@@ -125,7 +127,7 @@ private struct PlacesInWords {
 
   /// - Parameter text: A member's name, or the first digits of an id; nil: all.
   init(of vault: Vault, named text: String?) throws {
-    let places = try vault.placesToSettle()
+    let places = try vault.placesToSettle { Self.isBeginning(text, of: $0) }
     add(places, named: text, try PersonLookup(vault: vault), in: vault)
     // Of one that does not show nobody knows more than that there is nothing to settle.
     if ends.isEmpty, let text { _ = try RecordLookup(vault: vault).member(named: text) }
@@ -136,10 +138,9 @@ private struct PlacesInWords {
   ) {
     for place in places {
       let name = vault.member(place.member)?.name.string
-      let isMeant = text.map { text in
-        name == text || text.count >= 6 && place.member.hex.hasPrefix(text.lowercased())
+      guard text == nil || name == text || Self.isBeginning(text, of: place.member) else {
+        continue
       }
-      guard isMeant ?? true else { continue }
       let shown = Terminal.visible(name ?? "the member \(place.member.shortHex)")
       let ends = place.place.ends.map { end in
         End(
@@ -152,6 +153,10 @@ private struct PlacesInWords {
       lines.append(
         Self.paragraph(ends, ShellWord.quoted(name ?? String(place.member.hex.prefix(12)))))
     }
+  }
+
+  private static func isBeginning(_ text: String?, of member: MemberID) -> Bool {
+    text.map { $0.count >= 6 && member.hex.hasPrefix($0.lowercased()) } ?? false
   }
 
   private static func taker(_ id: PersonID, _ people: PersonLookup) -> String {
