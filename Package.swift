@@ -217,7 +217,7 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "kinvault", "Vault", "VaultModel", "VaultCrypto", "TestSupport",
+        "CLinux", "kinvault", "Vault", "VaultModel", "VaultCrypto", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(

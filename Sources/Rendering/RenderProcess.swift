@@ -31,15 +31,8 @@ struct RenderProcess: ~Copyable {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    posix_spawnattr_setsigmask(&attributes, &signals)
-    sigfillset(&signals)
-    posix_spawnattr_setsigdefault(&attributes, &signals)
     posix_spawnattr_setpgroup(&attributes, 0)
-    posix_spawnattr_setflags(
-      &attributes,
-      Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF) | Int16(POSIX_SPAWN_SETPGROUP))
+    kv_spawn_with_own_signals(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
     let words = [strdup(program), strdup(word), nil]
     // A crash is to end it, and not to be looked into.
     let variables = [strdup("SWIFT_BACKTRACE=enable=no"), nil]

@@ -67,13 +67,7 @@ package final class RunningCommand {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    posix_spawnattr_setsigmask(&attributes, &signals)
-    sigfillset(&signals)
-    posix_spawnattr_setsigdefault(&attributes, &signals)
-    posix_spawnattr_setflags(
-      &attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
+    kv_spawn_with_own_signals(&attributes, 0)
 
     let variables = environment?.map { "\($0)=\($1)" } ?? Self.inheritedVariables()
     var argumentPointers: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map {

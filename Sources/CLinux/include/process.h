@@ -17,6 +17,9 @@ int kv_pipe(int ends[2]);
 /* posix_spawn_file_actions_addchdir_np(3): the program starts in this folder. Returns 0 or a positive errno. */
 int kv_spawn_in_folder(posix_spawn_file_actions_t *actions, const char *folder);
 
+/* The program inherits nothing of what this process blocks or ignores; `flags` are further POSIX_SPAWN_… */
+void kv_spawn_with_own_signals(posix_spawnattr_t *attributes, short flags);
+
 /* A new empty file in memory without a name (memfd_create), closed on exec; its descriptor, or -errno. */
 int kv_unnamed_file(void);
 

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// Programs that a command runs and waits for.
@@ -19,13 +20,7 @@ enum ChildProcess {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    var none = sigset_t()
-    sigemptyset(&none)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    var all = sigset_t()
-    sigfillset(&all)
-    posix_spawnattr_setsigdefault(&attributes, &all)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+    kv_spawn_with_own_signals(&attributes, 0)
 
     var words = arguments.map { strdup($0) } + [nil]
     defer { for word in words { free(word) } }
