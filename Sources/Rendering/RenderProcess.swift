@@ -91,7 +91,8 @@ struct RenderProcess: ~Copyable {
     }
   }
 
-  /// How it ended by itself; nil if it does not.
+  /// How it ended by itself; nil if it does not. It has said all by now and is about to end: so this looks every 0.2 ms, as
+  /// nothing that other threads of a program may use waits for one child with a limit.
   private borrowing func waitForEnd(deadline: SuspendingClock.Instant) -> Int32? {
     while SuspendingClock.now < deadline {
       var status: Int32 = 0

@@ -47,11 +47,11 @@ struct Tenure: Hashable, Sendable {
   var others: [Int] = []
   /// Those of them of which a person has said that they are not the end.
   var refused: [Int] = []
-  /// Those of them of which nothing tells that they are not the end.
-  var rivals: [Int] = []
   /// Whether what counted here before, or a person, tells the end from the others.
   var isRemembered = false
 
+  /// Those of the others of which nothing tells that they are not the end.
+  var rivals: [Int] { isRemembered ? [] : others.filter { !refused.contains($0) } }
   var isContested: Bool { !rivals.isEmpty }
   var isHeld: Bool { takings.isEmpty && end == nil }
 }

@@ -146,7 +146,6 @@ struct MemberJudge {
     }
     tenure.others = candidates.filter { $0 != best }
     tenure.refused = candidates.filter { standings.refused.contains(graph.ids[$0]) }
-    tenure.rivals = remembered.count == 1 ? [] : possible.filter { $0 != best }
     tenure.isRemembered = remembered.count == 1
     guard let best else { return }
     tenure.end =

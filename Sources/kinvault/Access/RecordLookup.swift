@@ -15,10 +15,17 @@ struct FoundRecord {
   }
 }
 
+extension MemberID {
+  /// Whether a person names it by these first digits; fewer than six could be part of too many ids.
+  func begins(with digits: String) -> Bool {
+    digits.count >= RecordLookup.leastDigits && hex.hasPrefix(digits.lowercased())
+  }
+}
+
 /// Finds what a person names: a path as in the mounted view, or the first digits of a record's id.
 struct RecordLookup {
   /// Fewer digits could be part of too many ids.
-  private static let leastDigits = 6
+  fileprivate static let leastDigits = 6
   let vault: Vault
 
   func member(named text: String) throws -> Member {

@@ -57,7 +57,7 @@ struct AcceptCommand: ParsableCommand {
     let offered = try vault.offeredPlaces().filter { $0.taker == vault.person }
     let meant = offered.filter { offer in
       vault.member(offer.member)?.name.string == member
-        || member.count >= 6 && offer.member.hex.hasPrefix(member.lowercased())
+        || offer.member.begins(with: member)
     }
     guard let offer = meant.first(where: { !$0.isAgreed }) ?? meant.first else { return false }
     guard Set(meant.map(\.member)).count == 1 else {
@@ -182,7 +182,7 @@ struct Offer {
   }
 
   func isMeant(by text: String) -> Bool {
-    rawName == text || text.count >= 6 && id.hex.hasPrefix(text.lowercased())
+    rawName == text || id.begins(with: text)
   }
 
   /// What to say yes to.

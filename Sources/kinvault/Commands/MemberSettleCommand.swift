@@ -127,7 +127,7 @@ private struct PlacesInWords {
 
   /// - Parameter text: A member's name, or the first digits of an id; nil: all.
   init(of vault: Vault, named text: String?) throws {
-    let places = try vault.placesToSettle { Self.isBeginning(text, of: $0) }
+    let places = try vault.placesToSettle { member in text.map(member.begins) ?? false }
     add(places, named: text, try PersonLookup(vault: vault), in: vault)
     // Of one that does not show nobody knows more than that there is nothing to settle.
     if ends.isEmpty, let text { _ = try RecordLookup(vault: vault).member(named: text) }
@@ -138,9 +138,7 @@ private struct PlacesInWords {
   ) {
     for place in places {
       let name = vault.member(place.member)?.name.string
-      guard text == nil || name == text || Self.isBeginning(text, of: place.member) else {
-        continue
-      }
+      guard text.map({ name == $0 || place.member.begins(with: $0) }) ?? true else { continue }
       let shown = Terminal.visible(name ?? "the member \(place.member.shortHex)")
       let ends = place.place.ends.map { end in
         End(
@@ -153,10 +151,6 @@ private struct PlacesInWords {
       lines.append(
         Self.paragraph(ends, ShellWord.quoted(name ?? String(place.member.hex.prefix(12)))))
     }
-  }
-
-  private static func isBeginning(_ text: String?, of member: MemberID) -> Bool {
-    text.map { $0.count >= 6 && member.hex.hasPrefix($0.lowercased()) } ?? false
   }
 
   private static func taker(_ id: PersonID, _ people: PersonLookup) -> String {

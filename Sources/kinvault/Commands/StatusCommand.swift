@@ -151,8 +151,6 @@ private struct StatusReport: Encodable {
   private let tamperingText: String?
   private let failureText: String?
   private let logPlace: String
-  /// What a search does not look into.
-  private let searchText: String?
 
   enum CodingKeys: String, CodingKey {
     case folder, vault, knowsThisMachine, isUnlocked, locksIn, mounts, failures, byteCount,
@@ -175,7 +173,6 @@ private struct StatusReport: Encodable {
       return $0.text + others
     }
     logPlace = MountLog.place(of: id)
-    searchText = Self.textOfSearch()
     (fileCount, byteCount) = FolderSize.measure(folder)
     remotes = try RemoteStatus.all(of: id)
     let state = knowsThisMachine ? try StateFolder(root: stateRoot, vault: id) : nil
@@ -222,6 +219,7 @@ private struct StatusReport: Encodable {
     }
   }
 
+  /// What a search does not look into. Starts the program that tells, so only whoever reads it asks.
   private static func textOfSearch() -> String? {
     let found = "PDFs are found by their names alone: kinvault-render"
     guard let renderer = Renderer.installed() else {
@@ -277,7 +275,7 @@ private struct StatusReport: Encodable {
       let size = ByteCount.text(derivedByteCount)
       lines.append(("Derived", "\(size) for searching; to remove it: kinvault derived clear"))
     }
-    if let searchText { lines.append(("Search", searchText)) }
+    if let searchText = Self.textOfSearch() { lines.append(("Search", searchText)) }
     for (name, value) in lines {
       Terminal.writeLine(DisplayWidth.pad(name + ":", to: 12) + value)
     }
