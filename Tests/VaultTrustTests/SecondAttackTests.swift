@@ -202,6 +202,8 @@ import VaultTrust
     let places = try #require(trust.members[emma]?.placesGivenUpTwice)
     #expect(places.flatMap(\.ends).map(\.link) == [ends[1]])
     #expect(places.flatMap(\.ends).map(\.counts) == [false])
+    // There is nothing more to say of it.
+    #expect(places.map(\.isRemembered) == [false] && places.map(\.isContested) == [false])
     // The thief can sign another one, which the person has not refused.
     let third = family.world.handOver(
       emma, by: family.annaDesk, as: family.annasPlace, to: puppet, follows: [family.benIn])

@@ -12,7 +12,7 @@ extension Vault {
   /// Those of members that show here of which nothing tells which end is the true one.
   package var contestedPlaces: [PlaceToSettle] {
     members.flatMap { member in
-      member.register.links.history.placesGivenUpTwice.filter { !$0.isRemembered }.map {
+      member.register.links.history.placesGivenUpTwice.filter(\.isContested).map {
         PlaceToSettle(member: member.id, place: $0)
       }
     }

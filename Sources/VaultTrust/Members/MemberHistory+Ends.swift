@@ -23,6 +23,8 @@ package struct PlaceGivenUpTwice: Hashable, Sendable {
   package let ends: [End]
   /// Whether the one that counts had counted here before another one came; otherwise nothing but an order of all links says so.
   package let isRemembered: Bool
+  /// Whether nothing tells of several ends which one is true.
+  package let isContested: Bool
 
   /// Whether a person has said which one is true.
   package var isSettled: Bool { isRemembered && ends.allSatisfy { $0.counts != $0.isRefused } }
@@ -39,7 +41,7 @@ extension MemberHistory {
           place: history.place, holder: tenure.holder,
           ends: (tenure.end.map { [self.end($0.link, of: tenure)] } ?? [])
             + others.sorted { ($0.time, $0.link) < ($1.time, $1.link) },
-          isRemembered: tenure.isRemembered)
+          isRemembered: tenure.isRemembered, isContested: tenure.isContested)
       }
     }
   }
