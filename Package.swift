@@ -38,6 +38,11 @@ let package = Package(
     .systemLibrary(
       name: "CPoppler", pkgConfig: "poppler-glib", providers: [.apt(["libpoppler-glib-dev"])]),
     .target(name: "CSandbox", linkerSettings: [.linkedLibrary("seccomp")]),
+    .target(
+      name: "CImages",
+      linkerSettings: [
+        "jpeg", "png16", "webp", "webpdemux", "gif", "tiff", "heif", "lcms2",
+      ].map { .linkedLibrary($0) }),
     // TPM 2.0 by the TCG's software stack, and the desktop's keyring.
     .target(
       name: "CTokens",
@@ -119,7 +124,7 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // None of our modules, and no keys: Rendering has it run.
-    .executableTarget(name: "kinvault-render", dependencies: ["CPoppler", "CSandbox"]),
+    .executableTarget(name: "kinvault-render", dependencies: ["CImages", "CPoppler", "CSandbox"]),
 
     .target(
       name: "TestSupport",

@@ -14,9 +14,9 @@ struct RenderProcess: ~Copyable {
   private let process: pid_t
   private let socket: Int32
 
-  /// Starts it with this one word, with nothing of this process's environment, files and signals, and not within reach of the
+  /// Starts it with these words, with nothing of this process's environment, files and signals, and not within reach of the
   /// terminal's Ctrl-C. Nil if it cannot be started.
-  init?(_ program: String, _ word: String) {
+  init?(_ program: String, _ arguments: [String]) {
     var ends: [Int32] = [-1, -1]
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return nil }
@@ -33,7 +33,7 @@ struct RenderProcess: ~Copyable {
     defer { posix_spawnattr_destroy(&attributes) }
     posix_spawnattr_setpgroup(&attributes, 0)
     kv_spawn_with_own_signals(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-    let words = [strdup(program), strdup(word), nil]
+    let words = ([program] + arguments).map { strdup($0) } + [nil]
     // A crash is to end it, and not to be looked into.
     let variables = [strdup("SWIFT_BACKTRACE=enable=no"), nil]
     defer { for text in words + variables { free(text) } }

@@ -37,21 +37,58 @@ package final class Renderer: Sendable {
   }
 
   /// The text layer of a PDF in UTF-8, with a form feed after each page.
-  package func text(ofPDF bytes: [UInt8]) -> Answer { run("text", bytes) }
+  package func text(ofPDF bytes: [UInt8]) -> Answer { run(["text"], bytes) }
+
+  /// Of which sides pictures can be asked, in pixels.
+  package static let sides = 16...2048
+  /// Which pages can be asked for.
+  package static let pageNumbers = 1...99_999
+
+  /// How many pages a PDF or a TIFF has, in decimal; 1 of any other image. Of nothing else there is a picture.
+  package func pageCount(of bytes: [UInt8]) -> Answer {
+    run(["pages"], bytes).onlyIf { answer in
+      guard let count = Int(String(decoding: answer, as: UTF8.self)) else { return false }
+      return count >= 0 && Array(String(count).utf8) == answer
+    }
+  }
+
+  /// A small picture, as WebP, that fits into a square of `side` pixels: of an image, no larger than that is, or of the first
+  /// page of a PDF.
+  ///
+  /// - Parameter side: One of `sides`.
+  package func thumbnail(of bytes: [UInt8], side: Int) -> Answer {
+    picture(["thumbnail", String(side)], bytes, side: side)
+  }
+
+  /// The same of any page of a PDF or a TIFF.
+  ///
+  /// - Parameter number: One of `pageNumbers`; there may be no such page.
+  package func page(_ number: Int, of bytes: [UInt8], side: Int) -> Answer {
+    precondition(Self.pageNumbers.contains(number))
+    return picture(["page", String(number), String(side)], bytes, side: side)
+  }
+
+  private func picture(_ words: [String], _ bytes: [UInt8], side: Int) -> Answer {
+    precondition(Self.sides.contains(side))
+    return run(words, bytes).onlyIf { answer in
+      guard let picture = WebPHeader(answer) else { return false }
+      return (1...side).contains(picture.width) && (1...side).contains(picture.height)
+    }
+  }
 
   /// Whether the program can be run here.
-  package func isUsable() -> Bool { run("text", []) != .unavailable }
+  package func isUsable() -> Bool { run(["text"], []) != .unavailable }
 
   /// Whether it was found before that it cannot: then nothing has to be read for it.
   package var isKnownUnavailable: Bool { isUnavailable.withLock { $0 } }
 
-  private func run(_ verb: String, _ bytes: [UInt8]) -> Answer {
+  private func run(_ words: [String], _ bytes: [UInt8]) -> Answer {
     guard bytes.count <= Self.inputLimit else { return .nothing }
     // What could not be run once is not tried with every file.
     places.wait()
     defer { places.signal() }
     if isKnownUnavailable { return .unavailable }
-    guard let process = RenderProcess(program, verb) else { return unavailable() }
+    guard let process = RenderProcess(program, words) else { return unavailable() }
     let limit = Self.greeting.count + Self.answerLimit
     let end = process.exchange(bytes, answerLimit: limit, timeLimit: timeLimit)
     // Also where its time was over before: whoever asks next, in another process, begins it again.
@@ -65,5 +102,13 @@ package final class Renderer: Sendable {
   private func unavailable() -> Answer {
     isUnavailable.withLock { $0 = true }
     return .unavailable
+  }
+}
+
+extension Renderer.Answer {
+  /// Nothing, where bytes were answered that are not what was asked for: whoever has taken the program over may say anything.
+  fileprivate func onlyIf(_ isRight: ([UInt8]) -> Bool) -> Self {
+    guard case .bytes(let bytes) = self, !isRight(bytes) else { return self }
+    return .nothing
   }
 }

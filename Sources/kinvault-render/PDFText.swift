@@ -1,7 +1,4 @@
-import CPoppler
-import Glibc
-
-/// The text layer of PDFs, by poppler.
+/// The text layer of PDFs.
 enum PDFText {
   /// More is not given, in bytes.
   private static let limit = 4 << 20
@@ -10,26 +7,13 @@ enum PDFText {
 
   /// The text in UTF-8, with a form feed after each page; nil for what is no PDF, or one that only a password opens.
   static func of(_ bytes: [UInt8]) -> [UInt8]? {
-    guard let content = g_bytes_new(bytes, gsize(bytes.count)) else { return nil }
-    defer { g_bytes_unref(content) }
-    guard let document = poppler_document_new_from_bytes(content, nil, nil) else { return nil }
-    defer { g_object_unref(UnsafeMutableRawPointer(document)) }
+    guard let document = PDFDocument(bytes) else { return nil }
     var text: [UInt8] = []
-    for number in 0..<max(0, min(pageLimit, poppler_document_get_n_pages(document))) {
+    for index in 0..<min(pageLimit, document.pageCount) {
       guard text.count < limit else { break }
-      if let page = poppler_document_get_page(document, number) {
-        append(page, to: &text)
-        g_object_unref(UnsafeMutableRawPointer(page))
-      }
+      text += document.text(ofPage: index, limit: limit) ?? []
       text.append(0x0C)
     }
     return Array(text.prefix(limit))
-  }
-
-  private static func append(_ page: OpaquePointer, to text: inout [UInt8]) {
-    guard let found = poppler_page_get_text(page) else { return }
-    defer { g_free(found) }
-    let bytes = UnsafeRawBufferPointer(start: found, count: strnlen(found, limit))
-    text.append(contentsOf: bytes)
   }
 }
