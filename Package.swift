@@ -83,6 +83,8 @@ let package = Package(
       name: "Search",
       dependencies: ["CSQLite", "CFullText", "Rendering", "Vault", "VaultModel"]),
     .target(
+      name: "Pictures", dependencies: ["Rendering", "Threads", "Vault", "VaultModel"]),
+    .target(
       name: "VaultSync",
       dependencies: [
         "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "Vault", "Threads", "Log",

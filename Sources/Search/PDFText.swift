@@ -11,7 +11,7 @@ enum PDFText {
   /// A PDF's text, empty for one that has none, is too large or cannot be opened.
   static func read(
     _ item: Item, of member: Member, _ renderer: Renderer
-  ) throws(VaultError) -> RecordText.Found<String> {
+  ) throws(VaultError) -> ContentHere<String> {
     guard item.size <= UInt64(Renderer.inputLimit) else { return .here("") }
     let source = DerivedContent(.text, of: item)
     if let kept = try member.derived.load(source), kept.starts(with: mark) {
@@ -19,7 +19,7 @@ enum PDFText {
     }
     if renderer.isKnownUnavailable { return .lacking(nil) }
     let bytes: [UInt8]
-    switch try RecordText.bytes(of: item, of: member, limit: Renderer.inputLimit) {
+    switch try member.beginningHere(of: item, byteCount: Renderer.inputLimit) {
     case .here(let content): bytes = content
     case .lacking(let object): return .lacking(object)
     }

@@ -55,7 +55,7 @@ package struct RecordText: Sendable {
     }
     var lacking = readable.gaps.isEmpty ? nil : entry.revision
     if let note = revision.document, !note.isDeleted {
-      switch try bytes(of: note, of: member, limit: noteLimit) {
+      switch try member.beginningHere(of: note, byteCount: noteLimit) {
       case .here(let bytes): text.take(note: bytes)
       case .lacking(let object): lacking = object ?? entry.revision
       }
@@ -101,19 +101,13 @@ package struct RecordText: Sendable {
     }
   }
 
-  enum Found<Value> {
-    case here(Value)
-    /// The object that is elsewhere; nil where something is damaged or missing.
-    case lacking(ContentDigest?)
-  }
-
   /// The text in a file, and how much of what may be read of a record it takes.
   private static func content(
     of item: Item, _ form: AttachedText.Form, of member: Member, _ renderer: Renderer?, limit: Int
-  ) throws(VaultError) -> Found<(text: String, byteCount: Int)> {
+  ) throws(VaultError) -> ContentHere<(text: String, byteCount: Int)> {
     switch form {
     case .plain:
-      switch try bytes(of: item, of: member, limit: limit) {
+      switch try member.beginningHere(of: item, byteCount: limit) {
       case .lacking(let object): return .lacking(object)
       case .here(let bytes):
         let text = AttachedText.decode(bytes, isCut: UInt64(bytes.count) < item.size)
@@ -127,19 +121,6 @@ package struct RecordText: Sendable {
         let text = text.cut(to: limit)
         return .here((text, text.utf8.count))
       }
-    }
-  }
-
-  /// The beginning of a file, as far as it is here.
-  static func bytes(
-    of item: Item, of member: Member, limit: Int
-  ) throws(VaultError) -> Found<[UInt8]> {
-    do throws(VaultError) {
-      if let away = try member.firstChunkAway(of: item, byteCount: limit) { return .lacking(away) }
-      return .here(try member.beginning(of: item, byteCount: limit))
-    } catch {
-      guard error.isDamage else { throw error }
-      return .lacking(nil)
     }
   }
 }

@@ -4,13 +4,31 @@ import VaultModel
 
 /// What something was derived from, and as what.
 package struct DerivedContent: Hashable, Sendable {
-  package enum Kind: String, Sendable {
+  package enum Kind: Hashable, Sendable {
     /// All that can be searched in a member's records.
-    case searchIndex = "search index"
+    case searchIndex
     /// What has been added to that since.
-    case searchJournal = "search journal"
+    case searchJournal
     /// The text that stands in a file.
     case text
+    /// How many pages a file has.
+    case pageCount
+    /// A file as a picture that fits into a square of so many pixels.
+    case thumbnail(side: Int)
+    /// The same of one of its pages, from 1 on.
+    case page(Int, side: Int)
+
+    /// As Docs/Format.md calls it.
+    fileprivate var word: String {
+      switch self {
+      case .searchIndex: "search index"
+      case .searchJournal: "search journal"
+      case .text: "text"
+      case .pageCount: "pages"
+      case .thumbnail(let side): "thumbnail \(side)"
+      case .page(let number, let side): "page \(number) \(side)"
+      }
+    }
   }
 
   package let kind: Kind
@@ -34,7 +52,7 @@ package struct DerivedContent: Hashable, Sendable {
     source = [form] + Swift.withUnsafeBytes(of: item.size.littleEndian) { Array($0) } + bytes
   }
 
-  fileprivate var bytes: [UInt8] { Array(kind.rawValue.utf8) + [0] + source }
+  fileprivate var bytes: [UInt8] { Array(kind.word.utf8) + [0] + source }
 }
 
 /// What this machine has derived from one member's records and could derive again, sealed in its state: Docs/Format.md,

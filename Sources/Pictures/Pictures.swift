@@ -1,0 +1,125 @@
+import Rendering
+import Threads
+import Vault
+import VaultModel
+
+/// Pictures of attached files, made by `kinvault-render` when somebody asks. What came of a content, also nothing, is kept
+/// sealed in the member's `DerivedStore`, so that each is opened once for each view. Safe to use from any thread.
+package final class Pictures: Sendable {
+  /// What came of asking.
+  package enum Found<Value: Sendable & Equatable>: Equatable, Sendable {
+    case here(Value)
+    /// There is none of this content, and it will not be tried again: it is of another kind, is damaged or too large, asks for
+    /// a password, or ended what opened it.
+    case nothing
+    /// The object that a lazy vault keeps elsewhere; nil where something is damaged or missing.
+    case lacking(ContentDigest?)
+    /// Nothing can be made here, as the program for it is not installed or cannot be run.
+    case unavailable
+  }
+
+  /// The digit is another one when something else is made of a file: then all are made again.
+  private static let mark = Array("KVP1".utf8)
+
+  private let renderer: Renderer?
+  /// What is being made.
+  private let making = Monitor<Set<Source>>([])
+
+  private struct Source: Hashable {
+    let member: MemberID
+    let content: DerivedContent
+  }
+
+  /// - Parameter renderer: What opens the files; nil where there is nothing that does.
+  package init(_ renderer: Renderer?) { self.renderer = renderer }
+
+  /// A picture of a file, as WebP. Takes some 50 ms of a processor where it is not kept, and for what is made to do harm up to
+  /// 40 s.
+  ///
+  /// - Parameter fetching: Whether what a lazy vault keeps elsewhere is brought here for it; otherwise that is `lacking`.
+  /// - Throws: Where the vault cannot be read; a damaged or missing content is `lacking`.
+  package func picture(
+    _ view: PictureView, of item: Item, of member: Member, fetching: Bool = false
+  ) throws(VaultError) -> Found<[UInt8]> {
+    try find(view.kind, item, member, fetching) { renderer, bytes in
+      switch view.part {
+      case .whole: renderer.thumbnail(of: bytes, side: view.side)
+      case .page(let number): renderer.page(number, of: bytes, side: view.side)
+      }
+    }
+  }
+
+  /// How many pages a file has; 1 of an image that is no TIFF. There may be no picture of them all the same.
+  package func pageCount(
+    of item: Item, of member: Member, fetching: Bool = false
+  ) throws(VaultError) -> Found<Int> {
+    let found = try find(.pageCount, item, member, fetching) { renderer, bytes in
+      renderer.pageCount(of: bytes)
+    }
+    switch found {
+    case .here(let digits):
+      guard let count = Int(String(decoding: digits, as: UTF8.self)) else { return .nothing }
+      return .here(count)
+    case .nothing: return .nothing
+    case .lacking(let object): return .lacking(object)
+    case .unavailable: return .unavailable
+    }
+  }
+
+  private typealias Making = (Renderer, [UInt8]) -> Renderer.Answer
+
+  private func find(
+    _ kind: DerivedContent.Kind, _ item: Item, _ member: Member, _ fetching: Bool, by make: Making
+  ) throws(VaultError) -> Found<[UInt8]> {
+    guard PictureForm(of: item) != nil, item.size <= UInt64(Renderer.inputLimit) else {
+      return .nothing
+    }
+    let content = DerivedContent(kind, of: item)
+    if let kept = try kept(content, member) { return kept }
+    // Of those who ask for one at the same time the first makes it.
+    let source = Source(member: member.id, content: content)
+    begin(source)
+    defer { making.change { _ = $0.remove(source) } }
+    if let kept = try kept(content, member) { return kept }
+    guard let renderer, !renderer.isKnownUnavailable else { return .unavailable }
+    switch try bytes(of: item, of: member, fetching) {
+    case .lacking(let object): return .lacking(object)
+    case .here(let bytes):
+      let answer: [UInt8]
+      switch make(renderer, bytes) {
+      case .bytes(let bytes): answer = bytes
+      case .nothing: answer = []
+      case .unavailable: return .unavailable
+      }
+      try member.derived.store(Self.mark + answer, as: content)
+      return answer.isEmpty ? .nothing : .here(answer)
+    }
+  }
+
+  private func begin(_ source: Source) {
+    making.wait { $0.insert(source).inserted ? .answer(()) : .wait }
+  }
+
+  private func kept(
+    _ content: DerivedContent, _ member: Member
+  ) throws(VaultError) -> Found<[UInt8]>? {
+    guard let bytes = try member.derived.load(content), bytes.starts(with: Self.mark) else {
+      return nil
+    }
+    let answer = Array(bytes.dropFirst(Self.mark.count))
+    return answer.isEmpty ? .nothing : .here(answer)
+  }
+
+  private func bytes(
+    of item: Item, of member: Member, _ fetching: Bool
+  ) throws(VaultError) -> ContentHere<[UInt8]> {
+    let limit = Renderer.inputLimit
+    guard fetching else { return try member.beginningHere(of: item, byteCount: limit) }
+    do throws(VaultError) {
+      return .here(try member.beginning(of: item, byteCount: limit))
+    } catch {
+      guard error.isDamage else { throw error }
+      return .lacking(nil)
+    }
+  }
+}
