@@ -256,6 +256,30 @@ import VaultModel
   }
 
   /// Two machines that join at once choose the same words, so that these alone join the two.
+  /// Machine and copy have made new keys each, and the copy has taken the register that the machine wrote under its own: what
+  /// it cannot read is no more than what its device is called.
+  @Test(arguments: [1, 2, 3])
+  func aCopyOpensWithARegisterUnderKeysThatItLacks(roundCount: Int) throws {
+    let family = try Family(count: 2)
+    try family[0].write("Visit", "first")
+    try family.meet(at: usb)
+    let copy = try family[1].clone()
+    _ = try make(.replacesWords, on: copy, removing: family[0])
+    _ = try make(.replacesWords, on: family[1], removing: family[0])
+    try copy.write("Of the copy", "of the copy")
+    try family[1].write("Of the machine", "of the machine")
+    for _ in 0..<roundCount {
+      for device in [family[1], family[0], copy] {
+        try device.sync(usb)
+        try device.reopen()
+      }
+    }
+    #expect(try copy.contents().values.contains("of the copy"))
+    try copy.write("After", "after")
+    try copy.reopen()
+    #expect(try copy.contents().values.contains("after"))
+  }
+
   @Test func twoThatJoinAtOnceAreJoinedByTheWordsThatGoOn() throws {
     let family = try Family(count: 3)
     let words = try replaceTwice(family).map { $0.joined(separator: " ") }

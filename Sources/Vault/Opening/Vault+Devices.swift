@@ -150,18 +150,26 @@ extension VaultContext {
 extension SignedFiles {
   /// The register of a device of the person whose keys these are.
   ///
-  /// - Throws: `missing`, `damaged`.
+  /// - Throws: `missing`, `damaged`; `waiting`.
   func loadRegister(
     of device: DeviceID, person: PersonID, signingPublicKey: [UInt8], keys: PersonKeys
   ) throws(VaultError) -> (profile: DeviceProfile, counter: UInt64, hash: FileHash) {
-    let path = VaultPath.device(person, device)
     let (body, hash) = try loadRegisterBody(
       of: device, person: person, signingPublicKey: signingPublicKey)
+    return (try profile(in: body, keys: keys), body.counter, hash)
+  }
+
+  /// What a device says of itself in a register.
+  ///
+  /// - Throws: `damaged`; `waiting` for one that is sealed with keys which have not come, as where a machine and its copy have
+  ///   each made new ones.
+  func profile(in body: DeviceBody, keys: PersonKeys) throws(VaultError) -> DeviceProfile {
+    let path = VaultPath.device(body.person, body.device)
     guard let key = keys.profileKey(generation: body.generation) else {
-      throw .damaged(path: path.string, reason: "it is sealed with an unknown key")
+      throw .waiting(path, until: "the keys have come that it is sealed with")
     }
     let plain = try open(body.sealed, with: key, .deviceRegister, path, counter: body.counter)
-    do { return (try DeviceProfile(decoding: plain), body.counter, hash) } catch {
+    do { return try DeviceProfile(decoding: plain) } catch {
       throw VaultError(error, path: path.string)
     }
   }

@@ -152,24 +152,19 @@ extension Vault {
     return (lost, isCrowded)
   }
 
+  /// What this device says of itself, and under which generation; no more than a name, so that a vault without it opens all
+  /// the same.
   private static func loadProfile(
     of device: ThisDevice, person: PersonID, keys: PersonKeys, files: SignedFiles
   ) throws(VaultError) -> (DeviceProfile, generation: StatementID?) {
-    let path = VaultPath.device(person, device.id)
-    let file: LoadedSignedFile
-    do throws(VaultError) { file = try files.load(path) } catch {
-      // A name only: a vault without it opens all the same.
+    do throws(VaultError) {
+      let (body, _) = try files.loadRegisterBody(
+        of: device.id, person: person, signingPublicKey: device.signingKey.publicKey)
+      return (try files.profile(in: body, keys: keys), body.generation)
+    } catch {
       if case .missing = error { return (.unnamed, nil) }
-      throw error
-    }
-    let body = try file.decode(DeviceBody.init(decoding:))
-    try file.verify(.deviceRegister, publicKey: device.signingKey.publicKey)
-    guard let key = keys.profileKey(generation: body.generation) else {
-      throw .damaged(path: path.string, reason: "it is sealed with an unknown key")
-    }
-    let plain = try files.open(body.sealed, with: key, .deviceRegister, path, counter: body.counter)
-    do { return (try DeviceProfile(decoding: plain), body.generation) } catch {
-      throw VaultError(error, path: path.string)
+      guard error.isWaiting else { throw error }
+      return (.unnamed, nil)
     }
   }
 }
