@@ -43,6 +43,9 @@ package enum AttachedText {
     }
   }
 
+  /// Whether its bytes are text, going by what it is called.
+  package static func isText(_ item: Item) -> Bool { Form(of: item) == .plain }
+
   /// Bytes as text: UTF-8; UTF-16 with a byte order mark; else Windows-1252, which laboratories' tables often are in. What
   /// has zeros in it is no text, and empty.
   package static func decode(_ bytes: [UInt8], isCut: Bool = false) -> String {

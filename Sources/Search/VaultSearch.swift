@@ -45,7 +45,7 @@ package final class VaultSearch {
   package struct Hit {
     package let member: Member
     package let entry: RecordEntry
-    fileprivate let key: SortKey
+    fileprivate let key: RecordAge
   }
 
   /// The records of these members that have what is looked for, as of the last `catchUp`: those that `isWanted` lets through.
@@ -58,7 +58,7 @@ package final class VaultSearch {
   ) throws(SearchError) -> (hits: [Hit], total: Int) {
     var hits: [Hit] = []
     // Of those that are kept, once there are as many as are wanted: what is older than that is only counted.
-    var oldest: SortKey?
+    var oldest: RecordAge?
     var total = 0
     for member in members {
       guard let index = indexes[member.id] else { continue }
@@ -66,7 +66,7 @@ package final class VaultSearch {
         let entry = index.entries[Int(index.entryOf[row])]
         guard isWanted(entry) else { continue }
         total += 1
-        let key = SortKey(entry)
+        let key = RecordAge(entry)
         if let oldest, key < oldest { continue }
         hits.append(Hit(member: member, entry: entry, key: key))
         if hits.count > 2 * limit + 100 {
@@ -96,39 +96,5 @@ package final class VaultSearch {
       try RecordText.read(hit.entry, of: hit.member, renderer).text
     }
     return Excerpt(of: text, query, cutter)
-  }
-}
-
-/// By what a record is newer than another.
-private struct SortKey: Comparable {
-  /// The first ten digits and hyphens of its date, or of the day of its last change.
-  private let day: UInt64
-  private let time: UInt64
-  private let record: RecordID
-
-  init(_ entry: RecordEntry) {
-    let date = entry.date.utf8
-    let isDate = date.count >= 4 && date.prefix(4).allSatisfy(Self.isDigit)
-    day =
-      isDate
-      ? Self.key(date) : Self.key(CivilTime(milliseconds: entry.time.milliseconds).date.utf8)
-    (time, record) = (entry.time.milliseconds, entry.record)
-  }
-
-  static func < (first: SortKey, second: SortKey) -> Bool {
-    (first.day, first.time, first.record) < (second.day, second.time, second.record)
-  }
-
-  private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
-
-  /// `2025-01` comes after all of 2024 and before `2025-01-01`.
-  private static func key(_ date: some Sequence<UInt8>) -> UInt64 {
-    var key: UInt64 = 0
-    var count = 0
-    for byte in date.prefix(10) {
-      key = key << 4 | (isDigit(byte) ? UInt64(byte - 0x2F) : 0)
-      count += 1
-    }
-    return key << UInt64(4 * (10 - count))
   }
 }

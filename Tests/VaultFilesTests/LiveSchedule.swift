@@ -107,7 +107,7 @@ struct LiveSchedule {
       trace[trace.count - 1] += " attributes of \(path)"
       let inode = try tree.find(path)
       let mode: UInt32 = Bool.random(using: &random) ? 0o750 : 0o700
-      let change = AttributeChange(mode: mode, modified: .to(.now()))
+      let change = AttributeChange(mode: mode, modified: .to(.now))
       _ = try tree.setAttributes(inode, change, through: nil)
       let value = Array(text.utf8.prefix(20))
       try tree.setXattr(inode, Array("user.note".utf8), value, mode: .createOrReplace)

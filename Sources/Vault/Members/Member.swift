@@ -200,20 +200,10 @@ package final class Member: Sendable {
   /// - Throws: `missing`, `damaged`.
   package func beginning(of item: Item, byteCount: Int) throws(VaultError) -> [UInt8] {
     let wanted = Int(min(item.size, UInt64(byteCount)))
-    if case .inline(let bytes) = item.content { return Array(bytes.prefix(wanted)) }
+    let parts = try FileParts(of: item, in: self)
     var result: [UInt8] = []
-    for chunk in try chunks(of: item.content) {
-      if result.count >= wanted { break }
-      let step = min(wanted - result.count, ObjectLayout.maximumContentSize(of: .chunk))
-      guard let chunk else {
-        result += [UInt8](repeating: 0, count: step)
-        continue
-      }
-      let content = try objects.content(chunk, kind: .chunk)
-      guard content.count >= step else {
-        throw .damaged(path: objects.path(of: chunk).string, reason: "it is too short")
-      }
-      result += content.prefix(step)
+    for number in 0..<parts.count where result.count < wanted {
+      result += try parts.part(number).prefix(wanted - result.count)
     }
     return result
   }

@@ -10,7 +10,6 @@ package struct FileImport {
   private let mediaType: @Sendable (FileName, UInt32) -> String
   private let progress: @Sendable (UInt64) -> Void
   private var buffer = [UInt8](repeating: 0, count: Limits.chunkBytes)
-  private static let zeros = [UInt8](repeating: 0, count: Limits.chunkBytes)
 
   /// - Parameters:
   ///   - mediaType: Says the media type for a name and mode.
@@ -56,21 +55,12 @@ package struct FileImport {
     forContent content: [UInt8], named name: FileName, modified: FileTimestamp
   ) throws(PlainFileError) -> Item {
     var item = Item(
-      name: name, file: .random(), size: UInt64(content.count), mode: S_IFREG | 0o600,
-      modified: modified, mediaType: mediaType(name, S_IFREG | 0o600), time: .zero)
-    if content.isEmpty { return item }
-    if name == .record, content.count <= Limits.inlineContentBytes {
-      item.content = .inline(content)
-      return item
-    }
-    let member = self.member
-    item.content = try inVault { () throws(VaultError) in
-      var chunks: [ContentDigest?] = []
-      for start in stride(from: 0, to: content.count, by: Limits.chunkBytes) {
-        let part = Array(content[start..<min(start + Limits.chunkBytes, content.count)])
-        chunks.append(try member.objects.put(.chunk, part))
-      }
-      return try member.content(of: chunks)
+      name: name, file: .random(), mode: S_IFREG | 0o600, modified: modified,
+      mediaType: mediaType(name, S_IFREG | 0o600), time: .zero)
+    var whole = ContentImport(into: member, named: name)
+    (item.size, item.content) = try inVault { () throws(VaultError) in
+      try content.withBytes { (bytes) throws(VaultError) in try whole.add(bytes) }
+      return try whole.finish()
     }
     return item
   }
@@ -123,36 +113,18 @@ package struct FileImport {
   private mutating func content(
     of descriptor: Int32, named name: FileName, path: String
   ) throws(PlainFileError) -> (size: UInt64, content: Item.Content) {
-    var size: UInt64 = 0
-    var chunks: [ContentDigest?] = []
-    while true {
-      let count = try fillBuffer(from: descriptor, path: path)
-      if count == 0 { break }
-      size += UInt64(count)
+    var whole = ContentImport(into: member, named: name)
+    var count = 0
+    repeat {
+      count = try fillBuffer(from: descriptor, path: path)
       progress(UInt64(count))
-      if name == .record, chunks.isEmpty, count <= Limits.inlineContentBytes {
-        return (size, .inline(Array(buffer[..<count])))
+      try inVault { () throws(VaultError) in
+        try buffer.withBytes { (bytes) throws(VaultError) in
+          try whole.add(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+        }
       }
-      chunks.append(try put(count))
-      if count < buffer.count { break }
-    }
-    guard !chunks.isEmpty else { return (0, .none) }
-    let member = self.member
-    let content = try inVault { () throws(VaultError) in try member.content(of: chunks) }
-    return (size, content)
-  }
-
-  /// The chunk in the buffer; nil when it is all zeros, which a hole is as good for.
-  private func put(_ count: Int) throws(PlainFileError) -> ContentDigest? {
-    let isHole = buffer.withUnsafeBytes { buffer in
-      Self.zeros.withUnsafeBytes { memcmp(buffer.baseAddress!, $0.baseAddress!, count) == 0 }
-    }
-    if isHole { return nil }
-    return try inVault { () throws(VaultError) in
-      try buffer.withBytes { (bytes) throws(VaultError) in
-        try member.objects.put(.chunk, UnsafeRawBufferPointer(rebasing: bytes[..<count]))
-      }
-    }
+    } while count == buffer.count
+    return try inVault { () throws(VaultError) in try whole.finish() }
   }
 
   /// Reads until the buffer is full or the file ends.

@@ -40,7 +40,7 @@ extension FileTree {
 
   /// Notes how a commit of the member has ended: what of it is not saved, and why.
   func note(_ failures: [Unsaved.Extent: FileError], of member: ShownMember) {
-    let now = FileTimestamp.now()
+    let now = FileTimestamp.now
     let (before, all) = withTree { tree in
       let view = tree[member.view]
       let before = view.unsaved

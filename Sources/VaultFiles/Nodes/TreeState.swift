@@ -25,7 +25,7 @@ struct TreeState: ~Copyable {
     self.memberNames = memberNames
     self.options = options
     self.committer = committer
-    topChanged = .now()
+    topChanged = .now
   }
 
   deinit {

@@ -254,7 +254,7 @@ extension FileNode {
   fileprivate func noteSize(_ newSize: UInt64, addedByteCount: UInt64) {
     size = newSize
     dataByteCount = min(newSize, dataByteCount + addedByteCount)
-    modified = .now()
+    modified = .now
     changed = modified
   }
 

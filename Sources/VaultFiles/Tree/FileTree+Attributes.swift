@@ -129,7 +129,7 @@ extension TreeState {
   }
 
   func apply(_ change: AttributeChange, to node: Node) {
-    let now = FileTimestamp.now()
+    let now = FileTimestamp.now
     if let uid = change.uid { node.owner.uid = uid == options.uid ? nil : uid }
     if let gid = change.gid { node.owner.gid = gid == options.gid ? nil : gid }
     switch change.modified {

@@ -27,7 +27,7 @@ extension FileTree {
       file.view.willChange(item: name, of: directory.record, exists: false)
       file.links.append(Link(record: directory.record, name: name))
       tree.setSlot(.node(file), name, in: directory)
-      file.changed = .now()
+      file.changed = .now
       tree.touch(directory)
       file.references += 1
       return tree.attributes(of: file)

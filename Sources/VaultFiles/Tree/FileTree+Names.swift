@@ -68,7 +68,7 @@ extension FileTree {
       }
       withTree { tree in
         tree.adopt(vault.members, audit: vault.audit)
-        tree.topChanged = .now()
+        tree.topChanged = .now
       }
       return try lookupMember(name)
     }

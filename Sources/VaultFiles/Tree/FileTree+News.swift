@@ -198,7 +198,7 @@ extension TreeState {
   ) {
     guard case .node(let file) = slot else { return }
     file.links.removeAll { $0 == Link(record: directory.record, name: name) }
-    file.changed = .now()
+    file.changed = .now
     changes.detached.append(TreeReference(file))
   }
 }

@@ -86,7 +86,7 @@ extension FileTree {
         // Also of the same ones the names may be others: another process has given one the name of another.
         if isSame { tree.nameMembers() } else { tree.adopt(members, audit: vault.audit) }
       }
-      if !changed.isEmpty { tree.topChanged = .now() }
+      if !changed.isEmpty { tree.topChanged = .now }
       return (changed, isSame)
     }
     invalidate(changed.map { .entry(parent: Self.root, name: $0) })
@@ -148,7 +148,7 @@ extension TreeState {
       node.owner = entry.owner
       node.modified = entry.modified
     }
-    node.changed = .now()
+    node.changed = .now
     invalidations.append(.attributes(node.inode))
     if record == .root {
       for name in renamed(by: { $0.nameMembers() }) {

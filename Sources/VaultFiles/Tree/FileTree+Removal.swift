@@ -47,7 +47,7 @@ extension TreeState {
     view.willChange(item: name, of: directory.record, exists: true)
     setSlot(nil, name, in: directory)
     file.links.removeAll { $0 == Link(record: directory.record, name: name) }
-    file.changed = .now()
+    file.changed = .now
     view.forgetUncommitted(item: name, of: directory.record)
   }
 
@@ -59,7 +59,7 @@ extension TreeState {
     guard node.isEmpty else { throw .failed(.notEmpty) }
     let view = node.view
     node.isRemoved = true
-    node.changed = .now()
+    node.changed = .now
     directory.forgetRecord(named: name)
     if view.pending[node.record]?.isNew == true, view.inFlight[node.record] == nil {
       view.pending[node.record] = nil  // nobody ever heard of it

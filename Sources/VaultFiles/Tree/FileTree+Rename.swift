@@ -64,7 +64,7 @@ extension FileTree {
           tree.noteName(newName, of: source)
         }
         tree.nameMembers()
-        tree.topChanged = .now()
+        tree.topChanged = .now
       }
     }
   }
@@ -158,7 +158,7 @@ extension TreeState {
       directory.title = newName
       view.willChange(placeOf: directory)
     }
-    node.changed = .now()
+    node.changed = .now
     touch(from)
     if to !== from { touch(to) }
   }
@@ -198,7 +198,7 @@ extension TreeState {
       moved.title = name
       view.willChange(placeOf: moved)
     }
-    node.changed = .now()
+    node.changed = .now
   }
 
   // MARK: Members
@@ -211,7 +211,7 @@ extension TreeState {
   fileprivate mutating func retitle(_ view: MemberView, _ title: FileName) {
     guard let root = directory(.root, of: view) else { return }
     root.title = title
-    root.changed = .now()
+    root.changed = .now
     view.willChange(placeOf: root)
     committer.noteChange()
   }

@@ -59,7 +59,7 @@ extension FileTree {
       var xattrs = node.xattrs
       try change(&xattrs)
       node.xattrs = xattrs
-      node.changed = .now()
+      node.changed = .now
       if let file = node as? FileNode {
         tree.noteChange(of: file)
       } else if let directory = node as? DirectoryNode {

@@ -27,7 +27,7 @@ extension TreeState {
       inode: freeInode(view, record), view: view, record: record,
       place: RecordPlace(parent: directory.record, title: name, isDeleted: false),
       permissions: mode & FileMode.permissionMask | directory.permissions & FileMode.setGroupID,
-      owner: owner(of: caller, in: directory), now: .now())
+      owner: owner(of: caller, in: directory), now: .now)
     add(node)
     view.pending[record] = PendingRecord(isNew: true, place: true, attributes: true)
     directory.records?[name] = record
@@ -42,7 +42,7 @@ extension TreeState {
   ) -> FileNode {
     let view = directory.view
     var item = Item(
-      name: name, file: .random(), mode: mode, modified: .now(),
+      name: name, file: .random(), mode: mode, modified: .now,
       mediaType: MediaType.of(name, mode: mode), content: content, time: .zero,
       owner: owner(of: caller, in: directory))
     if case .symlink(let target) = content { item.size = UInt64(target.count) }
@@ -70,7 +70,7 @@ extension TreeState {
 
   /// A directory's names changed.
   func touch(_ directory: DirectoryNode) {
-    directory.modified = .now()
+    directory.modified = .now
     directory.changed = directory.modified
     noteChange(ofAttributesOf: directory)
   }

@@ -80,7 +80,7 @@ struct DeviceRevokeCommand: ParsableCommand {
     guard let begin = since.begin() else {
       throw CommandError.usage("--since takes a whole date, such as 2026-11-20.")
     }
-    guard since.text <= DateText.today() else {
+    guard since.text <= LocalTimeText.today() else {
       throw CommandError.usage(
         "--since takes a day that has begun: \(since.text) is still to come.")
     }

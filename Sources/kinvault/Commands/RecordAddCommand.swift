@@ -87,7 +87,7 @@ struct RecordAddCommand: ParsableCommand {
   }
 
   private func add(to member: Member, of vault: Vault) throws -> Row {
-    let date = self.date?.text ?? DateText.today()
+    let date = self.date?.text ?? LocalTimeText.today()
     let title = try recordTitle(date: date)
     var (parent, edits) = try place(in: member)
     guard member.child(named: title, of: parent) == nil else {
@@ -96,9 +96,7 @@ struct RecordAddCommand: ParsableCommand {
           + "or add to it: kinvault attach, kinvault record edit")
     }
     let id = RecordID.random()
-    var edit = RecordEdit(
-      record: id, isNew: true, place: RecordPlace(parent: parent, title: title, isDeleted: false),
-      attributes: RecordAttributes(mode: 0o700, modified: .now))
+    var edit = RecordEdit(new: id, titled: title, in: parent)
     var attachment = try Attachment(paths: attach, member: member)
     defer { attachment.finish() }
     try attachment.checkNames(isTaken: { $0 == .record })
@@ -113,8 +111,7 @@ struct RecordAddCommand: ParsableCommand {
   }
 
   private func recordTitle(date: String) throws -> FileName {
-    let trimmed = title.drop(while: \.isWhitespace)
-    guard !trimmed.isEmpty, let name = FileName("\(date) \(trimmed)") else {
+    guard let name = FileName(date: date, title: title) else {
       throw CommandError.usage(
         "A title is a folder's name as well: without \u{2018}/\u{2019}, and with the date at most 255 bytes long."
       )
@@ -133,13 +130,7 @@ struct RecordAddCommand: ParsableCommand {
       }
       return (record, [])
     }
-    guard let folder = FileName(type.folder) else { preconditionFailure("a type without folder") }
-    if let found = member.child(named: folder, of: .root) { return (found, []) }
-    let id = RecordID.random()
-    let edit = RecordEdit(
-      record: id, isNew: true, place: RecordPlace(parent: .root, title: folder, isDeleted: false),
-      attributes: RecordAttributes(mode: 0o700, modified: .now))
-    return (id, [edit])
+    return member.place(for: type)
   }
 
   private func document(date: String) throws -> [UInt8] {

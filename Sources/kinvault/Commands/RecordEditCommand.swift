@@ -29,28 +29,21 @@ struct RecordEditCommand: ParsableCommand {
 
   private func edit(_ found: FoundRecord, of vault: Vault) throws {
     let member = found.member
-    let before = try member.item(named: .record, in: found.record)
-    if let size = before?.size, size > 1 << 20 {
-      throw CommandError.refused("The note is larger than 1 MB; edit it in the mounted folder.")
-    }
-    let old = try before.map { try member.beginning(of: $0, byteCount: 1 << 20) } ?? []
-    let new = try TextEditor.edit(old, named: "record.md", allowsDisk: allowDisk)
-    guard new != old else {
+    let before = try note(of: found)
+    let new = try TextEditor.edit(before.bytes, named: "record.md", allowsDisk: allowDisk)
+    guard new != before.bytes else {
       Terminal.writeLine("Nothing was changed.")
       return
     }
     warnAboutFields(new)
     _ = try member.refresh()
-    let name = try target(for: found, before: before, in: member)
     var files = FileImport(into: member, mediaType: { MediaType.of($0, mode: $1) })
-    var item = try files.item(forContent: new, named: name, modified: .now)
-    if let before, name == .record {
-      item.file = before.file
-      item.mode = before.mode
-      item.xattrs = before.xattrs
-      item.linkRecords = before.linkRecords
-    }
-    try vault.commit(RecordEdit(record: found.record, items: [name: item]), to: member)
+    let name = target(for: before, in: member)
+    let item = try files.item(forContent: new, named: name, modified: .now)
+    let edit =
+      name == .record
+      ? before.edit(replacingBy: item) : RecordEdit(record: found.record, items: [name: item])
+    try vault.commit(edit, to: member)
     vault.audit.note(.write, member: member.id, record: found.record, name: name)
     if name == .record {
       Terminal.writeLine("Saved \(Terminal.visible(found.path.string)).")
@@ -61,10 +54,19 @@ struct RecordEditCommand: ParsableCommand {
     }
   }
 
+  private func note(of found: FoundRecord) throws -> NoteReading {
+    do throws(VaultError) { return try NoteReading(of: found.record, in: found.member) } catch {
+      guard case .limit = error else { throw error }
+      throw CommandError.refused("The note is larger than 1 MB; edit it in the mounted folder.")
+    }
+  }
+
   /// `record.md`, or another name if the note has changed since it was opened.
-  private func target(for found: FoundRecord, before: Item?, in member: Member) throws -> FileName {
-    let now = try member.item(named: .record, in: found.record)
-    if now?.content == before?.content { return .record }
+  private func target(for before: NoteReading, in member: Member) -> FileName {
+    // Where that cannot be told the text is kept all the same.
+    if let now = try? NoteReading(of: before.record, in: member), now.isSame(as: before) {
+      return .record
+    }
     let time = DateText.local(milliseconds: UInt64(FileTimestamp.now.seconds) * 1000)
       .filter { $0 != ":" }
     guard let name = FileName("record - offline conflict \(time).md") else {

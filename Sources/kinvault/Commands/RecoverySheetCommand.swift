@@ -50,7 +50,7 @@ struct RecoverySheetCommand: ParsableCommand {
       let sheet = RecoverySheet(
         folder: folder.string, machine: Environment.hostName, vault: vault.hex,
         remotes: remotes.map { .init(name: $0.name.string, address: $0.shownAddress) },
-        date: DateText.today(), words: withWords ? try triedWords() : [])
+        date: LocalTimeText.today(), words: withWords ? try triedWords() : [])
       if let file { try file.write(sheet.html) } else { Terminal.write(sheet.html) }
     } catch {
       file?.remove()

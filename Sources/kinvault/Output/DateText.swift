@@ -1,4 +1,3 @@
-import Glibc
 import Vault
 import VaultModel
 
@@ -6,10 +5,8 @@ import VaultModel
 enum DateText {
   /// `2025-01-20 14:03` in the time zone of this machine.
   static func local(milliseconds: UInt64) -> String {
-    var seconds = time_t(clamping: milliseconds / 1000)
-    var parts = tm()
-    localtime_r(&seconds, &parts)
-    return "\(date(parts)) \(two(parts.tm_hour)):\(two(parts.tm_min))"
+    let text = LocalTimeText.of(milliseconds: milliseconds)
+    return "\(text.day) \(text.time)"
   }
 
   /// `2025-01-20T13:03:07.512Z`, RFC 3339.
@@ -27,14 +24,6 @@ enum DateText {
       ? text : "dated \(text), by a clock that was ahead"
   }
 
-  /// Today's date here, `2025-01-20`.
-  static func today() -> String {
-    var now = time(nil)
-    var parts = tm()
-    localtime_r(&now, &parts)
-    return date(parts)
-  }
-
   /// `2 min 30 s`, `3 days`.
   static func duration(seconds: Int) -> String {
     switch seconds {
@@ -45,12 +34,6 @@ enum DateText {
     case ..<172_800: "\(seconds / 3600) h \(seconds % 3600 / 60) min"
     default: "\(seconds / 86_400) days"
     }
-  }
-
-  private static func date(_ parts: tm) -> String {
-    let year = String(Int(parts.tm_year) + 1900)
-    return String(repeating: "0", count: max(0, 4 - year.count)) + year
-      + "-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
   }
 
   private static func two(_ number: some BinaryInteger) -> String {

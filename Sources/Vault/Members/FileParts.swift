@@ -1,0 +1,36 @@
+import VaultCrypto
+import VaultModel
+
+/// The content of a file, a chunk at a time.
+package struct FileParts: Sendable {
+  private let member: Member
+  private let size: UInt64
+  private let inline: [UInt8]
+  private let chunks: [ContentDigest?]
+
+  /// - Throws: `missing`, `damaged` of a list of chunks.
+  package init(of item: Item, in member: Member) throws(VaultError) {
+    (self.member, size) = (member, item.size)
+    if case .inline(let bytes) = item.content {
+      (inline, chunks) = (Array(bytes.prefix(Int(clamping: item.size))), [])
+    } else {
+      (inline, chunks) = ([], try member.chunks(of: item.content))
+    }
+  }
+
+  package var count: Int { inline.isEmpty ? chunks.count : 1 }
+
+  /// - Throws: `missing`, `damaged`; `away` in a lazy vault.
+  package func part(_ number: Int) throws(VaultError) -> [UInt8] {
+    if !inline.isEmpty { return inline }
+    let whole = ObjectLayout.maximumContentSize(of: .chunk)
+    let (begin, overflow) = UInt64(number).multipliedReportingOverflow(by: UInt64(whole))
+    let length = overflow || begin > size ? 0 : Int(min(UInt64(whole), size - begin))
+    guard let chunk = chunks[number] else { return [UInt8](repeating: 0, count: length) }
+    let content = try member.objects.content(chunk, kind: .chunk)
+    guard content.count >= length else {
+      throw .damaged(path: member.objects.path(of: chunk).string, reason: "it is too short")
+    }
+    return content.count == length ? content : Array(content.prefix(length))
+  }
+}

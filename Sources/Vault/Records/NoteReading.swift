@@ -1,0 +1,61 @@
+import VaultModel
+
+/// A record's note as somebody has read it, who may change it while others do the same.
+package struct NoteReading: Sendable {
+  /// A longer note is edited in the mounted view alone, in bytes.
+  package static let byteLimit = 1 << 20
+
+  package let record: RecordID
+  /// The revision of which it is.
+  package let revision: ContentDigest
+  /// Empty where there is no note.
+  package let bytes: [UInt8]
+  /// Nil where there is none.
+  private let item: Item?
+
+  /// The note as it is now, of a deleted record as it was last.
+  ///
+  /// - Throws: `notFound`; `limit` for a note longer than `byteLimit`; what reading throws.
+  package init(of record: RecordID, in member: Member) throws(VaultError) {
+    guard let entry = member.entry(record) else { throw .notFound(what: "the record") }
+    try self.init(of: record, at: entry.revision, in: member)
+  }
+
+  /// The note as it was.
+  package init(
+    of record: RecordID, at revision: ContentDigest, in member: Member
+  ) throws(VaultError) {
+    (self.record, self.revision) = (record, revision)
+    item = try member.item(named: .record, of: member.revision(revision))
+    if let item, item.size > UInt64(Self.byteLimit) {
+      throw .limit(
+        what: "bytes of a note", found: Int(clamping: item.size), limit: Self.byteLimit)
+    }
+    bytes =
+      try item.map { (item) throws(VaultError) in
+        try member.beginning(of: item, byteCount: Self.byteLimit)
+      } ?? []
+  }
+
+  /// Whether both have the same text.
+  package func isSame(as other: NoteReading) -> Bool { item?.content == other.item?.content }
+
+  /// The item that the note becomes with other text: the same file, with what belongs to it.
+  ///
+  /// - Parameter item: A new one with that text.
+  package func item(replacedBy item: Item) -> Item {
+    guard let old = self.item else { return item }
+    var new = item
+    (new.file, new.mode, new.xattrs) = (old.file, old.mode, old.xattrs)
+    new.linkRecords = old.linkRecords
+    return new
+  }
+
+  /// The edit that gives the record a note with this item, and lets what another device made of it meanwhile become a
+  /// conflict.
+  package func edit(replacingBy item: Item) -> RecordEdit {
+    var edit = RecordEdit(record: record, items: [.record: self.item(replacedBy: item)])
+    edit.seen[.record] = self.item?.changed ?? .zero
+    return edit
+  }
+}
