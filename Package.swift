@@ -15,6 +15,10 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    // The page's server. Without the traits that would bring all of Foundation, and its tables of 30 MB.
+    .package(
+      url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
     // In tests only: the witness that the bytes of our messages are Protocol Buffers.
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
     // X-Wing; and in tests the independent witness of the rest of our cryptography, which is OpenSSL's and libsodium's.
@@ -26,6 +30,7 @@ let package = Package(
     .systemLibrary(
       name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
+    .systemLibrary(name: "CCMark", pkgConfig: "libcmark", providers: [.apt(["libcmark-dev"])]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     .systemLibrary(name: "CFuse", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
     .systemLibrary(name: "CFido2", pkgConfig: "libfido2", providers: [.apt(["libfido2-dev"])]),
@@ -116,11 +121,24 @@ let package = Package(
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .target(
+      name: "Window",
+      dependencies: [
+        "CCMark", "Pictures", "Rendering", "Search", "Vault", "VaultCrypto", "VaultFiles",
+        "VaultModel",
+        "Threads", "Log",
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+      ],
+      resources: [.embedInCode("Files")]),
     .executableTarget(
       name: "kinvault",
       dependencies: [
         "VaultModel", "VaultCrypto", "BlobStore", "Vault", "VaultFiles", "VaultMount", "VaultSync",
-        "RemoteStores", "Rendering", "Tokens", "Traces", "Search", "CLinux", "Threads", "Log",
+        "RemoteStores", "Rendering", "Tokens", "Traces", "Search", "Window", "CLinux", "Threads",
+        "Log",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
@@ -199,6 +217,7 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(name: "SearchTests", dependencies: ["Search", "VaultModel"]),
+    .testTarget(name: "WindowTests", dependencies: ["Window", "Vault", "VaultModel"]),
     // Tries what kinvault-render must not be able to do.
     .executableTarget(
       name: "sandbox-probe", dependencies: ["CSandbox"], path: "Tests/SandboxProbe"),
@@ -226,7 +245,8 @@ let package = Package(
       dependencies: [
         "CLinux", "kinvault", "Vault", "VaultModel", "VaultCrypto", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
-      ]),
+      ],
+      exclude: ["page.py"]),
     .testTarget(
       name: "VaultFilesTests",
       dependencies: [

@@ -31,8 +31,8 @@ struct Kinvault: ParsableCommand {
       CommandGroup(
         name: "To begin with",
         subcommands: [
-          InitCommand.self, MemberCommand.self, MountCommand.self, UnmountCommand.self,
-          StatusCommand.self,
+          InitCommand.self, MemberCommand.self, OpenCommand.self, MountCommand.self,
+          UnmountCommand.self, StatusCommand.self,
         ]),
       CommandGroup(
         name: "Unlock",

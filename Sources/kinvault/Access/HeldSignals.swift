@@ -19,6 +19,13 @@ struct HeldSignals {
     return signal > 0 ? signal : nil
   }
 
+  /// Waits for one.
+  func wait() {
+    var set = held
+    var signal: Int32 = 0
+    while sigwait(&set, &signal) != 0 {}
+  }
+
   /// Lets the signal do what it would have done, which for most ends the process.
   func deliver(_ signal: Int32) {
     var set = sigset_t()

@@ -23,7 +23,6 @@ struct UnknownCommand {
     "log": ["history", "audit"],
     "ls": ["record list", "member list"],
     "new": ["init", "record add"],
-    "open": ["mount"],
     "passwd": ["password"],
     "pull": ["sync"],
     "push": ["sync"],

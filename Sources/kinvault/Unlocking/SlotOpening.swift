@@ -48,6 +48,26 @@ struct SlotOpening {
     return try openByPassword(known, question ?? self.question)
   }
 
+  /// The slot that opens without anybody being asked: with what is at hand, or a password from a file or a command. Nil where
+  /// there is none.
+  ///
+  /// - Throws: `wrongPassword` and the like, for a password that is meant.
+  func runWithoutAsking() throws -> UnlockSlots.OpenedSlot? {
+    let known = try slots.all().slots
+    guard case .terminal = source else { return try openByPassword(known, question) }
+    return openWithoutPassword(known.filter { SlotParts.effort(of: $0) <= SlotParts.silentEffort })
+  }
+
+  /// The slot that opens with this password.
+  ///
+  /// - Throws: `wrongPassword`, which is noted; `passwordIsNotEnough`, `damagedSlot` and the like.
+  func run(password: borrowing SecretBytes) throws -> UnlockSlots.OpenedSlot {
+    do { return try open(try slots.all().slots, password: password) } catch {
+      SignInNotes.refused(error, of: slots.vault)
+      throw error
+    }
+  }
+
   private var question: String {
     "Password of the vault \(Terminal.visible(folder.lastComponent?.string ?? folder.string)): "
   }

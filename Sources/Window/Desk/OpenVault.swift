@@ -1,0 +1,132 @@
+import Pictures
+import Search
+import Threads
+import Vault
+import VaultModel
+
+/// A vault that the page shows. Safe to use from any thread.
+final class OpenVault: Sendable {
+  let vault: Vault
+  let pictures: Pictures
+  private let gate: any VaultGate
+  /// For one at a time.
+  private let search: Guarded<VaultSearch>
+  private let looking = Guarded<ContinuousClock.Instant?>(nil)
+  private let state: Guarded<State>
+
+  private struct State {
+    var version: UInt64 = 0
+    var timelines: [Bool: (version: UInt64, rows: [TimelineRow])] = [:]
+  }
+
+  init(_ vault: Vault, _ gate: any VaultGate) throws {
+    self.vault = vault
+    self.gate = gate
+    pictures = Pictures(gate.renderer)
+    search = Guarded(try VaultSearch(vault, gate.renderer))
+    state = Guarded(State())
+    for member in vault.members { member.trackChanges() }
+  }
+
+  // MARK: What others do
+
+  /// Another number whenever something has changed.
+  var version: UInt64 { state.withLock { $0.version } }
+
+  func noteChange() { state.withLock { $0.version += 1 } }
+
+  /// Takes in what mounts, commands and other devices have written, at most once a second.
+  ///
+  /// - Returns: What could not be taken in, which shows as it was before.
+  @discardableResult
+  func lookAround() -> (any Error)? {
+    looking.withLock { last in
+      if let last, last + .seconds(1) > .now { return nil }
+      defer { last = .now }
+      gate.takeInMounts()
+      var failure: (any Error)?
+      do throws(VaultError) {
+        if try vault.refreshMembers() { noteChange() }
+      } catch { failure = error }
+      for member in vault.members {
+        member.trackChanges()
+        do throws(VaultError) {
+          var hasChanged = try !member.refresh().isEmpty
+          if !vault.isReadOnly, member.isToBeJoined {
+            _ = try member.joinConcurrent()
+            hasChanged = true
+          }
+          if !member.takeChanges().isEmpty || hasChanged { noteChange() }
+        } catch { failure = failure ?? error }
+      }
+      return failure
+    }
+  }
+
+  // MARK: Looking
+
+  /// The records of these members, newest first: those that anybody would look for, no folders that only hold others.
+  func timeline(deleted: Bool) -> [TimelineRow] {
+    let version = version
+    if let known = state.withLock({ $0.timelines[deleted] }), known.version == version {
+      return known.rows
+    }
+    var rows: [TimelineRow] = []
+    for member in vault.members {
+      for entry in member.allEntries()
+      where entry.record != .root && entry.isDeleted == deleted && entry.isOfInterest {
+        rows.append(TimelineRow(entry, of: member.id))
+      }
+    }
+    rows.sort { $1.age < $0.age }
+    state.withLock { $0.timelines[deleted] = (version, rows) }
+    return rows
+  }
+
+  /// What a text finds in these members' records, newest first, with the place where it stands.
+  func find(
+    _ text: String, in members: [Member], limit: Int,
+    isWanted: @Sendable (RecordEntry) -> Bool
+  ) throws -> (found: [(row: TimelineRow, excerpt: String)], total: Int) {
+    try search.withLock { search in
+      let query = search.query(text)
+      if query.isEmpty { return ([], 0) }
+      try search.catchUp(members)
+      let (hits, total) = try search.find(query, in: members, limit: limit, isWanted: isWanted)
+      return (
+        try hits.map {
+          (TimelineRow($0.entry, of: $0.member.id), try search.excerpt(of: $0, query).text)
+        }, total
+      )
+    }
+  }
+
+  // MARK: Changing
+
+  /// Commits edits, and has every page know.
+  func commit(_ edits: [RecordEdit], to member: Member) throws {
+    try vault.commit(edits, to: member)
+    noteChange()
+  }
+}
+
+/// A record in a list.
+struct TimelineRow: Sendable {
+  let age: RecordAge
+  let member: MemberID
+  let record: RecordID
+
+  init(_ entry: RecordEntry, of member: MemberID) {
+    (age, self.member, record) = (RecordAge(entry), member, entry.record)
+  }
+}
+
+extension RecordEntry {
+  /// Whether it is more than a folder that holds others.
+  var isOfInterest: Bool {
+    !isBare || !type.isEmpty || !date.isEmpty || hasUnreadableFrontMatter
+  }
+
+  /// The type by which it is listed; empty if it has none.
+  var knownType: String { RecordType(parsing: type)?.rawValue ?? type }
+}

@@ -1,0 +1,35 @@
+import Rendering
+import Vault
+import VaultCrypto
+
+/// What the page needs of the program around it: how this machine's vault is unlocked, and locked again.
+package protocol VaultGate: Sendable {
+  /// What the vault is called.
+  var name: String { get }
+
+  /// The open vault, if it is unlocked on this machine; nil where a password is needed.
+  func open() throws -> Vault?
+
+  /// The open vault, which is unlocked from now on.
+  ///
+  /// - Throws: `VaultError.wrongPassword` and the like.
+  func open(password: consuming SecretBytes) throws -> Vault
+
+  /// Whether it is unlocked still; true where this machine cannot tell. Asking does not keep it so.
+  func isUnlocked() -> Bool
+
+  /// Somebody uses it: the time until it locks itself starts anew.
+  func keepUnlocked()
+
+  /// Has the next command ask for the password again.
+  func lock()
+
+  /// Has the mounts of the vault commit what was saved there.
+  func takeInMounts()
+
+  /// What opens foreign files; nil where there is none.
+  var renderer: Renderer? { get }
+
+  /// An error in plain words.
+  func message(of error: any Error) -> String
+}

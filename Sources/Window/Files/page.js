@@ -1,0 +1,121 @@
+// What the page does by itself where scripts may run: search as one types, files that are dropped, news. Everything else works
+// without it.
+
+const secret = document.querySelector('meta[name="form"]')?.content ?? "";
+const body = document.body;
+
+// News. The page empties itself when the vault is locked.
+if (body.dataset.version) {
+  const events = new EventSource("/events");
+  const notice = document.getElementById("news");
+  events.addEventListener("changed", (event) => {
+    if (event.data !== body.dataset.version) notice.hidden = false;
+  });
+  const leave = () => {
+    events.close();
+    const main = document.createElement("main");
+    const text = document.createElement("p");
+    text.textContent = body.dataset.locked;
+    main.append(text);
+    body.replaceChildren(main);
+  };
+  events.addEventListener("locked", leave);
+  let failures = 0;
+  events.addEventListener("open", () => (failures = 0));
+  events.addEventListener("error", async () => {
+    failures += 1;
+    if (events.readyState === EventSource.CLOSED || failures > 3) leave();
+  });
+  // Back from the browser's memory of pages: what it shows is old, and may be locked by now.
+  addEventListener("pageshow", (event) => {
+    if (event.persisted) location.reload();
+  });
+}
+
+// Search as one types.
+const words = document.getElementById("words");
+const results = document.getElementById("results");
+if (words && results) {
+  let timer;
+  let latest = 0;
+  const find = async () => {
+    const number = ++latest;
+    const answer = await fetch("/search", {
+      method: "POST",
+      headers: {
+        "Content-Type": "application/x-www-form-urlencoded",
+        "X-Kinvault-Form": secret,
+      },
+      body: new URLSearchParams({ form: secret, words: words.value }),
+    });
+    if (!answer.ok || number !== latest) return;
+    const made = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const found = made.getElementById("results");
+    if (found && number === latest) results.replaceChildren(...found.childNodes);
+  };
+  words.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(find, 150);
+  });
+}
+
+// Files that are dropped or chosen.
+for (const place of document.querySelectorAll(".drop")) {
+  place.hidden = false;
+  const input = place.querySelector("input");
+  const list = place.querySelector("ul");
+
+  const send = (file) =>
+    new Promise((done) => {
+      const line = document.createElement("li");
+      const bar = document.createElement("progress");
+      line.append(place.dataset.running.replace("{0}", file.name), " ", bar);
+      list.append(line);
+      const fail = (reason) => {
+        line.textContent = place.dataset.failed
+          .replace("{0}", file.name)
+          .replace("{1}", reason || place.dataset.broken);
+        line.className = "error";
+        done(false);
+      };
+      const request = new XMLHttpRequest();
+      request.open("PUT", `${place.dataset.upload}?name=${encodeURIComponent(file.name)}`);
+      request.setRequestHeader("X-Kinvault-Form", secret);
+      request.upload.addEventListener("progress", (event) => {
+        if (event.lengthComputable) [bar.max, bar.value] = [event.total, event.loaded];
+      });
+      request.addEventListener("load", () => {
+        if (request.status === 201) {
+          line.textContent = request.responseText;
+          done(true);
+        } else fail(request.responseText);
+      });
+      request.addEventListener("error", () => fail(""));
+      request.send(file);
+    });
+
+  const take = async (files) => {
+    let areAllThere = true;
+    for (const file of files) areAllThere = (await send(file)) && areAllThere;
+    if (areAllThere && files.length > 0) location.reload();
+  };
+
+  input.addEventListener("change", () => take([...input.files]));
+  for (const kind of ["dragenter", "dragover"]) {
+    place.addEventListener(kind, (event) => {
+      event.preventDefault();
+      place.classList.add("over");
+    });
+  }
+  place.addEventListener("dragleave", () => place.classList.remove("over"));
+  place.addEventListener("drop", (event) => {
+    event.preventDefault();
+    place.classList.remove("over");
+    take([...event.dataTransfer.files]);
+  });
+}
+
+// A file that misses its place would be opened by the browser in the place of the page.
+for (const kind of ["dragover", "drop"]) {
+  addEventListener(kind, (event) => event.preventDefault());
+}

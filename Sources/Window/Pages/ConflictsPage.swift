@@ -1,0 +1,124 @@
+import Vault
+import VaultModel
+
+/// The versions that lost, each beside what is there now.
+struct ConflictsPage {
+  struct Side {
+    let fields: [NoteForm.Line]
+    let text: String
+    let files: [String]
+  }
+
+  struct Row {
+    let member: MemberID
+    let copy: RecordID
+    let title: String
+    let memberName: String
+    let written: String
+    let kept: Side
+    /// Nil of a record that is deleted.
+    let now: Side?
+    let mayChange: Bool
+  }
+
+  let frame: PageFrame
+  let rows: [Row]
+
+  private var texts: Texts { frame.texts }
+
+  /// - Throws: What reading throws.
+  init(_ vault: Vault, _ frame: PageFrame) throws {
+    self.frame = frame
+    let names = vault.shownNames
+    let authors = try AuthorNames(vault, frame.texts)
+    rows = try vault.members.flatMap { member in
+      try member.keptConflicts().map { conflict in
+        let original = conflict.original.flatMap { $0.isDeleted ? nil : $0 }
+        return Row(
+          member: member.id, copy: conflict.copy.record,
+          title: (conflict.original ?? conflict.copy).shownTitle,
+          memberName: (names[member.id] ?? member.name).string,
+          written: frame.texts(
+            "conflict.written", authors.time(milliseconds: conflict.mark.time.milliseconds),
+            vault.name(of: conflict.mark.device)),
+          kept: try Self.side(conflict.items, of: member),
+          now: try original.map { try Self.side(member.contents(of: $0).0, of: member) },
+          mayChange: member.role.map { $0 > .viewer } ?? false)
+      }
+    }
+  }
+
+  private static func side(_ items: [Item], of member: Member) throws(VaultError) -> Side {
+    var note = RecordDocument([])
+    if let item = items.first(where: { $0.name == .record }) {
+      note = RecordDocument(try member.beginning(of: item, byteCount: NoteReading.byteLimit))
+    }
+    let form = NoteForm(note)
+    let files = items.map(\.name).filter { $0 != .record }.sorted().map(\.string)
+    return Side(fields: form.lines, text: form.text, files: files)
+  }
+
+  var document: String {
+    frame.document(
+      .group([
+        tag("h1") { texts("conflicts.title") },
+        rows.isEmpty
+          ? tag("p") { texts("conflicts.none") }
+          : tag("p", ["class": "quiet"]) { texts("conflicts.about") },
+        .group(rows.map(row)),
+      ]))
+  }
+
+  private func row(_ row: Row) -> HTML {
+    tag("article", ["class": "conflict"]) {
+      tag("h2") { named(row.title) }
+      tag("p", ["class": "about"]) { named(row.memberName) }
+      tag("div", ["class": "sides"]) {
+        tag("section") {
+          tag("h3") { texts("conflict.kept") }
+          tag("p", ["class": "quiet"]) { row.written }
+          side(row.kept, other: row.now)
+        }
+        tag("section") {
+          tag("h3") { texts("conflict.now") }
+          if let now = row.now {
+            side(now, other: row.kept)
+          } else {
+            tag("p") { texts("conflict.deleted") }
+          }
+        }
+      }
+      if row.mayChange, !frame.isReadOnly {
+        frame.post("/conflicts/\(row.member.hex)/\(row.copy.hex)", ["class": "actions"]) {
+          tag("button", ["type": "submit", "name": "decision", "value": "keep"]) {
+            texts("conflict.keep")
+          }
+          tag("button", ["type": "submit", "name": "decision", "value": "take"]) {
+            texts("conflict.take")
+          }
+        }
+      }
+    }
+  }
+
+  /// What differs from the other side stands out.
+  private func side(_ side: Side, other: Side?) -> HTML {
+    .group([
+      tag("dl") {
+        for line in side.fields where !line.value.isEmpty {
+          tag("dt") { named(texts.field(line.name)) }
+          tag("dd", ["dir": "auto"]) {
+            if let other, !other.fields.contains(line) {
+              tag("mark") { line.value }
+            } else {
+              line.value
+            }
+          }
+        }
+      },
+      side.text.isEmpty ? .nothing : tag("pre", ["dir": "auto"]) { side.text },
+      side.files.isEmpty
+        ? .nothing : tag("ul") { for file in side.files { tag("li") { named(file) } } },
+    ])
+  }
+}

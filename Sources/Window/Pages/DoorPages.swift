@@ -1,0 +1,76 @@
+/// What those see who are not in, or before there is a vault to be shown.
+extension PageFrame {
+  /// Asks for a code. Says nothing of the vault.
+  func entrance(wasWrong: Bool) -> String {
+    document(
+      tag("section", ["class": "door"]) {
+        tag("h1") { texts("enter.title") }
+        tag("p") { texts("enter.about") }
+        if wasWrong { tag("p", ["class": "error", "role": "alert"]) { texts("enter.bad") } }
+        post(DoorRules.entrance) {
+          tag("label", ["for": "code"]) { texts("enter.code") }
+          tag(
+            "input",
+            [
+              "id": "code", "name": "code", "required": "", "autofocus": "", "autocomplete": "off",
+              "spellcheck": "false", "size": "14",
+            ])
+          tag("button", ["type": "submit"]) { texts("enter.go") }
+        }
+      })
+  }
+
+  /// Leads on to the vault. A redirection would not do: whoever comes from a file comes without the cookie.
+  func entered() -> String {
+    tag("html", ["lang": texts.language]) {
+      tag("head") {
+        tag("meta", ["charset": "utf-8"])
+        tag("title") { texts("brand") }
+        tag("meta", ["http-equiv": "refresh", "content": "0; url=/"])
+        tag("link", ["rel": "stylesheet", "href": "/style.css"])
+      }
+      tag("body") { tag("main") { tag("a", ["href": "/"]) { texts("enter.go.on") } } }
+    }.document
+  }
+
+  /// Asks for the password.
+  ///
+  /// - Parameters:
+  ///   - name: What the vault is called.
+  ///   - problem: Why it did not open; nil for the first time.
+  func unlock(_ name: String, problem: String?) -> String {
+    document(
+      tag("section", ["class": "door"]) {
+        tag("h1") { texts("unlock.title") }
+        tag("p") { named(name) }
+        if let problem { tag("p", ["class": "error", "role": "alert"]) { problem } }
+        post("/unlock") {
+          tag("label", ["for": "password"]) { texts("unlock.password") }
+          tag(
+            "input",
+            [
+              "id": "password", "type": "password", "name": "password", "required": "",
+              "autofocus": "", "autocomplete": "off",
+            ])
+          tag("button", ["type": "submit"]) { texts("unlock.go") }
+        }
+      })
+  }
+
+  func locked() -> String {
+    document(
+      tag("section", ["class": "door"]) {
+        tag("h1") { texts("locked.title") }
+        tag("p") { texts("locked.about") }
+      })
+  }
+
+  func problem(_ text: String) -> String {
+    document(
+      tag("section") {
+        tag("h1") { texts("error.title") }
+        tag("p", ["class": "error", "role": "alert"]) { text }
+        tag("p") { tag("a", ["href": "/"]) { texts("nav.records") } }
+      })
+  }
+}

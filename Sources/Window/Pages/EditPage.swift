@@ -1,0 +1,109 @@
+import Vault
+import VaultModel
+
+/// The form by which a record is changed.
+struct EditPage {
+  let frame: PageFrame
+  let shown: ShownRecord
+  let form: NoteForm
+  /// The revision that whoever edits has seen.
+  let base: ContentDigest
+  /// What was saved meanwhile by somebody else, as it is to be shown beside the form.
+  var theirs: NoteForm?
+
+  private var texts: Texts { frame.texts }
+
+  var document: String {
+    frame.document(
+      tag("article") {
+        tag("h1") { named(shown.title) }
+        if let theirs {
+          tag("p", ["class": "error", "role": "alert"]) { texts("edit.conflict") }
+          tag("section", ["class": "theirs"]) {
+            tag("h2") { texts("edit.conflict.theirs") }
+            tag("dl") {
+              for line in theirs.lines where !line.value.isEmpty {
+                tag("dt") { named(texts.field(line.name)) }
+                tag("dd", ["dir": "auto"]) { line.value }
+              }
+            }
+            tag("pre", ["dir": "auto"]) { theirs.text }
+          }
+        }
+        frame.post("\(shown.address.path)/edit", ["class": "edit"]) {
+          tag("input", ["type": "hidden", "name": "base", "value": base.hex])
+          NoteFields(texts: texts, form: form).html
+          tag("p", ["class": "actions"]) {
+            tag("button", ["type": "submit"]) { texts("edit.save") }
+            tag("a", ["href": shown.address.path]) { texts("edit.cancel") }
+          }
+        }
+      })
+  }
+}
+
+/// The fields of a note and its text, as parts of a form.
+struct NoteFields {
+  let texts: Texts
+  let form: NoteForm
+
+  /// How many lines there are for fields that a record does not have yet.
+  private static let spareCount = 2
+
+  var html: HTML {
+    .group([
+      form.isRaw
+        ? tag("input", ["type": "hidden", "name": "raw", "value": "1"])
+        : tag("fieldset") {
+          tag("legend") { texts("edit.fields") }
+          for (number, line) in form.lines.enumerated() { field(line, number) }
+          for number in 0..<Self.spareCount { spare(form.lines.count + number) }
+        },
+      tag("label", ["for": "text"]) { texts(form.isRaw ? "edit.raw" : "edit.note") },
+      // The first line feed in a text area is none of its text.
+      tag("textarea", ["id": "text", "name": "text", "rows": "14", "dir": "auto"]) {
+        "\n" + form.text
+      },
+    ])
+  }
+
+  private func field(_ line: NoteForm.Line, _ number: Int) -> HTML {
+    .group([
+      tag("label", ["for": "field\(number)"]) { named(texts.field(line.name)) },
+      tag("input", ["type": "hidden", "name": "name.\(number)", "value": line.name]),
+      line.isComplex
+        ? tag("p", ["class": "quiet", "id": "field\(number)"]) { texts("edit.complex") }
+        : input(line, number),
+      line.isList && !line.isComplex
+        ? tag("p", ["class": "quiet"]) { texts("edit.list") } : .nothing,
+    ])
+  }
+
+  private func input(_ line: NoteForm.Line, _ number: Int) -> HTML {
+    if line.value.contains("\n") {
+      return tag("textarea", ["id": "field\(number)", "name": "value.\(number)", "rows": "4"]) {
+        "\n" + line.value
+      }
+    }
+    return tag(
+      "input",
+      ["id": "field\(number)", "name": "value.\(number)", "value": line.value, "dir": "auto"])
+  }
+
+  private func spare(_ number: Int) -> HTML {
+    tag("p", ["class": "spare"]) {
+      tag(
+        "input",
+        [
+          "name": "name.\(number)", "aria-label": texts("edit.other.name"),
+          "placeholder": texts("edit.other"),
+        ])
+      tag(
+        "input",
+        [
+          "name": "value.\(number)", "aria-label": texts("edit.other.value"),
+          "placeholder": texts("edit.other.value"),
+        ])
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import Pictures
+import Search
+import Vault
+import VaultModel
+
+/// A file of a record, as far as it can be shown: a picture of it, page by page, or its text. It itself is never sent as
+/// anything that a browser would open.
+struct FileView {
+  enum Kind: Hashable {
+    /// An image, or pages.
+    case picture(PictureForm)
+    case text
+    case other
+
+    init(_ item: Item) {
+      if let form = PictureForm(of: item) {
+        self = .picture(form)
+      } else {
+        self = AttachedText.isText(item) ? .text : .other
+      }
+    }
+
+    /// Whether there may be a picture of it.
+    var hasPicture: Bool { if case .picture = self { true } else { false } }
+  }
+
+  /// How much of a text is shown, in bytes.
+  private static let textLimit = 256 << 10
+
+  let frame: PageFrame
+  let shown: ShownRecord
+  let item: Item
+  private let kind: Kind
+  private var text = ""
+  /// Which page is shown, and of how many.
+  private var page = 1
+  private var pageCount = 1
+
+  private var texts: Texts { frame.texts }
+
+  /// - Throws: `notFound`; what reading throws.
+  init(
+    _ name: FileName, page: Int, of address: RecordAddress, in open: OpenVault, _ frame: PageFrame
+  ) throws(VaultError) {
+    self.frame = frame
+    shown = try ShownRecord(address, in: open.vault)
+    guard let item = try shown.member.item(named: name, in: shown.entry.record) else {
+      throw .notFound(what: "the file")
+    }
+    self.item = item
+    kind = Kind(item)
+    switch kind {
+    case .picture:
+      // Somebody looks at it: so it is brought here.
+      let count = try open.pictures.pageCount(of: item, of: shown.member, fetching: true)
+      if case .here(let count) = count { pageCount = max(1, count) }
+      self.page = min(max(1, page), pageCount)
+    case .text:
+      let bytes = try shown.member.beginning(of: item, byteCount: Self.textLimit)
+      text = AttachedText.decode(bytes, isCut: item.size > UInt64(bytes.count))
+    case .other: break
+    }
+  }
+
+  var document: String {
+    let place = shown.address.path(of: item.name)
+    return frame.document(
+      tag("article", ["class": "file"]) {
+        tag("p") { tag("a", ["href": shown.address.path]) { "← " + texts("file.back") } }
+        tag("h1") { named(item.name.string) }
+        switch kind {
+        case .picture(let form): picture(form, place)
+        case .text:
+          if item.size > UInt64(Self.textLimit) {
+            tag("p", ["class": "quiet"]) { texts("file.cut") }
+          }
+          tag("pre", ["dir": "auto"]) { text }
+        case .other: tag("p") { texts("file.nopicture") }
+        }
+        tag("p", ["class": "quiet"]) { texts("file.save.note") }
+        tag("p", ["class": "actions"]) {
+          tag("a", ["class": "button", "href": "\(place)/copy", "download": ""]) {
+            texts("file.save")
+          }
+        }
+      })
+  }
+
+  private func picture(_ form: PictureForm, _ place: String) -> HTML {
+    .group([
+      pages(place),
+      tag(
+        "img",
+        [
+          "class": "large", "alt": pageCount > 1 ? "" : item.name.string,
+          "src": form == .pdf || pageCount > 1
+            ? "\(place)/page?number=\(page)" : "\(place)/picture?size=large",
+        ]),
+    ])
+  }
+
+  private func pages(_ place: String) -> HTML {
+    guard pageCount > 1 else { return .nothing }
+    return tag("p", ["class": "pages"]) {
+      if page > 1 {
+        tag("a", ["href": "\(place)?page=\(page - 1)", "rel": "prev"]) {
+          "← " + texts("file.previous")
+        }
+      }
+      tag("span") { texts("file.page", String(page), String(pageCount)) }
+      if page < pageCount {
+        tag("a", ["href": "\(place)?page=\(page + 1)", "rel": "next"]) {
+          texts("file.next") + " →"
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,200 @@
+import Vault
+import VaultModel
+
+/// Records, newest first.
+struct ListPage {
+  static let pageSize = 60
+
+  /// What is wanted of them.
+  struct Wish: Sendable {
+    var member: MemberID?
+    var type: String?
+    var offset = 0
+    var deleted = false
+
+    var query: String {
+      var parts: [String] = []
+      if let member { parts.append("member=\(member.hex)") }
+      if let type { parts.append("type=\(type.replacing(" ", with: "+"))") }
+      if offset > 0 { parts.append("from=\(offset)") }
+      return parts.isEmpty ? "" : "?" + parts.joined(separator: "&")
+    }
+
+    func isWanted(_ entry: RecordEntry) -> Bool { type == nil || entry.knownType == type }
+  }
+
+  struct Row {
+    let shown: ShownRecord
+    var excerpt = ""
+    /// Names of what is attached.
+    var files: [FileName] = []
+    /// The first of these of which there may be a picture.
+    var picture: FileName?
+    var memberName: String
+  }
+
+  let frame: PageFrame
+  let wish: Wish
+  let rows: [Row]
+  let hasOlder: Bool
+  let members: [(id: MemberID, name: String)]
+  /// Of a search: how many there are.
+  var foundCount: Int?
+
+  private var texts: Texts { frame.texts }
+
+  /// - Throws: What reading throws.
+  init(_ open: OpenVault, _ wish: Wish, _ frame: PageFrame) throws {
+    let names = open.vault.shownNames
+    members = open.vault.members.map { ($0.id, (names[$0.id] ?? $0.name).string) }
+    (self.frame, self.wish) = (frame, wish)
+    var rows: [Row] = []
+    var passed = 0
+    var hasOlder = false
+    for row in open.timeline(deleted: wish.deleted) where wish.member ?? row.member == row.member {
+      let address = RecordAddress(member: row.member, record: row.record)
+      guard let shown = try? ShownRecord(address, in: open.vault), wish.isWanted(shown.entry),
+        shown.entry.isDeleted == wish.deleted
+      else { continue }
+      passed += 1
+      if passed <= wish.offset { continue }
+      if rows.count == Self.pageSize {
+        hasOlder = true
+        break
+      }
+      rows.append(Self.row(shown, names))
+    }
+    (self.rows, self.hasOlder) = (rows, hasOlder)
+  }
+
+  /// What a search finds.
+  init(_ open: OpenVault, finding words: String, _ wish: Wish, _ frame: PageFrame) throws {
+    let names = open.vault.shownNames
+    let all = open.vault.members
+    members = all.map { ($0.id, (names[$0.id] ?? $0.name).string) }
+    (self.frame, self.wish) = (frame, wish)
+    let wanted = all.filter { wish.member ?? $0.id == $0.id }
+    let (found, total) = try open.find(
+      words, in: wanted, limit: Self.pageSize, isWanted: { wish.isWanted($0) })
+    rows = found.compactMap { found in
+      let address = RecordAddress(member: found.row.member, record: found.row.record)
+      guard let shown = try? ShownRecord(address, in: open.vault) else { return nil }
+      var row = Self.row(shown, names)
+      row.excerpt = found.excerpt
+      return row
+    }
+    hasOlder = false
+    foundCount = total
+  }
+
+  private static func row(_ shown: ShownRecord, _ names: [MemberID: FileName]) -> Row {
+    var row = Row(
+      shown: shown, memberName: (names[shown.member.id] ?? shown.member.name).string)
+    if !shown.entry.isBare, let (items, _) = try? shown.member.contents(of: shown.entry) {
+      let files = items.filter { $0.name != .record }.sorted { $0.name < $1.name }
+      row.files = files.map(\.name)
+      row.picture = files.first { FileView.Kind($0).hasPicture }?.name
+    }
+    return row
+  }
+
+  var document: String {
+    frame.document(
+      .group([
+        tag("h1") { texts(wish.deleted ? "list.deleted" : "list.title") },
+        wish.deleted ? .nothing : filter,
+        results,
+      ]))
+  }
+
+  /// What a search as one types takes the place of.
+  var results: HTML {
+    tag("section", ["id": "results", "aria-live": "polite"]) {
+      if let foundCount {
+        tag("p") {
+          foundCount > rows.count
+            ? texts("list.foundOf", String(rows.count), String(foundCount))
+            : foundCount == 0 ? texts("list.nothing") : texts.count(foundCount, "list.found")
+        }
+      } else if rows.isEmpty {
+        tag("p") { texts(wish.deleted ? "list.deleted.none" : "list.none") }
+      }
+      tag("ol", ["class": "records"]) { for row in rows { item(row) } }
+      pages
+    }
+  }
+
+  private var filter: HTML {
+    tag("form", ["method": "get", "action": "/", "class": "filter"]) {
+      tag("label", ["for": "member"]) { texts("filter.member") }
+      tag("select", ["id": "member", "name": "member"]) {
+        tag("option", ["value": "", "selected": wish.member == nil ? "" : nil]) {
+          texts("filter.all")
+        }
+        for member in members {
+          tag(
+            "option",
+            ["value": member.id.hex, "selected": wish.member == member.id ? "" : nil]
+          ) { member.name }
+        }
+      }
+      tag("label", ["for": "type"]) { texts("filter.type") }
+      tag("select", ["id": "type", "name": "type"]) {
+        tag("option", ["value": "", "selected": wish.type == nil ? "" : nil]) {
+          texts("filter.all")
+        }
+        for type in RecordType.allCases {
+          tag(
+            "option",
+            ["value": type.rawValue, "selected": wish.type == type.rawValue ? "" : nil]
+          ) { texts.type(type.rawValue) }
+        }
+      }
+      tag("button", ["type": "submit"]) { texts("filter.go") }
+    }
+  }
+
+  private func item(_ row: Row) -> HTML {
+    let entry = row.shown.entry
+    let day =
+      entry.date.isEmpty
+      ? LocalTimeText.of(milliseconds: entry.time.milliseconds).day : entry.date
+    return tag("li", ["class": "record"]) {
+      tag("time", ["datetime": day]) { texts.date(day) }
+      tag("div") {
+        tag("a", ["href": row.shown.address.path, "class": "title"]) { named(row.shown.title) }
+        tag("p", ["class": "about"]) {
+          named(row.memberName)
+          if !entry.type.isEmpty { " · " + texts.type(entry.knownType) }
+          if !row.files.isEmpty { " · " + texts.count(row.files.count, "list.files") }
+        }
+        if !row.excerpt.isEmpty { tag("p", ["class": "excerpt", "dir": "auto"]) { row.excerpt } }
+      }
+      if let picture = row.picture {
+        tag(
+          "img",
+          [
+            "src": "\(row.shown.address.path(of: picture))/picture", "alt": "", "loading": "lazy",
+            "width": "72", "height": "72",
+          ])
+      }
+    }
+  }
+
+  private var pages: HTML {
+    guard wish.offset > 0 || hasOlder else { return .nothing }
+    var newer = wish
+    newer.offset = max(0, wish.offset - Self.pageSize)
+    var older = wish
+    older.offset += Self.pageSize
+    let place = wish.deleted ? "/deleted" : "/"
+    return tag("p", ["class": "pages"]) {
+      if wish.offset > 0 {
+        tag("a", ["href": place + newer.query, "rel": "prev"]) { "← " + texts("list.newer") }
+      }
+      if hasOlder {
+        tag("a", ["href": place + older.query, "rel": "next"]) { texts("list.older") + " →" }
+      }
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import Vault
+import VaultModel
+
+/// The form by which a record is made: first whose and of which type, then its fields.
+struct NewPage {
+  let frame: PageFrame
+  /// Those who may be written to.
+  private let members: [(id: MemberID, name: String)]
+  /// Nil as long as nobody has chosen one.
+  var member: MemberID?
+  var type = RecordType.note
+  var date = LocalTimeText.today()
+  var title = ""
+  /// Nil for the usual fields.
+  var form: NoteForm?
+  var problem: String?
+
+  private var texts: Texts { frame.texts }
+
+  init(_ vault: Vault, _ frame: PageFrame) {
+    self.frame = frame
+    let names = vault.shownNames
+    members = vault.members.filter { $0.role.map { $0 > .viewer } ?? false }
+      .map { ($0.id, (names[$0.id] ?? $0.name).string) }
+  }
+
+  var document: String {
+    frame.document(
+      tag("article") {
+        tag("h1") { texts("new.title") }
+        if members.isEmpty {
+          tag("p") { texts("new.none") }
+        } else if let member, let name = members.first(where: { $0.id == member })?.name {
+          fields(of: member, name)
+        } else {
+          choice
+        }
+      })
+  }
+
+  private var choice: HTML {
+    tag("form", ["method": "get", "action": "/new", "class": "edit"]) {
+      tag("label", ["for": "member"]) { texts("new.member") }
+      tag("select", ["id": "member", "name": "member"]) {
+        for member in members { tag("option", ["value": member.id.hex]) { member.name } }
+      }
+      tag("label", ["for": "type"]) { texts("new.type") }
+      tag("select", ["id": "type", "name": "type"]) {
+        for type in RecordType.allCases {
+          tag("option", ["value": type.rawValue]) { texts.type(type.rawValue) }
+        }
+      }
+      tag("p", ["class": "actions"]) {
+        tag("button", ["type": "submit"]) { texts("new.next") }
+      }
+    }
+  }
+
+  private func fields(of member: MemberID, _ name: String) -> HTML {
+    var form = self.form ?? NoteForm(new: type, date: date)
+    // They stand above.
+    form.lines.removeAll { ["type", "date"].contains($0.name) }
+    return frame.post("/new", ["class": "edit"]) {
+      tag("p", ["class": "about"]) {
+        named(name)
+        " · " + texts.type(type.rawValue)
+      }
+      if let problem { tag("p", ["class": "error", "role": "alert"]) { problem } }
+      tag("input", ["type": "hidden", "name": "member", "value": member.hex])
+      tag("input", ["type": "hidden", "name": "type", "value": type.rawValue])
+      tag("label", ["for": "title"]) { texts("new.name") }
+      tag("input", ["id": "title", "name": "title", "value": title, "required": "", "dir": "auto"])
+      tag("label", ["for": "date"]) { texts("new.date") }
+      tag(
+        "input",
+        ["id": "date", "name": "date", "value": date, "required": "", "inputmode": "numeric"])
+      NoteFields(texts: texts, form: form).html
+      tag("p", ["class": "actions"]) {
+        tag("button", ["type": "submit"]) { texts("new.create") }
+      }
+    }
+  }
+}

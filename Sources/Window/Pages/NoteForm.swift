@@ -1,0 +1,111 @@
+import Vault
+import VaultModel
+
+/// A record's note as a form: a line for each field that is a text or a list of texts, and what stands below them.
+struct NoteForm: Sendable {
+  struct Line: Hashable, Sendable {
+    var name: String
+    /// A list has commas between its values.
+    var value: String
+    /// More than a text or a list of them, which a form cannot show.
+    var isComplex = false
+    var isList = false
+  }
+
+  var lines: [Line] = []
+  var text: String
+  /// The fields cannot be read, and the text is the whole note.
+  var isRaw = false
+
+  /// What stands in a note.
+  init(_ document: RecordDocument) {
+    text = String(decoding: document.text, as: UTF8.self)
+    do throws(FrontMatterError) {
+      lines = try document.frontMatter()?.fields.map(Line.init) ?? []
+      // The empty line below the fields is none of the text.
+      text = String(text.drop(while: \.isNewline))
+    } catch {
+      (isRaw, text) = (true, String(decoding: document.bytes, as: UTF8.self))
+    }
+  }
+
+  /// For a new record of a type.
+  init(new type: RecordType, date: String) {
+    lines = FrontMatter(type: type, date: date).fields.map(Line.init)
+    text = ""
+  }
+
+  /// What somebody has sent: fields as `name.0` and `value.0`, in any number.
+  init(_ sent: FormValues) {
+    text = sent["text"]?.replacing("\r\n", with: "\n") ?? ""
+    isRaw = sent["raw"] != nil
+    for number in 0..<Self.lineLimit {
+      guard let name = sent["name.\(number)"] else { break }
+      let trimmed = name.trimmed
+      guard !trimmed.isEmpty else { continue }
+      let value = sent["value.\(number)"]?.replacing("\r\n", with: "\n") ?? ""
+      lines.append(Line(name: trimmed, value: value))
+    }
+  }
+
+  private static let lineLimit = 1000
+
+  /// The note that comes of it.
+  ///
+  /// - Parameter base: What it was: fields that the form does not have stay as they are there, and everything else that
+  ///   nobody has changed to the byte.
+  func applied(to base: RecordDocument) -> [UInt8] {
+    if isRaw { return Array(text.utf8) }
+    let before = NoteForm(base)
+    let newText = before.text.trimmedEnd == text.trimmedEnd ? nil : text
+    let fields = before.isRaw ? nil : fields(over: (try? base.frontMatter())?.fields ?? [])
+    return base.replacing(fields: fields, text: newText)
+  }
+
+  private func fields(over base: [FrontMatter.Field]) -> [FrontMatter.Field]? {
+    var fields = base
+    for line in lines {
+      guard let number = fields.firstIndex(where: { $0.name == line.name }) else {
+        fields.append(FrontMatter.Field(line.name, Self.value(line, isList: line.name == "tags")))
+        continue
+      }
+      let known = Line(fields[number])
+      // Said in another way is said no differently.
+      guard !known.isComplex, known.value != line.value else { continue }
+      fields[number].value = Self.value(line, isList: known.isList)
+    }
+    return fields.isEmpty ? nil : fields
+  }
+
+  private static func value(_ line: Line, isList: Bool) -> FrontMatter.Value {
+    guard isList else { return .text(line.value) }
+    return .list(
+      line.value.split(separator: ",").map(\.trimmed).filter { !$0.isEmpty }.map { .text($0) })
+  }
+}
+
+extension NoteForm.Line {
+  init(_ field: FrontMatter.Field) {
+    name = field.name
+    switch field.value {
+    case .text(let text): value = text
+    case .list(let values):
+      let texts = values.compactMap(\.plainText)
+      isList = true
+      isComplex = texts.count < values.count || texts.contains { $0.contains(",") }
+      value = texts.joined(separator: ", ")
+    case .map: (value, isComplex) = ("", true)
+    }
+  }
+}
+
+extension StringProtocol {
+  /// Without white space around it.
+  var trimmed: String { String(drop(while: \.isWhitespace)).trimmedEnd }
+
+  var trimmedEnd: String {
+    var text = Substring(self)
+    while text.last?.isWhitespace == true { text.removeLast() }
+    return String(text)
+  }
+}

@@ -1,0 +1,76 @@
+/// What every page has around what it says.
+struct PageFrame: Sendable {
+  let texts: Texts
+  /// What forms have to say; nil for whoever is not in.
+  var form: Secret?
+  /// Of the vault, by which a page learns that something has changed; nil where none is shown.
+  var version: UInt64?
+  var isReadOnly = false
+
+  /// The whole document. Its title says nothing, since browsers keep it.
+  func document(_ main: HTML) -> String {
+    tag("html", ["lang": texts.language]) {
+      tag("head") {
+        tag("meta", ["charset": "utf-8"])
+        tag("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"])
+        tag("meta", ["name": "color-scheme", "content": "light dark"])
+        tag("title") { texts("brand") }
+        tag("link", ["rel": "stylesheet", "href": "/style.css"])
+        if let form {
+          tag("meta", ["name": "form", "content": form.text])
+          tag("script", ["type": "module", "src": "/page.js"])
+        }
+      }
+      tag(
+        "body",
+        ["data-version": version.map { String($0) }, "data-locked": texts("locked.about")]
+      ) {
+        tag("a", ["class": "skip", "href": "#main"]) { texts("skip") }
+        header
+        tag("main", ["id": "main"]) { main }
+      }
+    }.document
+  }
+
+  private var header: HTML {
+    tag("header") {
+      tag("a", ["class": "brand", "href": "/"]) { texts("brand") }
+      if version != nil {
+        post("/search", ["class": "search", "role": "search"]) {
+          tag("label", ["for": "words", "class": "unseen"]) { texts("search.label") }
+          tag(
+            "input",
+            [
+              "id": "words", "type": "search", "name": "words", "autocomplete": "off",
+              "placeholder": texts("search.hint"),
+            ])
+          tag("button", ["type": "submit"]) { texts("search.go") }
+        }
+        tag("nav", ["aria-label": texts("nav.main")]) {
+          tag("a", ["href": "/"]) { texts("nav.records") }
+          if !isReadOnly { tag("a", ["href": "/new"]) { texts("nav.new") } }
+          tag("a", ["href": "/conflicts"]) { texts("nav.conflicts") }
+          tag("a", ["href": "/deleted"]) { texts("nav.deleted") }
+          post("/lock") {
+            tag("button", ["type": "submit", "class": "plain"]) { texts("nav.lock") }
+          }
+        }
+        tag("p", ["id": "news", "role": "status", "class": "news", "hidden": ""]) {
+          texts("news") + " "
+          tag("a", ["href": ""]) { texts("news.show") }
+        }
+      }
+    }
+  }
+
+  /// A form that changes something.
+  func post(
+    _ path: String, _ attributes: KeyValuePairs<String, String?> = [:],
+    @HTMLBuilder _ content: () -> [HTML]
+  ) -> HTML {
+    var all = [(name: "method", value: "post"), (name: "action", value: path)]
+    all += attributes.compactMap { name, value in value.map { (name, $0) } }
+    let hidden = tag("input", ["type": "hidden", "name": "form", "value": form?.text ?? ""])
+    return .element("form", all, [hidden] + content())
+  }
+}

@@ -1,0 +1,193 @@
+import Vault
+import VaultModel
+
+/// A record: its fields, its note, what is attached.
+struct RecordPage {
+  /// The longest note that is shown, in bytes.
+  private static let noteLimit = 1 << 20
+
+  struct File {
+    let item: Item
+    /// In a lazy vault: that it is not on this machine.
+    let isAway: Bool
+  }
+
+  let frame: PageFrame
+  let shown: ShownRecord
+  private let memberName: String
+  private let note: NoteForm
+  /// Why the fields cannot be read.
+  private let problem: String?
+  private let changed: String
+  private let files: [File]
+  private let lacksFiles: Bool
+  private let children: [ShownRecord]
+
+  private var texts: Texts { frame.texts }
+
+  /// - Throws: `notFound`; what reading throws.
+  init(_ address: RecordAddress, in vault: Vault, _ frame: PageFrame) throws {
+    let shown = try ShownRecord(address, in: vault)
+    let member = shown.member
+    let revision = try member.revision(shown.entry.revision)
+    (self.frame, self.shown) = (frame, shown)
+    memberName = (vault.shownNames[member.id] ?? member.name).string
+    var document = RecordDocument([])
+    if let item = revision.document, !item.isDeleted {
+      document = RecordDocument(try member.beginning(of: item, byteCount: Self.noteLimit))
+    }
+    note = NoteForm(document)
+    var problem: String?
+    do throws(FrontMatterError) { _ = try document.frontMatter() } catch { problem = error.message }
+    self.problem = problem
+    let readable = try member.readableItems(of: revision)
+    lacksFiles = !readable.gaps.isEmpty
+    files = try readable.items.filter { $0.name != .record }.sorted { $0.name < $1.name }
+      .map { item in
+        File(
+          item: item, isAway: try member.firstChunkAway(of: item, byteCount: Int(Int32.max)) != nil)
+      }
+    children = member.children(of: shown.entry.record).sorted { $0.title < $1.title }.compactMap {
+      try? ShownRecord(RecordAddress(member: member.id, record: $0.record), in: vault)
+    }
+    let authors = try AuthorNames(vault, frame.texts)
+    changed = try authors.text(of: shown)
+  }
+
+  var document: String {
+    let entry = shown.entry
+    return frame.document(
+      tag("article") {
+        tag("p", ["class": "about"]) {
+          tag("a", ["href": "/?member=\(shown.member.id.hex)"]) { named(memberName) }
+          if !entry.type.isEmpty { " · " + texts.type(entry.knownType) }
+          if !entry.date.isEmpty {
+            " · "
+            tag("time", ["datetime": entry.date]) { texts.date(entry.date) }
+          }
+        }
+        tag("h1") { named(shown.title) }
+        if entry.isDeleted {
+          deletedNotice
+        } else {
+          body
+        }
+        tag("p", ["class": "quiet"]) { changed }
+      })
+  }
+
+  private var deletedNotice: HTML {
+    .group([
+      tag("p") { texts("record.deletedNow") },
+      shown.mayChange && !frame.isReadOnly
+        ? frame.post("\(shown.address.path)/restore") {
+          tag("button", ["type": "submit"]) { texts("record.restore") }
+        } : .nothing,
+    ])
+  }
+
+  private var body: HTML {
+    .group([
+      problem.map { reason in
+        tag("p", ["class": "error"]) { texts("record.fields.unreadable", reason) }
+      } ?? .nothing,
+      fields,
+      note.isRaw
+        ? tag("pre", ["dir": "auto"]) { note.text }
+        : tag("div", ["class": "note", "dir": "auto"]) { Markdown.html(of: note.text) },
+      actions,
+      attached,
+      contained,
+    ])
+  }
+
+  private var fields: HTML {
+    // What stands at the top is not said again.
+    let lines = note.lines.filter {
+      !["type", "date"].contains($0.name) && (!$0.value.isEmpty || $0.isComplex)
+    }
+    guard !lines.isEmpty else { return .nothing }
+    return tag("dl") {
+      for line in lines {
+        tag("dt") { named(texts.field(line.name)) }
+        tag("dd", ["dir": "auto"]) { line.isComplex ? "…" : line.value }
+      }
+    }
+  }
+
+  private var actions: HTML {
+    guard shown.mayChange, !frame.isReadOnly else {
+      return tag("p", ["class": "quiet"]) { texts("record.viewer") }
+    }
+    return tag("div", ["class": "actions"]) {
+      tag("a", ["class": "button", "href": "\(shown.address.path)/edit"]) { texts("record.edit") }
+      tag("details") {
+        tag("summary") { texts("record.delete") }
+        tag("p") { texts("record.delete.sure") }
+        frame.post("\(shown.address.path)/delete") {
+          tag("button", ["type": "submit", "class": "grave"]) { texts("record.delete.yes") }
+        }
+      }
+    }
+  }
+
+  private var attached: HTML {
+    tag("section", ["class": "files"]) {
+      tag("h2") { texts("record.files") }
+      if files.isEmpty { tag("p", ["class": "quiet"]) { texts("record.files.none") } }
+      if lacksFiles { tag("p", ["class": "error"]) { texts("record.gaps") } }
+      tag("ul") { for file in files { self.file(file) } }
+      if shown.mayChange, !frame.isReadOnly { drop }
+    }
+  }
+
+  private func file(_ file: File) -> HTML {
+    let place = shown.address.path(of: file.item.name)
+    return tag("li") {
+      tag("a", ["href": place]) {
+        if !file.isAway, FileView.Kind(file.item).hasPicture {
+          tag(
+            "img",
+            [
+              "src": "\(place)/picture", "alt": "", "loading": "lazy", "width": "128",
+              "height": "128",
+            ])
+        }
+        named(file.item.name.string)
+      }
+      tag("span", ["class": "quiet"]) {
+        " " + texts.byteCount(file.item.size) + (file.isAway ? ", " + texts("file.away") : "")
+      }
+    }
+  }
+
+  private var drop: HTML {
+    .group([
+      tag(
+        "div",
+        [
+          "class": "drop", "hidden": "", "data-upload": "\(shown.address.path)/files",
+          "data-running": texts("upload.running"), "data-failed": texts("upload.failed"),
+          "data-broken": texts("upload.broken"),
+        ]
+      ) {
+        tag("label", ["for": "files"]) { texts("record.drop") }
+        tag("input", ["id": "files", "type": "file", "multiple": ""])
+        tag("ul", ["role": "status"])
+      },
+      tag("noscript") { tag("p", ["class": "quiet"]) { texts("record.drop.script") } },
+    ])
+  }
+
+  private var contained: HTML {
+    guard !children.isEmpty else { return .nothing }
+    return tag("section") {
+      tag("h2") { texts("record.contains") }
+      tag("ul") {
+        for child in children {
+          tag("li") { tag("a", ["href": child.address.path]) { named(child.title) } }
+        }
+      }
+    }
+  }
+}

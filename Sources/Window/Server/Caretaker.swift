@@ -1,0 +1,58 @@
+import Glibc
+import Log
+import Threads
+import Vault
+
+/// Looks every second whether the page may go on, and what is news. On a thread of its own.
+struct Caretaker: Sendable {
+  /// Nobody has wanted anything for so long.
+  static let idleLimit = Duration.seconds(300)
+  /// The last page was closed, or is being loaded anew.
+  static let tablessLimit = Duration.seconds(60)
+
+  let desk: Desk
+  let tabs: Tabs
+  let log: BackgroundLog
+  /// Called once, when the page has locked itself.
+  let whenOver: @Sendable () -> Void
+
+  func run() {
+    var known = desk.version
+    var second = 0
+    while !desk.isLocked {
+      sleep(1)
+      second += 1
+      if shouldEnd {
+        do { try desk.end() } catch { log.failed(.ending, error) }
+        break
+      }
+      if !tabs.isEmpty, second % 2 == 0 { look() }
+      let version = desk.version
+      if let version, version != known { tabs.tell(.changed(version)) }
+      known = version
+      if second % 5 == 0 { tabs.tell(.still) }
+    }
+    tabs.tell(.locked)
+    whenOver()
+  }
+
+  private var shouldEnd: Bool {
+    let now = ContinuousClock.now
+    if desk.lastUse + Self.idleLimit <= now { return true }
+    if let since = tabs.emptySince, since + Self.tablessLimit <= now { return true }
+    return desk.isOpen && !desk.gate.isUnlocked()
+  }
+
+  private func look() {
+    do {
+      try desk.use { open in
+        if let failure = open.lookAround() {
+          log.failed(.refresh, failure)
+        } else {
+          log.succeeded(.refresh)
+        }
+        try open.vault.audit.flushIfDue()
+      }
+    } catch { if !(error is Desk.Locked) { log.failed(.audit, error) } }
+  }
+}

@@ -1,0 +1,93 @@
+import HTTPTypes
+import Hummingbird
+
+/// Stands before everything else: refuses what is not meant for this page, lets in only who has been let in, and says to
+/// the browser what it may do with what it gets.
+struct DoorKeeper: RouterMiddleware {
+  let rules: DoorRules
+  let door: Door
+  let desk: Desk
+
+  /// What anybody may have who knows the name: no more than how the entrance looks.
+  private static let open: Set = ["/style.css", DoorRules.entrance]
+
+  func handle(
+    _ request: Request, context: PageContext,
+    next: (Request, PageContext) async throws -> Response
+  ) async throws -> Response {
+    var context = context
+    context.texts = Texts.for(request.headers[.acceptLanguage])
+    var response = try await answer(request, context, next)
+    for (name, value) in Self.headers { response.headers[name] = value }
+    return response
+  }
+
+  private func answer(
+    _ request: Request, _ context: PageContext,
+    _ next: (Request, PageContext) async throws -> Response
+  ) async throws -> Response {
+    var context = context
+    switch rules.refusal(of: head(of: request)) {
+    // Nothing that says what this is.
+    case .otherHost: return Response(status: .misdirectedRequest)
+    case .method: return Response(status: .methodNotAllowed)
+    case .foreign: return Response(status: .forbidden)
+    case nil: break
+    }
+    if Self.open.contains(request.uri.path) { return try await next(request, context) }
+    if desk.isLocked {
+      return .page(PageFrame(texts: context.texts).locked(), status: .unauthorized)
+    }
+    guard let visitor = door.visitor(cookies: request.headers[values: .cookie]) else {
+      return .page(PageFrame(texts: context.texts).entrance(wasWrong: false), status: .unauthorized)
+    }
+    context.visitor = visitor
+    return try await next(request, context)
+  }
+
+  private func head(of request: Request) -> DoorRules.Head {
+    DoorRules.Head(
+      method: request.method.rawValue, path: request.uri.path, host: request.head.authority,
+      origin: request.headers[.origin], fetchSite: request.headers[.secFetchSite],
+      fetchMode: request.headers[.secFetchMode])
+  }
+
+  private static let headers: [(HTTPField.Name, String)] = [
+    (
+      .contentSecurityPolicy,
+      "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
+        + "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    ),
+    (.xContentTypeOptions, "nosniff"), (.cacheControl, "no-store"),
+    // With `no-referrer` browsers would not say either which page a form came from.
+    (.referrerPolicy, "same-origin"), (.crossOriginResourcePolicy, "same-origin"),
+    (.crossOriginOpenerPolicy, "same-origin"),
+  ]
+}
+
+extension HTTPField.Name {
+  static let secFetchSite = Self("Sec-Fetch-Site")!
+  static let secFetchMode = Self("Sec-Fetch-Mode")!
+  static let referrerPolicy = Self("Referrer-Policy")!
+  static let crossOriginOpenerPolicy = Self("Cross-Origin-Opener-Policy")!
+  /// What a script says in the place of a form's secret.
+  static let formSecret = Self("X-Kinvault-Form")!
+}
+
+extension Response {
+  static func page(_ document: String, status: HTTPResponse.Status = .ok) -> Response {
+    Response(
+      status: status, headers: [.contentType: "text/html; charset=utf-8"],
+      body: .init(byteBuffer: ByteBuffer(string: document)))
+  }
+
+  static func file(_ bytes: [UInt8], type: String) -> Response {
+    Response(
+      status: .ok, headers: [.contentType: type], body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+  }
+
+  /// Leads to another page, by GET.
+  static func seeOther(_ path: String) -> Response {
+    Response(status: .seeOther, headers: [.location: path])
+  }
+}

@@ -1,0 +1,145 @@
+import HTTPTypes
+import Hummingbird
+import Pictures
+import Vault
+import VaultCrypto
+import VaultModel
+
+extension Site {
+  func addFiles(to record: RouterGroup<PageContext>) {
+    record.put("files", use: upload)
+    record.get("files/:file") { request, context in
+      let (address, name) = (try Self.address(context), try Self.fileName(context))
+      let page = FormValues(request.uri.query ?? "")["page"].flatMap { Int($0) } ?? 1
+      return try await show(context) { open, frame in
+        let view = try FileView(name, page: page, of: address, in: open, frame)
+        open.vault.audit.note(.read, member: address.member, record: address.record, name: name)
+        return .page(view.document)
+      }
+    }
+    record.get("files/:file/picture") { request, context in
+      let isLarge = FormValues(request.uri.query ?? "")["size"] == "large"
+      return try await picture(isLarge ? .large : .small, fetching: isLarge, context)
+    }
+    record.get("files/:file/page") { request, context in
+      let number = FormValues(request.uri.query ?? "")["number"].flatMap { Int($0) } ?? 1
+      guard let page = PictureView.page(number, side: 1280) else { throw HTTPError(.notFound) }
+      return try await picture(page, fetching: true, context)
+    }
+    record.get("files/:file/copy") { _, context in
+      let (address, name) = (try Self.address(context), try Self.fileName(context))
+      return try await show(context) { open, _ in try copy(of: name, address, open) }
+    }
+  }
+
+  static func fileName(_ context: PageContext) throws -> FileName {
+    guard let name = context.parameters.get("file").flatMap(RecordAddress.fileName) else {
+      throw HTTPError(.notFound)
+    }
+    return name
+  }
+
+  /// Attaches what comes, under the name that the address says. Answers scripts: in plain text, what went wrong.
+  private func upload(_ request: Request, _ context: PageContext) async throws -> Response {
+    let texts = context.texts
+    do {
+      try check(request.headers[.formSecret], context)
+      guard let text = FormValues(request.uri.query ?? "")["name"], let name = FileName(text),
+        name != .record
+      else { throw HTTPError(.badRequest) }
+      let address = try Self.address(context)
+      let upload = try await threads.runIfActive {
+        try desk.use { try Upload(name, to: address, in: $0) }
+      }
+      for try await part in request.body {
+        try await threads.runIfActive {
+          desk.noteUse()
+          // While nobody is locked out, that is.
+          try desk.use { _ in try part.withUnsafeReadableBytes { try upload.add($0) } }
+        }
+      }
+      let size = request.headers[.contentLength].flatMap { UInt64($0) }
+      try await threads.runIfActive {
+        try desk.use { try upload.finish(size: size, in: $0) }
+      }
+      return .said(texts("upload.done"), .created)
+    } catch is Upload.NameTaken {
+      let name = FormValues(request.uri.query ?? "")["name"] ?? ""
+      return .said(texts("upload.taken", name), .conflict)
+    } catch is Upload.MayNotChange {
+      return .said(texts("record.viewer"), .forbidden)
+    } catch is Upload.Cut {
+      return .said(texts("upload.broken"), .badRequest)
+    } catch is Desk.Locked {
+      return .said(texts("locked.title"), .unauthorized)
+    } catch let error as HTTPError {
+      return .said(texts("error.foreign"), error.status)
+    } catch {
+      return .said(desk.gate.message(of: error), .internalServerError)
+    }
+  }
+
+  /// A picture of a file, made by `kinvault-render`; the file itself never gets to the browser as a picture.
+  private func picture(
+    _ view: PictureView, fetching: Bool, _ context: PageContext
+  ) async throws -> Response {
+    let (address, name) = (try Self.address(context), try Self.fileName(context))
+    return try await showPart { open in
+      let shown = try ShownRecord(address, in: open.vault)
+      guard let item = try shown.member.item(named: name, in: address.record),
+        case .here(let bytes) = try open.pictures.picture(
+          view, of: item, of: shown.member, fetching: fetching)
+      else { return Response(status: .notFound) }
+      return Response.file(bytes, type: "image/webp")
+    }
+  }
+
+  /// The file itself, for whoever wants a copy outside of the vault: as bytes of no kind, which a browser saves.
+  private func copy(
+    of name: FileName, _ address: RecordAddress, _ open: OpenVault
+  ) throws -> Response {
+    let member = try ShownRecord(address, in: open.vault).member
+    guard let item = try member.item(named: name, in: address.record),
+      item.content != .none || item.size == 0
+    else { throw VaultError.notFound(what: "the file") }
+    if case .symlink = item.content { throw VaultError.notFound(what: "the file") }
+    open.vault.audit.note(
+      .export, member: member.id, record: address.record, name: name, detail: "page")
+    let parts = try FileParts(of: item, in: member)
+    let size = Int(clamping: item.size)
+    let body = ResponseBody(contentLength: size) { writer in
+      for number in 0..<parts.count {
+        // Locked in the middle, it breaks off.
+        let part = try await threads.runIfActive { try desk.use { _ in try parts.part(number) } }
+        try await writer.write(ByteBuffer(bytes: part))
+      }
+      try await writer.finish(nil)
+    }
+    return Response(
+      status: .ok,
+      headers: [
+        .contentType: "application/octet-stream", .contentLength: String(size),
+        .contentDisposition: "attachment; filename*=UTF-8''\(Self.encoded(name))",
+      ], body: body)
+  }
+
+  /// As RFC 8187 has it.
+  private static func encoded(_ name: FileName) -> String {
+    Array(name.string.utf8).map { byte in
+      let scalar = Unicode.Scalar(byte)
+      let isPlain =
+        scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+      return isPlain || "-._~".utf8.contains(byte)
+        ? String(scalar) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+    }.joined()
+  }
+}
+
+extension Response {
+  /// A sentence for a script.
+  static func said(_ text: String, _ status: HTTPResponse.Status) -> Response {
+    Response(
+      status: status, headers: [.contentType: "text/plain; charset=utf-8"],
+      body: .init(byteBuffer: ByteBuffer(string: text)))
+  }
+}

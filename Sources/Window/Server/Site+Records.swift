@@ -1,0 +1,203 @@
+import HTTPTypes
+import Hummingbird
+import Vault
+import VaultFiles
+import VaultModel
+
+extension Site {
+  func addRecords(to router: Router<PageContext>) {
+    router.get("/") { request, context in
+      let wish = ListPage.Wish(query: request.uri.query ?? "")
+      return try await show(context) { .page(try ListPage($0, wish, $1).document) }
+    }
+    router.get("deleted") { request, context in
+      var wish = ListPage.Wish(query: request.uri.query ?? "")
+      wish.deleted = true
+      return try await show(context) { [wish] in .page(try ListPage($0, wish, $1).document) }
+    }
+    router.post("search", use: search)
+    router.get("new") { request, context in
+      let wish = FormValues(request.uri.query ?? "")
+      return try await show(context) { open, frame in
+        var page = NewPage(open.vault, frame)
+        page.member = wish["member"].flatMap { MemberID(hex: $0) }
+        page.type = wish["type"].flatMap { RecordType(rawValue: $0) } ?? .note
+        return .page(page.document)
+      }
+    }
+    router.post("new") { try await change($0, $1, add) }
+    router.get("conflicts") { _, context in
+      try await show(context) { .page(try ConflictsPage($0.vault, $1).document) }
+    }
+    router.post("conflicts/:member/:record") { request, context in
+      let address = try Self.address(context)
+      return try await change(request, context) { open, _, form in
+        try Self.decide(form, on: address, in: open)
+        return .seeOther("/conflicts")
+      }
+    }
+    let record = router.group("records/:member/:record")
+    record.get { _, context in
+      let address = try Self.address(context)
+      return try await show(context) { open, frame in
+        let page = try RecordPage(address, in: open.vault, frame)
+        open.vault.audit.note(.read, member: address.member, record: address.record)
+        return .page(page.document)
+      }
+    }
+    record.get("edit") { _, context in
+      let address = try Self.address(context)
+      return try await show(context) { open, frame in
+        let shown = try ShownRecord(address, in: open.vault)
+        let note = try NoteReading(of: address.record, in: shown.member)
+        let form = NoteForm(RecordDocument(note.bytes))
+        return .page(
+          EditPage(frame: frame, shown: shown, form: form, base: note.revision).document)
+      }
+    }
+    record.post("edit") { request, context in
+      let address = try Self.address(context)
+      return try await change(request, context) { try Self.save($2, to: address, in: $0, $1) }
+    }
+    record.post("delete") { request, context in
+      let address = try Self.address(context)
+      return try await change(request, context) { open, _, _ in
+        let member = try ShownRecord(address, in: open.vault).member
+        try open.commit(try member.edits(deleting: address.record), to: member)
+        open.vault.audit.note(.delete, member: member.id, record: address.record)
+        return .seeOther("/")
+      }
+    }
+    record.post("restore") { request, context in
+      let address = try Self.address(context)
+      return try await change(request, context) { open, _, _ in
+        let member = try ShownRecord(address, in: open.vault).member
+        try open.commit(
+          try RecordRestore(member).edits(undeleting: address.record), to: member)
+        open.vault.audit.note(.restore, member: member.id, record: address.record)
+        return .seeOther(address.path)
+      }
+    }
+    addFiles(to: record)
+  }
+
+  static func address(_ context: PageContext) throws -> RecordAddress {
+    guard let member = context.parameters.get("member").flatMap({ MemberID(hex: $0) }),
+      let record = context.parameters.get("record").flatMap({ RecordID(hex: $0) })
+    else { throw HTTPError(.notFound) }
+    return RecordAddress(member: member, record: record)
+  }
+
+  // MARK: Searching
+
+  /// The words come in a form, so that no address has them. Only the results where a script asks as somebody types.
+  private func search(_ request: Request, _ context: PageContext) async throws -> Response {
+    let isPart = request.headers[.formSecret] != nil
+    return try await change(request, context) { open, frame, form in
+      let words = form["words"]?.trimmed ?? ""
+      if words.isEmpty, !isPart { return .seeOther("/") }
+      let page =
+        words.isEmpty
+        ? try ListPage(open, ListPage.Wish(), frame)
+        : try ListPage(open, finding: words, ListPage.Wish(), frame)
+      if !words.isEmpty { open.vault.audit.note(.search) }
+      guard isPart else { return .page(page.document) }
+      var results = ""
+      page.results.write(to: &results)
+      return .page(results)
+    }
+  }
+
+  // MARK: Changing
+
+  @Sendable
+  private func add(_ open: OpenVault, _ frame: PageFrame, _ form: FormValues) throws -> Response {
+    var page = NewPage(open.vault, frame)
+    guard let member = form["member"].flatMap({ MemberID(hex: $0) }).flatMap(open.vault.member),
+      let type = form["type"].flatMap({ RecordType(rawValue: $0) })
+    else { throw VaultError.notFound(what: "the member") }
+    page.member = member.id
+    page.type = type
+    page.title = form["title"] ?? ""
+    page.date = (form["date"] ?? "").trimmed
+    var note = NoteForm(form)
+    page.form = note
+    func again(_ problem: String) -> Response {
+      page.problem = frame.texts(problem)
+      return .page(page.document, status: .unprocessableContent)
+    }
+    guard RecordDate.isWritten(page.date) else { return again("edit.badDate") }
+    guard let title = FileName(date: page.date, title: page.title.trimmedEnd) else {
+      return again("edit.badTitle")
+    }
+    var (parent, edits) = member.place(for: type)
+    guard member.child(named: title, of: parent) == nil else { return again("edit.taken") }
+    note.lines.insert(
+      contentsOf: [
+        NoteForm.Line(name: "type", value: type.rawValue),
+        NoteForm.Line(name: "date", value: page.date),
+      ], at: 0)
+    let usual = RecordDocument(FrontMatter(type: type, date: page.date).document(text: ""))
+    var edit = RecordEdit(new: .random(), titled: title, in: parent)
+    var files = FileImport(into: member, mediaType: { MediaType.of($0, mode: $1) })
+    edit.items[.record] = try files.item(
+      forContent: note.applied(to: usual), named: .record, modified: .now)
+    edits.append(edit)
+    try open.commit(edits, to: member)
+    open.vault.audit.note(.create, member: member.id, record: edit.record)
+    return .seeOther(RecordAddress(member: member.id, record: edit.record).path)
+  }
+
+  /// Saves a note; shows it again, beside what is there, where that is no longer what its writer has seen.
+  private static func save(
+    _ form: FormValues, to address: RecordAddress, in open: OpenVault, _ frame: PageFrame
+  ) throws -> Response {
+    let shown = try ShownRecord(address, in: open.vault)
+    let member = shown.member
+    let now = try NoteReading(of: address.record, in: member)
+    let sent = NoteForm(form)
+    // A revision that is gone is another one than the one that is there.
+    let base = form["base"].flatMap { ContentDigest(hex: $0) }.flatMap {
+      try? NoteReading(of: address.record, at: $0, in: member)
+    }
+    guard let base, base.isSame(as: now), !shown.entry.isDeleted else {
+      let page = EditPage(
+        frame: frame, shown: shown, form: sent, base: now.revision,
+        theirs: NoteForm(RecordDocument(now.bytes)))
+      return .page(page.document, status: .conflict)
+    }
+    let bytes = sent.applied(to: RecordDocument(now.bytes))
+    if bytes != now.bytes {
+      var files = FileImport(into: member, mediaType: { MediaType.of($0, mode: $1) })
+      let item = try files.item(forContent: bytes, named: .record, modified: .now)
+      try open.commit([now.edit(replacingBy: item)], to: member)
+      open.vault.audit.note(.write, member: member.id, record: address.record, name: .record)
+    }
+    return .seeOther(address.path)
+  }
+
+  /// - Throws: `notFound` when somebody else has decided already.
+  private static func decide(
+    _ form: FormValues, on address: RecordAddress, in open: OpenVault
+  ) throws {
+    guard let member = open.vault.member(address.member),
+      let conflict = try member.keptConflicts().first(where: { $0.copy.record == address.record })
+    else { throw VaultError.notFound(what: "the conflict") }
+    switch form["decision"] {
+    case "keep": try open.commit([member.discarding(conflict)], to: member)
+    case "take": try open.commit(try member.edits(takingBack: conflict), to: member)
+    default: throw HTTPError(.badRequest)
+    }
+    open.vault.audit.note(
+      .write, member: member.id, record: conflict.mark.record, detail: "conflict")
+  }
+}
+
+extension ListPage.Wish {
+  init(query: String) {
+    let values = FormValues(query)
+    member = values.given("member").flatMap { MemberID(hex: $0) }
+    type = values.given("type")
+    offset = values["from"].flatMap { Int($0) }.map { min(max(0, $0), 10_000_000) } ?? 0
+  }
+}

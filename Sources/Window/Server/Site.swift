@@ -1,0 +1,193 @@
+import HTTPTypes
+import Hummingbird
+import NIOPosix
+import Vault
+import VaultCrypto
+import VaultModel
+
+/// What the page answers. Everything that touches the vault runs on threads of its own, since it waits for disks and locks.
+struct Site: Sendable {
+  let desk: Desk
+  let door: Door
+  let tabs: Tabs
+  let rules: DoorRules
+  let threads: NIOThreadPool
+
+  /// No form is longer, in bytes: a note, its fields, and what encoding adds.
+  private static let formLimit = 8 << 20
+
+  func router() -> Router<PageContext> {
+    let router = Router(context: PageContext.self)
+    router.middlewares.add(DoorKeeper(rules: rules, door: door, desk: desk))
+    router.get("style.css") { _, _ in Response.file(PackageResources.style_css, type: "text/css") }
+    router.get("page.js") { _, _ in Response.file(PackageResources.page_js, type: "text/javascript")
+    }
+    router.get("enter") { _, context in
+      Response.page(
+        PageFrame(texts: context.texts).entrance(wasWrong: false), status: .unauthorized)
+    }
+    router.post("enter", use: enter)
+    router.post("unlock", use: unlock)
+    router.post("lock", use: lock)
+    router.get("events", use: events)
+    addRecords(to: router)
+    return router
+  }
+
+  // MARK: The door
+
+  private func enter(_ request: Request, _ context: PageContext) async throws -> Response {
+    let form = try await form(of: request)
+    guard let visitor = door.enter(with: form["code"] ?? "") else {
+      return .page(PageFrame(texts: context.texts).entrance(wasWrong: true), status: .unauthorized)
+    }
+    var response = Response.page(PageFrame(texts: context.texts).entered())
+    response.headers[.setCookie] =
+      "\(Door.cookieName)=\(visitor.cookie.text); Path=/; HttpOnly; SameSite=Strict"
+    return response
+  }
+
+  private func unlock(_ request: Request, _ context: PageContext) async throws -> Response {
+    let form = try await checkedForm(of: request, context)
+    let password = form["password"] ?? ""
+    do {
+      try await threads.runIfActive {
+        var bytes = Array(password.utf8)
+        try bytes.withUnsafeMutableBytes {
+          try desk.open(password: SecretBytes(copying: UnsafeRawBufferPointer($0)))
+        }
+      }
+    } catch {
+      var text = desk.gate.message(of: error)
+      if case VaultError.wrongPassword = error { text = context.texts("unlock.bad") }
+      return unlockPage(context, problem: text)
+    }
+    return .seeOther("/")
+  }
+
+  private func unlockPage(_ context: PageContext, problem: String?) -> Response {
+    .page(
+      frame(context).unlock(desk.gate.name, problem: problem),
+      status: problem == nil ? .ok : .forbidden)
+  }
+
+  private func lock(_ request: Request, _ context: PageContext) async throws -> Response {
+    _ = try await checkedForm(of: request, context)
+    do { try await threads.runIfActive { try desk.end(locksMachine: true) } } catch {
+      return .page(PageFrame(texts: context.texts).problem(desk.gate.message(of: error)))
+    }
+    return .page(PageFrame(texts: context.texts).locked(), status: .unauthorized)
+  }
+
+  // MARK: News
+
+  /// Tells a page what happens, until it goes (server-sent events).
+  private func events(_ request: Request, _ context: PageContext) -> Response {
+    let body = ResponseBody { writer in
+      let (events, close) = tabs.open()
+      defer { close() }
+      try await request.body.consumeWithInboundCloseHandler { _ in
+        for await event in events {
+          let text =
+            switch event {
+            case .changed(let version): "event: changed\ndata: \(version)\n\n"
+            case .locked: "event: locked\ndata:\n\n"
+            case .still: ":\n\n"
+            }
+          try await writer.write(ByteBuffer(string: text))
+          if case .locked = event { break }
+        }
+      } onInboundClosed: {
+        close()
+      }
+      try await writer.finish(nil)
+    }
+    return Response(
+      status: .ok, headers: [.contentType: "text/event-stream"], body: body)
+  }
+
+  // MARK: What all have in common
+
+  func frame(_ context: PageContext, _ open: OpenVault? = nil) -> PageFrame {
+    PageFrame(
+      texts: context.texts, form: context.visitor?.form, version: open?.version,
+      isReadOnly: open?.vault.isReadOnly ?? false)
+  }
+
+  /// Answers with what the body makes of the vault as it is now; asks for the password where it is locked.
+  func show(
+    _ context: PageContext,
+    _ body: @escaping @Sendable (OpenVault, PageFrame) throws -> Response
+  ) async throws -> Response {
+    do {
+      return try await threads.runIfActive {
+        if !desk.isOpen {
+          try desk.open()
+          if !desk.isOpen { return unlockPage(context, problem: nil) }
+        }
+        desk.noteUse()
+        return try desk.use { open in
+          open.lookAround()
+          return try body(open, frame(context, open))
+        }
+      }
+    } catch { return problem(error, context) }
+  }
+
+  /// The same for what belongs to a page that is shown already: it is no use of its own, and is not looked for anew.
+  func showPart(
+    _ body: @escaping @Sendable (OpenVault) throws -> Response
+  ) async throws -> Response {
+    do { return try await threads.runIfActive { try desk.use(body) } } catch is Desk.Locked {
+      return Response(status: .unauthorized)
+    } catch { return Response(status: .notFound) }
+  }
+
+  /// The same as `show` for what a form asks for.
+  func change(
+    _ request: Request, _ context: PageContext,
+    _ body: @escaping @Sendable (OpenVault, PageFrame, FormValues) throws -> Response
+  ) async throws -> Response {
+    let form: FormValues
+    do { form = try await checkedForm(of: request, context) } catch {
+      return problem(error, context)
+    }
+    return try await show(context) { try body($0, $1, form) }
+  }
+
+  /// What went wrong, as a page.
+  func problem(_ error: any Error, _ context: PageContext) -> Response {
+    let frame = PageFrame(texts: context.texts, form: context.visitor?.form)
+    switch error {
+    case is Desk.Locked: return .page(frame.locked(), status: .unauthorized)
+    case VaultError.notFound:
+      return .page(frame.problem(context.texts("error.notFound")), status: .notFound)
+    case let error as HTTPError where error.status == .contentTooLarge:
+      return .page(frame.problem(context.texts("error.tooLarge")), status: error.status)
+    case let error as HTTPError:
+      return .page(frame.problem(context.texts("error.foreign")), status: error.status)
+    default:
+      return .page(frame.problem(desk.gate.message(of: error)), status: .internalServerError)
+    }
+  }
+
+  private func form(of request: Request) async throws -> FormValues {
+    let body = try await request.body.collect(upTo: Self.formLimit)
+    return FormValues(String(buffer: body))
+  }
+
+  /// - Throws: `HTTPError` for a form that this page has not given out.
+  private func checkedForm(
+    of request: Request, _ context: PageContext
+  ) async throws -> FormValues {
+    let form = try await form(of: request)
+    try check(form["form"], context)
+    return form
+  }
+
+  func check(_ secret: String?, _ context: PageContext) throws {
+    guard let visitor = context.visitor, visitor.form.matches(secret ?? "") else {
+      throw HTTPError(.forbidden)
+    }
+  }
+}

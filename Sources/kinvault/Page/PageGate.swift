@@ -1,0 +1,75 @@
+import Log
+import Rendering
+import SystemPackage
+import Vault
+import VaultCrypto
+import VaultModel
+import Window
+
+/// How the page unlocks this machine's vault and locks it: as commands do, by the key that is kept between them.
+final class PageGate: VaultGate {
+  private let folder: FilePath
+  private let id: VaultID
+  private let passwordFile: String?
+  private let acceptsRollback: Bool
+  let log: BackgroundLog
+  let renderer = Renderer.installed()
+
+  /// - Throws: `notAVault`.
+  init(_ access: AccessOptions, log: (VaultID) -> BackgroundLog) throws {
+    folder = try access.folderOptions.folder()
+    id = try Vault.describe(folder: folder).vault
+    passwordFile = access.passwordFile
+    acceptsRollback = access.acceptRollback
+    self.log = log(id)
+  }
+
+  var name: String { folder.lastComponent?.string ?? folder.string }
+
+  func open() throws -> Vault? {
+    let slots = try UnlockSlots.find(folder: folder, stateRoot: Environment.stateRoot)
+    if let key = try SessionKeys.load(vault: id), try slots.opensDevice(key) {
+      return try open(key, isUnlockedNow: false)
+    }
+    let opening = try SlotOpening.of(folder, passwordFile: passwordFile)
+    guard let key = try opening.runWithoutAsking()?.takeKey() else { return nil }
+    return try open(key, isUnlockedNow: true)
+  }
+
+  func open(password: consuming SecretBytes) throws -> Vault {
+    let opening = try SlotOpening.of(folder, passwordFile: nil)
+    return try open(try opening.run(password: password).takeKey(), isUnlockedNow: true)
+  }
+
+  private func open(_ key: borrowing DeviceUnlockKey, isUnlockedNow: Bool) throws -> Vault {
+    try MountCommits.request(in: folder)
+    var access = AccessOptions()
+    access.acceptRollback = acceptsRollback
+    let vault = try access.open(folder, key: key, use: .reading, log: log)
+    if isUnlockedNow {
+      vault.audit.note(.unlock)
+      try SessionKeys.store(key, vault: id, timeout: SessionKeys.defaultTimeout)
+    }
+    try LazyAccess.prepareIfLazy(vault, key: key)
+    return vault
+  }
+
+  func isUnlocked() -> Bool {
+    // Where it cannot be told, nothing locks it but the page itself.
+    do { return try SessionKeyring.load(vault: id, renewing: false) != nil } catch { return true }
+  }
+
+  func keepUnlocked() { _ = try? SessionKeys.load(vault: id) }
+
+  func lock() {
+    do { try SessionKeys.remove(vault: id) } catch {
+      Terminal.note("kinvault: \(FailureReport(error).message)")
+    }
+  }
+
+  func takeInMounts() {
+    do { try MountCommits.request(in: folder) } catch { log.failed(.refresh, error) }
+  }
+
+  func message(of error: any Error) -> String { FailureReport(error).message }
+}

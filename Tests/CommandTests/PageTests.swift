@@ -1,0 +1,69 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `kinvault open`, in a real browser and from outside. What happens in the browser stands in `page.py`.
+@Suite(.timeLimit(.minutes(10))) struct PageTests {
+  /// Two machines have changed one note; an allergy that is to be found.
+  private static func family() throws -> Program {
+    let program = try Program.withVault()
+    let desk = Machine(first: program)
+    try program.run(
+      "record", "add", "--member", "Emma", "--type", "allergy", "--title", "Penicillin", "--date",
+      "2024-05-02", "--field", "severity=severe", "--note", "Rash.", expecting: 0)
+    try desk.write("first", titled: "Both")
+    let usb = program.folder.appending("usb").string
+    try desk.run("remote", "add", "usb", usb, expecting: 0)
+    try desk.run("sync", expecting: 0)
+    let laptop = Machine("laptop", beside: program)
+    try laptop.run(
+      "clone", usb, laptop.vault, "--words-file", program.wordsFile, "--password-file",
+      program.passwordFile, "--device", "laptop", expecting: 0)
+    for (machine, text) in [(laptop, "second"), (desk, "third")] {
+      try machine.replace("first", by: text, in: "Emma/Notes/2025-01-20 Both")
+    }
+    for machine in [laptop, desk, laptop, desk] { try machine.run("sync", expecting: 0) }
+    try program.run("lock", expecting: 0)
+    return program
+  }
+
+  @Test func theStoryOfSomebodyWithoutATerminal() throws {
+    let program = try Self.family()
+    let photo = program.folder.appending("photo of the card.jpg").string
+    let drawn = try CommandRunner.run(
+      "convert", ["-size", "1200x900", "plasma:tomato-steelblue", photo],
+      environment: program.environment)
+    #expect(drawn.status == 0)
+    // The page asks for the password.
+    let page = try RunningPage(program, environment: ["KINVAULT_PASSWORD_FILE": nil])
+    let here = URL(filePath: #filePath).deletingLastPathComponent()
+    let python = here.appending(path: "../../.build-python/bin/python").path
+    let story = try RunningCommand(
+      python,
+      [
+        here.appending(path: "page.py").path, page.address, page.code, "correct horse battery",
+        photo, try Program.executable,
+      ] + (getenv("KINVAULT_SHOTS").map { [String(cString: $0)] } ?? []),
+      environment: program.environment)
+    let told = story.wait(timeout: .seconds(300))
+    #expect(told.status == 0, "\(told.output)\(told.errors)")
+    if told.status != 0 { page.command.signal(SIGTERM) }
+    // Whoever locks the page locks the vault.
+    #expect(try page.end() == 0)
+    #expect(try program.run("status").output.contains("locked"))
+    let log = try program.run("audit").output
+    for word in ["unlock", "refused", "search", "read", "create", "write", "export", "delete"] {
+      #expect(log.contains(word), "\(word)")
+    }
+  }
+
+  @Test func itEndsWithTheVaultsLockAndWithASignal() throws {
+    let program = try Program.withVault()
+    let page = try RunningPage(program)
+    #expect(try CommandRunner.run("curl", ["-s", page.address], environment: [:]).status == 0)
+    page.command.signal(SIGTERM)
+    #expect(try page.end() == 0)
+    // No file with a code stays, and the port is free.
+    #expect(try CommandRunner.run("curl", ["-s", page.address], environment: [:]).status == 7)
+  }
+}

@@ -1,0 +1,235 @@
+"""The page in a real browser: the story of somebody without a terminal, from the code to the lock.
+
+    page.py ADDRESS CODE PASSWORD PHOTO KINVAULT [SHOTS]
+
+PHOTO is a file to attach; KINVAULT the program, which changes a record behind the page's back. Pictures of each page go to the
+folder SHOTS, if it is given. Ends with 0 when everything was as it should be; else says what was not.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import time
+import urllib.parse
+import urllib.request
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect, sync_playwright
+
+address, code, password, photo, kinvault = sys.argv[1:6]
+shots = pathlib.Path(sys.argv[6]) if len(sys.argv) > 6 else None
+
+
+class Story:
+    def __init__(self, browser, locale="en-GB", width=1100, scheme="light"):
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 900}, locale=locale, color_scheme=scheme
+        )
+        self.page = self.context.new_page()
+        self.mark = f"{locale}-{width}-{scheme}"
+        self.foreign = []
+        self.page.on("request", self.note)
+        self.page.on("pageerror", lambda error: sys.exit(f"a script failed: {error}"))
+
+    def note(self, request):
+        if not request.url.startswith(address + "/"):
+            self.foreign.append(request.url)
+
+    def look(self, name):
+        """Takes a picture, and looks for what keeps people out."""
+        found = Axe().run(self.page).response["violations"]
+        serious = [v for v in found if v["impact"] in ("serious", "critical")]
+        assert not serious, f"{name}: {[(v['id'], [n['html'] for n in v['nodes']]) for v in serious]}"
+        wide = self.page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        assert not wide, f"{name} is wider than the window ({self.mark})"
+        if shots:
+            self.page.screenshot(path=shots / f"{name}-{self.mark}.png", full_page=True)
+
+    def wait_for_picture(self, selector, width):
+        """Waits until a picture is there that is wider than this. The page lets nothing be evaluated in it, so this asks."""
+        for _ in range(100):
+            if self.page.locator(selector).evaluate("image => image.naturalWidth") > width:
+                return
+            time.sleep(0.1)
+        sys.exit(f"{selector} shows no picture")
+
+    def enter(self):
+        assert self.page.goto(address).status == 401
+        self.look("entrance")
+        self.page.fill("#code", code)
+        self.page.click("main button")
+        self.page.wait_for_url(address + "/")
+
+
+def refused_without_cookie():
+    """Another user of this machine gets nothing, not even a name; a page that points here neither."""
+    port = urllib.parse.urlsplit(address).port
+    host = urllib.parse.urlsplit(address).netloc
+    for name, expected in [(host, 401), ("evil.example", 421), (f"127.0.0.1:{port}", 421)]:
+        for path in ["/", "/deleted", "/events", "/page.js", "/records/00/00"]:
+            request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers={"Host": name})
+            try:
+                answer = urllib.request.urlopen(request)
+                sys.exit(f"{name}{path} was answered: {answer.status}")
+            except urllib.error.HTTPError as error:
+                assert error.code == expected, f"{name}{path}: {error.code}"
+                text = error.read().decode()
+                for word in ["Emma", "Penicillin", "vault</bdi>"]:
+                    assert word not in text, f"{name}{path} says {word}"
+
+
+def run(browser):
+    story = Story(browser)
+    page = story.page
+    story.enter()
+    story.look("unlock")
+    page.fill("#password", "not it")
+    page.click("main button")
+    expect(page.get_by_role("alert")).to_have_text("That is not it. Try again.")
+    page.fill("#password", password)
+    page.click("main button")
+    page.wait_for_selector(".records")
+    story.look("records")
+    assert page.title() == "Kinvault"
+
+    # Search as one types; nothing of it is in the address.
+    page.fill("#words", "penicil")
+    expect(page.locator("#results > p")).to_have_text("One record was found.")
+    assert page.url == address + "/"
+    story.look("search")
+    page.click("text=Penicillin")
+    expect(page.locator("h1")).to_have_text("Penicillin")
+    expect(page.locator("dl")).to_contain_text("severe")
+    story.look("record")
+    # The words without a script's help.
+    page.fill("#words", "penicil")
+    page.press("#words", "Enter")
+    page.wait_for_url(address + "/search")
+    expect(page.locator(".record")).to_have_count(1)
+
+    # A new record, with a photo dropped into it.
+    page.click("text=New record")
+    page.select_option("#type", "vaccine")
+    story.look("new")
+    page.click("main button")
+    page.fill("#title", "Tetanus")
+    page.fill("#date", "2026-13-01")
+    page.click("main button")
+    expect(page.get_by_role("alert")).to_contain_text("2025-01-20")
+    page.fill("#date", "2026-05-01")
+    page.get_by_label("Lot", exact=True).fill("AB 1")
+    page.fill("#text", "No *reaction*.\n<script>document.title = 'x'</script>")
+    story.look("new-fields")
+    page.click("main button")
+    expect(page.locator("h1")).to_have_text("Tetanus")
+    expect(page.locator(".note em")).to_have_text("reaction")
+    assert page.title() == "Kinvault"
+    record = page.url
+    page.set_input_files("#files", photo)
+    shown = page.locator(".files > ul img")
+    expect(shown).to_have_count(1)
+    story.wait_for_picture(".files > ul img", 0)
+    story.look("attached")
+    # The same name once more is told, and the file that is there stays.
+    page.set_input_files("#files", photo)
+    expect(page.locator(".drop .error")).to_contain_text("already")
+    page.click(".files > ul a")
+    story.wait_for_picture(".large", 256)
+    story.look("file")
+    with page.expect_download() as download:
+        page.click("text=Save a plain copy")
+    saved = pathlib.Path(download.value.path()).read_bytes()
+    assert saved == pathlib.Path(photo).read_bytes(), "the copy is another file"
+    assert download.value.suggested_filename == pathlib.Path(photo).name
+
+    # Somebody else changes the record while it is edited: nothing is lost, and both are seen.
+    page.goto(record)
+    page.click("text=Edit")
+    page.get_by_label("Lot", exact=True).fill("CD 2")
+    story.look("edit")
+    other = story.context.new_page()
+    other.goto(record + "/edit")
+    other.get_by_label("Manufacturer").fill("Somebody")
+    other.click("main button")
+    expect(other.locator("dl")).to_contain_text("Somebody")
+    page.click("main button[type=submit]")
+    expect(page.get_by_role("alert")).to_contain_text("changed meanwhile")
+    expect(page.locator(".theirs")).to_contain_text("Somebody")
+    expect(page.get_by_label("Lot", exact=True)).to_have_value("CD 2")
+    story.look("edit-conflict")
+    page.get_by_label("Manufacturer").fill("Somebody")
+    page.click("main button[type=submit]")
+    expect(page.locator("dl")).to_contain_text("CD 2")
+    expect(page.locator("dl")).to_contain_text("Somebody")
+    # What another program does shows as news on the page that is open.
+    page.goto(address)
+    subprocess.run(
+        [kinvault, "record", "add", "--member", "Emma", "--title", "From elsewhere"], check=True
+    )
+    expect(page.locator("#news")).to_be_visible(timeout=15000)
+    page.click("#news a")
+    expect(page.locator(".records")).to_contain_text("From elsewhere")
+
+    # Deleted, and brought back.
+    page.goto(record)
+    page.click("summary")
+    story.look("delete")
+    page.click("text=Delete >> nth=-1")
+    page.wait_for_url(address + "/")
+    expect(page.locator(".records")).not_to_contain_text("Tetanus")
+    page.click("text=Deleted")
+    story.look("deleted")
+    page.click("text=Tetanus")
+    page.click("text=Bring back")
+    expect(page.locator(".files > ul img")).to_have_count(1)
+
+    # A conflict of two devices, decided.
+    page.click("text=Conflicts")
+    expect(page.locator("article.conflict")).to_have_count(1)
+    story.look("conflicts")
+    page.click("text=Take this version back")
+    expect(page.locator("main")).to_contain_text("There are no conflicts")
+
+    # Small, dark, German, with the keyboard alone.
+    cookies = story.context.cookies()
+    small = Story(browser, locale="de-DE", width=320, scheme="dark")
+    small.context.add_cookies(cookies)
+    for name, path in [("records", "/"), ("record", record[len(address):]), ("new", "/new"),
+                       ("edit", record[len(address):] + "/edit"), ("conflicts", "/conflicts")]:
+        small.page.goto(address + path)
+        small.look(name)
+    small.page.goto(address)
+    expect(small.page.locator("h1")).to_have_text("Einträge")
+    small.page.keyboard.press("Tab")
+    small.page.keyboard.press("Tab")
+    small.page.keyboard.press("Tab")
+    small.page.keyboard.type("tetanus")
+    expect(small.page.locator("#results > p")).to_have_text("Ein Eintrag gefunden.")
+
+    # Without scripts.
+    plain = browser.new_context(java_script_enabled=False, locale="en-GB")
+    plain.add_cookies(cookies)
+    reader = plain.new_page()
+    reader.goto(record)
+    assert "To attach files this page needs scripts" in reader.content()
+    reader.fill("#words", "penicillin")
+    reader.press("#words", "Enter")
+    reader.wait_for_url(address + "/search")
+    assert reader.locator(".record").count() == 1
+
+    # Locked: every page empties itself, and nothing is answered any more.
+    page.goto(record)
+    page.get_by_role("button", name="Lock").click()
+    expect(page.locator("h1")).to_have_text("Locked")
+    expect(small.page.locator("body")).to_contain_text("gesperrt", timeout=10000)
+    assert "Tetanus" not in small.page.content()
+    assert small.page.goto(record).status == 401
+    assert not story.foreign and not small.foreign, f"asked elsewhere: {story.foreign}"
+
+
+with sync_playwright() as playwright:
+    chromium = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+    refused_without_cookie()
+    run(chromium)
+    chromium.close()

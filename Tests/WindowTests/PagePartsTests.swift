@@ -1,0 +1,158 @@
+import Testing
+import Vault
+import VaultModel
+
+@testable import Window
+
+/// What pages are made of.
+@Suite struct PagePartsTests {
+  private func text(_ html: HTML) -> String {
+    var out = ""
+    html.write(to: &out)
+    return out
+  }
+
+  @Test func nothingOfARecordBecomesMarkup() {
+    let hostile = "<script>\"'&</p>\u{0}\u{1B}[2J\u{202E}"
+    let out = text(tag("p", ["title": hostile, "hidden": "", "id": nil]) { hostile })
+    let escaped = "&lt;script&gt;&quot;&#39;&amp;&lt;/p&gt;\u{FFFD}\u{FFFD}[2J\u{202E}"
+    #expect(out == "<p title=\"\(escaped)\" hidden>\(escaped)</p>")
+    #expect(text(tag("br")) == "<br>")
+  }
+
+  @Test(arguments: [
+    "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "[x](javascript:alert(1))",
+    "[x](data:text/html,<script>alert(1)</script>)", "<a href=\"javascript:alert(1)\">x</a>",
+    "![x](javascript:alert(1))", "<javascript:alert(1)>", "[x](vbscript:alert(1))",
+    "<iframe src=//evil.example></iframe>", "a\n<style>*{}</style>",
+    "[x]: javascript:alert(1)\n[x]",
+  ])
+  func aNoteRunsNothing(note: String) {
+    let out = text(Markdown.html(of: note)).lowercased()
+    for bad in ["<script", "javascript:", "vbscript:", "onerror", "<iframe", "<style", "data:text"]
+    {
+      // As text it may stand there.
+      #expect(!out.contains("=\"\(bad)") && !out.contains("<\(bad.drop { $0 == "<" })"))
+    }
+    #expect(!out.contains("onerror=alert(1)>") || out.contains("&lt;img"))
+  }
+
+  @Test func notesAreMarkdown() {
+    #expect(text(Markdown.html(of: "a *b*\nc")).contains("a <em>b</em><br />"))
+  }
+
+  @Test func everyLanguageSaysEverything() {
+    for texts in Texts.all {
+      #expect(texts.keys == Texts.all[0].keys, "\(texts.language)")
+      for key in texts.keys {
+        for place in ["{0}", "{1}", "{2}"] {
+          let holes = Texts.all.filter { $0(key).contains(place) }.count
+          #expect(holes == 0 || holes == Texts.all.count, "\(key)")
+        }
+      }
+    }
+    for type in RecordType.allCases {
+      #expect(Texts.all[1].type(type.rawValue) != type.rawValue)
+      for field in type.usualFields { #expect(Texts.all[0].keys.contains("field.\(field)")) }
+    }
+  }
+
+  @Test(arguments: [
+    (nil, "en"), ("", "en"), ("de-AT,de;q=0.9,en;q=0.8", "de"), ("fr, de;q=0.5", "de"),
+    ("xx", "en"), ("EN-us", "en"), (";;;,,,", "en"),
+  ])
+  func aBrowserIsAnsweredInItsLanguage(wish: String?, language: String) {
+    #expect(Texts.for(wish).language == language)
+  }
+
+  @Test func datesAndSizesAreInTheLanguage() {
+    let (english, german) = (Texts.all[0], Texts.all[1])
+    #expect(english.date("2025-01-20") == "20 January 2025")
+    #expect(german.date("2025-03-01") == "1. März 2025")
+    #expect(german.date("2025-03") == "März 2025")
+    for odd in ["", "2025-00", "2025-13-01", "2025-01-32", "last spring", "-", "2025-01-20-1"] {
+      #expect(english.date(odd) == odd)
+    }
+    #expect(english.byteCount(999) == "999 B" && german.byteCount(1_449_000) == "1,4 MB")
+  }
+
+  // MARK: Forms
+
+  @Test func formsSayWhatWasTyped() {
+    let form = FormValues("a=1&b=x+y%20z&c=%C3%A4&a=2&d&bad=%zz&cut=%C3&e=%3D%26")
+    #expect(form["a"] == "1" && form["b"] == "x y z" && form["c"] == "ä" && form["d"] == "")
+    #expect(form["bad"] == nil && form["cut"] == nil && form["e"] == "=&" && form["f"] == nil)
+  }
+
+  private func encoded(_ values: [(String, String)]) -> FormValues {
+    FormValues(
+      values.map { name, value in
+        let bytes = value.utf8.map { ($0 < 16 ? "%0" : "%") + String($0, radix: 16) }
+        return "\(name)=\(bytes.joined())"
+      }.joined(separator: "&"))
+  }
+
+  /// As a browser sends a form back in which nobody has changed anything.
+  private func sentBack(_ form: NoteForm) -> FormValues {
+    var values: [(String, String)] = form.isRaw ? [("raw", "1")] : []
+    for (number, line) in form.lines.enumerated() {
+      values.append(("name.\(number)", line.name))
+      if !line.isComplex {
+        values.append(("value.\(number)", line.value.replacing("\n", with: "\r\n")))
+      }
+    }
+    return encoded(values + [("text", form.text.replacing("\n", with: "\r\n"))])
+  }
+
+  private static let notes = [
+    "", "Only text.\n", "no line feed at the end",
+    "---\ntype: vaccine\ndate: 2025-01-20\ntags: [a, b]\nlot: 'AB'   # card\n---\n\nText.\n\nMore.\n",
+    "---\ntype: note\ndoses:\n  - {n: 1, on: 2024}\n  - {n: 2, on: 2025}\ntext: |\n  two\n  lines\n---\n",
+    "---\n: : :\n---\nwhat cannot be read\n", "---\nnever closed\n",
+    "---\ntags: ['a, b', c]\n---\nlists with commas\n", "---\r\ntype: note\r\n---\r\nwindows\r\n",
+  ]
+
+  @Test(arguments: notes)
+  func whatNobodyHasChangedStays(note: String) {
+    let base = RecordDocument(Array(note.utf8))
+    let form = NoteForm(sentBack(NoteForm(base)))
+    let after = form.applied(to: base)
+    // Browsers know one kind of line end; where a whole note is sent it is the only thing that may differ.
+    #expect(String(decoding: after, as: UTF8.self) == note)
+  }
+
+  @Test func oneFieldAndTheTextAreChanged() throws {
+    let base = RecordDocument(Array(Self.notes[3].utf8))
+    var form = NoteForm(base)
+    form.lines[3].value = "CD: 'x'"
+    form.lines[2].value = "a, c ,, d"
+    form.lines.append(NoteForm.Line(name: "site", value: "left"))
+    form.text = "Other."
+    let after = RecordDocument(NoteForm(sentBack(form)).applied(to: base))
+    let fields = try #require(try after.frontMatter()).fields
+    #expect(fields.map(\.name) == ["type", "date", "tags", "lot", "site"])
+    #expect(fields[3].value == .text("CD: 'x'"))
+    #expect(fields[2].value == .list([.text("a"), .text("c"), .text("d")]))
+    #expect(String(decoding: after.text, as: UTF8.self) == "\nOther.\n")
+  }
+
+  /// A field that somebody else has added meanwhile is not in the form, and stays.
+  @Test func whatTheFormDoesNotHaveStays() throws {
+    let old = NoteForm(RecordDocument(Array("---\ntype: note\n---\n".utf8)))
+    let base = RecordDocument(Array("---\ntype: note\nlot: new\n---\n".utf8))
+    let after = RecordDocument(NoteForm(sentBack(old)).applied(to: base))
+    #expect(try after.frontMatter()?["lot"] == .text("new"))
+  }
+
+  @Test func anyFileNameHasAnAddress() throws {
+    let address = RecordAddress(member: .zero, record: .root)
+    for bytes: [UInt8] in [[0xFF, 0xFE], Array("a b/?#%".utf8.filter { $0 != 0x2F }), [1, 0x0A]] {
+      let name = try #require(FileName(bytes))
+      let digits = try #require(address.path(of: name).split(separator: "/").last)
+      #expect(RecordAddress.fileName(String(digits)) == name)
+    }
+    for wrong in ["", "0", "zz", "2f", "00", "2e2e", String(repeating: "61", count: 300)] {
+      #expect(RecordAddress.fileName(wrong) == nil)
+    }
+  }
+}
