@@ -37,6 +37,9 @@ let package = Package(
     // What opens foreign files, and what keeps it from everything else.
     .systemLibrary(
       name: "CPoppler", pkgConfig: "poppler-glib", providers: [.apt(["libpoppler-glib-dev"])]),
+    .target(
+      name: "CFonts", dependencies: ["CPoppler"],
+      linkerSettings: [.linkedLibrary("fontconfig"), .linkedLibrary("freetype")]),
     .target(name: "CSandbox", linkerSettings: [.linkedLibrary("seccomp")]),
     .target(
       name: "CImages",
@@ -126,7 +129,8 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // None of our modules, and no keys: Rendering has it run.
-    .executableTarget(name: "kinvault-render", dependencies: ["CImages", "CPoppler", "CSandbox"]),
+    .executableTarget(
+      name: "kinvault-render", dependencies: ["CFonts", "CImages", "CPoppler", "CSandbox"]),
 
     .target(
       name: "TestSupport",
