@@ -212,6 +212,12 @@ let package = Package(
         "Rendering", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
+      name: "PicturesTests",
+      dependencies: [
+        "Pictures", "Rendering", "Vault", "VaultCrypto", "VaultModel", "TestSupport",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .testTarget(
       name: "VaultSyncTests",
       dependencies: [
         "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "Vault", "VaultSync", "TestSupport",
