@@ -42,6 +42,9 @@ let package = Package(
     // What opens foreign files, and what keeps it from everything else.
     .systemLibrary(
       name: "CPoppler", pkgConfig: "poppler-glib", providers: [.apt(["libpoppler-glib-dev"])]),
+    .target(
+      name: "CFonts", dependencies: ["CPoppler"],
+      linkerSettings: [.linkedLibrary("fontconfig"), .linkedLibrary("freetype")]),
     .target(name: "CSandbox", linkerSettings: [.linkedLibrary("seccomp")]),
     .target(
       name: "CImages",
@@ -144,7 +147,8 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // None of our modules, and no keys: Rendering has it run.
-    .executableTarget(name: "kinvault-render", dependencies: ["CImages", "CPoppler", "CSandbox"]),
+    .executableTarget(
+      name: "kinvault-render", dependencies: ["CFonts", "CImages", "CPoppler", "CSandbox"]),
 
     .target(
       name: "TestSupport",
@@ -225,6 +229,12 @@ let package = Package(
       name: "RenderingTests",
       dependencies: [
         "Rendering", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .testTarget(
+      name: "PicturesTests",
+      dependencies: [
+        "Pictures", "Rendering", "Vault", "VaultCrypto", "VaultModel", "TestSupport",
+        .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
       name: "VaultSyncTests",

@@ -14,6 +14,7 @@ enum KinvaultRender {
       StandardFiles.complain(Request.usage)
       _exit(EX_USAGE)
     }
+    request.prepare()
     guard kv_confine() == 0 else { _exit(EX_OSERR) }
     guard StandardFiles.write(Array("kinvault-render 1\n".utf8)),
       let input = StandardFiles.read(limit: inputLimit)

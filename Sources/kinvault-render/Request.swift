@@ -1,3 +1,5 @@
+import CFonts
+
 /// What is asked of the program, by its words.
 enum Request {
   /// The text layer of a PDF in UTF-8, with a form feed after each page.
@@ -43,6 +45,14 @@ enum Request {
   private static func number(_ word: String) -> Int32? {
     guard let number = Int32(word), String(number) == word else { return nil }
     return number
+  }
+
+  /// Has ready what could not be opened later.
+  func prepare() {
+    switch self {
+    case .text, .pages: break
+    case .thumbnail, .page: _ = kv_prepare_fonts()
+    }
   }
 
   /// The answer to it; nil if there is none of these bytes.

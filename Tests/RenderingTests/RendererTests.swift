@@ -52,13 +52,14 @@ import Testing
 
   // MARK: What it can do
 
-  @Test func itIsConfinedBeforeItReads() throws {
+  @Test(arguments: ["text", "pages", "thumbnail 256", "page 1 256"])
+  func itIsConfinedBeforeItReads(_ words: String) throws {
     let folder = try TemporaryFolder()
     // It waits for a byte that never comes: it holds the other end itself.
     let running = try RunningCommand(
       "sh",
       [
-        "-c", "mkfifo \"$1\" && exec \"$0\" text <>\"$1\"", try Built.path("kinvault-render"),
+        "-c", "mkfifo \"$1\" && exec \"$0\" \(words) <>\"$1\"", try Built.path("kinvault-render"),
         folder.appending("input").string,
       ])
     for _ in 0..<2000 where running.outputSoFar.isEmpty { usleep(5000) }
@@ -144,8 +145,10 @@ import Testing
     #expect(text(whole)?.contains("Inside a form") == true)
     var answers: [Bool: Int] = [:]
     Seeds.forEach(Seeds.first(300)) { random in
-      let answer = renderer.text(ofPDF: mutated(whole, &random))
+      let bytes = mutated(whole, &random)
+      let answer = renderer.text(ofPDF: bytes)
       #expect(answer != .unavailable, "\(random)")
+      #expect(renderer.thumbnail(of: bytes, side: 64) != .unavailable, "\(random)")
       answers[answer == .nothing, default: 0] += 1
     }
     // Some of it can still be read, or there was nothing to go wrong over.
@@ -212,6 +215,7 @@ import Testing
     ]
     for (name, bytes) in hostile {
       #expect(renderer.text(ofPDF: bytes) != .unavailable, "\(name)")
+      #expect(renderer.thumbnail(of: bytes, side: 256) != .unavailable, "\(name)")
     }
     guard case .bytes = renderer.text(ofPDF: PDF.of(["Word"])) else {
       Issue.record("it works no more")

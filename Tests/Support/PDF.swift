@@ -20,6 +20,21 @@ package enum PDF {
     return document(objects)
   }
 
+  /// A document whose one page is this JPEG, of so many pixels in three colours.
+  package static func scan(_ jpeg: [UInt8], width: Int, height: Int) -> [UInt8] {
+    let hex = jpeg.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    let content = "\(width) 0 0 \(height) 0 0 cm /I1 Do"
+    return document([
+      "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
+      "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 \(width) \(height)] /Contents 4 0 R "
+        + "/Resources << /XObject << /I1 5 0 R >> >> >>",
+      "<< /Length \(content.utf8.count) >>\nstream\n\(content)\nendstream",
+      "<< /Type /XObject /Subtype /Image /Width \(width) /Height \(height) /BitsPerComponent 8 "
+        + "/ColorSpace /DeviceRGB /Filter [/ASCIIHexDecode /DCTDecode] /Length \(hex.utf8.count) >>\n"
+        + "stream\n\(hex)\nendstream",
+    ])
+  }
+
   /// A document of these objects, numbered from 1 on; the first is its catalog.
   package static func document(_ objects: [String]) -> [UInt8] {
     var text = "%PDF-1.4\n"
