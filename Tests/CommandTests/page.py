@@ -159,7 +159,15 @@ def run(browser):
     expect(page.get_by_label("Lot", exact=True)).to_have_value("CD 2")
     story.look("edit-conflict")
     page.get_by_label("Manufacturer").fill("Somebody")
+    # A name that is taken is told, and what was typed is still there; another one is given.
+    name = page.get_by_label("Name of the folder")
+    name.fill("a/b")
     page.click("main button[type=submit]")
+    expect(page.get_by_role("alert")).to_contain_text("no “/”")
+    expect(page.get_by_label("Manufacturer")).to_have_value("Somebody")
+    name.fill("2026-05-01 Tetanus and diphtheria")
+    page.click("main button[type=submit]")
+    expect(page.locator("h1")).to_have_text("Tetanus and diphtheria")
     expect(page.locator("dl")).to_contain_text("CD 2")
     expect(page.locator("dl")).to_contain_text("Somebody")
     # What another program does shows as news on the page that is open.

@@ -116,7 +116,15 @@ struct ConflictsPage {
           }
         }
       },
-      side.text.isEmpty ? .nothing : tag("pre", ["dir": "auto"]) { side.text },
+      side.text.isEmpty
+        ? .nothing
+        : tag("pre", ["dir": "auto"]) {
+          if let other, other.text != side.text {
+            tag("mark") { side.text }
+          } else {
+            side.text
+          }
+        },
       side.files.isEmpty
         ? .nothing : tag("ul") { for file in side.files { tag("li") { named(file) } } },
     ])

@@ -8,6 +8,10 @@ struct EditPage {
   let form: NoteForm
   /// The revision that whoever edits has seen.
   let base: ContentDigest
+  /// What the record's folder is called from now on; nil for what it is called.
+  var name: String?
+  /// Why nothing was saved.
+  var problem: String?
   /// What was saved meanwhile by somebody else, as it is to be shown beside the form.
   var theirs: NoteForm?
 
@@ -30,8 +34,10 @@ struct EditPage {
             tag("pre", ["dir": "auto"]) { theirs.text }
           }
         }
+        if let problem { tag("p", ["class": "error", "role": "alert"]) { problem } }
         frame.post("\(shown.address.path)/edit", ["class": "edit"]) {
           tag("input", ["type": "hidden", "name": "base", "value": base.hex])
+          if shown.entry.record != .root { nameField }
           NoteFields(texts: texts, form: form).html
           tag("p", ["class": "actions"]) {
             tag("button", ["type": "submit"]) { texts("edit.save") }
@@ -39,6 +45,21 @@ struct EditPage {
           }
         }
       })
+  }
+}
+
+extension EditPage {
+  /// With the date that the folder's name begins with: the date among the fields is another thing.
+  private var nameField: HTML {
+    .group([
+      tag("label", ["for": "name"]) { texts("edit.name") },
+      tag(
+        "input",
+        [
+          "id": "name", "name": "name", "value": name ?? shown.entry.title.string, "required": "",
+          "dir": "auto",
+        ]),
+    ])
   }
 }
 

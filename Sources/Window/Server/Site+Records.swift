@@ -160,20 +160,51 @@ extension Site {
     let base = form["base"].flatMap { ContentDigest(hex: $0) }.flatMap {
       try? NoteReading(of: address.record, at: $0, in: member)
     }
+    var page = EditPage(
+      frame: frame, shown: shown, form: sent, base: now.revision, name: form["name"])
     guard let base, base.isSame(as: now), !shown.entry.isDeleted else {
-      let page = EditPage(
-        frame: frame, shown: shown, form: sent, base: now.revision,
-        theirs: NoteForm(RecordDocument(now.bytes)))
+      page.theirs = NoteForm(RecordDocument(now.bytes))
       return .page(page.document, status: .conflict)
     }
+    var edit = RecordEdit(record: address.record)
     let bytes = sent.applied(to: RecordDocument(now.bytes))
     if bytes != now.bytes {
       var files = FileImport(into: member, mediaType: { MediaType.of($0, mode: $1) })
       let item = try files.item(forContent: bytes, named: .record, modified: .now)
-      try open.commit([now.edit(replacingBy: item)], to: member)
+      edit = now.edit(replacingBy: item)
+    }
+    switch Self.place(named: form["name"], of: shown) {
+    case .success(let place): edit.place = place
+    case .failure(let problem):
+      page.problem = frame.texts(problem.key)
+      return .page(page.document, status: .unprocessableContent)
+    }
+    if edit.place != nil || !edit.items.isEmpty {
+      try open.commit([edit], to: member)
       open.vault.audit.note(.write, member: member.id, record: address.record, name: .record)
     }
     return .seeOther(address.path)
+  }
+
+  /// What a record cannot be called, and the text that says why.
+  private struct BadName: Error { let key: String }
+
+  /// Where the record stands when it is called so; nil where that is what it is called.
+  private static func place(
+    named text: String?, of shown: ShownRecord
+  ) -> Result<RecordPlace?, BadName> {
+    let entry = shown.entry
+    guard let text, text != entry.title.string, let parent = entry.parent else {
+      return .success(nil)
+    }
+    guard let name = FileName(date: "", title: text.trimmedEnd) else {
+      return .failure(BadName(key: "edit.badTitle"))
+    }
+    let isFile = (try? shown.member.hasFile(named: name, in: parent)) ?? true
+    guard !isFile, shown.member.child(named: name, of: parent) == nil else {
+      return .failure(BadName(key: "edit.taken"))
+    }
+    return .success(RecordPlace(parent: parent, title: name, isDeleted: false))
   }
 
   /// - Throws: `notFound` when somebody else has decided already.
