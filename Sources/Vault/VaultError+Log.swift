@@ -40,6 +40,7 @@ extension VaultError: LoggedError {
     case .moreSenior: "moreSenior"
     case .accessEnded: "accessEnded"
     case .notFound: "notFound"
+    case .changedMeanwhile: "changedMeanwhile"
     case .alreadyExists: "alreadyExists"
     case .limit: "limit"
     case .io(_, let errno): ErrorKind("io", number: errno)

@@ -97,6 +97,7 @@ extension VaultError {
       """
     case .accessEnded(let member): "Your access to the member \(member.shortHex) has ended."
     case .notFound(let what): "There is no \(what)."
+    case .changedMeanwhile: "The record was changed by somebody else meanwhile; nothing was saved."
     case .alreadyExists(let what): "“\(what)” exists already."
     case .limit(let what, let found, let limit):
       "\(what) would be \(found); at most \(limit) is possible."

@@ -74,6 +74,8 @@ package enum VaultError: Error {
   case accessEnded(member: MemberID)
   case notFound(what: String)
   case alreadyExists(what: String)
+  /// Somebody else has changed the record that was to be changed as it was.
+  case changedMeanwhile(record: RecordID)
   case limit(what: String, found: Int, limit: Int)
   /// The operating system refused; `errno` says how.
   case io(path: String, errno: Int32)

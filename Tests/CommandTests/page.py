@@ -6,6 +6,7 @@ PHOTO is a file to attach; KINVAULT the program, which changes a record behind t
 folder SHOTS, if it is given. Ends with 0 when everything was as it should be; else says what was not.
 """
 
+import os
 import pathlib
 import re
 import subprocess
@@ -93,6 +94,14 @@ def run(browser):
     story.look("records")
     assert page.title() == "Kinvault"
 
+    # A browser keeps six connections to one place: more pages than that are no trouble.
+    tabs = [story.context.new_page() for _ in range(8)]
+    for tab in tabs:
+        tab.goto(address)
+        tab.wait_for_selector(".records")
+    for tab in tabs:
+        tab.close()
+
     # Search as one types; nothing of it is in the address.
     page.fill("#words", "penicil")
     expect(page.locator("#results > p")).to_have_text("One record was found.")
@@ -170,6 +179,18 @@ def run(browser):
     expect(page.locator("h1")).to_have_text("Tetanus and diphtheria")
     expect(page.locator("dl")).to_contain_text("CD 2")
     expect(page.locator("dl")).to_contain_text("Somebody")
+    # The same from a command, in the same second.
+    page.click("text=Edit")
+    editor = f"sed -i 's/CD 2/EF 3/'"
+    subprocess.run(
+        [kinvault, "record", "edit", urllib.parse.urlsplit(record).path.split("/")[-1]],
+        env={**os.environ, "EDITOR": editor}, check=True,
+    )
+    page.fill("#text", "Typed meanwhile.")
+    page.click("main button[type=submit]")
+    expect(page.locator(".theirs")).to_contain_text("EF 3")
+    expect(page.locator("#text")).to_have_value("Typed meanwhile.")
+    page.click("text=Do not change anything")
     # What another program does shows as news on the page that is open.
     page.goto(address)
     subprocess.run(

@@ -92,6 +92,34 @@ import VaultModel
     try vault.close()
   }
 
+  /// An edit of one revision is of no other, also where this device has made that, a moment ago.
+  @Test func whatHasChangedMeanwhileIsNotReplaced() throws {
+    let vault = try MemoryVault().open()
+    let member = try vault.addMember(named: #require(FileName("Emma")))
+    let record = RecordID.random()
+    var files = FileImport(into: member, mediaType: { _, _ in "" })
+    func note(_ text: String) throws -> Item {
+      try files.item(forContent: Array(text.utf8), named: .record, modified: .zero)
+    }
+    var made = RecordEdit(new: record, titled: try #require(FileName("Visit")), in: .root)
+    made.items[.record] = try note("first")
+    try vault.commit(made, to: member)
+    let seen = try NoteReading(of: record, in: member)
+    try vault.commit(seen.edit(replacingBy: try note("second")), to: member)
+    var late = seen.edit(replacingBy: try note("third"))
+    late.base = seen.revision
+    do throws(VaultError) {
+      try vault.commit(late, to: member)
+      Issue.record("what was written meanwhile is gone")
+    } catch { #expect(error == .changedMeanwhile(record: record)) }
+    let now = try NoteReading(of: record, in: member)
+    #expect(now.bytes == Array("second".utf8) && !now.isSame(as: seen))
+    late.base = now.revision
+    try vault.commit(late, to: member)
+    #expect(try NoteReading(of: record, in: member).bytes == Array("third".utf8))
+    try vault.close()
+  }
+
   /// However the parts are cut, it is the same content.
   @Test(arguments: [0, 1, 4095, 1 << 20, (1 << 20) + 1, 3 << 20])
   func aContentInPartsIsTheSameAsInOne(size: Int) throws {

@@ -40,6 +40,33 @@ import Testing
     for site in [nil, "same-origin", "none"] { #expect(refusal { $0.fetchSite = site } == nil) }
   }
 
+  /// A note may name a picture at any address of the page: nobody has read or kept what only such a note has asked for.
+  @Test func nothingIsAnsweredAsWhatItIsNot() {
+    let uses = [
+      ("/", "navigate", "document"), ("/records/a/b", "navigate", "document"),
+      ("/records/a/b/files/61/copy", "navigate", "document"),
+      ("/records/a/b/files/61/picture", "no-cors", "image"),
+      ("/records/a/b/files/61/page", "no-cors", "image"), ("/events", "cors", "empty"),
+      ("/style.css", "no-cors", "style"), ("/page.js", "cors", "script"),
+      ("/news.js", "same-origin", "sharedworker"),
+    ]
+    for (path, mode, destination) in uses {
+      func answer(_ mode: String, _ destination: String?) -> DoorRules.Refusal? {
+        refusal {
+          $0.path = path
+          $0.fetchSite = "same-origin"
+          $0.fetchMode = mode
+          $0.fetchDestination = destination
+        }
+      }
+      #expect(answer(mode, destination) == nil, "\(path)")
+      #expect(answer(mode, nil) == nil)
+      for other in ["image", "iframe", "object", "script", "style"] where other != destination {
+        #expect(answer("no-cors", other) == .foreign, "\(path) as \(other)")
+      }
+    }
+  }
+
   @Test(arguments: ["POST", "PUT"])
   func onlyItsOwnPagesChangeAnything(method: String) {
     for origin in [

@@ -17,7 +17,8 @@ extension CommitWriter {
         try add(edit, names: names)
       } catch {
         switch error {
-        case .damaged, .missing, .notFound, .limit: failures[edit.record] = error
+        case .damaged, .missing, .notFound, .limit, .changedMeanwhile:
+          failures[edit.record] = error
         default: throw error
         }
         objects.restage(from: position)
@@ -29,6 +30,9 @@ extension CommitWriter {
 
   mutating func add(_ edit: RecordEdit, names: Names = Names()) throws(VaultError) {
     let entry = entry(edit.record)
+    if let wanted = edit.base, entry?.revision != wanted {
+      throw .changedMeanwhile(record: edit.record)
+    }
     var base: (digest: ContentDigest, revision: RecordRevision)?
     if let entry { base = (entry.revision, try member.revision(entry.revision)) }
     let named = base.map { RevisionJoin.Named(digest: $0.digest, revision: $0.revision) }

@@ -17,6 +17,9 @@ package struct RecordEdit: Sendable {
   /// When the files of the items that the author of the edit saw had changed, for names in `items`: what another device
   /// made of them since is kept as a conflict. A name that is not here is replaced without a look.
   package var seen: [FileName: HybridTime] = [:]
+  /// The one revision that the edit is of, where it must not be applied to any other: then it fails with
+  /// `changedMeanwhile`. Nil for an edit of whatever there is.
+  package var base: ContentDigest?
   /// Names in `items` whose file the author gave or left that name without changing the file, and when that had last
   /// changed: what others made of it meanwhile stays.
   package var unchangedFiles: [FileName: HybridTime] = [:]

@@ -13,6 +13,7 @@ final class Desk: Sendable {
     var useCount = 0
     /// Nothing is begun any more.
     var isLocked = false
+    var isClosing = false
     var lastUse = ContinuousClock.now
   }
 
@@ -66,7 +67,10 @@ final class Desk: Sendable {
     return try body(vault)
   }
 
-  /// Nothing is shown from now on. Returns when the vault is closed.
+  /// Nothing is shown from now on. What runs may take its time: `end` waits for it.
+  func refuse() { state.withLock { $0.isLocked = true } }
+
+  /// The same, and returns when the vault is closed.
   ///
   /// - Parameter locksMachine: Whether commands ask for the password as well from now on; else the vault stays as unlocked as
   ///   it is on this machine.
@@ -74,8 +78,8 @@ final class Desk: Sendable {
   func end(locksMachine: Bool = false) throws {
     if locksMachine { gate.lock() }
     let isFirst = state.withLock { state in
-      defer { state.isLocked = true }
-      return !state.isLocked
+      defer { (state.isLocked, state.isClosing) = (true, true) }
+      return !state.isClosing
     }
     if isFirst { try close() }
   }

@@ -12,6 +12,7 @@ final class OpenVault: Sendable {
   /// For one at a time.
   private let search: Guarded<VaultSearch>
   private let looking = Guarded<ContinuousClock.Instant?>(nil)
+  private let changing = Guarded(())
   private let state: Guarded<State>
 
   private struct State {
@@ -37,11 +38,12 @@ final class OpenVault: Sendable {
 
   /// Takes in what mounts, commands and other devices have written, at most once a second.
   ///
+  /// - Parameter isDue: Whether it is done however short ago that was.
   /// - Returns: What could not be taken in, which shows as it was before.
   @discardableResult
-  func lookAround() -> (any Error)? {
+  func lookAround(isDue: Bool = false) -> (any Error)? {
     looking.withLock { last in
-      if let last, last + .seconds(1) > .now { return nil }
+      if !isDue, let last, last + .seconds(1) > .now { return nil }
       defer { last = .now }
       gate.takeInMounts()
       var failure: (any Error)?
@@ -102,6 +104,15 @@ final class OpenVault: Sendable {
   }
 
   // MARK: Changing
+
+  /// Runs what changes something: one at a time, and on what there is now, whoever has written it a moment ago. What is
+  /// written after that, by another process, an edit tells by its `base`.
+  func change(_ body: () throws -> Void) throws {
+    try changing.withLock { _ in
+      lookAround(isDue: true)
+      try body()
+    }
+  }
 
   /// Commits edits, and has every page know.
   func commit(_ edits: [RecordEdit], to member: Member) throws {

@@ -8,6 +8,8 @@ final class Door: Sendable {
     let cookie: Secret
     /// What its forms say, which no other page can know.
     let form: Secret
+    /// What the page says of itself to those that are open: whoever takes its port when it is over does not know it.
+    let proof: Secret
   }
 
   static let cookieName = "kinvault"
@@ -23,11 +25,14 @@ final class Door: Sendable {
   func launchCode() -> String { state.withLock { $0.codes.launch(at: .now) } }
   func typedCode() -> String { state.withLock { $0.codes.typed(at: .now) } }
 
+  /// Whether anybody has come in yet.
+  var hasVisitors: Bool { state.withLock { !$0.visitors.isEmpty } }
+
   /// Lets in whoever has a code.
   func enter(with code: String) -> Visitor? {
     state.withLock { state in
       guard !state.isClosed, state.codes.redeem(code, at: .now) else { return nil }
-      let visitor = Visitor(cookie: .random(), form: .random())
+      let visitor = Visitor(cookie: .random(), form: .random(), proof: .random())
       state.visitors.append(visitor)
       return visitor
     }

@@ -27,6 +27,8 @@ struct DoorRules: Hashable, Sendable {
     var fetchSite: String?
     /// `Sec-Fetch-Mode`.
     var fetchMode: String?
+    /// `Sec-Fetch-Dest`: what for.
+    var fetchDestination: String?
   }
 
   /// Where a one-time code is handed in: from a file, whose origin is none, or from this page.
@@ -38,13 +40,27 @@ struct DoorRules: Hashable, Sendable {
     switch head.method {
     case "GET":
       // Who follows a link from elsewhere comes without the cookie; anything but following a link is not meant to be.
-      guard isForeign(head.fetchSite) else { return nil }
+      guard isForeign(head.fetchSite) else { return fits(head) ? nil : .foreign }
       return head.fetchMode == "navigate" ? nil : .foreign
     case "POST" where head.path == Self.entrance:
       return [nil, "null", origin].contains(head.origin) ? nil : .foreign
     case "POST", "PUT":
       return head.origin == origin && !isForeign(head.fetchSite) ? nil : .foreign
     default: return .method
+    }
+  }
+
+  /// Whether what is asked for is what it is wanted as: a note may have a picture whose address is that of a record, or of the
+  /// news, and nobody is to have read or kept what only such a note has asked for.
+  private func fits(_ head: Head) -> Bool {
+    guard let destination = head.fetchDestination else { return true }
+    switch head.path.split(separator: "/").last {
+    case "picture", "page": return destination == "image" || destination == "document"
+    case "page.js", "news.js": return ["script", "sharedworker", "worker"].contains(destination)
+    case "style.css": return destination == "style"
+    case "events": return destination == "empty"
+    case "copy": return ["document", "empty"].contains(destination)
+    default: return head.fetchMode == "navigate" && destination == "document"
     }
   }
 

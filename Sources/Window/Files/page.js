@@ -4,37 +4,79 @@
 const secret = document.querySelector('meta[name="form"]')?.content ?? "";
 const body = document.body;
 
-// News. The page empties itself when the vault is locked.
-if (body.dataset.version) {
-  const events = new EventSource("/events");
+const proof = document.querySelector('meta[name="proof"]')?.content ?? "";
+
+// News. The page empties itself when the vault is locked, and nothing is sent while nobody has proved to be it.
+if (proof && window.SharedWorker) {
+  const news = new SharedWorker("/news.js", { name: proof }).port;
   const notice = document.getElementById("news");
-  events.addEventListener("changed", (event) => {
-    if (event.data !== body.dataset.version) notice.hidden = false;
-  });
+  let isLive = false;
+  let waiting = null;
+  let timer = null;
+
   const leave = () => {
-    events.close();
+    isLive = false;
+    news.close();
     const main = document.createElement("main");
     const text = document.createElement("p");
     text.textContent = body.dataset.locked;
     main.append(text);
     body.replaceChildren(main);
   };
-  events.addEventListener("locked", leave);
-  let failures = 0;
-  events.addEventListener("open", () => (failures = 0));
-  events.addEventListener("error", async () => {
-    failures += 1;
-    if (events.readyState === EventSource.CLOSED || failures > 3) leave();
+  const loseSoon = () => {
+    isLive = false;
+    timer ??= setTimeout(leave, 6000);
+  };
+  const heard = {
+    live: () => {
+      clearTimeout(timer);
+      timer = null;
+      isLive = true;
+      if (waiting) waiting.form.requestSubmit(waiting.button);
+      waiting = null;
+    },
+    lost: loseSoon,
+    locked: leave,
+    changed: (version) => {
+      if (notice && version !== body.dataset.version) notice.hidden = false;
+    },
+    soon: () => {
+      const text = document.createElement("p");
+      text.setAttribute("role", "alert");
+      text.className = "news soon";
+      text.textContent = body.dataset.soon;
+      document.querySelector(".soon")?.remove();
+      document.querySelector("header").append(text);
+    },
+  };
+  news.addEventListener("message", ({ data }) => heard[data.kind]?.(data.data));
+  news.start();
+  news.postMessage({ proof });
+  loseSoon();
+  addEventListener("pagehide", () => news.postMessage({ isGone: true }));
+  addEventListener("submit", (event) => {
+    if (isLive) return;
+    event.preventDefault();
+    waiting = { form: event.target, button: event.submitter };
   });
   // Back from the browser's memory of pages: what it shows is old, and may be locked by now.
   addEventListener("pageshow", (event) => {
     if (event.persisted) location.reload();
   });
+
+  // Typing is use, too.
+  let said = Date.now();
+  addEventListener("input", () => {
+    document.querySelector(".soon")?.remove();
+    if (!isLive || Date.now() - said < 30000) return;
+    said = Date.now();
+    fetch("/stay", { method: "POST", body: new URLSearchParams({ form: secret }) });
+  });
 }
 
 // Search as one types.
 const words = document.getElementById("words");
-const results = document.getElementById("results");
+const results = document.querySelector("#results[data-live]");
 if (words && results) {
   let timer;
   let latest = 0;
@@ -46,7 +88,11 @@ if (words && results) {
         "Content-Type": "application/x-www-form-urlencoded",
         "X-Kinvault-Form": secret,
       },
-      body: new URLSearchParams({ form: secret, words: words.value }),
+      body: new URLSearchParams([
+        ...new URLSearchParams(location.search),
+        ["form", secret],
+        ["words", words.value],
+      ]),
     });
     if (!answer.ok || number !== latest) return;
     const made = new DOMParser().parseFromString(await answer.text(), "text/html");

@@ -19,6 +19,8 @@ struct ConflictsPage {
     /// Nil of a record that is deleted.
     let now: Side?
     let mayChange: Bool
+    /// The revision of what is there now; empty of a record that is not known any more.
+    let seen: String
   }
 
   let frame: PageFrame
@@ -41,17 +43,25 @@ struct ConflictsPage {
           written: frame.texts(
             "conflict.written", authors.time(milliseconds: conflict.mark.time.milliseconds),
             vault.name(of: conflict.mark.device)),
-          kept: try Self.side(conflict.items, of: member),
-          now: try original.map { try Self.side(member.contents(of: $0).0, of: member) },
-          mayChange: member.role.map { $0 > .viewer } ?? false)
+          kept: try Self.side(conflict.items, of: member, frame),
+          now: try original.map { try Self.side(member.contents(of: $0).0, of: member, frame) },
+          mayChange: member.role.map { $0 > .viewer } ?? false,
+          seen: conflict.original?.revision.hex ?? "")
       }
     }
   }
 
-  private static func side(_ items: [Item], of member: Member) throws(VaultError) -> Side {
+  private static func side(
+    _ items: [Item], of member: Member, _ frame: PageFrame
+  ) throws(VaultError) -> Side {
     var note = RecordDocument([])
     if let item = items.first(where: { $0.name == .record }) {
-      note = RecordDocument(try member.beginning(of: item, byteCount: NoteReading.byteLimit))
+      do throws(VaultError) {
+        note = RecordDocument(try member.beginning(of: item, byteCount: NoteReading.byteLimit))
+      } catch {
+        guard error.isDamage else { throw error }
+        note = RecordDocument(Array(frame.texts("record.note.unreadable").utf8))
+      }
     }
     let form = NoteForm(note)
     let files = items.map(\.name).filter { $0 != .record }.sorted().map(\.string)
@@ -90,6 +100,7 @@ struct ConflictsPage {
       }
       if row.mayChange, !frame.isReadOnly {
         frame.post("/conflicts/\(row.member.hex)/\(row.copy.hex)", ["class": "actions"]) {
+          tag("input", ["type": "hidden", "name": "seen", "value": row.seen])
           tag("button", ["type": "submit", "name": "decision", "value": "keep"]) {
             texts("conflict.keep")
           }

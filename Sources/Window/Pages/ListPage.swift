@@ -109,7 +109,10 @@ struct ListPage {
 
   /// What a search as one types takes the place of.
   var results: HTML {
-    tag("section", ["id": "results", "aria-live": "polite"]) {
+    tag(
+      "section",
+      ["id": "results", "aria-live": "polite", "data-live": wish.deleted ? nil : ""]
+    ) {
       if let foundCount {
         tag("p") {
           foundCount > rows.count

@@ -62,6 +62,17 @@ struct NoteForm: Sendable {
     return base.replacing(fields: fields, text: newText)
   }
 
+  /// Why this cannot be saved, as the key of a text; nil if it can.
+  ///
+  /// - Parameter before: What it was; nil for a new note. What was odd before may stay so.
+  func problem(_ bytes: [UInt8], before: NoteForm?) -> String? {
+    if bytes.count > NoteReading.byteLimit { return "edit.tooLong" }
+    let date = lines.first { $0.name == "date" }?.value
+    let isSame = date == before?.lines.first { $0.name == "date" }?.value
+    if let date, !date.isEmpty, !isSame, !RecordDate.isWritten(date) { return "edit.badDate" }
+    return nil
+  }
+
   private func fields(over base: [FrontMatter.Field]) -> [FrontMatter.Field]? {
     var fields = base
     for line in lines {

@@ -1,8 +1,8 @@
 /// What every page has around what it says.
 struct PageFrame: Sendable {
   let texts: Texts
-  /// What forms have to say; nil for whoever is not in.
-  var form: Secret?
+  /// Nil for whoever is not in.
+  var visitor: Door.Visitor?
   /// Of the vault, by which a page learns that something has changed; nil where none is shown.
   var version: UInt64?
   var isReadOnly = false
@@ -16,14 +16,18 @@ struct PageFrame: Sendable {
         tag("meta", ["name": "color-scheme", "content": "light dark"])
         tag("title") { texts("brand") }
         tag("link", ["rel": "stylesheet", "href": "/style.css"])
-        if let form {
-          tag("meta", ["name": "form", "content": form.text])
+        if let visitor {
+          tag("meta", ["name": "form", "content": visitor.form.text])
+          tag("meta", ["name": "proof", "content": visitor.proof.text])
           tag("script", ["type": "module", "src": "/page.js"])
         }
       }
       tag(
         "body",
-        ["data-version": version.map { String($0) }, "data-locked": texts("locked.about")]
+        [
+          "data-version": version.map { String($0) }, "data-locked": texts("locked.about"),
+          "data-soon": texts("locked.soon"),
+        ]
       ) {
         tag("a", ["class": "skip", "href": "#main"]) { texts("skip") }
         header
@@ -70,7 +74,8 @@ struct PageFrame: Sendable {
   ) -> HTML {
     var all = [(name: "method", value: "post"), (name: "action", value: path)]
     all += attributes.compactMap { name, value in value.map { (name, $0) } }
-    let hidden = tag("input", ["type": "hidden", "name": "form", "value": form?.text ?? ""])
+    let hidden = tag(
+      "input", ["type": "hidden", "name": "form", "value": visitor?.form.text ?? ""])
     return .element("form", all, [hidden] + content())
   }
 }

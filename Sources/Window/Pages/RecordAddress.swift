@@ -37,6 +37,11 @@ struct ShownRecord {
   var address: RecordAddress { RecordAddress(member: member.id, record: entry.record) }
   var mayChange: Bool { member.role.map { $0 > .viewer } ?? false }
 
+  /// Why nothing of it may be changed, as the key of a text.
+  func refusal(_ frame: PageFrame) -> String {
+    frame.isReadOnly ? "record.readOnly" : "record.viewer"
+  }
+
   /// The title without the date that it begins with.
   var title: String { entry.shownTitle }
 

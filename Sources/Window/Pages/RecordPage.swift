@@ -16,6 +16,9 @@ struct RecordPage {
   let shown: ShownRecord
   private let memberName: String
   private let note: NoteForm
+  private let isNoteCut: Bool
+  /// It is damaged or missing.
+  private let lacksNote: Bool
   /// Why the fields cannot be read.
   private let problem: String?
   private let changed: String
@@ -33,10 +36,18 @@ struct RecordPage {
     (self.frame, self.shown) = (frame, shown)
     memberName = (vault.shownNames[member.id] ?? member.name).string
     var document = RecordDocument([])
+    var (isNoteCut, lacksNote) = (false, false)
     if let item = revision.document, !item.isDeleted {
-      document = RecordDocument(try member.beginning(of: item, byteCount: Self.noteLimit))
+      isNoteCut = item.size > UInt64(Self.noteLimit)
+      do throws(VaultError) {
+        document = RecordDocument(try member.beginning(of: item, byteCount: Self.noteLimit))
+      } catch {
+        guard error.isDamage else { throw error }
+        lacksNote = true
+      }
     }
     note = NoteForm(document)
+    (self.isNoteCut, self.lacksNote) = (isNoteCut, lacksNote)
     var problem: String?
     do throws(FrontMatterError) { _ = try document.frontMatter() } catch { problem = error.message }
     self.problem = problem
@@ -91,10 +102,12 @@ struct RecordPage {
       problem.map { reason in
         tag("p", ["class": "error"]) { texts("record.fields.unreadable", reason) }
       } ?? .nothing,
+      lacksNote ? tag("p", ["class": "error"]) { texts("record.note.unreadable") } : .nothing,
       fields,
       note.isRaw
         ? tag("pre", ["dir": "auto"]) { note.text }
         : tag("div", ["class": "note", "dir": "auto"]) { Markdown.html(of: note.text) },
+      isNoteCut ? tag("p", ["class": "quiet"]) { texts("file.cut") } : .nothing,
       actions,
       attached,
       contained,
@@ -117,16 +130,22 @@ struct RecordPage {
 
   private var actions: HTML {
     guard shown.mayChange, !frame.isReadOnly else {
-      return tag("p", ["class": "quiet"]) { texts("record.viewer") }
+      return tag("p", ["class": "quiet"]) { texts(shown.refusal(frame)) }
     }
     return tag("div", ["class": "actions"]) {
-      tag("a", ["class": "button", "href": "\(shown.address.path)/edit"]) { texts("record.edit") }
-      tag("details") {
-        tag("summary") { texts("record.delete") }
-        tag("p") { texts("record.delete.sure") }
-        frame.post("\(shown.address.path)/delete") {
-          tag("button", ["type": "submit", "class": "grave"]) { texts("record.delete.yes") }
-        }
+      if !lacksNote {
+        tag("a", ["class": "button", "href": "\(shown.address.path)/edit"]) { texts("record.edit") }
+      }
+      if shown.entry.record != .root { deletion }
+    }
+  }
+
+  private var deletion: HTML {
+    tag("details") {
+      tag("summary") { texts("record.delete") }
+      tag("p") { texts("record.delete.sure") }
+      frame.post("\(shown.address.path)/delete") {
+        tag("button", ["type": "submit", "class": "grave"]) { texts("record.delete.yes") }
       }
     }
   }

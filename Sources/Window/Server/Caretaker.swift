@@ -7,6 +7,8 @@ import Vault
 struct Caretaker: Sendable {
   /// Nobody has wanted anything for so long.
   static let idleLimit = Duration.seconds(300)
+  /// So long before that it is said.
+  static let warningTime = Duration.seconds(60)
   /// The last page was closed, or is being loaded anew.
   static let tablessLimit = Duration.seconds(60)
 
@@ -19,14 +21,20 @@ struct Caretaker: Sendable {
   func run() {
     var known = desk.version
     var second = 0
+    var wasSoon = false
     while !desk.isLocked {
       sleep(1)
       second += 1
       if shouldEnd {
+        desk.refuse()
+        tabs.tell(.locked)
         do { try desk.end() } catch { log.failed(.ending, error) }
         break
       }
       if !tabs.isEmpty, second % 2 == 0 { look() }
+      let isSoon = desk.lastUse + Self.idleLimit - Self.warningTime <= .now
+      if isSoon, !wasSoon { tabs.tell(.soon) }
+      wasSoon = isSoon
       let version = desk.version
       if let version, version != known { tabs.tell(.changed(version)) }
       known = version

@@ -17,7 +17,12 @@ struct DoorKeeper: RouterMiddleware {
   ) async throws -> Response {
     var context = context
     context.texts = Texts.for(request.headers[.acceptLanguage])
-    var response = try await answer(request, context, next)
+    var response: Response
+    do { response = try await answer(request, context, next) } catch let error as HTTPError {
+      let text = context.texts(error.status == .notFound ? "error.notFound" : "error.foreign")
+      let frame = PageFrame(texts: context.texts, visitor: visitor(of: request))
+      response = .page(frame.problem(text), status: error.status)
+    }
     for (name, value) in Self.headers { response.headers[name] = value }
     return response
   }
@@ -38,24 +43,29 @@ struct DoorKeeper: RouterMiddleware {
     if desk.isLocked {
       return .page(PageFrame(texts: context.texts).locked(), status: .unauthorized)
     }
-    guard let visitor = door.visitor(cookies: request.headers[values: .cookie]) else {
+    guard let visitor = visitor(of: request) else {
       return .page(PageFrame(texts: context.texts).entrance(wasWrong: false), status: .unauthorized)
     }
     context.visitor = visitor
     return try await next(request, context)
   }
 
+  private func visitor(of request: Request) -> Door.Visitor? {
+    door.visitor(cookies: request.headers[values: .cookie])
+  }
+
   private func head(of request: Request) -> DoorRules.Head {
     DoorRules.Head(
       method: request.method.rawValue, path: request.uri.path, host: request.head.authority,
       origin: request.headers[.origin], fetchSite: request.headers[.secFetchSite],
-      fetchMode: request.headers[.secFetchMode])
+      fetchMode: request.headers[.secFetchMode],
+      fetchDestination: request.headers[.secFetchDestination])
   }
 
   private static let headers: [(HTTPField.Name, String)] = [
     (
       .contentSecurityPolicy,
-      "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
+      "default-src 'none'; style-src 'self'; script-src 'self'; worker-src 'self'; img-src 'self'; connect-src 'self'; "
         + "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
     ),
     (.xContentTypeOptions, "nosniff"), (.cacheControl, "no-store"),
@@ -68,6 +78,7 @@ struct DoorKeeper: RouterMiddleware {
 extension HTTPField.Name {
   static let secFetchSite = Self("Sec-Fetch-Site")!
   static let secFetchMode = Self("Sec-Fetch-Mode")!
+  static let secFetchDestination = Self("Sec-Fetch-Dest")!
   static let referrerPolicy = Self("Referrer-Policy")!
   static let crossOriginOpenerPolicy = Self("Cross-Origin-Opener-Policy")!
   /// What a script says in the place of a form's secret.

@@ -46,7 +46,7 @@ extension Site {
       try check(request.headers[.formSecret], context)
       guard let text = FormValues(request.uri.query ?? "")["name"], let name = FileName(text),
         name != .record
-      else { throw HTTPError(.badRequest) }
+      else { return .said(texts("upload.badName"), .badRequest) }
       let address = try Self.address(context)
       let upload = try await threads.runIfActive {
         try desk.use { try Upload(name, to: address, in: $0) }
@@ -60,7 +60,7 @@ extension Site {
       }
       let size = request.headers[.contentLength].flatMap { UInt64($0) }
       try await threads.runIfActive {
-        try desk.use { try upload.finish(size: size, in: $0) }
+        try desk.use { open in try open.change { try upload.finish(size: size, in: open) } }
       }
       return .said(texts("upload.done"), .created)
     } catch is Upload.NameTaken {
@@ -90,6 +90,9 @@ extension Site {
         case .here(let bytes) = try open.pictures.picture(
           view, of: item, of: shown.member, fetching: fetching)
       else { return Response(status: .notFound) }
+      if view != .small {
+        open.vault.audit.note(.read, member: address.member, record: address.record, name: name)
+      }
       return Response.file(bytes, type: "image/webp")
     }
   }
@@ -103,14 +106,19 @@ extension Site {
       item.content != .none || item.size == 0
     else { throw VaultError.notFound(what: "the file") }
     if case .symlink = item.content { throw VaultError.notFound(what: "the file") }
+    let parts = try FileParts(of: item, in: member)
+    // What cannot be had is told before a browser is promised a file.
+    let first = try parts.count == 0 ? [] : parts.part(0)
     open.vault.audit.note(
       .export, member: member.id, record: address.record, name: name, detail: "page")
-    let parts = try FileParts(of: item, in: member)
     let size = Int(clamping: item.size)
     let body = ResponseBody(contentLength: size) { writer in
       for number in 0..<parts.count {
         // Locked in the middle, it breaks off.
-        let part = try await threads.runIfActive { try desk.use { _ in try parts.part(number) } }
+        let part = try await threads.runIfActive {
+          desk.noteUse()
+          return try desk.use { _ in number == 0 ? first : try parts.part(number) }
+        }
         try await writer.write(ByteBuffer(bytes: part))
       }
       try await writer.finish(nil)

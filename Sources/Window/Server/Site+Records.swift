@@ -27,7 +27,13 @@ extension Site {
     }
     router.post("new") { try await change($0, $1, add) }
     router.get("conflicts") { _, context in
-      try await show(context) { .page(try ConflictsPage($0.vault, $1).document) }
+      try await show(context) { open, frame in
+        let page = try ConflictsPage(open.vault, frame)
+        for row in page.rows {
+          open.vault.audit.note(.read, member: row.member, record: row.copy)
+        }
+        return .page(page.document)
+      }
     }
     router.post("conflicts/:member/:record") { request, context in
       let address = try Self.address(context)
@@ -49,7 +55,12 @@ extension Site {
       let address = try Self.address(context)
       return try await show(context) { open, frame in
         let shown = try ShownRecord(address, in: open.vault)
+        if shown.entry.isDeleted { return .seeOther(address.path) }
+        guard shown.mayChange, !frame.isReadOnly else {
+          return .page(frame.problem(frame.texts(shown.refusal(frame))), status: .forbidden)
+        }
         let note = try NoteReading(of: address.record, in: shown.member)
+        open.vault.audit.note(.read, member: address.member, record: address.record)
         let form = NoteForm(RecordDocument(note.bytes))
         return .page(
           EditPage(frame: frame, shown: shown, form: form, base: note.revision).document)
@@ -93,13 +104,13 @@ extension Site {
   /// The words come in a form, so that no address has them. Only the results where a script asks as somebody types.
   private func search(_ request: Request, _ context: PageContext) async throws -> Response {
     let isPart = request.headers[.formSecret] != nil
-    return try await change(request, context) { open, frame, form in
+    return try await ask(request, context) { open, frame, form in
       let words = form["words"]?.trimmed ?? ""
       if words.isEmpty, !isPart { return .seeOther("/") }
+      let wish = ListPage.Wish(form)
       let page =
-        words.isEmpty
-        ? try ListPage(open, ListPage.Wish(), frame)
-        : try ListPage(open, finding: words, ListPage.Wish(), frame)
+        try words.isEmpty
+        ? ListPage(open, wish, frame) : ListPage(open, finding: words, wish, frame)
       if !words.isEmpty { open.vault.audit.note(.search) }
       guard isPart else { return .page(page.document) }
       var results = ""
@@ -140,8 +151,9 @@ extension Site {
     let usual = RecordDocument(FrontMatter(type: type, date: page.date).document(text: ""))
     var edit = RecordEdit(new: .random(), titled: title, in: parent)
     var files = FileImport(into: member, mediaType: { MediaType.of($0, mode: $1) })
-    edit.items[.record] = try files.item(
-      forContent: note.applied(to: usual), named: .record, modified: .now)
+    let bytes = note.applied(to: usual)
+    if let problem = note.problem(bytes, before: nil) { return again(problem) }
+    edit.items[.record] = try files.item(forContent: bytes, named: .record, modified: .now)
     edits.append(edit)
     try open.commit(edits, to: member)
     open.vault.audit.note(.create, member: member.id, record: edit.record)
@@ -156,18 +168,30 @@ extension Site {
     let member = shown.member
     let now = try NoteReading(of: address.record, in: member)
     let sent = NoteForm(form)
+    guard shown.mayChange, !frame.isReadOnly else {
+      return .page(frame.problem(frame.texts(shown.refusal(frame))), status: .forbidden)
+    }
     // A revision that is gone is another one than the one that is there.
     let base = form["base"].flatMap { ContentDigest(hex: $0) }.flatMap {
       try? NoteReading(of: address.record, at: $0, in: member)
     }
     var page = EditPage(
       frame: frame, shown: shown, form: sent, base: now.revision, name: form["name"])
-    guard let base, base.isSame(as: now), !shown.entry.isDeleted else {
+    if shown.entry.isDeleted {
+      page.problem = frame.texts("edit.deleted")
+      return .page(page.document, status: .conflict)
+    }
+    guard let base, base.isSame(as: now) else {
+      open.vault.audit.note(.read, member: address.member, record: address.record)
       page.theirs = NoteForm(RecordDocument(now.bytes))
       return .page(page.document, status: .conflict)
     }
     var edit = RecordEdit(record: address.record)
     let bytes = sent.applied(to: RecordDocument(now.bytes))
+    if let problem = sent.problem(bytes, before: NoteForm(RecordDocument(now.bytes))) {
+      page.problem = frame.texts(problem)
+      return .page(page.document, status: .unprocessableContent)
+    }
     if bytes != now.bytes {
       var files = FileImport(into: member, mediaType: { MediaType.of($0, mode: $1) })
       let item = try files.item(forContent: bytes, named: .record, modified: .now)
@@ -180,6 +204,8 @@ extension Site {
       return .page(page.document, status: .unprocessableContent)
     }
     if edit.place != nil || !edit.items.isEmpty {
+      // What another process has made of it since is never replaced unseen.
+      edit.base = now.revision
       try open.commit([edit], to: member)
       open.vault.audit.note(.write, member: member.id, record: address.record, name: .record)
     }
@@ -214,6 +240,8 @@ extension Site {
     guard let member = open.vault.member(address.member),
       let conflict = try member.keptConflicts().first(where: { $0.copy.record == address.record })
     else { throw VaultError.notFound(what: "the conflict") }
+    // Somebody has changed the record since it was looked at: whoever decides looks again.
+    guard form["seen"] == conflict.original?.revision.hex ?? "" else { return }
     switch form["decision"] {
     case "keep": try open.commit([member.discarding(conflict)], to: member)
     case "take": try open.commit(try member.edits(takingBack: conflict), to: member)
@@ -225,8 +253,9 @@ extension Site {
 }
 
 extension ListPage.Wish {
-  init(query: String) {
-    let values = FormValues(query)
+  init(query: String) { self.init(FormValues(query)) }
+
+  init(_ values: FormValues) {
     member = values.given("member").flatMap { MemberID(hex: $0) }
     type = values.given("type")
     offset = values["from"].flatMap { Int($0) }.map { min(max(0, $0), 10_000_000) } ?? 0

@@ -1,6 +1,9 @@
 import HTTPTypes
 import Hummingbird
+import Log
+import NIOCore
 import NIOPosix
+import Threads
 import Vault
 import VaultCrypto
 import VaultModel
@@ -12,6 +15,7 @@ struct Site: Sendable {
   let tabs: Tabs
   let rules: DoorRules
   let threads: NIOThreadPool
+  let log: BackgroundLog
 
   /// No form is longer, in bytes: a note, its fields, and what encoding adds.
   private static let formLimit = 8 << 20
@@ -30,6 +34,10 @@ struct Site: Sendable {
     router.post("unlock", use: unlock)
     router.post("lock", use: lock)
     router.get("events", use: events)
+    router.post("stay", use: stay)
+    router.get("news.js") { _, _ in
+      Response.file(PackageResources.news_js, type: "text/javascript")
+    }
     addRecords(to: router)
     return router
   }
@@ -73,10 +81,20 @@ struct Site: Sendable {
 
   private func lock(_ request: Request, _ context: PageContext) async throws -> Response {
     _ = try await checkedForm(of: request, context)
-    do { try await threads.runIfActive { try desk.end(locksMachine: true) } } catch {
-      return .page(PageFrame(texts: context.texts).problem(desk.gate.message(of: error)))
+    // At once, whatever runs: pictures that are being made, a search. What waits for these waits elsewhere.
+    desk.refuse()
+    tabs.tell(.locked)
+    _ = SystemThread.detach {
+      do { try desk.end(locksMachine: true) } catch { log.failed(.ending, error) }
     }
     return .page(PageFrame(texts: context.texts).locked(), status: .unauthorized)
+  }
+
+  /// Somebody is at it, though nothing is asked for: a text that is being typed.
+  private func stay(_ request: Request, _ context: PageContext) async throws -> Response {
+    _ = try await checkedForm(of: request, context)
+    try await threads.runIfActive { desk.noteUse() }
+    return Response(status: .noContent)
   }
 
   // MARK: News
@@ -86,12 +104,16 @@ struct Site: Sendable {
     let body = ResponseBody { writer in
       let (events, close) = tabs.open()
       defer { close() }
+      try await writer.write(
+        ByteBuffer(
+          string: "retry: 500\nevent: proof\ndata: \(context.visitor?.proof.text ?? "")\n\n"))
       try await request.body.consumeWithInboundCloseHandler { _ in
         for await event in events {
           let text =
             switch event {
             case .changed(let version): "event: changed\ndata: \(version)\n\n"
             case .locked: "event: locked\ndata:\n\n"
+            case .soon: "event: soon\ndata:\n\n"
             case .still: ":\n\n"
             }
           try await writer.write(ByteBuffer(string: text))
@@ -110,7 +132,7 @@ struct Site: Sendable {
 
   func frame(_ context: PageContext, _ open: OpenVault? = nil) -> PageFrame {
     PageFrame(
-      texts: context.texts, form: context.visitor?.form, version: open?.version,
+      texts: context.texts, visitor: context.visitor, version: open?.version,
       isReadOnly: open?.vault.isReadOnly ?? false)
   }
 
@@ -143,8 +165,8 @@ struct Site: Sendable {
     } catch { return Response(status: .notFound) }
   }
 
-  /// The same as `show` for what a form asks for.
-  func change(
+  /// The same as `show` for what a form asks for and changes nothing.
+  func ask(
     _ request: Request, _ context: PageContext,
     _ body: @escaping @Sendable (OpenVault, PageFrame, FormValues) throws -> Response
   ) async throws -> Response {
@@ -155,9 +177,21 @@ struct Site: Sendable {
     return try await show(context) { try body($0, $1, form) }
   }
 
+  /// The same for what changes something: one at a time, and on what there is now.
+  func change(
+    _ request: Request, _ context: PageContext,
+    _ body: @escaping @Sendable (OpenVault, PageFrame, FormValues) throws -> Response
+  ) async throws -> Response {
+    try await ask(request, context) { open, frame, form in
+      var response = Response(status: .internalServerError)
+      try open.change { response = try body(open, frame, form) }
+      return response
+    }
+  }
+
   /// What went wrong, as a page.
   func problem(_ error: any Error, _ context: PageContext) -> Response {
-    let frame = PageFrame(texts: context.texts, form: context.visitor?.form)
+    let frame = PageFrame(texts: context.texts, visitor: context.visitor)
     switch error {
     case is Desk.Locked: return .page(frame.locked(), status: .unauthorized)
     case VaultError.notFound:
@@ -172,7 +206,11 @@ struct Site: Sendable {
   }
 
   private func form(of request: Request) async throws -> FormValues {
-    let body = try await request.body.collect(upTo: Self.formLimit)
+    let body: ByteBuffer
+    do { body = try await request.body.collect(upTo: Self.formLimit) } catch is NIOTooManyBytesError
+    {
+      throw HTTPError(.contentTooLarge)
+    }
     return FormValues(String(buffer: body))
   }
 

@@ -6,6 +6,8 @@ final class Tabs: Sendable {
     /// Something in the vault has changed; its new version.
     case changed(UInt64)
     case locked
+    /// It will be locked in a minute if nobody does anything.
+    case soon
     /// Nothing: whether somebody still listens is known by writing to them.
     case still
   }

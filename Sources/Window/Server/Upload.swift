@@ -39,7 +39,6 @@ final class Upload: Sendable {
     (item.size, item.content) = try content.withLock { try $0.finish() }
     guard size ?? item.size == item.size else { throw Cut() }
     // Somebody else may have been faster.
-    open.lookAround()
     let member = try Self.member(name, address, open)
     try open.commit([RecordEdit(record: address.record, items: [name: item])], to: member)
     open.vault.audit.note(.write, member: member.id, record: address.record, name: name)

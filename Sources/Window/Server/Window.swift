@@ -28,6 +28,9 @@ package final class Window: Sendable {
   private let log: BackgroundLog
   private let stopping = AsyncStream<Void>.makeStream()
 
+  /// Others may connect as well: as many as leave the vault the files that it needs open, and none that says nothing.
+  private static let connectionLimit = 256
+  private static let patience = TimeAmount.seconds(15)
   /// How long pages that are open learn that it is over.
   private static let farewell = Duration.seconds(20)
 
@@ -51,6 +54,9 @@ package final class Window: Sendable {
     try result.get()
   }
 
+  /// Whether a browser has come in.
+  package var hasVisitors: Bool { door.hasVisitors }
+
   /// Ends it at once, as on a signal.
   package func stop() {
     stopping.continuation.finish()
@@ -64,7 +70,7 @@ package final class Window: Sendable {
     let name = "k\(Secret.random().text.prefix(24)).localhost"
     let sockets = try LoopbackSockets()
     let rules = DoorRules(host: "\(name):\(sockets.port)")
-    let site = Site(desk: desk, door: door, tabs: tabs, rules: rules, threads: threads)
+    let site = Site(desk: desk, door: door, tabs: tabs, rules: rules, threads: threads, log: log)
     let responder = site.router().buildResponder()
     let caretaker = Caretaker(desk: desk, tabs: tabs, log: log) { [self] in
       door.close()
@@ -90,9 +96,11 @@ package final class Window: Sendable {
       for address in sockets.addresses {
         let application = Application(
           responder: responder,
+          server: .http1(configuration: .init(idleTimeout: Self.patience)),
           configuration: ApplicationConfiguration(
             address: .hostname(address, port: sockets.port), serverName: nil,
-            reuseAddress: true),
+            reuseAddress: true,
+            availableConnectionsDelegate: .maximum(Self.connectionLimit, logger: Self.silentLogger)),
           onServerRunning: { _ in noteRunning() },
           eventLoopGroupProvider: .shared(group), logger: Self.silentLogger)
         tasks.addTask { try await application.run() }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import Threads
 import Vault
+import VaultMount
 import Window
 
 struct OpenCommand: ParsableCommand {
@@ -26,6 +27,7 @@ struct OpenCommand: ParsableCommand {
   @OptionGroup var access: AccessOptions
 
   func run() throws {
+    OpenFileLimit.raise()
     // Before there is any other thread: each has them wait for the one that looks for them.
     let signals = HeldSignals([SIGINT, SIGTERM, SIGHUP])
     let gate = try PageGate(access, log: { MountLog.begin($0, isWatched: false) })
@@ -34,16 +36,26 @@ struct OpenCommand: ParsableCommand {
       signals.wait()
       window.stop()
     }
+    let launched = Guarded<LaunchFile?>(nil)
     try window.run { opening in
-      if !noBrowser, let failure = launch(opening) {
-        Terminal.note("kinvault: \(failure)")
+      guard !noBrowser else { return tell(opening) }
+      do throws(CommandError) {
+        let file = LaunchFile(try BrowserLaunch(opening))
+        launched.withLock { $0 = file }
+        Terminal.writeLine("The vault opens in your browser. Ctrl-C ends it.")
+        _ = SystemThread.detach {
+          watch(file, window, opening)
+          // The code is good once, and for no longer than that.
+          for _ in 0..<300 where !window.hasVisitors { usleep(100_000) }
+          launched.withLock { $0 = nil }
+        }
+      } catch {
+        Terminal.note("kinvault: \(FailureReport(error).message)")
         tell(opening)
-      } else if noBrowser {
-        tell(opening)
-      } else {
-        Terminal.writeLine("The vault is open in your browser. Ctrl-C ends it.")
       }
     }
+    // With it goes the file, if nobody has come by it.
+    launched.withLock { $0 = nil }
     Terminal.writeLine("Locked.")
   }
 
@@ -55,24 +67,20 @@ struct OpenCommand: ParsableCommand {
       """)
   }
 
-  /// Opens the browser.
-  ///
-  /// - Returns: Why that cannot be done.
-  private func launch(_ opening: Window.Opening) -> String? {
-    do throws(CommandError) {
-      let launch = try BrowserLaunch(opening)
-      try launch.start()
-      _ = SystemThread.detach { [launch = Box(launch)] in
-        // The code is good for no longer than that.
-        sleep(30)
-        withExtendedLifetime(launch) {}
-      }
-      return nil
-    } catch { return FailureReport(error).message }
+  /// Starts the browser, and says how else to come in where it cannot be started, or does not come in: there are such as may
+  /// not read the file.
+  private func watch(_ file: LaunchFile, _ window: Window, _ opening: Window.Opening) {
+    do throws(CommandError) { try file.launch.start() } catch {
+      Terminal.note("kinvault: \(FailureReport(error).message)")
+      return tell(opening)
+    }
+    for _ in 0..<80 where !window.hasVisitors { usleep(100_000) }
+    if !window.hasVisitors { tell(opening) }
   }
+}
 
-  private final class Box: Sendable {
-    let launch: BrowserLaunch
-    init(_ launch: consuming BrowserLaunch) { self.launch = launch }
-  }
+/// The file that lets the browser in, for those who hold it.
+private final class LaunchFile: Sendable {
+  let launch: BrowserLaunch
+  init(_ launch: consuming BrowserLaunch) { self.launch = launch }
 }

@@ -103,6 +103,8 @@ extension VaultError {
       "Your access to this member was given until a date, which has passed. An owner can share it anew."
     case .notFound(let what):
       "Not found: \(what)."
+    case .changedMeanwhile:
+      "The record was changed by somebody else at the same moment, so nothing was saved. Look at it again, and try again."
     case .alreadyExists(let what):
       "There is one already: \(what)."
     case .limit(let what, let found, let limit):

@@ -106,7 +106,9 @@ extension FailureReport {
     let status: ExitStatus =
       switch error {
       case .notAVault, .noDeviceHere, .notFound: .notFound
-      case .folderNotEmpty, .otherVault, .rolledBack, .limit, .lastSlot, .notNeeded: .refused
+      case .folderNotEmpty, .otherVault, .rolledBack, .limit, .lastSlot, .notNeeded,
+        .changedMeanwhile:
+        .refused
       case .badInvitation: .usage
       case .unsupported: .unsupported
       case .wrongPassword, .passwordIsNotEnough, .wrongWords, .replacedWords, .otherWords:
