@@ -56,7 +56,8 @@ struct DoorRules: Hashable, Sendable {
     guard let destination = head.fetchDestination else { return true }
     switch head.path.split(separator: "/").last {
     case "picture", "page": return destination == "image" || destination == "document"
-    case "page.js", "news.js": return ["script", "sharedworker", "worker"].contains(destination)
+    case "page.js": return destination == "script"
+    case "news.js": return destination == "sharedworker"
     case "style.css": return destination == "style"
     case "events": return destination == "empty"
     case "copy": return ["document", "empty"].contains(destination)
