@@ -1,3 +1,4 @@
+import Vault
 import VaultModel
 
 /// What kind of file a picture can be made of.
@@ -9,11 +10,7 @@ package enum PictureForm: Hashable, Sendable {
 
   /// By its media type or its name; nil for a file that there is no picture of. What stands in it is not looked at.
   package init?(of item: Item) {
-    switch item.content {
-    case .inline, .chunks, .indexes: break
-    case .none, .symlink: return nil
-    }
-    guard let form = Self.form(mediaType: item.mediaType) ?? Self.form(name: item.name) else {
+    guard let form = item.form(mediaType: Self.form(mediaType:), ending: Self.form(ending:)) else {
       return nil
     }
     self = form
@@ -29,10 +26,8 @@ package enum PictureForm: Hashable, Sendable {
     }
   }
 
-  private static func form(name: FileName) -> Self? {
-    let parts = name.string.lowercased().split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count > 1 else { return nil }
-    return switch parts.last {
+  private static func form(ending: Substring) -> Self? {
+    switch ending {
     case "jpg", "jpeg", "jpe", "png", "webp", "gif", "tif", "tiff", "heic", "heif": .image
     case "pdf": .pdf
     default: nil

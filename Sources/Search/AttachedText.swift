@@ -1,3 +1,4 @@
+import Vault
 import VaultModel
 
 /// Which attached files are text, and what stands in them.
@@ -14,11 +15,8 @@ package enum AttachedText {
 
     /// Nil for a file that is no text.
     init?(of item: Item) {
-      switch item.content {
-      case .inline, .chunks, .indexes: break
-      case .none, .symlink: return nil
-      }
-      guard let form = Self.form(mediaType: item.mediaType) ?? Self.form(name: item.name) else {
+      guard let form = item.form(mediaType: Self.form(mediaType:), ending: Self.form(ending:))
+      else {
         return nil
       }
       self = form
@@ -32,10 +30,8 @@ package enum AttachedText {
       }
     }
 
-    private static func form(name: FileName) -> Form? {
-      let parts = name.string.lowercased().split(separator: ".", omittingEmptySubsequences: false)
-      guard parts.count > 1 else { return nil }
-      return switch parts.last {
+    private static func form(ending: Substring) -> Form? {
+      switch ending {
       case "txt", "text", "csv", "tsv", "md", "markdown", "log": .plain
       case "pdf": .pdf
       default: nil
