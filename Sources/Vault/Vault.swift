@@ -44,6 +44,12 @@ package final class Vault: Sendable {
     found = Guarded(problems)
     context.noteNames(in: profile.profile)
     audit.nameEvents { [weak self] event in self?.name(&event) }
+    memberNames.told.withLock {
+      $0 = { [weak self] (titles) throws(VaultError) in try self?.toldNames(of: titles) ?? [:] }
+    }
+    context.tellNames.withLock {
+      $0 = { [weak self] (profile) throws(VaultError) in try self?.tellNames(in: &profile) }
+    }
     context.openJournals.withLock { $0 = { [weak self] in self?.openJournals ?? Journals() } }
     context.notedReads.withLock { $0 = { [weak self] in self?.notedReads ?? [:] } }
     context.noteEpoch.withLock {

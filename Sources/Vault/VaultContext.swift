@@ -26,6 +26,10 @@ final class VaultContext: Sendable {
   let derivedSinceTrim = Guarded<UInt64?>(nil)
   /// Notes in the audit log that a commit began an epoch of this member.
   let noteEpoch = Guarded<(@Sendable (MemberID) -> Void)?>(nil)
+  /// Adds to a profile that is written anew under which names members show here.
+  let tellNames = Guarded<
+    (@Sendable (inout PersonalProfile) throws(VaultError) -> Void)?
+  >(nil)
   /// The members whose journals this person can write now; of which of them owners have readings noted.
   let openJournals = Guarded<(@Sendable () -> Journals)?>(nil)
   let notedReads = Guarded<(@Sendable () -> [MemberID: Head.Reads])?>(nil)

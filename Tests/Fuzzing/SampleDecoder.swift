@@ -159,6 +159,10 @@ package struct SampleDecoder: Sendable {
               OpenInvitation(
                 id: random.id(), secret: nil, created: 1, until: 9, answeredBy: random.id(),
                 time: 2),
+            ],
+            members: [
+              MemberName(member: random.id(), title: FileName("Emma"), time: 3),
+              MemberName(member: random.id(), title: nil, time: 4),
             ]), created: 6),
         DeviceProfile.init(decoding:)
       ) { $0.encoded() },

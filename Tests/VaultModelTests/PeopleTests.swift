@@ -22,6 +22,7 @@ import VaultModel
 @Suite struct PersonalProfileJoinTests {
   private func profiles(_ random: inout SeededRandom) -> [PersonalProfile] {
     let (people, ids) = ([random.id(), random.id()] as [PersonID], [random.id()] as [InvitationID])
+    let members = [random.id(), random.id()] as [MemberID]
     return (0..<4).map { number in
       PersonalProfile(
         name: "name \(number)", time: HybridTime(rawValue: UInt64(random.number(below: 3))),
@@ -35,6 +36,11 @@ import VaultModel
           OpenInvitation(
             id: $0, secret: random.number(below: 2) == 0 ? nil : random.bytes(16), created: 1,
             until: 2, time: UInt64(random.number(below: 3)))
+        },
+        members: members.map {
+          MemberName(
+            member: $0, title: random.number(below: 3) == 0 ? nil : .record,
+            time: UInt64(random.number(below: 3)))
         })
     }
   }

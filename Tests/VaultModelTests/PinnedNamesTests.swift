@@ -31,6 +31,14 @@ import VaultModel
     #expect(names == [first: suffixed(first), second: emma])
   }
 
+  @Test func onANewMachineThoseComeFirstThatWereToldEarliest() {
+    var pins = PinnedNames()
+    let all = [first: emma, second: emma, third: emma]
+    let names = pins.names(of: all, own: [second], told: [second: 9, third: 8])
+    #expect(names == [first: suffixed(first), second: suffixed(second), third: emma])
+    #expect(pins.titles == [third: emma])
+  }
+
   @Test func aNameIsNotTakenFromOneThatIsAway() {
     var pins = PinnedNames()
     _ = pins.names(of: [second: emma], own: [])

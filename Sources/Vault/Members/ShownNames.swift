@@ -20,6 +20,10 @@ package final class ShownNames: Sendable {
   private let state: StateFolder
   private let key: SealingKey
   private let memory = Guarded(Memory())
+  /// When other machines of this person told each member to show under its title; asked where something is new.
+  let told = Guarded<
+    (@Sendable ([MemberID: FileName]) throws(VaultError) -> [MemberID: UInt64])?
+  >(nil)
 
   init(state: StateFolder, key: SealingKey) {
     (self.state, self.key) = (state, key)
@@ -36,11 +40,25 @@ package final class ShownNames: Sendable {
         // Something is new here; another process may have named it.
         pins = load(&memory)
         let before = pins
-        names = pins.names(of: titles, own: own)
+        do throws(VaultError) {
+          names = pins.names(of: titles, own: own, told: try told.withLock { $0 }?(titles) ?? [:])
+        } catch {
+          memory.failure = error
+          names = pins.names(of: titles, own: own)
+        }
         if pins != before { save(pins, &memory) }
         memory.pins = pins
       }
       return names
+    }
+  }
+
+  /// The members that show under their own titles.
+  var titles: [MemberID: FileName] {
+    memory.withLock { memory in
+      let pins = memory.pins ?? load(&memory)
+      memory.pins = pins
+      return pins.titles
     }
   }
 
@@ -78,13 +96,16 @@ package final class ShownNames: Sendable {
   }
 
   /// The second one takes the name of the first, if the title of both is its name.
-  func pass(from old: MemberID, to new: MemberID, title: FileName) {
+  ///
+  /// - Returns: Whether it did.
+  func pass(from old: MemberID, to new: MemberID, title: FileName) -> Bool {
     memory.withLock { memory in
       let before = load(&memory)
       var pins = before
       pins.pass(from: old, to: new, title: title)
       if pins != before { save(pins, &memory) }
       memory.pins = pins
+      return pins != before
     }
   }
 

@@ -124,6 +124,7 @@ extension VaultContext {
     let marks = try state.loadWatermarks()
     counter = max(counter, marks[path].map { max($0.counter, $0.floor) } ?? 0) + 1
     change(&profile)
+    try tellNames.withLock { $0 }?(&profile.profile)
     let sealed = signedFiles.seal(
       profile.encoded(), with: keys.profileKey, .deviceRegister, path, counter: counter)
     let body = DeviceBody(

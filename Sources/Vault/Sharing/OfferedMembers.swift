@@ -38,7 +38,7 @@ extension Vault {
       throw .notFound(what: "an offered member \(id.shortHex)")
     }
     if let old = renewed(by: member) {
-      memberNames.pass(from: old.id, to: id, title: member.name)
+      try passName(from: old.id, to: member)
     }
     withdrawOffer(id)
     _ = shownNames

@@ -92,7 +92,7 @@ extension Vault {
         }
       }
     }
-    memberNames.pass(from: old.id, to: new.id, title: new.name)
+    try passName(from: old.id, to: new)
     _ = shownNames
     return renewal
   }

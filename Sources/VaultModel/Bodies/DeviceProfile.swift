@@ -36,7 +36,7 @@ package struct DeviceProfile: Hashable, WireMessage {
 }
 
 /// A person's own settings, the same on all their devices: the name with the later `time` counts, and of
-/// each acquaintance and invitation the entry with the later time.
+/// each acquaintance, invitation and member the entry with the later time.
 package struct PersonalProfile: Hashable, WireMessage {
   /// What the person calls themself.
   package var name: String
@@ -46,6 +46,8 @@ package struct PersonalProfile: Hashable, WireMessage {
   package var people: [Acquaintance]
   /// Invitations that the person gave.
   package var invitations: [OpenInvitation]
+  /// Under which names members show to the person.
+  package var members: [MemberName]
   package var unknown: UnknownFields
 
   package init(
@@ -53,12 +55,14 @@ package struct PersonalProfile: Hashable, WireMessage {
     time: HybridTime,
     people: [Acquaintance] = [],
     invitations: [OpenInvitation] = [],
+    members: [MemberName] = [],
     unknown: UnknownFields = .none
   ) {
     self.name = name
     self.time = time
     self.people = people
     self.invitations = invitations
+    self.members = members
     self.unknown = unknown
   }
 
@@ -70,6 +74,7 @@ package struct PersonalProfile: Hashable, WireMessage {
     try fields.time(2, &time, "time")
     try fields.messages(3, &people, "people")
     try fields.messages(4, &invitations, "invitations")
+    try fields.messages(5, &members, "members")
     fields.unknown(&unknown)
   }
 }

@@ -6,6 +6,7 @@ extension PersonalProfile {
     invitations = Self.join(invitations, other.invitations, by: \.id) {
       ($0.time, $0.encoded())
     }
+    members = Self.join(members, other.members, by: \.member) { ($0.time, $0.encoded()) }
   }
 
   /// Of entries with one key the one of the later time, and of one time the one whose encoding is greater; sorted by key.
@@ -33,5 +34,25 @@ extension PersonalProfile {
   package mutating func note(_ invitation: OpenInvitation) {
     invitations.removeAll { $0.id == invitation.id }
     invitations.append(invitation)
+  }
+
+  package mutating func note(_ name: MemberName) {
+    members.removeAll { $0.member == name.member }
+    members.append(name)
+  }
+
+  /// When it was told that the member shows under this title, in milliseconds since 1970; nil if it was not, or another one
+  /// took the name.
+  package func time(of member: MemberID, titled title: FileName) -> UInt64? {
+    members.first { $0.member == member && $0.title == title }?.time
+  }
+
+  /// The same with what is shown here: what nobody has told of a member, or told when it was called otherwise.
+  package func untold(_ shown: [MemberID: FileName]) -> [MemberID: FileName] {
+    let told = Dictionary(members.map { ($0.member, $0.title) }) { first, _ in first }
+    return shown.filter { member, title in
+      guard let known = told[member] else { return true }
+      return known.map { $0 != title } ?? false
+    }
   }
 }

@@ -18,18 +18,26 @@ package struct PinnedNames: Hashable, Sendable {
 
   package func contains(_ member: MemberID) -> Bool { pins[member] != nil }
 
+  /// Those that show under their own titles.
+  package var titles: [MemberID: FileName] {
+    pins.filter { $0.value.name == $0.value.title }.mapValues(\.title)
+  }
+
   /// What the members of these titles show as. One that is new, or has another title than before, gets the title unless
   /// a member has that name, here or not; then the beginning of its id stands behind it. Of several new ones those come
-  /// first that this person made, then all by ids.
+  /// first that show so on other machines of this person, the earliest first, then those that this person made, then all by
+  /// ids.
+  ///
+  /// - Parameter told: When each was first told to show under this title on a machine of this person.
   package mutating func names(
-    of titles: [MemberID: FileName], own: Set<MemberID>
+    of titles: [MemberID: FileName], own: Set<MemberID>, told: [MemberID: UInt64] = [:]
   ) -> [MemberID: FileName] {
     for (id, title) in titles where pins[id]?.title != title { pins[id] = nil }
     var taken = Set(pins.values.map(\.name))
-    let fresh = titles.filter { pins[$0.key] == nil }.sorted { left, right in
-      own.contains(left.key) == own.contains(right.key)
-        ? left.key < right.key : own.contains(left.key)
+    func rank(_ id: MemberID) -> (UInt64, Int, MemberID) {
+      (told[id] ?? .max, own.contains(id) ? 0 : 1, id)
     }
+    let fresh = titles.filter { pins[$0.key] == nil }.sorted { rank($0.key) < rank($1.key) }
     for (id, title) in fresh {
       let others = VisibleNames.candidates(title, id)
       let name = taken.contains(title) ? others.first { !taken.contains($0) } : title

@@ -256,6 +256,8 @@ package nonisolated struct Kinvault_V2_PersonalProfile: Sendable {
 
   package var invitations: [Kinvault_V2_OpenInvitation] = []
 
+  package var members: [Kinvault_V2_MemberName] = []
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -275,6 +277,25 @@ package nonisolated struct Kinvault_V2_Acquaintance: Sendable {
   package var verification: Kinvault_V2_Verification = .trustedOnFirstUse
 
   /// milliseconds since 1970: of the last change
+  package var time: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// Under which name a person's machines show a member.
+package nonisolated struct Kinvault_V2_MemberName: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var member: Data = Data()
+
+  /// what the member is called and shows as; absent once another one took that name
+  package var title: Data = Data()
+
+  /// milliseconds since 1970: when a machine of the person told it first
   package var time: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1790,7 +1811,7 @@ nonisolated extension Kinvault_V2_DeviceProfile: SwiftProtobuf.Message, SwiftPro
 
 nonisolated extension Kinvault_V2_PersonalProfile: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".PersonalProfile"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}time\0\u{1}people\0\u{1}invitations\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}time\0\u{1}people\0\u{1}invitations\0\u{1}members\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1802,6 +1823,7 @@ nonisolated extension Kinvault_V2_PersonalProfile: SwiftProtobuf.Message, SwiftP
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.time) }()
       case 3: try { try decoder.decodeRepeatedMessageField(value: &self.people) }()
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.invitations) }()
+      case 5: try { try decoder.decodeRepeatedMessageField(value: &self.members) }()
       default: break
       }
     }
@@ -1820,6 +1842,9 @@ nonisolated extension Kinvault_V2_PersonalProfile: SwiftProtobuf.Message, SwiftP
     if !self.invitations.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.invitations, fieldNumber: 4)
     }
+    if !self.members.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.members, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1828,6 +1853,7 @@ nonisolated extension Kinvault_V2_PersonalProfile: SwiftProtobuf.Message, SwiftP
     if lhs.time != rhs.time {return false}
     if lhs.people != rhs.people {return false}
     if lhs.invitations != rhs.invitations {return false}
+    if lhs.members != rhs.members {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1872,6 +1898,46 @@ nonisolated extension Kinvault_V2_Acquaintance: SwiftProtobuf.Message, SwiftProt
     if lhs.person != rhs.person {return false}
     if lhs.name != rhs.name {return false}
     if lhs.verification != rhs.verification {return false}
+    if lhs.time != rhs.time {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V2_MemberName: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".MemberName"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}member\0\u{1}title\0\u{1}time\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.member) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.title) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.time) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.member.isEmpty {
+      try visitor.visitSingularBytesField(value: self.member, fieldNumber: 1)
+    }
+    if !self.title.isEmpty {
+      try visitor.visitSingularBytesField(value: self.title, fieldNumber: 2)
+    }
+    if self.time != 0 {
+      try visitor.visitSingularUInt64Field(value: self.time, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V2_MemberName, rhs: Kinvault_V2_MemberName) -> Bool {
+    if lhs.member != rhs.member {return false}
+    if lhs.title != rhs.title {return false}
     if lhs.time != rhs.time {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true

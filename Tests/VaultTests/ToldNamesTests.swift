@@ -1,0 +1,80 @@
+import TestSupport
+import Testing
+import VaultCrypto
+import VaultModel
+
+@testable import Vault
+
+/// Under which names members show on a new machine, where somebody whom its person knows has given a second one the title of a
+/// first. Docs/Format.md, "The personal profile".
+@Suite struct ToldNamesTests {
+  private let adults: Adults
+  private let emma: FileName
+
+  init() throws {
+    adults = try Adults()
+    emma = try #require(FileName("Emma"))
+  }
+
+  /// A machine of Carla's that has what her first one has, and begins with her words.
+  private func newMachine() throws -> Vault {
+    let carla = adults.carla
+    let (store, state) = (carla.store.imageAfterKill(), StateFolder(store: MemoryStore()))
+    let copy = VaultCopy(
+      id: carla.vault.id, store: store, state: state, clock: carla.clock.wallClock)
+    let key = try Vault.recover(
+      copy, words: RecoveryWords(parsing: carla.words.joined(separator: " ")),
+      device: Adults.newDevice(of: "Carla"), password: Adults.password)
+    return try Vault.open(copy, key: key, options: OpenOptions())
+  }
+
+  private func give(_ member: Member) throws {
+    try adults.anna.vault.share(member, with: adults.carla.id, role: .owner)
+    try adults.meet()
+    try adults.carla.vault.audit.publish()
+  }
+
+  /// Two members of one title by one maker, in the order of their ids: whoever makes the second one takes an id that is lower.
+  private func twoMembers() throws -> (lower: Member, higher: Member) {
+    let made = try (0..<2).map { _ in
+      try adults.anna.vault.addMember(named: emma, renewing: nil)
+    }.sorted { $0.id < $1.id }
+    return (made[0], made[1])
+  }
+
+  @Test func aNewMachineShowsTheMemberThatItsPersonKnowsUnderItsName() throws {
+    let members = try twoMembers()
+    try give(members.higher)
+    try give(members.lower)
+    #expect(adults.carla.vault.shownNames[members.higher.id] == emma)
+    let names = try newMachine().shownNames
+    #expect(names[members.higher.id] == emma)
+    #expect(names[members.lower.id]?.string == "Emma (\(members.lower.id.shortHex))")
+  }
+
+  /// Once another one has the name for good, a new machine goes by that.
+  @Test func aNameThatWasPassedOnIsNotGivenBack() throws {
+    let members = try twoMembers()
+    try give(members.higher)
+    try give(members.lower)
+    let carla = adults.carla.vault
+    try carla.passName(from: members.higher.id, to: #require(carla.member(members.lower.id)))
+    let names = try newMachine().shownNames
+    #expect(names[members.lower.id] == emma)
+    #expect(names[members.higher.id] != emma)
+  }
+
+  /// What was told once stays; nothing is written twice for it.
+  @Test func whatWasToldIsNotToldAgain() throws {
+    try give(twoMembers().lower)
+    let told = try adults.carla.vault.personalProfile().members
+    #expect(told.contains { $0.title == emma })
+    let machine = try newMachine()
+    machine.audit.note(.share, detail: "something")
+    try machine.audit.publish()
+    #expect(try machine.personalProfile().members == told)
+    var again = try machine.personalProfile()
+    try machine.tellNames(in: &again)
+    #expect(again.members == told)
+  }
+}
