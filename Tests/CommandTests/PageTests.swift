@@ -4,7 +4,7 @@ import Testing
 
 /// `kinvault open`, in a real browser and from outside. What happens in the browser stands in `page.py`.
 @Suite(.timeLimit(.minutes(10))) struct PageTests {
-  /// Two machines have changed one note; an allergy that is to be found.
+  /// Two machines have changed one note; an allergy that is to be found; Ben has joined, and nothing is shared with him.
   private static func family() throws -> Program {
     let program = try Program.withVault()
     let desk = Machine(first: program)
@@ -23,6 +23,13 @@ import Testing
       try machine.replace("first", by: text, in: "Emma/Notes/2025-01-20 Both")
     }
     for machine in [laptop, desk, laptop, desk] { try machine.run("sync", expecting: 0) }
+    let invitation = program.folder.appending("invitation").string
+    try program.write(
+      try desk.run("invite", "--remote", "usb", expecting: 0).output, to: invitation)
+    try Machine("ben", beside: program).run(
+      "join", "--invitation-file", invitation, "--name", "Ben", "--remote-name", "usb",
+      "--words-out", program.folder.appending("ben's words").string, "--yes", expecting: 0)
+    try desk.run("sync", expecting: 0)
     try program.run("lock", expecting: 0)
     return program
   }
@@ -52,7 +59,10 @@ import Testing
     #expect(try page.end() == 0)
     #expect(try program.run("status").output.contains("locked"))
     let log = try program.run("audit").output
-    for word in ["unlock", "refused", "search", "read", "create", "write", "export", "delete"] {
+    for word in [
+      "unlock", "refused", "search", "read", "create", "write", "export", "delete", "share",
+      "revoke",
+    ] {
       #expect(log.contains(word), "\(word)")
     }
   }

@@ -220,12 +220,15 @@ def run(browser):
     page.click("text=Take this version back")
     expect(page.locator("main")).to_contain_text("There are no conflicts")
 
+    people_and_vault(story)
+
     # Small, dark, German, with the keyboard alone.
     cookies = story.context.cookies()
     small = Story(browser, locale="de-DE", width=320, scheme="dark")
     small.context.add_cookies(cookies)
     for name, path in [("records", "/"), ("record", record[len(address):]), ("new", "/new"),
-                       ("edit", record[len(address):] + "/edit"), ("conflicts", "/conflicts")]:
+                       ("edit", record[len(address):] + "/edit"), ("conflicts", "/conflicts"),
+                       ("people", "/people"), ("journal", "/journal"), ("vault", "/vault")]:
         small.page.goto(address + path)
         small.look(name)
     small.page.goto(address)
@@ -255,6 +258,90 @@ def run(browser):
     assert "Tetanus" not in small.page.content()
     assert small.page.goto(record).status == 401
     assert not story.foreign and not small.foreign, f"asked elsewhere: {story.foreign}"
+
+
+def people_and_vault(story):
+    """Shares with Ben, sees it in the journal, syncs, checks, and takes the access away again."""
+    page = story.page
+    page.click("nav >> text=People")
+    story.look("people")
+    card = page.locator(".card", has=page.get_by_role("heading", name="Emma"))
+    card.locator("summary", has_text="Share with").click()
+    card.get_by_label("With", exact=True).select_option(label="Ben")
+    card.get_by_label("Last day").fill("2020-01-01")
+    card.get_by_role("button", name="Share").click()
+    expect(page.get_by_role("alert")).to_have_text("The last day is today or later.")
+    story.look("people-share")
+    card.get_by_label("Last day").fill("2099-12-31")
+    card.get_by_role("button", name="Share").click()
+    page.wait_for_url(address + "/people")
+    expect(card.locator("tr", has_text="Ben")).to_contain_text("read, until 31 December 2099")
+    # Without a last day it goes on.
+    card.locator("summary", has_text="Share with").click()
+    card.get_by_label("With", exact=True).select_option(label="Ben")
+    card.get_by_role("button", name="Share").click()
+    expect(card.locator("tr", has_text="Ben")).to_contain_text("read")
+    expect(card.locator("tr", has_text="Ben")).not_to_contain_text("2099")
+    # The same once more is told.
+    card.locator("summary", has_text="Share with").click()
+    card.get_by_label("With", exact=True).select_option(label="Ben")
+    card.get_by_role("button", name="Share").click()
+    expect(page.get_by_role("alert")).to_contain_text("has this access already")
+
+    # Whose keys they are.
+    card.locator("a", has_text="Ben").click()
+    expect(page.locator("main")).to_contain_text("invited in person")
+    story.look("person")
+    page.click("text=Show the words")
+    words = page.locator(".words").inner_text().split()
+    assert len(words) == 6, words
+    story.look("person-words")
+    page.get_by_label("What they are called").fill("Benjamin")
+    page.click("text=The words are the same")
+    expect(page.locator("h1")).to_have_text("Benjamin")
+    expect(page.locator("main")).to_contain_text("words compared")
+    page.click("nav >> text=People")
+    page.click("text=Invite somebody")
+    assert page.get_by_label("The invitation").input_value().startswith("KIN-")
+    story.look("invitation")
+
+    # It stands in the journal that everyone with access reads, and in one's own.
+    page.click("nav >> text=Journal")
+    expect(page.locator("table")).to_contain_text("shared")
+    story.look("journal")
+    page.select_option("#member", label="Emma")
+    page.click("main button")
+    expect(page.locator("tbody tr", has_text="Benjamin").first).to_contain_text("shared")
+    story.look("journal-member")
+
+    # The vault itself.
+    page.click("nav >> text=Vault")
+    expect(page.locator("main")).to_contain_text("laptop")
+    expect(page.locator("main")).to_contain_text("wait")
+    story.look("vault")
+    page.click("text=Sync now")
+    expect(page.locator("main [role=status]")).to_have_text("In sync.", timeout=60000)
+    story.look("work")
+    page.click("text=To the vault")
+    expect(page.locator("main")).not_to_contain_text("wait")
+    page.click("text=Check")
+    expect(page.locator("main [role=status]")).to_have_text("Everything is whole.", timeout=60000)
+    story.look("check")
+    page.click("text=To the vault")
+    page.click("text=Give this device another name")
+    page.get_by_label("New name").fill("Kitchen desk")
+    page.click("text=Rename")
+    expect(page.locator("main")).to_contain_text("Kitchen desk (this one)")
+
+    # Taken away again.
+    page.click("nav >> text=People")
+    row = card.locator("tr", has_text="Benjamin")
+    row.locator("summary").click()
+    story.look("people-remove")
+    row.get_by_role("button", name="Take it away").click()
+    expect(page.locator("main [role=status]")).to_contain_text("taken away", timeout=60000)
+    page.click("main a")
+    expect(card.locator("tr", has_text="Benjamin")).to_have_count(0)
 
 
 with sync_playwright() as playwright:

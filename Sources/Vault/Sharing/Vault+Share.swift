@@ -20,6 +20,9 @@ package struct MemberAccess: Sendable {
 
   /// What takes it away, and was interrupted; nil if nothing does.
   package var removal: InterruptedEpoch?
+
+  /// Whether it was given until a time that has come.
+  package var hasEnded: Bool { until.map { $0 <= FileTimestamp.now.milliseconds } ?? false }
 }
 
 extension Member {

@@ -103,6 +103,23 @@ final class OpenVault: Sendable {
     }
   }
 
+  // MARK: Remotes
+
+  /// What the vault is called.
+  var name: String { gate.name }
+
+  func remotes() throws -> [RemoteLine] { try gate.remotes(of: vault) }
+
+  /// Syncs with all of them, and takes in what has come.
+  ///
+  /// - Returns: Which did not go through, and why, in words.
+  func sync(_ progress: @escaping @Sendable (WorkProgress) -> Void) throws -> [String] {
+    gate.takeInMounts()
+    let failures = try gate.sync(vault, progress: progress)
+    lookAround(isDue: true)
+    return failures
+  }
+
   // MARK: Changing
 
   /// Runs what changes something: one at a time, and on what there is now, whoever has written it a moment ago. What is

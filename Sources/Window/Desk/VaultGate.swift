@@ -27,6 +27,16 @@ package protocol VaultGate: Sendable {
   /// Has the mounts of the vault commit what was saved there.
   func takeInMounts()
 
+  /// The remotes of this machine.
+  func remotes(of vault: Vault) throws -> [RemoteLine]
+
+  /// Syncs with each of them, whatever came of the others.
+  ///
+  /// - Returns: Which did not go through, and why, in words.
+  func sync(
+    _ vault: Vault, progress: @escaping @Sendable (WorkProgress) -> Void
+  ) throws -> [String]
+
   /// What opens foreign files; nil where there is none.
   var renderer: Renderer? { get }
 

@@ -5,6 +5,8 @@ const pages = new Set();
 let events;
 let proof;
 let isLive = false;
+// How far something long has come: a page may be loaded after it was said.
+let work;
 
 const tell = (message) => {
   for (const page of pages) page.postMessage(message);
@@ -23,10 +25,12 @@ const begin = () => {
     isLive = true;
     tell({ kind: "live" });
   });
-  for (const kind of ["changed", "soon", "locked"]) {
+  for (const kind of ["changed", "soon", "work", "locked"]) {
     events.addEventListener(kind, (event) => {
       if (!isLive || kind === "locked") return end();
-      tell({ kind, data: event.data });
+      const message = { kind, data: event.data };
+      if (kind === "work") work = message;
+      tell(message);
     });
   }
   events.addEventListener("error", () => {
@@ -45,6 +49,7 @@ addEventListener("connect", (event) => {
     if (!events) begin();
     else if (events.readyState === EventSource.CLOSED) page.postMessage({ kind: "locked" });
     else if (isLive) page.postMessage({ kind: "live" });
+    if (isLive && work) page.postMessage(work);
   });
   page.start();
 });

@@ -40,6 +40,13 @@ if (proof && window.SharedWorker) {
     changed: (version) => {
       if (notice && version !== body.dataset.version) notice.hidden = false;
     },
+    work: (text) => {
+      const bar = document.querySelector("progress.work");
+      const [number, done, total] = text.split(" ");
+      if (bar?.dataset.number !== number) return;
+      if (total === undefined) return location.reload();
+      if (Number(total) > 0) [bar.max, bar.value] = [total, done];
+    },
     soon: () => {
       const text = document.createElement("p");
       text.setAttribute("role", "alert");

@@ -55,6 +55,9 @@ struct PageFrame: Sendable {
           if !isReadOnly { tag("a", ["href": "/new"]) { texts("nav.new") } }
           tag("a", ["href": "/conflicts"]) { texts("nav.conflicts") }
           tag("a", ["href": "/deleted"]) { texts("nav.deleted") }
+          tag("a", ["href": "/people"]) { texts("nav.people") }
+          tag("a", ["href": "/journal"]) { texts("nav.journal") }
+          tag("a", ["href": "/vault"]) { texts("nav.vault") }
           post("/lock") {
             tag("button", ["type": "submit", "class": "plain"]) { texts("nav.lock") }
           }

@@ -53,6 +53,9 @@ struct Texts: Sendable {
   /// A field as people call it; one that nobody knows as it stands.
   func field(_ name: String) -> String { texts["field.\(name)"] ?? name }
 
+  /// What was done, as the audit log calls it; as it stands where a newer version calls it something else.
+  func action(_ action: String) -> String { texts["action.\(action)"] ?? action }
+
   /// A date as a record has it (`2025-01-20`, `2025-01`, `2025`) in words; what is none as it stands.
   func date(_ text: String) -> String {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)

@@ -13,6 +13,7 @@ struct Site: Sendable {
   let desk: Desk
   let door: Door
   let tabs: Tabs
+  let work: Work
   let rules: DoorRules
   let threads: NIOThreadPool
   let log: BackgroundLog
@@ -39,6 +40,8 @@ struct Site: Sendable {
       Response.file(PackageResources.news_js, type: "text/javascript")
     }
     addRecords(to: router)
+    addPeople(to: router)
+    addHousekeeping(to: router)
     return router
   }
 
@@ -107,6 +110,9 @@ struct Site: Sendable {
       try await writer.write(
         ByteBuffer(
           string: "retry: 500\nevent: proof\ndata: \(context.visitor?.proof.text ?? "")\n\n"))
+      if let news = work.report?.news {
+        try await writer.write(ByteBuffer(string: "event: work\ndata: \(news)\n\n"))
+      }
       try await request.body.consumeWithInboundCloseHandler { _ in
         for await event in events {
           let text =
@@ -114,6 +120,7 @@ struct Site: Sendable {
             case .changed(let version): "event: changed\ndata: \(version)\n\n"
             case .locked: "event: locked\ndata:\n\n"
             case .soon: "event: soon\ndata:\n\n"
+            case .work(let news): "event: work\ndata: \(news)\n\n"
             case .still: ":\n\n"
             }
           try await writer.write(ByteBuffer(string: text))

@@ -8,6 +8,8 @@ final class Tabs: Sendable {
     case locked
     /// It will be locked in a minute if nobody does anything.
     case soon
+    /// How far something long has come.
+    case work(String)
     /// Nothing: whether somebody still listens is known by writing to them.
     case still
   }

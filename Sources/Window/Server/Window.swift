@@ -25,6 +25,7 @@ package final class Window: Sendable {
   private let desk: Desk
   private let door = Door()
   private let tabs = Tabs()
+  private let work: Work
   private let log: BackgroundLog
   private let stopping = AsyncStream<Void>.makeStream()
 
@@ -36,6 +37,7 @@ package final class Window: Sendable {
 
   package init(_ gate: any VaultGate, log: BackgroundLog) {
     desk = Desk(gate)
+    work = Work(desk: desk, tabs: tabs, log: log)
     self.log = log
   }
 
@@ -70,7 +72,8 @@ package final class Window: Sendable {
     let name = "k\(Secret.random().text.prefix(24)).localhost"
     let sockets = try LoopbackSockets()
     let rules = DoorRules(host: "\(name):\(sockets.port)")
-    let site = Site(desk: desk, door: door, tabs: tabs, rules: rules, threads: threads, log: log)
+    let site = Site(
+      desk: desk, door: door, tabs: tabs, work: work, rules: rules, threads: threads, log: log)
     let responder = site.router().buildResponder()
     let caretaker = Caretaker(desk: desk, tabs: tabs, log: log) { [self] in
       door.close()

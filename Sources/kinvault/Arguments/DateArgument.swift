@@ -13,8 +13,6 @@ struct DateArgument: ExpressibleByArgument {
   /// When the day begins that comes so many days after this one, in this machine's time; milliseconds since 1970, and nil
   /// where no day is named.
   func begin(addingDays days: Int = 0) -> UInt64? {
-    let parts = text.split(separator: "-").compactMap { Int($0) }
-    guard parts.count == 3 else { return nil }
-    return LocalTime.milliseconds([parts[0], parts[1], parts[2] + days])
+    LocalTime.begin(ofDay: text, addingDays: days)
   }
 }

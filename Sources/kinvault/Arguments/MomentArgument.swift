@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Vault
 
 /// A time as people type it: `2025`, `2025-01`, `2025-01-20`, `2025-01-20 14:03`, or so long ago: `90m`, `12h`, `7d`.
 struct MomentArgument: ExpressibleByArgument {

@@ -82,10 +82,11 @@ struct AuditCommand: ParsableCommand {
       let filter = try filter(in: vault)
       let journal = try journal.map { try RecordLookup(vault: vault).member(named: $0) }
       let (events, problems) = try journal.map { try vault.journal(of: $0) } ?? vault.audit.read()
-      let names = try EventNames(vault: vault, areOthers: journal != nil)
+      let people = try journal.map { _ in try PersonLookup(vault: vault) }
+      let names = EventNames(vault, others: people.map { people in { people.name(of: $0) } })
       let chosen = events.filter { filter.allows($0, deviceName: names.name(of:)) }
       return (
-        chosen.suffix(last ?? chosen.count).map { AuditRow($0, in: vault, names) }, problems
+        chosen.suffix(last ?? chosen.count).map { AuditRow(names.naming($0)) }, problems
       )
     }
     if json {
@@ -152,34 +153,6 @@ struct AuditCommand: ParsableCommand {
   }
 }
 
-/// What devices and people are called now, each looked up once.
-private final class EventNames {
-  private let vault: Vault
-  private let people: PersonLookup?
-  private var known: [VaultModel.DeviceID: String] = [:]
-
-  /// - Parameter areOthers: Whether events are of other people as well.
-  init(vault: Vault, areOthers: Bool) throws(VaultError) {
-    self.vault = vault
-    people = areOthers ? try PersonLookup(vault: vault) : nil
-  }
-
-  func name(of device: VaultModel.DeviceID) -> String {
-    if let name = known[device] { return name }
-    let name = device == vault.device ? vault.profile.deviceName : vault.name(of: device)
-    known[device] = name
-    return name
-  }
-
-  func name(of person: PersonID) -> String {
-    person == vault.person
-      ? vault.profile.profile.name : people?.name(of: person) ?? person.shortHex
-  }
-
-  /// Whether events are of a journal: then names in them are their writers' word.
-  var areOthers: Bool { people != nil }
-}
-
 /// An event of the log with the names of its time, or those of now where it has none.
 private struct AuditRow: Encodable {
   let milliseconds: UInt64
@@ -219,45 +192,24 @@ private struct AuditRow: Encodable {
     return doubt.map { "\(name) (\($0))" } ?? name
   }
 
-  init(_ logged: LoggedEvent, in vault: Vault, _ names: EventNames) {
-    let event = logged.event
+  init(_ named: NamedEvent) {
+    let event = named.logged.event
     milliseconds = event.time
     time = DateText.utc(milliseconds: event.time)
-    device = logged.device.hex
-    by = names.name(of: logged.person)
-    byID = logged.person.hex
+    device = named.logged.device.hex
+    deviceName = named.device
+    action = event.action
+    (member, path, about) = (named.member, named.path, named.about)
+    person = event.person?.hex
+    detail = event.detail
+    count = max(1, Int(event.count))
+    by = named.person
+    byID = named.logged.person.hex
     doubt =
-      switch logged.standing {
+      switch named.logged.standing {
       case .counts: nil
       case .removedDevice: "device removed since"
       case .noAccess: "no access any more"
       }
-    // What another person calls their device only they say.
-    let isOwn = logged.person == vault.person
-    deviceName = event.device.isEmpty && isOwn ? names.name(of: logged.device) : event.device
-    action = event.action
-    let found = event.member.flatMap { vault.member($0) }
-    let placed = event.place.split(separator: "/", maxSplits: 1).first.map(String.init)
-    member =
-      names.areOthers
-      ? event.member.flatMap { vault.shownNames[$0]?.string }
-      : placed ?? found?.name.string ?? event.member?.shortHex
-    // In a journal the name is its writer's word, and the record is what it was.
-    let current = event.record.flatMap { record in
-      found?.entry(record).map { found?.displayPath(of: $0.record) ?? "" }
-    }
-    let isNow = names.areOthers && current != nil || event.place.isEmpty
-    if let record = event.record, isNow {
-      let place = current ?? record.shortHex
-      path = event.name.map { "\(place)/\($0.string)" } ?? place
-    } else {
-      path = event.record == nil ? nil : event.place
-    }
-    person = event.person?.hex
-    about =
-      event.about.isEmpty
-      ? event.person.map { names.areOthers ? names.name(of: $0) : $0.shortHex } : event.about
-    detail = event.detail
-    count = max(1, Int(event.count))
   }
 }

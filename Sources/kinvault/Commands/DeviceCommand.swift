@@ -82,8 +82,7 @@ struct DeviceRenameCommand: ParsableCommand {
 
   func run() throws {
     let name = name
-    guard !name.isEmpty, name.utf8.count <= 255, !name.unicodeScalars.contains(where: \.isControl)
-    else {
+    guard DeviceName.isGood(name) else {
       throw CommandError.usage("A device's name has 1 to 255 bytes, on one line.")
     }
     try access.withVault(.writing) { vault in
@@ -92,8 +91,4 @@ struct DeviceRenameCommand: ParsableCommand {
     }
     Terminal.writeLine("This device is now called \(Terminal.visible(name)).")
   }
-}
-
-extension Unicode.Scalar {
-  fileprivate var isControl: Bool { properties.generalCategory == .control }
 }

@@ -11,8 +11,8 @@ struct OpenCommand: ParsableCommand {
     abstract: "Show the vault in your browser.",
     discussion: """
       Serves a page to the browsers of this machine, and of this user alone: records of all members, newest first; search as \
-      you type; what is attached; new records, changes, conflicts. Nothing leaves the machine, and nothing is on the disk \
-      unencrypted.
+      you type; what is attached; new records, changes, conflicts; who has access; syncs, checks, the journal. Nothing leaves \
+      the machine but for a sync that you ask for, and nothing is on the disk unencrypted.
 
       It ends, and the pages empty themselves, when somebody presses “Lock”, with ‘kinvault lock’, after five minutes in which \
       nobody has wanted anything, a minute after the last page was closed, and with Ctrl-C.

@@ -128,8 +128,3 @@ extension InterruptedEpoch {
   /// How far it has come.
   var leftText: String { "\(leftCount) of \(counted(objectCount, "file")) left" }
 }
-
-extension MemberAccess {
-  /// Whether it was given until a time that has come.
-  var hasEnded: Bool { until.map { $0 <= FileTimestamp.now.milliseconds } ?? false }
-}

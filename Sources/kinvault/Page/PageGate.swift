@@ -71,5 +71,27 @@ final class PageGate: VaultGate {
     do { try MountCommits.request(in: folder) } catch { log.failed(.refresh, error) }
   }
 
+  func remotes(of vault: Vault) throws -> [RemoteLine] {
+    try RemoteStatus.all(of: id).map { remote in
+      var remote = remote
+      remote.count(pendingOf: vault)
+      return remote.line
+    }
+  }
+
+  func sync(
+    _ vault: Vault, progress: @escaping @Sendable (WorkProgress) -> Void
+  ) throws -> [String] {
+    guard let key = try SessionKeys.load(vault: id) else {
+      throw CommandError.locked("The vault is locked. To unlock it: kinvault unlock")
+    }
+    let all = try KnownRemote.find([], vault: id, key: key)
+    return all.compactMap { known in
+      let order = SyncOutcome.Order(showsProgress: false, progress: progress, waits: true)
+      let outcome = SyncOutcome.syncing(known, vault, order, others: all)
+      return outcome.failure.map { "\(known.name): \(FailureReport($0).message)" }
+    }
+  }
+
   func message(of error: any Error) -> String { FailureReport(error).message }
 }

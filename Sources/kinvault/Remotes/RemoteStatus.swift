@@ -2,6 +2,7 @@ import RemoteStores
 import Vault
 import VaultModel
 import VaultSync
+import Window
 
 /// How this machine stands to one remote, as far as it knows without asking it.
 struct RemoteStatus: Encodable {
@@ -110,6 +111,13 @@ struct RemoteStatus: Encodable {
       return sum + (head.counter > there ? head.counter - there : 0)
     }
     judge()
+  }
+
+  /// The same for the page.
+  var line: RemoteLine {
+    RemoteLine(
+      name: name, address: address, pending: pending, lastSync: memory.lastSuccess,
+      problems: [error].compactMap(\.self) + findingLines)
   }
 
   var text: String {

@@ -143,6 +143,8 @@ struct SyncOutcome: Encodable {
   struct Order {
     var options = SyncOptions()
     var showsProgress: Bool
+    /// Told how far it is as well.
+    var progress: (@Sendable (WorkProgress) -> Void)?
     /// Somebody has asked for it, and waits for another sync of the same remote to end.
     var waits = false
   }
@@ -173,7 +175,10 @@ struct SyncOutcome: Encodable {
         do throws(SyncError) { try remember(error, of: known, in: home) } catch {}
         throw error
       }
-      let report = try sync(store, options) { if order.showsProgress { bar.update($0) } }
+      let report = try sync(store, options) { progress in
+        if order.showsProgress { bar.update(progress) }
+        order.progress?(progress)
+      }
       var outcome = SyncOutcome(known, report)
       if !options.isDryRun {
         outcome.remember(report, of: known, in: home)

@@ -1,0 +1,181 @@
+import Vault
+import VaultModel
+
+/// The vault itself: this person's devices, its remotes, whether it is whole.
+struct VaultPage {
+  let frame: PageFrame
+  private let name: String
+  private let devices: [KnownDevice]
+  private let remotes: [RemoteLine]
+  private let problems: [Problem]
+  private let names: PersonNames
+  var problem: String?
+
+  private var texts: Texts { frame.texts }
+
+  /// - Throws: What reading throws.
+  init(_ open: OpenVault, _ frame: PageFrame) throws {
+    self.frame = frame
+    let vault = open.vault
+    name = open.name
+    names = try PersonNames(vault, frame.texts)
+    devices = try vault.devices().filter { $0.person == vault.person }
+    remotes = try open.remotes()
+    problems = vault.problems.filter { $0.severity > .note }
+  }
+
+  var document: String {
+    frame.document(
+      .group([
+        tag("h1") { named(name) },
+        problem.map { text in tag("p", ["class": "error", "role": "alert"]) { text } } ?? .nothing,
+        problems.isEmpty ? .nothing : ProblemList(frame: frame, problems: problems).html,
+        remoteSection, deviceSection, checkSection,
+      ]))
+  }
+
+  // MARK: Remotes
+
+  private var remoteSection: HTML {
+    tag("section", ["class": "card"]) {
+      tag("h2") { texts("remotes.title") }
+      if remotes.isEmpty {
+        tag("p") { texts("remotes.none") }
+      } else {
+        tag("table") {
+          tag("thead") {
+            tag("tr") {
+              for key in ["remotes.name", "remotes.state"] { tag("th") { texts(key) } }
+            }
+          }
+          tag("tbody") { for remote in remotes { line(remote) } }
+        }
+        if !frame.isReadOnly {
+          frame.post("/vault/sync", ["class": "actions"]) {
+            tag("button", ["type": "submit"]) { texts("remotes.sync") }
+          }
+        }
+      }
+    }
+  }
+
+  private func line(_ remote: RemoteLine) -> HTML {
+    tag("tr") {
+      tag("td") {
+        named(remote.name)
+        tag("br")
+        tag("span", ["class": "quiet"]) { named(remote.address) }
+      }
+      tag("td") {
+        state(remote)
+        for problem in remote.problems { tag("p", ["class": "error"]) { problem } }
+      }
+    }
+  }
+
+  private func state(_ remote: RemoteLine) -> String {
+    let last =
+      remote.lastSync.map { texts("remotes.last", names.time(milliseconds: $0)) }
+      ?? texts("remotes.never")
+    guard remote.pending > 0 else { return last }
+    return texts.count(Int(clamping: remote.pending), "remotes.pending") + " " + last
+  }
+
+  // MARK: Devices
+
+  private var deviceSection: HTML {
+    tag("section", ["class": "card"]) {
+      tag("h2") { texts("devices.title") }
+      tag("table") {
+        tag("thead") {
+          tag("tr") {
+            for key in ["devices.name", "devices.since", "devices.wrote"] {
+              tag("th") { texts(key) }
+            }
+          }
+        }
+        tag("tbody") {
+          for device in devices {
+            tag("tr") {
+              tag("td") {
+                named(device.profile?.deviceName ?? device.id.shortHex)
+                if device.isThisOne { " (\(texts("devices.this")))" }
+              }
+              tag("td") { device.profile.map { names.day(milliseconds: $0.created) } ?? "" }
+              tag("td") {
+                device.lastWrite.map { names.time(milliseconds: $0) } ?? texts("devices.never")
+              }
+            }
+          }
+        }
+      }
+      if !frame.isReadOnly {
+        tag("details") {
+          tag("summary") { texts("devices.rename") }
+          frame.post("/vault/name", ["class": "edit"]) {
+            tag("label", ["for": "device"]) { texts("devices.newName") }
+            tag(
+              "input",
+              [
+                "id": "device", "name": "name", "required": "", "maxlength": "255",
+                "value": devices.first { $0.isThisOne }?.profile?.deviceName ?? "",
+                "autocomplete": "off",
+              ])
+            tag("p", ["class": "actions"]) {
+              tag("button", ["type": "submit"]) { texts("devices.rename.yes") }
+            }
+          }
+        }
+      }
+      tag("p", ["class": "quiet"]) { texts("devices.about") }
+    }
+  }
+
+  // MARK: Check
+
+  private var checkSection: HTML {
+    tag("section", ["class": "card"]) {
+      tag("h2") { texts("check.title") }
+      tag("p") { texts("check.about") }
+      frame.post("/vault/check", ["class": "actions"]) {
+        tag("button", ["type": "submit", "name": "reads", "value": "no"]) { texts("check.go") }
+        tag("button", ["type": "submit", "name": "reads", "value": "yes", "class": "plain"]) {
+          texts("check.all")
+        }
+      }
+    }
+  }
+}
+
+/// What is wrong with the vault, the gravest first.
+struct ProblemList {
+  let frame: PageFrame
+  let problems: [Problem]
+
+  /// More help nobody.
+  private static let limit = 100
+
+  var html: HTML {
+    tag("ul", ["class": "problems"]) {
+      for problem in problems.sorted(by: { $0.severity > $1.severity }).prefix(Self.limit) {
+        tag("li", ["class": problem.severity == .damage ? "error" : nil]) {
+          if let place = place(of: problem) {
+            named(place)
+            ": "
+          }
+          problem.reason
+          tag("br")
+          tag("span", ["class": "quiet"]) { named(problem.path) }
+        }
+      }
+      if problems.count > Self.limit {
+        tag("li") { frame.texts("check.more", String(problems.count - Self.limit)) }
+      }
+    }
+  }
+
+  private func place(of problem: Problem) -> String? {
+    let parts = [problem.record ?? problem.member, problem.item].compactMap(\.self)
+    return parts.isEmpty ? nil : parts.joined(separator: "/")
+  }
+}

@@ -1,0 +1,165 @@
+import Hummingbird
+import Vault
+import VaultModel
+
+extension Site {
+  func addPeople(to router: Router<PageContext>) {
+    let people = router.group("people")
+    people.get { _, context in
+      try await show(context) { open, frame in
+        if !frame.isReadOnly { _ = try open.vault.acceptIntroductions() }
+        return .page(try PeoplePage(open.vault, frame).document)
+      }
+    }
+    people.post("invite") { request, context in
+      try await change(request, context) { open, frame, _ in
+        .page(InvitationPage(frame: frame, invitation: try open.vault.invite()).document)
+      }
+    }
+    people.post("offers/:member") { request, context in
+      let member = try Self.member(context)
+      return try await change(request, context) { open, _, _ in
+        try open.vault.accept(member)
+        open.noteChange()
+        return .seeOther("/people")
+      }
+    }
+    people.post("places/:member/:person") { request, context in
+      let (member, giver) = (try Self.member(context), try Self.person(context))
+      return try await change(request, context) { open, _, _ in
+        let vault = open.vault
+        let offer = try vault.offeredPlaces().first {
+          $0.member == member && $0.giver == giver && $0.taker == vault.person && !$0.isAgreed
+        }
+        guard let offer else { throw VaultError.notFound(what: "the offer") }
+        try vault.agree(to: offer)
+        return .seeOther("/people")
+      }
+    }
+    let access = router.group("access/:member")
+    access.post("share") { request, context in
+      let member = try Self.member(context)
+      return try await change(request, context) { try Self.share(member, $2, in: $0, $1) }
+    }
+    access.post(":person/remove") { request, context in
+      let (member, person) = (try Self.member(context), try Self.person(context))
+      return try await ask(request, context) { open, frame, _ in
+        try Self.requireAccess(of: person, to: member, in: open.vault)
+        return begin(.unshare, frame) { open, progress in
+          try Self.unshare(member, from: person, in: open, progress)
+        }
+      }
+    }
+    people.get(":person") { _, context in
+      let person = try Self.person(context)
+      return try await show(context) { open, frame in
+        .page(try Self.page(of: person, in: open.vault, frame).document)
+      }
+    }
+    people.post(":person/words") { request, context in
+      let person = try Self.person(context)
+      return try await ask(request, context) { open, frame, _ in
+        var page = try Self.page(of: person, in: open.vault, frame)
+        page.words = try open.vault.comparisonWords(with: person)
+        return .page(page.document)
+      }
+    }
+    people.post(":person/verified") { request, context in
+      let person = try Self.person(context)
+      return try await change(request, context) { open, frame, form in
+        let name = form["name"]?.trimmed ?? ""
+        guard name.isEmpty || DeviceName.isGood(name) else {
+          var page = try Self.page(of: person, in: open.vault, frame)
+          page.problem = frame.texts("words.badName")
+          return .page(page.document, status: .unprocessableContent)
+        }
+        try open.vault.noteComparedWords(with: person, name: name.isEmpty ? nil : name)
+        open.noteChange()
+        return .seeOther("/people/\(person.hex)")
+      }
+    }
+  }
+
+  private static func member(_ context: PageContext) throws -> MemberID {
+    guard let id = context.parameters.get("member").flatMap({ MemberID(hex: $0) }) else {
+      throw HTTPError(.notFound)
+    }
+    return id
+  }
+
+  private static func person(_ context: PageContext) throws -> PersonID {
+    guard let id = context.parameters.get("person").flatMap({ PersonID(hex: $0) }) else {
+      throw HTTPError(.notFound)
+    }
+    return id
+  }
+
+  private static func page(
+    of id: PersonID, in vault: Vault, _ frame: PageFrame
+  ) throws -> PersonPage {
+    let names = try PersonNames(vault, frame.texts)
+    guard let person = names.people.first(where: { $0.id == id }) else {
+      throw VaultError.notFound(what: "the person")
+    }
+    return PersonPage(frame: frame, person: person, names: names)
+  }
+
+  // MARK: Sharing
+
+  private static func share(
+    _ id: MemberID, _ form: FormValues, in open: OpenVault, _ frame: PageFrame
+  ) throws -> Response {
+    let vault = open.vault
+    let roles: [String: Role] = ["viewer": .viewer, "editor": .editor, "owner": .owner]
+    guard let member = vault.member(id), let role = form["role"].flatMap({ roles[$0] }),
+      let person = form["person"].flatMap({ PersonID(hex: $0) })
+    else { throw VaultError.notFound(what: "the member") }
+    func again(_ problem: String) throws -> Response {
+      var page = try PeoplePage(vault, frame)
+      page.problem = problem
+      page.typed = (id, form)
+      return .page(page.document, status: .unprocessableContent)
+    }
+    let names = try PersonNames(vault, frame.texts)
+    var end: UInt64?
+    if let day = form.given("until") {
+      guard role != .owner else { return try again(frame.texts("people.ownerUntil")) }
+      end = LocalTime.begin(ofDay: day, addingDays: 1)
+      guard let end, end > FileTimestamp.now.milliseconds else {
+        return try again(frame.texts("people.badDay"))
+      }
+    }
+    guard names.isVerified(person) || form["sure"] == "yes" else {
+      let page = DoubtPage(
+        frame: frame, name: names.name(of: person), person: person, member: id,
+        role: "\(role)", until: form["until"] ?? "")
+      return .page(page.document)
+    }
+    do throws(VaultError) { try vault.share(member, with: person, role: role, until: end) } catch {
+      guard case .alreadyExists = error else { throw error }
+      return try again(frame.texts("people.already", names.name(of: person)))
+    }
+    open.noteChange()
+    return .seeOther("/people")
+  }
+
+  /// - Throws: `notFound` where they have none.
+  private static func requireAccess(
+    of person: PersonID, to id: MemberID, in vault: Vault
+  ) throws(VaultError) {
+    guard let member = vault.member(id),
+      try member.accesses().contains(where: { $0.person == person })
+    else { throw .notFound(what: "the access") }
+  }
+
+  private static func unshare(
+    _ id: MemberID, from person: PersonID, in open: OpenVault, _ progress: @escaping Work.Progress
+  ) throws -> Work.Outcome {
+    let vault = open.vault
+    guard let member = vault.member(id) else { throw VaultError.notFound(what: "the member") }
+    try vault.beginEpoch(of: member, without: [person], keepsHistory: true, progress: progress)
+    try vault.removeOldObjects()
+    let left = vault.takeLeftBehind()
+    return left.isEmpty ? .done : .leftBehind(left)
+  }
+}
