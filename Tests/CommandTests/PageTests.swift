@@ -34,29 +34,41 @@ import Testing
     return program
   }
 
-  @Test func theStoryOfSomebodyWithoutATerminal() throws {
-    let program = try Self.family()
+  /// Has a browser go through the page, which asks for the password, and lock it.
+  private func tell(_ story: String, to program: Program, _ arguments: [String]) throws {
+    let page = try RunningPage(program, environment: ["KINVAULT_PASSWORD_FILE": nil])
+    let here = URL(filePath: #filePath).deletingLastPathComponent()
+    let python = here.appending(path: "../../.build-python/bin/python").path
+    let running = try RunningCommand(
+      python,
+      [here.appending(path: story).path, page.address, page.code, "correct horse battery"]
+        + arguments, environment: program.environment)
+    let told = running.wait(timeout: .seconds(300))
+    #expect(told.status == 0, "\(told.output)\(told.errors)")
+    if told.status != 0 { page.command.signal(SIGTERM) }
+    // Whoever locks the page locks the vault.
+    #expect(try page.end() == 0)
+  }
+
+  private static func photo(in program: Program) throws -> String {
     let photo = program.folder.appending("photo of the card.jpg").string
     let drawn = try CommandRunner.run(
       "convert", ["-size", "1200x900", "plasma:tomato-steelblue", photo],
       environment: program.environment)
     #expect(drawn.status == 0)
-    // The page asks for the password.
-    let page = try RunningPage(program, environment: ["KINVAULT_PASSWORD_FILE": nil])
-    let here = URL(filePath: #filePath).deletingLastPathComponent()
-    let python = here.appending(path: "../../.build-python/bin/python").path
-    let story = try RunningCommand(
-      python,
-      [
-        here.appending(path: "page.py").path, page.address, page.code, "correct horse battery",
-        photo, try Program.executable,
-      ] + (getenv("KINVAULT_SHOTS").map { [String(cString: $0)] } ?? []),
-      environment: program.environment)
-    let told = story.wait(timeout: .seconds(300))
-    #expect(told.status == 0, "\(told.output)\(told.errors)")
-    if told.status != 0 { page.command.signal(SIGTERM) }
-    // Whoever locks the page locks the vault.
-    #expect(try page.end() == 0)
+    return photo
+  }
+
+  @Test func firefoxShowsItAsWell() throws {
+    let program = try Self.family()
+    try tell("firefox.py", to: program, [try Self.photo(in: program), try Program.executable])
+  }
+
+  @Test func theStoryOfSomebodyWithoutATerminal() throws {
+    let program = try Self.family()
+    let photo = try Self.photo(in: program)
+    let shots = getenv("KINVAULT_SHOTS").map { [String(cString: $0)] } ?? []
+    try tell("page.py", to: program, [photo, try Program.executable] + shots)
     #expect(try program.run("status").output.contains("locked"))
     let log = try program.run("audit").output
     for word in [
