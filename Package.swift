@@ -256,7 +256,7 @@ let package = Package(
         "CLinux", "kinvault", "Vault", "VaultModel", "VaultCrypto", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
-      exclude: ["page.py"]),
+      exclude: ["page.py", "firefox.py"]),
     .testTarget(
       name: "VaultFilesTests",
       dependencies: [

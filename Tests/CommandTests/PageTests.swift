@@ -11,6 +11,7 @@ import Testing
     try program.run(
       "record", "add", "--member", "Emma", "--type", "allergy", "--title", "Penicillin", "--date",
       "2024-05-02", "--field", "severity=severe", "--note", "Rash.", expecting: 0)
+    try program.run("member", "add", "Liam", expecting: 0)
     try desk.write("first", titled: "Both")
     let usb = program.folder.appending("usb").string
     try desk.run("remote", "add", "usb", usb, expecting: 0)

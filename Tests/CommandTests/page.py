@@ -213,6 +213,21 @@ def run(browser):
     page.click("text=Bring back")
     expect(page.locator(".files > ul img")).to_have_count(1)
 
+    # Moved to another member, and elsewhere there.
+    page.goto(address)
+    page.click("text=From elsewhere")
+    page.click("text=Move")
+    story.look("move")
+    page.get_by_label("Where to").select_option(label="Liam: at the top")
+    page.click("main button")
+    expect(page.locator("main .about")).to_contain_text("Liam")
+    expect(page.locator("h1")).to_have_text("From elsewhere")
+    page.click("text=Move")
+    page.get_by_label("Where to").select_option(label="Liam: Notes")
+    page.click("main button")
+    page.goto(address)
+    expect(page.locator(".record", has_text="From elsewhere")).to_have_count(1)
+
     # A conflict of two devices, decided.
     page.click("text=Conflicts")
     expect(page.locator("article.conflict")).to_have_count(1)

@@ -142,6 +142,14 @@ extension Member: RecordHierarchy {
     try item(named: name, in: record) != nil
   }
 
+  /// Whether a record, or a file, in this one has the name.
+  package func hasAnything(
+    named name: FileName, in record: RecordID
+  ) throws(VaultError) -> Bool {
+    if child(named: name, of: record) != nil { return true }
+    return try hasFile(named: name, in: record)
+  }
+
   /// The file of this name; nil if the record has none or is unknown.
   package func item(named name: FileName, in record: RecordID) throws(VaultError) -> Item? {
     guard let entry = entry(record) else { return nil }

@@ -103,8 +103,12 @@ private struct MemberCopy {
   private static let batch = 256
   let old: Member
   let new: Member
+  private let contents: ContentCopy
 
-  init(from old: Member, to new: Member) { (self.old, self.new) = (old, new) }
+  init(from old: Member, to new: Member) {
+    (self.old, self.new) = (old, new)
+    contents = ContentCopy(source: old, target: new)
+  }
 
   /// - Returns: The records of which something is missing or damaged; what can be read of them is there.
   func run(
@@ -163,7 +167,7 @@ private struct MemberCopy {
     var isWhole = found.gaps.isEmpty
     for var item in found.items {
       do throws(VaultError) {
-        item.content = try copied(item.content)
+        item.content = try contents.copied(item.content)
         edit.items[item.name] = item
       } catch {
         guard error.isDamage else { throw error }
@@ -171,17 +175,5 @@ private struct MemberCopy {
       }
     }
     return (edit, isWhole)
-  }
-
-  private func copied(_ content: Item.Content) throws(VaultError) -> Item.Content {
-    switch content {
-    case .none, .inline, .symlink: return content
-    case .chunks, .indexes:
-      let chunks = try old.chunks(of: content)
-      _ = try inParallel(chunks.compactMap(\.self)) { (chunk) throws(VaultError) in
-        try new.objects.put(.chunk, old.objects.content(chunk, kind: .chunk))
-      }
-      return try new.content(of: chunks)
-    }
   }
 }

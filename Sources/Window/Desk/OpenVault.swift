@@ -131,8 +131,30 @@ final class OpenVault: Sendable {
     }
   }
 
+  /// The folder in which a record of this type stands, which is made where there is none.
+  func folder(for entry: RecordEntry, in member: Member) throws(VaultError) -> RecordID {
+    guard let type = RecordType(parsing: entry.type) else { return .root }
+    let (parent, edits) = member.place(for: type)
+    if !edits.isEmpty { try commit(edits, to: member) }
+    return parent
+  }
+
+  /// Moves a record to another member, and has every page know.
+  ///
+  /// - Returns: The record's id there.
+  /// - Throws: As `Vault.move`.
+  func move(
+    _ record: RecordID, of source: Member, into parent: RecordID, of target: Member
+  ) throws(VaultError) -> RecordID {
+    let new = try vault.move(record, of: source, into: parent, of: target)
+    vault.audit.note(.create, member: target.id, record: new, detail: "moved")
+    vault.audit.note(.delete, member: source.id, record: record, detail: "moved")
+    noteChange()
+    return new
+  }
+
   /// Commits edits, and has every page know.
-  func commit(_ edits: [RecordEdit], to member: Member) throws {
+  func commit(_ edits: [RecordEdit], to member: Member) throws(VaultError) {
     try vault.commit(edits, to: member)
     noteChange()
   }

@@ -65,12 +65,15 @@ extension PageFrame {
       })
   }
 
-  func problem(_ text: String) -> String {
+  /// - Parameter back: Where to go on.
+  func problem(_ text: String, back: String? = nil) -> String {
     document(
       tag("section") {
         tag("h1") { texts("error.title") }
         tag("p", ["class": "error", "role": "alert"]) { text }
-        tag("p") { tag("a", ["href": "/"]) { texts("nav.records") } }
+        tag("p") {
+          tag("a", ["href": back ?? "/"]) { texts(back == nil ? "nav.records" : "error.back") }
+        }
       })
   }
 }

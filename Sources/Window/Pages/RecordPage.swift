@@ -136,7 +136,10 @@ struct RecordPage {
       if !lacksNote {
         tag("a", ["class": "button", "href": "\(shown.address.path)/edit"]) { texts("record.edit") }
       }
-      if shown.entry.record != .root { deletion }
+      if shown.entry.record != .root {
+        tag("a", ["href": "\(shown.address.path)/move"]) { texts("record.move") }
+        deletion
+      }
     }
   }
 
@@ -145,6 +148,8 @@ struct RecordPage {
       tag("summary") { texts("record.delete") }
       tag("p") { texts("record.delete.sure") }
       frame.post("\(shown.address.path)/delete") {
+        tag(
+          "input", ["type": "hidden", "name": "base", "value": shown.entry.revision.hex])
         tag("button", ["type": "submit", "class": "grave"]) { texts("record.delete.yes") }
       }
     }

@@ -72,9 +72,19 @@ extension Site {
     }
     record.post("delete") { request, context in
       let address = try Self.address(context)
-      return try await change(request, context) { open, _, _ in
-        let member = try ShownRecord(address, in: open.vault).member
-        try open.commit(try member.edits(deleting: address.record), to: member)
+      return try await change(request, context) { open, frame, form in
+        let shown = try ShownRecord(address, in: open.vault)
+        let member = shown.member
+        // Whoever deletes it has seen what they delete.
+        guard form["base"] == shown.entry.revision.hex else {
+          let text = frame.texts("record.changedMeanwhile")
+          return .page(frame.problem(text, back: address.path), status: .conflict)
+        }
+        var edits = try member.edits(deleting: address.record)
+        for position in edits.indices where edits[position].record == address.record {
+          edits[position].base = shown.entry.revision
+        }
+        try open.commit(edits, to: member)
         open.vault.audit.note(.delete, member: member.id, record: address.record)
         return .seeOther("/")
       }
@@ -88,6 +98,20 @@ extension Site {
         open.vault.audit.note(.restore, member: member.id, record: address.record)
         return .seeOther(address.path)
       }
+    }
+    record.get("move") { _, context in
+      let address = try Self.address(context)
+      return try await show(context) { open, frame in
+        let shown = try ShownRecord(address, in: open.vault)
+        guard shown.mayChange, !frame.isReadOnly else {
+          return .page(frame.problem(frame.texts(shown.refusal(frame))), status: .forbidden)
+        }
+        return .page(MovePage(shown, in: open.vault, frame).document)
+      }
+    }
+    record.post("move") { request, context in
+      let address = try Self.address(context)
+      return try await change(request, context) { try Self.move(address, $2, in: $0, $1) }
     }
     addFiles(to: record)
   }
@@ -226,11 +250,54 @@ extension Site {
     guard let name = FileName(date: "", title: text.trimmedEnd) else {
       return .failure(BadName(key: "edit.badTitle"))
     }
-    let isFile = (try? shown.member.hasFile(named: name, in: parent)) ?? true
-    guard !isFile, shown.member.child(named: name, of: parent) == nil else {
+    let isTaken = (try? shown.member.hasAnything(named: name, in: parent)) ?? true
+    guard !isTaken else {
       return .failure(BadName(key: "edit.taken"))
     }
     return .success(RecordPlace(parent: parent, title: name, isDeleted: false))
+  }
+
+  private static func move(
+    _ address: RecordAddress, _ form: FormValues, in open: OpenVault, _ frame: PageFrame
+  ) throws -> Response {
+    let shown = try ShownRecord(address, in: open.vault)
+    var page = MovePage(shown, in: open.vault, frame)
+    guard let place = page.place(form["place"]), let target = open.vault.member(place.member),
+      shown.mayChange
+    else { throw VaultError.notFound(what: "the place") }
+    func again(_ problem: String) -> Response {
+      page.problem = frame.texts(problem)
+      return .page(page.document, status: .conflict)
+    }
+    if target === shown.member, place.parent == shown.entry.parent {
+      return .seeOther(address.path)
+    }
+    do throws(VaultError) {
+      let parent: RecordID
+      if let known = place.parent {
+        parent = known
+      } else {
+        parent = try open.folder(for: shown.entry, in: target)
+      }
+      guard target === shown.member else {
+        let new = try open.move(address.record, of: shown.member, into: parent, of: target)
+        return .seeOther(RecordAddress(member: target.id, record: new).path)
+      }
+      if try target.hasAnything(named: shown.entry.title, in: parent) { return again("edit.taken") }
+      var edit = RecordEdit(record: address.record)
+      edit.place = RecordPlace(
+        parent: parent, title: shown.entry.title, isDeleted: false)
+      edit.base = shown.entry.revision
+      try open.commit([edit], to: target)
+      open.vault.audit.note(.write, member: target.id, record: address.record, detail: "moved")
+      return .seeOther(address.path)
+    } catch {
+      switch error {
+      case .alreadyExists: return again("edit.taken")
+      case .changedMeanwhile: return again("move.changed")
+      default: throw error
+      }
+    }
   }
 
   /// - Throws: `notFound` when somebody else has decided already.
