@@ -1,7 +1,9 @@
 """What every benchmark needs: running programs, a clock, and data that repeats in every run and nowhere else."""
 
+import json
 import os
 import random
+import statistics
 import subprocess
 import sys
 import time
@@ -36,6 +38,18 @@ class Clock:
 
     def __exit__(self, *_):
         self.seconds = time.perf_counter() - self.start
+
+
+def report(measured, goals, path):
+    """Prints the medians of what is measured as it comes, beside what is to be reached, and writes every figure to the file."""
+    figures = {}
+    for name, values in measured:
+        figures[name] = values
+        middle, goal = statistics.median(values), goals.get(name)
+        verdict = "" if goal is None else f"  ≤ {goal}: {'reached' if middle <= goal else 'MISSED'}"
+        print(f"{name:52} {middle:9.1f}   at most {max(values):9.1f}{verdict}", flush=True)
+    if path:
+        path.write_text(json.dumps(figures, indent=1) + "\n")
 
 
 class Data:

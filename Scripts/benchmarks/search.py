@@ -12,17 +12,15 @@ excerpts of 50 records. Makes a release build.
 
 import argparse
 import itertools
-import json
 import os
 import random
 import resource
 import shutil
 import statistics
-import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.common import Clock, kinvault_program, run, write_file
+from benchmarks.common import Clock, kinvault_program, report, run, write_file
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 # Milliseconds, but for the note.
@@ -78,10 +76,11 @@ class Vault:
         return clock.seconds * 1000, used * 1000
 
 
-def measure(vault, words, arguments):
+def filled(vault, words, count):
+    """Puts so many records into the vault, and unlocks it."""
     plain = vault.base / "plain"
     folders = []
-    for number in range(arguments.records):
+    for number in range(count):
         folder = plain / f"part {number // 1000:03}" / f"record {number:06}"
         folder.mkdir(parents=True)
         write_file(folder / "record.md", [words.note(number)])
@@ -89,6 +88,11 @@ def measure(vault, words, arguments):
     vault("attach", "Emma", *sorted(plain.iterdir()))
     shutil.rmtree(plain)
     vault("unlock")
+    return folders
+
+
+def measure(vault, words, arguments):
+    folders = filled(vault, words, arguments.records)
     yield "first search, everything is read, ms", [vault.timed("search", "qqqqqq")[0]]
     size = sum(file.stat().st_size for file in (vault.base / "state").glob("kinvault/*/derived/*/*"))
     yield "the index on the disk, MB", [size / 1e6]
@@ -130,16 +134,8 @@ def main(arguments):
     arguments = parser.parse_args(arguments)
     program = kinvault_program()
     base = Path(tempfile.mkdtemp(prefix="kinvault-bench."))
-    figures = {}
     try:
-        for name, values in measure(Vault(program, base), Words(), arguments):
-            figures[name] = values
-            middle, most = statistics.median(values), max(values)
-            goal = GOALS.get(name)
-            verdict = "" if goal is None else f"  ≤ {goal}: {'reached' if middle <= goal else 'MISSED'}"
-            print(f"{name:52} {middle:9.1f}   at most {most:9.1f}{verdict}", flush=True)
+        report(measure(Vault(program, base), Words(), arguments), GOALS, arguments.json)
     finally:
         shutil.rmtree(base, ignore_errors=True)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(figures, indent=1) + "\n")
     return 0
