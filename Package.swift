@@ -221,7 +221,7 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(name: "SearchTests", dependencies: ["Search", "VaultModel"]),
-    .testTarget(name: "WindowTests", dependencies: ["Window", "Vault", "VaultModel"]),
+    .testTarget(name: "WindowTests", dependencies: ["Fuzzing", "Window", "Vault", "VaultModel"]),
     // Tries what kinvault-render must not be able to do.
     .executableTarget(
       name: "sandbox-probe", dependencies: ["CSandbox"], path: "Tests/SandboxProbe"),

@@ -11,6 +11,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.parse
 import urllib.request
@@ -259,7 +260,24 @@ def run(browser):
     plain.add_cookies(cookies)
     reader = plain.new_page()
     reader.goto(record)
-    assert "To attach files this page needs scripts" in reader.content()
+    with tempfile.TemporaryDirectory() as folder:
+        added = pathlib.Path(folder, 'a "quoted" name.bin')
+        added.write_bytes(os.urandom(3_000_000))
+        second = pathlib.Path(folder, "empty")
+        second.touch()
+        reader.get_by_label("Files to attach").set_input_files([added, second])
+        reader.click("main button:text-is('Attach')")
+        expect(reader.locator(".files > ul")).to_contain_text(added.name)
+        expect(reader.locator(".files > ul")).to_contain_text("empty")
+        reader.get_by_label("Files to attach").set_input_files([added])
+        reader.click("main button:text-is('Attach')")
+        expect(reader.get_by_role("alert")).to_contain_text("There is a file")
+        reader.goto(record)
+        reader.click(f".files > ul a:has-text('quoted')")
+        with reader.expect_download() as download:
+            reader.click("text=Save a plain copy")
+        assert pathlib.Path(download.value.path()).read_bytes() == added.read_bytes()
+        reader.goto(record)
     reader.fill("#words", "penicillin")
     reader.press("#words", "Enter")
     reader.wait_for_url(address + "/search")

@@ -199,7 +199,17 @@ struct RecordPage {
         tag("input", ["id": "files", "type": "file", "multiple": ""])
         tag("ul", ["role": "status"])
       },
-      tag("noscript") { tag("p", ["class": "quiet"]) { texts("record.drop.script") } },
+      tag("noscript") {
+        frame.post(
+          "\(shown.address.path)/files", ["enctype": "multipart/form-data", "class": "actions"]
+        ) {
+          tag("label", ["for": "plain-files"]) { texts("record.choose") }
+          tag(
+            "input",
+            ["id": "plain-files", "type": "file", "name": "files", "multiple": "", "required": ""])
+          tag("button", ["type": "submit"]) { texts("record.attach") }
+        }
+      },
     ])
   }
 

@@ -8,6 +8,7 @@ import VaultModel
 extension Site {
   func addFiles(to record: RouterGroup<PageContext>) {
     record.put("files", use: upload)
+    record.post("files", use: attach)
     record.get("files/:file") { request, context in
       let (address, name) = (try Self.address(context), try Self.fileName(context))
       let page = FormValues(request.uri.query ?? "")["page"].flatMap { Int($0) } ?? 1
@@ -77,6 +78,41 @@ extension Site {
     } catch {
       return .said(desk.gate.message(of: error), .internalServerError)
     }
+  }
+
+  /// Attaches the files of a form, as browsers send it where scripts may not run.
+  private func attach(_ request: Request, _ context: PageContext) async throws -> Response {
+    let address: RecordAddress
+    do {
+      address = try Self.address(context)
+      guard var reader = MultipartReader(contentType: request.headers[.contentType] ?? "") else {
+        throw HTTPError(.badRequest)
+      }
+      var form = FilesForm(address: address, site: self, visitor: context)
+      for try await part in request.body {
+        let pieces = try reader.add(part.readableBytesView)
+        form = try await threads.runIfActive { [form] in
+          var form = form
+          for piece in pieces { try form.take(piece) }
+          return form
+        }
+      }
+      guard reader.isOver else { throw Upload.Cut() }
+    } catch {
+      let text =
+        switch error {
+        case let error as FilesForm.Taken: context.texts("upload.taken", error.name)
+        case is FilesForm.BadName: context.texts("upload.badName")
+        case is Upload.MayNotChange: context.texts("record.viewer")
+        case is Upload.Cut, is MultipartReader.Malformed: context.texts("upload.broken")
+        default: nil as String?
+        }
+      guard let text else { return problem(error, context) }
+      let frame = PageFrame(texts: context.texts, visitor: context.visitor)
+      return .page(
+        frame.problem(text, back: (try? Self.address(context))?.path), status: .badRequest)
+    }
+    return .seeOther(address.path)
   }
 
   /// A picture of a file, made by `kinvault-render`; the file itself never gets to the browser as a picture.
