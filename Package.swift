@@ -51,6 +51,11 @@ let package = Package(
       linkerSettings: [
         "jpeg", "png16", "webp", "webpdemux", "gif", "tiff", "heif", "lcms2",
       ].map { .linkedLibrary($0) }),
+    .target(
+      name: "CDicom", dependencies: ["CImages"],
+      linkerSettings: ["gdcmMSFF", "gdcmDSED", "gdcmDICT", "gdcmCommon"].map {
+        .linkedLibrary($0)
+      }),
     // TPM 2.0 by the TCG's software stack, and the desktop's keyring.
     .target(
       name: "CTokens",
@@ -148,7 +153,8 @@ let package = Package(
       ]),
     // None of our modules, and no keys: Rendering has it run.
     .executableTarget(
-      name: "kinvault-render", dependencies: ["CFonts", "CImages", "CPoppler", "CSandbox"]),
+      name: "kinvault-render",
+      dependencies: ["CDicom", "CFonts", "CImages", "CPoppler", "CSandbox"]),
 
     .target(
       name: "TestSupport",
@@ -300,7 +306,8 @@ let package = Package(
       dependencies: ["Places", .product(name: "SystemPackage", package: "swift-system")],
       exclude: ["libreoffice.py", "traces.sh", "users.sh"]),
   ],
-  swiftLanguageModes: [.v6]
+  swiftLanguageModes: [.v6],
+  cxxLanguageStandard: .cxx17
 )
 
 // libFuzzer brings the main function, so that this target links only as Scripts/fuzz builds it.

@@ -6,6 +6,7 @@ package struct PictureView: Hashable, Sendable {
   enum Part: Hashable, Sendable {
     case whole
     case page(Int)
+    case windowedPage(Int, GreyWindow)
   }
 
   let part: Part
@@ -27,10 +28,19 @@ package struct PictureView: Hashable, Sendable {
     return PictureView(.page(number), side: side)
   }
 
+  /// The same of a frame of DICOM through a window. Each window is made by itself, and kept: who draws one with the mouse should
+  /// ask where it comes to rest.
+  package static func frame(_ number: Int, side: Int, window: GreyWindow) -> PictureView? {
+    guard page(number, side: side) != nil else { return nil }
+    return PictureView(.windowedPage(number, window), side: side)
+  }
+
   var kind: DerivedContent.Kind {
     switch part {
     case .whole: .thumbnail(side: side)
     case .page(let number): .page(number, side: side)
+    case .windowedPage(let number, let window):
+      .windowedPage(number, side: side, centre: window.centre, width: window.width)
     }
   }
 }

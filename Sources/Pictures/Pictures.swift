@@ -45,25 +45,39 @@ package final class Pictures: Sendable {
       switch view.part {
       case .whole: renderer.thumbnail(of: bytes, side: view.side)
       case .page(let number): renderer.page(number, of: bytes, side: view.side)
+      case .windowedPage(let number, let window):
+        renderer.page(number, of: bytes, side: view.side, window: window)
       }
     }
   }
 
-  /// How many pages a file has; 1 of an image that is no TIFF. There may be no picture of them all the same.
+  /// What kind of file a picture can be made of, by its name, or where that says nothing by what the file begins with. That
+  /// costs reading the first chunk of each such file, so it is for a file that is looked at and not for long lists. Nil also for
+  /// what is not here.
+  package func form(of item: Item, of member: Member) throws(VaultError) -> PictureForm? {
+    if let form = PictureForm(of: item) { return form }
+    guard case .here(let form) = try unsaidForm(of: item, of: member, false) else { return nil }
+    return form
+  }
+
+  /// What a DICOM file says of itself; `nothing` for what is none.
+  package func header(
+    ofDICOM item: Item, of member: Member, fetching: Bool = false
+  ) throws(VaultError) -> Found<DICOMHeader> {
+    let found = try find(.dicomHeader, item, member, fetching) { renderer, bytes in
+      renderer.header(ofDICOM: bytes)
+    }
+    return found.map { DICOMHeader($0) }
+  }
+
+  /// How many pages a file has, or frames; 1 of an image that is no TIFF. There may be no picture of them all the same.
   package func pageCount(
     of item: Item, of member: Member, fetching: Bool = false
   ) throws(VaultError) -> Found<Int> {
     let found = try find(.pageCount, item, member, fetching) { renderer, bytes in
       renderer.pageCount(of: bytes)
     }
-    switch found {
-    case .here(let digits):
-      guard let count = Int(String(decoding: digits, as: UTF8.self)) else { return .nothing }
-      return .here(count)
-    case .nothing: return .nothing
-    case .lacking(let object): return .lacking(object)
-    case .unavailable: return .unavailable
-    }
+    return found.map { Int(String(decoding: $0, as: UTF8.self)) }
   }
 
   private typealias Making = (Renderer, [UInt8]) -> Renderer.Answer
@@ -71,18 +85,25 @@ package final class Pictures: Sendable {
   private func find(
     _ kind: DerivedContent.Kind, _ item: Item, _ member: Member, _ fetching: Bool, by make: Making
   ) throws(VaultError) -> Found<[UInt8]> {
-    guard PictureForm(of: item) != nil, item.size <= UInt64(Renderer.inputLimit) else {
-      return .nothing
-    }
+    guard PictureForm(of: item) != nil || item.isOfUnsaidForm,
+      item.size <= UInt64(Renderer.inputLimit)
+    else { return .nothing }
     let content = DerivedContent(kind, of: item)
     if let kept = try kept(content, member) { return kept }
+    if PictureForm(of: item) == nil {
+      switch try unsaidForm(of: item, of: member, fetching) {
+      case .lacking(let object): return .lacking(object)
+      case .here(nil): return .nothing
+      case .here: break
+      }
+    }
     // Of those who ask for one at the same time the first makes it.
     let source = Source(member: member.id, content: content)
     begin(source)
     defer { making.change { _ = $0.remove(source) } }
     if let kept = try kept(content, member) { return kept }
     guard let renderer, !renderer.isKnownUnavailable else { return .unavailable }
-    switch try bytes(of: item, of: member, fetching) {
+    switch try bytes(of: item, of: member, fetching, limit: Renderer.inputLimit) {
     case .lacking(let object): return .lacking(object)
     case .here(let bytes):
       let answer: [UInt8]
@@ -93,6 +114,17 @@ package final class Pictures: Sendable {
       }
       try member.derived.store(Self.mark + answer, as: content)
       return answer.isEmpty ? .nothing : .here(answer)
+    }
+  }
+
+  /// Of a file whose name does not say it.
+  private func unsaidForm(
+    of item: Item, of member: Member, _ fetching: Bool
+  ) throws(VaultError) -> ContentHere<PictureForm?> {
+    guard item.isOfUnsaidForm else { return .here(nil) }
+    switch try bytes(of: item, of: member, fetching, limit: PictureForm.beginningCount) {
+    case .here(let bytes): return .here(PictureForm(beginning: bytes))
+    case .lacking(let object): return .lacking(object)
     }
   }
 
@@ -111,15 +143,26 @@ package final class Pictures: Sendable {
   }
 
   private func bytes(
-    of item: Item, of member: Member, _ fetching: Bool
+    of item: Item, of member: Member, _ fetching: Bool, limit: Int
   ) throws(VaultError) -> ContentHere<[UInt8]> {
-    let limit = Renderer.inputLimit
     guard fetching else { return try member.beginningHere(of: item, byteCount: limit) }
     do throws(VaultError) {
       return .here(try member.beginning(of: item, byteCount: limit))
     } catch {
       guard error.isDamage else { throw error }
       return .lacking(nil)
+    }
+  }
+}
+
+extension Pictures.Found {
+  /// The same of what is made of the value; nothing where nothing can be.
+  fileprivate func map<Other>(_ make: (Value) -> Other?) -> Pictures.Found<Other> {
+    switch self {
+    case .here(let value): make(value).map { .here($0) } ?? .nothing
+    case .nothing: .nothing
+    case .lacking(let object): .lacking(object)
+    case .unavailable: .unavailable
     }
   }
 }

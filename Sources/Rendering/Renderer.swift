@@ -44,7 +44,13 @@ package final class Renderer: Sendable {
   /// Which pages can be asked for.
   package static let pageNumbers = 1...99_999
 
-  /// How many pages a PDF or a TIFF has, in decimal; 1 of any other image. Of nothing else there is a picture.
+  /// What a DICOM file says of itself: what `DICOMHeader` reads.
+  package func header(ofDICOM bytes: [UInt8]) -> Answer {
+    run(["meta"], bytes).onlyIf { DICOMHeader($0) != nil }
+  }
+
+  /// How many pages a PDF or a TIFF has, or frames a DICOM file, in decimal; 1 of any other image. Of nothing else there is a
+  /// picture.
   package func pageCount(of bytes: [UInt8]) -> Answer {
     run(["pages"], bytes).onlyIf { answer in
       guard let count = Int(String(decoding: answer, as: UTF8.self)) else { return false }
@@ -52,20 +58,25 @@ package final class Renderer: Sendable {
     }
   }
 
-  /// A small picture, as WebP, that fits into a square of `side` pixels: of an image, no larger than that is, or of the first
-  /// page of a PDF.
+  /// A small picture, as WebP, that fits into a square of `side` pixels: of an image, no larger than that is, of the first
+  /// page of a PDF, or of the first frame of a DICOM file.
   ///
   /// - Parameter side: One of `sides`.
   package func thumbnail(of bytes: [UInt8], side: Int) -> Answer {
     picture(["thumbnail", String(side)], bytes, side: side)
   }
 
-  /// The same of any page of a PDF or a TIFF.
+  /// The same of any page of a PDF or a TIFF, or frame of a DICOM file.
   ///
-  /// - Parameter number: One of `pageNumbers`; there may be no such page.
-  package func page(_ number: Int, of bytes: [UInt8], side: Int) -> Answer {
+  /// - Parameters:
+  ///   - number: One of `pageNumbers`; there may be no such page.
+  ///   - window: Through which grey values of DICOM are shown; nil for the file's own. Of all else it changes nothing.
+  package func page(
+    _ number: Int, of bytes: [UInt8], side: Int, window: GreyWindow? = nil
+  ) -> Answer {
     precondition(Self.pageNumbers.contains(number))
-    return picture(["page", String(number), String(side)], bytes, side: side)
+    let words = ["page", String(number), String(side)] + (window?.words ?? [])
+    return picture(words, bytes, side: side)
   }
 
   private func picture(_ words: [String], _ bytes: [UInt8], side: Int) -> Answer {

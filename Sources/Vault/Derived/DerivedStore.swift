@@ -17,6 +17,10 @@ package struct DerivedContent: Hashable, Sendable {
     case thumbnail(side: Int)
     /// The same of one of its pages, from 1 on.
     case page(Int, side: Int)
+    /// The same of what has grey values, with those around a centre from black to white.
+    case windowedPage(Int, side: Int, centre: Double, width: Double)
+    /// What a DICOM file says of itself.
+    case dicomHeader
 
     /// As Docs/Format.md calls it.
     fileprivate var word: String {
@@ -27,6 +31,9 @@ package struct DerivedContent: Hashable, Sendable {
       case .pageCount: "pages"
       case .thumbnail(let side): "thumbnail \(side)"
       case .page(let number, let side): "page \(number) \(side)"
+      case .windowedPage(let number, let side, let centre, let width):
+        "page \(number) \(side) \(centre) \(width)"
+      case .dicomHeader: "dicom header"
       }
     }
   }
