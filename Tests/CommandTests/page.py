@@ -9,6 +9,7 @@ folder SHOTS, if it is given. Ends with 0 when everything was as it should be; e
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,7 @@ import urllib.request
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect, sync_playwright
+from pydicom.data import get_testdata_file
 
 address, code, password, photo, kinvault = sys.argv[1:6]
 shots = pathlib.Path(sys.argv[6]) if len(sys.argv) > 6 else None
@@ -153,6 +155,28 @@ def run(browser):
     assert saved == pathlib.Path(photo).read_bytes(), "the copy is another file"
     assert download.value.suggested_filename == pathlib.Path(photo).name
 
+    # Slices of a CT, as they lie on a patient's disc: from one to the next, through other windows, larger.
+    page.goto(record)
+    with tempfile.TemporaryDirectory() as folder:
+        slices = [pathlib.Path(folder, name) for name in ("IM2", "IM10")]
+        for one in slices:
+            shutil.copy(get_testdata_file("CT_small.dcm"), one)
+        page.set_input_files("#files", slices)
+        expect(page.locator(".files > ul > li")).to_have_count(3)
+    page.click(".files > ul a:has-text('IM2')")
+    story.wait_for_picture(".slice img", 100)
+    expect(page.locator("main")).to_contain_text("CT")
+    page.click("text=bone")
+    expect(page.locator("[aria-current]").first).to_have_text("bone")
+    story.wait_for_picture(".slice img", 100)
+    story.look("dicom")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("h1")).to_have_text("IM10")
+    expect(page.get_by_label("Centre")).to_have_value("400")
+    page.click("text=4 ×")
+    story.wait_for_picture(".zoom-4", 100)
+    story.look("dicom-large")
+
     # Somebody else changes the record while it is edited: nothing is lost, and both are seen.
     page.goto(record)
     page.click("text=Edit")
@@ -212,7 +236,7 @@ def run(browser):
     story.look("deleted")
     page.click("text=Tetanus")
     page.click("text=Bring back")
-    expect(page.locator(".files > ul img")).to_have_count(1)
+    expect(page.locator(".files > ul img")).to_have_count(3)
 
     # Moved to another member, and elsewhere there.
     page.goto(address)

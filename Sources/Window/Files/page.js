@@ -112,6 +112,16 @@ if (words && results) {
   });
 }
 
+// From slice to slice with the arrows, where they scroll nothing.
+if (document.querySelector("[data-steps]")) {
+  addEventListener("keydown", (event) => {
+    const place = event.target.closest(".slice");
+    if (event.target.matches("input") || place?.scrollWidth > place?.clientWidth) return;
+    const rel = { ArrowLeft: "prev", ArrowRight: "next" }[event.key];
+    if (rel && !event.altKey && !event.ctrlKey) document.querySelector(`a[rel="${rel}"]`)?.click();
+  });
+}
+
 // Files that are dropped or chosen.
 for (const place of document.querySelectorAll(".drop")) {
   place.hidden = false;

@@ -1,4 +1,5 @@
 import Pictures
+import Rendering
 import Search
 import Vault
 import VaultModel
@@ -7,7 +8,7 @@ import VaultModel
 /// anything that a browser would open.
 struct FileView {
   enum Kind: Hashable {
-    /// An image, or pages.
+    /// An image, pages, or frames.
     case picture(PictureForm)
     case text
     case other
@@ -24,6 +25,26 @@ struct FileView {
     var hasPicture: Bool { if case .picture = self { true } else { false } }
   }
 
+  /// What is wanted of a file.
+  struct Wish: Sendable {
+    var page = 1
+    /// Of grey values: nil for the file's own.
+    var window: GreyWindow?
+    /// How many times as large as it fits.
+    var zoom = 1
+
+    init(_ values: FormValues) {
+      page = values["page"].flatMap { Int($0) } ?? 1
+      if let centre = values["centre"].flatMap({ Double($0) }),
+        let width = values["width"].flatMap({ Double($0) })
+      {
+        window = GreyWindow(centre: centre, width: width)
+      }
+      zoom =
+        values["zoom"].flatMap { Int($0) }.flatMap { DICOMView.zooms.contains($0) ? $0 : nil } ?? 1
+    }
+  }
+
   /// How much of a text is shown, in bytes.
   private static let textLimit = 256 << 10
 
@@ -35,12 +56,16 @@ struct FileView {
   /// Which page is shown, and of how many.
   private var page = 1
   private var pageCount = 1
+  private var dicom: DICOMView?
 
   private var texts: Texts { frame.texts }
 
   /// - Throws: `notFound`; what reading throws.
+  ///
+  /// - Parameter wish: Which page, and how DICOM is to be shown.
   init(
-    _ name: FileName, page: Int, of address: RecordAddress, in open: OpenVault, _ frame: PageFrame
+    _ name: FileName, _ wish: Wish, of address: RecordAddress, in open: OpenVault,
+    _ frame: PageFrame
   ) throws(VaultError) {
     self.frame = frame
     shown = try ShownRecord(address, in: open.vault)
@@ -48,13 +73,18 @@ struct FileView {
       throw .notFound(what: "the file")
     }
     self.item = item
-    kind = Kind(item)
+    var kind = Kind(item)
+    if kind == .other, let form = try open.pictures.form(of: item, of: shown.member) {
+      kind = .picture(form)
+    }
+    self.kind = kind
     switch kind {
-    case .picture:
+    case .picture(let form):
       // Somebody looks at it: so it is brought here.
       let count = try open.pictures.pageCount(of: item, of: shown.member, fetching: true)
       if case .here(let count) = count { pageCount = max(1, count) }
-      self.page = min(max(1, page), pageCount)
+      page = min(max(1, wish.page), pageCount)
+      if form == .dicom { dicom = try DICOMView(item, page, pageCount, wish, of: shown, in: open) }
     case .text:
       let bytes = try shown.member.beginning(of: item, byteCount: Self.textLimit)
       text = AttachedText.decode(bytes, isCut: item.size > UInt64(bytes.count))
@@ -69,7 +99,8 @@ struct FileView {
         tag("p") { tag("a", ["href": shown.address.path]) { "← " + texts("file.back") } }
         tag("h1") { named(item.name.string) }
         switch kind {
-        case .picture(let form): picture(form, place)
+        case .picture(let form):
+          if let dicom { dicom.html(frame) } else { picture(form, place) }
         case .text:
           if item.size > UInt64(Self.textLimit) {
             tag("p", ["class": "quiet"]) { texts("file.cut") }

@@ -10,7 +10,11 @@ struct RecordPage {
     let item: Item
     /// In a lazy vault: that it is not on this machine.
     let isAway: Bool
+    let hasPicture: Bool
   }
+
+  /// Of so many files whose names do not say what they are it is looked at what they begin with.
+  private static let lookLimit = 200
 
   let frame: PageFrame
   let shown: ShownRecord
@@ -29,7 +33,8 @@ struct RecordPage {
   private var texts: Texts { frame.texts }
 
   /// - Throws: `notFound`; what reading throws.
-  init(_ address: RecordAddress, in vault: Vault, _ frame: PageFrame) throws {
+  init(_ address: RecordAddress, in open: OpenVault, _ frame: PageFrame) throws {
+    let vault = open.vault
     let shown = try ShownRecord(address, in: vault)
     let member = shown.member
     let revision = try member.revision(shown.entry.revision)
@@ -53,10 +58,17 @@ struct RecordPage {
     self.problem = problem
     let readable = try member.readableItems(of: revision)
     lacksFiles = !readable.gaps.isEmpty
-    files = try readable.items.filter { $0.name != .record }.sorted { $0.name < $1.name }
+    var looks = 0
+    files = try readable.items.filter { $0.name != .record }
+      .sorted { NaturalName($0.name) < NaturalName($1.name) }
       .map { item in
-        File(
-          item: item, isAway: try member.firstChunkAway(of: item, byteCount: Int(Int32.max)) != nil)
+        let isAway = try member.firstChunkAway(of: item, byteCount: Int(Int32.max)) != nil
+        var hasPicture = !isAway && FileView.Kind(item).hasPicture
+        if !isAway, item.isOfUnsaidForm, looks < Self.lookLimit {
+          looks += 1
+          hasPicture = try open.pictures.form(of: item, of: member) != nil
+        }
+        return File(item: item, isAway: isAway, hasPicture: hasPicture)
       }
     children = member.children(of: shown.entry.record).sorted { $0.title < $1.title }.compactMap {
       try? ShownRecord(RecordAddress(member: member.id, record: $0.record), in: vault)
@@ -169,7 +181,7 @@ struct RecordPage {
     let place = shown.address.path(of: file.item.name)
     return tag("li") {
       tag("a", ["href": place]) {
-        if !file.isAway, FileView.Kind(file.item).hasPicture {
+        if file.hasPicture {
           tag(
             "img",
             [

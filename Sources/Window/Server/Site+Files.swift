@@ -11,9 +11,9 @@ extension Site {
     record.post("files", use: attach)
     record.get("files/:file") { request, context in
       let (address, name) = (try Self.address(context), try Self.fileName(context))
-      let page = FormValues(request.uri.query ?? "")["page"].flatMap { Int($0) } ?? 1
+      let wish = FileView.Wish(FormValues(request.uri.query ?? ""))
       return try await show(context) { open, frame in
-        let view = try FileView(name, page: page, of: address, in: open, frame)
+        let view = try FileView(name, wish, of: address, in: open, frame)
         open.vault.audit.note(.read, member: address.member, record: address.record, name: name)
         return .page(view.document)
       }
@@ -23,9 +23,14 @@ extension Site {
       return try await picture(isLarge ? .large : .small, fetching: isLarge, context)
     }
     record.get("files/:file/page") { request, context in
-      let number = FormValues(request.uri.query ?? "")["number"].flatMap { Int($0) } ?? 1
-      guard let page = PictureView.page(number, side: 1280) else { throw HTTPError(.notFound) }
-      return try await picture(page, fetching: true, context)
+      let values = FormValues(request.uri.query ?? "")
+      let number = values["number"].flatMap { Int($0) } ?? 1
+      let side = values["side"].flatMap { Int($0) } ?? 1280
+      let view =
+        FileView.Wish(values).window.map { PictureView.frame(number, side: side, window: $0) }
+        ?? PictureView.page(number, side: side)
+      guard let view else { throw HTTPError(.notFound) }
+      return try await picture(view, fetching: true, context)
     }
     record.get("files/:file/copy") { _, context in
       let (address, name) = (try Self.address(context), try Self.fileName(context))

@@ -46,7 +46,7 @@ extension Site {
     record.get { _, context in
       let address = try Self.address(context)
       return try await show(context) { open, frame in
-        let page = try RecordPage(address, in: open.vault, frame)
+        let page = try RecordPage(address, in: open, frame)
         open.vault.audit.note(.read, member: address.member, record: address.record)
         return .page(page.document)
       }

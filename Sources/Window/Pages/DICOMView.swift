@@ -1,0 +1,189 @@
+import Pictures
+import Rendering
+import Vault
+import VaultModel
+
+/// A DICOM file: a slice of a series, or a few frames in one file, with its window and as large as one likes.
+struct DICOMView {
+  /// How many times as large as it fits a picture may be shown.
+  static let zooms = [1, 2, 4]
+  /// Windows that are usual for a CT, in Hounsfield units.
+  private static let usual: [(key: String, centre: Int, width: Int)] = [
+    ("dicom.brain", 40, 80), ("dicom.soft", 40, 400), ("dicom.lung", -600, 1500),
+    ("dicom.bone", 400, 1800),
+  ]
+
+  private let item: Item
+  private let address: RecordAddress
+  private let frameNumber: Int
+  private let frameCount: Int
+  private let wish: FileView.Wish
+  private let header: DICOMHeader?
+  /// The files of the record that are slices like this one, in the order of their names, and which of them this one is.
+  private let slices: [FileName]
+  private let position: Int
+
+  /// - Throws: What reading throws.
+  init(
+    _ item: Item, _ frameNumber: Int, _ frameCount: Int, _ wish: FileView.Wish,
+    of shown: ShownRecord, in open: OpenVault
+  ) throws(VaultError) {
+    self.item = item
+    address = shown.address
+    (self.frameNumber, self.frameCount, self.wish) = (frameNumber, frameCount, wish)
+    switch try open.pictures.header(ofDICOM: item, of: shown.member, fetching: true) {
+    case .here(let header): self.header = header
+    default: header = nil
+    }
+    let all = try shown.member.contents(of: shown.entry).0.filter {
+      $0.name != .record && (PictureForm(of: $0) == .dicom || $0.isOfUnsaidForm)
+    }
+    slices = all.map(\.name).sorted { NaturalName($0) < NaturalName($1) }
+    position = slices.firstIndex(of: item.name) ?? 0
+  }
+
+  private var place: String { address.path(of: item.name) }
+
+  /// The end of an address for another frame, window or size of the same.
+  private func query(page: Int, window: GreyWindow?, zoom: Int) -> String {
+    var parts = page > 1 ? ["page=\(page)"] : []
+    if let window { parts.append("centre=\(window.centre)&width=\(window.width)") }
+    if zoom > 1 { parts.append("zoom=\(zoom)") }
+    return parts.isEmpty ? "" : "?" + parts.joined(separator: "&")
+  }
+
+  func html(_ frame: PageFrame) -> HTML {
+    let texts = frame.texts
+    return .group([
+      about(texts), steps(texts), picture(texts),
+      header?.pixels?.isGrey == true ? windows(texts) : .nothing, zooming(texts),
+    ])
+  }
+
+  private func about(_ texts: Texts) -> HTML {
+    guard let header else { return .nothing }
+    var parts = [header.modality, header.seriesDescription].filter { !$0.isEmpty }
+    if header.studyDate.utf8.count == 8 {
+      let digits = Array(header.studyDate)
+      parts.append(
+        texts.date("\(String(digits[0..<4]))-\(String(digits[4..<6]))-\(String(digits[6..<8]))"))
+    }
+    if let number = header.instanceNumber { parts.append(texts("dicom.image", String(number))) }
+    if let pixels = header.pixels { parts.append("\(pixels.columns) × \(pixels.rows)") }
+    return tag("p", ["class": "about"]) {
+      for (number, part) in parts.enumerated() {
+        if number > 0 { " · " }
+        named(part)
+      }
+    }
+  }
+
+  // MARK: From slice to slice
+
+  /// A frame before or after this one, in this file or the next.
+  private func step(_ difference: Int) -> String? {
+    let frame = frameNumber + difference
+    if (1...max(1, frameCount)).contains(frame) {
+      return place + query(page: frame, window: wish.window, zoom: wish.zoom)
+    }
+    let other = position + difference
+    guard slices.indices.contains(other) else { return nil }
+    return address.path(of: slices[other])
+      + query(page: 1, window: wish.window, zoom: wish.zoom)
+  }
+
+  private func steps(_ texts: Texts) -> HTML {
+    guard frameCount > 1 || slices.count > 1 else { return .nothing }
+    let here =
+      frameCount > 1
+      ? texts("file.page", String(frameNumber), String(frameCount))
+      : texts("dicom.slice", String(position + 1), String(slices.count))
+    return tag("p", ["class": "pages", "data-steps": ""]) {
+      if let previous = step(-1) {
+        tag("a", ["href": previous, "rel": "prev"]) { "← " + texts("file.previous") }
+      }
+      tag("span") { here }
+      if let next = step(1) {
+        tag("a", ["href": next, "rel": "next"]) { texts("file.next") + " →" }
+      }
+    }
+  }
+
+  private func picture(_ texts: Texts) -> HTML {
+    var source = "\(place)/page?number=\(frameNumber)&side=\(wish.zoom > 1 ? 1600 : 1024)"
+    if let window = wish.window { source += "&centre=\(window.centre)&width=\(window.width)" }
+    return tag(
+      "div",
+      ["class": "slice", "tabindex": "0", "role": "group", "aria-label": texts("dicom.picture")]
+    ) {
+      tag("img", ["class": "zoom-\(wish.zoom)", "alt": item.name.string, "src": source])
+    }
+  }
+
+  // MARK: The window
+
+  private func windows(_ texts: Texts) -> HTML {
+    let shown = wish.window ?? header?.pixels?.window
+    return tag("section") {
+      tag("h2") { texts("dicom.window") }
+      tag("p", ["class": "choices"]) {
+        choice(texts("dicom.own"), window: nil)
+        if header?.modality == "CT" {
+          for usual in Self.usual {
+            choice(
+              texts(usual.key),
+              window: GreyWindow(centre: Double(usual.centre), width: Double(usual.width)))
+          }
+        }
+      }
+      tag("form", ["method": "get", "action": place, "class": "filter"]) {
+        if frameNumber > 1 {
+          tag("input", ["type": "hidden", "name": "page", "value": String(frameNumber)])
+        }
+        if wish.zoom > 1 {
+          tag("input", ["type": "hidden", "name": "zoom", "value": String(wish.zoom)])
+        }
+        for (key, value) in [("centre", shown?.centre), ("width", shown?.width)] {
+          tag("label", ["for": key]) { texts("dicom.\(key)") }
+          tag(
+            "input",
+            [
+              "id": key, "name": key, "type": "number", "step": "any", "required": "",
+              "value": value.map(Self.number),
+            ])
+        }
+        tag("button", ["type": "submit"]) { texts("filter.go") }
+      }
+    }
+  }
+
+  private func choice(_ name: String, window: GreyWindow?) -> HTML {
+    tag(
+      "a",
+      [
+        "href": place + query(page: frameNumber, window: window, zoom: wish.zoom),
+        "aria-current": window == wish.window ? "true" : nil,
+      ]
+    ) { name }
+  }
+
+  /// Without a fraction where there is none.
+  private static func number(_ value: Double) -> String {
+    value == value.rounded() && value.magnitude < 1e9 ? String(Int(value)) : String(value)
+  }
+
+  private func zooming(_ texts: Texts) -> HTML {
+    tag("p", ["class": "choices"]) {
+      texts("dicom.zoom") + " "
+      for zoom in Self.zooms {
+        tag(
+          "a",
+          [
+            "href": place + query(page: frameNumber, window: wish.window, zoom: zoom),
+            "aria-current": zoom == wish.zoom ? "true" : nil,
+          ]
+        ) { "\(zoom) ×" }
+      }
+    }
+  }
+}
