@@ -26,6 +26,15 @@ import VaultModel
     try #require(try document.frontMatter()).fields
   }
 
+  @Test(arguments: [
+    ("20.1.2025", "2025-01-20"), ("01.02.2025", "2025-02-01"), ("1.2025", "2025-01"),
+    ("31.2.2025", "31.2.2025"), ("1.2.25", "1.2.25"), ("2025-01-20", "2025-01-20"),
+    ("1.2.3.2025", "1.2.3.2025"), ("a.2025", "a.2025"), (".2025", ".2025"), ("2025", "2025"),
+  ])
+  func aDateIsReadAsItIsTyped(text: String, date: String) {
+    #expect(RecordDate.reading(text) == date)
+  }
+
   @Test func whatNobodyChangesStaysToTheByte() throws {
     let document = RecordDocument(Array(Self.note.utf8))
     let all = try fields(document)

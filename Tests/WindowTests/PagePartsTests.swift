@@ -136,6 +136,39 @@ import VaultModel
     #expect(String(decoding: after.text, as: UTF8.self) == "\nOther.\n")
   }
 
+  /// What cannot be saved so is told, and is still in the form.
+  @Test func aFieldWithoutNameAndOneTwiceAreTold() throws {
+    let base = RecordDocument(Array(Self.notes[3].utf8))
+    for (name, problem) in [("", "edit.nameless"), ("lot", "edit.twice")] {
+      var form = NoteForm(base)
+      form.lines.append(NoteForm.Line(name: name, value: "kept"))
+      let sent = NoteForm(sentBack(form))
+      #expect(sent.problem(base.bytes, before: NoteForm(base)) == problem)
+      var shown = ""
+      NoteFields(texts: Texts.all[0], form: sent).html.write(to: &shown)
+      #expect(shown.contains("value=\"kept\""))
+    }
+    var form = NoteForm(base)
+    form.lines.append(NoteForm.Line(name: " ", value: ""))
+    #expect(
+      NoteForm(sentBack(form)).lines
+        == NoteForm(base).lines.map { line in
+          var line = line
+          line.isList = false
+          return line
+        })
+  }
+
+  @Test func aDateIsReadWhereItWasTyped() {
+    let odd = NoteForm(RecordDocument(Array("---\ndate: 1.2.2025\n---\n".utf8)))
+    var same = NoteForm(sentBack(odd))
+    same.readDate(before: odd)
+    #expect(same.lines[0].value == "1.2.2025")
+    same.lines[0].value = "3.2.2025 "
+    same.readDate(before: odd)
+    #expect(same.lines[0].value == "2025-02-03")
+  }
+
   /// A field that somebody else has added meanwhile is not in the form, and stays.
   @Test func whatTheFormDoesNotHaveStays() throws {
     let old = NoteForm(RecordDocument(Array("---\ntype: note\n---\n".utf8)))

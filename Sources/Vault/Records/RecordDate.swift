@@ -11,6 +11,19 @@ package enum RecordDate {
     return exists(parts.compactMap { Int($0) })
   }
 
+  /// A date as a record has it, where it was typed as a large part of the world writes it, `20.1.2025` or `1.2025`; any other
+  /// text as it stands.
+  package static func reading(_ text: String) -> String {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard (2...3).contains(parts.count), parts.last?.count == 4,
+      parts.dropLast().allSatisfy({ (1...2).contains($0.count) }),
+      parts.allSatisfy({ $0.allSatisfy { ("0"..."9").contains($0) } })
+    else { return text }
+    let read = parts.reversed().map { $0.count == 1 ? "0\($0)" : String($0) }
+      .joined(separator: "-")
+    return isWritten(read) ? read : text
+  }
+
   private static func exists(_ numbers: [Int]) -> Bool {
     guard numbers.count > 1 else { return true }
     guard (1...12).contains(numbers[1]) else { return false }

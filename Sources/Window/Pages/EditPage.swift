@@ -77,8 +77,10 @@ struct NoteFields {
         ? tag("input", ["type": "hidden", "name": "raw", "value": "1"])
         : tag("fieldset") {
           tag("legend") { texts("edit.fields") }
-          for (number, line) in form.lines.enumerated() { field(line, number) }
-          for number in 0..<Self.spareCount { spare(form.lines.count + number) }
+          for (number, line) in form.lines.enumerated() {
+            if isOdd(number) { spare(number, line) } else { field(line, number) }
+          }
+          for number in 0..<Self.spareCount { spare(form.lines.count + number, nil) }
         },
       tag("label", ["for": "text"]) { texts(form.isRaw ? "edit.raw" : "edit.note") },
       // The first line feed in a text area is none of its text.
@@ -111,18 +113,26 @@ struct NoteFields {
       ["id": "field\(number)", "name": "value.\(number)", "value": line.value, "dir": "auto"])
   }
 
-  private func spare(_ number: Int) -> HTML {
+  /// Whether a line cannot be saved so: it has no name, or that of one before.
+  private func isOdd(_ number: Int) -> Bool {
+    let name = form.lines[number].name
+    return name.isEmpty || form.lines[..<number].contains { $0.name == name }
+  }
+
+  /// A line whose name is to be given as well.
+  private func spare(_ number: Int, _ line: NoteForm.Line?) -> HTML {
     tag("p", ["class": "spare"]) {
       tag(
         "input",
         [
-          "name": "name.\(number)", "aria-label": texts("edit.other.name"),
+          "name": "name.\(number)", "value": line?.name, "aria-label": texts("edit.other.name"),
           "placeholder": texts("edit.other"),
         ])
       tag(
         "input",
         [
-          "name": "value.\(number)", "aria-label": texts("edit.other.value"),
+          "name": "value.\(number)", "value": line?.value,
+          "aria-label": texts("edit.other.value"),
           "placeholder": texts("edit.other.value"),
         ])
     }

@@ -42,8 +42,8 @@ struct NoteForm: Sendable {
     for number in 0..<Self.lineLimit {
       guard let name = sent["name.\(number)"] else { break }
       let trimmed = name.trimmed
-      guard !trimmed.isEmpty else { continue }
       let value = sent["value.\(number)"]?.replacing("\r\n", with: "\n") ?? ""
+      if trimmed.isEmpty, value.trimmed.isEmpty { continue }
       lines.append(Line(name: trimmed, value: value))
     }
   }
@@ -62,11 +62,22 @@ struct NoteForm: Sendable {
     return base.replacing(fields: fields, text: newText)
   }
 
+  /// Takes a date as it is typed for the one that it means; what was there before stays as it is.
+  mutating func readDate(before: NoteForm?) {
+    guard let number = lines.firstIndex(where: { $0.name == "date" }),
+      lines[number].value != before?.lines.first(where: { $0.name == "date" })?.value
+    else { return }
+    lines[number].value = RecordDate.reading(lines[number].value.trimmed)
+  }
+
   /// Why this cannot be saved, as the key of a text; nil if it can.
   ///
   /// - Parameter before: What it was; nil for a new note. What was odd before may stay so.
   func problem(_ bytes: [UInt8], before: NoteForm?) -> String? {
     if bytes.count > NoteReading.byteLimit { return "edit.tooLong" }
+    let names = lines.map(\.name)
+    if names.contains("") { return "edit.nameless" }
+    if Set(names).count < names.count { return "edit.twice" }
     let date = lines.first { $0.name == "date" }?.value
     let isSame = date == before?.lines.first { $0.name == "date" }?.value
     if let date, !date.isEmpty, !isSame, !RecordDate.isWritten(date) { return "edit.badDate" }

@@ -154,7 +154,7 @@ extension Site {
     page.member = member.id
     page.type = type
     page.title = form["title"] ?? ""
-    page.date = (form["date"] ?? "").trimmed
+    page.date = RecordDate.reading((form["date"] ?? "").trimmed)
     var note = NoteForm(form)
     page.form = note
     func again(_ problem: String) -> Response {
@@ -191,7 +191,8 @@ extension Site {
     let shown = try ShownRecord(address, in: open.vault)
     let member = shown.member
     let now = try NoteReading(of: address.record, in: member)
-    let sent = NoteForm(form)
+    var sent = NoteForm(form)
+    sent.readDate(before: NoteForm(RecordDocument(now.bytes)))
     guard shown.mayChange, !frame.isReadOnly else {
       return .page(frame.problem(frame.texts(shown.refusal(frame))), status: .forbidden)
     }
