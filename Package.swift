@@ -235,7 +235,8 @@ let package = Package(
       name: "RenderingTests",
       dependencies: [
         "Rendering", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
-      ]),
+      ],
+      exclude: ["dicom-pixels.py"]),
     .testTarget(
       name: "PicturesTests",
       dependencies: [

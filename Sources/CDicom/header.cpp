@@ -125,6 +125,7 @@ static std::string header_of(File &file) {
   } catch (...) {
     // Then it is not said how they would be shown.
   }
+  if (lines.text.empty()) throw Nothing();
   return lines.text;
 }
 

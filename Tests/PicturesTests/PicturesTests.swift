@@ -86,14 +86,63 @@ import VaultModel
       "a.heif",
     ] { #expect(try PictureForm(of: item(name, content)) == .image, "\(name)") }
     #expect(try PictureForm(of: item("Report.PDF", content)) == .pdf)
+    #expect(try PictureForm(of: item("1.2.840.DCM", content)) == .dicom)
+    #expect(try PictureForm(of: item("IM1", content, type: "application/dicom")) == .dicom)
     #expect(try PictureForm(of: item("scan", content, type: "image/png")) == .image)
     #expect(try PictureForm(of: item("scan", content, type: "application/pdf")) == .pdf)
-    for name in ["jpg", "a.svg", "a.txt", "a.jpg.", "a.dcm", "record.md"] {
+    for name in ["jpg", "a.svg", "a.txt", "a.jpg.", "IM000001", "record.md"] {
       #expect(try PictureForm(of: item(name, content)) == nil, "\(name)")
     }
     #expect(try PictureForm(of: item("a", content, type: "image/svg+xml")) == nil)
     #expect(try PictureForm(of: item("a.jpg", .none)) == nil)
     #expect(try PictureForm(of: item("a.jpg", .symlink([0x62]))) == nil)
+  }
+
+  /// As they lie on a patient's disc.
+  @Test func whatAFileWithoutATypeIsStandsInIt() throws {
+    let vault = try open()
+    let member = try member(of: vault)
+    let pictures = Pictures(try renderer())
+    let dicom = [UInt8](repeating: 0, count: 128) + Array("DICM".utf8) + [1]
+    for (name, bytes, form) in [
+      ("IM000001", dicom, .dicom), ("1.2.840.113619.2.55", dicom, .dicom),
+      ("IM000001", Array(dicom[..<131]), nil), ("README", Array("Hello".utf8), nil),
+      ("a.txt", dicom, nil), ("a.png", dicom, .image),
+    ] as [(String, [UInt8], PictureForm?)] {
+      let file = try item(name, .inline(bytes), size: UInt64(bytes.count))
+      #expect(try pictures.form(of: file, of: member) == form, "\(name)")
+      let expected: Pictures.Found<[UInt8]> = form == nil ? .nothing : .here(Self.picture)
+      #expect(try pictures.picture(.small, of: file, of: member) == expected, "\(name)")
+    }
+    let typed = try item("IM1", .inline(dicom), size: UInt64(dicom.count), type: "text/plain")
+    #expect(try pictures.form(of: typed, of: member) == nil)
+    let missing = try item("IM000002", .chunks([.random()]), size: 70)
+    #expect(try pictures.form(of: missing, of: member) == nil)
+    #expect(try pictures.picture(.small, of: missing, of: member) == .lacking(nil))
+    // They have one content, and the others were not given to it.
+    #expect(try runs == ["thumbnail 256"])
+  }
+
+  @Test func windowsAndHeadersAreKept() throws {
+    let vault = try open()
+    let member = try member(of: vault)
+    let slice = try item("IM1.dcm", .inline(Array("whole".utf8)))
+    let window = try #require(GreyWindow(centre: -600, width: 1500))
+    let view = try #require(PictureView.frame(2, side: 1024, window: window))
+    #expect(PictureView.frame(2, side: 1000, window: window) == nil)
+    #expect(PictureView.frame(0, side: 1024, window: window) == nil)
+    let octal = Self.picture.map { "\\" + String(Int(String($0, radix: 8)) ?? 0) }.joined()
+    let answer = "case $1 in meta) printf 'modality CT\\n';; *) printf '\(octal)';; esac"
+    let pictures = Pictures(try renderer(answer))
+    for _ in 0..<2 {
+      #expect(try pictures.picture(view, of: slice, of: member) == .here(Self.picture))
+      guard case .here(let header) = try pictures.header(ofDICOM: slice, of: member) else {
+        Issue.record("there is no header")
+        return
+      }
+      #expect(header.modality == "CT" && header.pixels == nil)
+    }
+    #expect(try runs == ["page 2 1024 -600.0 1500.0", "meta"])
   }
 
   @Test func onlySomeViewsCanBeAskedFor() {

@@ -129,6 +129,19 @@ struct Pixels: CustomStringConvertible {
     zip(self[x, y], colour).allSatisfy { abs(Int($0) - $1) <= limit }
   }
 
+  /// Red, green and blue of one of 4 x 4 parts.
+  func average(row: Int, column: Int) -> [Double] {
+    var sums = [0, 0, 0]
+    let rows = row * height / 4..<(row + 1) * height / 4
+    let columns = column * width / 4..<(column + 1) * width / 4
+    for y in rows {
+      for x in columns {
+        for value in 0..<3 { sums[value] += Int(values[4 * (y * width + x) + value]) }
+      }
+    }
+    return sums.map { Double($0) / Double(rows.count * columns.count) }
+  }
+
   /// How many pixels are nearly black.
   var blackCount: Int {
     stride(from: 0, to: values.count, by: 4).count { values[$0..<$0 + 3].allSatisfy { $0 < 80 } }

@@ -52,7 +52,9 @@ import Testing
 
   // MARK: What it can do
 
-  @Test(arguments: ["text", "pages", "thumbnail 256", "page 1 256"])
+  @Test(arguments: [
+    "text", "pages", "thumbnail 256", "page 1 256", "page 1 256 40.0 400.0", "meta",
+  ])
   func itIsConfinedBeforeItReads(_ words: String) throws {
     let folder = try TemporaryFolder()
     // It waits for a byte that never comes: it holds the other end itself.
