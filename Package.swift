@@ -263,7 +263,7 @@ let package = Package(
         "CLinux", "kinvault", "Vault", "VaultModel", "VaultCrypto", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
-      exclude: ["page.py", "firefox.py"]),
+      exclude: ["page.py", "firefox.py", "stranger.py"]),
     .testTarget(
       name: "VaultFilesTests",
       dependencies: [

@@ -35,15 +35,20 @@ import Testing
     return program
   }
 
+  /// Beside this file.
+  private static func file(_ name: String) -> String {
+    URL(filePath: #filePath).deletingLastPathComponent().appending(path: name).path
+  }
+
+  private static var python: String { file("../../.build-python/bin/python") }
+
   /// Has a browser go through the page, which asks for the password, and lock it.
   private func tell(_ story: String, to program: Program, _ arguments: [String]) throws {
     let page = try RunningPage(program, environment: ["KINVAULT_PASSWORD_FILE": nil])
-    let here = URL(filePath: #filePath).deletingLastPathComponent()
-    let python = here.appending(path: "../../.build-python/bin/python").path
     let running = try RunningCommand(
-      python,
-      [here.appending(path: story).path, page.address, page.code, "correct horse battery"]
-        + arguments, environment: program.environment)
+      Self.python,
+      [Self.file(story), page.address, page.code, "correct horse battery"] + arguments,
+      environment: program.environment)
     let told = running.wait(timeout: .seconds(300))
     #expect(told.status == 0, "\(told.output)\(told.errors)")
     if told.status != 0 { page.command.signal(SIGTERM) }
@@ -58,6 +63,21 @@ import Testing
       environment: program.environment)
     #expect(drawn.status == 0)
     return photo
+  }
+
+  /// Who takes the port of a page that is over is told nothing by browsers in which it is open still.
+  @Test func aStrangerOnThePortIsToldNothing() throws {
+    let program = try Program.withVault()
+    try program.run("lock", expecting: 0)
+    let page = try RunningPage(program, environment: ["KINVAULT_PASSWORD_FILE": nil])
+    let story = try RunningCommand(
+      Self.python,
+      [Self.file("stranger.py"), page.address, page.code, "\(page.command.processID)"],
+      environment: program.environment)
+    let told = story.wait(timeout: .seconds(120))
+    #expect(told.status == 0, "\(told.output)\(told.errors)")
+    if told.status != 0 { page.command.signal(SIGKILL) }
+    _ = page.command.wait(timeout: .seconds(10))
   }
 
   @Test func firefoxShowsItAsWell() throws {

@@ -4,7 +4,7 @@ import Vault
 
 /// What takes longer than anybody waits for a page: one at a time, on a thread of its own. Safe to use from any thread.
 final class Work: Sendable {
-  enum Kind: String, Sendable, CaseIterable {
+  enum Kind: Sendable {
     /// With all remotes.
     case sync
     case check

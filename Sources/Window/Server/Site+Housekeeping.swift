@@ -5,7 +5,19 @@ import VaultModel
 /// What concerns the vault as a whole: its remotes, this person's devices, checks, what was done.
 extension Site {
   func addHousekeeping(to router: Router<PageContext>) {
-    let vault = router.group("vault")
+    addVault(to: router.group("vault"))
+    router.get("journal") { request, context in
+      let values = FormValues(request.uri.query ?? "")
+      var wish = JournalPage.Wish()
+      wish.member = values.given("member").flatMap { MemberID(hex: $0) }
+      wish.offset = values["from"].flatMap { Int($0) }.map { min(max(0, $0), 10_000_000) } ?? 0
+      return try await show(context) { [wish] in
+        .page(try JournalPage($0.vault, wish, $1).document)
+      }
+    }
+  }
+
+  private func addVault(to vault: RouterGroup<PageContext>) {
     vault.get { _, context in
       try await show(context) { .page(try VaultPage($0, $1).document) }
     }
@@ -42,15 +54,6 @@ extension Site {
       try await show(context) { _, frame in
         guard let report = work.report else { return .seeOther("/vault") }
         return .page(WorkPage(frame: frame, report: report).document)
-      }
-    }
-    router.get("journal") { request, context in
-      let values = FormValues(request.uri.query ?? "")
-      var wish = JournalPage.Wish()
-      wish.member = values.given("member").flatMap { MemberID(hex: $0) }
-      wish.offset = values["from"].flatMap { Int($0) }.map { min(max(0, $0), 10_000_000) } ?? 0
-      return try await show(context) { [wish] in
-        .page(try JournalPage($0.vault, wish, $1).document)
       }
     }
   }

@@ -5,6 +5,9 @@ import VaultModel
 extension Site {
   func addPeople(to router: Router<PageContext>) {
     let people = router.group("people")
+    addOffers(to: people)
+    addPerson(to: people)
+    addAccess(to: router.group("access/:member"))
     people.get { _, context in
       try await show(context) { open, frame in
         if !frame.isReadOnly { _ = try open.vault.acceptIntroductions() }
@@ -16,6 +19,9 @@ extension Site {
         .page(InvitationPage(frame: frame, invitation: try open.vault.invite()).document)
       }
     }
+  }
+
+  private func addOffers(to people: RouterGroup<PageContext>) {
     people.post("offers/:member") { request, context in
       let member = try Self.member(context)
       return try await change(request, context) { open, _, _ in
@@ -36,7 +42,9 @@ extension Site {
         return .seeOther("/people")
       }
     }
-    let access = router.group("access/:member")
+  }
+
+  private func addAccess(to access: RouterGroup<PageContext>) {
     access.post("share") { request, context in
       let member = try Self.member(context)
       return try await change(request, context) { try Self.share(member, $2, in: $0, $1) }
@@ -50,6 +58,9 @@ extension Site {
         }
       }
     }
+  }
+
+  private func addPerson(to people: RouterGroup<PageContext>) {
     people.get(":person") { _, context in
       let person = try Self.person(context)
       return try await show(context) { open, frame in

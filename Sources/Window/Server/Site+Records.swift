@@ -6,6 +6,18 @@ import VaultModel
 
 extension Site {
   func addRecords(to router: Router<PageContext>) {
+    addLists(to: router)
+    addNew(to: router)
+    addConflicts(to: router)
+    let record = router.group("records/:member/:record")
+    addRecord(to: record)
+    addEditing(to: record)
+    addDeleting(to: record)
+    addMoving(to: record)
+    addFiles(to: record)
+  }
+
+  private func addLists(to router: Router<PageContext>) {
     router.get("/") { request, context in
       let wish = ListPage.Wish(query: request.uri.query ?? "")
       return try await show(context) { .page(try ListPage($0, wish, $1).document) }
@@ -16,6 +28,9 @@ extension Site {
       return try await show(context) { [wish] in .page(try ListPage($0, wish, $1).document) }
     }
     router.post("search", use: search)
+  }
+
+  private func addNew(to router: Router<PageContext>) {
     router.get("new") { request, context in
       let wish = FormValues(request.uri.query ?? "")
       return try await show(context) { open, frame in
@@ -26,6 +41,9 @@ extension Site {
       }
     }
     router.post("new") { try await change($0, $1, add) }
+  }
+
+  private func addConflicts(to router: Router<PageContext>) {
     router.get("conflicts") { _, context in
       try await show(context) { open, frame in
         let page = try ConflictsPage(open.vault, frame)
@@ -42,7 +60,9 @@ extension Site {
         return .seeOther("/conflicts")
       }
     }
-    let record = router.group("records/:member/:record")
+  }
+
+  private func addRecord(to record: RouterGroup<PageContext>) {
     record.get { _, context in
       let address = try Self.address(context)
       return try await show(context) { open, frame in
@@ -51,6 +71,9 @@ extension Site {
         return .page(page.document)
       }
     }
+  }
+
+  private func addEditing(to record: RouterGroup<PageContext>) {
     record.get("edit") { _, context in
       let address = try Self.address(context)
       return try await show(context) { open, frame in
@@ -70,6 +93,9 @@ extension Site {
       let address = try Self.address(context)
       return try await change(request, context) { try Self.save($2, to: address, in: $0, $1) }
     }
+  }
+
+  private func addDeleting(to record: RouterGroup<PageContext>) {
     record.post("delete") { request, context in
       let address = try Self.address(context)
       return try await change(request, context) { open, frame, form in
@@ -99,6 +125,9 @@ extension Site {
         return .seeOther(address.path)
       }
     }
+  }
+
+  private func addMoving(to record: RouterGroup<PageContext>) {
     record.get("move") { _, context in
       let address = try Self.address(context)
       return try await show(context) { open, frame in
@@ -113,7 +142,6 @@ extension Site {
       let address = try Self.address(context)
       return try await change(request, context) { try Self.move(address, $2, in: $0, $1) }
     }
-    addFiles(to: record)
   }
 
   static func address(_ context: PageContext) throws -> RecordAddress {
