@@ -91,6 +91,27 @@ import VaultModel
     #expect(try contents(liam) == there)
   }
 
+  /// Somebody else saves into the record, or puts one into it, while it is copied.
+  @Test(arguments: [true, false])
+  func whatIsChangedMeanwhileStaysWithTheChange(isEdited: Bool) throws {
+    let visit = try visit()
+    do throws(VaultError) {
+      _ = try vault.move(visit, of: emma, into: .root, of: liam) { () throws(VaultError) in
+        var edit = RecordEdit(record: visit)
+        edit.items[.record] = .note("changed meanwhile")
+        try vault.commit(
+          isEdited ? edit : .newRecord("Late", in: visit, note: "late"), to: emma)
+      }
+      Issue.record("it was moved without the change")
+    } catch {
+      guard case .changedMeanwhile = error else { throw error }
+    }
+    #expect(liam.children(of: .root).isEmpty)
+    let here = try contents(emma)
+    #expect(here["Visit/record.md"] == Array((isEdited ? "changed meanwhile" : "all well").utf8))
+    #expect(here.keys.contains("Visit/Late/") == !isEdited)
+  }
+
   /// What cannot be read is neither half there nor gone here.
   @Test func whatIsDamagedStays() throws {
     let memory = try MemoryVault()

@@ -81,6 +81,14 @@ extension Vault {
   package func move(
     _ record: RecordID, of source: Member, into parent: RecordID, of target: Member
   ) throws(VaultError) -> RecordID {
+    try move(record, of: source, into: parent, of: target, whenCopied: { () throws(VaultError) in })
+  }
+
+  /// - Parameter whenCopied: Called when the copy is there, and nothing is deleted here.
+  func move(
+    _ record: RecordID, of source: Member, into parent: RecordID, of target: Member,
+    whenCopied: () throws(VaultError) -> Void
+  ) throws(VaultError) -> RecordID {
     guard let title = source.entry(record)?.title else { throw .notFound(what: "the record") }
     guard try !target.hasAnything(named: title, in: parent) else {
       throw .alreadyExists(what: title.string)
@@ -88,6 +96,7 @@ extension Vault {
     var copy = RecordCopy(from: source, to: target)
     let (new, edits) = try copy.edits(of: record, in: parent)
     try commit(edits, to: target)
+    try whenCopied()
     do throws(VaultError) {
       var removals = try source.edits(deleting: record)
       for position in removals.indices {
