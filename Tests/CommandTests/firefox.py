@@ -103,7 +103,7 @@ def run(browser):
     page.wait_for("h1", "Locked")
 
 
-firefox = Marionette(bin="/usr/bin/firefox-esr", headless=True, startup_timeout=60)
+firefox = Marionette(bin="/usr/bin/firefox-esr", headless=True, startup_timeout=60, gecko_log="/dev/null")
 try:
     firefox.start_session()
     run(firefox)
