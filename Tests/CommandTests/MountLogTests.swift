@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a mount in the background says of what nobody sees.
-@Suite(.timeLimit(.minutes(30))) struct MountLogTests {
+@Suite(.timeLimit(.minutes(60))) struct MountLogTests {
   private let program: Program
   private let mountpoint: String
   private let stick: String

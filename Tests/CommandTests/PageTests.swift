@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `kinvault open`, in a real browser and from outside. What happens in the browser stands in `page.py`.
-@Suite(.timeLimit(.minutes(10))) struct PageTests {
+@Suite(.timeLimit(.minutes(60))) struct PageTests {
   /// Two machines have changed one note; an allergy that is to be found; Ben has joined, and nothing is shared with him.
   private static func family() throws -> Program {
     let program = try Program.withVault()

@@ -4,7 +4,7 @@ import Testing
 
 /// The vault and this machine's state are on a FAT stick, which is pulled: a machine's power goes with all that its kernel
 /// has not written.
-@Suite(.serialized, .enabled(if: Machine.hasSmallMachines), .timeLimit(.minutes(30)))
+@Suite(.serialized, .enabled(if: Machine.hasSmallMachines), .timeLimit(.minutes(60)))
 struct StickTests {
   private let machine: SmallMachine
   private let outside: TemporaryFolder

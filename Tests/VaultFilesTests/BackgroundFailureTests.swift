@@ -9,7 +9,7 @@ import VaultModel
 @testable import VaultFiles
 
 /// What the threads of a mount cannot do is in the log, once, and so is that they can again.
-@Suite(.timeLimit(.minutes(30))) struct BackgroundFailureTests {
+@Suite(.timeLimit(.minutes(60))) struct BackgroundFailureTests {
   /// The lines of a log, as text.
   private final class LogMemory: LogDestination {
     private let lines = Mutex<[String]>([])
