@@ -112,7 +112,7 @@ final class OpenVault: Sendable {
 
   /// Syncs with all of them, and takes in what has come.
   ///
-  /// - Returns: Which did not go through, and why, in words.
+  /// - Returns: What did not go through, and what a person should look at, in words.
   func sync(_ progress: @escaping @Sendable (WorkProgress) -> Void) throws -> [String] {
     gate.takeInMounts()
     let failures = try gate.sync(vault, progress: progress)

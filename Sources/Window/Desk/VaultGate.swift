@@ -32,7 +32,7 @@ package protocol VaultGate: Sendable {
 
   /// Syncs with each of them, whatever came of the others.
   ///
-  /// - Returns: Which did not go through, and why, in words.
+  /// - Returns: What did not go through, and what a person should look at, in words.
   func sync(
     _ vault: Vault, progress: @escaping @Sendable (WorkProgress) -> Void
   ) throws -> [String]

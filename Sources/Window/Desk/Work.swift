@@ -73,8 +73,9 @@ final class Work: Sendable {
     let isStarted = SystemThread.detach { [self] in
       do {
         try desk.use { open in
-          end(with: try body(open) { [self] in note($0) })
+          let outcome = try body(open) { [self] in note($0) }
           open.noteChange()
+          end(with: outcome)
         }
       } catch { end(with: .failed(desk.gate.message(of: error))) }
     }

@@ -85,12 +85,9 @@ final class PageGate: VaultGate {
     guard let key = try SessionKeys.load(vault: id) else {
       throw CommandError.locked("The vault is locked. To unlock it: kinvault unlock")
     }
-    let all = try KnownRemote.find([], vault: id, key: key)
-    return all.compactMap { known in
-      let order = SyncOutcome.Order(showsProgress: false, progress: progress, waits: true)
-      let outcome = SyncOutcome.syncing(known, vault, order, others: all)
-      return outcome.failure.map { "\(known.name): \(FailureReport($0).message)" }
-    }
+    let order = SyncOutcome.Order(showsProgress: false, progress: progress, waits: true)
+    return try KnownRemote.find([], vault: id, key: key).syncAll(vault, order)
+      .flatMap(\.attention)
   }
 
   func message(of error: any Error) -> String { FailureReport(error).message }

@@ -6,10 +6,13 @@ extension [KnownRemote] {
   ///
   /// - Returns: What could not be reached, or did not go through, in words.
   func syncAll(_ vault: Vault, showsProgress: Bool) -> [String] {
-    compactMap { known in
-      let outcome = SyncOutcome.syncing(
-        known, vault, SyncOutcome.Order(showsProgress: showsProgress), others: self)
-      return outcome.failure.map { "\(known.name): \(FailureReport($0).message)" }
+    syncAll(vault, SyncOutcome.Order(showsProgress: showsProgress)).compactMap { outcome in
+      outcome.error.map { "\(outcome.remote): \($0)" }
     }
+  }
+
+  /// The same; what came of each.
+  func syncAll(_ vault: Vault, _ order: SyncOutcome.Order) -> [SyncOutcome] {
+    map { SyncOutcome.syncing($0, vault, order, others: self) }
   }
 }

@@ -268,6 +268,12 @@ struct SyncOutcome: Encodable {
     }
   }
 
+  /// Why it failed, or what a person should look at, in words; empty where all is well.
+  var attention: [String] {
+    let found = problems.filter { $0.severity != "note" }.map { "\($0.path): \($0.text)" }
+    return ([error].compactMap(\.self) + found).map { "\(remote): \($0)" }
+  }
+
   /// Something was found that a person should look at.
   var needsAttention: Bool { problems.contains { $0.severity != "note" } }
 
