@@ -32,7 +32,6 @@ struct ConflictsPage {
   init(_ vault: Vault, _ frame: PageFrame) throws {
     self.frame = frame
     let names = vault.shownNames
-    let authors = try AuthorNames(vault, frame.texts)
     rows = try vault.members.flatMap { member in
       try member.keptConflicts().map { conflict in
         let original = conflict.original.flatMap { $0.isDeleted ? nil : $0 }
@@ -41,7 +40,7 @@ struct ConflictsPage {
           title: (conflict.original ?? conflict.copy).shownTitle,
           memberName: (names[member.id] ?? member.name).string,
           written: frame.texts(
-            "conflict.written", authors.time(milliseconds: conflict.mark.time.milliseconds),
+            "conflict.written", frame.texts.time(milliseconds: conflict.mark.time.milliseconds),
             vault.name(of: conflict.mark.device)),
           kept: try Self.side(conflict.items, of: member, frame),
           now: try original.map { try Self.side(member.contents(of: $0).0, of: member, frame) },

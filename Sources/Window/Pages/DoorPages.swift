@@ -6,7 +6,7 @@ extension PageFrame {
       tag("section", ["class": "door"]) {
         tag("h1") { texts("enter.title") }
         tag("p") { texts("enter.about") }
-        if wasWrong { tag("p", ["class": "error", "role": "alert"]) { texts("enter.bad") } }
+        if wasWrong { alert(texts("enter.bad")) }
         post(DoorRules.entrance) {
           tag("label", ["for": "code"]) { texts("enter.code") }
           tag(
@@ -43,7 +43,7 @@ extension PageFrame {
       tag("section", ["class": "door"]) {
         tag("h1") { texts("unlock.title") }
         tag("p") { named(name) }
-        if let problem { tag("p", ["class": "error", "role": "alert"]) { problem } }
+        alert(problem)
         post("/unlock") {
           tag("label", ["for": "password"]) { texts("unlock.password") }
           tag(
@@ -70,7 +70,7 @@ extension PageFrame {
     document(
       tag("section") {
         tag("h1") { texts("error.title") }
-        tag("p", ["class": "error", "role": "alert"]) { text }
+        alert(text)
         tag("p") {
           tag("a", ["href": back ?? "/"]) { texts(back == nil ? "nav.records" : "error.back") }
         }

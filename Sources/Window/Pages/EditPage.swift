@@ -22,7 +22,7 @@ struct EditPage {
       tag("article") {
         tag("h1") { named(shown.title) }
         if let theirs {
-          tag("p", ["class": "error", "role": "alert"]) { texts("edit.conflict") }
+          alert(texts("edit.conflict"))
           tag("section", ["class": "theirs"]) {
             tag("h2") { texts("edit.conflict.theirs") }
             tag("dl") {
@@ -34,7 +34,7 @@ struct EditPage {
             tag("pre", ["dir": "auto"]) { theirs.text }
           }
         }
-        if let problem { tag("p", ["class": "error", "role": "alert"]) { problem } }
+        alert(problem)
         frame.post("\(shown.address.path)/edit", ["class": "edit"]) {
           tag("input", ["type": "hidden", "name": "base", "value": base.hex])
           if shown.entry.record != .root { nameField }

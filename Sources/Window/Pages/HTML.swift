@@ -76,5 +76,15 @@ func tag(
   .element(name, attributes.compactMap { name, value in value.map { (name, $0) } }, content())
 }
 
+/// What went wrong, if anything did; it is read out.
+func alert(_ text: String?) -> HTML {
+  text.map { text in tag("p", ["class": "error", "role": "alert"]) { text } } ?? .nothing
+}
+
+/// The head of a table.
+func tableHead(@HTMLBuilder _ names: () -> [HTML]) -> HTML {
+  tag("thead") { tag("tr") { for name in names() { tag("th") { name } } } }
+}
+
 /// A name or another text that somebody wrote, which may run from right to left.
 func named(_ text: String) -> HTML { tag("bdi") { text } }

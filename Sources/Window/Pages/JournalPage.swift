@@ -18,7 +18,6 @@ struct JournalPage {
   let hasOlder: Bool
   private let members: [(id: MemberID, name: String)]
   private let problems: [Problem]
-  private let names: PersonNames
   private let own: PersonID
   private let readsAreNoted: Bool
 
@@ -29,20 +28,20 @@ struct JournalPage {
     (self.frame, self.wish) = (frame, wish)
     let shown = vault.shownNames
     members = vault.members.map { ($0.id, (shown[$0.id] ?? $0.name).string) }
-    let names = try PersonNames(vault, frame.texts)
-    self.names = names
     own = vault.person
     let events: [LoggedEvent]
+    var names: PersonNames?
     if let id = wish.member {
       guard let member = vault.member(id), member.role != nil else {
         throw .notFound(what: "the member")
       }
       (events, problems) = try vault.journal(of: member)
+      names = try PersonNames(vault, frame.texts)
     } else {
       (events, problems) = try vault.audit.read()
     }
     readsAreNoted = vault.readsAreNoted.contains { $0.member == wish.member }
-    let naming = EventNames(vault, others: wish.member == nil ? nil : { names.name(of: $0) })
+    let naming = EventNames(vault, others: names.map { names in { names.name(of: $0) } })
     let end = max(0, events.count - wish.offset)
     let start = max(0, end - Self.pageSize)
     rows = events[start..<end].reversed().map(naming.naming)
@@ -86,12 +85,11 @@ struct JournalPage {
 
   private var table: HTML {
     tag("table", ["class": "journal"]) {
-      tag("thead") {
-        tag("tr") {
-          for key in ["journal.when", "journal.who", "journal.did", "journal.what"] {
-            tag("th") { texts(key) }
-          }
-        }
+      tableHead {
+        texts("journal.when")
+        texts("journal.who")
+        texts("journal.did")
+        texts("journal.what")
       }
       tag("tbody") { for row in rows { line(row) } }
     }
@@ -100,7 +98,7 @@ struct JournalPage {
   private func line(_ row: NamedEvent) -> HTML {
     let event = row.logged.event
     return tag("tr") {
-      tag("td") { names.time(milliseconds: event.time) }
+      tag("td") { texts.time(milliseconds: event.time) }
       tag("td") {
         named(who(row))
         if let doubt = doubt(row) { tag("p", ["class": "error"]) { doubt } }

@@ -65,7 +65,7 @@ struct MovePage {
       .group([
         tag("h1") { texts("move.title") },
         tag("p") { named(shown.title) },
-        problem.map { text in tag("p", ["class": "error", "role": "alert"]) { text } } ?? .nothing,
+        alert(problem),
         frame.post("\(shown.address.path)/move", ["class": "edit"]) {
           tag("label", ["for": "place"]) { texts("move.where") }
           tag("select", ["id": "place", "name": "place"]) {

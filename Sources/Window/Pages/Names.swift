@@ -1,7 +1,7 @@
 import Vault
 import VaultModel
 
-/// What people are called, and days and times, in the page's language.
+/// What people are called, in the page's language.
 struct PersonNames {
   let people: [KnownPerson]
   private let byID: [PersonID: KnownPerson]
@@ -35,22 +35,6 @@ struct PersonNames {
     case .other: texts("verified.other")
     }
   }
-
-  /// The day, in the time zone of this machine.
-  func day(milliseconds: UInt64) -> String {
-    texts.date(LocalTimeText.of(milliseconds: milliseconds).day)
-  }
-
-  /// The last day of what ends then.
-  func lastDay(before milliseconds: UInt64) -> String {
-    day(milliseconds: milliseconds > 0 ? milliseconds - 1 : 0)
-  }
-
-  /// The same with the time of day.
-  func time(milliseconds: UInt64) -> String {
-    let text = LocalTimeText.of(milliseconds: milliseconds)
-    return "\(texts.date(text.day)), \(text.time)"
-  }
 }
 
 /// Who has written something and when, in words.
@@ -66,7 +50,7 @@ struct AuthorNames {
 
   /// Of a record's newest revision.
   func text(of shown: ShownRecord) throws(VaultError) -> String {
-    let when = people.time(milliseconds: shown.entry.time.milliseconds)
+    let when = texts.time(milliseconds: shown.entry.time.milliseconds)
     return texts("record.changed", when) + ", "
       + text(of: try shown.member.authorship(of: shown.entry.revision)) + "."
   }
@@ -85,6 +69,4 @@ struct AuthorNames {
     guard author.person == vault.person else { return people.name(of: author.person) }
     return "\(vault.name(of: author.device)) (\(texts("people.ofYou")))"
   }
-
-  func time(milliseconds: UInt64) -> String { people.time(milliseconds: milliseconds) }
 }

@@ -65,7 +65,7 @@ struct NewPage {
         named(name)
         " · " + texts.type(type.rawValue)
       }
-      if let problem { tag("p", ["class": "error", "role": "alert"]) { problem } }
+      alert(problem)
       tag("input", ["type": "hidden", "name": "member", "value": member.hex])
       tag("input", ["type": "hidden", "name": "type", "value": type.rawValue])
       tag("label", ["for": "title"]) { texts("new.name") }

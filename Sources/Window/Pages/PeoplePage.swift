@@ -64,7 +64,7 @@ struct PeoplePage {
     frame.document(
       .group([
         tag("h1") { texts("people.title") },
-        problem.map { text in tag("p", ["class": "error", "role": "alert"]) { text } } ?? .nothing,
+        alert(problem),
         .group(contested.map(settling)),
         .group(offers.map(offer)),
         .group(places.map(place)),
@@ -79,11 +79,11 @@ struct PeoplePage {
     tag("section", ["class": "card"]) {
       tag("h2") { named(row.name) }
       tag("table") {
-        tag("thead") {
-          tag("tr") {
-            for key in ["people.who", "people.as", "people.since"] { tag("th") { texts(key) } }
-            tag("th") { tag("span", ["class": "unseen"]) { texts("people.change") } }
-          }
+        tableHead {
+          texts("people.who")
+          texts("people.as")
+          texts("people.since")
+          tag("span", ["class": "unseen"]) { texts("people.change") }
         }
         tag("tbody") { for holder in row.holders { line(holder, of: row) } }
       }
@@ -102,7 +102,7 @@ struct PeoplePage {
         }
       }
       tag("td") { standing(holder.access) }
-      tag("td") { names.day(milliseconds: holder.access.time) }
+      tag("td") { texts.day(milliseconds: holder.access.time) }
       tag("td") {
         if holder.isBelow, !holder.isSelf, holder.access.removal == nil, !frame.isReadOnly {
           tag("details") {
@@ -123,7 +123,7 @@ struct PeoplePage {
     if access.isLeaving { return texts("people.leaving", role) }
     if access.hasEnded { return texts("people.ended", role) }
     if let until = access.until {
-      return texts("people.until", role, names.lastDay(before: until))
+      return texts("people.until", role, texts.day(milliseconds: max(1, until) - 1))
     }
     return role
   }
@@ -217,12 +217,10 @@ struct PeoplePage {
     tag("section") {
       tag("h2") { texts("people.known") }
       tag("table") {
-        tag("thead") {
-          tag("tr") {
-            for key in ["people.who", "people.verified", "people.since"] {
-              tag("th") { texts(key) }
-            }
-          }
+        tableHead {
+          texts("people.who")
+          texts("people.verified")
+          texts("people.since")
         }
         tag("tbody") {
           for person in people where !person.isSelf {
@@ -231,7 +229,7 @@ struct PeoplePage {
                 tag("a", ["href": "/people/\(person.id.hex)"]) { named(names.name(of: person.id)) }
               }
               tag("td") { names.verification(of: person) }
-              tag("td") { names.day(milliseconds: person.since) }
+              tag("td") { texts.day(milliseconds: person.since) }
             }
           }
         }

@@ -17,7 +17,7 @@ struct PersonPage {
       .group([
         tag("h1") { named(names.name(of: person.id)) },
         tag("p") { names.verification(of: person) },
-        problem.map { text in tag("p", ["class": "error", "role": "alert"]) { text } } ?? .nothing,
+        alert(problem),
         words.map(comparison) ?? asking,
         tag("p") { tag("a", ["href": "/people"]) { texts("people.back") } },
       ]))
@@ -85,7 +85,7 @@ struct DoubtPage {
     frame.document(
       tag("section") {
         tag("h1") { texts("people.share") }
-        tag("p", ["class": "error", "role": "alert"]) { texts("people.unverified", name) }
+        alert(texts("people.unverified", name))
         tag("p") { tag("a", ["href": "/people/\(person.hex)"]) { texts("words.first") } }
         frame.post("/access/\(member.hex)/share") {
           for (key, value) in [

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Vault
 
 /// What the page says, in one language: `Files/LANGUAGE.json`. Another language is another file, and its name in `all`.
 struct Texts: Sendable {
@@ -67,6 +68,17 @@ struct Texts: Sendable {
     guard parts.count > 2 else { return self("date.month", month, String(year)) }
     guard let day = UInt(parts[2]), (1...31).contains(day) else { return text }
     return self("date.day", String(day), month, String(year))
+  }
+
+  /// The day, in the time zone of this machine.
+  func day(milliseconds: UInt64) -> String {
+    date(LocalTimeText.of(milliseconds: milliseconds).day)
+  }
+
+  /// The same with the time of day.
+  func time(milliseconds: UInt64) -> String {
+    let text = LocalTimeText.of(milliseconds: milliseconds)
+    return "\(date(text.day)), \(text.time)"
   }
 
   /// `1.4 MB`, with the language's point.

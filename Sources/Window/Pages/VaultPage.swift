@@ -8,7 +8,6 @@ struct VaultPage {
   private let devices: [KnownDevice]
   private let remotes: [RemoteLine]
   private let problems: [Problem]
-  private let names: PersonNames
   var problem: String?
 
   private var texts: Texts { frame.texts }
@@ -18,7 +17,6 @@ struct VaultPage {
     self.frame = frame
     let vault = open.vault
     name = open.name
-    names = try PersonNames(vault, frame.texts)
     devices = try vault.devices().filter { $0.person == vault.person }
     remotes = try open.remotes()
     problems = vault.problems.filter { $0.severity > .note }
@@ -28,7 +26,7 @@ struct VaultPage {
     frame.document(
       .group([
         tag("h1") { named(name) },
-        problem.map { text in tag("p", ["class": "error", "role": "alert"]) { text } } ?? .nothing,
+        alert(problem),
         problems.isEmpty ? .nothing : ProblemList(frame: frame, problems: problems).html,
         remoteSection, deviceSection, checkSection,
       ]))
@@ -43,10 +41,9 @@ struct VaultPage {
         tag("p") { texts("remotes.none") }
       } else {
         tag("table") {
-          tag("thead") {
-            tag("tr") {
-              for key in ["remotes.name", "remotes.state"] { tag("th") { texts(key) } }
-            }
+          tableHead {
+            texts("remotes.name")
+            texts("remotes.state")
           }
           tag("tbody") { for remote in remotes { line(remote) } }
         }
@@ -75,7 +72,7 @@ struct VaultPage {
 
   private func state(_ remote: RemoteLine) -> String {
     let last =
-      remote.lastSync.map { texts("remotes.last", names.time(milliseconds: $0)) }
+      remote.lastSync.map { texts("remotes.last", texts.time(milliseconds: $0)) }
       ?? texts("remotes.never")
     guard remote.pending > 0 else { return last }
     return texts.count(Int(clamping: remote.pending), "remotes.pending") + " " + last
@@ -87,12 +84,10 @@ struct VaultPage {
     tag("section", ["class": "card"]) {
       tag("h2") { texts("devices.title") }
       tag("table") {
-        tag("thead") {
-          tag("tr") {
-            for key in ["devices.name", "devices.since", "devices.wrote"] {
-              tag("th") { texts(key) }
-            }
-          }
+        tableHead {
+          texts("devices.name")
+          texts("devices.since")
+          texts("devices.wrote")
         }
         tag("tbody") {
           for device in devices {
@@ -101,9 +96,9 @@ struct VaultPage {
                 named(device.profile?.deviceName ?? device.id.shortHex)
                 if device.isThisOne { " (\(texts("devices.this")))" }
               }
-              tag("td") { device.profile.map { names.day(milliseconds: $0.created) } ?? "" }
+              tag("td") { device.profile.map { texts.day(milliseconds: $0.created) } ?? "" }
               tag("td") {
-                device.lastWrite.map { names.time(milliseconds: $0) } ?? texts("devices.never")
+                device.lastWrite.map { texts.time(milliseconds: $0) } ?? texts("devices.never")
               }
             }
           }

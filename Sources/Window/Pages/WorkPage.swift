@@ -47,7 +47,7 @@ struct WorkPage {
   private func result(_ outcome: Work.Outcome) -> HTML {
     switch outcome {
     case .done: tag("p", ["role": "status"]) { texts("work.\(report.kind).done") }
-    case .failed(let reason): tag("p", ["class": "error", "role": "alert"]) { reason }
+    case .failed(let reason): alert(reason)
     case .leftBehind(let problems):
       .group([
         tag("p", ["role": "status"]) { texts("work.\(report.kind).done") },
