@@ -9,17 +9,13 @@ beginning of the page's request; "opened" is from the start of the command until
 start. Makes a release build.
 """
 
-import argparse
 import json
-import shutil
 import signal
 import subprocess
-import tempfile
 import time
-from pathlib import Path
 
-from benchmarks.common import ROOT, kinvault_program, report, run
-from benchmarks.search import Vault, Words, filled
+from benchmarks.common import ROOT, run
+from benchmarks.search import bench, filled
 
 # Milliseconds, but for what is sent.
 GOALS = {
@@ -105,6 +101,7 @@ def look(vault, word, runs):
 
 
 def measure(vault, words, arguments):
+    run([ROOT / "Scripts/setup", "--test"])
     filled(vault, words, arguments.records)
     vault("search", words.words[5000])
     firsts = [look(vault, words.words[5000], 1) for _ in range(arguments.runs - 1)]
@@ -120,17 +117,4 @@ def measure(vault, words, arguments):
 
 
 def main(arguments):
-    parser = argparse.ArgumentParser(
-        prog="Scripts/bench page", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--records", type=int, default=100_000)
-    parser.add_argument("--runs", type=int, default=9)
-    parser.add_argument("--json", type=Path)
-    arguments = parser.parse_args(arguments)
-    run([ROOT / "Scripts/setup", "--test"])
-    program = kinvault_program()
-    base = Path(tempfile.mkdtemp(prefix="kinvault-bench."))
-    try:
-        report(measure(Vault(program, base), Words(), arguments), GOALS, arguments.json)
-    finally:
-        shutil.rmtree(base, ignore_errors=True)
-    return 0
+    return bench("page", __doc__, measure, GOALS, arguments)

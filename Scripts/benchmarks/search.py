@@ -125,9 +125,10 @@ def measure(vault, words, arguments):
         vault("unmount", mountpoint)
 
 
-def main(arguments):
+def bench(name, description, measure, goals, arguments):
+    """Measures with a vault of its own, as the arguments of the command say."""
     parser = argparse.ArgumentParser(
-        prog="Scripts/bench search", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+        prog=f"Scripts/bench {name}", description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--records", type=int, default=100_000)
     parser.add_argument("--runs", type=int, default=9)
     parser.add_argument("--json", type=Path)
@@ -135,7 +136,11 @@ def main(arguments):
     program = kinvault_program()
     base = Path(tempfile.mkdtemp(prefix="kinvault-bench."))
     try:
-        report(measure(Vault(program, base), Words(), arguments), GOALS, arguments.json)
+        report(measure(Vault(program, base), Words(), arguments), goals, arguments.json)
     finally:
         shutil.rmtree(base, ignore_errors=True)
     return 0
+
+
+def main(arguments):
+    return bench("search", __doc__, measure, GOALS, arguments)

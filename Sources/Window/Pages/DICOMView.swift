@@ -47,7 +47,7 @@ struct DICOMView {
   /// The end of an address for another frame, window or size of the same.
   private func query(page: Int, window: GreyWindow?, zoom: Int) -> String {
     var parts = page > 1 ? ["page=\(page)"] : []
-    if let window { parts.append("centre=\(window.centre)&width=\(window.width)") }
+    if let window { parts.append(window.query) }
     if zoom > 1 { parts.append("zoom=\(zoom)") }
     return parts.isEmpty ? "" : "?" + parts.joined(separator: "&")
   }
@@ -111,7 +111,7 @@ struct DICOMView {
 
   private func picture(_ texts: Texts) -> HTML {
     var source = "\(place)/page?number=\(frameNumber)&side=\(wish.zoom > 1 ? 1600 : 1024)"
-    if let window = wish.window { source += "&centre=\(window.centre)&width=\(window.width)" }
+    if let window = wish.window { source += "&" + window.query }
     return tag(
       "div",
       ["class": "slice", "tabindex": "0", "role": "group", "aria-label": texts("dicom.picture")]
@@ -186,4 +186,9 @@ struct DICOMView {
       }
     }
   }
+}
+
+extension GreyWindow {
+  /// In the end of an address, as `FileView.Wish` reads it.
+  fileprivate var query: String { "centre=\(centre)&width=\(width)" }
 }

@@ -3,12 +3,9 @@ import VaultModel
 
 /// A form with files for a record, taken in as it comes. Its secret stands before them.
 struct FilesForm: Sendable {
-  struct Taken: Error { let name: String }
-  struct BadName: Error {}
-
   private enum Field {
     case secret([UInt8])
-    case file(Upload, name: String)
+    case file(Upload)
     case other
   }
 
@@ -23,7 +20,7 @@ struct FilesForm: Sendable {
     (self.address, self.site, self.visitor) = (address, site, visitor)
   }
 
-  /// - Throws: `HTTPError` for a form that this page has not given out; `Taken`, `BadName`; what `Upload` throws.
+  /// - Throws: `HTTPError` for a form that this page has not given out; `Upload.BadName`; what `Upload` throws.
   mutating func take(_ piece: MultipartReader.Piece) throws {
     switch piece {
     case .begin(let name, let fileName): try begin(name, fileName)
@@ -32,7 +29,7 @@ struct FilesForm: Sendable {
       case .secret(let known):
         guard known.count + bytes.count <= Self.secretLimit else { try check(""); return }
         field = .secret(known + bytes)
-      case .file(let upload, _):
+      case .file(let upload):
         site.desk.noteUse()
         // While nobody is locked out, that is.
         try site.desk.use { _ in try bytes.withUnsafeBytes { try upload.add($0) } }
@@ -52,21 +49,16 @@ struct FilesForm: Sendable {
     if fileName.isEmpty { return self.field = .other }
     // Some browsers once sent whole paths.
     let last = fileName.split(separator: "/").last.map(String.init) ?? fileName
-    guard let name = FileName(last), name != .record else { throw BadName() }
-    do {
-      let upload = try site.desk.use { try Upload(name, to: address, in: $0) }
-      self.field = .file(upload, name: last)
-    } catch is Upload.NameTaken { throw Taken(name: last) }
+    guard let name = FileName(last), name != .record else { throw Upload.BadName() }
+    self.field = .file(try site.desk.use { try Upload(name, to: address, in: $0) })
   }
 
   private mutating func end() throws {
     defer { field = nil }
     switch field {
     case .secret(let bytes): try check(String(decoding: bytes, as: UTF8.self))
-    case .file(let upload, let name):
-      do {
-        try site.desk.use { open in try open.change { try upload.finish(size: nil, in: open) } }
-      } catch is Upload.NameTaken { throw Taken(name: name) }
+    case .file(let upload):
+      try site.desk.use { open in try open.change { try upload.finish(size: nil, in: open) } }
     case .other, nil: break
     }
   }

@@ -52,7 +52,7 @@ extension Site {
       try check(request.headers[.formSecret], context)
       guard let text = FormValues(request.uri.query ?? "")["name"], let name = FileName(text),
         name != .record
-      else { return .said(texts("upload.badName"), .badRequest) }
+      else { throw Upload.BadName() }
       let address = try Self.address(context)
       let upload = try await threads.runIfActive {
         try desk.use { try Upload(name, to: address, in: $0) }
@@ -69,27 +69,33 @@ extension Site {
         try desk.use { open in try open.change { try upload.finish(size: size, in: open) } }
       }
       return .said(texts("upload.done"), .created)
-    } catch is Upload.NameTaken {
-      let name = FormValues(request.uri.query ?? "")["name"] ?? ""
-      return .said(texts("upload.taken", name), .conflict)
-    } catch is Upload.MayNotChange {
-      return .said(texts("record.viewer"), .forbidden)
-    } catch is Upload.Cut {
-      return .said(texts("upload.broken"), .badRequest)
     } catch is Desk.Locked {
       return .said(texts("locked.title"), .unauthorized)
     } catch let error as HTTPError {
       return .said(texts("error.foreign"), error.status)
     } catch {
+      if let (text, status) = Self.refusal(error, texts) { return .said(text, status) }
       return .said(desk.gate.message(of: error), .internalServerError)
+    }
+  }
+
+  /// Why a file is not attached, and the status that says so; nil for what is no reason of uploads.
+  private static func refusal(
+    _ error: any Error, _ texts: Texts
+  ) -> (text: String, status: HTTPResponse.Status)? {
+    switch error {
+    case let error as Upload.NameTaken: (texts("upload.taken", error.name), .conflict)
+    case is Upload.BadName: (texts("upload.badName"), .badRequest)
+    case is Upload.MayNotChange: (texts("record.viewer"), .forbidden)
+    case is Upload.Cut, is MultipartReader.Malformed: (texts("upload.broken"), .badRequest)
+    default: nil
     }
   }
 
   /// Attaches the files of a form, as browsers send it where scripts may not run.
   private func attach(_ request: Request, _ context: PageContext) async throws -> Response {
-    let address: RecordAddress
+    let address = try Self.address(context)
     do {
-      address = try Self.address(context)
       guard var reader = MultipartReader(contentType: request.headers[.contentType] ?? "") else {
         throw HTTPError(.badRequest)
       }
@@ -104,18 +110,10 @@ extension Site {
       }
       guard reader.isOver else { throw Upload.Cut() }
     } catch {
-      let text =
-        switch error {
-        case let error as FilesForm.Taken: context.texts("upload.taken", error.name)
-        case is FilesForm.BadName: context.texts("upload.badName")
-        case is Upload.MayNotChange: context.texts("record.viewer")
-        case is Upload.Cut, is MultipartReader.Malformed: context.texts("upload.broken")
-        default: nil as String?
-        }
-      guard let text else { return problem(error, context) }
-      let frame = PageFrame(texts: context.texts, visitor: context.visitor)
-      return .page(
-        frame.problem(text, back: (try? Self.address(context))?.path), status: .badRequest)
+      guard let (text, status) = Self.refusal(error, context.texts) else {
+        return problem(error, context)
+      }
+      return .page(frame(context).problem(text, back: address.path), status: status)
     }
     return .seeOther(address.path)
   }

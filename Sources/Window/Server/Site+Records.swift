@@ -250,7 +250,7 @@ extension Site {
       let item = try files.item(forContent: bytes, named: .record, modified: .now)
       edit = now.edit(replacingBy: item)
     }
-    switch Self.place(named: form["name"], of: shown) {
+    switch try Self.place(named: form["name"], of: shown) {
     case .success(let place): edit.place = place
     case .failure(let problem):
       page.problem = frame.texts(problem.key)
@@ -271,7 +271,7 @@ extension Site {
   /// Where the record stands when it is called so; nil where that is what it is called.
   private static func place(
     named text: String?, of shown: ShownRecord
-  ) -> Result<RecordPlace?, BadName> {
+  ) throws(VaultError) -> Result<RecordPlace?, BadName> {
     let entry = shown.entry
     guard let text, text != entry.title.string, let parent = entry.parent else {
       return .success(nil)
@@ -279,8 +279,7 @@ extension Site {
     guard let name = FileName(date: "", title: text.trimmedEnd) else {
       return .failure(BadName(key: "edit.badTitle"))
     }
-    let isTaken = (try? shown.member.hasAnything(named: name, in: parent)) ?? true
-    guard !isTaken else {
+    guard try !shown.member.hasAnything(named: name, in: parent) else {
       return .failure(BadName(key: "edit.taken"))
     }
     return .success(RecordPlace(parent: parent, title: name, isDeleted: false))

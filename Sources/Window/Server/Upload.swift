@@ -8,7 +8,9 @@ import VaultModel
 /// What breaks off leaves chunks that no commit names; they go when the vault is closed.
 final class Upload: Sendable {
   /// There is a file of this name.
-  struct NameTaken: Error {}
+  struct NameTaken: Error { let name: String }
+  /// A file cannot be called so here.
+  struct BadName: Error {}
   struct MayNotChange: Error {}
   /// It ended before all of it was there.
   struct Cut: Error {}
@@ -52,7 +54,7 @@ final class Upload: Sendable {
     guard !shown.entry.isDeleted else { throw VaultError.notFound(what: "the record") }
     let isTaken = try shown.member.hasFile(named: name, in: address.record)
     guard !isTaken, shown.member.child(named: name, of: address.record) == nil else {
-      throw NameTaken()
+      throw NameTaken(name: name.string)
     }
     return shown.member
   }
