@@ -103,7 +103,9 @@ def run(browser):
     page.wait_for("h1", "Locked")
 
 
-firefox = Marionette(bin="/usr/bin/firefox-esr", headless=True, startup_timeout=60, gecko_log="/dev/null")
+# Marionette removes the file that it is to log into before it does: never a device.
+log = pathlib.Path(photo).with_name("firefox.log")
+firefox = Marionette(bin="/usr/bin/firefox-esr", headless=True, startup_timeout=60, gecko_log=str(log))
 try:
     firefox.start_session()
     run(firefox)
