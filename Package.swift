@@ -227,7 +227,11 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(name: "SearchTests", dependencies: ["Search", "VaultModel"]),
-    .testTarget(name: "WindowTests", dependencies: ["Fuzzing", "Window", "Vault", "VaultModel"]),
+    .testTarget(
+      name: "WindowTests",
+      dependencies: [
+        "Fuzzing", "Log", "Rendering", "Threads", "Vault", "VaultCrypto", "VaultModel", "Window",
+      ]),
     // Tries what kinvault-render must not be able to do.
     .executableTarget(
       name: "sandbox-probe", dependencies: ["CSandbox"], path: "Tests/SandboxProbe"),
@@ -310,6 +314,35 @@ let package = Package(
   swiftLanguageModes: [.v6],
   cxxLanguageStandard: .cxx17
 )
+
+// What Scripts/test and Scripts/build ask for beyond an ordinary build is said of our own targets alone, and not on the
+// command line, where it holds for the packages too: so these are compiled once for both.
+switch Context.environment["KINVAULT_BUILD"] {
+case "tests":
+  for target in package.targets where [.regular, .executable, .test].contains(target.type) {
+    target.swiftSettings = [
+      .treatAllWarnings(as: .error),
+      .unsafeFlags(["-enable-testing"], .when(configuration: .release)),
+    ]
+    // What is tested is optimized, and not what tests it: that takes the compiler longer than it saves.
+    if target.type == .test {
+      target.swiftSettings?.append(.unsafeFlags(["-Onone"], .when(configuration: .release)))
+    }
+  }
+case "program":
+  // Swift's runtime comes along. Nothing looks for a symbol in a program, but then all of them are exported, and nothing of
+  // them is left out; equal functions are one: a tenth smaller. The build id is by what a debugger finds symbols that
+  // are apart.
+  for target in package.targets where target.type == .executable {
+    target.linkerSettings = [
+      .unsafeFlags([
+        "-static-stdlib", "-Xlinker", "--build-id=sha1", "-Xlinker", "--icf=safe", "-Xlinker",
+        "--version-script=\(Context.packageDirectory)/Scripts/packaging/no-exports.map",
+      ])
+    ]
+  }
+default: break
+}
 
 // libFuzzer brings the main function, so that this target links only as Scripts/fuzz builds it.
 if Context.environment["KINVAULT_FUZZ_BUILD"] != nil {
