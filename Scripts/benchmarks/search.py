@@ -125,12 +125,16 @@ def measure(vault, words, arguments):
         vault("unmount", mountpoint)
 
 
-def bench(name, description, measure, goals, arguments):
-    """Measures with a vault of its own, as the arguments of the command say."""
-    parser = argparse.ArgumentParser(
-        prog=f"Scripts/bench {name}", description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+def of_records(parser):
     parser.add_argument("--records", type=int, default=100_000)
     parser.add_argument("--runs", type=int, default=9)
+
+
+def bench(name, description, measure, goals, arguments, options=of_records):
+    """Measures with a vault of its own, as the arguments of the command say: `options` are those that it has besides `--json`."""
+    parser = argparse.ArgumentParser(
+        prog=f"Scripts/bench {name}", description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options(parser)
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args(arguments)
     program = kinvault_program()
