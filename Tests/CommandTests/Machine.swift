@@ -8,7 +8,7 @@ import Testing
 struct Machine {
   let program: Program
   let vault: String
-  private let state: String
+  let state: String
 
   /// The machine on which the vault was made.
   init(first program: Program) {

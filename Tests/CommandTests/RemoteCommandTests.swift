@@ -346,6 +346,20 @@ import Testing
     try desk.run("unmount", mountpoint, expecting: 0)
     try desk.run("sync", expecting: 0)
 
+    // A mount that syncs by itself stops there too: status, the log and whoever runs a command next tell of it.
+    let place = desk.program.folder.appending("laptop's").string
+    try laptop.run("mount", place, environment: ["KINVAULT_LOG": "file"], expecting: 0)
+    for _ in 0..<600 where try !laptop.run("status", expecting: 0).output.contains(hint) {
+      usleep(100_000)
+    }
+    #expect(try laptop.run("status", expecting: 0).output.contains(hint))
+    let next = try laptop.run("record", "list", "--all", expecting: 0)
+    #expect(next.errors.contains("The sync with usb has stopped."), "\(next.errors)")
+    #expect(next.output.contains("Record 29"))
+    let logged = try CommandRunner.run(
+      "grep", ["-rh", "massChange", "--include=log", "\(laptop.state)/kinvault"])
+    #expect(logged.output.contains("massChange"), "\(logged.errors)")
+    try laptop.run("unmount", place, expecting: 0)
     let stopped = try laptop.run("sync", expecting: 1)
     #expect(stopped.output.contains("  \(hint)\n"), "\(stopped.output)")
     #expect(try laptop.run("status", expecting: 0).output.contains(hint))

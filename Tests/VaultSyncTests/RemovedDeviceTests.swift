@@ -27,6 +27,37 @@ import VaultTrust
     try family[0].vault.beginEpoch(of: family[0].emma, without: [])
   }
 
+  /// What it may have written before it was removed is only told. What comes after a sync that knew is remembered until
+  /// somebody has looked at it; each once.
+  @Test func whatItWritesLaterIsTampering() throws {
+    let usb = MemoryStore()
+    let family = try Family(count: 2)
+    try family[0].write("Visit", "first")
+    try family.meet(at: usb)
+    try family[1].write("Note", "of the device, while it was one")
+    try family.meet(at: usb)
+    let member = try family[1].emma.id
+    let head = BlobPath(VaultPath.head(member, family[1].vault.device).string)
+    func suspicions() throws -> [String] {
+      try family[0].sync(usb).problems.compactMap(\.suspicion).map(\.kind)
+    }
+    func push(_ title: String) throws {
+      try family[1].write(title, "of the thief")
+      try usb.replace(head, family[1].store.read(head, limit: 1 << 20), durably: true)
+    }
+    try push("Unseen")
+    try family[0].vault.beginGeneration(
+      removing: [family[1].vault.device], words: Family.words.words)
+    #expect(try suspicions() == [])
+    #expect(try suspicions() == [])
+    for title in ["Late", "Later"] {
+      try push(title)
+      #expect(try suspicions() == ["untrusted"], "\(title)")
+      #expect(try suspicions() == [])
+    }
+    #expect(try !family[0].contents().values.contains("of the thief"))
+  }
+
   private var owner: Vault { family[0].vault }
 
   private func put(_ path: VaultPath, _ bytes: [UInt8]) throws {

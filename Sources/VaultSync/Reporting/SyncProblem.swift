@@ -174,10 +174,19 @@ extension SyncProblem {
         + "\(head.shown): it was not carried on yet, or is being withheld.")
   }
 
+  /// It may have written that before anybody told it.
   static func removedDevice(_ path: VaultPath) -> SyncProblem {
     SyncProblem(
       .untrusted, .note, path: path.string,
       "It was written by a device that has been removed, and counts no more.")
+  }
+
+  static func writtenAfterRemoval(_ path: VaultPath) -> SyncProblem {
+    SyncProblem(
+      .untrusted, .warning, path: path.string,
+      "A device that has been removed has written it after that. It counts for nothing, and was not taken. If the device was "
+        + "stolen, whoever has it can still write to the remote: change what it signs in there with."
+    )
   }
 
   static func closed(_ path: VaultPath) -> SyncProblem {
@@ -294,7 +303,8 @@ extension SyncProblem {
 }
 
 extension SyncProblem {
-  /// What is to be remembered until a person has looked at it: nobody does it who keeps to the format. Nil for all else.
+  /// What is to be remembered until a person has looked at it: nobody does it who keeps to the format. Nil for all else, also
+  /// for what mostly is innocent: a head that was not carried on yet, or what a device wrote before it knew of its removal.
   package var suspicion: StateFolder.Suspicion? {
     switch kind {
     case .wentBack, .rollback, .fork, .damagedThere, .untrusted, .differs, .withheld:

@@ -1,5 +1,6 @@
 import BlobStore
 import Vault
+import VaultCrypto
 import VaultModel
 
 /// Judges the signed files of both sides: reads what is new or changed on the remote, or not here, lays it over the folder,
@@ -137,6 +138,7 @@ struct SignedJudging {
         try judge(path, bytes, entry, &judged)
       } else if judged.tree.isRetired(path) {
         judged.broken.remove(path)
+        if let seen = memory.seen[path] { noteRetired(path, entry, seen.state.hash) }
       } else if changed[path] == nil, !judged.former.contains(path) {
         judged.there[path] = memory.seen[path]?.state
       }
@@ -155,18 +157,24 @@ struct SignedJudging {
       judged.former.insert(path)
       judged.failures.updateValue(nil, forKey: path)
     case .retired:
-      session.note(.removedDevice(path))
-      // So that it is told once.
-      session.remember {
-        $0.seen[path] = RemoteMemory.Seen(
-          fingerprint: entry.fingerprint, state: RegisterState(counter: 0, hash: .zero))
-      }
+      let hash = Digest.sha256(bytes)
+      let seen = session.memory.seen[path]
+      let isLater = seen.map { $0.isRetired && $0.state.hash != hash } ?? false
+      session.note(isLater ? .writtenAfterRemoval(path) : .removedDevice(path))
+      noteRetired(path, entry, hash)
     case .broken(let error):
       let problem = SyncProblem(error, there: path.string)
       judged.failures[path] = problem
       return session.note(problem)
     }
     judged.broken.remove(path)
+  }
+
+  /// So that what is there is told once, and another file in its place is known to have come later.
+  private func noteRetired(_ path: VaultPath, _ entry: BlobEntry, _ hash: FileHash) {
+    let seen = RemoteMemory.Seen.retired(fingerprint: entry.fingerprint, hash: hash)
+    guard session.memory.seen[path] != seen else { return }
+    session.remember { $0.seen[path] = seen }
   }
 }
 

@@ -15,6 +15,14 @@ package struct RemoteMemory: Hashable, Sendable {
       self.fingerprint = fingerprint
       self.state = state
     }
+
+    /// A register of a device that was known as removed when it was seen.
+    package static func retired(fingerprint: UInt64?, hash: FileHash) -> Seen {
+      Seen(fingerprint: fingerprint, state: RegisterState(counter: 0, hash: hash))
+    }
+
+    /// Registers count from 1.
+    package var isRetired: Bool { state.counter == 0 }
   }
 
   /// Failures since the last success.

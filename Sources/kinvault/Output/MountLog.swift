@@ -46,6 +46,10 @@ extension BackgroundLog {
     if let error = outcome.failure {
       return failed(.sync, error, of: identity, ["store": LogValue(kind)])
     }
+    // Nothing of a member is joined until a person has decided.
+    if outcome.massChange {
+      return failed(.sync, kind: "massChange", of: identity, ["store": LogValue(kind)])
+    }
     succeeded(.sync, of: identity)
     guard outcome.isWorthTelling else { return }
     note(

@@ -47,7 +47,7 @@ struct SyncOutcome: Encodable {
   var error: String?
   /// What ended it early; the others go on all the same.
   let failure: (any Error)?
-  private let massChange: Bool
+  let massChange: Bool
 
   enum CodingKeys: String, CodingKey {
     case remote, state, isDryRun, pulledFiles, pulledBytes, pushedFiles, pushedBytes,
@@ -271,7 +271,13 @@ struct SyncOutcome: Encodable {
   /// Why it failed, or what a person should look at, in words; empty where all is well.
   var attention: [String] {
     let found = problems.filter { $0.severity != "note" }.map { "\($0.path): \($0.text)" }
-    return ([error].compactMap(\.self) + found).map { "\(remote): \($0)" }
+    return ([error].compactMap(\.self) + found + [massChangeHint].compactMap(\.self)).map {
+      "\(remote): \($0)"
+    }
+  }
+
+  private var massChangeHint: String? {
+    massChange ? "To go on all the same: kinvault sync \(remote) --accept-mass-change" : nil
   }
 
   /// Something was found that a person should look at.
@@ -291,10 +297,7 @@ struct SyncOutcome: Encodable {
     for problem in problems {
       Terminal.writeLine("  \(Terminal.visible(problem.path)): \(Terminal.visible(problem.text))")
     }
-    if massChange {
-      Terminal.writeLine(
-        "  To go on all the same: kinvault sync \(remote) --accept-mass-change")
-    }
+    if let massChangeHint { Terminal.writeLine("  \(massChangeHint)") }
   }
 
   private var summary: String {
