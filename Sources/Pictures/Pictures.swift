@@ -55,9 +55,16 @@ package final class Pictures: Sendable {
   /// costs reading the first chunk of each such file, so it is for a file that is looked at and not for long lists. Nil also for
   /// what is not here.
   package func form(of item: Item, of member: Member) throws(VaultError) -> PictureForm? {
-    if let form = PictureForm(of: item) { return form }
-    guard case .here(let form) = try unsaidForm(of: item, of: member, false) else { return nil }
+    guard case .here(let form) = try formIfHere(of: item, of: member) else { return nil }
     return form
+  }
+
+  /// The same; what a lazy vault keeps elsewhere, and only its beginning would tell, may be anything.
+  package func formIfHere(
+    of item: Item, of member: Member
+  ) throws(VaultError) -> ContentHere<PictureForm?> {
+    if let form = PictureForm(of: item) { return .here(form) }
+    return try unsaidForm(of: item, of: member, false)
   }
 
   /// What a DICOM file says of itself; `nothing` for what is none.

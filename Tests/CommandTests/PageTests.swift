@@ -11,6 +11,9 @@ import Testing
     try program.run(
       "record", "add", "--member", "Emma", "--type", "allergy", "--title", "Penicillin", "--date",
       "2024-05-02", "--field", "severity=severe", "--note", "Rash.", expecting: 0)
+    try program.run(
+      "record", "add", "--member", "Emma", "--title", "ليلى - فحص الدم", "--date", "2024-03-01",
+      expecting: 0)
     try program.run("member", "add", "Liam", expecting: 0)
     try desk.write("first", titled: "Both")
     let usb = program.folder.appending("usb").string
@@ -100,7 +103,37 @@ import Testing
     }
   }
 
-  @Test func itEndsWithTheVaultsLockAndWithASignal() throws {
+  /// A lazy vault has no scan here: lists show none, and whoever looks at it has it brought.
+  @Test func aPictureThatIsKeptElsewhereIsBroughtWhenSomebodyLooksAtIt() throws {
+    let program = try Program.withVault()
+    let desk = Machine(first: program)
+    let usb = program.folder.appending("usb").string
+    let photo = try Self.photo(in: program)
+    try desk.write("of the pass", titled: "Card")
+    try desk.run("attach", "Emma/Notes/2025-01-20 Card", photo, expecting: 0)
+    try desk.run("remote", "add", "usb", usb, expecting: 0)
+    try desk.run("sync", expecting: 0)
+    let laptop = Machine("laptop", beside: program)
+    try laptop.run(
+      "clone", usb, laptop.vault, "--words-file", program.wordsFile, "--password-file",
+      program.passwordFile, "--device", "laptop", "--lazy", expecting: 0)
+    let page = try RunningPage(program, environment: laptop.environment.mapValues { $0 })
+    let visitor = try PageVisitor(page, in: program.folder.path)
+    let record = try #require(
+      visitor.get("/").body.matches(of: /\/records\/[0-9a-f]{32,64}\/[0-9a-f]{32,64}/)
+        .map { String($0.output) }.first { try visitor.get($0).body.contains("photo of the card") })
+    let digits = "photo of the card.jpg".utf8.map { String($0, radix: 16) }.joined()
+    let file = "\(record)/files/\(digits)"
+    #expect(try visitor.get("\(file)/picture").status == 404)
+    #expect(try visitor.get(file).status == 200)
+    let large = try visitor.get("\(file)/picture?size=large")
+    #expect(large.status == 200 && large.header("content-type") == "image/webp")
+    #expect(try visitor.get("\(file)/picture").status == 200)
+    page.command.signal(SIGTERM)
+    #expect(try page.end() == 0)
+  }
+
+  @Test func itEndsWithASignal() throws {
     let program = try Program.withVault()
     let page = try RunningPage(program)
     #expect(try CommandRunner.run("curl", ["-s", page.address], environment: [:]).status == 0)

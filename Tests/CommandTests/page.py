@@ -22,6 +22,7 @@ from playwright.sync_api import expect, sync_playwright
 from pydicom.data import get_testdata_file
 
 address, code, password, photo, kinvault = sys.argv[1:6]
+scans = pathlib.Path(__file__, "../../../.build-python/scans").resolve()
 shots = pathlib.Path(sys.argv[6]) if len(sys.argv) > 6 else None
 
 
@@ -96,6 +97,8 @@ def run(browser):
     page.wait_for_selector(".records")
     story.look("records")
     assert page.title() == "Kinvault"
+    # What is written from right to left turns nothing else round.
+    expect(page.locator(".record bdi", has_text="ليلى")).to_have_count(1)
 
     # A browser keeps six connections to one place: more pages than that are no trouble.
     tabs = [story.context.new_page() for _ in range(8)]
@@ -155,14 +158,38 @@ def run(browser):
     assert saved == pathlib.Path(photo).read_bytes(), "the copy is another file"
     assert download.value.suggested_filename == pathlib.Path(photo).name
 
-    # Slices of a CT, as they lie on a patient's disc: from one to the next, through other windows, larger.
+    # Dropped from a file manager; and a PDF, page by page.
+    page.goto(record)
+    dropped = page.evaluate_handle(
+        """() => {
+            const data = new DataTransfer()
+            data.items.add(new File(["dropped"], "dropped.txt", {type: "text/plain"}))
+            return data
+        }"""
+    )
+    page.dispatch_event(".drop", "drop", {"dataTransfer": dropped})
+    expect(page.locator(".files > ul")).to_contain_text("dropped.txt")
+    page.set_input_files("#files", scans / "multipage.pdf")
+    expect(page.locator(".files > ul > li")).to_have_count(3)
+    page.click(".files > ul a:has-text('multipage')")
+    pdf = page.url
+    story.wait_for_picture(".large", 500)
+    expect(page.locator(".pages span")).to_have_text("Page 1 of 6")
+    page.click("text=Next")
+    expect(page.locator(".pages span")).to_have_text("Page 2 of 6")
+    story.wait_for_picture(".large", 500)
+    story.look("pdf")
+
+    # Slices of a CT, as they lie on a patient's disc, beside what is none: from one to the next, through other windows, larger.
     page.goto(record)
     with tempfile.TemporaryDirectory() as folder:
         slices = [pathlib.Path(folder, name) for name in ("IM2", "IM10")]
         for one in slices:
             shutil.copy(get_testdata_file("CT_small.dcm"), one)
-        page.set_input_files("#files", slices)
-        expect(page.locator(".files > ul > li")).to_have_count(3)
+        words = pathlib.Path(folder, "IM5")
+        words.write_text("How to use this disc. " * 100)
+        page.set_input_files("#files", [*slices, words])
+        expect(page.locator(".files > ul > li")).to_have_count(6)
     page.click(".files > ul a:has-text('IM2')")
     story.wait_for_picture(".slice img", 100)
     expect(page.locator("main")).to_contain_text("CT")
@@ -176,6 +203,7 @@ def run(browser):
     page.click("text=4 ×")
     story.wait_for_picture(".zoom-4", 100)
     story.look("dicom-large")
+    dicom = page.url
 
     # Somebody else changes the record while it is edited: nothing is lost, and both are seen.
     page.goto(record)
@@ -236,7 +264,7 @@ def run(browser):
     story.look("deleted")
     page.click("text=Tetanus")
     page.click("text=Bring back")
-    expect(page.locator(".files > ul img")).to_have_count(3)
+    expect(page.locator(".files > ul img")).to_have_count(4)
 
     # Moved to another member, and elsewhere there.
     page.goto(address)
@@ -262,8 +290,19 @@ def run(browser):
 
     people_and_vault(story)
 
-    # Small, dark, German, with the keyboard alone.
     cookies = story.context.cookies()
+    # Every page, small and wide, in the other light.
+    for other in [Story(browser, scheme="dark"), Story(browser, width=320)]:
+        other.context.add_cookies(cookies)
+        for name, path in [("records", "/"), ("record", record), ("edit", record + "/edit"), ("move", record + "/move"),
+                           ("pdf", pdf), ("dicom", dicom), ("new", "/new"), ("deleted", "/deleted"),
+                           ("conflicts", "/conflicts"), ("people", "/people"), ("journal", "/journal"),
+                           ("vault", "/vault"), ("work", "/vault/work")]:
+            assert other.page.goto(urllib.parse.urljoin(address, path)).status == 200, name
+            other.look(name)
+        other.context.close()
+
+    # Small, dark, German, with the keyboard alone.
     small = Story(browser, locale="de-DE", width=320, scheme="dark")
     small.context.add_cookies(cookies)
     for name, path in [("records", "/"), ("record", record[len(address):]), ("new", "/new"),

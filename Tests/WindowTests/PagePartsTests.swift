@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import Vault
 import VaultModel
@@ -54,6 +55,31 @@ import VaultModel
     for type in RecordType.allCases {
       #expect(Texts.all[1].type(type.rawValue) != type.rawValue)
       for field in type.usualFields { #expect(Texts.all[0].keys.contains("field.\(field)")) }
+    }
+  }
+
+  /// What somebody can meet on the page, in each language and with what it is about.
+  @Test(arguments: [
+    VaultError.thisDeviceRemoved(time: 0), .passwordIsNotEnough,
+    .damagedSlot(path: "objects/ab", reason: "cut"), .damaged(path: "objects/ab", reason: "cut"),
+    .missing(path: "objects/ab"), .away(path: "objects/ab", reason: "it is off"),
+    .rolledBack(path: "heads/ab", found: 1, seen: 2), .forked(path: "heads/ab", counter: 1),
+    .branched(path: "heads/ab", above: 1), .noSpace(path: "objects/ab"), .readOnly,
+    .permission(path: "objects/ab"), .noAccess(member: MemberID.random()),
+    .viewersOnlyRead(member: MemberID.random()), .ownersOnly(member: MemberID.random()),
+    .lastOwner(member: MemberID.random()), .epochSpent(member: MemberID.random()), .notNeeded,
+    .accessEnded(member: MemberID.random()), .notFound(what: "file"),
+    .alreadyExists(what: "objects/ab"), .limit(what: "names", found: 2, limit: 1),
+    .changedMeanwhile(record: RecordID.random()), .io(path: "objects/ab", errno: EIO),
+    .io(path: "objects/ab", errno: EMFILE),
+  ])
+  func aFailureIsSaidInEachLanguage(error: VaultError) throws {
+    let said = try Texts.all.map { try #require($0.failure(error)) }
+    #expect(Set(said).count == Texts.all.count)
+    let isOfAFile = "\(error)".contains("objects/ab") && !"\(error)".contains("away")
+    for text in said {
+      #expect(!text.contains("{"))
+      #expect(text.contains("objects/ab") == isOfAFile || "\(error)".contains("noSpace"))
     }
   }
 

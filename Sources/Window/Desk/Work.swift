@@ -1,3 +1,4 @@
+import Glibc
 import Log
 import Threads
 import Vault
@@ -17,8 +18,9 @@ final class Work: Sendable {
     case checked(CheckReport)
     /// Files that could not be encrypted anew, which stay as they were.
     case leftBehind([Problem])
-    /// Why not, in words.
-    case failed(String)
+    /// What a person should look at, in words: a sync that did not go through, or not as usual.
+    case attention([String])
+    case failed(any Error)
   }
 
   struct Report: Sendable {
@@ -77,9 +79,9 @@ final class Work: Sendable {
           open.noteChange()
           end(with: outcome)
         }
-      } catch { end(with: .failed(desk.gate.message(of: error))) }
+      } catch { end(with: .failed(error)) }
     }
-    if !isStarted { end(with: .failed("no thread can be started")) }
+    if !isStarted { end(with: .failed(VaultError.io(path: "kinvault", errno: EAGAIN))) }
     return true
   }
 

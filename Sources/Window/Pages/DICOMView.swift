@@ -19,9 +19,19 @@ struct DICOMView {
   private let frameCount: Int
   private let wish: FileView.Wish
   private let header: DICOMHeader?
-  /// The files of the record that are slices like this one, in the order of their names, and which of them this one is.
-  private let slices: [FileName]
+  /// How many files of the record are or may be slices like this one, in the order of their names, and which of them this
+  /// one is.
+  private let sliceCount: Int
   private let position: Int
+  /// Those next to this one.
+  private let before: Place?
+  private let after: Place?
+
+  /// A frame of another file.
+  private struct Place {
+    let name: FileName
+    let frame: Int
+  }
 
   /// - Throws: What reading throws.
   init(
@@ -38,8 +48,37 @@ struct DICOMView {
     let all = try shown.member.contents(of: shown.entry).0.filter {
       $0.name != .record && (PictureForm(of: $0) == .dicom || $0.isOfUnsaidForm)
     }
-    slices = all.map(\.name).sorted { NaturalName($0) < NaturalName($1) }
-    position = slices.firstIndex(of: item.name) ?? 0
+    let slices = all.sorted { NaturalName($0.name) < NaturalName($1.name) }
+    let position = slices.firstIndex { $0.name == item.name } ?? 0
+    (sliceCount, self.position) = (slices.count, position)
+    after = try Self.first(slices.dropFirst(position + 1), shown, open)
+      .map { Place(name: $0.name, frame: 1) }
+    guard let last = try Self.first(slices.prefix(position).reversed(), shown, open) else {
+      before = nil
+      return
+    }
+    // A series of single frames is the usual case: then no file has to be opened for it.
+    var frame = 1
+    if frameCount > 1,
+      case .here(let count) = try open.pictures.pageCount(of: last, of: shown.member)
+    {
+      frame = max(1, count)
+    }
+    before = Place(name: last.name, frame: frame)
+  }
+
+  /// The first that is not known to be something else: what a file without an ending is, its beginning says, where that is
+  /// here.
+  private static func first(
+    _ items: some Sequence<Item>, _ shown: ShownRecord, _ open: OpenVault
+  ) throws(VaultError) -> Item? {
+    for item in items {
+      switch try open.pictures.formIfHere(of: item, of: shown.member) {
+      case .here(.dicom), .lacking: return item
+      default: continue
+      }
+    }
+    return nil
   }
 
   private var place: String { address.path(of: item.name) }
@@ -86,18 +125,17 @@ struct DICOMView {
     if (1...max(1, frameCount)).contains(frame) {
       return place + query(page: frame, window: wish.window, zoom: wish.zoom)
     }
-    let other = position + difference
-    guard slices.indices.contains(other) else { return nil }
-    return address.path(of: slices[other])
-      + query(page: 1, window: wish.window, zoom: wish.zoom)
+    guard let other = difference < 0 ? before : after else { return nil }
+    return address.path(of: other.name)
+      + query(page: other.frame, window: wish.window, zoom: wish.zoom)
   }
 
   private func steps(_ texts: Texts) -> HTML {
-    guard frameCount > 1 || slices.count > 1 else { return .nothing }
+    guard frameCount > 1 || sliceCount > 1 else { return .nothing }
     let here =
       frameCount > 1
       ? texts("file.page", String(frameNumber), String(frameCount))
-      : texts("dicom.slice", String(position + 1), String(slices.count))
+      : texts("dicom.slice", String(position + 1), String(sliceCount))
     return tag("p", ["class": "pages", "data-steps": ""]) {
       if let previous = step(-1) {
         tag("a", ["href": previous, "rel": "prev"]) { "← " + texts("file.previous") }

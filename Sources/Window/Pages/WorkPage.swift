@@ -4,6 +4,7 @@ import Vault
 struct WorkPage {
   let frame: PageFrame
   let report: Work.Report
+  let gate: any VaultGate
 
   private var texts: Texts { frame.texts }
 
@@ -47,7 +48,8 @@ struct WorkPage {
   private func result(_ outcome: Work.Outcome) -> HTML {
     switch outcome {
     case .done: tag("p", ["role": "status"]) { texts("work.\(report.kind).done") }
-    case .failed(let reason): alert(reason)
+    case .failed(let error): alert(texts.message(of: error, gate))
+    case .attention(let lines): alert(lines.joined(separator: " "))
     case .leftBehind(let problems):
       .group([
         tag("p", ["role": "status"]) { texts("work.\(report.kind).done") },

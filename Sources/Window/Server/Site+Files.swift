@@ -75,7 +75,7 @@ extension Site {
       return .said(texts("error.foreign"), error.status)
     } catch {
       if let (text, status) = Self.refusal(error, texts) { return .said(text, status) }
-      return .said(desk.gate.message(of: error), .internalServerError)
+      return .said(texts.message(of: error, desk.gate), .internalServerError)
     }
   }
 

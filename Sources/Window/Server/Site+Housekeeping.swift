@@ -24,8 +24,8 @@ extension Site {
     vault.post("sync") { request, context in
       try await ask(request, context) { _, frame, _ in
         begin(.sync, frame) { open, progress in
-          let failures = try open.sync(progress)
-          return failures.isEmpty ? .done : .failed(failures.joined(separator: " "))
+          let attention = try open.sync(progress)
+          return attention.isEmpty ? .done : .attention(attention)
         }
       }
     }
@@ -53,7 +53,7 @@ extension Site {
     vault.get("work") { _, context in
       try await show(context) { _, frame in
         guard let report = work.report else { return .seeOther("/vault") }
-        return .page(WorkPage(frame: frame, report: report).document)
+        return .page(WorkPage(frame: frame, report: report, gate: desk.gate).document)
       }
     }
   }

@@ -69,7 +69,7 @@ struct Site: Sendable {
         }
       }
     } catch {
-      var text = desk.gate.message(of: error)
+      var text = context.texts.message(of: error, desk.gate)
       if case VaultError.wrongPassword = error { text = context.texts("unlock.bad") }
       return unlockPage(context, problem: text)
     }
@@ -208,7 +208,8 @@ struct Site: Sendable {
     case let error as HTTPError:
       return .page(frame.problem(context.texts("error.foreign")), status: error.status)
     default:
-      return .page(frame.problem(desk.gate.message(of: error)), status: .internalServerError)
+      let message = context.texts.message(of: error, desk.gate)
+      return .page(frame.problem(message), status: .internalServerError)
     }
   }
 
