@@ -5,13 +5,17 @@ import Vault
 
 /// Looks every second whether the page may go on, and what is news. On a thread of its own.
 struct Caretaker: Sendable {
-  /// Nobody has wanted anything for so long.
-  static let idleLimit = Duration.seconds(300)
-  /// So long before that it is said.
-  static let warningTime = Duration.seconds(60)
-  /// The last page was closed, or is being loaded anew.
-  static let tablessLimit = Duration.seconds(60)
+  /// When a page is over.
+  struct Limits: Sendable {
+    /// Nobody has wanted anything for so long.
+    var idle = Duration.seconds(300)
+    /// So long before that it is said.
+    var warning = Duration.seconds(60)
+    /// The last page was closed, or is being loaded anew.
+    var tabless = Duration.seconds(60)
+  }
 
+  var limits = Limits()
   let desk: Desk
   let tabs: Tabs
   let log: BackgroundLog
@@ -32,7 +36,7 @@ struct Caretaker: Sendable {
         break
       }
       if !tabs.isEmpty, second % 2 == 0 { look() }
-      let isSoon = desk.lastUse + Self.idleLimit - Self.warningTime <= .now
+      let isSoon = desk.lastUse + limits.idle - limits.warning <= .now
       if isSoon, !wasSoon { tabs.tell(.soon) }
       wasSoon = isSoon
       let version = desk.version
@@ -46,8 +50,8 @@ struct Caretaker: Sendable {
 
   private var shouldEnd: Bool {
     let now = ContinuousClock.now
-    if desk.lastUse + Self.idleLimit <= now { return true }
-    if let since = tabs.emptySince, since + Self.tablessLimit <= now { return true }
+    if desk.lastUse + limits.idle <= now { return true }
+    if let since = tabs.emptySince, since + limits.tabless <= now { return true }
     return desk.isOpen && !desk.gate.isUnlocked()
   }
 

@@ -43,8 +43,9 @@ struct OpenCommand: ParsableCommand {
         let file = LaunchFile(try BrowserLaunch(opening))
         launched.withLock { $0 = file }
         Terminal.writeLine("The vault opens in your browser. Ctrl-C ends it.")
-        _ = SystemThread.detach {
-          watch(file, window, opening)
+        // The file is there for as long as `launched` has it, and nobody else keeps it.
+        _ = SystemThread.detach { [weak file] in
+          if start(file) { watch(window, opening) } else { tell(opening) }
           // The code is good once, and for no longer than that.
           for _ in 0..<300 where !window.hasVisitors { usleep(100_000) }
           launched.withLock { $0 = nil }
@@ -67,13 +68,19 @@ struct OpenCommand: ParsableCommand {
       """)
   }
 
-  /// Starts the browser, and says how else to come in where it cannot be started, or does not come in: there are such as may
-  /// not read the file.
-  private func watch(_ file: LaunchFile, _ window: Window, _ opening: Window.Opening) {
-    do throws(CommandError) { try file.launch.start() } catch {
+  /// Starts the browser.
+  ///
+  /// - Returns: Whether it could be started; else it is said why not.
+  private func start(_ file: LaunchFile?) -> Bool {
+    do throws(CommandError) { try file?.launch.start() } catch {
       Terminal.note("kinvault: \(FailureReport(error).message)")
-      return tell(opening)
+      return false
     }
+    return true
+  }
+
+  /// Says how else to come in where the browser does not: there are such as may not read the file.
+  private func watch(_ window: Window, _ opening: Window.Opening) {
     for _ in 0..<80 where !window.hasVisitors { usleep(100_000) }
     if !window.hasVisitors { tell(opening) }
   }

@@ -1,0 +1,79 @@
+import Log
+import Rendering
+import Testing
+import Threads
+import Vault
+import VaultCrypto
+
+@testable import Window
+
+/// When a page ends by itself.
+@Suite(.timeLimit(.minutes(60))) struct CaretakerTests {
+  /// A machine whose vault is never opened.
+  private struct ClosedGate: VaultGate {
+    var name: String { "Family" }
+    var renderer: Renderer? { nil }
+    func open() -> Vault? { nil }
+    func open(password: consuming SecretBytes) throws -> Vault { throw VaultError.wrongPassword }
+    func isUnlocked() -> Bool { true }
+    func keepUnlocked() {}
+    func lock() {}
+    func takeInMounts() {}
+    func remotes(of vault: Vault) -> [RemoteLine] { [] }
+    func sync(_ vault: Vault, progress: @escaping @Sendable (WorkProgress) -> Void) -> [String] {
+      []
+    }
+    func message(of error: any Error) -> String { "\(error)" }
+  }
+
+  private let desk = Desk(ClosedGate())
+  private let tabs = Tabs()
+
+  private func caretaker(_ limits: Caretaker.Limits) -> Caretaker {
+    Caretaker(limits: limits, desk: desk, tabs: tabs, log: .silent) {}
+  }
+
+  /// What a tab was told until it was told that it is over.
+  private func told(_ events: AsyncStream<Tabs.Event>) async -> [String] {
+    var all: [String] = []
+    for await event in events {
+      all.append("\(event)")
+      if case .locked = event { break }
+    }
+    return all
+  }
+
+  @Test func whenNobodyWantsAnythingItIsSaidAndThenItIsOver() async throws {
+    let tab = tabs.open()
+    let caretaker = caretaker(.init(idle: .seconds(4), warning: .seconds(2), tabless: .seconds(60)))
+    let began = ContinuousClock.now
+    _ = SystemThread.detach { caretaker.run() }
+    let told = await told(tab.events)
+    #expect(told.contains("soon") && told.last == "locked", "\(told)")
+    #expect(desk.isLocked && ContinuousClock.now - began >= .seconds(4))
+  }
+
+  @Test func whoeverUsesItKeepsIt() async throws {
+    let tab = tabs.open()
+    let caretaker = caretaker(.init(idle: .seconds(3), warning: .seconds(1), tabless: .seconds(60)))
+    _ = SystemThread.detach { caretaker.run() }
+    for _ in 0..<12 {
+      desk.noteUse()
+      try await Task.sleep(for: .milliseconds(500))
+    }
+    #expect(!desk.isLocked)
+    #expect(await told(tab.events).last == "locked")
+  }
+
+  @Test func whenTheLastTabIsGoneItIsOver() async throws {
+    let (first, second) = (tabs.open(), tabs.open())
+    let caretaker = caretaker(.init(idle: .seconds(60), warning: .zero, tabless: .seconds(2)))
+    _ = SystemThread.detach { caretaker.run() }
+    first.close()
+    try await Task.sleep(for: .seconds(4))
+    #expect(!desk.isLocked)
+    second.close()
+    for _ in 0..<200 where !desk.isLocked { try await Task.sleep(for: .milliseconds(50)) }
+    #expect(desk.isLocked)
+  }
+}
