@@ -118,8 +118,29 @@ import Testing
     let away = desk.program.folder.appending("away").string
     try #require(rename(usb, away) == 0)
     defer { rename(away, usb) }
-    try machine.run(
+    let rotated = try machine.run(
       "recovery", "rotate", "--words-file", old, "--words-out", new, "--yes", expecting: 0)
+    #expect(rotated.errors.contains("could not be synced now"), "\(rotated.errors)")
+  }
+
+  /// Where the remote can be reached, whoever changes keys sees first what another machine has changed.
+  @Test func aKeyChangeMeetsTheRemotesFirst() throws {
+    try addTablet()
+    try desk.run("sync", expecting: 0)
+    let old = desk.program.wordsFile
+    let new = old + " new"
+    try desk.run(
+      "recovery", "rotate", "--words-file", old, "--words-out", new, "--yes", expecting: 0)
+    try desk.run("sync", expecting: 0)
+    let late = try tablet.run(
+      "recovery", "rotate", "--words-file", old, "--words-out", old + " late", "--yes",
+      expecting: 3)
+    #expect(late.errors.contains("These 24 words were replaced by newer ones"))
+    for machine in [tablet, desk] {
+      try machine.run("sync", expecting: 0)
+      #expect(try !machine.run("record", "list", expecting: 0).errors.contains("24 words"))
+      try machine.run("recovery", "test", "--words-file", new, expecting: 0)
+    }
   }
 
   @Test func wordsReplacedOnTwoMachinesAreJoinedByBothPapers() throws {
@@ -141,9 +162,9 @@ import Testing
     }
     try desk.run("unlock", expecting: 0)
     let status = try desk.run("status", expecting: 0).output
-    if status.contains("You are") {
-      #expect(status.contains("Keys:") && status.contains("recovery join"))
-    }
+    #expect(status.contains("Keys:") && status.contains("recovery join"), "\(status)")
+    let checked = try desk.run("check")
+    #expect((checked.output + checked.errors).contains("recovery join"), "\(checked.output)")
 
     // One paper is not enough, nor is the old one, which is all that whoever found it has.
     let alone = try desk.run("recovery", "join", "--words-file", first, expecting: 2)

@@ -68,6 +68,51 @@ struct FullDiskTests {
     ).output
   }
 
+  /// What was synced right before a crash, on a disk that has no room for it now: that is said in words, and it is there as
+  /// soon as there is room.
+  @Test func whatWasSyncedBeforeACrashComesWithTheRoom() throws {
+    let disk = try LoopDisk(megabytes: 32)
+    let vault = try CrashVault(on: disk.root)
+    let filler = disk.root.appending("filler")
+    try vault.mount()
+    // Unless a commit was in between, it stands beside the vault in this machine's state.
+    var told: CommandResult?
+    var names: [String] = []
+    for round in 0..<5 where told?.errors.contains("not in the vault yet") != true {
+      if round > 0 {
+        try run("rm", [filler.string])
+        try vault.mount()
+      }
+      try run(
+        "sh",
+        [
+          "-c",
+          """
+          for n in 1 2 3 4; do
+            head -c 60000 /dev/urandom > '\(vault.outside.path)/'"\(round) $n"
+            cp '\(vault.outside.path)/'"\(round) $n" '\(vault.emma)/'
+            sync '\(vault.emma)/'"\(round) $n"
+          done
+          head -c 64M /dev/zero > '\(filler)'; sync '\(filler)'; true
+          """,
+        ])
+      names += (1...4).map { "\(round) \($0)" }
+      vault.forceUnmount()
+      told = try vault.attempt(["record", "list"])
+    }
+    let errors = try #require(told).errors
+    #expect(errors.contains("not in the vault yet: there is no room for it"), "\(errors)")
+    #expect(errors.contains("kinvault collect") && !errors.contains("noSpace("), "\(errors)")
+    #expect(told?.status == 0)
+    try run("rm", [filler.string])
+    try vault.mount()
+    for name in names {
+      try run("cmp", ["\(vault.outside.path)/\(name)", vault.emma.appending(name).string])
+    }
+    try vault.unmount()
+    try vault.checkIsClean()
+  }
+
   @Test func aFullDiskSaysSoAndKeepsWhatWasSynced() throws {
     let disk = try LoopDisk(megabytes: 32)
     let vault = try CrashVault(on: disk.root)

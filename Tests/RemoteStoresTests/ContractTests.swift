@@ -88,6 +88,15 @@ enum ContractTests {
     }
   }
 
+  @Suite(ServerTrait<SeaweedServer>())
+  struct SeaweedDAV {
+    @Test(arguments: BlobStoreContract.allCases)
+    func keeps(_ promise: BlobStoreContract) throws {
+      let store = RetryingStore(try RunningServer.get(SeaweedServer.self).webDAVStore())
+      try promise.check(store, lacks: [.folders])
+    }
+  }
+
   @Suite(ServerTrait<NginxServer>())
   struct Nginx {
     @Test(arguments: BlobStoreContract.allCases)

@@ -4,19 +4,21 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// SeaweedFS with one bucket, behind its S3 gateway.
+/// SeaweedFS with one bucket, behind its S3 gateway, and its folders by WebDAV.
 final class SeaweedServer: Server {
   static let credentials = RemoteCredentials(user: "kinvault-test", secret: "not+a/real=secret")
   static let bucket = "family"
 
   let endpoint: Endpoint
+  private let webDAV: Endpoint
   private let program: GuardedProgram
   private let folder: TemporaryFolder
 
   init() throws {
     folder = try TemporaryFolder()
-    let ports = ServerPrograms.freePorts(4)
+    let ports = ServerPrograms.freePorts(5)
     endpoint = try #require(Endpoint("http://127.0.0.1:\(ports[3])"))
+    webDAV = try #require(Endpoint("http://127.0.0.1:\(ports[4])"))
     let files = try DirectoryStore(opening: folder.path)
     try files.put(
       "s3.json",
@@ -33,8 +35,10 @@ final class SeaweedServer: Server {
         "-master.port=\(ports[0])", "-volume.port=\(ports[1])", "-filer", "-filer.port=\(ports[2])",
         "-s3", "-s3.port=\(ports[3])", "-s3.config=\(folder.appending("s3.json").string)",
         "-volume.max=20", "-master.volumeSizeLimitMB=64", "-s3.port.iceberg=0", "-s3.port.lance=0",
+        "-webdav", "-webdav.port=\(ports[4])",
+        "-webdav.cacheDir=\(folder.appending("data").string)",
       ], environment: ServerPrograms.environment(home: folder.path))
-    try ServerPrograms.wait(forPort: ports[3], of: program)
+    for port in ports[3...] { try ServerPrograms.wait(forPort: port, of: program) }
     try makeBucket()
   }
 
@@ -82,5 +86,12 @@ final class SeaweedServer: Server {
       usesPathStyle: true, credentials: Self.credentials)
     change(&configuration)
     return try S3Store(configuration)
+  }
+  /// In a folder that is not there yet, nor the one above it.
+  func webDAVStore() throws -> WebDAVStore {
+    try WebDAVStore(
+      WebDAVStore.Configuration(
+        endpoint: webDAV, folder: "remote files/\(UInt64.random(in: .min ... .max))",
+        credentials: nil))
   }
 }
