@@ -58,6 +58,26 @@ import Testing
     try wait { access(laptop.mountpoint.appending("Emma/later.txt").string, F_OK) == 0 }
   }
 
+  /// Without a doorbell, by a look every half minute, also where the mount was used at its very beginning only.
+  @Test func whatIsSavedShowsElsewhereWithinAMinute() throws {
+    let server = try ObjectServer()
+    let desk = try MountedVault(members: ["Emma"], environment: server.environment)
+    defer { #expect(throws: Never.self) { try desk.unmount() } }
+    let address = server.address("vault")
+    try desk.unmount()
+    try desk.kinvault(["remote", "add", "origin", address, "--vault", desk.vault.string])
+    try desk.kinvault(["sync", "--vault", desk.vault.string])
+    try desk.mount()
+    let laptop = try MountedVault(cloning: address, of: desk)
+    defer { #expect(throws: Never.self) { try laptop.unmount() } }
+    let letter = laptop.mountpoint.appending("Emma/letter.txt").string
+    #expect(access(letter, F_OK) != 0)
+    // What the first sync of the mount brings is none of this.
+    sleep(5)
+    try desk.mountpoint.appending("Emma/letter.txt").write("what the doctor says\n")
+    try wait { access(letter, F_OK) == 0 }
+  }
+
   private func wait(_ isThere: () throws -> Bool) throws {
     for _ in 0..<1200 {
       if try isThere() { return }

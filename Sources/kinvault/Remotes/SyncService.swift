@@ -111,7 +111,9 @@ private final class Worker: Sendable {
     doorbell?.start(remote) { [self] in change { $0.rang(at: .now) } }
     let isStarted = SystemThread.detach { [self] in
       var glance: RemoteGlance?
-      while let isLast = waitForNext(useCount, &glance) {
+      // Also what was used while a sync ran.
+      var lastCount: UInt64 = 0
+      while let isLast = waitForNext(useCount, &lastCount, &glance) {
         state.withLock { $0.schedule.begin() }
         let outcome = SyncOutcome.syncing(
           remote, vault, SyncOutcome.Order(options: options, showsProgress: false), others: others)
@@ -130,9 +132,8 @@ private final class Worker: Sendable {
   ///
   /// - Returns: Whether it is the last one.
   private func waitForNext(
-    _ useCount: @Sendable () -> UInt64, _ glance: inout RemoteGlance?
+    _ useCount: @Sendable () -> UInt64, _ lastCount: inout UInt64, _ glance: inout RemoteGlance?
   ) -> Bool? {
-    var lastCount = useCount()
     while true {
       let count = useCount()
       if count != lastCount { state.withLock { $0.schedule.used(at: .now) } }
