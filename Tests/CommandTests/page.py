@@ -202,6 +202,8 @@ def run(browser):
     expect(page.get_by_label("Centre")).to_have_value("400")
     page.click("text=4 ×")
     story.wait_for_picture(".zoom-4", 100)
+    # What is larger than its place is seen from its middle.
+    assert page.locator(".slice").evaluate("place => place.scrollLeft") > 100
     story.look("dicom-large")
     dicom = page.url
 

@@ -122,6 +122,17 @@ if (document.querySelector("[data-steps]")) {
   });
 }
 
+// What is larger than its place is seen from its middle.
+for (const image of document.querySelectorAll(".slice img")) {
+  const centre = () => {
+    const place = image.parentElement;
+    place.scrollLeft = (place.scrollWidth - place.clientWidth) / 2;
+    place.scrollTop = (place.scrollHeight - place.clientHeight) / 2;
+  };
+  if (image.complete) centre();
+  else image.addEventListener("load", centre, { once: true });
+}
+
 // Files that are dropped or chosen.
 for (const place of document.querySelectorAll(".drop")) {
   place.hidden = false;
