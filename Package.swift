@@ -330,7 +330,8 @@ case "tests":
     }
   }
 case "program":
-  // Swift's runtime comes along. Nothing looks for a symbol in a program, but then all of them are exported, and nothing of
+  // Swift's runtime comes along, with the parts of it that are found by themselves only where the packages are compiled for
+  // that as well. Nothing looks for a symbol in a program, but then all of them are exported, and nothing of
   // them is left out; equal functions are one: a tenth smaller. The build id is by what a debugger finds symbols that
   // are apart.
   for target in package.targets where target.type == .executable {
@@ -338,6 +339,7 @@ case "program":
       .unsafeFlags([
         "-static-stdlib", "-Xlinker", "--build-id=sha1", "-Xlinker", "--icf=safe", "-Xlinker",
         "--version-script=\(Context.packageDirectory)/Scripts/packaging/no-exports.map",
+        "-l_FoundationCollections", "-l_FoundationCShims",
       ])
     ]
   }
