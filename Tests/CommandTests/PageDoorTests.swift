@@ -191,7 +191,7 @@ import Testing
       Program.executable, ["open"],
       environment: program.environment.merging(["PATH": "\(folder):/usr/bin:/bin"]) { $1 })
     var lines: [Substring] = []
-    for _ in 0..<500 where lines.last != "end" {
+    for _ in 0..<3000 where lines.last != "end" {
       usleep(20_000)
       lines = ((try? String(contentsOfFile: told, encoding: .utf8)) ?? "").split(separator: "\n")
     }

@@ -63,7 +63,7 @@ import Testing
     #expect(refused.count > 10)
     // Taking access away is long work: it begins, and says that it may not.
     _ = try ben.post("/access/\(member)/\(anna)/remove")
-    for _ in 0..<100 where try !ben.get("/vault/work").body.contains("role=\"alert\"") {
+    for _ in 0..<1200 where try !ben.get("/vault/work").body.contains("role=\"alert\"") {
       usleep(50_000)
     }
     #expect(try ben.get("/vault/work").body.contains("Only an owner of this member may do that"))
@@ -116,7 +116,7 @@ import Testing
     let running = try page(of: desk)
     let visitor = try PageVisitor(running, in: program.folder.path)
     #expect(try visitor.post("/vault/sync").status == 303)
-    for _ in 0..<200 where try !visitor.get("/vault/work").body.contains("role=\"alert\"") {
+    for _ in 0..<1200 where try !visitor.get("/vault/work").body.contains("role=\"alert\"") {
       usleep(50_000)
     }
     let told = try visitor.get("/vault/work").body
