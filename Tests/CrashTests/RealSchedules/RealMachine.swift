@@ -114,8 +114,13 @@ final class RealMachine {
     let fresh = try serve(secondMountpoint, ["--no-sync", "--read-only"])
     var differences: [String] = []
     for _ in 0..<100 {
-      let live = try ShownTree(reading: mountpoint)
-      differences = live.differences(from: try ShownTree(reading: secondMountpoint))
+      do {
+        let live = try ShownTree(reading: mountpoint)
+        differences = live.differences(from: try ShownTree(reading: secondMountpoint))
+      } catch {
+        // News may take away what was listed before it is read.
+        differences = ["\(error)"]
+      }
       if differences.isEmpty { break }
       usleep(100_000)
     }
