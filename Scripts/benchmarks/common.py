@@ -1,8 +1,10 @@
 """What every benchmark needs: running programs, a clock, and data that repeats in every run and nowhere else."""
 
+import contextlib
 import json
 import os
 import random
+import signal
 import statistics
 import subprocess
 import sys
@@ -38,6 +40,35 @@ class Clock:
 
     def __exit__(self, *_):
         self.seconds = time.perf_counter() - self.start
+
+
+@contextlib.contextmanager
+def opened_page(vault, script, *words):
+    """The vault's page in a real Chromium, which runs the script with these words, in the interpreter that has Playwright. The
+    script says "ready", is then given address and code in one line, and answers in lines.
+
+    Gives the time at which the command was started, and the script's answers.
+    """
+    browser = subprocess.Popen(
+        [ROOT / ".build-python/bin/python", "-c", script, *map(str, words)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    page = None
+    try:
+        if browser.stdout.readline().strip() != "ready":
+            raise RuntimeError("the browser did not start")
+        start = time.time()
+        page = subprocess.Popen(
+            [vault.program, "open", "--no-browser"], env=vault.environment, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, text=True)
+        said = dict(page.stdout.readline().split(":", 1) for _ in range(2))
+        browser.stdin.write(f"{said['Address'].strip()} {said['Code'].split()[0]}\n")
+        browser.stdin.flush()
+        yield start, browser.stdout
+    finally:
+        for process in (browser, page):
+            if process is not None:
+                process.send_signal(signal.SIGTERM)
+                process.wait()
 
 
 def report(measured, goals, path):

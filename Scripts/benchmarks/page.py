@@ -10,11 +10,8 @@ start. Makes a release build.
 """
 
 import json
-import signal
-import subprocess
-import time
 
-from benchmarks.common import ROOT, run
+from benchmarks.common import ROOT, opened_page, run
 from benchmarks.search import bench, filled
 
 # Milliseconds, but for what is sent.
@@ -76,28 +73,10 @@ with sync_playwright() as playwright:
 
 def look(vault, word, runs):
     """One page, from its command to its end. Gives milliseconds, but for what is sent."""
-    browser = subprocess.Popen(
-        [ROOT / ".build-python/bin/python", "-c", BROWSER, word, str(runs)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    page = None
-    try:
-        if browser.stdout.readline().strip() != "ready":
-            raise RuntimeError("the browser did not start")
-        start = time.time()
-        page = subprocess.Popen(
-            [vault.program, "open", "--no-browser"], env=vault.environment, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, text=True)
-        said = dict(page.stdout.readline().split(":", 1) for _ in range(2))
-        browser.stdin.write(f"{said['Address'].strip()} {said['Code'].split()[0]}\n")
-        browser.stdin.flush()
-        figures = json.loads(browser.stdout.readline())
+    with opened_page(vault, BROWSER, word, runs) as (start, answers):
+        figures = json.loads(answers.readline())
         figures["opened"] = (figures["opened"] - start) * 1000
-        return figures | json.loads(browser.stdout.readline())
-    finally:
-        for process in (browser, page):
-            if process is not None:
-                process.send_signal(signal.SIGTERM)
-                process.wait()
+        return figures | json.loads(answers.readline())
 
 
 def measure(vault, words, arguments):

@@ -11,10 +11,8 @@ other program makes them of files in a plain folder, as WebP too, in one process
 
 import json
 import shutil
-import signal
-import subprocess
 
-from benchmarks.common import ROOT, Clock, run
+from benchmarks.common import ROOT, Clock, opened_page, run
 from benchmarks.search import bench
 
 # Milliseconds, but for the ratio.
@@ -62,28 +60,11 @@ with sync_playwright() as playwright:
 def look(vault, record, count):
     """Milliseconds until all pictures of a record are there: when none is made yet, and when all are."""
     vault("derived", "clear")
-    browser = subprocess.Popen(
-        [ROOT / ".build-python/bin/python", "-c", BROWSER, record],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    page = None
-    try:
-        if browser.stdout.readline().strip() != "ready":
-            raise RuntimeError("the browser did not start")
-        page = subprocess.Popen(
-            [vault.program, "open", "--no-browser"], env=vault.environment, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, text=True)
-        said = dict(page.stdout.readline().split(":", 1) for _ in range(2))
-        browser.stdin.write(f"{said['Address'].strip()} {said['Code'].split()[0]}\n")
-        browser.stdin.flush()
-        (made, cold), (kept, warm) = json.loads(browser.stdout.readline())
-        if made != count or kept != count:
-            raise RuntimeError(f"{made} and {kept} pictures of {count} scans")
-        return cold, warm
-    finally:
-        for process in (browser, page):
-            if process is not None:
-                process.send_signal(signal.SIGTERM)
-                process.wait()
+    with opened_page(vault, BROWSER, record) as (_, answers):
+        (made, cold), (kept, warm) = json.loads(answers.readline())
+    if made != count or kept != count:
+        raise RuntimeError(f"{made} and {kept} pictures of {count} scans")
+    return cold, warm
 
 
 def scans(folder, count):
