@@ -33,6 +33,15 @@ struct Machine {
     _ arguments: String..., environment changes: [String: String] = [:],
     expecting status: Int32? = nil, sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> CommandResult {
+    try run(
+      arguments, environment: changes, expecting: status, sourceLocation: sourceLocation)
+  }
+
+  @discardableResult
+  func run(
+    _ arguments: [String], environment changes: [String: String] = [:],
+    expecting status: Int32? = nil, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> CommandResult {
     let result = try CommandRunner.run(
       "setsid", ["-w", Program.executable] + arguments,
       environment: environment.merging(changes) { $1 })
@@ -50,6 +59,35 @@ struct Machine {
   }
 
   // MARK: What a person does
+
+  /// This machine, which knows nothing yet, gets the vault from a remote with the words, as the device "laptop".
+  func clone(_ remote: String, _ options: String...) throws {
+    try run(
+      [
+        "clone", remote, vault, "--words-file", program.wordsFile, "--password-file",
+        program.passwordFile, "--device", "laptop",
+      ] + options, expecting: 0)
+  }
+
+  /// Thirty records in `Emma/Notes/many`: enough for a mass change. Emma has notes.
+  func attachMany() throws {
+    let folder = program.folder.appending("many").string
+    #expect(mkdir(folder, 0o700) == 0)
+    for number in 0..<30 {
+      #expect(mkdir("\(folder)/Record \(number)", 0o700) == 0)
+      try program.write("note", to: "\(folder)/Record \(number)/record.md")
+    }
+    try run("attach", "Emma/Notes", folder, expecting: 0)
+  }
+
+  /// All of them go, in a mount.
+  func removeMany() throws {
+    let mountpoint = program.folder.appending("mounted").string
+    try run("mount", mountpoint, expecting: 0)
+    let removed = try CommandRunner.run("rm", ["-r", "\(mountpoint)/Emma/Notes/many"])
+    #expect(removed.status == 0, "\(removed.errors)")
+    try run("unmount", mountpoint, expecting: 0)
+  }
 
   /// A new record, at `Emma/Notes/2025-01-20 <title>`.
   func write(_ note: String, titled title: String) throws {

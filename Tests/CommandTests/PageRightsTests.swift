@@ -22,11 +22,8 @@ import Testing
 
     let running = try page(of: pair.ben)
     let ben = try PageVisitor(running, in: pair.ben.program.folder.path)
-    let list = try ben.get("/").body
     let record = try #require(
-      ids(/\/records\/[0-9a-f]{32,64}\/[0-9a-f]{32,64}/, in: list).first { path in
-        try ben.get(path).body.contains("Visit")
-      })
+      ben.records().first { try ben.get($0).body.contains("Visit") })
     let member = String(record.split(separator: "/")[1])
     let shown = try ben.get(record).body
     for form in ["/edit", "/move", "/delete", "/files"] {
@@ -92,25 +89,13 @@ import Testing
     let program = try Program.withVault()
     let desk = Machine(first: program)
     let usb = program.folder.appending("usb").string
-    let folder = program.folder.appending("many").string
-    #expect(mkdir(folder, 0o700) == 0)
-    for number in 0..<30 {
-      #expect(mkdir("\(folder)/Record \(number)", 0o700) == 0)
-      try program.write("note", to: "\(folder)/Record \(number)/record.md")
-    }
     try desk.write("one", titled: "Visit")
-    try desk.run("attach", "Emma/Notes", folder, expecting: 0)
+    try desk.attachMany()
     try desk.run("remote", "add", "usb", usb, expecting: 0)
     try desk.run("sync", expecting: 0)
     let laptop = Machine("laptop", beside: program)
-    try laptop.run(
-      "clone", usb, laptop.vault, "--words-file", program.wordsFile, "--password-file",
-      program.passwordFile, "--device", "laptop", expecting: 0)
-    let mountpoint = program.folder.appending("mounted").string
-    try laptop.run("mount", mountpoint, expecting: 0)
-    let removed = try CommandRunner.run("rm", ["-r", "\(mountpoint)/Emma/Notes/many"])
-    #expect(removed.status == 0, "\(removed.errors)")
-    try laptop.run("unmount", mountpoint, expecting: 0)
+    try laptop.clone(usb)
+    try laptop.removeMany()
     try laptop.run("sync", expecting: 0)
 
     let running = try page(of: desk)

@@ -20,9 +20,7 @@ import Testing
     try desk.run("remote", "add", "usb", usb, expecting: 0)
     try desk.run("sync", expecting: 0)
     let laptop = Machine("laptop", beside: program)
-    try laptop.run(
-      "clone", usb, laptop.vault, "--words-file", program.wordsFile, "--password-file",
-      program.passwordFile, "--device", "laptop", expecting: 0)
+    try laptop.clone(usb)
     for (machine, text) in [(laptop, "second"), (desk, "third")] {
       try machine.replace("first", by: text, in: "Emma/Notes/2025-01-20 Both")
     }
@@ -114,14 +112,11 @@ import Testing
     try desk.run("remote", "add", "usb", usb, expecting: 0)
     try desk.run("sync", expecting: 0)
     let laptop = Machine("laptop", beside: program)
-    try laptop.run(
-      "clone", usb, laptop.vault, "--words-file", program.wordsFile, "--password-file",
-      program.passwordFile, "--device", "laptop", "--lazy", expecting: 0)
+    try laptop.clone(usb, "--lazy")
     let page = try RunningPage(program, environment: laptop.environment.mapValues { $0 })
     let visitor = try PageVisitor(page, in: program.folder.path)
     let record = try #require(
-      visitor.get("/").body.matches(of: /\/records\/[0-9a-f]{32,64}\/[0-9a-f]{32,64}/)
-        .map { String($0.output) }.first { try visitor.get($0).body.contains("photo of the card") })
+      visitor.records().first { try visitor.get($0).body.contains("photo of the card") })
     let digits = "photo of the card.jpg".utf8.map { String($0, radix: 16) }.joined()
     let file = "\(record)/files/\(digits)"
     #expect(try visitor.get("\(file)/picture").status == 404)

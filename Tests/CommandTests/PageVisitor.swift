@@ -35,6 +35,12 @@ struct PageVisitor {
 
   func get(_ path: String) throws -> Answer { try Self.ask(page, jar, path, []) }
 
+  /// The addresses of the records that the list shows.
+  func records() throws -> [String] {
+    try get("/").body.matches(of: /\/records\/[0-9a-f]{32,64}\/[0-9a-f]{32,64}/)
+      .map { String($0.output) }
+  }
+
   /// A form of the page, filled in.
   ///
   /// - Parameter form: What it carries in the place of the page's secret; nil for nothing.

@@ -259,9 +259,7 @@ import Testing
   private func cloned2Records(_ option: String) throws {
     try desk.run("remote", "add", "usb", usb, expecting: 0)
     try desk.run("sync", expecting: 0)
-    try laptop.run(
-      "clone", usb, laptop.vault, "--words-file", desk.program.wordsFile, "--password-file",
-      desk.program.passwordFile, "--device", "laptop", "--name", "usb", option, expecting: 0)
+    try laptop.clone(usb, "--name", "usb", option)
   }
 
   @Test func devicesAreListedWithTheirNamesEverywhere() throws {
@@ -330,20 +328,10 @@ import Testing
   /// Until it is decided everybody is told how to go on; once it is, nobody is any more.
   @Test func aMassChangeIsAskedForOnce() throws {
     let hint = "To go on all the same: kinvault sync usb --accept-mass-change"
-    let folder = desk.program.folder.appending("many").string
-    #expect(mkdir(folder, 0o700) == 0)
-    for number in 0..<30 {
-      #expect(mkdir("\(folder)/Record \(number)", 0o700) == 0)
-      try desk.program.write("note", to: "\(folder)/Record \(number)/record.md")
-    }
     try cloned()
-    try desk.run("attach", "Emma/Notes", folder, expecting: 0)
+    try desk.attachMany()
     for machine in [desk, laptop] { try machine.run("sync", expecting: 0) }
-    let mountpoint = desk.program.folder.appending("mounted").string
-    try desk.run("mount", mountpoint, expecting: 0)
-    let removed = try CommandRunner.run("rm", ["-r", "\(mountpoint)/Emma/Notes/many"])
-    #expect(removed.status == 0, "\(removed.errors)")
-    try desk.run("unmount", mountpoint, expecting: 0)
+    try desk.removeMany()
     try desk.run("sync", expecting: 0)
 
     // A mount that syncs by itself stops there too: status, the log and whoever runs a command next tell of it.

@@ -407,9 +407,7 @@ import Testing
     try desk.run("attach", "Emma/Notes/2025-01-20 Visit", letter, expecting: 0)
     try desk.run("remote", "add", "usb", usb, expecting: 0)
     try desk.run("sync", expecting: 0)
-    try laptop.run(
-      "clone", usb, laptop.vault, "--words-file", program.wordsFile, "--password-file",
-      program.passwordFile, "--device", "laptop", "--name", "usb", "--lazy", expecting: 0)
+    try laptop.clone(usb, "--name", "usb", "--lazy")
     #expect(try !found("tetanus", on: laptop) && found("letter", on: laptop))
     try laptop.run("fetch", "Emma", expecting: 0)
     #expect(try found("tetanus", on: laptop))

@@ -127,6 +127,14 @@ package final class MountedVault: Sendable {
     throw Unavailable(description: "`kinvault mount` did not mount within 30 seconds: \(said)")
   }
 
+  /// Has a remote from now on, which all that is there is put on, and is mounted anew.
+  package func syncWith(_ address: String, _ options: String...) throws {
+    try unmount()
+    try kinvault(["remote", "add", "origin", address] + options + ["--vault", vault.string])
+    try kinvault(["sync", "--vault", vault.string])
+    try mount()
+  }
+
   /// Unmounts, waits for the process, and returns its exit status; 0 when nothing is mounted.
   @discardableResult
   package func unmount() throws -> Int32 {

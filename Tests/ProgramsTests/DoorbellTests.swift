@@ -11,13 +11,7 @@ import Testing
     let desk = try MountedVault(members: ["Emma", "Ben"], environment: server.environment)
     defer { #expect(throws: Never.self) { try desk.unmount() } }
     let address = server.address("vault")
-    try desk.unmount()
-    try desk.kinvault([
-      "remote", "add", "origin", address, "--doorbell", doorbell.address, "--vault",
-      desk.vault.string,
-    ])
-    try desk.kinvault(["sync", "--vault", desk.vault.string])
-    try desk.mount()
+    try desk.syncWith(address, "--doorbell", doorbell.address)
     let notices = try FakeNotices()
     let laptop = try MountedVault(
       cloning: address, of: desk, environment: ["PATH": notices.path],
@@ -65,10 +59,7 @@ import Testing
     let desk = try MountedVault(members: ["Emma"], environment: server.environment)
     defer { #expect(throws: Never.self) { try desk.unmount() } }
     let address = server.address("vault")
-    try desk.unmount()
-    try desk.kinvault(["remote", "add", "origin", address, "--vault", desk.vault.string])
-    try desk.kinvault(["sync", "--vault", desk.vault.string])
-    try desk.mount()
+    try desk.syncWith(address)
     let laptop = try MountedVault(cloning: address, of: desk)
     defer { #expect(throws: Never.self) { try laptop.unmount() } }
     let letter = laptop.mountpoint.appending("Emma/letter.txt").string

@@ -12,10 +12,7 @@ import Testing
     let address = server.address("vault")
     try desk.member.appending("shared").makeDirectory()
     try desk.member.appending("shared/note.txt").write("at first\n")
-    try desk.unmount()
-    try desk.kinvault(["remote", "add", "origin", address, "--vault", desk.vault.string])
-    try desk.kinvault(["sync", "--vault", desk.vault.string])
-    try desk.mount()
+    try desk.syncWith(address)
     let laptop = try MountedVault(cloning: address, of: desk)
     defer { #expect(throws: Never.self) { try laptop.unmount() } }
     let sample = try TestFolder.shared.fresh("sample")
