@@ -1,12 +1,20 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+func libraries(_ names: String...) -> [LinkerSetting] { names.map { .linkedLibrary($0) } }
+
+// For programs in C, which Swift's driver links: nothing of its runtime is used, so nothing of it is taken, or loaded.
+let withoutSwift: [LinkerSetting] = [.unsafeFlags(["-nostartfiles", "-static-stdlib"])]
+
 // Imports point down only: a target may use what stands above it in this list, and declares what it uses.
 let package = Package(
   name: "kinvault",
   products: [
     .executable(name: "kinvault", targets: ["kinvault"]),
-    .executable(name: "kinvault-render", targets: ["kinvault-render"]),
+    .executable(name: "kinvault-render-images", targets: ["kinvault-render-images"]),
+    .executable(name: "kinvault-render-heif", targets: ["kinvault-render-heif"]),
+    .executable(name: "kinvault-render-pdf", targets: ["kinvault-render-pdf"]),
+    .executable(name: "kinvault-render-dicom", targets: ["kinvault-render-dicom"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -42,20 +50,11 @@ let package = Package(
     // What opens foreign files, and what keeps it from everything else.
     .systemLibrary(
       name: "CPoppler", pkgConfig: "poppler-glib", providers: [.apt(["libpoppler-glib-dev"])]),
-    .target(
-      name: "CFonts", dependencies: ["CPoppler"],
-      linkerSettings: [.linkedLibrary("fontconfig"), .linkedLibrary("freetype")]),
     .target(name: "CSandbox", linkerSettings: [.linkedLibrary("seccomp")]),
     .target(
-      name: "CImages",
-      linkerSettings: [
-        "jpeg", "png16", "webp", "webpdemux", "gif", "tiff", "heif", "lcms2",
-      ].map { .linkedLibrary($0) }),
+      name: "CRender", dependencies: ["CSandbox"], linkerSettings: [.linkedLibrary("webp")]),
     .target(
-      name: "CDicom", dependencies: ["CImages"],
-      linkerSettings: ["gdcmMSFF", "gdcmDSED", "gdcmDICT", "gdcmCommon"].map {
-        .linkedLibrary($0)
-      }),
+      name: "CImages", dependencies: ["CRender"], linkerSettings: [.linkedLibrary("lcms2")]),
     // TPM 2.0 by the TCG's software stack, and the desktop's keyring.
     .target(
       name: "CTokens",
@@ -151,10 +150,20 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
-    // None of our modules, and no keys: Rendering has it run.
+    // None of our modules, and no keys: Rendering has them run.
     .executableTarget(
-      name: "kinvault-render",
-      dependencies: ["CDicom", "CFonts", "CImages", "CPoppler", "CSandbox"]),
+      name: "kinvault-render-images", dependencies: ["CImages"],
+      linkerSettings: libraries("jpeg", "png16", "webpdemux", "gif", "tiff", "m") + withoutSwift),
+    .executableTarget(
+      name: "kinvault-render-heif", dependencies: ["CImages"],
+      linkerSettings: libraries("heif") + withoutSwift),
+    .executableTarget(
+      name: "kinvault-render-pdf", dependencies: ["CPoppler", "CRender"],
+      linkerSettings: libraries("fontconfig", "freetype", "m") + withoutSwift),
+    .executableTarget(
+      name: "kinvault-render-dicom", dependencies: ["CRender"],
+      linkerSettings: libraries("gdcmMSFF", "gdcmDSED", "gdcmDICT", "gdcmCommon", "m")
+        + withoutSwift),
 
     .target(
       name: "TestSupport",
@@ -335,13 +344,14 @@ case "program":
   // them is left out; equal functions are one: a tenth smaller. The build id is by what a debugger finds symbols that
   // are apart.
   for target in package.targets where target.type == .executable {
-    target.linkerSettings = [
-      .unsafeFlags([
-        "-static-stdlib", "-Xlinker", "--build-id=sha1", "-Xlinker", "--icf=safe", "-Xlinker",
-        "--version-script=\(Context.packageDirectory)/Scripts/packaging/no-exports.map",
-        "-l_FoundationCollections", "-l_FoundationCShims",
-      ])
-    ]
+    target.linkerSettings =
+      (target.linkerSettings ?? []) + [
+        .unsafeFlags([
+          "-static-stdlib", "-Xlinker", "--build-id=sha1", "-Xlinker", "--icf=safe", "-Xlinker",
+          "--version-script=\(Context.packageDirectory)/Scripts/packaging/no-exports.map",
+          "-l_FoundationCollections", "-l_FoundationCShims",
+        ])
+      ]
   }
 default: break
 }

@@ -1,7 +1,7 @@
 #include <lcms2.h>
 #include <string.h>
 
-#include "image.h"
+#include "CImages.h"
 
 static cmsUInt32Number values_of(enum layout layout) {
   switch (layout) {
@@ -23,22 +23,6 @@ static cmsColorSpaceSignature space_of(enum layout layout) {
   return cmsSigRgbData;
 }
 
-static void convert_plainly(const struct image *image, uint8_t *result) {
-  size_t count = (size_t)image->width * image->height;
-  const uint8_t *from = image->pixels;
-  for (size_t i = 0; i < count; i++, result += 4, from += value_count(image->layout)) {
-    switch (image->layout) {
-      case GREY: case GREY_ALPHA: memset(result, from[0], 3); break;
-      case RGB: case RGBA: memcpy(result, from, 3); break;
-      case CMYK:
-        for (int v = 0; v < 3; v++) result[v] = (uint8_t)((255 - from[v]) * (255 - from[3]) / 255);
-        break;
-    }
-    if (image->layout == GREY_ALPHA) result[3] = from[1];
-    if (image->layout == RGBA) result[3] = from[3];
-  }
-}
-
 // Whether the profile is one for these values, and was gone by.
 static bool convert_by_profile(const struct image *image, uint8_t *result) {
   if (image->profile == NULL || image->profile_size > UINT32_MAX) return false;
@@ -53,9 +37,7 @@ static bool convert_by_profile(const struct image *image, uint8_t *result) {
 }
 
 uint8_t *in_srgb(const struct image *image) {
-  size_t count = (size_t)image->width * image->height;
-  uint8_t *result = memory(count, 4);
-  memset(result, 255, count * 4);
-  if (!convert_by_profile(image, result)) convert_plainly(image, result);
-  return result;
+  uint8_t *result = kv_memory((size_t)image->width * image->height, 4);
+  memset(result, 255, (size_t)image->width * image->height * 4);
+  return convert_by_profile(image, result) ? result : plainly_in_srgb(image);
 }

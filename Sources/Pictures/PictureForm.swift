@@ -1,3 +1,4 @@
+import Rendering
 import Vault
 import VaultModel
 
@@ -36,6 +37,15 @@ package enum PictureForm: Hashable, Sendable {
     case "pdf": .pdf
     case "dcm", "dicom": .dicom
     default: nil
+    }
+  }
+
+  /// What such a file may be in truth.
+  var formats: [ForeignFormat] {
+    switch self {
+    case .image: [.images, .heif]
+    case .pdf: [.pdf]
+    case .dicom: [.dicom]
     }
   }
 

@@ -3,7 +3,7 @@ import Threads
 import Vault
 import VaultModel
 
-/// Pictures of attached files, made by `kinvault-render` when somebody asks. What came of a content, also nothing, is kept
+/// Pictures of attached files, made by a `Renderer` when somebody asks. What came of a content, also nothing, is kept
 /// sealed in the member's `DerivedStore`, so that each is opened once for each view. Safe to use from any thread.
 package final class Pictures: Sendable {
   /// What came of asking.
@@ -97,11 +97,14 @@ package final class Pictures: Sendable {
     else { return .nothing }
     let content = DerivedContent(kind, of: item)
     if let kept = try kept(content, member) { return kept }
-    if PictureForm(of: item) == nil {
+    let form: PictureForm
+    if let said = PictureForm(of: item) {
+      form = said
+    } else {
       switch try unsaidForm(of: item, of: member, fetching) {
       case .lacking(let object): return .lacking(object)
       case .here(nil): return .nothing
-      case .here: break
+      case .here(let found?): form = found
       }
     }
     // Of those who ask for one at the same time the first makes it.
@@ -109,7 +112,9 @@ package final class Pictures: Sendable {
     begin(source)
     defer { making.change { _ = $0.remove(source) } }
     if let kept = try kept(content, member) { return kept }
-    guard let renderer, !renderer.isKnownUnavailable else { return .unavailable }
+    guard let renderer, !form.formats.allSatisfy(renderer.isKnownUnavailable) else {
+      return .unavailable
+    }
     switch try bytes(of: item, of: member, fetching, limit: Renderer.inputLimit) {
     case .lacking(let object): return .lacking(object)
     case .here(let bytes):

@@ -25,7 +25,7 @@ package struct DICOMHeader: Equatable, Sendable {
   /// Nil of what has no pixels: reports, plans, lists of what is on a disc.
   package let pixels: Pixels?
 
-  /// Of what `kinvault-render` has answered; nil if that is not what it was to be. Nothing of it is trusted: no text is long,
+  /// Of what `kinvault-render-dicom` has answered; nil if that is not what it was to be. Nothing of it is trusted: no text is long,
   /// and signs that a terminal or a page would act upon are left out.
   package init?(_ answer: [UInt8]) {
     guard answer.count <= 4096, let all = String(validating: answer, as: UTF8.self) else {

@@ -1,7 +1,7 @@
 import Glibc
 
 extension Renderer {
-  /// What is installed with this program: beside it, or in `libexec`. Nil where there is none.
+  /// With what is installed with this program: beside it, or in `libexec`. Nil where there is none.
   package static func installed() -> Renderer? {
     let this = "/proc/self/exe"
     var status = stat()
@@ -10,15 +10,14 @@ extension Renderer {
     guard count > 0, stat(this, &status) == 0 else { return nil }
     let path = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     guard let slash = path.lastIndex(of: "/") else { return nil }
-    for place in ["kinvault-render", "../libexec/kinvault/kinvault-render"] {
-      let program = path[...slash] + place
+    let renderer = Renderer { format in
       // In a folder that others write to, it might be anybody's, or a link to what was made for something else.
-      guard let owner = ownerOfFile(String(program)), owner == status.st_uid || owner == 0,
-        access(String(program), X_OK) == 0
-      else { continue }
-      return Renderer(program: String(program))
+      ["", "../libexec/kinvault/"].map { "\(path[...slash])\($0)kinvault-render-\(format)" }.first {
+        guard let owner = ownerOfFile($0) else { return false }
+        return (owner == status.st_uid || owner == 0) && access($0, X_OK) == 0
+      }
     }
-    return nil
+    return renderer.programs.isEmpty ? nil : renderer
   }
 
   /// Nil for what is no file, a link included.

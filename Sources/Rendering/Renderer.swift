@@ -2,10 +2,10 @@ import Dispatch
 import Glibc
 import Threads
 
-/// Has bytes that somebody else made opened by a program that can do nothing else (`kinvault-render`). Safe to use from any
-/// thread.
+/// Has bytes that somebody else made opened by programs that can do nothing else (`kinvault-render-pdf` and its like, one for each
+/// family of formats). Safe to use from any thread.
 ///
-/// What is wrong with the bytes ends that program and nothing here. Whoever asks keeps the answer, also that there is none:
+/// What is wrong with the bytes ends such a program and nothing here. Whoever asks keeps the answer, also that there is none:
 /// nothing is tried a second time for the same content.
 package final class Renderer: Sendable {
   package enum Answer: Hashable, Sendable {
@@ -26,18 +26,24 @@ package final class Renderer: Sendable {
   /// What it says before it reads a byte: everything after that is about the content.
   private static let greeting = Array("kinvault-render 1\n".utf8)
 
-  private let program: String
+  let programs: [ForeignFormat: String]
   private let timeLimit: Duration
   /// Each may take a gibibyte.
   private let places = DispatchSemaphore(value: 4)
-  private let isUnavailable = Guarded(false)
+  private let unavailable: Guarded<Set<ForeignFormat>> = Guarded([])
 
-  package init(program: String, timeLimit: Duration = Renderer.timeLimit) {
-    (self.program, self.timeLimit) = (program, timeLimit)
+  /// - Parameter program: The path of a format's program; nil where there is none.
+  package init(
+    timeLimit: Duration = Renderer.timeLimit, _ program: (ForeignFormat) -> String?
+  ) {
+    self.timeLimit = timeLimit
+    var programs: [ForeignFormat: String] = [:]
+    for format in ForeignFormat.allCases { programs[format] = program(format) }
+    self.programs = programs
   }
 
   /// The text layer of a PDF in UTF-8, with a form feed after each page.
-  package func text(ofPDF bytes: [UInt8]) -> Answer { run(["text"], bytes) }
+  package func text(ofPDF bytes: [UInt8]) -> Answer { run(.pdf, ["text"], bytes) }
 
   /// Of which sides pictures can be asked, in pixels.
   package static let sides = 16...2048
@@ -46,13 +52,13 @@ package final class Renderer: Sendable {
 
   /// What a DICOM file says of itself: what `DICOMHeader` reads.
   package func header(ofDICOM bytes: [UInt8]) -> Answer {
-    run(["meta"], bytes).onlyIf { DICOMHeader($0) != nil }
+    run(.dicom, ["meta"], bytes).onlyIf { DICOMHeader($0) != nil }
   }
 
   /// How many pages a PDF or a TIFF has, or frames a DICOM file, in decimal; 1 of any other image. Of nothing else there is a
   /// picture.
   package func pageCount(of bytes: [UInt8]) -> Answer {
-    run(["pages"], bytes).onlyIf { answer in
+    run(ForeignFormat(of: bytes), ["pages"], bytes).onlyIf { answer in
       guard let count = Int(String(decoding: answer, as: UTF8.self)) else { return false }
       return count >= 0 && Array(String(count).utf8) == answer
     }
@@ -81,37 +87,41 @@ package final class Renderer: Sendable {
 
   private func picture(_ words: [String], _ bytes: [UInt8], side: Int) -> Answer {
     precondition(Self.sides.contains(side))
-    return run(words, bytes).onlyIf { answer in
+    return run(ForeignFormat(of: bytes), words, bytes).onlyIf { answer in
       guard let picture = WebPHeader(answer) else { return false }
       return (1...side).contains(picture.width) && (1...side).contains(picture.height)
     }
   }
 
-  /// Whether the program can be run here.
-  package func isUsable() -> Bool { run(["text"], []) != .unavailable }
+  /// Whether the text of PDFs can be had here.
+  package func canReadPDFs() -> Bool { run(.pdf, ["text"], []) != .unavailable }
 
-  /// Whether it was found before that it cannot: then nothing has to be read for it.
-  package var isKnownUnavailable: Bool { isUnavailable.withLock { $0 } }
+  /// Whether it was found before that a format's program cannot be run: then nothing has to be read for it.
+  package func isKnownUnavailable(for format: ForeignFormat) -> Bool {
+    unavailable.withLock { $0.contains(format) }
+  }
 
-  private func run(_ words: [String], _ bytes: [UInt8]) -> Answer {
+  private func run(_ format: ForeignFormat, _ words: [String], _ bytes: [UInt8]) -> Answer {
     guard bytes.count <= Self.inputLimit else { return .nothing }
     // What could not be run once is not tried with every file.
     places.wait()
     defer { places.signal() }
-    if isKnownUnavailable { return .unavailable }
-    guard let process = RenderProcess(program, words) else { return unavailable() }
+    if isKnownUnavailable(for: format) { return .unavailable }
+    guard let program = programs[format], let process = RenderProcess(program, words) else {
+      return noted(unavailable: format)
+    }
     let limit = Self.greeting.count + Self.answerLimit
     let end = process.exchange(bytes, answerLimit: limit, timeLimit: timeLimit)
     // Also where its time was over before: whoever asks next, in another process, begins it again.
-    guard end.answer.starts(with: Self.greeting) else { return unavailable() }
+    guard end.answer.starts(with: Self.greeting) else { return noted(unavailable: format) }
     // Those by which people and systems end programs. It cannot send itself one.
     if [SIGHUP, SIGINT, SIGTERM].contains(end.status ?? 0) { return .unavailable }
     guard end.status == 0 else { return .nothing }
     return .bytes(Array(end.answer.dropFirst(Self.greeting.count)))
   }
 
-  private func unavailable() -> Answer {
-    isUnavailable.withLock { $0 = true }
+  private func noted(unavailable format: ForeignFormat) -> Answer {
+    unavailable.withLock { _ = $0.insert(format) }
     return .unavailable
   }
 }

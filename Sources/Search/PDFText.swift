@@ -17,7 +17,7 @@ enum PDFText {
     if let kept = try member.derived.load(source), kept.starts(with: mark) {
       return .here(String(decoding: kept.dropFirst(mark.count), as: UTF8.self))
     }
-    if renderer.isKnownUnavailable { return .lacking(nil) }
+    if renderer.isKnownUnavailable(for: .pdf) { return .lacking(nil) }
     let bytes: [UInt8]
     switch try member.beginningHere(of: item, byteCount: Renderer.inputLimit) {
     case .here(let content): bytes = content

@@ -127,7 +127,7 @@ import Testing
     #expect(try paths("varicella") == [] && paths("booster") == ["\(visit)/Letter.pdf"])
   }
 
-  /// How often a search runs `kinvault-render`, besides finding what it finds.
+  /// How often a search opens a PDF, besides finding what it finds.
   private func openings(_ word: String) throws -> Int {
     let trace = program.folder.appending("trace").string
     let result = try CommandRunner.run(
@@ -138,7 +138,7 @@ import Testing
       ], environment: desk.environment)
     #expect(result.status == 0, "\(result.errors)")
     return try String(decoding: program.read(trace), as: UTF8.self).split(separator: "\n")
-      .count { $0.contains("kinvault-render\", [") && $0.hasSuffix(" = 0") }
+      .count { $0.contains("kinvault-render-pdf\", [") && $0.hasSuffix(" = 0") }
   }
 
   @Test func aPDFIsOpenedOnceWhateverComesOfIt() throws {
@@ -183,12 +183,12 @@ import Testing
     #expect(try !program.run("status", expecting: 0).output.contains("PDFs"))
     #expect(try paths("tetanus") == ["\(visit)/Letter.pdf"])
     // One that somebody else has put there is none.
-    let link = program.folder.appending("kinvault-render").string
-    #expect(symlink(try Program.executable + "-render", link) == 0)
+    let link = program.folder.appending("kinvault-render-pdf").string
+    #expect(symlink(try Program.executable + "-render-pdf", link) == 0)
     #expect(try run("status").contains("is not installed"))
     unlink(link)
     // One that cannot be run is none, and it is tried again.
-    let broken = program.folder.appending("kinvault-render").string
+    let broken = program.folder.appending("kinvault-render-pdf").string
     try program.write("#!/bin/sh\nexit 127\n", to: broken)
     #expect(chmod(broken, 0o700) == 0)
     try program.run("derived", "clear", expecting: 0)

@@ -56,19 +56,9 @@ import VaultModel
   private func renderer(_ script: String? = nil) throws -> Renderer {
     let octal = Self.picture.map { "\\" + String(Int(String($0, radix: 8)) ?? 0) }.joined()
     let answer = "case $1 in pages) printf 12;; *) printf '\(octal)';; esac"
-    let path = folder.appending("program").string
-    let file = try FileDescriptor.open(
-      FilePath(path), .writeOnly, options: [.create, .truncate],
-      permissions: [.ownerReadWrite, .ownerExecute])
-    let text = """
-      #!/bin/sh
-      echo "$*" >>'\(log)'
-      echo kinvault-render 1
-      \(script ?? answer)
-
-      """
-    _ = try file.closeAfter { try file.writeAll(Array(text.utf8)) }
-    return Renderer(program: path)
+    let path = try folder.program(
+      "echo \"$*\" >>'\(log)'\necho kinvault-render 1\n\(script ?? answer)")
+    return Renderer { _ in path }
   }
 
   private var log: String { folder.appending("log").string }
@@ -206,7 +196,7 @@ import VaultModel
     let member = try member(of: vault)
     let scan = try attached(.inline(Array("whole".utf8)))
     let missing = try attached(.chunks([.random()]), size: 70)
-    for renderer in [nil, Renderer(program: "/nonexistent"), try renderer("kill -TERM $$")] {
+    for renderer in [nil, Renderer { _ in "/nonexistent" }, try renderer("kill -TERM $$")] {
       #expect(try Pictures(renderer).picture(.small, of: scan, of: member) == .unavailable)
     }
     let pictures = Pictures(try renderer())

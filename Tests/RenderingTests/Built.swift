@@ -1,4 +1,5 @@
 import Glibc
+import Rendering
 import SystemPackage
 import Testing
 
@@ -12,5 +13,19 @@ enum Built {
     let built = FilePath(path).removingLastComponent().appending(name).string
     try #require(access(built, X_OK) == 0, "there is no \(built): build the product first")
     return built
+  }
+
+  /// The program that opens files of a format.
+  static func path(_ format: ForeignFormat) throws -> String {
+    try path("kinvault-render-\(format)")
+  }
+}
+
+extension Renderer {
+  /// With the programs that were built.
+  static func built(timeLimit: Duration = Renderer.timeLimit) throws -> Renderer {
+    let programs = try ForeignFormat.allCases.map { ($0, try Built.path($0)) }
+    let paths = Dictionary(uniqueKeysWithValues: programs)
+    return Renderer(timeLimit: timeLimit) { paths[$0] }
   }
 }

@@ -3,11 +3,11 @@ import Rendering
 import TestSupport
 import Testing
 
-/// The pictures that `kinvault-render` makes of DICOM files, and what it says of them.
+/// The pictures that are made of DICOM files, and what is said of them.
 @Suite struct DICOMTests {
   private let renderer: Renderer
 
-  init() throws { renderer = Renderer(program: try Built.path("kinvault-render")) }
+  init() throws { renderer = try Renderer.built() }
 
   private func frame(
     _ bytes: [UInt8], _ number: Int = 1, _ window: GreyWindow? = nil, side: Int = 2048
@@ -408,7 +408,7 @@ import Testing
       (0, 0), (0, -1), (.nan, 1), (0, .nan), (.infinity, 1), (0, .infinity), (2e9, 1), (0, 1e-10),
     ] as [(Double, Double)] { #expect(GreyWindow(centre: centre, width: width) == nil) }
     #expect(GreyWindow(centre: -0.0, width: 1) == GreyWindow(centre: 0, width: 1))
-    let program = try Built.path("kinvault-render")
+    let program = try Built.path(.dicom)
     for words in [
       ["40", "400.0"], ["40.0", "400"], ["40.0", "0.0"], ["40.0", "-1.0"], ["nan", "1.0"],
       ["40.0", "inf"], ["+40.0", "1.0"], ["4e1", "1.0"], ["0x1p3", "1.0"], [" 40.0", "1.0"],

@@ -4,11 +4,11 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The pictures that `kinvault-render` makes of images and of pages.
+/// The pictures that are made of images and of pages.
 @Suite struct PictureTests {
   private let renderer: Renderer
 
-  init() throws { renderer = Renderer(program: try Built.path("kinvault-render")) }
+  init() throws { renderer = try Renderer.built() }
 
   private func thumbnail(_ bytes: [UInt8], _ side: Int = 256) throws -> Pixels {
     try Pixels(renderer.thumbnail(of: bytes, side: side))
@@ -190,7 +190,7 @@ import Testing
   }
 
   @Test func wordsAreJudgedStrictly() throws {
-    let program = try Built.path("kinvault-render")
+    let program = try Built.path(.images)
     for words in [
       ["thumbnail"], ["thumbnail", "15"], ["thumbnail", "2049"], ["thumbnail", "0256"],
       ["thumbnail", "+256"], ["thumbnail", "256 "], ["thumbnail", "256", "1"], ["thumbnail", "-1"],
@@ -200,7 +200,8 @@ import Testing
     ] {
       let result = try CommandRunner.run(program, words)
       #expect(result.status == EX_USAGE && result.output == "", "\(words)")
-      #expect(result.errors.contains("kinvault-render page NUMBER SIDE <FILE\n"))
+      let usage = "kinvault-render-images page NUMBER SIDE [CENTRE WIDTH] <FILE\n"
+      #expect(result.errors.contains(usage))
     }
   }
 
@@ -290,13 +291,8 @@ import Testing
 
   private func answer(_ script: String) throws -> (Renderer.Answer, pages: Renderer.Answer) {
     let folder = try TemporaryFolder()
-    let path = folder.appending("program").string
-    let file = try FileDescriptor.open(
-      FilePath(path), .writeOnly, options: [.create], permissions: [.ownerReadWrite, .ownerExecute])
-    _ = try file.closeAfter {
-      try file.writeAll(Array("#!/bin/sh\necho kinvault-render 1\n\(script)\n".utf8))
-    }
-    let renderer = Renderer(program: path)
+    let path = try folder.program("echo kinvault-render 1\n\(script)")
+    let renderer = Renderer { _ in path }
     // It gives back what it gets.
     return (renderer.thumbnail(of: given, side: 64), renderer.pageCount(of: given))
   }

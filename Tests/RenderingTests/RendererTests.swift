@@ -4,11 +4,11 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// What becomes of bytes that are given to `kinvault-render`, and of programs in its place that do as they like.
+/// What becomes of bytes that are given to the programs that open them, and of others in their place that do as they like.
 @Suite struct RendererTests {
   private let renderer: Renderer
 
-  init() throws { renderer = Renderer(program: try Built.path("kinvault-render")) }
+  init() throws { renderer = try Renderer.built() }
 
   private func text(_ bytes: [UInt8]) -> String? {
     guard case .bytes(let found) = renderer.text(ofPDF: bytes) else { return nil }
@@ -52,16 +52,19 @@ import Testing
 
   // MARK: What it can do
 
-  @Test(arguments: [
-    "text", "pages", "thumbnail 256", "page 1 256", "page 1 256 40.0 400.0", "meta",
-  ])
-  func itIsConfinedBeforeItReads(_ words: String) throws {
+  @Test(
+    arguments: [
+      (.pdf, "text"), (.pdf, "pages"), (.pdf, "page 1 256"), (.images, "pages"),
+      (.images, "thumbnail 256"), (.heif, "pages"), (.heif, "page 1 256"), (.dicom, "pages"),
+      (.dicom, "page 1 256 40.0 400.0"), (.dicom, "meta"),
+    ] as [(ForeignFormat, String)])
+  func itIsConfinedBeforeItReads(_ format: ForeignFormat, _ words: String) throws {
     let folder = try TemporaryFolder()
     // It waits for a byte that never comes: it holds the other end itself.
     let running = try RunningCommand(
       "sh",
       [
-        "-c", "mkfifo \"$1\" && exec \"$0\" \(words) <>\"$1\"", try Built.path("kinvault-render"),
+        "-c", "mkfifo \"$1\" && exec \"$0\" \(words) <>\"$1\"", try Built.path(format),
         folder.appending("input").string,
       ])
     for _ in 0..<2000 where running.outputSoFar.isEmpty { usleep(5000) }
@@ -83,13 +86,43 @@ import Testing
     }
   }
 
-  @Test func aVerbThatItDoesNotKnowIsRefused() throws {
-    let program = try Built.path("kinvault-render")
-    for words in [[], ["pictures"], ["text", "file.pdf"]] {
-      let result = try CommandRunner.run(program, words)
-      #expect(result.status == EX_USAGE && result.output == "")
-      #expect(result.errors.hasPrefix("Usage: kinvault-render text"))
+  @Test(arguments: ForeignFormat.allCases)
+  func aVerbThatItDoesNotKnowIsRefused(_ format: ForeignFormat) throws {
+    var refused = [[], ["pictures"], ["pages", "file.pdf"]]
+    if format != .pdf { refused.append(["text"]) }
+    if format != .dicom { refused.append(["meta"]) }
+    for words in refused {
+      let result = try CommandRunner.run(Built.path(format), words)
+      #expect(result.status == EX_USAGE && result.output == "", "\(words)")
+      #expect(result.errors.hasPrefix("Usage: kinvault-render-\(format) pages <FILE\n"))
     }
+  }
+
+  /// A program is asked of what is a format's by its beginning alone; it finds out whether the rest is.
+  @Test func aFilesBeginningSaysWhichProgramOpensIt() throws {
+    let preamble = [UInt8](repeating: 0, count: 128)
+    for (format, beginnings) in [
+      .images: [[], [0xFF, 0xD8, 0xFF], Array("II*".utf8), Array("Hello".utf8), [8], preamble],
+      .heif: [[0, 0, 0, 24] + Array("ftypheic".utf8)],
+      .pdf: [
+        Array("%PDF-1.7".utf8), Array("\n%PDF-".utf8),
+        [UInt8](repeating: 0x20, count: 1019) + Array("%PDF-".utf8),
+      ],
+      .dicom: [preamble + Array("DICM".utf8), [8, 0, 5, 0], [2, 0], [0, 8, 0, 5]],
+    ] as [ForeignFormat: [[UInt8]]] {
+      for bytes in beginnings { #expect(ForeignFormat(of: bytes) == format, "\(bytes)") }
+    }
+    let late = [UInt8](repeating: 0x20, count: 1020) + Array("%PDF-".utf8)
+    #expect(ForeignFormat(of: late) == .images)
+  }
+
+  /// One that cannot be run keeps the others from nothing.
+  @Test func eachFormatHasAProgramOfItsOwn() throws {
+    let renderer = Renderer { $0 == .heif ? nil : try? Built.path($0) }
+    let photo = [0, 0, 0, 24] + Array("ftypheic".utf8)
+    for _ in 0..<2 { #expect(renderer.pageCount(of: photo) == .unavailable) }
+    #expect(renderer.isKnownUnavailable(for: .heif) && !renderer.isKnownUnavailable(for: .pdf))
+    #expect(renderer.pageCount(of: PDF.of(["Word"])) == .bytes([0x31]))
   }
 
   // MARK: Documents that are made to do harm
@@ -162,7 +195,7 @@ import Testing
   }
 
   @Test func treesWithoutEndAndHugeThingsEnd() throws {
-    let renderer = Renderer(program: try Built.path("kinvault-render"), timeLimit: .seconds(5))
+    let renderer = try Renderer.built(timeLimit: .seconds(5))
     let font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
     func page(_ content: String, box: String = "[0 0 612 792]", _ more: String...) -> [UInt8] {
       PDF.document(
@@ -231,16 +264,8 @@ import Testing
     of script: String, to bytes: [UInt8] = [1, 2, 3], timeLimit: Duration = .seconds(20)
   ) throws -> Renderer.Answer {
     let folder = try TemporaryFolder()
-    let path = try program(script, in: folder)
-    return Renderer(program: path, timeLimit: timeLimit).text(ofPDF: bytes)
-  }
-
-  private func program(_ script: String, in folder: TemporaryFolder) throws -> String {
-    let path = folder.appending("program").string
-    let file = try FileDescriptor.open(
-      FilePath(path), .writeOnly, options: [.create], permissions: [.ownerReadWrite, .ownerExecute])
-    _ = try file.closeAfter { try file.writeAll(Array("#!/bin/sh\n\(script)\n".utf8)) }
-    return path
+    let path = try folder.program(script)
+    return Renderer(timeLimit: timeLimit) { _ in path }.text(ofPDF: bytes)
   }
 
   @Test func whatAProgramSaysAndHowItEndsDecides() throws {
@@ -259,17 +284,17 @@ import Testing
     for script in ["exit 71", "exit 127", "echo hello", "kill -SEGV $$"] {
       #expect(try answer(of: script) == .unavailable, "\(script)")
     }
-    #expect(Renderer(program: "/nonexistent").text(ofPDF: [1]) == .unavailable)
-    #expect(!Renderer(program: "/nonexistent").isUsable() && renderer.isUsable())
+    let absent = Renderer { _ in "/nonexistent" }
+    #expect(absent.text(ofPDF: [1]) == .unavailable)
+    #expect(!absent.canReadPDFs() && renderer.canReadPDFs())
   }
 
   /// Each of a thousand PDFs would take its forty seconds otherwise, with every search.
   @Test func whatSaysNothingInItsTimeIsNotBegunAgain() throws {
     let folder = try TemporaryFolder()
     let mark = folder.appending("begun").string
-    let renderer = Renderer(
-      program: try program("echo >>\(mark); exec sleep 50", in: folder),
-      timeLimit: .milliseconds(500))
+    let path = try folder.program("echo >>\(mark); exec sleep 50")
+    let renderer = Renderer(timeLimit: .milliseconds(500)) { _ in path }
     for _ in 0..<3 { #expect(renderer.text(ofPDF: [1]) == .unavailable) }
     #expect(try CommandRunner.run("cat", [mark]).output == "\n")
   }

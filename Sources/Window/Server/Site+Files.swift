@@ -118,7 +118,7 @@ extension Site {
     return .seeOther(address.path)
   }
 
-  /// A picture of a file, made by `kinvault-render`; the file itself never gets to the browser as a picture.
+  /// A picture of a file, made by a program that can do nothing else (`Renderer`); the file itself never gets to the browser as a picture.
   private func picture(
     _ view: PictureView, fetching: Bool, _ context: PageContext
   ) async throws -> Response {

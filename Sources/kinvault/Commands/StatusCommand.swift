@@ -221,11 +221,11 @@ private struct StatusReport: Encodable {
 
   /// What a search does not look into. Starts the program that tells, so only whoever reads it asks.
   private static func textOfSearch() -> String? {
-    let found = "PDFs are found by their names alone: kinvault-render"
+    let found = "PDFs are found by their names alone: kinvault-render-pdf"
     guard let renderer = Renderer.installed() else {
       return "\(found), which reads them, is not installed beside this program"
     }
-    return renderer.isUsable() ? nil : "\(found), which reads them, cannot be run here"
+    return renderer.canReadPDFs() ? nil : "\(found), which reads them, cannot be run here"
   }
 
   func print() {
