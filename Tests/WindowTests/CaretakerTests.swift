@@ -21,9 +21,9 @@ import VaultCrypto
     func lock() {}
     func takeInMounts() {}
     func remotes(of vault: Vault) -> [RemoteLine] { [] }
-    func sync(_ vault: Vault, progress: @escaping @Sendable (WorkProgress) -> Void) -> [String] {
-      []
-    }
+    func sync(
+      _ vault: Vault, progress: @escaping @Sendable (WorkProgress) -> Void
+    ) -> [RemoteProblem] { [] }
     func message(of error: any Error) -> String { "\(error)" }
   }
 

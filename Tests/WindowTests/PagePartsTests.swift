@@ -52,6 +52,9 @@ import VaultModel
         }
       }
     }
+    for kind in Problem.Kind.allCases {
+      #expect(Texts.all[0].keys.contains("check.problem.\(kind)"))
+    }
     for type in RecordType.allCases {
       #expect(Texts.all[1].type(type.rawValue) != type.rawValue)
       for field in type.usualFields { #expect(Texts.all[0].keys.contains("field.\(field)")) }
@@ -81,6 +84,19 @@ import VaultModel
       #expect(!text.contains("{"))
       #expect(text.contains("objects/ab") == isOfAFile || "\(error)".contains("noSpace"))
     }
+  }
+
+  /// What it means in the page's language, and what exactly it is marked as English.
+  @Test(arguments: RemoteProblem.Kind.allCases)
+  func aProblemOfARemoteIsSaidInEachLanguage(kind: RemoteProblem.Kind) {
+    let problem = RemoteProblem(remote: "<usb>", kind: kind, text: "heads/ab: <cut>")
+    let said = Texts.all.map { text(problem.html($0, namesRemote: true)) }
+    #expect(Set(said).count == Texts.all.count)
+    for text in said {
+      #expect(text.contains("<bdi>&lt;usb&gt;</bdi>: "))
+      #expect(text.contains(#" lang="en">heads/ab: &lt;cut&gt;<"#))
+    }
+    #expect(!text(problem.html(Texts.all[0], namesRemote: false)).contains("usb"))
   }
 
   @Test(arguments: [

@@ -112,12 +112,14 @@ final class OpenVault: Sendable {
 
   /// Syncs with all of them, and takes in what has come.
   ///
-  /// - Returns: What did not go through, and what a person should look at, in words.
-  func sync(_ progress: @escaping @Sendable (WorkProgress) -> Void) throws -> [String] {
+  /// - Returns: What did not go through, and what a person should look at.
+  func sync(
+    _ progress: @escaping @Sendable (WorkProgress) -> Void
+  ) throws -> [RemoteProblem] {
     gate.takeInMounts()
-    let failures = try gate.sync(vault, progress: progress)
+    let problems = try gate.sync(vault, progress: progress)
     lookAround(isDue: true)
-    return failures
+    return problems
   }
 
   // MARK: Changing

@@ -7,11 +7,11 @@ package struct RemoteLine: Sendable {
   package let pending: UInt64
   /// When a sync went through, in milliseconds since 1970; nil before one did.
   package let lastSync: UInt64?
-  /// What keeps it from being synced, and what a person has to look at, in words.
-  package let problems: [String]
+  /// What keeps it from being synced, and what a person has to look at.
+  package let problems: [RemoteProblem]
 
   package init(
-    name: String, address: String, pending: UInt64, lastSync: UInt64?, problems: [String]
+    name: String, address: String, pending: UInt64, lastSync: UInt64?, problems: [RemoteProblem]
   ) {
     self.name = name
     self.address = address

@@ -32,10 +32,10 @@ package protocol VaultGate: Sendable {
 
   /// Syncs with each of them, whatever came of the others.
   ///
-  /// - Returns: What did not go through, and what a person should look at, in words.
+  /// - Returns: What did not go through, and what a person should look at.
   func sync(
     _ vault: Vault, progress: @escaping @Sendable (WorkProgress) -> Void
-  ) throws -> [String]
+  ) throws -> [RemoteProblem]
 
   /// What opens foreign files; nil where there is none.
   var renderer: Renderer? { get }

@@ -18,8 +18,8 @@ final class Work: Sendable {
     case checked(CheckReport)
     /// Files that could not be encrypted anew, which stay as they were.
     case leftBehind([Problem])
-    /// What a person should look at, in words: a sync that did not go through, or not as usual.
-    case attention([String])
+    /// What a person should look at: a sync that did not go through, or not as usual.
+    case attention([RemoteProblem])
     case failed(any Error)
   }
 

@@ -65,7 +65,7 @@ struct VaultPage {
       }
       tag("td") {
         state(remote)
-        for problem in remote.problems { tag("p", ["class": "error"]) { problem } }
+        for problem in remote.problems { problem.html(frame.texts, namesRemote: false) }
       }
     }
   }
@@ -158,8 +158,8 @@ struct ProblemList {
             named(place)
             ": "
           }
-          problem.reason
-          tag("br")
+          frame.texts("check.problem.\(problem.kind)")
+          frame.texts.exactly(problem.reason)
           tag("span", ["class": "quiet"]) { named(problem.path) }
         }
       }

@@ -49,7 +49,10 @@ struct WorkPage {
     switch outcome {
     case .done: tag("p", ["role": "status"]) { texts("work.\(report.kind).done") }
     case .failed(let error): alert(texts.message(of: error, gate))
-    case .attention(let lines): alert(lines.joined(separator: " "))
+    case .attention(let problems):
+      tag("div", ["role": "alert"]) {
+        for problem in problems { problem.html(texts, namesRemote: true) }
+      }
     case .leftBehind(let problems):
       .group([
         tag("p", ["role": "status"]) { texts("work.\(report.kind).done") },

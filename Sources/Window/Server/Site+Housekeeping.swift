@@ -24,8 +24,8 @@ extension Site {
     vault.post("sync") { request, context in
       try await ask(request, context) { _, frame, _ in
         begin(.sync, frame) { open, progress in
-          let attention = try open.sync(progress)
-          return attention.isEmpty ? .done : .attention(attention)
+          let problems = try open.sync(progress)
+          return problems.isEmpty ? .done : .attention(problems)
         }
       }
     }

@@ -81,7 +81,7 @@ final class PageGate: VaultGate {
 
   func sync(
     _ vault: Vault, progress: @escaping @Sendable (WorkProgress) -> Void
-  ) throws -> [String] {
+  ) throws -> [RemoteProblem] {
     guard let key = try SessionKeys.load(vault: id) else {
       throw CommandError.locked("The vault is locked. To unlock it: kinvault unlock")
     }

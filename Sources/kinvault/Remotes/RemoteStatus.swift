@@ -80,9 +80,11 @@ struct RemoteStatus: Encodable {
 
   /// What goes on only when a person says so, each with how.
   private var decisions: [String] {
-    memory.findings.filter(\.needsDecision).map {
-      "\(Terminal.visible($0.text)) To go on all the same: kinvault sync \(name) --accept-mass-change"
-    }
+    memory.findings.filter(\.needsDecision).map(decision)
+  }
+
+  private func decision(_ finding: RemoteMemory.Finding) -> String {
+    "\(Terminal.visible(finding.text)) To go on all the same: kinvault sync \(name) --accept-mass-change"
   }
 
   /// The findings, those first that need a decision.
@@ -117,7 +119,17 @@ struct RemoteStatus: Encodable {
   var line: RemoteLine {
     RemoteLine(
       name: name, address: address, pending: pending, lastSync: memory.lastSuccess,
-      problems: [error].compactMap(\.self) + findingLines)
+      problems: problems)
+  }
+
+  private var problems: [RemoteProblem] {
+    let failure = error.map { RemoteProblem(remote: name, kind: .failed, text: $0) }
+    let found = memory.findings.map { finding in
+      RemoteProblem(
+        remote: name, kind: .init(finding.kind),
+        text: finding.needsDecision ? decision(finding) : Terminal.visible(finding.text))
+    }
+    return [failure].compactMap(\.self) + found
   }
 
   var text: String {

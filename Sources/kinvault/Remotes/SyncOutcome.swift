@@ -3,6 +3,7 @@ import Threads
 import Vault
 import VaultModel
 import VaultSync
+import Window
 
 /// What a sync of one remote came to, as it is told.
 struct SyncOutcome: Encodable {
@@ -269,11 +270,16 @@ struct SyncOutcome: Encodable {
   }
 
   /// Why it failed, or what a person should look at, in words; empty where all is well.
-  var attention: [String] {
-    let found = problems.filter { $0.severity != "note" }.map { "\($0.path): \($0.text)" }
-    return ([error].compactMap(\.self) + found + [massChangeHint].compactMap(\.self)).map {
-      "\(remote): \($0)"
+  var attention: [RemoteProblem] {
+    let found = problems.filter { $0.severity != "note" }.map { row in
+      let kind = SyncProblem.Kind(rawValue: row.kind)
+      let hint = kind == .massChange ? massChangeHint.map { " \($0)" } : nil
+      return RemoteProblem(
+        remote: remote, kind: kind.map(RemoteProblem.Kind.init) ?? .failed,
+        text: "\(row.path): \(row.text)\(hint ?? "")")
     }
+    guard let failure, let error else { return found }
+    return [RemoteProblem(remote: remote, kind: .init(of: failure), text: error)] + found
   }
 
   private var massChangeHint: String? {
