@@ -1,3 +1,4 @@
+import VaultCrypto
 import VaultModel
 import VaultTrust
 
@@ -48,6 +49,15 @@ struct Person: Sendable {
   /// The key that keys were wrapped for in the generation; nil if none of theirs that counts was opened by it.
   func agreementPublicKey(generation: StatementID) -> [UInt8]? {
     history.counting.contains(generation) ? history.valid[generation]?.agreementKey : nil
+  }
+
+  /// The generation that keys are wrapped for, and its key; nil while there are several, and where what they say is their key is
+  /// none: no honest program writes that, and whoever does gets no keys and keeps nobody else from theirs.
+  var agreement: (generation: StatementID, publicKey: [UInt8])? {
+    guard let generation, let key = agreementPublicKey(generation: generation),
+      AgreementKey.isPublicKey(key)
+    else { return nil }
+    return (generation, key)
   }
 
   /// The device as it is known here, whether it counts or not.

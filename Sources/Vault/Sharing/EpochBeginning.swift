@@ -145,7 +145,7 @@ struct EpochBeginning {
     where !without.contains(person) && ended[person] == nil
       && !links.access.claimed.contains(person)
     {
-      guard let other = context.people[person], other.generation != nil else { continue }
+      guard let other = context.people[person], other.agreement != nil else { continue }
       wraps.append(try writer.wrap(key.key, of: nil, for: other))
     }
     let left = links.history.everyone.filter {

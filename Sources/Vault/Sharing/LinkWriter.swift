@@ -88,13 +88,13 @@ struct LinkWriter {
   /// Wraps an epoch's key for a person's open generation; the file is durable when this returns.
   ///
   /// - Parameter epoch: The link that began it; nil for the one that is to begin it.
-  /// - Throws: `keysDivided` for someone who has no open generation.
+  /// - Throws: `keysDivided` for someone who has no open generation, or none of which the key is one.
   func wrap(
     _ key: borrowing FamilyMemberKey, of epoch: StatementID?, for other: Person
   ) throws(VaultError) -> Wrap {
-    guard let generation = other.generation,
-      let publicKey = other.agreementPublicKey(generation: generation)
-    else { throw .keysDivided(person: other.id) }
+    guard let (generation, publicKey) = other.agreement else {
+      throw .keysDivided(person: other.id)
+    }
     let file: [UInt8]
     do throws(CryptoError) {
       file = try key.wrap(
@@ -113,13 +113,10 @@ struct LinkWriter {
 
   /// Wraps the key of an epoch once more for somebody who has a wrap of it whose file is lost; nil if it is not to be had.
   func wrapAnew(_ epoch: StatementID, for other: Person) throws(VaultError) -> Wrap? {
-    let opening = try context.opening(of: links.member)
-    let identities = context.keys.identities.expanded()
-    let mine = links.history.wraps(for: context.person).last {
-      $0.epoch == epoch && identities.has($0.wrap.generation)
+    guard other.agreement != nil, let key = try OwnEpochKeys(links, context).key(of: epoch) else {
+      return nil
     }
-    guard let mine, other.generation != nil else { return nil }
-    return try wrap(opening.unwrap(mine, identities), of: epoch, for: other)
+    return try wrap(key, of: epoch, for: other)
   }
 
   /// Wraps the keys that this person has of epochs for somebody who has no wrap of them; at most so many, the ones in use
@@ -127,19 +124,51 @@ struct LinkWriter {
   func wraps(
     of epochs: [StatementID], for other: Person, limit: Int = 256
   ) throws(VaultError) -> [Wrap] {
-    let opening = try context.opening(of: links.member)
-    let identities = context.keys.identities.expanded()
-    var own: [StatementID: EpochWrap] = [:]
-    for wrap in links.history.wraps(for: context.person)
-    where identities.has(wrap.wrap.generation) { own[wrap.epoch] = wrap }
+    let own = try OwnEpochKeys(links, context)
     var wraps: [Wrap] = []
     for epoch in epochs where wraps.count < limit {
       let known = links.trust.epochs.wraps[epoch] ?? []
-      guard let mine = own[epoch],
-        !known.contains(where: { $0.person == other.id && $0.generation == other.generation })
+      guard
+        !known.contains(where: { $0.person == other.id && $0.generation == other.generation }),
+        let key = try own.key(of: epoch)
       else { continue }
-      wraps.append(try wrap(opening.unwrap(mine, identities), of: epoch, for: other))
+      wraps.append(try wrap(key, of: epoch, for: other))
     }
     return wraps
+  }
+}
+
+/// The keys of a member's epochs as this person was given them.
+private struct OwnEpochKeys {
+  private let opening: MemberOpening
+  private let identities: ExpandedIdentities
+  private let wraps: [StatementID: [EpochWrap]]
+
+  init(_ links: MemberLinks, _ context: VaultContext) throws(VaultError) {
+    let identities = context.keys.identities.expanded()
+    opening = try context.opening(of: links.member)
+    wraps = Dictionary(
+      grouping: links.history.wraps(for: context.person).lazy.filter {
+        identities.has($0.wrap.generation)
+      }, by: \.epoch)
+    self.identities = identities
+  }
+
+  /// By whichever wrap opens, as somebody may have put a wrong one beside a right one; nil where none does.
+  ///
+  /// - Throws: `missing` where one that is not here yet might.
+  func key(of epoch: StatementID) throws(VaultError) -> FamilyMemberKey? {
+    var missing: VaultError?
+    for wrap in (wraps[epoch] ?? []).reversed() {
+      do throws(VaultError) { return try opening.unwrap(wrap, identities) } catch {
+        switch error {
+        case .missing: missing = error
+        case .damaged, .crypto: break
+        default: throw error
+        }
+      }
+    }
+    if let missing { throw missing }
+    return nil
   }
 }

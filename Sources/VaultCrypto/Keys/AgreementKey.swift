@@ -55,6 +55,9 @@ package struct AgreementKey: ~Copyable, Sendable {
     }
   }
 
+  /// Whether something can be wrapped for whoever has this public key. As costly as doing it.
+  package static func isPublicKey(_ bytes: [UInt8]) -> Bool { (try? agree(with: bytes)) != nil }
+
   /// The key made ready to get secrets, any number of them: that costs about as much as getting one.
   package func expanded() -> ExpandedAgreementKey {
     ExpandedAgreementKey(Self.expanded(privateKey), publicKey: publicKey)
