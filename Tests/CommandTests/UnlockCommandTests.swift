@@ -1,5 +1,8 @@
 import TestSupport
 import Testing
+import VaultCrypto
+
+@testable import kinvault
 
 /// Several ways to unlock a vault on one machine, with the built program.
 @Suite struct UnlockCommandTests {
@@ -69,6 +72,34 @@ import Testing
     try wrong.expect("Emma")
     #expect(wrong.end() == 0)
     try program.run("lock", expecting: 0)
+  }
+
+  @Test func aWeakPINIsWarnedOfAndAShortOneRefused() throws {
+    let tpm = try SoftTPM()
+    let with = ["KINVAULT_TPM": tpm.connection] as [String: String?]
+    func add(_ pin: String, expecting status: Int32) throws -> String {
+      try program.write("\(pin)\n", to: pinFile)
+      return try program.run(
+        "unlock", "add", "tpm", "--name", pin, "--pin-file", pinFile, environment: with,
+        expecting: status
+      ).errors
+    }
+    #expect(try add("4829", expecting: 10).contains("at least 6"))
+    #expect(try add("121212", expecting: 0).contains("tried first"))
+    #expect(try !add("482913", expecting: 0).contains("tried first"))
+  }
+
+  @Test func whichPINsAreTriedFirst() {
+    func isTriedFirst(_ pin: String) -> Bool {
+      NewPIN.isTriedFirst(SecretBytes(copying: Array(pin.utf8)))
+    }
+    for pin in [
+      "111111", "121212", "123123", "12341234", "123456", "987654", "abcdef", "240983", "092483",
+      "830924", "24091983", "19830924", "aaaaaaaa",
+    ] { #expect(isTriedFirst(pin), "\(pin)") }
+    for pin in ["482913", "135799", "135790", "24092483", "24093099", "1212123", "24091983x"] {
+      #expect(!isTriedFirst(pin), "\(pin)")
+    }
   }
 
   /// A real second factor: neither the password alone, nor the machine alone.

@@ -50,21 +50,18 @@ enum PasswordSource {
       failure: "No new password was set.")
   }
 
-  /// A new PIN for something that counts wrong ones, typed twice.
-  static func newPIN() throws(CommandError) -> SecretBytes {
-    try typedTwice(
-      "New PIN: ", least: 6, tooShort: "That is too short: at least 6 digits or letters.\n",
-      failure: "No PIN was set.")
+  /// In UTF-8.
+  static func characterCount(of secret: borrowing SecretBytes) -> Int {
+    secret.withUnsafeBytes { bytes in bytes.count { $0 & 0xC0 != 0x80 } }
   }
 
-  private static func typedTwice(
+  static func typedTwice(
     _ question: String, least: Int, tooShort: String, failure: String
   ) throws(CommandError) -> SecretBytes {
     let prompt = try terminal()
     for _ in 0..<5 {
       let first = try prompt.secret(question)
-      let count = first.withUnsafeBytes { bytes in bytes.count { $0 & 0xC0 != 0x80 } }
-      guard count >= least else {
+      guard characterCount(of: first) >= least else {
         prompt.show(tooShort)
         continue
       }

@@ -93,7 +93,7 @@ extension UnlockAddCommand {
       new.add(.keyring, giving: secret)
     case .tpm:
       let secret = SecretBytes(randomCount: SlotSecret.partSize)
-      let pin = try noPin ? nil : newPIN()
+      let pin = try noPin ? nil : NewPIN.get(file: pinFile)
       new.add(try TPM.here.seal(secret, pin: pin), giving: secret)
     case .token: try addToken(to: &new)
     }
@@ -120,11 +120,6 @@ extension UnlockAddCommand {
   private func currentPIN(of name: String) throws -> SecretBytes {
     if let pinFile { return try SecretInput.read(path: pinFile) }
     return try SlotParts.pin(of: name)
-  }
-
-  private func newPIN() throws -> SecretBytes {
-    if let pinFile { return try SecretInput.read(path: pinFile) }
-    return try PasswordSource.newPIN()
   }
 
   private static func says(_ slot: UnlockSlot) -> String {
