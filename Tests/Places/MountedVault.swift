@@ -100,14 +100,15 @@ package final class MountedVault: Sendable {
   ///
   /// What it says goes to a file: with the outputs of this process, it would keep whoever reads these waiting after a
   /// crash of the tests.
-  package func mount() throws {
+  package func mount(_ options: String...) throws {
     let null = try Errno.check(Glibc.open("/dev/null", O_RDWR | O_CLOEXEC))
     defer { close(null) }
     let words = try Errno.check(
       Glibc.open(log.string, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600))
     defer { close(words) }
     let child = try Command(
-      [Self.binary.string, "mount", mountpoint.string, "--vault", vault.string, "--foreground"],
+      [Self.binary.string, "mount", mountpoint.string, "--vault", vault.string, "--foreground"]
+        + options,
       environment: environment
     ).spawn(input: null, output: words, errors: words)
     for _ in 0..<600 {

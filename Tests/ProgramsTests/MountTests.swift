@@ -93,6 +93,40 @@ import Testing
     }
   }
 
+  /// What was saved again and again within a minute goes by itself, while the mount is used and without a command; with
+  /// `--keep all` it stays, and every version can be had.
+  @Test func aMountThinsByItselfWhatItIsNotToKeep() throws {
+    try withVault { vault in
+      let path = vault.member.appending("note.txt")
+      func saveAgainAndAgain() throws {
+        for number in 0..<100 {
+          let file = try OpenFile(path, O_CREAT | O_WRONLY | O_TRUNC, 0o600)
+          try file.append(SeededRandom.bytes(100_000, seed: UInt64(number)))
+          try file.sync()
+        }
+      }
+      func objectCount() throws -> Int {
+        try Command(["find", vault.vault.string, "-type", "f"]).succeed().split(separator: "\n")
+          .count
+      }
+      try saveAgainAndAgain()
+      #expect(try objectCount() > 100)
+      try eventually { try objectCount() < 60 }
+      expectSame(try path.contents(), SeededRandom.bytes(100_000, seed: 99))
+      try vault.unmount()
+      try vault.kinvault(["check", "--vault", vault.vault.string, "--read-data"])
+
+      try vault.mount("--keep", "all")
+      let before = try objectCount()
+      try saveAgainAndAgain()
+      // Two of its looks.
+      usleep(25_000_000)
+      #expect(try objectCount() >= before + 99)
+      try vault.unmount()
+      #expect(try objectCount() >= before + 99)
+    }
+  }
+
   @Test func showsWhatACommandCommits() throws {
     try withVault { vault in
       let scan = try TestFolder.shared.fresh("scan").appending("card.jpg")
