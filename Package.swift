@@ -249,7 +249,7 @@ let package = Package(
       dependencies: [
         "Rendering", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
       ],
-      exclude: ["dicom-pixels.py"]),
+      exclude: ["dicom-pixels.py", "hostile-shapes.py"]),
     .testTarget(
       name: "PicturesTests",
       dependencies: [
@@ -276,7 +276,7 @@ let package = Package(
         "CLinux", "kinvault", "Vault", "VaultModel", "VaultCrypto", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
-      exclude: ["page.py", "firefox.py", "stranger.py"]),
+      exclude: ["page.py", "firefox.py", "rebinding.py", "story.py", "stranger.py"]),
     .testTarget(
       name: "VaultFilesTests",
       dependencies: [
@@ -318,7 +318,7 @@ let package = Package(
     .testTarget(
       name: "ProgramsTests",
       dependencies: ["Places", .product(name: "SystemPackage", package: "swift-system")],
-      exclude: ["libreoffice.py", "traces.sh", "users.sh"]),
+      exclude: ["documents.py", "libreoffice.py", "traces.sh", "tracker.sh", "users.sh"]),
   ],
   swiftLanguageModes: [.v6],
   cxxLanguageStandard: .cxx17

@@ -20,15 +20,15 @@ import time
 import urllib.parse
 
 from marionette_driver import By
-from marionette_driver.errors import MarionetteException
+from marionette_driver.errors import MarionetteException, StaleElementException
 from playwright.sync_api import Error, sync_playwright
 
 from story import in_firefox
 
-address, code, password, kind = sys.argv[1:5]
-host, port = urllib.parse.urlsplit(address).hostname, urllib.parse.urlsplit(address).port
+address, code, password, browser = sys.argv[1:5]
+port = urllib.parse.urlsplit(address).port
 vault = ("127.0.0.1", port)
-secrets = re.compile(r"Penicillin|Emma|rash")
+secrets = re.compile("Penicillin|Emma")
 
 # What a page tries that wants what is there: it tells its own server what each attempt got, and nothing is "".
 ATTEMPTS = """<!DOCTYPE html><title>Somebody else</title><p>Somebody else's page</p><script type="module">
@@ -70,10 +70,8 @@ navigator.sendBeacon(at("/lock", "beacon"), form.body)
 await fetch(told, {method: "POST", mode: "no-cors", body: JSON.stringify(got)})
 </script>"""
 
-# All that is seen of it on the way to the vault.
-ALL = {
-    "cors", "cors-post", "no-cors", "no-cors-post", "put", "image", "script", "style", "frame", "events", "beacon",
-}
+# What of it is seen on the way to the vault.
+KINDS = {"cors", "cors-post", "no-cors", "no-cors-post", "put", "image", "script", "style", "frame", "events", "beacon"}
 
 # Leads whoever opens it to the vault, by a link, by a detour or by a form.
 LEADING = """<!DOCTYPE html><body><script type="module">
@@ -100,7 +98,7 @@ class Wire(socketserver.ThreadingTCPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def place(self, name, port):
-        """Nil for whoever is not in this story: a browser asks its maker for many things."""
+        """None for whoever is not in this story: browsers ask their makers for many things."""
         if (name, port) in self.places:
             return self.places[name, port]
         if name.endswith("localhost"):
@@ -111,16 +109,13 @@ class Wire(socketserver.ThreadingTCPServer):
         return None
 
     def finish_request(self, browser, _):
-        with contextlib.suppress(OSError), browser, browser.makefile("rb", 0) as said:
-            said.read(said.read(2)[1])
-            browser.sendall(b"\5\0")
-            form = said.read(4)[3]
-            name = said.read(said.read(1)[0]).decode() if form == 3 else str(ipaddress.ip_address(said.read(4 if form == 1 else 16)))
-            there = self.place(name, int.from_bytes(said.read(2)))
+        with contextlib.suppress(OSError), browser:
+            there = self.place(*self.wanted(browser))
+            # Whether it is connected.
+            browser.sendall(bytes([5, 0 if there else 4, 0, 1]) + bytes(6))
             if not there:
-                return browser.sendall(b"\5\4\0\1" + bytes(6))
+                return
             with socket.create_connection(there) as server:
-                browser.sendall(b"\5\0\0\1" + bytes(6))
                 sent, answered = bytearray(), bytearray()
                 if there == vault:
                     self.connections.append((sent, answered))
@@ -128,6 +123,22 @@ class Wire(socketserver.ThreadingTCPServer):
                 back.start()
                 self.carry(browser, server, sent)
                 back.join()
+
+    @staticmethod
+    def wanted(browser):
+        """The name, or the address, and the port that the browser asks for."""
+
+        def take(count):
+            return browser.recv(count, socket.MSG_WAITALL)
+
+        take(take(2)[1])
+        browser.sendall(bytes([5, 0]))
+        kind = take(4)[3]
+        if kind == 3:
+            name = take(take(1)[0]).decode()
+        else:
+            name = str(ipaddress.ip_address(take(4 if kind == 1 else 16)))
+        return name, int.from_bytes(take(2), "big")
 
     @staticmethod
     def carry(source, sink, kept):
@@ -226,7 +237,9 @@ class Firefox:
         self.find(selector).click()
 
     def read(self, selector):
-        return self.find(selector).text
+        # What is found may be gone with its page.
+        with contextlib.suppress(StaleElementException):
+            return self.find(selector).text
 
     def link(self, selector):
         return self.find(selector).get_attribute("href")
@@ -257,9 +270,9 @@ class Story:
         self.record = visitor.link(".record a")
 
     def see_the_record(self, times):
-        """Whoever is in gets it, by the cookie: what the others are to be without would be seen on the wire."""
+        """Whoever is in gets it, by the cookie: so the wire shows what the others are to be without."""
         self.visitor.go(address + self.record)
-        assert self.visitor.read("h1") == "Penicillin"
+        wait_for("the record", lambda: self.visitor.read("h1") == "Penicillin")
         wait_for("an answer", lambda: len(self.seen()) == times)
         for method, path, head, status, answer in self.seen():
             assert status == 200 and has_cookie(head) and secrets.search(answer), (method, path, head, status)
@@ -294,7 +307,7 @@ class Story:
         """What the requests of this name got: nothing, and they had no cookie."""
         exchanges = self.wire.exchanges(f"?by={name}&")
         kinds = {path.split("as=")[1] for _, path, _, _, _ in exchanges}
-        assert kinds >= ALL, f"{name} did not try {ALL - kinds}"
+        assert kinds >= KINDS, f"{name} did not try {KINDS - kinds}"
         for method, path, head, status, answer in exchanges:
             assert not has_cookie(head), f"{method} {path} had a cookie: {head}"
             assert status in statuses, f"{method} {path} was answered: {status}"
@@ -340,11 +353,11 @@ def run(visitor, wire):
     visitor.go(address)
     assert "Forged" not in visitor.read(".records"), visitor.read(".records")
     visitor.press("form[action='/lock'] button")
-    assert visitor.read("h1") == "Locked"
+    wait_for("a lock", lambda: visitor.read("h1") == "Locked")
 
 
 wire = Wire()
-if kind == "chromium":
+if browser == "chromium":
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
             executable_path="/usr/bin/chromium", args=["--no-sandbox"],
@@ -354,7 +367,7 @@ if kind == "chromium":
         chromium.close()
 else:
     in_firefox(
-        lambda browser: run(Firefox(browser), wire),
+        lambda firefox: run(Firefox(firefox), wire),
         **{
             "intl.accept_languages": "en-GB", "network.proxy.type": 1, "network.proxy.socks": "127.0.0.1",
             "network.proxy.socks_port": wire.server_address[1], "network.proxy.socks_remote_dns": True,
