@@ -22,6 +22,26 @@ enum FileURI {
     return rest.first == slash ? decode(rest) : nil
   }
 
+  /// A path as GLib writes it into a URI (`g_filename_to_uri`), behind `file://`.
+  static func escaped(_ path: [UInt8]) -> [UInt8] {
+    path.flatMap { byte in
+      isLiteral(byte)
+        ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+    }
+  }
+
+  private static func isLiteral(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      return true
+    default: return punctuation.contains(byte)
+    }
+  }
+
+  private static let punctuation = Set("!$&'()*+,-./:=@_~".utf8)
+  private static let digits = Array("0123456789ABCDEF".utf8)
+
   private static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     var result: [UInt8] = []
     result.reserveCapacity(text.count)

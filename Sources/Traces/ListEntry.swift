@@ -4,6 +4,18 @@ struct ListEntry: Hashable, Sendable {
   var path: [UInt8]
 }
 
+extension ListEntry {
+  /// An entry that tags make, with the blanks and the line feed before them, so that no empty line stays.
+  init(tags range: Range<Int>, of bytes: [UInt8], path: [UInt8]) {
+    var start = range.lowerBound
+    while start > 0, [UInt8(ascii: " "), UInt8(ascii: "\t")].contains(bytes[start - 1]) {
+      start -= 1
+    }
+    if start > 0, bytes[start - 1] == UInt8(ascii: "\n") { start -= 1 }
+    self.init(range: start..<range.upperBound, path: path)
+  }
+}
+
 /// A list that does not have the form which its program gives it, so that nothing in it is touched.
 struct MalformedList: Error, Hashable {
   var reason: String

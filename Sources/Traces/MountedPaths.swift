@@ -19,8 +19,15 @@ package struct MountedPaths: Hashable, Sendable {
     return mountpoints.contains { parts.count > $0.count && parts.starts(with: $0) }
   }
 
-  /// Nil for what is not absolute, or has a zero byte in it.
-  private static func parts(of path: [UInt8]) -> [ArraySlice<UInt8>]? {
+  /// The mountpoints as text, without anything that could be left out.
+  var texts: [[UInt8]] { mountpoints.map(Self.text).sorted { $0.lexicographicallyPrecedes($1) } }
+
+  private static func text(of parts: [ArraySlice<UInt8>]) -> [UInt8] {
+    parts.flatMap { [slash] + $0 }
+  }
+
+  /// The names of which an absolute path consists; nil for what is not absolute, or has a zero byte in it.
+  static func parts(of path: [UInt8]) -> [ArraySlice<UInt8>]? {
     guard path.first == slash, !path.contains(0) else { return nil }
     var parts: [ArraySlice<UInt8>] = []
     for part in path.split(separator: slash) {

@@ -18,29 +18,18 @@ enum RecentFilesList {
         open = (tag.range.lowerBound, try scanner.value(of: "href", in: tag).flatMap(FileURI.path))
       case (.closing, let begun?):
         if let path = begun.path {
-          entries.append(entry(bytes, begun.start..<tag.range.upperBound, path))
+          entries.append(
+            ListEntry(tags: begun.start..<tag.range.upperBound, of: bytes, path: path))
         }
         open = nil
       case (.empty, nil):
         if let path = try scanner.value(of: "href", in: tag).flatMap(FileURI.path) {
-          entries.append(entry(bytes, tag.range, path))
+          entries.append(ListEntry(tags: tag.range, of: bytes, path: path))
         }
       default: throw MalformedList(reason: "its bookmarks are not one after the other")
       }
     }
     guard open == nil else { throw MalformedList(reason: "its last bookmark has no end") }
     return entries
-  }
-
-  /// With the blanks and the line feed before it, so that no empty line stays.
-  private static func entry(
-    _ bytes: [UInt8], _ range: Range<Int>, _ path: [UInt8]
-  ) -> ListEntry {
-    var start = range.lowerBound
-    while start > 0, [UInt8(ascii: " "), UInt8(ascii: "\t")].contains(bytes[start - 1]) {
-      start -= 1
-    }
-    if start > 0, bytes[start - 1] == UInt8(ascii: "\n") { start -= 1 }
-    return ListEntry(range: start..<range.upperBound, path: path)
   }
 }

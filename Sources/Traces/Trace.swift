@@ -13,6 +13,18 @@ package struct Trace: Hashable, Sendable {
     case vimSwapFile = "vim-swap-file"
     /// Where vim's cursor was.
     case vimHistory = "vim-history"
+    /// Where nano's cursor was.
+    case nanoHistory = "nano-history"
+    /// A document that LibreOffice had open, in its list of recent ones or of those to give back after a crash.
+    case libreOfficeHistory = "libreoffice-history"
+    /// A copy of an open document that LibreOffice makes for a crash.
+    case libreOfficeCopy = "libreoffice-copy"
+    /// How Okular showed a document.
+    case okularView = "okular-view"
+    /// A document in Okular's list of recent ones.
+    case okularHistory = "okular-history"
+    /// An indexer's database with names and words of files; the path is the mountpoint's.
+    case fileIndex = "file-index"
   }
 
   package var kind: Kind

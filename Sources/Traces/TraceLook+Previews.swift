@@ -58,17 +58,4 @@ extension TraceLook {
     let trace = Trace(kind: kind, place: store.folder.appending(path.string), path: named)
     found(trace, at: path, in: store)
   }
-
-  private static func read(
-    _ reader: any BlobReader, at offset: UInt64, count: Int
-  ) throws(BlobStoreError) -> [UInt8] {
-    var failure: BlobStoreError?
-    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-      do throws(BlobStoreError) {
-        filled = try reader.read(at: offset, into: UnsafeMutableRawBufferPointer(buffer))
-      } catch { failure = error }
-    }
-    if let failure { throw failure }
-    return bytes
-  }
 }

@@ -7,6 +7,8 @@ package struct TracePlaces: Hashable, Sendable {
   package var cache: FilePath
   /// `$XDG_DATA_HOME`, by default `~/.local/share`.
   package var data: FilePath
+  /// `$XDG_CONFIG_HOME`, by default `~/.config`.
+  package var configuration: FilePath
   /// Folders of all users in which vim puts swap files that have no place beside the file.
   package var shared: [FilePath] = ["/var/tmp", "/tmp"]
 
@@ -19,6 +21,7 @@ package struct TracePlaces: Hashable, Sendable {
     self.home = home
     cache = folder("XDG_CACHE_HOME", orBelowHome: ".cache")
     data = folder("XDG_DATA_HOME", orBelowHome: ".local/share")
+    configuration = folder("XDG_CONFIG_HOME", orBelowHome: ".config")
   }
 
   /// Where previews are kept; for a message.

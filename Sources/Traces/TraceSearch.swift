@@ -4,8 +4,9 @@ import SystemPackage
 
 /// Looks for what other programs keep of the files below some mountpoints, and removes it.
 ///
-/// Only what names such a path in so many words is ever removed, and no symbolic link below the folders of `TracePlaces`
-/// is followed. What cannot be read or removed stands in the report, and the rest is done.
+/// Only what names such a path in so many words is ever removed, of an indexer the database that does, and no symbolic
+/// link below the folders of `TracePlaces` is followed. What cannot be read or removed stands in the report, and the rest
+/// is done.
 package struct TraceSearch {
   private let places: TracePlaces
   private let mounted: MountedPaths
@@ -38,6 +39,15 @@ package struct TraceSearch {
         VimHistoryList.entries(in: $0, home: home, user: user)
       }
     }
+    for folder in [places.data.appending("nano"), places.home.appending(".nano")] {
+      look.list(.nanoHistory, in: folder, "filepos_history") { NanoHistoryList.entries(in: $0) }
+    }
+    look.libreOffice(in: places.configuration.appending("libreoffice/4/user"))
+    look.list(.okularHistory, in: places.configuration, "okularrc") {
+      OkularRecentList.entries(in: $0, home: home)
+    }
+    look.okularViews(in: places.data.appending("okular/docdata"))
+    for indexer in Indexer.allCases { look.index(of: indexer, in: places) }
     for folder in [places.home.appending("tmp")] + places.shared {
       look.swapFiles(in: folder, home: home, user: user)
     }
@@ -99,6 +109,20 @@ struct TraceLook {
       if case .notFound = error { return }
       note(folder, error)
     }
+  }
+
+  /// So many bytes of a file from an offset on; fewer only at its end.
+  static func read(
+    _ reader: any BlobReader, at offset: UInt64, count: Int
+  ) throws(BlobStoreError) -> [UInt8] {
+    var failure: BlobStoreError?
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      do throws(BlobStoreError) {
+        filled = try reader.read(at: offset, into: UnsafeMutableRawBufferPointer(buffer))
+      } catch { failure = error }
+    }
+    if let failure { throw failure }
+    return bytes
   }
 
   mutating func note(_ place: FilePath, _ reason: String) {

@@ -47,6 +47,12 @@ struct XMLScanner {
 
   /// An attribute's value with its entities resolved; nil where the tag has none of that name.
   func value(of name: String, in tag: Tag) throws(MalformedList) -> [UInt8]? {
+    guard let value = try writtenValue(of: name, in: tag) else { return nil }
+    return try Self.resolve(value)
+  }
+
+  /// An attribute's value as it stands in the text; nil where the tag has none of that name.
+  func writtenValue(of name: String, in tag: Tag) throws(MalformedList) -> ArraySlice<UInt8>? {
     var rest = tag.attributes
     while true {
       rest = rest.drop(while: Self.isBlank)
@@ -57,7 +63,7 @@ struct XMLScanner {
       rest = rest.drop(while: Self.isBlank)
       guard let quote = rest.popFirst(), Self.isQuote(quote), let end = rest.firstIndex(of: quote)
       else { throw Self.badAttribute }
-      if found.elementsEqual(name.utf8) { return try Self.resolve(rest[..<end]) }
+      if found.elementsEqual(name.utf8) { return rest[..<end] }
       rest = rest[(end + 1)...]
     }
   }
@@ -108,7 +114,8 @@ struct XMLScanner {
     throw MalformedList(reason: "a comment or section has no end")
   }
 
-  private static func resolve(_ text: ArraySlice<UInt8>) throws(MalformedList) -> [UInt8] {
+  /// What a text or a value says.
+  static func resolve(_ text: ArraySlice<UInt8>) throws(MalformedList) -> [UInt8] {
     var result: [UInt8] = []
     var rest = text
     while let byte = rest.popFirst() {

@@ -51,3 +51,9 @@ for file in "$mounted" "$other"; do
   vim_in_terminal "-i NONE --cmd 'set directory=~/tmp' -c 'normal oSecret' -c preserve \
     -c '!kill -9 \$PPID' $file" || true
 done
+
+# nano, which notes where the cursor was when it ended. It takes keys when it has drawn its screen.
+for file in "$mounted" "$other"; do
+  { sleep 1; printf '\030'; sleep 1; } |
+    TERM=xterm timeout -s KILL 30 script -qec "nano --ignorercfiles --positionlog +1,3 $file" /dev/null >/dev/null 2>&1
+done

@@ -16,11 +16,13 @@ struct TraceFolder {
     store = try DirectoryStore(opening: folder.path)
   }
 
-  var search: TraceSearch {
+  var search: TraceSearch { search(below: Self.mountpoint) }
+
+  func search(below mountpoint: String) -> TraceSearch {
     var places = TracePlaces(home: folder.path) { _ in nil }
     places.shared = [folder.path.appending("shared")]
     return TraceSearch(
-      places, below: MountedPaths([Array(Self.mountpoint.utf8)]), user: "anna")
+      places, below: MountedPaths([Array(mountpoint.utf8)]), user: "anna")
   }
 
   func write(_ bytes: [UInt8], at path: String) throws {

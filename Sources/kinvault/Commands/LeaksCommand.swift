@@ -10,8 +10,8 @@ struct LeaksCommand: ParsableCommand {
     discussion: """
       File managers keep small pictures of the scans that they show, programs keep lists of recently used files, and \
       editors what a crash could lose: outside the vault, where whoever has the disk can read it. Looks for previews, \
-      recently used files, and vim's swap files and history, of every folder in which this machine has ever shown \
-      the vault. Needs no password.
+      recently used files, what vim, nano, LibreOffice and Okular note of documents, and databases of file indexers, \
+      of every folder in which this machine has ever shown the vault. Needs no password.
 
       \u{2018}unmount\u{2019} removes all this by itself, and after a crash the next \u{2018}mount\u{2019} does. How to have none made \
       says Docs/Desktop.md.
@@ -99,6 +99,12 @@ extension Trace.Kind {
     case .recentFile: "recently used file"
     case .vimSwapFile: "vim's swap file"
     case .vimHistory: "vim's history"
+    case .nanoHistory: "nano's history"
+    case .libreOfficeHistory: "LibreOffice's list"
+    case .libreOfficeCopy: "LibreOffice's copy"
+    case .okularView: "Okular's view"
+    case .okularHistory: "Okular's list"
+    case .fileIndex: "file index"
     }
   }
 }

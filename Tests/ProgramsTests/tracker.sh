@@ -1,0 +1,23 @@
+# Has Tracker index what its settings say, on a D-Bus of its own, until it finds every word:
+#
+#   dbus-run-session -- bash tracker.sh WORD...
+#
+# Its database is in $XDG_CACHE_HOME, its settings in $XDG_CONFIG_HOME (with GSETTINGS_BACKEND=keyfile).
+set -euo pipefail
+# It indexes nothing in the folder of temporary files, in which tests have theirs.
+TMPDIR=$XDG_CACHE_HOME /usr/libexec/tracker-miner-fs-3 --initial-sleep=0 >/dev/null 2>&1 &
+miner=$!
+end() {
+  kill "$miner" 2>/dev/null || true
+  wait "$miner" || true
+}
+trap end EXIT
+gdbus wait --session --timeout 30 org.freedesktop.Tracker3.Miner.Files
+for word in "$@"; do
+  for _ in $(seq 300); do
+    tracker3 search "$word" 2>/dev/null | grep -q file: && continue 2
+    sleep 0.1
+  done
+  echo "Tracker does not find $word" >&2
+  exit 1
+done
