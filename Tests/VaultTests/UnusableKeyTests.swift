@@ -39,6 +39,38 @@ import VaultTrust
     }
   }
 
+  /// A stolen device has approved another one, whose key is none: the words that are to let the first out work all the same.
+  @Test(arguments: [0, 1])
+  func nobodyIsKeptFromNewKeys(which: Int) throws {
+    let adults = try Adults()
+    let anna = adults.anna
+    let vault = anna.vault
+    let (own, binding) = (try vault.context.ownPerson(), vault.context.binding)
+    let key = SigningKey(seed: SecretBytes(randomCount: 32))
+    var ghost = Certificate(
+      person: own.id, generation: try #require(own.generation),
+      signingKey: try #require(VerifyingKey(key.publicKey)), agreementKey: Self.keys()[which],
+      approver: try vault.context.ownCertificate().id, time: 9)
+    ghost.consent = key.sign(binding.vault.signedMessage(.device, ghost.consentBody))
+    let body = ghost.encoded()
+    let id = binding.vault.statementID(.certificate, body: body)
+    let device = vault.context.device
+    let bytes = vault.context.signedFiles.statement(.certificate, body) {
+      device.signingKey.sign($0)
+    }
+    try anna.store.replace(
+      BlobPath(VaultPath.certificate(own.id, id).string), bytes, durably: true)
+    try anna.reopen()
+    #expect(try anna.vault.context.ownPerson().devices[ghost.device] != nil)
+    let words = try RecoveryWords(parsing: anna.words.joined(separator: " "))
+    try anna.vault.beginGeneration(removing: [], words: words)
+    try anna.reopen()
+    try anna.write("Goes on")
+    try anna.vault.beginGeneration(removing: [ghost.device], words: words)
+    try anna.reopen()
+    #expect(try anna.titles == ["Goes on"])
+  }
+
   /// It keeps no owner from taking somebody's access away, nor from writing; who has it gets no key, and everybody else does.
   @Test(arguments: [0, 1])
   func nobodyIsKeptFromTakingAccessAway(which: Int) throws {

@@ -71,7 +71,9 @@ struct ClosingWriter {
     }
     let body = closing.encoded()
     let id = binding.vault.statementID(.closing, body: body)
-    for device in staying(without: content.removing) {
+    // One whose key is none could not open anything; whoever approved it is not to keep the person from new keys by it.
+    for device in staying(without: content.removing)
+    where AgreementKey.isPublicKey(device.certificate.agreementKey) {
       try files.storeWrap(
         of: master, generation: id, person: person.id, for: device.certificate, in: copy.store)
     }
