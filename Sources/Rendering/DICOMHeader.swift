@@ -32,8 +32,9 @@ package struct DICOMHeader: Equatable, Sendable {
       return nil
     }
     var values: [Substring: Substring] = [:]
-    for line in all.split(separator: "\n") {
-      let parts = line.split(separator: " ", maxSplits: 1)
+    // By bytes: a text that begins with a combining sign makes one character with the space before it.
+    for line in all.utf8.split(separator: UInt8(ascii: "\n")) {
+      let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 1).map { Substring($0) }
       guard parts.count == 2, values.updateValue(parts[1], forKey: parts[0]) == nil else {
         return nil
       }

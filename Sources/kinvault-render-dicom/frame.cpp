@@ -39,6 +39,8 @@ PixelLayout layout_of(const File &file) {
   layout.samples = word_of(set, Tag(0x0028, 0x0002)).value_or(1);
   if (layout.samples != 1 && layout.samples != 3) throw Nothing();
   take_kind_of_values(set, layout);
+  // PS3.3, C.7.6.24: real numbers are no colours.
+  if (layout.is_real && layout.samples != 1) throw Nothing();
   layout.is_planar = layout.samples == 3 && word_of(set, Tag(0x0028, 0x0006)).value_or(0) == 1;
   layout.colours = colours_of(set, layout.samples);
   const std::string name = text_of(set, Tag(0x0028, 0x0004));

@@ -60,8 +60,6 @@ class Frame {
   uint64_t mask = 0;
 
   void take_plain(const File &file, size_t number);
-  void take_encoded(const File &file, size_t number);
-  void take_decoded(std::vector<uint8_t> decoded);
   void double_colours();
 
   bool is_negative(uint64_t bits) const { return layout.is_signed && (bits >> (layout.stored - 1) & 1) != 0; }

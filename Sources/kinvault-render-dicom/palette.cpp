@@ -22,6 +22,7 @@ class Steps {
   std::vector<uint16_t> &entries;
   const size_t size;
   size_t place = 0;
+  size_t steps = 0;
 
   uint16_t next() {
     if (place + size > bytes.count) throw Nothing();
@@ -35,20 +36,22 @@ class Steps {
     if (entries.size() < ENTRY_LIMIT) entries.push_back(entry);
   }
 
-  // Whether there may be another one.
+  // Whether there may be another one: none where the table is full, and no table needs more of them than it has entries.
   bool step(bool may_repeat) {
+    if (entries.size() == ENTRY_LIMIT || ++steps > ENTRY_LIMIT) return false;
     const uint16_t kind = next(), count = next();
     if (kind == 0) {
       for (uint16_t i = 0; i < count; i++) add(next());
     } else if (kind == 1) {
       const double from = entries.empty() ? 0 : entries.back(), to = next();
-      for (uint16_t i = 1; i <= count; i++) add(uint16_t(from + (to - from) * i / count + 0.5));
+      for (unsigned i = 1; i <= count; i++) add(uint16_t(from + (to - from) * i / count + 0.5));
     } else if (kind == 2 && may_repeat) {
       const size_t low = next(), high = size == 2 ? next() : size_t(next()) | size_t(next()) << 8;
       const size_t start = size == 2 ? low | high << 16 : low | high << 8;
       const size_t after = place;
       place = start;
-      for (uint16_t i = 0; i < count; i++) step(false);
+      for (uint16_t i = 0; i < count; i++)
+        if (!step(false)) break;
       place = after;
     } else {
       return false;

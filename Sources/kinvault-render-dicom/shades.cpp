@@ -93,7 +93,8 @@ void Shades::take_range(const File &file, const Frame &frame) {
 }
 
 double Shades::modality_value(double stored) const {
-  return modality ? modality->entry(stored) : stored * slope + intercept;
+  // What is infinite could not be compared with what is so, too.
+  return modality ? modality->entry(stored) : std::clamp(stored * slope + intercept, -1e300, 1e300);
 }
 
 uint8_t Shades::shade(double stored) const {

@@ -55,6 +55,7 @@ static struct kv_bytes picture(struct kv_bytes file, const struct kv_view *view)
   poppler_page_get_size(page, &width, &height);
   if (!(width > 0) || !(height > 0) || !isfinite(width) || !isfinite(height)) kv_nothing();
   double scale = view->side / fmax(width, height);
+  if (!isfinite(scale)) kv_nothing();
   int columns = (int)fmax(1, round(width * scale)), rows = (int)fmax(1, round(height * scale));
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, columns, rows);
   cairo_t *context = cairo_create(surface);

@@ -390,6 +390,10 @@ import Testing
     #expect(parsed("") != nil && parsed(pixels)?.pixels != nil)
     #expect(parsed(pixels + "centre 1\nwidth 0\n")?.pixels?.window == nil)
     #expect(parsed("series A\u{1B}[31m\u{202E}B\n")?.seriesDescription == "A[31mB")
+    // Signs that join with the space before them, or the line's end.
+    for series in ["\u{301}Knee", "\u{200D}", "Knee\r"] {
+      #expect(parsed("modality MR\nseries \(series)\nrows 4\n")?.modality == "MR")
+    }
     #expect(parsed("date 2024-1-1\n")?.studyDate == "")
     #expect(parsed("series " + String(repeating: "x", count: 999))?.seriesDescription.count == 64)
     for text in [
