@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import Vault
 import VaultModel
@@ -29,6 +30,18 @@ import VaultModel
     return check.objectByteCount + check.unusedByteCount
   }
 
+  /// Thins until no more than this is there. Once may not do: the mount thins by itself, too, and while it does others
+  /// leave it alone.
+  private func thin(to byteCount: UInt64) throws {
+    let deadline = ContinuousClock.now + .seconds(60)
+    repeat {
+      try tree.thin()
+      if try objectBytes() < byteCount { return }
+      usleep(200_000)
+    } while ContinuousClock.now < deadline
+    #expect(try objectBytes() < byteCount)
+  }
+
   @Test func savingAgainAndAgainTakesNoRoom() throws {
     try tree.write("Emma/Base/file", bytes(0))
     for number in 1...30 {
@@ -42,10 +55,9 @@ import VaultModel
     }
     let content = try tree.read("Emma/Base/file")
     let before = try objectBytes()
-    try tree.thin()
-    // Of two minutes the last one each.
     #expect(before > 30 << 20)
-    #expect(try objectBytes() < 8 << 20)
+    // Of two minutes the last one each.
+    try thin(to: 8 << 20)
     #expect(try tree.read("Emma/Base/file") == content)
     try mounted.remount()
     #expect(try tree.read("Emma/Base/file") == content)
@@ -61,8 +73,7 @@ import VaultModel
     try tree.thin()
     #expect(try handle.get(at: 1 << 20, count: 10) == bytes(1, count: 10))
     handle.release()
-    try tree.thin()
-    #expect(try objectBytes() < 12 << 20)
+    try thin(to: 12 << 20)
   }
 
   @Test func nothingGoesWhileAnotherProcessReads() throws {
