@@ -40,13 +40,13 @@ import Testing
 
   /// Nothing ends these but their time: they would take most of the test's.
   private static let endless: Set = [
-    "pdf-content-of-gibibytes", "pdf-jbig2-generic-huge", "pdf-mask-of-itself",
-    "pdf-tiles-of-small-steps",
+    "pdf-content-of-gibibytes", "pdf-jbig2-generic-huge", "pdf-tiles-of-small-steps",
   ]
 
-  /// As large as an image may be: these take seconds, and are asked for one picture.
+  /// These take seconds, most as they are as large as an image may be, and are asked for one picture.
   private static let large: Set = [
-    "dicom-as-many-pixels-as-may-be", "dicom-many-colours", "webp-lossless-as-large-as-may-be",
+    "dicom-as-many-pixels-as-may-be", "dicom-many-colours", "pdf-mask-of-itself",
+    "webp-lossless-as-large-as-may-be",
   ]
 
   /// How many of a family's shapes are shown all the same, and of how many there is nothing, at least: libraries change, and a
