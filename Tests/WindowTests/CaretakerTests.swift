@@ -15,7 +15,8 @@ import VaultCrypto
     var name: String { "Family" }
     var renderer: Renderer? { nil }
     func open() -> Vault? { nil }
-    func open(password: consuming SecretBytes) throws -> Vault { throw VaultError.wrongPassword }
+    func ways() -> [UnlockWay] { [] }
+    func open(_ answers: consuming UnlockAnswers) throws -> Vault { throw VaultError.wrongPassword }
     func isUnlocked() -> Bool { true }
     func keepUnlocked() {}
     func lock() {}

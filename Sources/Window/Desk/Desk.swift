@@ -37,8 +37,8 @@ final class Desk: Sendable {
   /// Opens the vault if this machine has it unlocked.
   func open() throws { if let vault = try gate.open() { try take(vault) } }
 
-  func open(password: consuming SecretBytes) throws {
-    try take(try gate.open(password: password))
+  func open(_ answers: consuming UnlockAnswers) throws {
+    try take(try gate.open(answers))
   }
 
   private func take(_ vault: Vault) throws {

@@ -10,10 +10,13 @@ package protocol VaultGate: Sendable {
   /// The open vault, if it is unlocked on this machine; nil where a password is needed.
   func open() throws -> Vault?
 
-  /// The open vault, which is unlocked from now on.
+  /// The ways besides a password alone for which all seems to be here. Asks nobody.
+  func ways() -> [UnlockWay]
+
+  /// The open vault, which is unlocked from now on. Takes as long as somebody needs to touch what asks for that.
   ///
-  /// - Throws: `VaultError.wrongPassword` and the like.
-  func open(password: consuming SecretBytes) throws -> Vault
+  /// - Throws: `VaultError.wrongPassword` and the like; `WrongPIN`.
+  func open(_ answers: consuming UnlockAnswers) throws -> Vault
 
   /// Whether it is unlocked still; true where this machine cannot tell. Asking does not keep it so.
   func isUnlocked() -> Bool

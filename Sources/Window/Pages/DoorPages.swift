@@ -33,12 +33,13 @@ extension PageFrame {
     }.document
   }
 
-  /// Asks for the password.
+  /// Asks for the password, or for what another way needs.
   ///
   /// - Parameters:
   ///   - name: What the vault is called.
+  ///   - ways: Those that are at hand besides the password.
   ///   - problem: Why it did not open; nil for the first time.
-  func unlock(_ name: String, problem: String?) -> String {
+  func unlock(_ name: String, _ ways: [UnlockWay], problem: String?) -> String {
     document(
       tag("section", ["class": "door"]) {
         tag("h1") { texts("unlock.title") }
@@ -54,7 +55,36 @@ extension PageFrame {
             ])
           tag("button", ["type": "submit"]) { texts("unlock.go") }
         }
+        for way in ways { unlock(by: way) }
       })
+  }
+
+  private func unlock(by way: UnlockWay) -> HTML {
+    func secret(_ name: String) -> HTML {
+      let id = "\(name)-\(way.id)"
+      return .group([
+        tag("label", ["for": id]) { texts("unlock.\(name)") },
+        tag(
+          "input",
+          [
+            "id": id, "type": "password", "name": name, "required": "", "autocomplete": "off",
+          ]),
+      ])
+    }
+    return tag("section", ["class": "way"]) {
+      tag("h2") { named(way.name) }
+      post("/unlock") {
+        tag("input", ["type": "hidden", "name": "way", "value": way.id])
+        if way.asksForPassword { secret("password") }
+        if way.asksForPIN { secret("pin") }
+        if way.asksForTouch { tag("p", ["class": "quiet"]) { texts("unlock.touch") } }
+        tag("button", ["type": "submit"]) {
+          texts("unlock.by")
+          " "
+          named(way.name)
+        }
+      }
+    }
   }
 
   func locked() -> String {

@@ -60,25 +60,29 @@ struct Site: Sendable {
 
   private func unlock(_ request: Request, _ context: PageContext) async throws -> Response {
     let form = try await checkedForm(of: request, context)
-    let password = form["password"] ?? ""
-    do {
-      try await threads.runIfActive {
-        var bytes = Array(password.utf8)
-        try bytes.withUnsafeMutableBytes {
-          try desk.open(password: SecretBytes(copying: UnsafeRawBufferPointer($0)))
-        }
+    return try await threads.runIfActive {
+      do {
+        try desk.open(
+          UnlockAnswers(
+            way: form.given("way"),
+            password: SecretBytes(copying: Array((form["password"] ?? "").utf8)),
+            pin: SecretBytes(copying: Array((form["pin"] ?? "").utf8))))
+        return .seeOther("/")
+      } catch {
+        let text =
+          switch error {
+          case VaultError.wrongPassword: context.texts("unlock.bad")
+          case is WrongPIN: context.texts("unlock.pin.bad")
+          default: context.texts.message(of: error, desk.gate)
+          }
+        return unlockPage(context, problem: text)
       }
-    } catch {
-      var text = context.texts.message(of: error, desk.gate)
-      if case VaultError.wrongPassword = error { text = context.texts("unlock.bad") }
-      return unlockPage(context, problem: text)
     }
-    return .seeOther("/")
   }
 
   private func unlockPage(_ context: PageContext, problem: String?) -> Response {
     .page(
-      frame(context).unlock(desk.gate.name, problem: problem),
+      frame(context).unlock(desk.gate.name, desk.gate.ways(), problem: problem),
       status: problem == nil ? .ok : .forbidden)
   }
 

@@ -1,4 +1,5 @@
 import Glibc
+import Tokens
 import Vault
 import VaultModel
 
@@ -28,6 +29,7 @@ enum SignInNotes {
     switch error {
     case VaultError.wrongPassword: what = "password"
     case VaultError.wrongWords, VaultError.replacedWords: what = "words"
+    case TokenError.wrongPIN: what = "token"
     default: return
     }
     refused(what, of: vault)

@@ -1,6 +1,7 @@
 import Log
 import Rendering
 import SystemPackage
+import Tokens
 import Vault
 import VaultCrypto
 import VaultModel
@@ -36,9 +37,32 @@ final class PageGate: VaultGate {
     return try open(key, isUnlockedNow: true)
   }
 
-  func open(password: consuming SecretBytes) throws -> Vault {
+  func ways() -> [UnlockWay] {
+    // Where it cannot be told, there is the password.
+    let slots = (try? SlotOpening.of(folder, passwordFile: nil).slotsAtHand()) ?? []
+    return slots.map { slot in
+      UnlockWay(
+        id: slot.id.hex, name: slot.name,
+        asksForPassword: slot.parts.contains { $0.kind == .password },
+        asksForPIN: slot.parts.contains(where: \.asksForPIN),
+        asksForTouch: slot.parts.contains { $0.kind == .token })
+    }
+  }
+
+  func open(_ answers: consuming UnlockAnswers) throws -> Vault {
     let opening = try SlotOpening.of(folder, passwordFile: nil)
-    return try open(try opening.run(password: password).takeKey(), isUnlockedNow: true)
+    guard let way = answers.way else {
+      return try open(try opening.run(password: answers.password).takeKey(), isUnlockedNow: true)
+    }
+    guard let slot = try opening.slotsAtHand().first(where: { $0.id.hex == way }) else {
+      throw VaultError.notFound(what: "way to unlock the vault")
+    }
+    do {
+      let opened = try opening.run(slot, password: answers.password, pin: answers.pin)
+      return try open(opened.takeKey(), isUnlockedNow: true)
+    } catch TokenError.wrongPIN {
+      throw WrongPIN()
+    }
   }
 
   private func open(_ key: borrowing DeviceUnlockKey, isUnlockedNow: Bool) throws -> Vault {

@@ -58,11 +58,42 @@ struct SlotOpening {
     return openWithoutPassword(known.filter { SlotParts.effort(of: $0) <= SlotParts.silentEffort })
   }
 
-  /// The slot that opens with this password.
+  /// The slot that opens with this password, where no PIN has to be asked for.
   ///
   /// - Throws: `wrongPassword`, which is noted; `passwordIsNotEnough`, `damagedSlot` and the like.
   func run(password: borrowing SecretBytes) throws -> UnlockSlots.OpenedSlot {
-    do { return try open(try slots.all().slots, password: password) } catch {
+    do {
+      return try open(try slots.all().slots, password: password) { _ in
+        throw VaultError.passwordIsNotEnough
+      }
+    } catch {
+      SignInNotes.refused(error, of: slots.vault)
+      throw error
+    }
+  }
+
+  /// The slots that want something of the person besides a password alone, and for which all seems to be here. Asks nobody.
+  func slotsAtHand() throws -> [UnlockSlot] {
+    try slots.all().slots.filter { slot in
+      slot.parts.contains { $0.kind != .password }
+        && SlotParts.effort(of: slot) > SlotParts.silentEffort && parts.isAtHand(slot)
+    }
+  }
+
+  /// Opens one of them with what somebody has typed for it.
+  ///
+  /// - Throws: `TokenError`, `wrongPassword`: what was wrong is noted.
+  func run(
+    _ slot: UnlockSlot, password: borrowing SecretBytes, pin: borrowing SecretBytes
+  ) throws -> UnlockSlots.OpenedSlot {
+    do {
+      let secret = try parts.secret(of: slot) { part in
+        try slots.stretch(password, for: part, of: slot)
+      } pin: { _ in
+        pin.copy()
+      }
+      return UnlockSlots.OpenedSlot(slot: slot, key: try slots.open(slot, with: secret))
+    } catch {
       SignInNotes.refused(error, of: slots.vault)
       throw error
     }
@@ -83,7 +114,7 @@ struct SlotOpening {
         }
         return UnlockSlots.OpenedSlot(slot: slot, key: try slots.open(slot, with: secret))
       } catch {
-        if case TokenError.wrongPIN = error { SignInNotes.refused("token", of: slots.vault) }
+        SignInNotes.refused(error, of: slots.vault)
         Terminal.note("kinvault: “\(Terminal.visible(slot.name))”: \(FailureReport(error).message)")
       }
     }
@@ -113,7 +144,8 @@ struct SlotOpening {
 
   /// Slots that want nothing but a password, else those that want something besides.
   private func open(
-    _ known: [UnlockSlot], password: borrowing SecretBytes
+    _ known: [UnlockSlot], password: borrowing SecretBytes,
+    pin: (_ name: String) throws -> SecretBytes = SlotParts.pin(of:)
   ) throws -> UnlockSlots.OpenedSlot {
     do throws(VaultError) { return try slots.open(password: password, butFor: left) } catch {
       guard case .passwordIsNotEnough = error else { throw error }
@@ -125,9 +157,8 @@ struct SlotOpening {
       if let opened = openWithoutPassword(silent) { return opened }
       throw VaultError.passwordIsNotEnough
     }
-    let secret = try parts.secret(of: slot) { part in
-      try slots.stretch(password, for: part, of: slot)
-    }
+    let secret = try parts.secret(
+      of: slot, password: { try slots.stretch(password, for: $0, of: slot) }, pin: pin)
     return UnlockSlots.OpenedSlot(slot: slot, key: try slots.open(slot, with: secret))
   }
 }

@@ -46,10 +46,13 @@ struct SlotParts {
 
   /// What the parts of a slot give together.
   ///
-  /// - Parameter password: What the password gives for the part that asks for one.
+  /// - Parameters:
+  ///   - password: What the password gives for the part that asks for one.
+  ///   - pin: The PIN of what is called so.
   /// - Throws: `TokenError`, `VaultError`, `CommandError` where nobody can be asked for a PIN.
   func secret(
-    of slot: UnlockSlot, password: (UnlockPart) throws -> SecretBytes
+    of slot: UnlockSlot, password: (UnlockPart) throws -> SecretBytes,
+    pin: (_ name: String) throws -> SecretBytes = Self.pin(of:)
   ) throws -> SlotSecret {
     var secret = SlotSecret()
     for part in slot.parts {
@@ -59,18 +62,18 @@ struct SlotParts {
       case .keyring:
         secret.append(try DesktopKeyring.load(vault: slots.vault, slot: slot.id), of: .keyring)
       case .tpm(let publicArea, let privateArea, let asksForPIN):
-        let pin = asksForPIN ? try Self.pin(of: "“\(Terminal.visible(slot.name))” (TPM)") : nil
+        let answer = asksForPIN ? try pin("“\(Terminal.visible(slot.name))” (TPM)") : nil
         secret.append(
-          try TPM.here.unseal(publicArea: publicArea, privateArea: privateArea, pin: pin),
+          try TPM.here.unseal(publicArea: publicArea, privateArea: privateArea, pin: answer),
           of: .tpm)
       case .token(let credential, let salt, let asksForPIN):
         guard let token = token(with: credential) else {
           throw TokenError.noneHere("the token of “\(slot.name)” is not plugged in")
         }
-        let pin = asksForPIN ? try Self.pin(of: token.name) : nil
+        let answer = asksForPIN ? try pin(token.name) : nil
         Terminal.note("Touch the token “\(Terminal.visible(token.name))”.")
         secret.append(
-          try token.secret(of: credential, salt: salt, pin: pin), of: .token)
+          try token.secret(of: credential, salt: salt, pin: answer), of: .token)
       }
     }
     return secret
@@ -87,6 +90,15 @@ struct SlotParts {
       throw .locked("\(name) asks for a PIN, and there is no terminal to ask at.")
     }
     return try prompt.secret("PIN of \(Terminal.visible(name)): ")
+  }
+}
+
+extension UnlockPart {
+  var asksForPIN: Bool {
+    switch self {
+    case .token(_, _, let asksForPIN), .tpm(_, _, let asksForPIN): asksForPIN
+    case .password, .keyring: false
+    }
   }
 }
 
