@@ -25,7 +25,9 @@ struct MemberCreation {
       in: context.store)
     let writer = try LinkWriter(try context.opening(of: member).loadLinks(), context)
     let key = FamilyMemberKey.random()
-    let wrap = try writer.wrap(key, of: nil, for: own)
+    guard let wrap = try writer.wrap(key, of: nil, for: own) else {
+      throw .keysDivided(person: own.id)
+    }
     try writer.write(
       epoch: key.commitment(member: member, binding: context.binding), wraps: [wrap])
     return member

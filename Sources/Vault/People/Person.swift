@@ -51,13 +51,10 @@ struct Person: Sendable {
     history.counting.contains(generation) ? history.valid[generation]?.agreementKey : nil
   }
 
-  /// The generation that keys are wrapped for, and its key; nil while there are several, and where what they say is their key is
-  /// none: no honest program writes that, and whoever does gets no keys and keeps nobody else from theirs.
-  var agreement: (generation: StatementID, publicKey: [UInt8])? {
-    guard let generation, let key = agreementPublicKey(generation: generation),
-      AgreementKey.isPublicKey(key)
-    else { return nil }
-    return (generation, key)
+  /// Whether keys can be wrapped for them: not while there are several generations, nor where what they say is their key is
+  /// none. No honest program writes that, and whoever does gets no keys and keeps nobody else from theirs.
+  var canBeGivenKeys: Bool {
+    generation.flatMap(agreementPublicKey).map(AgreementKey.isPublicKey) ?? false
   }
 
   /// The device as it is known here, whether it counts or not.

@@ -145,8 +145,10 @@ struct EpochBeginning {
     where !without.contains(person) && ended[person] == nil
       && !links.access.claimed.contains(person)
     {
-      guard let other = context.people[person], other.agreement != nil else { continue }
-      wraps.append(try writer.wrap(key.key, of: nil, for: other))
+      guard let other = context.people[person],
+        let wrap = try writer.wrap(key.key, of: nil, for: other)
+      else { continue }
+      wraps.append(wrap)
     }
     let left = links.history.everyone.filter {
       !links.access.includes($0) && links.history.leaving(of: $0) != nil

@@ -88,13 +88,13 @@ struct LinkWriter {
   /// Wraps an epoch's key for a person's open generation; the file is durable when this returns.
   ///
   /// - Parameter epoch: The link that began it; nil for the one that is to begin it.
-  /// - Throws: `keysDivided` for someone who has no open generation, or none of which the key is one.
+  /// - Returns: Nil where that cannot be (`Person.canBeGivenKeys`).
   func wrap(
     _ key: borrowing FamilyMemberKey, of epoch: StatementID?, for other: Person
-  ) throws(VaultError) -> Wrap {
-    guard let (generation, publicKey) = other.agreement else {
-      throw .keysDivided(person: other.id)
-    }
+  ) throws(VaultError) -> Wrap? {
+    guard let generation = other.generation,
+      let publicKey = other.agreementPublicKey(generation: generation)
+    else { return nil }
     let file: [UInt8]
     do throws(CryptoError) {
       file = try key.wrap(
@@ -104,6 +104,7 @@ struct LinkWriter {
           person: other.id, generation: generation),
         agreementPublicKey: publicKey, binding: context.binding)
     } catch {
+      if case .invalidKey = error { return nil }
       throw .crypto(error)
     }
     let name = Digest.sha256(file)
@@ -113,9 +114,7 @@ struct LinkWriter {
 
   /// Wraps the key of an epoch once more for somebody who has a wrap of it whose file is lost; nil if it is not to be had.
   func wrapAnew(_ epoch: StatementID, for other: Person) throws(VaultError) -> Wrap? {
-    guard other.agreement != nil, let key = try OwnEpochKeys(links, context).key(of: epoch) else {
-      return nil
-    }
+    guard let key = try OwnEpochKeys(links, context).key(of: epoch) else { return nil }
     return try wrap(key, of: epoch, for: other)
   }
 
@@ -132,7 +131,8 @@ struct LinkWriter {
         !known.contains(where: { $0.person == other.id && $0.generation == other.generation }),
         let key = try own.key(of: epoch)
       else { continue }
-      wraps.append(try wrap(key, of: epoch, for: other))
+      guard let wrap = try wrap(key, of: epoch, for: other) else { return [] }
+      wraps.append(wrap)
     }
     return wraps
   }

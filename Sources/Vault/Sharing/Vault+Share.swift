@@ -83,7 +83,7 @@ extension Vault {
     guard let other = context.people[taker] else {
       throw .notFound(what: "the person \(taker.shortHex)")
     }
-    guard other.agreement != nil else { throw .keysDivided(person: taker) }
+    guard other.canBeGivenKeys else { throw .keysDivided(person: taker) }
     // Whoever is only claimed by a contested place is given it by somebody of whom that is certain.
     guard
       links.access.claimed.contains(taker)
@@ -119,7 +119,7 @@ extension Vault {
     var wraps: [Wrap] = []
     for person in links.trust.epochs.unwrapped[epoch] ?? []
     where !links.access.claimed.contains(person) {
-      guard let other = context.people[person], other.agreement != nil else { continue }
+      guard let other = context.people[person] else { continue }
       let more = try writer.wraps(of: [epoch], for: other)
       guard !more.isEmpty else { continue }
       wraps += more
