@@ -318,7 +318,9 @@ let package = Package(
     .testTarget(
       name: "ProgramsTests",
       dependencies: ["Places", .product(name: "SystemPackage", package: "swift-system")],
-      exclude: ["documents.py", "libreoffice.py", "traces.sh", "tracker.sh", "users.sh"]),
+      exclude: [
+        "documents.py", "libreoffice.py", "office.py", "traces.sh", "tracker.sh", "users.sh",
+      ]),
   ],
   swiftLanguageModes: [.v6],
   cxxLanguageStandard: .cxx17

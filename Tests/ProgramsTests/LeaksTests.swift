@@ -60,7 +60,7 @@ import Testing
     let desktop = try Desktop()
     for file in [desktop.textInMount, desktop.textOutside] {
       try Command(
-        ["/usr/bin/python3", Desktop.file("documents.py").string, file.string],
+        ["/usr/bin/python3", "-B", Desktop.file("documents.py").string, file.string],
         environment: desktop.vault.environment
       ).succeed()
     }

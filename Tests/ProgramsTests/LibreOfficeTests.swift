@@ -26,7 +26,7 @@ import Testing
 
       // Debian's own Python has LibreOffice's module.
       let seen = try Command(
-        ["/usr/bin/python3", Self.script.string, "letter.odt", profile.string], in: folder
+        ["/usr/bin/python3", "-B", Self.script.string, "letter.odt", profile.string], in: folder
       ).succeed()
       let text = "Dear Dr. Novák, First. Twice First. Second. Twice Second. Third. Twice Third."
       #expect(seen.split(separator: "\n").last.map(String.init) == text)

@@ -71,12 +71,7 @@ import Testing
     "<xbel><![CDATA[</xbel>", "<xbel><bookmark href='&#xffffffff;'/></xbel>",
   ])
   func aListThatIsNoneIsLeftAlone(text: String) throws {
-    let home = try TraceFolder()
-    try home.write(text, at: Self.list)
-    let report = home.search.remove()
-    #expect(report.traces.isEmpty)
-    #expect(report.failures.map(\.place) == [home.folder.appending(Self.list).string])
-    #expect(try home.text(Self.list) == text)
+    try TraceFolder().expectLeftAlone(text, at: Self.list)
   }
 
   @Test func aHugeListAndALinkedOneAreLeftAlone() throws {

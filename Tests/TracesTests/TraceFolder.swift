@@ -35,6 +35,15 @@ struct TraceFolder {
     String(decoding: try store.read(BlobPath(path), limit: 1 << 20), as: UTF8.self)
   }
 
+  /// What stands at a place cannot be read for sure: it stays as it is, and that is told.
+  func expectLeftAlone(_ text: String, at path: String) throws {
+    try write(text, at: path)
+    let report = search.remove()
+    #expect(report.traces.isEmpty)
+    #expect(report.failures.map(\.place) == [folder.appending(path).string])
+    #expect(try self.text(path) == text)
+  }
+
   func has(_ path: String) throws -> Bool { try store.size(of: BlobPath(path)) != nil }
 
   /// A preview of a picture at a URI, as a file of the cache.
