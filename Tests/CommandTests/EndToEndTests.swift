@@ -15,6 +15,16 @@ import Testing
       "No fever", "--attach", program.folder.appending("card.jpg").string, expecting: 0)
   }
 
+  @Test(arguments: ["0", "10001", "-5", "a second", "1e3", " 5"])
+  func whatIsNoTimeForAPasswordIsRefusedBeforeAnythingIsMade(time: String) throws {
+    let program = try Program()
+    let refused = try program.run(
+      "init", "--vault", program.vault, "--words-out", program.wordsFile, "--yes",
+      environment: ["KINVAULT_PASSWORD_TIME": time], expecting: 2)
+    #expect(refused.errors.contains("from 1 to 10000"), "\(refused.errors)")
+    #expect(access(program.vault, F_OK) != 0 && access(program.wordsFile, F_OK) != 0)
+  }
+
   @Test func initWritesTheWordsOnceAndForTheOwnerOnly() throws {
     let program = try Program.withVault()
     let words = String(decoding: try program.read(program.wordsFile), as: UTF8.self)

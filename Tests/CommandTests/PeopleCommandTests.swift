@@ -19,17 +19,17 @@ import Testing
       try join(file, state: bensState, words: "ben's words")
     }
 
-    /// Somebody who calls themself Ben answers the invitation in this file.
-    func join(_ file: String, state: [String: String?], words: String) throws {
+    /// Somebody answers the invitation in this file.
+    func join(_ file: String, state: [String: String?], words: String, as name: String = "Ben")
+      throws
+    {
       let joined = try run(
         [
-          "join", "--invitation-file", file, "--name", "Ben", "--password-file",
+          "join", "--invitation-file", file, "--name", name, "--password-file",
           anna.passwordFile, "--words-out", anna.folder.appending(words).string, "--yes",
         ], state: state)
       #expect(joined.status == 0, "\(joined.errors)")
       #expect(joined.output.contains("You have joined the vault of Adult A"))
-      // All are one user of this machine, whose keyring keeps one key of a vault.
-      #expect(try run(["lock"], state: state).status == 0)
     }
 
     func run(
@@ -356,6 +356,30 @@ import Testing
       accesses.contains { $0.contains("Ben") && $0.contains("viewer") && $0.contains("Adult A") })
     let json = try two.anna.run("access", "list", "--member", "Emma", "--json", expecting: 0).output
     #expect(json.contains("\"role\" : \"viewer\""))
+  }
+
+  /// Ben knows Dave by what Anna calls him alone.
+  @Test func whoIsKnownThroughSomebodyElseIsCalledWhatTheyAreCalledThere() throws {
+    let two = try Two()
+    let dave: [String: String?] = [
+      "XDG_STATE_HOME": two.anna.folder.appending("dave's state").string
+    ]
+    let file = two.anna.folder.appending("second invitation").string
+    try two.anna.write(try two.anna.run("invite", expecting: 0).output, to: file)
+    try two.join(file, state: dave, words: "dave's words", as: "Dave")
+    for name in ["Ben", "Dave"] {
+      try two.anna.run("share", "Emma", "--with", name, "--role", "viewer", expecting: 0)
+    }
+    let listed = try two.ben("access", "list", expecting: 0).output
+    #expect(listed.contains("Dave (so Adult A)"), "\(listed)")
+    #expect(try two.ben("people", "list", expecting: 0).output.contains("Dave (so Adult A)"))
+    // Nothing is done by a name that is somebody else's word.
+    let refused = try two.ben("share", "Emma", "--with", "Dave", "--role", "viewer", expecting: 6)
+    #expect(
+      refused.errors.contains(
+        "Only Adult A calls somebody \u{201C}Dave\u{201D}, so nothing was done."),
+      "\(refused.errors)")
+    #expect(refused.errors.contains("--name Dave"), "\(refused.errors)")
   }
 
   @Test func sharingWithSomeoneUnverifiedSaysWhatThatMeans() throws {

@@ -43,7 +43,7 @@ struct Program {
     [
       "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder.path.string, "TZ": "UTC",
       "XDG_STATE_HOME": folder.appending("state").string, "KINVAULT_VAULT": vault,
-      "KINVAULT_PASSWORD_FILE": passwordFile, "LANG": "C.UTF-8",
+      "KINVAULT_PASSWORD_FILE": passwordFile, "KINVAULT_PASSWORD_TIME": "1", "LANG": "C.UTF-8",
     ]
   }
 

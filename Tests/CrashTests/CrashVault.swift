@@ -96,7 +96,7 @@ final class CrashVault {
     let password = outside.appending("password")
     environment = [
       "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "XDG_STATE_HOME": state.string,
-      "KINVAULT_PASSWORD_FILE": password.string,
+      "KINVAULT_PASSWORD_FILE": password.string, "KINVAULT_PASSWORD_TIME": "1",
     ]
     try run("sh", ["-c", "umask 077; echo 'only for tests' > '\(password)'"])
     try kinvault([

@@ -45,6 +45,7 @@ package final class MountedVault: Sendable {
     let password = folder.appending("password")
     environment = [
       "XDG_STATE_HOME": folder.appending("state").string, "KINVAULT_PASSWORD_FILE": password.string,
+      "KINVAULT_PASSWORD_TIME": "1",
     ].merging(extra) { $1 }
     try OpenFile(password, O_CREAT | O_WRONLY, 0o600).write("only for tests\n")
   }

@@ -24,7 +24,7 @@ as() {
   shift
   setpriv --reuid "$user" --regid "$(id -g "$user")" --clear-groups -- env HOME="$place/home" \
     XDG_STATE_HOME="$place/home/state-$user" KINVAULT_PASSWORD_FILE="$place/password" \
-    KINVAULT_VAULT="$place/home/Family" LANG=C "$@"
+    KINVAULT_PASSWORD_TIME=1 KINVAULT_VAULT="$place/home/Family" LANG=C "$@"
 }
 kinvault() { as "$owner" "$place/kinvault" "$@"; }
 fail() {

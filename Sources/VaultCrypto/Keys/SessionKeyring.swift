@@ -3,8 +3,10 @@ import Glibc
 import VaultModel
 
 /// Keeps a vault's unlock key in the kernel for a while, so that the password need not be typed
-/// for every command: under the key name `kinvault:<vault id>` in the user's keyring, readable by
-/// processes of this user only, gone when nobody used it for the idle timeout, or at a reboot.
+/// for every command: under the key name `kinvault:<vault id>:<device id>` in the user's keyring,
+/// readable by processes of this user only, gone when nobody used it for the idle timeout, or at a
+/// reboot. So two devices of one vault whose states are on one machine, such as on a stick, each
+/// have theirs.
 ///
 /// See keyrings(7). Where the kernel offers no keyring (some containers), everything throws
 /// `unavailable`.
@@ -12,13 +14,13 @@ package enum SessionKeyring {
   /// Puts the key there, in place of one that is there already.
   ///
   /// `timeout` is rounded up to whole seconds, from 1 second to 10 years.
-  package static func store(_ key: borrowing DeviceUnlockKey, vault: VaultID, timeout: Duration)
-    throws(SessionKeyringError)
-  {
+  package static func store(
+    _ key: borrowing DeviceUnlockKey, vault: VaultID, device: DeviceID, timeout: Duration
+  ) throws(SessionKeyringError) {
     let seconds = wholeSeconds(timeout)
     let payload = Payload.encoded(seconds: seconds, key)
     let serial = try check(
-      payload.withUnsafeBytes { kv_key_add(description(vault), $0.baseAddress, $0.count) })
+      payload.withUnsafeBytes { kv_key_add(description(vault, device), $0.baseAddress, $0.count) })
     // A key added to the user's keyring directly could not be read back: it would be possessed by
     // no process. So it is made in this process's own keyring, opened to the user, then linked.
     do throws(SessionKeyringError) {
@@ -34,9 +36,9 @@ package enum SessionKeyring {
 
   /// The key, whose idle timeout starts anew (not without `renewing`); nil if there is none, or not any more.
   package static func load(
-    vault: VaultID, renewing: Bool = true
+    vault: VaultID, device: DeviceID, renewing: Bool = true
   ) throws(SessionKeyringError) -> DeviceUnlockKey? {
-    guard let serial = try find(vault) else { return nil }
+    guard let serial = try find(vault, device) else { return nil }
     var payload = SecretBytes(count: Payload.size)
     let size = payload.withUnsafeMutableBytes { kv_key_read(serial, $0.baseAddress, $0.count) }
     if isGone(Int32(clamping: size)) { return nil }
@@ -53,8 +55,8 @@ package enum SessionKeyring {
   }
 
   /// Removes the key for every process; nothing happens if there is none.
-  package static func remove(vault: VaultID) throws(SessionKeyringError) {
-    guard let serial = try find(vault) else { return }
+  package static func remove(vault: VaultID, device: DeviceID) throws(SessionKeyringError) {
+    guard let serial = try find(vault, device) else { return }
     let result = kv_key_invalidate(serial)
     if !isGone(result) { try check(result) }
   }
@@ -67,10 +69,15 @@ package enum SessionKeyring {
 
   // MARK: Details
 
-  private static func description(_ vault: VaultID) -> String { "kinvault:\(vault.hex)" }
+  /// What the key is called, also in `/proc/keys`.
+  package static func description(_ vault: VaultID, _ device: DeviceID) -> String {
+    "kinvault:\(vault.hex):\(device.hex)"
+  }
 
-  private static func find(_ vault: VaultID) throws(SessionKeyringError) -> Int32? {
-    let serial = kv_key_find(description(vault))
+  private static func find(
+    _ vault: VaultID, _ device: DeviceID
+  ) throws(SessionKeyringError) -> Int32? {
+    let serial = kv_key_find(description(vault, device))
     return isGone(serial) ? nil : try check(serial)
   }
 

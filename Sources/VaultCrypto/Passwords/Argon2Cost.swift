@@ -21,9 +21,9 @@ package struct Argon2Cost: Hashable, Sendable {
     else { throw .costOutOfRange(self) }
   }
 
-  /// The cost that takes about `target` on this machine, within 250-500 ms where the machine can;
-  /// never less than `floor`, however slow it is. Runs Argon2id a few times: a second or two.
-  package static func calibrated(target: Duration = .milliseconds(350)) -> Argon2Cost {
+  /// The cost that takes about `target` on this machine; never less than `floor`, however slow it is.
+  /// Runs Argon2id once to five times, as long as that.
+  package static func calibrated(target: Duration) -> Argon2Cost {
     calibrated(target: target) { PasswordHash.duration(of: $0) }
   }
 

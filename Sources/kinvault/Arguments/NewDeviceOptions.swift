@@ -13,6 +13,13 @@ struct NewDeviceOptions: ParsableArguments {
     help: ArgumentHelp("What this machine is called. Default: its host name.", valueName: "name"))
   var device: String?
 
+  func validate() throws {
+    // Before somebody has typed a password and words.
+    do throws(CommandError) { _ = try PasswordTime.target() } catch {
+      throw ValidationError(FailureReport(error).message)
+    }
+  }
+
   /// The password that the machine is to have, from the file or asked for twice.
   func newPassword() throws -> SecretBytes {
     try PasswordSource.configured(passwordFile: passwordFile).new()
@@ -21,7 +28,10 @@ struct NewDeviceOptions: ParsableArguments {
   /// The machine, with a password cost measured on it.
   ///
   /// - Parameter person: What its person calls themself, where it is their first one; the account's name by default.
-  func machine(of person: String? = nil) -> NewDevice {
-    .here(personName: person, deviceName: device)
+  func machine(of person: String? = nil) throws -> NewDevice {
+    let cost = try PasswordTime.cost()
+    return NewDevice(
+      personName: person ?? Environment.userName, deviceName: device ?? Environment.hostName,
+      deviceKind: "computer", passwordCost: cost, recoveryCost: cost)
   }
 }

@@ -63,11 +63,12 @@ struct DeviceEnquiry {
     let words = try WordsInput.readApproval(wordsFile: wordsFile)
     let password = try machine.newPassword()
     Terminal.note("Making the keys; this takes a moment.")
+    let device = try machine.machine()
     let pending: PendingDevice
     do throws(VaultError) {
       pending = try PendingDevice(
         folder: folder, stateRoot: Environment.stateRoot, words: words,
-        device: machine.machine(), password: password)
+        device: device, password: password)
     } catch {
       guard case .wrongWords = error else { throw error }
       throw CommandError.wrongSecret(

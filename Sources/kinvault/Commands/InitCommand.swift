@@ -94,14 +94,3 @@ struct InitCommand: ParsableCommand {
       """)
   }
 }
-
-extension NewDevice {
-  /// This machine, with a password cost measured on it.
-  static func here(personName: String?, deviceName: String?) -> NewDevice {
-    let cost = Argon2Cost.calibrated()
-    return NewDevice(
-      personName: personName ?? Environment.userName,
-      deviceName: deviceName ?? Environment.hostName, deviceKind: "computer", passwordCost: cost,
-      recoveryCost: cost)
-  }
-}

@@ -58,9 +58,7 @@ struct LeaveCommand: ParsableCommand {
       try tellRemotes(access.remotes(of: vault, key: key), vault)
       return vault.id
     }
-    do throws(SessionKeyringError) { try SessionKeyring.remove(vault: id) } catch {
-      guard case .unavailable = error else { throw error }
-    }
+    try SessionKeys.remove(vault: id)
     try StateFolder.remove(root: Environment.stateRoot, vault: id)
     Terminal.writeLine(
       """

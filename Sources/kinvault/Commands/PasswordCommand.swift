@@ -34,7 +34,7 @@ struct PasswordCommand: ParsableCommand {
     }
     let source = newPasswordFile.map { PasswordSource.file($0) } ?? .terminal
     var slot = UnlockSlots.NewSlot(name: opened.slot.name)
-    try slot.add(password: source.new(), cost: .calibrated())
+    try slot.add(password: source.new(), cost: PasswordTime.cost())
     try slots.add(slot, for: opened.key, inPlaceOf: opened.slot)
     try note(folder: folder, key: opened.key)
     Terminal.writeLine("The password of this machine is changed. The 24 words stay what they are.")

@@ -25,11 +25,12 @@ struct RecoverCommand: ParsableCommand {
     let words = try wordsOptions.words()
     let password = try deviceOptions.newPassword()
     Terminal.note("Opening with the words; this takes a moment.")
+    let machine = try deviceOptions.machine()
     let key: DeviceUnlockKey
     do throws(VaultError) {
       key = try Vault.recover(
         folder: folder, stateRoot: Environment.stateRoot, words: words,
-        device: deviceOptions.machine(), password: password)
+        device: machine, password: password)
     } catch {
       SignInNotes.refused(error, of: id)
       throw error

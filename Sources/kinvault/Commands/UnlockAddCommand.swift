@@ -80,7 +80,7 @@ struct UnlockAddCommand: ParsableCommand {
 extension UnlockAddCommand {
   private func addPassword(to new: inout UnlockSlots.NewSlot) throws {
     let source = newPasswordFile.map { PasswordSource.file($0) } ?? .terminal
-    try new.add(password: source.new(), cost: .calibrated())
+    try new.add(password: source.new(), cost: PasswordTime.cost())
   }
 
   private func addPart(to new: inout UnlockSlots.NewSlot, vault: VaultID) throws {

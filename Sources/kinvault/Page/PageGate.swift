@@ -80,7 +80,7 @@ final class PageGate: VaultGate {
 
   func isUnlocked() -> Bool {
     // Where it cannot be told, nothing locks it but the page itself.
-    do { return try SessionKeyring.load(vault: id, renewing: false) != nil } catch { return true }
+    do { return try SessionKeys.holds(vault: id) } catch { return true }
   }
 
   func keepUnlocked() { _ = try? SessionKeys.load(vault: id) }

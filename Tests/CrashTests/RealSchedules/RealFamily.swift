@@ -31,33 +31,27 @@ final class RealFamily: Sendable {
     try run("sh", ["-c", "umask 077; echo only for tests > '\(password)'"])
     let remote = folder.appending("remote")
     let desk = try machine(.desk)
-    try Self.cheaply(
-      desk,
-      [
-        "init", "--vault", desk.vault.string, "--name", "Anna", "--device", "desk",
-        "--password-file", password.string, "--words-out", words.string, "--yes",
-      ])
+    try desk.run([
+      "init", "--vault", desk.vault.string, "--name", "Anna", "--device", "desk",
+      "--password-file", password.string, "--words-out", words.string, "--yes",
+    ])
     try desk.run(["member", "add", "Emma"])
     try desk.run(["remote", "add", "origin", remote.string])
     try desk.run(["sync"])
     let laptop = try machine(.laptop)
-    try Self.cheaply(
-      laptop,
-      [
-        "clone", remote.string, laptop.vault.string, "--words-file", words.string,
-        "--password-file", password.string, "--device", "laptop",
-      ])
+    try laptop.run([
+      "clone", remote.string, laptop.vault.string, "--words-file", words.string,
+      "--password-file", password.string, "--device", "laptop",
+    ])
     let invitation = folder.appending("invitation")
     let invited = try desk.run(["invite", "--remote", "origin"]).output
     _ = try CommandRunner.run("tee", [invitation.string], input: Array(invited.utf8))
     let phone = try machine(.phone)
-    try Self.cheaply(
-      phone,
-      [
-        "join", "--invitation-file", invitation.string, "--name", "Ben", "--device", "phone",
-        "--password-file", password.string, "--words-out", folder.appending("bens words").string,
-        "--yes",
-      ])
+    try phone.run([
+      "join", "--invitation-file", invitation.string, "--name", "Ben", "--device", "phone",
+      "--password-file", password.string, "--words-out", folder.appending("bens words").string,
+      "--yes",
+    ])
     try desk.run(["sync"])
     try desk.run(["share", "Emma", "--with", "Ben", "--role", "editor"])
     let all = [desk, laptop, phone]
@@ -69,18 +63,6 @@ final class RealFamily: Sendable {
     let disk = folder.appending(member.rawValue)
     try run("mkdir", [disk.string])
     return RealMachine(member.rawValue, disk: disk, in: folder.path, password: password)
-  }
-
-  /// With so little memory that a password costs no more than it must: each command asks for it here, since all machines
-  /// share one keyring.
-  static func cheaply(_ machine: RealMachine, _ arguments: [String]) throws {
-    let result = try CommandRunner.run(
-      "sh", ["-c", "ulimit -v 400000; exec setsid -w \"$@\"", "sh", CrashVault.binary] + arguments,
-      environment: machine.environment)
-    guard result.status == 0 else {
-      throw CommandFailure(
-        description: "\(arguments): \(result.end)\n\(result.output)\n\(result.errors)")
-    }
   }
 
   /// Puts one of the machines on this disk.

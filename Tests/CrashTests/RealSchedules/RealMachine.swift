@@ -30,7 +30,7 @@ final class RealMachine {
     [
       "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": disk.string, "TZ": "UTC",
       "XDG_STATE_HOME": disk.appending("state").string, "KINVAULT_VAULT": vault.string,
-      "KINVAULT_PASSWORD_FILE": password.string,
+      "KINVAULT_PASSWORD_FILE": password.string, "KINVAULT_PASSWORD_TIME": "1",
     ]
   }
 

@@ -87,12 +87,10 @@ extension RealSchedule {
     let disk = outside("clone")
     try makeFolder(disk)
     let machine = RealMachine("clone", disk: disk, in: outside("."), password: family.password)
-    try RealFamily.cheaply(
-      machine,
-      [
-        "clone", remotes[0].string, machine.vault.string, "--words-file", paper.string,
-        "--password-file", family.password.string, "--device", "clone",
-      ])
+    try machine.run([
+      "clone", remotes[0].string, machine.vault.string, "--words-file", paper.string,
+      "--password-file", family.password.string, "--device", "clone",
+    ])
     return try machine.shown()
   }
 }
