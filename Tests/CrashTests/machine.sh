@@ -10,7 +10,11 @@ for module in fat vfat nls_cp437 nls_ascii nls_iso8859-1 nls_utf8 fuse; do
 done
 mount -t tmpfs none /mnt
 mkdir /mnt/disk /mnt/mounted
-mount -t "$type" /dev/ubda /mnt/disk && sh -eu "$script" >"$output" 2>&1
+# Debian's kernel for such machines has no exFAT of its own.
+case "$type" in
+exfat) mount.exfat-fuse /dev/ubda /mnt/disk ;;
+*) mount -t "$type" /dev/ubda /mnt/disk ;;
+esac && sh -eu "$script" >"$output" 2>&1
 echo $? >"$status"
 echo o >/proc/sysrq-trigger
 sleep 60

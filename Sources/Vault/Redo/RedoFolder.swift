@@ -76,10 +76,10 @@ final class RedoFolder: Sendable {
   func close(isNeeded: Bool) {
     made.withLock { made in
       guard made.isMade else { return }
-      // What cannot be removed now, the next process removes.
-      if !isNeeded { try? state.store.removeFolder(path) }
+      if !isNeeded { state.removeRedoFiles(of: writer) }
       made.lock = nil
       made.isMade = false
+      if !isNeeded { state.removeRedoFolder(of: writer) }
     }
   }
 }
@@ -89,6 +89,22 @@ extension StateFolder {
   func hasRedoFolder(of writer: RedoWriterID) throws(VaultError) -> Bool {
     let path = RedoFolder.lockPath(of: writer)
     return try storing { () throws(BlobStoreError) in try store.size(of: path) } != nil
+  }
+
+  /// Removes what a process would have brought in for members, while its lock is still held.
+  fileprivate func removeRedoFiles(of writer: RedoWriterID) {
+    let folder = RedoFolder.path(of: writer)
+    // What stays is brought in once more by the next process, which changes nothing.
+    for entry in (try? store.list(folder)) ?? [] where MemberID(hex: entry.name) != nil {
+      try? store.remove(folder.appending(entry.name))
+    }
+  }
+
+  /// Removes the folder of a process of which nothing is left to do. Its lock must not be held any more: NFS and FUSE keep a
+  /// name for a removed file that is open, and so the folder is not empty.
+  func removeRedoFolder(of writer: RedoWriterID) {
+    // What cannot be removed now, the next process removes.
+    try? store.removeFolder(RedoFolder.path(of: writer))
   }
 
   /// The processes of this device, but for one, that have redo files.

@@ -26,16 +26,25 @@ extension Vault {
   }
 
   private func redoIfDead(_ writer: RedoWriterID) throws(VaultError) {
-    guard try context.state.hasRedoFolder(of: writer) else { return }
+    guard try context.state.hasRedoFolder(of: writer), try redoHoldingItsLock(writer) else {
+      return
+    }
+    context.state.removeRedoFolder(of: writer)
+  }
+
+  /// - Returns: Whether the process has died and nothing of it is left to do.
+  private func redoHoldingItsLock(_ writer: RedoWriterID) throws(VaultError) -> Bool {
     guard let root = context.state.path else { return try redo(writer) }
     let lock = try context.state.lock(ofDead: writer, in: root)
     // Held until all is done: nobody else takes it for dead meanwhile.
-    guard lock != nil else { return }
-    try redo(writer)
+    guard lock != nil else { return false }
+    let isDone = try redo(writer)
     withExtendedLifetime(lock) {}
+    return isDone
   }
 
-  private func redo(_ writer: RedoWriterID) throws(VaultError) {
+  /// - Returns: Whether nothing of it is left to do.
+  private func redo(_ writer: RedoWriterID) throws(VaultError) -> Bool {
     let store = context.state.store
     let folder = RedoFolder.path(of: writer)
     let entries = try storing { () throws(BlobStoreError) in try store.list(folder) }
@@ -64,7 +73,7 @@ extension Vault {
         noteUnfinished(path, member: member, Self.advice(on: error))
       }
     }
-    if isDone { try storing { () throws(BlobStoreError) in try store.removeFolder(folder) } }
+    return isDone
   }
 
   private static func advice(on error: VaultError) -> String {
