@@ -50,13 +50,13 @@ struct LibreOfficeSettings {
     self.documents = documents
   }
 
-  /// The settings without some documents; all else stays but for numbers.
-  func removing(_ isRemoved: (Document) -> Bool) -> [UInt8] {
+  /// The settings without some documents, by their places in `documents`; all else stays but for numbers.
+  func removing(_ removed: Set<Int>) -> [UInt8] {
     var changes: [(range: Range<Int>, text: [UInt8])] = []
     var numbered: [[UInt8]: [(number: Int, place: Range<Int>)]] = [:]
     var changed: Set<[UInt8]> = []
-    for document in documents {
-      if isRemoved(document) {
+    for (index, document) in documents.enumerated() {
+      if removed.contains(index) {
         changes.append((document.entry.range, []))
         changed.insert(document.list)
       } else if let place = document.number,

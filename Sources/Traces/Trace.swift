@@ -25,6 +25,9 @@ package struct Trace: Hashable, Sendable {
     case okularHistory = "okular-history"
     /// An indexer's database with names and words of files; the path is the mountpoint's.
     case fileIndex = "file-index"
+
+    /// Whether it may be all that is left of somebody's work: what was typed, and not saved before a crash.
+    package var mayBeUnsavedWork: Bool { self == .vimSwapFile || self == .libreOfficeCopy }
   }
 
   package var kind: Kind
@@ -44,6 +47,8 @@ package struct TraceReport: Hashable, Sendable {
 
   /// What is there; of a look that removes, what was removed.
   package var traces: [Trace] = []
+  /// What a look that removes has left where it is, since it may be work that was never saved.
+  package var unsavedWork: [Trace] = []
   package var failures: [Failure] = []
 
   package init() {}

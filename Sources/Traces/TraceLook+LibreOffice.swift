@@ -14,16 +14,16 @@ extension TraceLook {
       do { settings = try LibreOfficeSettings(parsing: bytes) } catch {
         return note(place, error.reason)
       }
-      let ours = settings.documents.filter { mounted.hold($0.path) }
-      if ours.isEmpty { return }
-      // The copies go first: nothing but the settings says what they are of.
-      for document in ours { try copy(of: document, in: store) }
-      if removes {
-        let kept = settings.removing { mounted.hold($0.path) }
-        try store.replace(path, kept, durably: true)
+      // The copies go first: nothing but the settings says what they are of. Where one stays, so does what is said of it.
+      var ours: Set<Int> = []
+      for (index, document) in settings.documents.enumerated() where mounted.hold(document.path) {
+        if try copy(of: document, in: store), spares(.libreOfficeCopy) { continue }
+        ours.insert(index)
       }
-      report.traces += ours.map {
-        Trace(kind: .libreOfficeHistory, place: place, path: $0.path)
+      if ours.isEmpty { return }
+      if removes { try store.replace(path, settings.removing(ours), durably: true) }
+      report.traces += ours.sorted().map {
+        Trace(kind: .libreOfficeHistory, place: place, path: settings.documents[$0].path)
       }
     } catch {
       if case .notFound = error { return }
@@ -31,13 +31,15 @@ extension TraceLook {
     }
   }
 
+  /// - Returns: Whether there is one, or was.
   private mutating func copy(
     of document: LibreOfficeSettings.Document, in profile: DirectoryStore
-  ) throws(BlobStoreError) {
+  ) throws(BlobStoreError) -> Bool {
     let folder: BlobPath = "backup"
     guard let path = document.copy.flatMap(folder.child), try profile.size(of: path) != nil
-    else { return }
+    else { return false }
     let place = profile.folder.appending(path.string)
     found(Trace(kind: .libreOfficeCopy, place: place, path: document.path), at: path, in: profile)
+    return true
   }
 }

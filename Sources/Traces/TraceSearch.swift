@@ -20,15 +20,19 @@ package struct TraceSearch {
   }
 
   /// What is kept now.
-  package func find() -> TraceReport { look(removing: false) }
+  package func find() -> TraceReport { look(.nothing) }
 
   /// Removes what is kept, and says what that was.
-  package func remove() -> TraceReport { look(removing: true) }
+  ///
+  /// - Parameter sparesUnsavedWork: Leaves what a crash has left of somebody's work, for when nobody has asked.
+  package func remove(sparesUnsavedWork: Bool) -> TraceReport {
+    look(sparesUnsavedWork ? .butUnsavedWork : .everything)
+  }
 
-  private func look(removing: Bool) -> TraceReport {
+  private func look(_ removal: TraceLook.Removal) -> TraceReport {
     if mounted.isEmpty { return TraceReport() }
     let home = Array(places.home.string.utf8)
-    var look = TraceLook(mounted: mounted, removes: removing)
+    var look = TraceLook(mounted: mounted, removal: removal)
     look.previews(in: places.cache, "thumbnails")
     look.previews(in: places.home, ".thumbnails")
     look.list(.recentFile, in: places.data, "recently-used.xbel") {
@@ -60,9 +64,18 @@ struct TraceLook {
   /// A list of more bytes is no list that a program could have written.
   static let listByteLimit = 32 << 20
 
+  enum Removal { case nothing, butUnsavedWork, everything }
+
   let mounted: MountedPaths
-  let removes: Bool
+  let removal: Removal
   var report = TraceReport()
+
+  var removes: Bool { removal != .nothing }
+
+  /// Whether what is of this kind is left though others are removed.
+  func spares(_ kind: Trace.Kind) -> Bool {
+    removal == .butUnsavedWork && kind.mayBeUnsavedWork
+  }
 
   /// Nil where there is no such folder. One that another user owns is not this user's to change, unless it is for all.
   mutating func open(_ folder: FilePath, isShared: Bool = false) -> DirectoryStore? {
@@ -82,6 +95,7 @@ struct TraceLook {
 
   /// Removes the file if this is to be; in any case it is in the report.
   mutating func found(_ trace: Trace, at path: BlobPath, in store: DirectoryStore) {
+    if spares(trace.kind) { return report.unsavedWork.append(trace) }
     do throws(BlobStoreError) {
       if removes { try store.remove(path) }
       report.traces.append(trace)

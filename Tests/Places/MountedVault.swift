@@ -160,7 +160,7 @@ package final class MountedVault: Sendable {
 
   private var log: FilePath { vault.removingLastComponent().appending("mount-log") }
   /// All that mounts of this vault have said so far.
-  private var said: String {
+  package var said: String {
     let file = Glibc.open(log.string, O_RDONLY | O_CLOEXEC)
     defer { close(file) }
     return file < 0 ? "\(log): \(Errno.current)" : Command.text(of: file)

@@ -51,11 +51,12 @@ import Testing
     let home = try TraceFolder()
     try home.write(Self.database(Self.family), at: Self.index)
     try home.write("", at: ".local/share/baloo/index-lock")
-    #expect(home.search(below: "/mnt/Family/Emma").remove() == TraceReport())
-    #expect(home.search(below: "/Family").remove() == TraceReport())
+    #expect(
+      home.search(below: "/mnt/Family/Emma").remove(sparesUnsavedWork: false) == TraceReport())
+    #expect(home.search(below: "/Family").remove(sparesUnsavedWork: false) == TraceReport())
     let found = home.search.find()
     #expect(found.traces.map(\.kind) == [.fileIndex])
-    #expect(home.search.remove() == found)
+    #expect(home.search.remove(sparesUnsavedWork: false) == found)
     #expect(try home.store.list(".local/share").isEmpty)
   }
 

@@ -63,10 +63,10 @@ import Testing
     #expect(found.failures.isEmpty)
     #expect(found.traces.map(\.kind) == [.libreOfficeHistory, .libreOfficeHistory])
     #expect(found.traces.allSatisfy { $0.path == Array("/mnt/Family/a & b.odt".utf8) })
-    #expect(home.search.remove() == found)
+    #expect(home.search.remove(sparesUnsavedWork: false) == found)
     let expected = Self.xcu(kept + [Self.order(0, others[1]), Self.order(1, others[0])])
     #expect(try home.text(Self.settings) == expected)
-    #expect(home.search.remove() == TraceReport())
+    #expect(home.search.remove(sparesUnsavedWork: false) == TraceReport())
   }
 
   @Test func copiesForACrashGoWithTheirItem() throws {
@@ -82,13 +82,36 @@ import Testing
     for name in ["a.odt_0.odt", "a.odt_1.odt", "b.odt_0.odt"] {
       try home.write("text", at: "\(Self.backup)/\(name)")
     }
-    let report = home.search.remove()
+    let report = home.search.remove(sparesUnsavedWork: false)
     #expect(report.failures.isEmpty)
     #expect(report.traces.count { $0.kind == .libreOfficeCopy } == 1)
     #expect(report.traces.count { $0.kind == .libreOfficeHistory } == 3)
     #expect(try home.text(Self.settings) == Self.xcu([other]))
     let left = try home.store.list(.init(Self.backup)).map(\.name)
     #expect(left == ["a.odt_1.odt", "b.odt_0.odt"])
+  }
+
+  /// What nobody has asked to remove may be all that is left of their work.
+  @Test func workThatWasNeverSavedIsSparedWithWhatIsSaidOfIt() throws {
+    let home = try TraceFolder()
+    let mine = "file:///mnt/Family/a.odt"
+    let kept = Self.recovery(1, mine, copy: "file:///somewhere/backup/a.odt_0.odt")
+    let gone = Self.recovery(
+      2, "file:///mnt/Family/b.odt", copy: "file:///somewhere/backup/b.odt_0.odt")
+    try home.write(Self.xcu([kept, Self.item(mine), gone, Self.order(0, mine)]), at: Self.settings)
+    try home.write("text", at: "\(Self.backup)/a.odt_0.odt")
+    let report = home.search.remove(sparesUnsavedWork: true)
+    #expect(report.failures.isEmpty)
+    #expect(report.unsavedWork.map(\.kind) == [.libreOfficeCopy])
+    #expect(report.unsavedWork.allSatisfy { $0.path == Array("/mnt/Family/a.odt".utf8) })
+    #expect(
+      report.traces.map(\.kind) == [.libreOfficeHistory, .libreOfficeHistory, .libreOfficeHistory])
+    #expect(try home.text(Self.settings) == Self.xcu([kept]))
+    #expect(try home.text("\(Self.backup)/a.odt_0.odt") == "text")
+    #expect(home.search.find().traces.map(\.kind) == [.libreOfficeCopy, .libreOfficeHistory])
+    #expect(home.search.remove(sparesUnsavedWork: false).traces.count == 2)
+    #expect(try home.text(Self.settings) == Self.xcu([]))
+    #expect(try !home.has("\(Self.backup)/a.odt_0.odt"))
   }
 
   @Test func otherSettingsThatNameTheMountStay() throws {
@@ -100,7 +123,7 @@ import Testing
       """, Self.item("private:factory/swriter"), Self.order(1, "file:///mnt/Family2/a"),
     ])
     try home.write(text, at: Self.settings)
-    #expect(home.search.remove() == TraceReport())
+    #expect(home.search.remove(sparesUnsavedWork: false) == TraceReport())
     #expect(try home.text(Self.settings) == text)
   }
 
@@ -118,7 +141,7 @@ import Testing
     let kept = "/home/anna/a 1 2\n\n/mnt/Family2/a 1 2\n/mnt/Family 1\n"
     try home.write(
       "/mnt/Family/a b 1 22\n" + kept + "/mnt/Family/c\0d 3 4\n/mnt/Family/e 5 6", at: list)
-    let report = home.search.remove()
+    let report = home.search.remove(sparesUnsavedWork: false)
     #expect(report.traces.map(\.kind) == [.nanoHistory, .nanoHistory, .nanoHistory])
     let names = report.traces.map { String(decoding: $0.path, as: UTF8.self) }
     #expect(names == ["/mnt/Family/a b", "/mnt/Family/c\nd", "/mnt/Family/e"])
@@ -137,7 +160,7 @@ import Testing
     try write("/mnt/Family2/a.pdf", at: "\(folder)/3.a.pdf.xml")
     try home.write("<other url='/mnt/Family/a'/>", at: "\(folder)/4.xml")
     try home.write("<documentInfo url=/mnt/Family/a>", at: "\(folder)/5.xml")
-    let report = home.search.remove()
+    let report = home.search.remove(sparesUnsavedWork: false)
     #expect(report.traces.map(\.kind) == [.okularView, .okularView])
     #expect(report.failures.map(\.place) == [home.folder.appending("\(folder)/5.xml").string])
     let left = try home.store.list(.init(folder)).map(\.name)
@@ -153,11 +176,14 @@ import Testing
     try home.write(
       before + "File1[$e]=/mnt/Family/a.pdf\n" + kept + "File3=/mnt/Family/$$1\\\\2\\s.pdf\n"
         + "Name1[$e]=a.pdf\n" + after, at: list)
-    let report = home.search.remove()
+    let report = home.search.remove(sparesUnsavedWork: false)
     #expect(report.traces.map(\.kind) == [.okularHistory, .okularHistory, .okularHistory])
     #expect(report.traces.contains { $0.path == Array("/mnt/Family/$1\\2 .pdf".utf8) })
     #expect(try home.text(list) == before + kept + after)
     let inHome = home.search(below: home.folder.path.string)
-    #expect(inHome.remove().traces.map(\.kind) == [.okularHistory, .okularHistory])
+    #expect(
+      inHome.remove(sparesUnsavedWork: false).traces.map(\.kind) == [
+        .okularHistory, .okularHistory,
+      ])
   }
 }

@@ -22,10 +22,10 @@ import Testing
     #expect(found.traces.allSatisfy { $0.kind == .fileIndex })
     #expect(found.traces.map(\.place) == [Self.tracker, Self.recoll].map(home.folder.appending))
     #expect(found.traces.allSatisfy { $0.path == Array(TraceFolder.mountpoint.utf8) })
-    #expect(home.search.remove() == found)
+    #expect(home.search.remove(sparesUnsavedWork: false) == found)
     #expect(try home.store.list(".cache/tracker3").isEmpty)
     #expect(try home.store.list(".recoll").map(\.name) == ["recoll.conf"])
-    #expect(home.search.remove() == TraceReport())
+    #expect(home.search.remove(sparesUnsavedWork: false) == TraceReport())
   }
 
   @Test(arguments: [
@@ -35,7 +35,7 @@ import Testing
   func anIndexThatDoesNotStays(text: String) throws {
     let home = try TraceFolder()
     try home.write(text, at: "\(Self.tracker)/meta.db")
-    #expect(home.search.remove() == TraceReport())
+    #expect(home.search.remove(sparesUnsavedWork: false) == TraceReport())
     #expect(try home.has("\(Self.tracker)/meta.db"))
   }
 
@@ -44,7 +44,8 @@ import Testing
       let home = try TraceFolder()
       try home.write(text, at: "\(Self.tracker)/meta.db")
       #expect(home.search.find() == TraceReport())
-      #expect(home.search(below: "/mnt/Zoë & Co; 50%").remove().traces.count == 1)
+      #expect(
+        home.search(below: "/mnt/Zoë & Co; 50%").remove(sparesUnsavedWork: false).traces.count == 1)
     }
   }
 
@@ -60,7 +61,7 @@ import Testing
     lock.l_whence = Int16(SEEK_SET)
     try #require(fcntl(descriptor, 37, &lock) == 0)
     #expect(home.search.find().traces.count == 1)
-    let report = home.search.remove()
+    let report = home.search.remove(sparesUnsavedWork: false)
     #expect(report.traces.isEmpty)
     #expect(report.failures.map(\.place) == [place.string])
     #expect(report.failures.first?.reason.contains("tracker3 reset --filesystem") == true)
@@ -73,10 +74,10 @@ import Testing
     try home.write("", at: "\(Self.tracker)/empty")
     let file = home.folder.appending("\(Self.tracker)/meta.db").string
     #expect(symlink("../../../elsewhere/meta.db", file) == 0)
-    #expect(home.search.remove() == TraceReport())
+    #expect(home.search.remove(sparesUnsavedWork: false) == TraceReport())
     try home.write("", at: ".recoll/empty")
     #expect(symlink("../elsewhere", home.folder.appending(Self.recoll).string) == 0)
-    #expect(home.search.remove().traces.isEmpty)
+    #expect(home.search.remove(sparesUnsavedWork: false).traces.isEmpty)
     #expect(try home.has("elsewhere/meta.db"))
   }
 

@@ -47,7 +47,7 @@ import Testing
       names == [
         "/mnt/Family/Emma/wrist X-ray.png", "/mnt/Family/a&b", "/mnt/Family/\"b&'<>",
       ])
-    #expect(home.search.remove() == found)
+    #expect(home.search.remove(sparesUnsavedWork: false) == found)
     #expect(try home.text(Self.list) == Self.xbel(others[0], others[1], others[2]))
     #expect(home.search.find() == TraceReport())
   }
@@ -57,7 +57,7 @@ import Testing
     try home.write(
       "<xbel><bookmark href='file:///mnt/Family/a>b'/><bookmark href='file:///b'/></xbel>",
       at: Self.list)
-    #expect(home.search.remove().traces.count == 1)
+    #expect(home.search.remove(sparesUnsavedWork: false).traces.count == 1)
     #expect(try home.text(Self.list) == "<xbel><bookmark href='file:///b'/></xbel>")
   }
 
@@ -79,11 +79,11 @@ import Testing
     try home.write("", at: Self.list)
     #expect(
       truncate(home.folder.appending(Self.list).string, off_t(TraceLook.listByteLimit + 1)) == 0)
-    #expect(home.search.remove().failures.count == 1)
+    #expect(home.search.remove(sparesUnsavedWork: false).failures.count == 1)
     try home.store.remove(.init(Self.list))
     try home.write(Self.xbel("file:///mnt/Family/a"), at: "elsewhere")
     #expect(symlink("../../elsewhere", home.folder.appending(Self.list).string) == 0)
-    let report = home.search.remove()
+    let report = home.search.remove(sparesUnsavedWork: false)
     #expect(report.traces.isEmpty && report.failures.count == 1)
     #expect(try home.text("elsewhere") == Self.xbel("file:///mnt/Family/a"))
   }
@@ -98,7 +98,7 @@ import Testing
         + kept.dropFirst(14) + "-'  2  0  /mnt/Family/c\n|4,39,2,0,1,\"/mnt/Family/c\"\n"
         + "%/mnt/Family/d\t2\t0\n> /mnt/Family/a b.txt\n\t*\t1\t0\n\t\"\t2\t0\n\n" + mine + last
         + "> /mnt/Family/e\n\t*\t1\t0", at: ".viminfo")
-    let report = home.search.remove()
+    let report = home.search.remove(sparesUnsavedWork: false)
     #expect(report.traces.count == 5)
     #expect(report.traces.allSatisfy { $0.kind == .vimHistory })
     #expect(try home.text(".viminfo") == kept + "\n" + mine + last)
@@ -120,8 +120,11 @@ import Testing
     try home.write(swap("/mnt/Family/run", process: getpid()), at: "shared/.run.swp")
     try home.write(swap("/mnt/Family/a", process: 0), at: "shared/picture.png")
     try home.write(Array("b0VIM".utf8), at: "tmp/.cut.swp")
+    let spared = home.search.remove(sparesUnsavedWork: true)
+    #expect(spared.unsavedWork.map(\.place) == [home.folder.appending("shared/.a.swp")])
+    #expect(try spared.traces.isEmpty && home.has("shared/.a.swp"))
     #expect(home.search.find().traces.count == 2)
-    let report = home.search.remove()
+    let report = home.search.remove(sparesUnsavedWork: false)
     #expect(report.traces.map(\.path) == [Array("/mnt/Family/a".utf8)])
     #expect(report.failures.map(\.place) == [home.folder.appending("shared/.run.swp").string])
     #expect(try !home.has("shared/.a.swp"))

@@ -23,7 +23,7 @@ import Testing
     #expect(found.traces.count == folders.count)
     #expect(found.traces.count { $0.kind == .failedPreview } == 1)
     #expect(found.traces.allSatisfy { $0.path == Array("/mnt/Family/Emma/card.jpg".utf8) })
-    #expect(home.search.remove() == found)
+    #expect(home.search.remove(sparesUnsavedWork: false) == found)
     for folder in folders {
       #expect(try !home.has("\(folder)/in.png"))
       #expect(try home.has("\(folder)/out.png"))
@@ -39,7 +39,7 @@ import Testing
   func knowsAPathHoweverItIsWritten(uri: String) throws {
     let home = try TraceFolder()
     try home.preview(of: uri, at: ".cache/thumbnails/large/a.png")
-    #expect(home.search.remove().traces.count == 1)
+    #expect(home.search.remove(sparesUnsavedWork: false).traces.count == 1)
     #expect(try !home.has(".cache/thumbnails/large/a.png"))
   }
 
@@ -52,7 +52,7 @@ import Testing
   func leavesWhatNamesNothingBelowTheMountpoint(uri: String) throws {
     let home = try TraceFolder()
     try home.preview(of: uri, at: ".cache/thumbnails/large/a.png")
-    #expect(home.search.remove() == TraceReport())
+    #expect(home.search.remove(sparesUnsavedWork: false) == TraceReport())
     #expect(try home.has(".cache/thumbnails/large/a.png"))
   }
 
@@ -72,14 +72,14 @@ import Testing
     for (index, bytes) in passedOver.enumerated() {
       try home.write(bytes, at: ".cache/thumbnails/large/\(index).png")
     }
-    #expect(home.search.remove() == TraceReport())
+    #expect(home.search.remove(sparesUnsavedWork: false) == TraceReport())
     // Behind other texts and far behind the beginning it counts.
     try home.write(
       TraceFolder.png([
         ("tEXt", Array("Thumb::URIx\0file:///nowhere".utf8)),
         ("IDAT", [UInt8](repeating: 7, count: 100_000)), ("tEXt", uri),
       ]), at: ".cache/thumbnails/large/late.png")
-    #expect(home.search.remove().traces.count == 1)
+    #expect(home.search.remove(sparesUnsavedWork: false).traces.count == 1)
   }
 
   @Test func followsNoLinkOutOfTheCache() throws {
@@ -90,7 +90,7 @@ import Testing
     #expect(symlink("../../../elsewhere/a.png", cache.appending("large/a.png").string) == 0)
     #expect(symlink("../../elsewhere", cache.appending("normal").string) == 0)
     #expect(mkfifo(cache.appending("large/pipe.png").string, 0o600) == 0)
-    let report = home.search.remove()
+    let report = home.search.remove(sparesUnsavedWork: false)
     #expect(report.traces.count == 1)
     #expect(report.failures.map(\.place) == [cache.appending("normal").string])
     #expect(try home.has("elsewhere/a.png"))

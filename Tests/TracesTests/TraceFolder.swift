@@ -38,7 +38,7 @@ struct TraceFolder {
   /// What stands at a place cannot be read for sure: it stays as it is, and that is told.
   func expectLeftAlone(_ text: String, at path: String) throws {
     try write(text, at: path)
-    let report = search.remove()
+    let report = search.remove(sparesUnsavedWork: false)
     #expect(report.traces.isEmpty)
     #expect(report.failures.map(\.place) == [folder.appending(path).string])
     #expect(try self.text(path) == text)

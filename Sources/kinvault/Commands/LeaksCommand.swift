@@ -13,8 +13,9 @@ struct LeaksCommand: ParsableCommand {
       recently used files, what vim, nano, LibreOffice and Okular note of documents, and databases of file indexers, \
       of every folder in which this machine has ever shown the vault. Needs no password.
 
-      \u{2018}unmount\u{2019} removes all this by itself, and after a crash the next \u{2018}mount\u{2019} does. How to have none made \
-      says Docs/Desktop.md.
+      \u{2018}unmount\u{2019} removes all this by itself, and after a crash the next \u{2018}mount\u{2019} does, but for copies in which \
+      a program that crashed may have left work that was never saved: these are named, and go with --clean. How to \
+      have none made says Docs/Desktop.md.
 
       Examples:
         kinvault leaks
@@ -92,7 +93,8 @@ struct LeaksCommand: ParsableCommand {
 }
 
 extension Trace.Kind {
-  fileprivate var text: String {
+  /// As people read it.
+  var text: String {
     switch self {
     case .preview: "preview"
     case .failedPreview: "failed preview"

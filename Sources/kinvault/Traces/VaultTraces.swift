@@ -81,7 +81,7 @@ struct VaultTraces {
   /// Looks for what is kept of every mount, and removes it if that is wanted.
   func look(removing: Bool) throws(VaultError) -> TraceReport {
     let search = Self.search(try mountpoints())
-    return removing ? search.remove() : search.find()
+    return removing ? search.remove(sparesUnsavedWork: false) : search.find()
   }
 
   /// Removes what is kept of mounts at this path, which has ended, but where it is to be kept.
@@ -103,7 +103,8 @@ struct VaultTraces {
 
   private func clean(_ places: [MountpointMemory.Place]) -> [String] {
     let cleaned = places.filter { !$0.keepsTraces }
-    return Self.search(cleaned.flatMap { [$0.path, $0.name] }).remove().failures.map(\.text)
+    let report = Self.search(cleaned.flatMap { [$0.path, $0.name] }).remove(sparesUnsavedWork: true)
+    return report.failures.map(\.text) + report.unsavedWork.map(\.unsavedText)
   }
 
   private func attempt(_ body: () throws(VaultError) -> [String]) -> [String] {
@@ -124,6 +125,16 @@ struct VaultTraces {
     let known = getpwuid(getuid()).map { String(cString: $0.pointee.pw_dir) }
     let home = Environment.value("HOME") ?? known ?? "/"
     return TracePlaces(home: FilePath(home), environment: Environment.value)
+  }
+}
+
+extension Trace {
+  /// For a person whose work may be in it, and who may not know that it is.
+  fileprivate var unsavedText: String {
+    "kinvault: Left where it is, since it may hold work that was never saved: \(kind.text) of "
+      + "\(Terminal.visible(String(decoding: path, as: UTF8.self))), in \(Terminal.visible(place.string)). Whoever has "
+      + "the disk can read it. To get it back, open the file again in the same program while the vault is mounted; "
+      + "to remove it: kinvault leaks --clean"
   }
 }
 
