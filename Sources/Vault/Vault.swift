@@ -175,47 +175,66 @@ package final class Vault: Sendable {
         continue
       }
       if member(id) != nil { continue }
+      let place = folder.appending(entry.name).string
       do throws(VaultError) {
-        let member = try open(id, identities)
-        let problems =
-          try member.register.links.problems
-          + member.load(marks: marks, acceptsRollback: acceptsRollback)
-        problems.forEach(note)
-        if member.hasNoHead, member.waitsForKey {
-          note(
-            Problem(
-              .leftover, .note, path: folder.appending(entry.name).string,
-              reason: "its key was changed by an owner who did not know yet that you have access; "
-                + "an owner's next sync gives it to you"))
-          continue
+        if let member = try openNew(id, identities, marks, acceptsRollback, place) {
+          openMembers.withLock { $0[id] = member }
+          isNew = true
         }
-        // A member without a head is one that is just being made, or was never finished.
-        if member.hasNoHead, problems.allSatisfy({ $0.severity == .note }) { continue }
-        openMembers.withLock { $0[id] = member }
-        isNew = true
       } catch {
-        switch error {
-        case .noAccess:
-          // Not ours, unless this device has written it: then access was taken away.
-          guard let mark = marks[.head(id, device)], mark.counter > 0 else { continue }
-          note(try problemOfLostAccess(to: id))
-        case .accessEnded:
-          note(
-            Problem(
-              .accessEnded, .note, path: folder.appending(entry.name).string,
-              reason: "your access to it was given until a date that has passed"))
-        case .rolledBack: throw error
-        case .missing:
-          if try isUnfinished(id) { continue }
-          note(Problem(error, path: folder.appending(entry.name).string))
-        default: note(Problem(error, path: folder.appending(entry.name).string))
-        }
+        try note(error, ofUnopened: id, marks, place)
       }
     }
     try sortOutOffers()
     // From now on nobody else's member takes the name of one of these.
     _ = shownNames
     return isNew
+  }
+
+  /// A member that was not open yet; nil for one that does not show: its key has not come, or it has no head, as one that
+  /// is just being made, or was never finished.
+  private func openNew(
+    _ id: MemberID, _ identities: ExpandedIdentities, _ marks: Watermarks, _ acceptsRollback: Bool,
+    _ place: String
+  ) throws(VaultError) -> Member? {
+    let member = try open(id, identities)
+    let problems =
+      try member.register.links.problems
+      + member.load(marks: marks, acceptsRollback: acceptsRollback)
+    problems.forEach(note)
+    guard member.hasNoHead else { return member }
+    guard !member.waitsForKey else {
+      note(
+        Problem(
+          .leftover, .note, path: place,
+          reason: "its key was changed by an owner who did not know yet that you have access; "
+            + "an owner's next sync gives it to you"))
+      return nil
+    }
+    return problems.allSatisfy { $0.severity == .note } ? nil : member
+  }
+
+  /// Notes why a member does not open, where somebody is to know.
+  ///
+  /// - Throws: `rolledBack`, with which nothing opens; what keeps it from being found out.
+  private func note(
+    _ error: VaultError, ofUnopened id: MemberID, _ marks: Watermarks, _ place: String
+  ) throws(VaultError) {
+    switch error {
+    case .noAccess:
+      // Not ours, unless this device has written it: then access was taken away.
+      guard let mark = marks[.head(id, device)], mark.counter > 0 else { return }
+      note(try problemOfLostAccess(to: id))
+    case .accessEnded:
+      note(
+        Problem(
+          .accessEnded, .note, path: place,
+          reason: "your access to it was given until a date that has passed"))
+    case .rolledBack: throw error
+    case .missing:
+      if try !isUnfinished(id) { note(Problem(error, path: place)) }
+    default: note(Problem(error, path: place))
+    }
   }
 
   /// Why a member that this device has written does not open any more: an owner took the access away, this person gave it
@@ -351,6 +370,6 @@ extension Member {
   /// True if no device has written this member yet.
   var hasNoHead: Bool { heads.withLock { $0.loaded.isEmpty } }
 
-  /// Why the member cannot be written; nil when it can.
+  /// Why what is here of the member is not whole, and cannot be written; nil when it is.
   package var damageReason: VaultError? { state.withLock { $0.damage } }
 }

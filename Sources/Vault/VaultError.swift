@@ -36,8 +36,8 @@ package enum VaultError: Error {
   case wrongWords
   /// What this machine's keys are unlocked with, or these themselves, is damaged; the words still open the vault.
   case damagedSlot(path: String, reason: String)
-  /// A file of the vault is not what it must be.
-  case damaged(path: String, reason: String)
+  /// A file of the vault is not what it must be, or does not count yet.
+  case damaged(path: String, reason: Flaw)
   /// A file that another one names is not there.
   case missing(path: String)
   /// A chunk that a lazy vault keeps on a remote, which cannot be reached now.
@@ -122,19 +122,16 @@ extension VaultError {
 }
 
 extension VaultError {
-  /// How the reason begins why a file does not count that is whole and waits for something; no other reason does.
-  private static let waitingWords = "it counts once "
-
   /// A file that does not count yet, though nothing of it is damaged.
   ///
   /// - Parameter condition: What has to be true first, such as "its link has come".
   static func waiting(_ path: VaultPath, until condition: String) -> VaultError {
-    .damaged(path: path.string, reason: waitingWords + condition)
+    .damaged(path: path.string, reason: .waiting(until: condition))
   }
 
   /// Whether this says that a file waits for something else: nothing of it has to be mended.
   package var isWaiting: Bool {
-    if case .damaged(_, let reason) = self { reason.hasPrefix(Self.waitingWords) } else { false }
+    if case .damaged(_, .waiting) = self { true } else { false }
   }
 }
 

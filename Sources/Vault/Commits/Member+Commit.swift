@@ -107,10 +107,9 @@ extension Member {
     }
   }
 
+  /// - Throws: What `refusal` says.
   func requireWritable() throws(VaultError) {
-    guard !context.isReadOnly else { throw .readOnly }
-    if let removal = context.removal { throw removal }
-    guard mayWrite else { throw .viewersOnlyRead(member: id) }
+    if let refusal { throw refusal }
   }
 
   /// Writes a head without a change of its own, so that whoever looks for new heads alone finds the links beside it.

@@ -79,24 +79,8 @@ extension RecordEdit {
     guard var revision = base?.revision ?? newRevision(device: device, time: time) else {
       throw .notFound(what: "the record to change")
     }
-    var isChanged = base == nil
-    if let place, place != revision.place {
-      revision.place = place
-      revision.placeTime = time
-      isChanged = true
-    }
-    if let attributes, attributes != revision.attributes {
-      revision.attributes = attributes
-      revision.attributesTime = time
-      isChanged = true
-    }
-    if leavesOutUnreadable {
-      let readable = try revision.readableItems(load: load)
-      if !readable.gaps.isEmpty {
-        revision.items = ItemTree(items: readable.items.filter { $0.name != .record })
-        isChanged = true
-      }
-    }
+    var isChanged = setPlaceAndAttributes(of: &revision, time: time) || base == nil
+    if leavesOutUnreadable, try leaveOutUnreadable(of: &revision, load) { isChanged = true }
     for (name, item) in items {
       let old = try pages(load) { try revision.item(named: name, load: $0) }
       if let item {
@@ -124,6 +108,37 @@ extension RecordEdit {
     // Whoever stores it signs it.
     revision.signature = nil
     return revision
+  }
+
+  /// Puts the record where the edit says, with the attributes that it says.
+  ///
+  /// - Returns: Whether either is another one now.
+  private func setPlaceAndAttributes(
+    of revision: inout RecordRevision, time: HybridTime
+  ) -> Bool {
+    var isChanged = false
+    if let place, place != revision.place {
+      (revision.place, revision.placeTime) = (place, time)
+      isChanged = true
+    }
+    if let attributes, attributes != revision.attributes {
+      (revision.attributes, revision.attributesTime) = (attributes, time)
+      isChanged = true
+    }
+    return isChanged
+  }
+
+  /// Lets the files go that are in a part of the record's list which cannot be read.
+  ///
+  /// - Returns: Whether there is such a part.
+  private func leaveOutUnreadable(
+    of revision: inout RecordRevision,
+    _ load: @escaping (ContentDigest) throws(VaultError) -> ItemPage
+  ) throws(VaultError) -> Bool {
+    let readable = try revision.readableItems(load: load)
+    if readable.gaps.isEmpty { return false }
+    revision.items = ItemTree(items: readable.items.filter { $0.name != .record })
+    return true
   }
 
   /// What takes the place of `old`; nil when nothing changes.

@@ -54,7 +54,7 @@ extension Vault {
       let links = leaving.disowned(of: history.signed(by: departing), history)
       if !links.isEmpty { work.members.append(member.name) }
       work.linkCount += links.count
-      guard member.mayWrite, member.damageReason == nil else { continue }
+      guard member.isWritten else { continue }
       let signed = try member.signedRevisions(by: departing)
       let records = Set(
         signed.filter { leaving.isDisowned($0, among: signed) }.map(\.record))

@@ -14,7 +14,7 @@ extension Vault {
     let departing = certificates(of: leaving.devices)
     if departing.isEmpty { return [] }
     var lists: Set<ContentDigest> = []
-    for member in members where member.mayWrite && member.damageReason == nil {
+    for member in members where member.isWritten {
       let signed = try member.signedRevisions(by: departing)
       let listed = signed.filter { !leaving.isDisowned($0, among: signed) }
       lists.formUnion(try member.listAuthored(Set(listed.map(\.digest))))

@@ -63,6 +63,22 @@ struct JudgedHead: Sendable {
   }
 }
 
+extension SignedFiles {
+  /// What the file of a head says of itself without a key, and the file, whose signature is still to be verified.
+  ///
+  /// - Throws: `missing`; `damaged`, also when it is another device's or another member's.
+  func loadHeadWithoutVerifying(
+    of device: DeviceID, in member: MemberID
+  ) throws(VaultError) -> (body: HeadFile, file: LoadedSignedFile) {
+    let file = try load(.head(member, device))
+    let body = try file.decode(HeadFile.init(decoding:))
+    guard body.member == member, body.device == device else {
+      throw .damaged(path: file.path.string, reason: "it belongs elsewhere")
+    }
+    return (body, file)
+  }
+}
+
 /// Who is in the vault, and who may do what with one member: by that its heads are judged.
 struct HeadJudges: Sendable {
   let people: People

@@ -39,7 +39,7 @@ extension Member {
 extension Vault {
   /// Writes down what was learned so when its person went back to an older folder.
   func keepRest() throws(VaultError) {
-    for member in members where member.mayWrite && member.damageReason == nil {
+    for member in members where member.isWritten {
       guard member.heads.withLock({ !$0.learned.isEmpty }) else { continue }
       _ = try member.commitNothingUnlessSpent()
     }

@@ -162,7 +162,7 @@ extension Vault {
   /// Goes on as a device of its own where what is here of this device was written by another machine; or says what that
   /// waits for.
   func partWhereNeeded() throws(VaultError) {
-    for member in members where member.mayWrite && member.damageReason == nil {
+    for member in members where member.isWritten {
       guard try member.isToPart() else { continue }
       do throws(VaultError) { _ = try member.joinConcurrent() } catch {
         guard case .keysDivided = error else { throw error }

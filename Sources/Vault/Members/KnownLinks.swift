@@ -50,12 +50,19 @@ extension Member {
   package var isOwn: Bool { register.links.creator == context.person }
 
   /// Whether this person's changes count. Everyone ignores what others write, so it is never written.
-  package var mayWrite: Bool {
-    guard context.removal == nil else { return false }
-    return switch role {
-    case .owner, .editor: true
-    case .viewer, nil: false
-    }
+  package var mayWrite: Bool { bar == nil }
+
+  /// Whether this device writes it: its changes count, and what is here is whole.
+  var isWritten: Bool { mayWrite && damageReason == nil }
+
+  /// Why this process may change nothing of the member: `readOnly`, `thisDeviceRemoved` or `viewersOnlyRead`; nil where it
+  /// may. Commits ask it before they write, mounts and pages before they let anybody begin. What else keeps a change from
+  /// being written, as damage or a spent epoch, a commit says.
+  package var refusal: VaultError? { context.isReadOnly ? .readOnly : bar }
+
+  /// Why this person's changes do not count; nil where they do.
+  private var bar: VaultError? {
+    context.removal ?? (role?.mayWrite ?? false ? nil : .viewersOnlyRead(member: id))
   }
 
   /// Reads the links again: someone may have been given access since, or a new epoch begun.

@@ -50,7 +50,7 @@ struct MemberOpening {
     guard links.access.includes(person) else {
       // A broken link may be the one that is looked for.
       if let broken = links.problems.first(where: { $0.severity == .damage }) {
-        throw .damaged(path: broken.path, reason: broken.reason)
+        throw .damaged(path: broken.path, reason: .broken(broken.reason))
       }
       throw .noAccess(member: member)
     }

@@ -112,7 +112,7 @@ package final class ObjectReader: Sendable {
       from: UnsafeRawBufferPointer(rebasing: bytes[skipped..<(skipped + target.count)]))
   }
 
-  private static let otherContent = "somebody with the keys has put other content there"
+  private static let otherContent: Flaw = "somebody with the keys has put other content there"
 
   /// How many blocks are opened before they are checked: what was just opened is still in the processor's first cache.
   private static let groupSize = 4

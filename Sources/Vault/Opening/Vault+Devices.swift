@@ -181,13 +181,22 @@ extension SignedFiles {
   func loadRegisterBody(
     of device: DeviceID, person: PersonID, signingPublicKey: [UInt8]
   ) throws(VaultError) -> (body: DeviceBody, hash: FileHash) {
-    let path = VaultPath.device(person, device)
-    let file = try load(path)
-    let body = try file.decode(DeviceBody.init(decoding:))
-    guard body.device == device, body.person == person else {
-      throw .damaged(path: path.string, reason: "it belongs elsewhere")
-    }
+    let (body, file) = try loadRegisterWithoutVerifying(of: device, person: person)
     try file.verify(.deviceRegister, publicKey: signingPublicKey)
     return (body, file.hash)
+  }
+
+  /// What the register of a device says, and its file, whose signature is still to be verified.
+  ///
+  /// - Throws: `missing`; `damaged`, also when it is another device's.
+  func loadRegisterWithoutVerifying(
+    of device: DeviceID, person: PersonID
+  ) throws(VaultError) -> (body: DeviceBody, file: LoadedSignedFile) {
+    let file = try load(.device(person, device))
+    let body = try file.decode(DeviceBody.init(decoding:))
+    guard body.device == device, body.person == person else {
+      throw .damaged(path: file.path.string, reason: "it belongs elsewhere")
+    }
+    return (body, file)
   }
 }

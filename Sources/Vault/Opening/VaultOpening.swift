@@ -132,7 +132,7 @@ extension Vault {
     if let person = people[id] { return person }
     let folder = BlobPath("people/\(id.hex)/closings").string
     if let broken = people.problems.first(where: { $0.path.hasPrefix(folder) }) {
-      throw .damaged(path: broken.path, reason: broken.reason)
+      throw .damaged(path: broken.path, reason: .broken(broken.reason))
     }
     throw .missing(path: folder)
   }

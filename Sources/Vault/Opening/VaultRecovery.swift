@@ -77,7 +77,7 @@ extension Vault {
     if let broken = people.problems.first(where: {
       $0.severity == .damage && $0.path.hasPrefix(folder)
     }) {
-      throw .damaged(path: broken.path, reason: broken.reason)
+      throw .damaged(path: broken.path, reason: .broken(broken.reason))
     }
     throw .wrongWords
   }

@@ -9,7 +9,7 @@ extension Problem {
     case .damaged(let path, let reason) where error.isWaiting:
       self.init(.waiting, .warning, path: path, reason: "\(reason); it is kept until then")
     case .damaged(let path, let reason):
-      self.init(.damaged, .damage, path: path, reason: reason)
+      self.init(.damaged, .damage, path: path, reason: "\(reason)")
     case .rolledBack(let path, let found, let seen):
       self.init(
         .rollback, .warning, path: path,

@@ -2,30 +2,6 @@ import BlobStore
 import VaultCrypto
 import VaultModel
 
-/// A person of the vault, as this one knows them.
-package struct KnownPerson: Sendable {
-  /// What somebody else calls a person.
-  package struct ToldName: Hashable, Sendable {
-    package var name: String
-    /// Whose word that is: this person has a name of theirs.
-    package var teller: PersonID
-  }
-
-  package var id: PersonID
-  /// What they are called; empty for someone of whom nobody has said it.
-  package var name: String
-  /// What an owner whom this person knows calls somebody of whom this one knows no name.
-  package var toldName: ToldName?
-  package var verification: Verification
-  /// When they were verified, or, without that, made their keys by their own clock; milliseconds since 1970.
-  package var since: UInt64
-  /// True for the person who asks.
-  package var isSelf: Bool
-  /// Whether somebody has let them in: this person knows them, or can open a member that names them. Anybody who can
-  /// write to the folder can add others.
-  package var isSpokenOf: Bool
-}
-
 extension Vault {
   /// Everyone in the vault, this person first, then by name.
   ///

@@ -36,6 +36,11 @@ extension SignedTree {
 
   /// Whose device it is, whether it counts or not; nil for one that nobody certified.
   package func person(of device: DeviceID) -> PersonID? {
-    people.persons.values.first { $0.anyCertificate(of: device) != nil }?.id
+    certified(device)?.certificate.person
+  }
+
+  /// The device with a certificate of it, whether it counts or not; nil for one that nobody certified.
+  func certified(_ device: DeviceID) -> CertifiedDevice? {
+    people.persons.values.lazy.compactMap { $0.anyCertificate(of: device) }.first
   }
 }

@@ -214,7 +214,7 @@ package struct SignedTree: Sendable {
     guard links.history.verdict(on: id) == .noPlace, !links.lasting.contains(id) else { return }
     throw .damaged(
       path: VaultPath.link(member, id).string,
-      reason: MemberLinks.byNoOwner)
+      reason: .broken(MemberLinks.byNoOwner))
   }
 
   /// The epochs that count of a member.
@@ -276,8 +276,9 @@ package struct SignedTree: Sendable {
   }
 
   private func shownHead(_ path: VaultPath, _ bytes: [UInt8]) -> HeadFile? {
+    guard case .head(let member, let device) = path else { return nil }
     do throws(VaultError) {
-      return try holding(path, bytes).load(path).decode(HeadFile.init(decoding:))
+      return try holding(path, bytes).loadHeadWithoutVerifying(of: device, in: member).body
     } catch {
       // What is no head says nothing; `verify` says what is wrong with it.
       return nil
@@ -323,14 +324,8 @@ package struct SignedTree: Sendable {
   private func verifyDevice(
     _ device: DeviceID, person: PersonID, files: SignedFiles
   ) throws(VaultError) -> DeviceBody {
-    let path = VaultPath.device(person, device)
-    let file = try files.load(path)
-    let body = try file.decode(DeviceBody.init(decoding:))
-    guard body.person == person, body.device == device else {
-      throw .damaged(path: path.string, reason: "it belongs elsewhere")
-    }
-    let certificate = try people.certificate(
-      of: device, person: person, path: path)
+    let (body, file) = try files.loadRegisterWithoutVerifying(of: device, person: person)
+    let certificate = try people.certificate(of: device, person: person, path: file.path)
     try file.verify(.deviceRegister, publicKey: certificate.signingKey.bytes)
     return body
   }

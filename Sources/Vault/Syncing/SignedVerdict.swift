@@ -64,32 +64,26 @@ extension SignedTree {
   /// How far a register's device had counted when it signed this file, whether the file counts or not; nil for one that the
   /// device has not signed. The device is one that somebody has certified.
   package func signedCounter(of path: VaultPath, _ bytes: [UInt8]) -> UInt64? {
+    let files = holding(path, bytes)
     do throws(VaultError) {
-      let file = try holding(path, bytes).load(path)
       switch path {
       case .head(let member, let device):
-        let body = try file.decode(HeadFile.init(decoding:))
-        guard body.member == member, body.device == device, let key = key(of: device),
+        let (body, file) = try files.loadHeadWithoutVerifying(of: device, in: member)
+        guard let key = certified(device)?.certificate.signingKey,
           SignatureCheck.ed25519.isRight(
             files.binding.vault.signedMessage(.head, file.file.body), file.file.signature, key)
         else { return nil }
         return body.counter
-      case .device(_, let device):
-        guard let key = key(of: device) else { return nil }
-        try file.verify(.deviceRegister, publicKey: key.bytes)
-        return try file.decode(DeviceBody.init(decoding:)).counter
+      case .device(let person, let device):
+        guard let key = certified(device)?.certificate.signingKey else { return nil }
+        return try files.loadRegisterBody(
+          of: device, person: person, signingPublicKey: key.bytes
+        ).body.counter
       default: return nil
       }
     } catch {
       return nil
     }
-  }
-
-  private func key(of device: DeviceID) -> VerifyingKey? {
-    for person in people.persons.values {
-      if let known = person.anyCertificate(of: device) { return known.certificate.signingKey }
-    }
-    return nil
   }
 
   func judge(

@@ -68,7 +68,7 @@ extension Vault {
   /// Writes heads of the members that this person writes, in which stands all that is known here: of others' devices
   /// too, which may soon be heard no more.
   func keepWhatWasLearned() throws(VaultError) {
-    for member in members where member.mayWrite && member.damageReason == nil {
+    for member in members where member.isWritten {
       guard try reloadLinks(of: member) else { continue }
       _ = try member.commitNothingUnlessSpent()
     }

@@ -97,8 +97,11 @@ extension FileTree {
       default: nil
       }
     }
-    if let member, !member.mayWrite { throw .readOnly }
+    if let member, !mayChange(member) { throw .readOnly }
   }
+
+  /// Whether anything of the member may be changed by way of this tree.
+  func mayChange(_ member: Member) -> Bool { !options.isReadOnly && member.refusal == nil }
 
   /// Whether the mount's owner may read (4), write (2) or execute and search (1) it.
   ///

@@ -50,7 +50,7 @@ extension FileTree {
         throw .failed(.isDirectory)
       }
       guard file.type == FileMode.regular else { throw .failed(.invalidArgument) }
-      if changes, isReadOnly || !file.view.member.mayWrite { throw .failed(.readOnly) }
+      if changes, !mayChange(file.view.member) { throw .failed(.readOnly) }
       let mask: UInt32 = (flags.contains(.read) ? 4 : 0) | (changes ? 2 : 0)
       try tree.checkAccess(file, mask: mask)
       return TreeReference(file)

@@ -48,7 +48,7 @@ extension FileTree {
         // A record's attributes are written with its place, so the files beside them have to be loaded.
         try tree.requireRoots(of: [source, target].compactMap(\.self))
         if name == newName { return }
-        guard source.member.mayWrite, target?.member.mayWrite ?? true else {
+        guard mayChange(source.member), target.map({ mayChange($0.member) }) ?? true else {
           throw .failed(.readOnly)
         }
         switch (mode, target) {

@@ -36,7 +36,7 @@ extension FileTree {
   }
 
   private func thin(_ shown: ShownMember, removesAll: Bool) throws(FileError) {
-    guard let thinning = options.thinning, !isReadOnly, shown.member.mayWrite else { return }
+    guard let thinning = options.thinning, mayChange(shown.member) else { return }
     let identity = LogIdentity(shown.member.id)
     do throws(VaultError) {
       if try thin(shown, thinning, removesAll: removesAll) {

@@ -6,4 +6,7 @@ package enum Role: Hashable, Comparable, Sendable, CaseIterable {
   case editor
   /// Grants and revokes access, writes, reads.
   case owner
+
+  /// Whether what somebody with this role writes counts.
+  package var mayWrite: Bool { self >= .editor }
 }

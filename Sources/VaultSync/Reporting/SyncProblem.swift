@@ -131,7 +131,7 @@ extension SyncProblem {
   }
 
   /// - Parameter state: What becomes of it for now.
-  private static func waiting(_ path: String, _ reason: String, _ state: String) -> SyncProblem {
+  private static func waiting(_ path: String, _ reason: Flaw, _ state: String) -> SyncProblem {
     SyncProblem(
       .waiting, .warning, path: path, "It is whole and does not count yet: \(reason). \(state)")
   }

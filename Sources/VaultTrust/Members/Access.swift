@@ -57,7 +57,7 @@ package struct Access: Hashable, Sendable {
 
   /// Whether the person may write at a time in milliseconds since 1970.
   package func mayWrite(_ person: PersonID, at time: UInt64) -> Bool {
-    role(of: person, at: time).map { $0 >= .editor } ?? false
+    role(of: person, at: time)?.mayWrite ?? false
   }
 }
 

@@ -42,9 +42,9 @@ extension MemberHistory {
     let followed = (remainders[head.person] ?? []).filter { remainder in
       remainder.gift.link.map(known.contains) ?? true
     }
-    guard followed.contains(where: { ($0.role ?? .viewer) >= .editor }) || isLast(head, followed)
+    guard followed.contains(where: { $0.role?.mayWrite ?? false }) || isLast(head, followed)
     else {
-      if followed.contains(where: { $0.gift.role >= .editor }) { return .former }
+      if followed.contains(where: { $0.gift.role.mayWrite }) { return .former }
       return access.includes(head.person) ? .reader : .stranger
     }
     guard head.epoch != current else { return .counts }
@@ -62,7 +62,7 @@ extension MemberHistory {
 
   /// Whether the head's writer has left since, nobody else took what they had, and said that this head goes on counting.
   private func isLast(_ head: HeadFile, _ followed: [Remainder]) -> Bool {
-    followed.contains { ($0.besideLeavings ?? .viewer) >= .editor }
+    followed.contains { $0.besideLeavings?.mayWrite ?? false }
       && lastHeads[head.person]?[head.device].map { head.counter <= $0 } ?? false
   }
 }

@@ -56,7 +56,7 @@ package struct MemberHistory: Sendable {
   /// Whether heads of the person's devices counted once, whether they do now or not; or count where another end is taken for
   /// true of a place that was given up twice. Whoever was misled so has gone on from what they wrote.
   package func couldWrite(_ person: PersonID) -> Bool {
-    (remainders[person] ?? []).contains { $0.gift.role >= .editor }
+    (remainders[person] ?? []).contains { $0.gift.role.mayWrite }
       || writersByOtherEnds.contains(person)
   }
 

@@ -272,7 +272,7 @@ struct MemberJudge {
     for change in link.changes {
       switch change {
       case .handOver(let person): writersByOtherEnds.insert(person)
-      case .give(let person, let role, _) where role >= .editor: writersByOtherEnds.insert(person)
+      case .give(let person, let role, _) where role.mayWrite: writersByOtherEnds.insert(person)
       case .give, .limit, .offer, .agree: break
       }
     }

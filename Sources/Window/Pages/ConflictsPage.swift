@@ -44,7 +44,7 @@ struct ConflictsPage {
             vault.name(of: conflict.mark.device)),
           kept: try Self.side(conflict.items, of: member, frame),
           now: try original.map { try Self.side(member.contents(of: $0).0, of: member, frame) },
-          mayChange: member.role.map { $0 > .viewer } ?? false,
+          mayChange: member.refusal == nil,
           seen: conflict.original?.revision.hex ?? "")
       }
     }
@@ -97,7 +97,7 @@ struct ConflictsPage {
           }
         }
       }
-      if row.mayChange, !frame.isReadOnly {
+      if row.mayChange {
         frame.post("/conflicts/\(row.member.hex)/\(row.copy.hex)", ["class": "actions"]) {
           tag("input", ["type": "hidden", "name": "seen", "value": row.seen])
           tag("button", ["type": "submit", "name": "decision", "value": "keep"]) {

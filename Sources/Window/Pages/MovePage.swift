@@ -23,7 +23,7 @@ struct MovePage {
   init(_ shown: ShownRecord, in vault: Vault, _ frame: PageFrame) {
     (self.frame, self.shown) = (frame, shown)
     let names = vault.shownNames
-    groups = vault.members.filter { $0.role.map { $0 > .viewer } ?? false }.map { member in
+    groups = vault.members.filter(\.mayWrite).map { member in
       (
         (names[member.id] ?? member.name).string,
         Self.places(in: member, for: shown, frame.texts)

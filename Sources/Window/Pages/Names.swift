@@ -3,28 +3,26 @@ import VaultModel
 
 /// What people are called, in the page's language.
 struct PersonNames {
-  let people: [KnownPerson]
-  private let byID: [PersonID: KnownPerson]
+  let known: KnownPeople
   private let texts: Texts
 
   /// - Throws: What reading throws.
   init(_ vault: Vault, _ texts: Texts) throws(VaultError) {
-    people = try vault.knownPeople()
+    known = KnownPeople(try vault.knownPeople())
     self.texts = texts
-    byID = Dictionary(people.map { ($0.id, $0) }) { first, _ in first }
   }
 
-  /// The name; what an owner whom this person knows calls somebody of whom no name is known; or the first digits of the id.
   func name(of id: PersonID) -> String {
-    guard let person = byID[id] else { return id.shortHex }
-    if !person.name.isEmpty { return person.name }
-    guard let told = person.toldName else { return id.shortHex }
-    return texts("people.told", told.name, name(of: told.teller))
+    switch known.name(of: id) {
+    case .own(let name): name
+    case .told(let name, let teller): texts("people.told", name, teller)
+    case .unsaid(let digits): digits
+    }
   }
 
   /// Whether more than the folder says whose keys these are.
   func isVerified(_ id: PersonID) -> Bool {
-    byID[id].map { $0.isSelf || $0.verification != .trustedOnFirstUse } ?? false
+    known[id]?.isVerified ?? false
   }
 
   func verification(of person: KnownPerson) -> String {

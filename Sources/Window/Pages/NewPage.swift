@@ -20,7 +20,7 @@ struct NewPage {
   init(_ vault: Vault, _ frame: PageFrame) {
     self.frame = frame
     let names = vault.shownNames
-    members = vault.members.filter { $0.role.map { $0 > .viewer } ?? false }
+    members = vault.members.filter(\.mayWrite)
       .map { ($0.id, (names[$0.id] ?? $0.name).string) }
   }
 

@@ -37,7 +37,7 @@ struct PeoplePage {
     self.frame = frame
     let names = try PersonNames(vault, frame.texts)
     self.names = names
-    people = names.people.filter(\.isSpokenOf)
+    people = names.known.all.filter(\.isSpokenOf)
     let shown = vault.shownNames
     shownNames = shown
     rows = try vault.members.map { (member) throws(VaultError) in

@@ -35,11 +35,14 @@ struct ShownRecord {
   let entry: RecordEntry
 
   var address: RecordAddress { RecordAddress(member: member.id, record: entry.record) }
-  var mayChange: Bool { member.role.map { $0 > .viewer } ?? false }
 
-  /// Why nothing of it may be changed, as the key of a text.
-  func refusal(_ frame: PageFrame) -> String {
-    frame.isReadOnly ? "record.readOnly" : "record.viewer"
+  /// Why nothing of it may be changed, in the page's words; nil where it may.
+  func refusal(_ texts: Texts) -> String? {
+    switch member.refusal {
+    case nil: nil
+    case .readOnly?: texts("record.readOnly")
+    case let refusal?: texts.failure(refusal) ?? refusal.message
+    }
   }
 
   /// The title without the date that it begins with.

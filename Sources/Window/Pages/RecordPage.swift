@@ -31,6 +31,8 @@ struct RecordPage {
   private let children: [ShownRecord]
 
   private var texts: Texts { frame.texts }
+  /// Why nothing of it may be changed; nil where it may.
+  private var refusal: String? { shown.refusal(texts) }
 
   /// - Throws: `notFound`; what reading throws.
   init(_ address: RecordAddress, in open: OpenVault, _ frame: PageFrame) throws {
@@ -102,7 +104,7 @@ struct RecordPage {
   private var deletedNotice: HTML {
     .group([
       tag("p") { texts("record.deletedNow") },
-      shown.mayChange && !frame.isReadOnly
+      refusal == nil
         ? frame.post("\(shown.address.path)/restore") {
           tag("button", ["type": "submit"]) { texts("record.restore") }
         } : .nothing,
@@ -141,9 +143,7 @@ struct RecordPage {
   }
 
   private var actions: HTML {
-    guard shown.mayChange, !frame.isReadOnly else {
-      return tag("p", ["class": "quiet"]) { texts(shown.refusal(frame)) }
-    }
+    if let refusal { return tag("p", ["class": "quiet"]) { refusal } }
     return tag("div", ["class": "actions"]) {
       if !lacksNote {
         tag("a", ["class": "button", "href": "\(shown.address.path)/edit"]) { texts("record.edit") }
@@ -173,7 +173,7 @@ struct RecordPage {
       if files.isEmpty { tag("p", ["class": "quiet"]) { texts("record.files.none") } }
       if lacksFiles { tag("p", ["class": "error"]) { texts("record.gaps") } }
       tag("ul") { for file in files { self.file(file) } }
-      if shown.mayChange, !frame.isReadOnly { drop }
+      if refusal == nil { drop }
     }
   }
 

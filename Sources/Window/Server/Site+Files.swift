@@ -86,7 +86,7 @@ extension Site {
     switch error {
     case let error as Upload.NameTaken: (texts("upload.taken", error.name), .conflict)
     case is Upload.BadName: (texts("upload.badName"), .badRequest)
-    case is Upload.MayNotChange: (texts("record.viewer"), .forbidden)
+    case VaultError.viewersOnlyRead: (texts("record.viewer"), .forbidden)
     case is Upload.Cut, is MultipartReader.Malformed: (texts("upload.broken"), .badRequest)
     default: nil
     }

@@ -109,7 +109,7 @@ extension Site {
     of id: PersonID, in vault: Vault, _ frame: PageFrame
   ) throws -> PersonPage {
     let names = try PersonNames(vault, frame.texts)
-    guard let person = names.people.first(where: { $0.id == id }) else {
+    guard let person = names.known[id] else {
       throw VaultError.notFound(what: "the person")
     }
     return PersonPage(frame: frame, person: person, names: names)

@@ -79,8 +79,8 @@ extension Site {
       return try await show(context) { open, frame in
         let shown = try ShownRecord(address, in: open.vault)
         if shown.entry.isDeleted { return .seeOther(address.path) }
-        guard shown.mayChange, !frame.isReadOnly else {
-          return .page(frame.problem(frame.texts(shown.refusal(frame))), status: .forbidden)
+        if let refusal = shown.refusal(frame.texts) {
+          return .page(frame.problem(refusal), status: .forbidden)
         }
         let note = try NoteReading(of: address.record, in: shown.member)
         open.vault.audit.note(.read, member: address.member, record: address.record)
@@ -132,8 +132,8 @@ extension Site {
       let address = try Self.address(context)
       return try await show(context) { open, frame in
         let shown = try ShownRecord(address, in: open.vault)
-        guard shown.mayChange, !frame.isReadOnly else {
-          return .page(frame.problem(frame.texts(shown.refusal(frame))), status: .forbidden)
+        if let refusal = shown.refusal(frame.texts) {
+          return .page(frame.problem(refusal), status: .forbidden)
         }
         return .page(MovePage(shown, in: open.vault, frame).document)
       }
@@ -221,8 +221,8 @@ extension Site {
     let now = try NoteReading(of: address.record, in: member)
     var sent = NoteForm(form)
     sent.readDate(before: NoteForm(RecordDocument(now.bytes)))
-    guard shown.mayChange, !frame.isReadOnly else {
-      return .page(frame.problem(frame.texts(shown.refusal(frame))), status: .forbidden)
+    if let refusal = shown.refusal(frame.texts) {
+      return .page(frame.problem(refusal), status: .forbidden)
     }
     // A revision that is gone is another one than the one that is there.
     let base = form["base"].flatMap { ContentDigest(hex: $0) }.flatMap {
@@ -291,7 +291,7 @@ extension Site {
     let shown = try ShownRecord(address, in: open.vault)
     var page = MovePage(shown, in: open.vault, frame)
     guard let place = page.place(form["place"]), let target = open.vault.member(place.member),
-      shown.mayChange
+      shown.member.mayWrite
     else { throw VaultError.notFound(what: "the place") }
     func again(_ problem: String) -> Response {
       page.problem = frame.texts(problem)

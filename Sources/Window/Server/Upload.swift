@@ -11,7 +11,6 @@ final class Upload: Sendable {
   struct NameTaken: Error { let name: String }
   /// A file cannot be called so here.
   struct BadName: Error {}
-  struct MayNotChange: Error {}
   /// It ended before all of it was there.
   struct Cut: Error {}
 
@@ -19,7 +18,7 @@ final class Upload: Sendable {
   private let name: FileName
   private let content: Guarded<ContentImport>
 
-  /// - Throws: `NameTaken`, `MayNotChange`; `notFound`.
+  /// - Throws: `NameTaken`; `notFound`; why nothing of the member may be changed.
   init(_ name: FileName, to address: RecordAddress, in open: OpenVault) throws {
     let member = try Self.member(name, address, open)
     (self.address, self.name) = (address, name)
@@ -50,7 +49,7 @@ final class Upload: Sendable {
     _ name: FileName, _ address: RecordAddress, _ open: OpenVault
   ) throws -> Member {
     let shown = try ShownRecord(address, in: open.vault)
-    guard shown.mayChange else { throw MayNotChange() }
+    if let refusal = shown.member.refusal { throw refusal }
     guard !shown.entry.isDeleted else { throw VaultError.notFound(what: "the record") }
     let isTaken = try shown.member.hasFile(named: name, in: address.record)
     guard !isTaken, shown.member.child(named: name, of: address.record) == nil else {

@@ -34,13 +34,6 @@ struct AccessOptions: ParsableArguments {
   var acceptRollback = false
 }
 
-/// What a command wants to do with the vault.
-enum VaultUse {
-  /// Looks only. On a folder that cannot be written the access is not noted in the audit log.
-  case reading
-  case writing
-}
-
 /// The key of this machine's device, and whether the password was needed to get it.
 struct UnlockedKey: ~Copyable {
   let key: DeviceUnlockKey
@@ -220,7 +213,7 @@ extension AccessOptions {
   func unlockKey(folder: FilePath) throws -> UnlockedKey {
     let id = try Vault.describe(folder: folder).vault
     if passwordFile == nil, let key = try SessionKeys.load(vault: id),
-      // Another copy of the vault on this machine may have left the key of its own device.
+      // What opens nothing here is as good as none.
       try UnlockSlots.find(folder: folder, stateRoot: Environment.stateRoot).opensDevice(key)
     {
       return UnlockedKey(key: key, byPassword: false)
@@ -257,10 +250,10 @@ extension AccessOptions {
     _ folder: FilePath, key: borrowing DeviceUnlockKey, use: VaultUse, log: BackgroundLog
   ) throws -> Vault {
     do throws(VaultError) {
-      return try open(folder, key: key, use: use, acceptsRollback: acceptRollback, log: log)
+      return try open(folder, key: key, use: use, log: log)
     } catch {
       try askAboutRollback(error)
-      return try open(folder, key: key, use: use, acceptsRollback: true, log: log)
+      return try Vault.open(folder, key: key, use: use, acceptsRollback: true, log: log)
     }
   }
 
@@ -287,25 +280,6 @@ extension AccessOptions {
   func open(
     _ folder: FilePath, key: borrowing DeviceUnlockKey, use: VaultUse, log: BackgroundLog = .silent
   ) throws(VaultError) -> Vault {
-    try open(folder, key: key, use: use, acceptsRollback: acceptRollback, log: log)
-  }
-
-  private func open(
-    _ folder: FilePath, key: borrowing DeviceUnlockKey, use: VaultUse, acceptsRollback: Bool,
-    log: BackgroundLog
-  ) throws(VaultError) -> Vault {
-    var options = OpenOptions(readOnly: false, acceptRollback: acceptsRollback, log: log)
-    do throws(VaultError) {
-      return try Vault.open(
-        folder: folder, stateRoot: Environment.stateRoot, key: key, options: options)
-    } catch {
-      switch (use, error) {
-      case (.reading, .readOnly), (.reading, .permission), (.reading, .noSpace):
-        options.readOnly = true
-        return try Vault.open(
-          folder: folder, stateRoot: Environment.stateRoot, key: key, options: options)
-      default: throw error
-      }
-    }
+    try Vault.open(folder, key: key, use: use, acceptsRollback: acceptRollback, log: log)
   }
 }

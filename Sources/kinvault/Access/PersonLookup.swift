@@ -4,16 +4,17 @@ import VaultModel
 /// Finds the adult whom a person names: by what they are called, or the first digits of their id.
 struct PersonLookup {
   private static let leastDigits = 6
-  let people: [KnownPerson]
+  let known: KnownPeople
 
-  init(vault: Vault) throws(VaultError) { people = try vault.knownPeople() }
+  init(vault: Vault) throws(VaultError) { known = KnownPeople(try vault.knownPeople()) }
 
   /// - Throws: `notFound` when nobody, or more than one, fits.
   func find(_ text: String) throws(CommandError) -> KnownPerson {
-    let byName = people.filter { !$0.name.isEmpty && $0.name.lowercased() == text.lowercased() }
+    let byName = known.all.filter { !$0.name.isEmpty && $0.name.lowercased() == text.lowercased() }
     let isID = text.count >= Self.leastDigits && text.allSatisfy(\.isHexDigit)
     let found =
-      byName.isEmpty && isID ? people.filter { $0.id.hex.hasPrefix(text.lowercased()) } : byName
+      byName.isEmpty && isID
+      ? known.all.filter { $0.id.hex.hasPrefix(text.lowercased()) } : byName
     guard let person = found.first else {
       if let hint = hint(for: text) { throw .notFound(hint) }
       throw .notFound(
@@ -29,27 +30,23 @@ struct PersonLookup {
 
   /// What to do about a name that only somebody else gives a person.
   private func hint(for text: String) -> String? {
-    let told = people.filter { $0.toldName?.name.lowercased() == text.lowercased() }
-    guard let person = told.first else { return nil }
+    let told = known.all.first { $0.toldName?.name.lowercased() == text.lowercased() }
+    guard let person = told, case .told(_, let teller) = known.name(of: person.id) else {
+      return nil
+    }
     return
-      "Only \(teller(of: person)) calls somebody \u{201C}\(Terminal.visible(text))\u{201D}, so nothing was done. To take their "
+      "Only \(Terminal.visible(teller)) calls somebody \u{201C}\(Terminal.visible(text))\u{201D}, so nothing was done. To take their "
       + "word for it, name that person by the id: \(person.id.hex.prefix(12)). To be sure: kinvault verify "
       + "\(person.id.hex.prefix(12)) --name \(ShellWord.quoted(Terminal.visible(text)))"
   }
 
-  private func teller(of person: KnownPerson) -> String {
-    person.toldName.map { name(of: $0.teller) } ?? ""
-  }
-
   /// How a person is called in messages.
   func name(of id: PersonID) -> String {
-    people.first { $0.id == id }.map(shownName) ?? id.shortHex
-  }
-
-  /// The name; what an owner whom this person knows calls somebody of whom no name is known; or the id.
-  func shownName(of person: KnownPerson) -> String {
-    guard let told = person.toldName else { return person.shownName }
-    return "\(Terminal.visible(told.name)) (so \(teller(of: person)))"
+    switch known.name(of: id) {
+    case .own(let name): Terminal.visible(name)
+    case .told(let name, let teller): "\(Terminal.visible(name)) (so \(Terminal.visible(teller)))"
+    case .unsaid(let digits): digits
+    }
   }
 }
 

@@ -68,11 +68,7 @@ struct AcceptCommand: ParsableCommand {
     let people = try PersonLookup(vault: vault)
     let giver = people.name(of: offer.giver)
     let name = Terminal.visible(vault.member(offer.member)?.name.string ?? offer.member.shortHex)
-    if let other = people.people.first(where: { $0.id == offer.giver }),
-      other.verification == .trustedOnFirstUse
-    {
-      Terminal.note(other.warning)
-    }
+    if let other = people.known[offer.giver], !other.isVerified { Terminal.note(other.warning) }
     if !offer.isAgreed {
       try Confirmation.require(
         "Take \(giver)'s place among the owners of \(name)? You decide then who has access, and \(giver) stays as an "
@@ -104,9 +100,7 @@ struct AcceptCommand: ParsableCommand {
           (
             place: place, name: vault.member(place.member)?.name.string ?? place.member.shortHex,
             giver: people.name(of: place.giver),
-            verification:
-              (people.people.first { $0.id == place.giver }?.verification
-              ?? .trustedOnFirstUse).text
+            verification: (people.known[place.giver]?.verification ?? .trustedOnFirstUse).text
           )
         }
       )
@@ -163,7 +157,7 @@ struct Offer {
     if offered.isEmpty { return [] }
     let people = try PersonLookup(vault: vault)
     return offered.map { offer in
-      let known = offer.gifts.compactMap { gift in people.people.first { $0.id == gift.giver } }
+      let known = offer.gifts.compactMap { people.known[$0.giver] }
       return Offer(
         id: offer.member.id, rawName: offer.member.name.string,
         givers: offer.gifts.map { people.name(of: $0.giver) }.joined(separator: " and "),
@@ -172,8 +166,7 @@ struct Offer {
         renewal: offer.renews.map { _ in
           (
             people.name(of: offer.member.creator),
-            people.people.first { $0.id == offer.member.creator }
-              .map { $0.isSelf || $0.verification != .trustedOnFirstUse } ?? false,
+            people.known[offer.member.creator]?.isVerified ?? false,
             offer.without.isEmpty
               ? "nobody less" : offer.without.map(people.name(of:)).joined(separator: " and ")
           )

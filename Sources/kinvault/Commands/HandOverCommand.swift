@@ -56,7 +56,7 @@ struct HandOverCommand: ParsableCommand {
           + "\(ShellWord.quoted(member.name.string)) --with \(ShellWord.quoted(to ?? "")) --role editor"
       )
     }
-    if other.verification == .trustedOnFirstUse { Terminal.note(other.warning) }
+    if !other.isVerified { Terminal.note(other.warning) }
     try Confirmation.require(
       "Offer \(other.shownName) your place among the owners of \(name)? You would stay as an editor.",
       isGiven: yes)

@@ -36,7 +36,7 @@ struct MemberRenewCommand: ParsableCommand {
       let people = try PersonLookup(vault: vault)
       let lost = try without.map(people.find)
       let name = Terminal.visible(old.name.string)
-      let names = lost.map(people.shownName(of:)).joined(separator: " and ")
+      let names = lost.map { people.name(of: $0.id) }.joined(separator: " and ")
       try Confirmation.require(
         "Make \(name) anew, without \(names), and share it with everyone else who has access?",
         isGiven: yes)

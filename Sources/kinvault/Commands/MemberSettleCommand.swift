@@ -154,11 +154,11 @@ private struct PlacesInWords {
   }
 
   private static func taker(_ id: PersonID, _ people: PersonLookup) -> String {
-    guard let known = people.people.first(where: { $0.id == id }), known.isSpokenOf || known.isSelf
-    else { return "\(id.shortHex), whom nobody here knows" }
+    guard let known = people.known[id], known.isSpokenOf || known.isSelf else {
+      return "\(id.shortHex), whom nobody here knows"
+    }
     let name = people.name(of: id)
-    return known.isSelf
-      ? "you" : known.verification == .trustedOnFirstUse ? "\(name) (not verified)" : name
+    return known.isSelf ? "you" : known.isVerified ? name : "\(name) (not verified)"
   }
 
   private static func paragraph(_ ends: [End], _ word: String) -> String {

@@ -165,21 +165,8 @@ struct MountCommand: ParsableCommand {
     _ vault: Vault, _ remotes: [KnownRemote], _ traces: VaultTraces, ready: (Mount) -> Void
   ) throws -> Mount.Ending {
     let folder = try access.folderOptions.folder()
-    var treeOptions = FileTreeOptions(uid: getuid(), gid: getgid())
-    treeOptions.isReadOnly = readOnly
-    treeOptions.checksPermissions = !allowOther
-    // Others get as far as the members' folders, whose permission bits decide.
-    if allowOther { treeOptions.topMode = 0o755 }
-    treeOptions.thinning = Thinning(keep) { vault.counterSeenByRemotes(of: $0.id) }
-    var options = MountOptions()
-    options.allowsOthers = allowOther
-    options.isReadOnly = readOnly || vault.isReadOnly
-    options.idleTimeout = idleTimeout?.duration
-    // What is only looked at is not changed by others' commits either.
-    let notice = noNotices ? nil : DesktopNotice()
-    let sync =
-      noSync || remotes.isEmpty || options.isReadOnly
-      ? nil : SyncService(vault: vault, remotes: remotes) { notice?.tell(of: $0) }
+    let options = mountOptions(of: vault)
+    let sync = options.isReadOnly ? nil : syncService(of: vault, remotes)
     var closed: Result<Void, any Error>?
     var mountpoint: FilePath?
     func close(isWhole: Bool) {
@@ -194,9 +181,9 @@ struct MountCommand: ParsableCommand {
     }
     let result = Result {
       try MountService.run(
-        tree: FileTree(vault: vault, options: treeOptions), at: FilePath(self.mountpoint),
-        vault: folder, stateFolder: Environment.stateRoot.appending(vault.id.hex),
-        options: options,
+        tree: FileTree(vault: vault, options: treeOptions(of: vault)),
+        at: FilePath(self.mountpoint), vault: folder,
+        stateFolder: Environment.stateRoot.appending(vault.id.hex), options: options,
         ready: { mount in
           vault.audit.note(.mount)
           vault.log.note("mount begins", ["remotes": LogValue(remotes.count)])
@@ -216,5 +203,33 @@ struct MountCommand: ParsableCommand {
     vault.log.succeeded(.ending)
     vault.log.note("mount ends")
     return ending
+  }
+
+  /// What the tree shows, and to whom.
+  private func treeOptions(of vault: Vault) -> FileTreeOptions {
+    var options = FileTreeOptions(uid: getuid(), gid: getgid())
+    options.isReadOnly = readOnly
+    options.checksPermissions = !allowOther
+    // Others get as far as the members' folders, whose permission bits decide.
+    if allowOther { options.topMode = 0o755 }
+    options.thinning = Thinning(keep) { vault.counterSeenByRemotes(of: $0.id) }
+    return options
+  }
+
+  /// What the kernel is asked for.
+  private func mountOptions(of vault: Vault) -> MountOptions {
+    var options = MountOptions()
+    options.allowsOthers = allowOther
+    options.isReadOnly = readOnly || vault.isReadOnly
+    options.idleTimeout = idleTimeout?.duration
+    return options
+  }
+
+  /// What syncs while the mount is up; nil where nothing does. Not for a mount that is read-only: what is only looked at
+  /// is not changed by others' commits either.
+  private func syncService(of vault: Vault, _ remotes: [KnownRemote]) -> SyncService? {
+    if noSync || remotes.isEmpty { return nil }
+    let notice = noNotices ? nil : DesktopNotice()
+    return SyncService(vault: vault, remotes: remotes) { notice?.tell(of: $0) }
   }
 }

@@ -35,7 +35,25 @@ struct PeopleListCommand: ParsableCommand {
   @Flag(help: "Print JSON.") var json = false
   @OptionGroup var access: AccessOptions
 
-  private struct Row: Encodable {
+  func run() throws {
+    let list = try access.withVault(.reading) { vault in try PeopleList(of: vault, all: all) }
+    if json { return try JSONOutput.print(list.rows) }
+    for person in list.shown where list.joined.contains(person.id) {
+      Terminal.note("\(person.shownName) has joined with your invitation.")
+    }
+    list.table.print(orElse: "Nobody.")
+    let hidden = list.hiddenCount
+    if hidden > 0 {
+      Terminal.note(
+        "\(counted(hidden, "more person is", "more people are")) in the folder whom nobody has let in whom you know. To see them: "
+          + "kinvault people list --all")
+    }
+  }
+}
+
+/// Who is in a vault, and what each can read and takes up.
+private struct PeopleList {
+  struct Row: Encodable {
     struct Access: Encodable {
       var member: String
       var role: String
@@ -60,47 +78,45 @@ struct PeopleListCommand: ParsableCommand {
     var byteCount: UInt64?
   }
 
-  func run() throws {
-    let (everyone, joined, accesses, folder, unopened) = try access.withVault(.reading) { vault in
-      let joined = try vault.acceptIntroductions()
-      return (
-        try PersonLookup(vault: vault), joined,
-        try vault.members.map { (name: $0.name.string, accesses: try $0.accesses()) },
-        vault.folder, all ? try vault.unopenedMembers() : [:]
-      )
+  /// Who has joined just now.
+  let joined: [PersonID]
+  /// Whom it shows, and how many it does not.
+  let shown: [KnownPerson]
+  let hiddenCount: Int
+  private let everyone: PersonLookup
+  private let accesses: [(member: String, accesses: [MemberAccess])]
+  private let folder: FilePath?
+  /// The members that do not open here, by who made them.
+  private let unopened: [PersonID: [MemberID]]
+
+  /// - Parameter all: Whether those are shown whom nobody has let in.
+  init(of vault: Vault, all: Bool) throws(VaultError) {
+    joined = try vault.acceptIntroductions()
+    everyone = try PersonLookup(vault: vault)
+    accesses = try vault.members.map { (member) throws(VaultError) in
+      (member.name.string, try member.accesses())
     }
-    func canRead(_ person: PersonID) -> [Row.Access] {
-      accesses.flatMap { member, accesses in
-        accesses.filter { $0.person == person }
-          .map { Row.Access(member: member, role: "\($0.role)") }
-      }
+    folder = vault.folder
+    unopened = all ? try vault.unopenedMembers() : [:]
+    shown = everyone.known.all.filter { all || $0.isSpokenOf }
+    hiddenCount = everyone.known.all.count - shown.count
+  }
+
+  var rows: [Row] {
+    shown.map { person in
+      Row(
+        id: person.id.hex, name: person.name.isEmpty ? nil : person.name,
+        toldName: person.toldName.map { Row.ToldName(name: $0.name, teller: $0.teller.hex) },
+        verification: person.verification.text,
+        since: DateText.utc(milliseconds: person.since), isYou: person.isSelf,
+        isSpokenOf: person.isSpokenOf, canRead: canRead(person.id), byteCount: byteCount(person))
     }
-    func byteCount(_ person: KnownPerson) -> UInt64? {
-      guard !person.isSpokenOf, let folder else { return nil }
-      let members = (unopened[person.id] ?? []).map { "members/\($0.hex)" }
-      return (["people/\(person.id.hex)"] + members)
-        .map { FolderSize.measure(folder.pushing(FilePath($0))).byteCount }.reduce(0, +)
-    }
-    let people = everyone.people.filter { all || $0.isSpokenOf }
-    if json {
-      try JSONOutput.print(
-        people.map { person in
-          Row(
-            id: person.id.hex, name: person.name.isEmpty ? nil : person.name,
-            toldName: person.toldName.map { Row.ToldName(name: $0.name, teller: $0.teller.hex) },
-            verification: person.verification.text,
-            since: DateText.utc(milliseconds: person.since), isYou: person.isSelf,
-            isSpokenOf: person.isSpokenOf, canRead: canRead(person.id),
-            byteCount: byteCount(person))
-        })
-      return
-    }
-    for person in people where joined.contains(person.id) {
-      Terminal.note("\(person.shownName) has joined with your invitation.")
-    }
+  }
+
+  var table: Table {
     var table = Table("NAME", "VERIFIED", "SINCE", "CAN READ", "ID")
-    for person in people {
-      let name = everyone.shownName(of: person)
+    for person in shown {
+      let name = everyone.name(of: person.id)
       let reads = canRead(person.id).map { "\(Terminal.visible($0.member)) (\($0.role))" }
       table.add([
         person.isSelf ? "\(name) (you)" : name,
@@ -110,12 +126,21 @@ struct PeopleListCommand: ParsableCommand {
           ?? reads.joined(separator: ", "), person.id.shortHex,
       ])
     }
-    table.print(orElse: "Nobody.")
-    let hidden = everyone.people.count - people.count
-    if hidden > 0 {
-      Terminal.note(
-        "\(counted(hidden, "more person is", "more people are")) in the folder whom nobody has let in whom you know. To see them: "
-          + "kinvault people list --all")
+    return table
+  }
+
+  private func canRead(_ person: PersonID) -> [Row.Access] {
+    accesses.flatMap { member, accesses in
+      accesses.filter { $0.person == person }
+        .map { Row.Access(member: member, role: "\($0.role)") }
     }
+  }
+
+  /// What somebody takes up whom nobody has let in, with the members that they made; nil of anybody else.
+  private func byteCount(_ person: KnownPerson) -> UInt64? {
+    guard !person.isSpokenOf, let folder else { return nil }
+    let members = (unopened[person.id] ?? []).map { "members/\($0.hex)" }
+    return (["people/\(person.id.hex)"] + members)
+      .map { FolderSize.measure(folder.pushing(FilePath($0))).byteCount }.reduce(0, +)
   }
 }

@@ -50,7 +50,7 @@ struct ShareCommand: ParsableCommand {
             + "leaving, take it away first: kinvault unshare. Who can read what: kinvault access list"
         )
       }
-      if other.verification == .trustedOnFirstUse { Terminal.note(other.warning) }
+      if !other.isVerified { Terminal.note(other.warning) }
       Terminal.writeLine(
         "\(other.shownName) is \(role == .viewer ? "a" : "an") \(role) of "
           + "\(Terminal.visible(member.name.string)) once the folders were exchanged.")

@@ -56,6 +56,50 @@ private struct StatusReport: Encodable {
     var refused: [String]
     /// Of which members openings of files are noted for everyone with access.
     var reads: [String]
+
+    init(of vault: Vault) throws {
+      person = vault.profile.profile.name
+      device = vault.profile.deviceName
+      members = vault.members.count
+      records = vault.members.reduce(0) { $0 + max(0, $1.recordCount - 1) }
+      problems = vault.problems.count { $0.severity > .note }
+      conflicts = try vault.members.reduce(0) { try $0 + $1.keptConflicts().count }
+      clocksAhead = Dictionary(
+        uniqueKeysWithValues: vault.clocksAhead().map { (vault.name(of: $0.key), $0.value / 1000) })
+      access = try AccessNotes(of: vault)
+      contestedInvitations = try vault.contestedInvitations().map(\.text)
+      keys = vault.dividedKeys?.text
+      refused = SignInNotes.news(of: try vault.audit.notedWithoutKeys())
+      reads = try ReadsText(vault).lines
+    }
+
+    /// A heading and what belongs to it, a line each.
+    var lines: [(name: String, value: String)] {
+      var lines = [
+        ("You are", "\(Terminal.visible(person)) on \(Terminal.visible(device))"),
+        ("Holds", "\(counted(members, "member")), \(counted(records, "record"))"),
+      ]
+      if problems > 0 {
+        lines.append(("Problems", "\(counted(problems, "problem")); to see them: kinvault check"))
+      }
+      if conflicts > 0 {
+        let count = counted(conflicts, "conflict")
+        lines.append(("Conflicts", "\(count); to see them: kinvault conflicts list"))
+      }
+      lines += reads.map { ("Journal", $0) }
+      if let keys { lines.append(("Keys", keys)) }
+      lines += access.lines.map { ("Access", $0) }
+      lines += contestedInvitations.map { ("Invitation", $0) }
+      lines += clocksAhead.sorted { $0.key < $1.key }.map { device, seconds in
+        (
+          "Clock",
+          "\(Terminal.visible(device)) writes \(DateText.duration(seconds: Int(clamping: seconds))) ahead of this machine: one of the two clocks is wrong. "
+            + "Nothing is lost by it."
+        )
+      }
+      lines += refused.map { ("Unlocking", $0) }
+      return lines
+    }
   }
 
   struct MountPlace: Encodable {
@@ -194,21 +238,7 @@ private struct StatusReport: Encodable {
     // Looking is no access to any record, so it is not noted, and nothing is written.
     let opened = try Vault.open(
       folder: folder, stateRoot: stateRoot, key: key, options: OpenOptions(readOnly: true))
-    contents = Contents(
-      person: opened.profile.profile.name, device: opened.profile.deviceName,
-      members: opened.members.count,
-      records: opened.members.reduce(0) { $0 + max(0, $1.recordCount - 1) },
-      problems: opened.problems.count { $0.severity > .note },
-      conflicts: try opened.members.reduce(0) { try $0 + $1.keptConflicts().count },
-      clocksAhead: Dictionary(
-        uniqueKeysWithValues: opened.clocksAhead().map {
-          (opened.name(of: $0.key), $0.value / 1000)
-        }),
-      access: try AccessNotes(of: opened),
-      contestedInvitations: try opened.contestedInvitations().map(\.text),
-      keys: opened.dividedKeys?.text,
-      refused: SignInNotes.news(of: try opened.audit.notedWithoutKeys()),
-      reads: try ReadsText(opened).lines)
+    contents = try Contents(of: opened)
     for position in remotes.indices { remotes[position].count(pendingOf: opened) }
   }
 
@@ -237,37 +267,7 @@ private struct StatusReport: Encodable {
     if let failureText {
       lines += [("Failed", failureText), ("Log", logPlace)].map { ($0, Terminal.visible($1)) }
     }
-    if let contents {
-      lines.append(
-        ("You are", "\(Terminal.visible(contents.person)) on \(Terminal.visible(contents.device))"))
-      lines.append(
-        (
-          "Holds",
-          "\(counted(contents.members, "member")), \(counted(contents.records, "record"))"
-        ))
-      if contents.problems > 0 {
-        let count = counted(contents.problems, "problem")
-        lines.append(("Problems", "\(count); to see them: kinvault check"))
-      }
-      if contents.conflicts > 0 {
-        let count = counted(contents.conflicts, "conflict")
-        lines.append(("Conflicts", "\(count); to see them: kinvault conflicts list"))
-      }
-      lines += contents.reads.map { ("Journal", $0) }
-      if let keys = contents.keys { lines.append(("Keys", keys)) }
-      lines += contents.access.lines.map { ("Access", $0) }
-      lines += contents.contestedInvitations.map { ("Invitation", $0) }
-      for (device, seconds) in contents.clocksAhead.sorted(by: { $0.key < $1.key }) {
-        let name = Terminal.visible(device)
-        lines.append(
-          (
-            "Clock",
-            "\(name) writes \(DateText.duration(seconds: Int(clamping: seconds))) ahead of this machine: one of the two clocks is wrong. "
-              + "Nothing is lost by it."
-          ))
-      }
-    }
-    lines += (contents?.refused ?? []).map { ("Unlocking", $0) }
+    lines += contents?.lines ?? []
     if let tamperingText { lines.append(("Tampering", tamperingText)) }
     for remote in remotes { lines.append(("Remote", "\(remote.name): \(remote.text)")) }
     lines.append(("On disk", "\(ByteCount.text(byteCount)) in \(counted(fileCount, "file"))"))

@@ -16,12 +16,17 @@ final class PageGate: VaultGate {
   let log: BackgroundLog
   let renderer = Renderer.installed()
 
+  /// - Parameters:
+  ///   - passwordFile: Where the password is to be had without a question, if anywhere.
+  ///   - acceptsRollback: Whether to go on with a folder that is older than this machine remembers it.
   /// - Throws: `notAVault`.
-  init(_ access: AccessOptions, log: (VaultID) -> BackgroundLog) throws {
-    folder = try access.folderOptions.folder()
+  init(
+    _ folder: FilePath, passwordFile: String?, acceptsRollback: Bool,
+    log: (VaultID) -> BackgroundLog
+  ) throws(VaultError) {
+    (self.folder, self.passwordFile) = (folder, passwordFile)
+    self.acceptsRollback = acceptsRollback
     id = try Vault.describe(folder: folder).vault
-    passwordFile = access.passwordFile
-    acceptsRollback = access.acceptRollback
     self.log = log(id)
   }
 
@@ -67,9 +72,8 @@ final class PageGate: VaultGate {
 
   private func open(_ key: borrowing DeviceUnlockKey, isUnlockedNow: Bool) throws -> Vault {
     try MountCommits.request(in: folder)
-    var access = AccessOptions()
-    access.acceptRollback = acceptsRollback
-    let vault = try access.open(folder, key: key, use: .reading, log: log)
+    let vault = try Vault.open(
+      folder, key: key, use: .reading, acceptsRollback: acceptsRollback, log: log)
     if isUnlockedNow {
       vault.audit.note(.unlock)
       try SessionKeys.store(key, vault: id, timeout: SessionKeys.defaultTimeout)

@@ -1,0 +1,38 @@
+import Log
+import SystemPackage
+import Vault
+import VaultCrypto
+
+/// What a command wants to do with the vault.
+enum VaultUse {
+  /// Looks only. On a folder that cannot be written the access is not noted in the audit log.
+  case reading
+  case writing
+}
+
+extension Vault {
+  /// An open vault of this machine, with a key that is there already and without a question.
+  ///
+  /// - Parameters:
+  ///   - use: Whoever only looks gets it read-only where its folder cannot be written.
+  ///   - acceptsRollback: Whether to go on with a folder that is older than this machine remembers it.
+  /// - Throws: `rolledBack` unless that is accepted; what opening throws.
+  static func open(
+    _ folder: FilePath, key: borrowing DeviceUnlockKey, use: VaultUse, acceptsRollback: Bool,
+    log: BackgroundLog = .silent
+  ) throws(VaultError) -> Vault {
+    var options = OpenOptions(readOnly: false, acceptRollback: acceptsRollback, log: log)
+    do throws(VaultError) {
+      return try Vault.open(
+        folder: folder, stateRoot: Environment.stateRoot, key: key, options: options)
+    } catch {
+      switch (use, error) {
+      case (.reading, .readOnly), (.reading, .permission), (.reading, .noSpace):
+        options.readOnly = true
+        return try Vault.open(
+          folder: folder, stateRoot: Environment.stateRoot, key: key, options: options)
+      default: throw error
+      }
+    }
+  }
+}
