@@ -200,6 +200,30 @@ import VaultModel
     #expect(count { $0.since = time } + count { $0.until = time } == events.count)
   }
 
+  /// Segments are read on several threads, and of many events of one time each is given once.
+  @Test func whatIsReadOfALongLogIsWhatTheFilterAllows() throws {
+    for day in 0..<200 {
+      for number in 0..<3 {
+        vault.audit.note(.export, member: emma.id, record: .random(), detail: "\(day) \(number)")
+      }
+      try vault.audit.publish()
+      if day.isMultiple(of: 2) { memory.clock.advance(days: 1) }
+    }
+    let all = try vault.audit.read()
+    #expect(all.problems.isEmpty)
+    let exports = all.events.map(\.event).filter { $0.action == "export" }
+    #expect(exports.map(\.detail) == (0..<200).flatMap { day in (0..<3).map { "\(day) \($0)" } })
+    #expect(all.events.map(\.event.time) == all.events.map(\.event.time).sorted())
+    #expect(LoggedEvent.once(all.events + all.events.shuffled()).count == all.events.count)
+    var filter = AuditFilter()
+    filter.text = "17"
+    filter.action = "export"
+    filter.device = "a device that there is not"
+    let found = try vault.audit.read(filter).events.map(\.event)
+    #expect(found == exports.filter { $0.detail.contains("17") })
+    #expect(found.count > 20)
+  }
+
   // MARK: The end
 
   /// What an older copy of the log shows, with the register that says where it ends, and without.

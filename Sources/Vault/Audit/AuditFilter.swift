@@ -22,6 +22,14 @@ package struct AuditFilter: Sendable {
 
   /// - Parameter deviceName: What a device is called now.
   package func allows(_ logged: LoggedEvent, deviceName: (DeviceID) -> String) -> Bool {
+    guard allowsFromAnyDevice(logged) else { return false }
+    guard let wanted = device?.lowercased() else { return true }
+    let names = [logged.event.device.lowercased(), deviceName(logged.device).lowercased()]
+    return names.contains(wanted) || wanted.count >= 6 && logged.device.hex.hasPrefix(wanted)
+  }
+
+  /// Whether all but what is said of devices lets it through.
+  func allowsFromAnyDevice(_ logged: LoggedEvent) -> Bool {
     let event = logged.event
     guard event.time >= since, event.time < until else { return false }
     if let action, event.action != action { return false }
@@ -34,12 +42,6 @@ package struct AuditFilter: Sendable {
       let isNamed = !event.about.isEmpty && event.about.lowercased() == person.name.lowercased()
       let isOfThem = event.person == person.id || includesDeeds && logged.person == person.id
       guard isNamed || person.id != nil && isOfThem else { return false }
-    }
-    if let device {
-      let wanted = device.lowercased()
-      let names = [event.device.lowercased(), deviceName(logged.device).lowercased()]
-      guard names.contains(wanted) || wanted.count >= 6 && logged.device.hex.hasPrefix(wanted)
-      else { return false }
     }
     if let text {
       let wanted = text.lowercased()

@@ -36,24 +36,29 @@ extension AuditLog {
     }
   }
 
-  /// Every event of this person's devices, oldest first, and what is wrong with the log: a segment that is missing or does
+  /// The events of this person's devices, oldest first, and what is wrong with the log: a segment that is missing or does
   /// not chain, or an end that is cut off, named by its path. An event that stands in several places is given once.
-  package func read() throws(VaultError) -> (events: [LoggedEvent], problems: [Problem]) {
+  ///
+  /// - Parameter filter: Which are wanted. What it says of devices is passed over: their names are not in the log.
+  package func read(
+    _ filter: AuditFilter = AuditFilter()
+  ) throws(VaultError) -> (events: [LoggedEvent], problems: [Problem]) {
     // First, since what leaves this machine's state is in a segment before.
     let (batches, waitingProblems) = try waiting.load(keys: context.keys, person: context.person)
     let own = context.person
     var events: [LoggedEvent] = []
     var problems = waitingProblems
     for device in devices(of: own) {
-      problems += try follow(device, of: own) { (body) throws(VaultError) in
-        events += try self.events(of: body).map {
-          LoggedEvent(device: device, person: own, event: $0)
-        }
+      let log = try follow(device, of: own) { (body) throws(VaultError) in
+        try self.events(of: body).map { LoggedEvent(device: device, person: own, event: $0) }
+          .filter(filter.allowsFromAnyDevice)
       }
+      events += log.parts.joined()
+      problems += log.problems
     }
     events += batches.flatMap(\.events).map {
       LoggedEvent(device: context.device.id, person: own, event: $0)
-    }
+    }.filter(filter.allowsFromAnyDevice)
     return (LoggedEvent.once(events), problems)
   }
 
@@ -64,36 +69,53 @@ extension AuditLog {
       .sorted()
   }
 
+  /// So many segments are in memory at once, which is 24 MiB where they are of a month.
+  private static let segmentsAtOnce = 64
+
+  /// A segment that was verified, and what is wanted of it, or why that is not to be had.
+  private struct Followed<Part: Sendable>: Sendable {
+    let hash: FileHash
+    let previous: FileHash?
+    let replaces: [FileHash]
+    let part: Result<Part, VaultError>
+  }
+
   /// Goes through a device's log in its order.
   ///
-  /// - Parameter take: Called with each segment that is verified; what it throws of damage is a problem of that segment.
-  /// - Returns: What is wrong with the log.
-  func follow(
+  /// - Parameter part: What is wanted of a segment that is verified, asked on several threads; what it throws is a problem of
+  ///   that segment.
+  /// - Returns: The parts in the order of their segments, and what is wrong with the log.
+  func follow<Part: Sendable>(
     _ device: DeviceID, of person: PersonID,
-    _ take: (AuditSegmentBody) throws(VaultError) -> Void
-  ) throws(VaultError) -> [Problem] {
+    _ part: @escaping @Sendable (AuditSegmentBody) throws(VaultError) -> Part
+  ) throws(VaultError) -> (parts: [Part], problems: [Problem]) {
+    var parts: [Part] = []
     var problems: [Problem] = []
     var end: LogEnd?
     var before: Set<FileHash> = []
     // What follows no segment that is here; it may follow one in whose place another stands further on.
     var strays: [(path: String, previous: FileHash?)] = []
-    for first in try segments(of: device) {
-      let path = VaultPath.auditSegment(device, first: first).string
-      do throws(VaultError) {
-        let (body, hash) = try AuditSegmentBody.load(
-          device, first: first, files: context.signedFiles, people: context.people)
-        // Where a copy of its machine went on with the log, it goes on from an earlier one.
-        // One in whose place others stand, which are here still, may be the first.
-        let begins = before.isEmpty || !body.replaces.isEmpty
-        if body.previous.map({ !before.contains($0) }) ?? !begins {
-          strays.append((path, body.previous))
+    var rest = try segments(of: device)[...]
+    while !rest.isEmpty {
+      let batch = Array(rest.prefix(Self.segmentsAtOnce))
+      rest = rest.dropFirst(batch.count)
+      for (first, segment) in zip(batch, try follow(batch, of: device, part)) {
+        let path = VaultPath.auditSegment(device, first: first).string
+        do throws(VaultError) {
+          let segment = try segment.get()
+          // Where a copy of its machine went on with the log, it goes on from an earlier one.
+          // One in whose place others stand, which are here still, may be the first.
+          let begins = before.isEmpty || !segment.replaces.isEmpty
+          if segment.previous.map({ !before.contains($0) }) ?? !begins {
+            strays.append((path, segment.previous))
+          }
+          end = LogEnd(next: first, newest: segment.hash)
+          before.insert(segment.hash)
+          before.formUnion(segment.replaces)
+          parts.append(try segment.part.get())
+        } catch {
+          problems.append(Problem(error, path: path))
         }
-        end = LogEnd(next: first, newest: hash)
-        before.insert(hash)
-        before.formUnion(body.replaces.lazy.map(\.hash))
-        try take(body)
-      } catch {
-        problems.append(Problem(error, path: path))
       }
     }
     for (path, previous) in strays where previous.map({ !before.contains($0) }) ?? true {
@@ -103,7 +125,29 @@ extension AuditLog {
           reason: "it does not follow the segment before: one was removed or exchanged"))
     }
     if let problem = try cut(of: device, person, after: end) { problems.append(problem) }
-    return problems
+    return (parts, problems)
+  }
+
+  private func follow<Part: Sendable>(
+    _ segments: [UInt64], of device: DeviceID,
+    _ part: @escaping @Sendable (AuditSegmentBody) throws(VaultError) -> Part
+  ) throws(VaultError) -> [Result<Followed<Part>, VaultError>] {
+    let context = context
+    return try inParallel(segments) { (first) throws(VaultError) in
+      do throws(VaultError) {
+        let (body, hash) = try AuditSegmentBody.load(
+          device, first: first, files: context.signedFiles, people: context.people)
+        let wanted: Result<Part, VaultError>
+        do throws(VaultError) { wanted = .success(try part(body)) } catch {
+          wanted = .failure(error)
+        }
+        return .success(
+          Followed(
+            hash: hash, previous: body.previous, replaces: body.replaces.map(\.hash), part: wanted))
+      } catch {
+        return .failure(error)
+      }
+    }
   }
 
   /// What of a device's log is known to have been there and is not, if there is any.
@@ -144,8 +188,8 @@ extension AuditLog {
   /// number that it has used, and notes that.
   func acceptOlderFolder() throws(VaultError) {
     let device = context.device.id
-    let problems = try follow(device, of: context.person) { (body) throws(VaultError) in
-      _ = try events(of: body)
+    let (_, problems) = try follow(device, of: context.person) { (body) throws(VaultError) in
+      _ = try self.events(of: body)
     }
     guard let known = try context.state.logEnd(of: device),
       problems.contains(where: { $0.kind == .rollback || $0.kind == .missing })
@@ -210,9 +254,27 @@ package struct LoggedEvent: Sendable {
 
   /// The same, the oldest first, each event of a person once.
   static func once(_ events: [LoggedEvent]) -> [LoggedEvent] {
-    var seen: Set<Identity> = []
-    return events.filter { seen.insert(Identity(person: $0.person, event: $0.event)).inserted }
-      .sorted { $0.event.time < $1.event.time }
+    // Their places are sorted, since an event is large; and only those of one time can be equal.
+    var places = Array(events.indices)
+    places.sort { (events[$0].event.time, $0) < (events[$1].event.time, $1) }
+    var result: [LoggedEvent] = []
+    result.reserveCapacity(events.count)
+    var rest = places[...]
+    while let first = rest.first {
+      let time = events[first].event.time
+      let same = rest.prefix { events[$0].event.time == time }
+      rest = rest.dropFirst(same.count)
+      guard same.count > 1 else {
+        result.append(events[first])
+        continue
+      }
+      var seen: Set<Identity> = []
+      for event in same.lazy.map({ events[$0] })
+      where seen.insert(Identity(person: event.person, event: event.event)).inserted {
+        result.append(event)
+      }
+    }
+    return result
   }
 }
 

@@ -8,8 +8,10 @@ extension Vault {
   ///
   /// Who was given access, and from whom it was taken, the links say: that cannot be left out. All else is what programs
   /// have noted of themselves.
+  ///
+  /// - Parameter filter: Which are wanted. What it says of devices is passed over.
   package func journal(
-    of member: Member
+    of member: Member, _ filter: AuditFilter = AuditFilter()
   ) throws(VaultError) -> (events: [LoggedEvent], problems: [Problem]) {
     try context.reloadPeople()
     try member.reloadLinks()
@@ -23,16 +25,19 @@ extension Vault {
     for someone in member.register.links.history.everyone.sorted() {
       for device in audit.devices(of: someone) {
         let standing = member.standing(of: device, of: someone)
-        problems += try audit.follow(device, of: someone) { (body) throws(VaultError) in
-          let told = try body.events(of: member.id, keys: keys)
-          events += told.map {
+        let log = try audit.follow(device, of: someone) {
+          [id = member.id] (body) throws(VaultError) in
+          try body.events(of: id, keys: keys).map {
             LoggedEvent(device: device, person: someone, event: $0, standing: standing)
           }
         }
+        events += log.parts.joined()
+        problems += log.problems
       }
     }
     try rememberRegisters(of: member.register.links.history.everyone)
-    return (LoggedEvent.once(events + member.accessEvents), problems)
+    let all = (events + member.accessEvents).filter(filter.allowsFromAnyDevice)
+    return (LoggedEvent.once(all), problems)
   }
 
   /// Keeps how far the registers of these people's devices had come, which say where logs end: an older one, that somebody
@@ -74,7 +79,7 @@ extension Vault {
       for device in audit.devices(of: someone) {
         problems += try audit.follow(device, of: someone) { (body) throws(VaultError) in
           for (member, keys) in keys { _ = try body.events(of: member, keys: keys) }
-        }
+        }.problems
       }
     }
     return problems

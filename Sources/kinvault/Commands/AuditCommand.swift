@@ -81,7 +81,8 @@ struct AuditCommand: ParsableCommand {
     let (rows, problems) = try access.withVault(.reading) { vault in
       let filter = try filter(in: vault)
       let journal = try journal.map { try RecordLookup(vault: vault).member(named: $0) }
-      let (events, problems) = try journal.map { try vault.journal(of: $0) } ?? vault.audit.read()
+      let (events, problems) =
+        try journal.map { try vault.journal(of: $0, filter) } ?? vault.audit.read(filter)
       let people = try journal.map { _ in try PersonLookup(vault: vault) }
       let names = EventNames(vault, others: people.map { people in { people.name(of: $0) } })
       let chosen = events.filter { filter.allows($0, deviceName: names.name(of:)) }
