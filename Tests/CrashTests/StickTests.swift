@@ -4,7 +4,7 @@ import Testing
 
 /// The vault and this machine's state are on a stick with FAT or exFAT, which is pulled: a machine's power goes with all
 /// that its kernel has not written.
-@Suite(.serialized, .enabled(if: Machine.hasSmallMachines), .timeLimit(.minutes(60)))
+@Suite(.enabled(if: Machine.hasSmallMachines), .timeLimit(.minutes(60)))
 struct StickTests {
   private let outside: TemporaryFolder
 
@@ -96,7 +96,8 @@ struct StickTests {
     let machine = try machine(fileSystem)
     try machine.runUntilPowerCut(making)
     let log = machine.outside("log")
-    for round in 0..<2 {
+    // A disk that is served by a program of the small machine is slow.
+    for round in 0..<(fileSystem == "vfat" ? 2 : 1) {
       try machine.runUntilPowerCut(
         """
         \(beginning)
@@ -120,9 +121,8 @@ struct StickTests {
     }
   }
 
-  @Test(arguments: ["vfat", "exfat"])
-  func aRemoteOnAStickThatIsPulledAfterASyncIsWhole(fileSystem: String) throws {
-    let machine = try machine(fileSystem)
+  @Test func aRemoteOnAStickThatIsPulledAfterASyncIsWhole() throws {
+    let machine = try machine()
     try machine.runUntilPowerCut(
       """
       \(beginning)
