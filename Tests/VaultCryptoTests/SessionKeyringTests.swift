@@ -6,7 +6,7 @@ import VaultModel
 @Suite(.serialized) struct SessionKeyringTests {
   /// A vault of this test alone, so that it never touches a real session.
   let vault = VaultID.random()
-  let device = DeviceID.random()
+  let state = "/somewhere/state"
 
   /// Says loudly when there is nothing to test here.
   private var isAvailable: Bool {
@@ -19,20 +19,32 @@ import VaultModel
     guard isAvailable else { return }
     #expect(try isAbsent())
     let key = DeviceUnlockKey.random()
-    try SessionKeyring.store(key, vault: vault, device: device, timeout: .seconds(60))
+    try SessionKeyring.store(key, vault: vault, state: state, timeout: .seconds(60))
     for _ in 0..<3 { #expect(try holds(key) == true) }
-    try SessionKeyring.remove(vault: vault, device: device)
+    try SessionKeyring.remove(vault: vault, state: state)
     #expect(try isAbsent())
-    try SessionKeyring.remove(vault: vault, device: device)
+    try SessionKeyring.remove(vault: vault, state: state)
+  }
+
+  @Test func twoStatesOfOneVaultEachHaveTheirKey() throws {
+    guard isAvailable else { return }
+    let key = DeviceUnlockKey.random()
+    try SessionKeyring.store(key, vault: vault, state: state, timeout: .seconds(60))
+    try SessionKeyring.store(.random(), vault: vault, state: "/a stick", timeout: .seconds(60))
+    #expect(try holds(key) == true)
+    try SessionKeyring.remove(vault: vault, state: "/a stick")
+    #expect(try holds(key) == true)
+    try SessionKeyring.remove(vault: vault, state: state)
+    #expect(try isAbsent())
   }
 
   @Test func storingAgainReplaces() throws {
     guard isAvailable else { return }
-    try SessionKeyring.store(.random(), vault: vault, device: device, timeout: .seconds(60))
+    try SessionKeyring.store(.random(), vault: vault, state: state, timeout: .seconds(60))
     let key = DeviceUnlockKey.random()
-    try SessionKeyring.store(key, vault: vault, device: device, timeout: .milliseconds(60_500))
+    try SessionKeyring.store(key, vault: vault, state: state, timeout: .milliseconds(60_500))
     #expect(try holds(key) == true)
-    try SessionKeyring.remove(vault: vault, device: device)
+    try SessionKeyring.remove(vault: vault, state: state)
     #expect(try isAbsent())
   }
 
@@ -40,7 +52,7 @@ import VaultModel
     guard isAvailable else { return }
     let key = DeviceUnlockKey.random()
     let timeout = Duration.seconds(6)
-    try SessionKeyring.store(key, vault: vault, device: device, timeout: timeout)
+    try SessionKeyring.store(key, vault: vault, state: state, timeout: timeout)
     let clock = ContinuousClock()
     var (start, lastUse) = (clock.now, clock.now)
     // Uses it every second until well after it would have gone without. Where the machine stood still
@@ -53,7 +65,7 @@ import VaultModel
       if pause < timeout - .seconds(2) {
         #expect(isHeld)
       } else {
-        try SessionKeyring.store(key, vault: vault, device: device, timeout: timeout)
+        try SessionKeyring.store(key, vault: vault, state: state, timeout: timeout)
         start = clock.now
       }
     }
@@ -64,12 +76,12 @@ import VaultModel
   }
 
   private func holds(_ key: borrowing DeviceUnlockKey) throws -> Bool {
-    guard let found = try SessionKeyring.load(vault: vault, device: device) else { return false }
+    guard let found = try SessionKeyring.load(vault: vault, state: state) else { return false }
     return found.isSame(as: key)
   }
 
   private func isAbsent() throws -> Bool {
-    if try SessionKeyring.load(vault: vault, device: device) == nil { return true }
+    if try SessionKeyring.load(vault: vault, state: state) == nil { return true }
     return false
   }
 }

@@ -22,13 +22,6 @@ extension StateFolder {
     try storeChecksummed(device, at: Self.devicePath)
   }
 
-  /// Which device this machine is in the vault; nil if it is none.
-  ///
-  /// - Throws: `damagedSlot` when the file that says so is damaged, `io`.
-  package func device(of vault: VaultID) throws(VaultError) -> DeviceID? {
-    try hasDevice() ? loadDevice(vault: vault).device : nil
-  }
-
   /// True if this machine already has a device in the vault.
   package func hasDevice() throws(VaultError) -> Bool {
     try storing { () throws(BlobStoreError) in try store.size(of: Self.devicePath) } != nil

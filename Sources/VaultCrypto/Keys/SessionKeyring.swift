@@ -3,10 +3,10 @@ import Glibc
 import VaultModel
 
 /// Keeps a vault's unlock key in the kernel for a while, so that the password need not be typed
-/// for every command: under the key name `kinvault:<vault id>:<device id>` in the user's keyring,
+/// for every command: under the key name `kinvault:<vault id>:<hash>` in the user's keyring,
 /// readable by processes of this user only, gone when nobody used it for the idle timeout, or at a
-/// reboot. So two devices of one vault whose states are on one machine, such as on a stick, each
-/// have theirs.
+/// reboot. The hash is of where this machine's state is: two devices of one vault whose states are
+/// on one machine, such as on a stick, each have theirs, and one that becomes another device keeps it.
 ///
 /// See keyrings(7). Where the kernel offers no keyring (some containers), everything throws
 /// `unavailable`.
@@ -15,12 +15,12 @@ package enum SessionKeyring {
   ///
   /// `timeout` is rounded up to whole seconds, from 1 second to 10 years.
   package static func store(
-    _ key: borrowing DeviceUnlockKey, vault: VaultID, device: DeviceID, timeout: Duration
+    _ key: borrowing DeviceUnlockKey, vault: VaultID, state: String, timeout: Duration
   ) throws(SessionKeyringError) {
     let seconds = wholeSeconds(timeout)
     let payload = Payload.encoded(seconds: seconds, key)
     let serial = try check(
-      payload.withUnsafeBytes { kv_key_add(description(vault, device), $0.baseAddress, $0.count) })
+      payload.withUnsafeBytes { kv_key_add(description(vault, state), $0.baseAddress, $0.count) })
     // A key added to the user's keyring directly could not be read back: it would be possessed by
     // no process. So it is made in this process's own keyring, opened to the user, then linked.
     do throws(SessionKeyringError) {
@@ -36,9 +36,9 @@ package enum SessionKeyring {
 
   /// The key, whose idle timeout starts anew (not without `renewing`); nil if there is none, or not any more.
   package static func load(
-    vault: VaultID, device: DeviceID, renewing: Bool = true
+    vault: VaultID, state: String, renewing: Bool = true
   ) throws(SessionKeyringError) -> DeviceUnlockKey? {
-    guard let serial = try find(vault, device) else { return nil }
+    guard let serial = try find(vault, state) else { return nil }
     var payload = SecretBytes(count: Payload.size)
     let size = payload.withUnsafeMutableBytes { kv_key_read(serial, $0.baseAddress, $0.count) }
     if isGone(Int32(clamping: size)) { return nil }
@@ -55,8 +55,8 @@ package enum SessionKeyring {
   }
 
   /// Removes the key for every process; nothing happens if there is none.
-  package static func remove(vault: VaultID, device: DeviceID) throws(SessionKeyringError) {
-    guard let serial = try find(vault, device) else { return }
+  package static func remove(vault: VaultID, state: String) throws(SessionKeyringError) {
+    guard let serial = try find(vault, state) else { return }
     let result = kv_key_invalidate(serial)
     if !isGone(result) { try check(result) }
   }
@@ -70,14 +70,16 @@ package enum SessionKeyring {
   // MARK: Details
 
   /// What the key is called, also in `/proc/keys`.
-  package static func description(_ vault: VaultID, _ device: DeviceID) -> String {
-    "kinvault:\(vault.hex):\(device.hex)"
+  ///
+  /// - Parameter state: Where this machine's state is, always in the same words.
+  package static func description(_ vault: VaultID, _ state: String) -> String {
+    "kinvault:\(vault.hex):\(Digest.sha256(Array(state.utf8)).hex.prefix(16))"
   }
 
   private static func find(
-    _ vault: VaultID, _ device: DeviceID
+    _ vault: VaultID, _ state: String
   ) throws(SessionKeyringError) -> Int32? {
-    let serial = kv_key_find(description(vault, device))
+    let serial = kv_key_find(description(vault, state))
     return isGone(serial) ? nil : try check(serial)
   }
 

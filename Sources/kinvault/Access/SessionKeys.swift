@@ -14,9 +14,8 @@ enum SessionKeys {
   /// no vault unlocked.
   static func load(vault: VaultID) throws(SessionKeyringError) -> DeviceUnlockKey? {
     let isAttended = Environment.value("KINVAULT_UNATTENDED") == nil
-    guard let device = device(of: vault) else { return nil }
     do throws(SessionKeyringError) {
-      let key = try SessionKeyring.load(vault: vault, device: device, renewing: isAttended)
+      let key = try SessionKeyring.load(vault: vault, state: state, renewing: isAttended)
       guard let key else {
         SignInNotes.keep(of: vault) { (state) throws(VaultError) in
           try state.noteSessionEnd(byItself: true)
@@ -35,17 +34,15 @@ enum SessionKeys {
 
   /// Whether the vault is unlocked; its time goes on.
   static func holds(vault: VaultID) throws(SessionKeyringError) -> Bool {
-    guard let device = device(of: vault) else { return false }
-    return try SessionKeyring.load(vault: vault, device: device, renewing: false) != nil
+    return try SessionKeyring.load(vault: vault, state: state, renewing: false) != nil
   }
 
   /// Keeps the vault unlocked, where there is a keyring.
   static func store(
     _ key: borrowing DeviceUnlockKey, vault: VaultID, timeout: Duration
   ) throws(SessionKeyringError) {
-    guard let device = device(of: vault) else { return }
     do throws(SessionKeyringError) {
-      try SessionKeyring.store(key, vault: vault, device: device, timeout: timeout)
+      try SessionKeyring.store(key, vault: vault, state: state, timeout: timeout)
       SignInNotes.keep(of: vault) { (state) throws(VaultError) in
         try state.noteSession(timeout: timeout)
       }
@@ -57,9 +54,8 @@ enum SessionKeys {
 
   /// Forgets the key, if there is one.
   static func remove(vault: VaultID) throws(SessionKeyringError) {
-    guard let device = device(of: vault) else { return }
     do throws(SessionKeyringError) {
-      try SessionKeyring.remove(vault: vault, device: device)
+      try SessionKeyring.remove(vault: vault, state: state)
     } catch {
       // Without a keyring it is never unlocked.
       guard case .unavailable = error else { throw error }
@@ -77,7 +73,7 @@ enum SessionKeys {
 
   /// How long until the vault locks itself, as the kernel puts it (`4m`); nil where it does not tell.
   static func timeLeft(vault: VaultID) -> String? {
-    guard let device = device(of: vault), let file = fopen("/proc/keys", "re") else { return nil }
+    guard let file = fopen("/proc/keys", "re") else { return nil }
     defer { fclose(file) }
     var line: UnsafeMutablePointer<CChar>?
     var capacity = 0
@@ -86,20 +82,18 @@ enum SessionKeys {
       // Serial, flags, uses, time, permissions, uid, gid, type, name.
       let fields = String(cString: text).split(whereSeparator: \.isWhitespace)
       guard fields.count > 8, fields[3] != "expd",
-        fields[8].hasPrefix(SessionKeyring.description(vault, device))
+        fields[8].hasPrefix(SessionKeyring.description(vault, state))
       else { continue }
       return String(fields[3])
     }
     return nil
   }
 
-  /// Which device this machine is; nil where it is none, or where its file is damaged, which whatever opens the vault
-  /// next says.
-  private static func device(of vault: VaultID) -> DeviceID? {
-    do throws(VaultError) {
-      return try StateFolder(root: Environment.stateRoot, vault: vault).device(of: vault)
-    } catch {
-      return nil
-    }
+  /// Where this machine's state is, in the same words however it was named.
+  private static var state: String {
+    let root = Environment.stateRoot
+    guard let path = realpath(root.string, nil) else { return root.string }
+    defer { free(path) }
+    return String(cString: path)
   }
 }
