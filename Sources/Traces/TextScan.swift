@@ -1,20 +1,24 @@
-/// Looks for any of some texts in files, reading each file once.
+/// Looks for any of some texts in files, reading each file once. A text counts only where one of certain bytes follows.
 struct TextScan {
   /// Files are read in parts of so many bytes.
   static let partByteCount = 1 << 20
 
   private let texts: [[UInt8]]
+  private let next: ClosedRange<UInt8>
   /// What all texts begin with: looked for first, and the texts only where it stands.
   private let beginning: [UInt8]
   /// For each byte how far a search may go on when that byte stands where the beginning would end (Horspool).
   private let steps: [Int]
-  /// Parts share so many bytes, in which a text would be cut off.
+  /// Parts share so many bytes, in which a text and the byte after it would be cut off.
   private let overlap: Int
 
-  /// No text is empty, or of half a part or more.
-  init(for texts: [[UInt8]]) {
+  /// - Parameters:
+  ///   - texts: None is empty, or of half a part or more.
+  ///   - next: What the byte after a text has to be.
+  init(for texts: [[UInt8]], before next: ClosedRange<UInt8>) {
     precondition(texts.allSatisfy { !$0.isEmpty && $0.count < Self.partByteCount / 2 })
     self.texts = texts
+    self.next = next
     let first = texts.first ?? []
     beginning = texts.reduce(first) { common, text in
       zip(common, text).prefix { $0 == $1 }.map(\.0)
@@ -24,7 +28,7 @@ struct TextScan {
       steps[Int(byte)] = beginning.count - 1 - index
     }
     self.steps = steps
-    overlap = (texts.map(\.count).max() ?? 1) - 1
+    overlap = texts.map(\.count).max() ?? 0
   }
 
   /// Which texts stand in a file: their places in the list.
@@ -52,7 +56,10 @@ struct TextScan {
       if last == beginning[beginning.count - 1] {
         let rest = part[start...]
         if rest.starts(with: beginning) {
-          for (index, text) in texts.enumerated() where rest.starts(with: text) {
+          for (index, text) in texts.enumerated()
+          where rest.count > text.count && rest.starts(with: text)
+            && next.contains(part[start + text.count])
+          {
             found.insert(index)
           }
         }

@@ -36,7 +36,8 @@ extension TraceLook {
         let reader = try store.openForReading(path)
         switch indexer {
         case .baloo: found.formUnion(try mountpoints(inBaloo: reader))
-        case .tracker, .recoll: found.formUnion(try mountpoints(inTexts: reader))
+        case .tracker: found.formUnion(try mountpoints(inURIs: reader))
+        case .recoll: found.formUnion(try mountpoints(inPaths: reader))
         }
       } catch {
         // Databases have files that come and go.
@@ -47,14 +48,25 @@ extension TraceLook {
     return found.sorted { $0.lexicographicallyPrecedes($1) }
   }
 
-  /// Tracker writes URIs, recoll paths.
-  private func mountpoints(inTexts reader: any BlobReader) throws(BlobStoreError) -> [[UInt8]] {
+  /// Of the mountpoint's own URI a database may know, and what follows there is whatever the database has next: with the
+  /// length of an entry that can be a slash. So a name has to begin behind the slash, which in a URI is printable ASCII.
+  private func mountpoints(inURIs reader: any BlobReader) throws(BlobStoreError) -> [[UInt8]] {
+    try mountpoints(
+      in: reader, before: 0x21...0x7E, as: { Array("file://".utf8) + FileURI.escaped($0) })
+  }
+
+  private func mountpoints(inPaths reader: any BlobReader) throws(BlobStoreError) -> [[UInt8]] {
+    try mountpoints(in: reader, before: 0x20...0xFF, as: { $0 })
+  }
+
+  private func mountpoints(
+    in reader: any BlobReader, before next: ClosedRange<UInt8>, as text: ([UInt8]) -> [UInt8]
+  ) throws(BlobStoreError) -> [[UInt8]] {
     let paths = mounted.texts
-    let texts = paths.flatMap { [$0, FileURI.escaped($0)] }.map { $0 + Array("/".utf8) }
-    let scan = TextScan(for: texts)
+    let scan = TextScan(for: paths.map { text($0) + Array("/".utf8) }, before: next)
     return try scan.found { (offset, count) throws(BlobStoreError) in
       try Self.read(reader, at: offset, count: count)
-    }.map { paths[$0 / 2] }
+    }.map { paths[$0] }
   }
 
   private func mountpoints(inBaloo reader: any BlobReader) throws(BlobStoreError) -> [[UInt8]] {

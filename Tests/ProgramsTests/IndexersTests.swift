@@ -62,6 +62,7 @@ import Testing
       [above, desktop.outside.removingLastComponent()], [Desktop.wordOutside], on: desktop)
     #expect(try desktop.files(naming: desktop.vault.member) == [])
     #expect(try desktop.files(with: Desktop.wordInMount) == [])
+    #expect(try desktop.leaks() == "Nothing is kept where Kinvault looks.\n")
     #expect(try desktop.vault.unmount() == 0)
     #expect(try !desktop.files(with: Desktop.wordOutside).isEmpty)
   }

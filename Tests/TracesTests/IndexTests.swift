@@ -29,8 +29,11 @@ import Testing
   }
 
   @Test(arguments: [
-    "file:///mnt/Family2/a", "file:///mnt/Family", "file:///mnt/Famil%79/a", "/mnt/family/a", "",
-    "mnt/Family/a",
+    "file:///mnt/Family2/a", "file:///mnt/Family", "file:///mnt/Famil%79/a", "file:///mnt/family/a",
+    "",
+    "file:///mnt/Family/", "mnt/Family/a",
+    // A text with a path in it, and the mountpoint's own URI before an entry of 47 bytes.
+    "/mnt/Family/a", "file:///mnt/Family/\u{4}\u{1}file:///mnt/x", "file:///mnt/Family/\u{81}",
   ])
   func anIndexThatDoesNotStays(text: String) throws {
     let home = try TraceFolder()
@@ -40,9 +43,12 @@ import Testing
   }
 
   @Test func aMountpointIsKnownAsAPathAndAsAURI() throws {
-    for text in ["/mnt/Zoë & Co; 50%/a", "file:///mnt/Zo%C3%AB%20&%20Co%3B%2050%25/a"] {
+    for (database, text) in [
+      (Self.recoll, "/mnt/Zoë & Co; 50%/a"),
+      (Self.tracker, "file:///mnt/Zo%C3%AB%20&%20Co%3B%2050%25/a"),
+    ] {
       let home = try TraceFolder()
-      try home.write(text, at: "\(Self.tracker)/meta.db")
+      try home.write(text, at: "\(database)/meta.db")
       #expect(home.search.find() == TraceReport())
       #expect(
         home.search(below: "/mnt/Zoë & Co; 50%").remove(sparesUnsavedWork: false).traces.count == 1)
@@ -84,19 +90,21 @@ import Testing
   /// Around the end of a part, and with all that comes near a text before it.
   @Test func aTextIsFoundWhereverItStands() {
     let texts = ["/a/bab/", "/a/ba/"].map { Array($0.utf8) }
-    let scan = TextScan(for: texts)
+    let scan = TextScan(for: texts, before: 0x21...0x7E)
     func found(_ bytes: [UInt8]) -> Set<Int> {
       scan.found { offset, count in Array(bytes.dropFirst(Int(offset)).prefix(count)) }
     }
     let end = TextScan.partByteCount
-    for start in [0, 1, end - 8, end - 7, end - 6, end - 1, end, 2 * end - 9] {
+    for start in [0, 1, end - 8, end - 7, end - 6, end - 1, end, 2 * end - 9, 2 * end - 16] {
       let before = [UInt8](repeating: UInt8(ascii: "/"), count: start)
-      #expect(found(before + texts[0]) == [0])
-      #expect(found(before + texts[1] + before.prefix(100)) == [1])
-      #expect(found(before + texts[0].dropLast()) == [])
+      #expect(found(before + texts[0] + [0x21]) == [0])
+      #expect(found(before + texts[1] + [0x7E] + before.prefix(100)) == [1])
+      #expect(found(before + texts[0].dropLast() + [0x30]) == [])
+      #expect(found(before + texts[0] + [0x20] + before.prefix(100)) == [])
+      #expect(found(before + texts[0]) == [])
     }
-    #expect(found(Array("/a/a/b/bab//a/bab/".utf8)) == [0])
-    #expect(found(Array("/a/ba/bab/a/ba/a/bab/".utf8)) == [0, 1])
-    #expect(TextScan(for: []).found { _, _ in [1, 2] } == [])
+    #expect(found(Array("/a/a/b/bab//a/bab/c".utf8)) == [0])
+    #expect(found(Array("/a/ba/bab/a/ba/a/bab/c".utf8)) == [0, 1])
+    #expect(TextScan(for: [], before: 0x20...0xFF).found { _, _ in [1, 2] } == [])
   }
 }

@@ -1,0 +1,75 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultCrypto
+import VaultModel
+
+@testable import Vault
+@testable import VaultSync
+
+/// A device that counts signs, with its own key, what another one is to have said of itself.
+@Suite struct MisnamedRegisterTests {
+  private let usb = MemoryStore()
+  private let family: Family
+  /// Whom the made-up register names, and who signed it.
+  private var named: Vault { family[0].vault }
+  private var signer: Vault { family[1].vault }
+
+  init() throws {
+    family = try Family(count: 2)
+    try family[0].write("Visit", "first")
+    try family.meet(at: usb)
+  }
+
+  private func path(of vault: Vault) -> VaultPath { .device(vault.person, vault.device) }
+
+  private func tree() throws -> SignedTree {
+    try SignedTree(vault: named.id, store: family[0].store, state: named.context.state)
+  }
+
+  /// Puts it on the stick, in the place of one of the two.
+  private func plant(at place: VaultPath, counter: UInt64) throws -> [UInt8] {
+    let files = signer.context.signedFiles
+    let profile = DeviceProfile(
+      deviceName: "stranger", deviceKind: "phone",
+      profile: PersonalProfile(
+        name: "Mallory", time: HybridTime(milliseconds: 9_999_999_999_999, counter: 0),
+        people: []), created: 1)
+    let keys = signer.context.keys
+    let body = DeviceBody(
+      person: named.person, device: named.device, counter: counter, previous: nil,
+      generation: keys.generation,
+      sealed: files.seal(
+        profile.encoded(), with: keys.profileKey, .deviceRegister, path(of: named), counter: counter
+      ))
+    let bytes = files.sign(body.encoded(), .deviceRegister, place, with: signer.context.device)
+    try usb.replace(BlobPath(place.string), bytes, durably: true)
+    return bytes
+  }
+
+  /// It is refused by name in either place, replaces nothing, and its counter counts for nobody.
+  @Test(arguments: [false, true], [99, UInt64.max])
+  func countsInNoPlace(isInPlaceOfTheSigner: Bool, counter: UInt64) throws {
+    let place = path(of: isInPlaceOfTheSigner ? signer : named)
+    let blob = BlobPath(place.string)
+    let before = try #require(family[0].store.blobs[blob])
+    let planted = try plant(at: place, counter: counter)
+    #expect(throws: VaultError.self) { try tree().verify(place, planted) }
+    for device in [family[0], family[1]] {
+      let report = try device.sync(usb) { $0.looksEverywhere = true }
+      #expect(report.problems.contains { "\($0)".contains(place.string) }, "\(report.problems)")
+      #expect(device.store.blobs[blob] == before)
+    }
+    // Whoever comes with nothing of it reads neither what it says.
+    #expect(try named.personalProfile().name == "Adult A")
+    let marks = try named.context.state.loadWatermarks()
+    #expect(marks[path(of: named)].map { max($0.counter, $0.floor) < 99 } ?? true)
+    // Whose place it is writes the next one as if there were none.
+    try family[0].vault.rewriteRegister()
+    try family[1].vault.rewriteRegister()
+    for device in [family[0], family[1]] { try device.sync(usb) { $0.looksEverywhere = true } }
+    #expect(usb.blobs[blob] != planted)
+    let facts = try #require(try tree().verifyStored(place))
+    #expect(facts.counter < 99)
+  }
+}
