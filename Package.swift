@@ -344,16 +344,23 @@ case "program":
   // Swift's runtime comes along, with the parts of it that are found by themselves only where the packages are compiled for
   // that as well. Nothing looks for a symbol in a program, but then all of them are exported, and nothing of
   // them is left out; equal functions are one: a tenth smaller. The build id is by what a debugger finds symbols that
-  // are apart.
+  // are apart. What the largest of them is moved by when it is loaded is written down in short, which glibc reads
+  // from 2.36 on and the other linker cannot write: 3 MB.
+  let packaging = "\(Context.packageDirectory)/Scripts/packaging"
   for target in package.targets where target.type == .executable {
-    target.linkerSettings =
-      (target.linkerSettings ?? []) + [
-        .unsafeFlags([
-          "-static-stdlib", "-Xlinker", "--build-id=sha1", "-Xlinker", "--icf=safe", "-Xlinker",
-          "--version-script=\(Context.packageDirectory)/Scripts/packaging/no-exports.map",
-          "-l_FoundationCollections", "-l_FoundationCShims",
-        ])
+    var flags = [
+      "-static-stdlib", "-Xlinker", "--build-id=sha1", "-Xlinker", "--icf=safe", "-Xlinker",
+      "--version-script=\(packaging)/no-exports.map", "-l_FoundationCollections",
+      "-l_FoundationCShims",
+    ]
+    if target.name == "kinvault" {
+      flags += [
+        "-use-ld=lld", "-Xlinker", "--undefined-version", "-Xlinker", "-z", "-Xlinker",
+        "pack-relative-relocs", "-Xclang-linker", "-Wl,--no-eh-frame-hdr", "-Xlinker", "-T",
+        "-Xlinker", "\(packaging)/no-unwinding.ld",
       ]
+    }
+    target.linkerSettings = (target.linkerSettings ?? []) + [.unsafeFlags(flags)]
   }
 default: break
 }

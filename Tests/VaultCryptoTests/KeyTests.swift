@@ -185,6 +185,39 @@ import VaultModel
     for size in [0, 31, 33] { #expect(!isValid(key: content(size))) }
   }
 
+  /// What was found valid is remembered: for this key, signature and message only.
+  @Test func aSignatureThatWasFoundValidSaysNothingOfOthers() {
+    let key = SigningKey.random()
+    let (message, signature) = (content(40), key.sign(content(40)))
+    func isValid(_ message: [UInt8], _ signature: [UInt8], _ key: [UInt8]) -> Bool {
+      verifySignature(of: message, signature: signature, publicKey: key)
+    }
+    for _ in 0..<2 {
+      #expect(isValid(message, signature, key.publicKey))
+      #expect(!isValid(message + [0], signature, key.publicKey))
+      #expect(!isValid(message, signature, SigningKey.random().publicKey))
+      // The same bytes, cut elsewhere.
+      let all = key.publicKey + signature + message
+      #expect(!isValid(Array(all[95...]), Array(all[31..<95]), Array(all[..<31])))
+      #expect(!isValid(Array(all[97...]), Array(all[33..<97]), Array(all[..<33])))
+      #expect(!isValid(Array(all[97...]), Array(all[32..<97]), Array(all[..<32])))
+    }
+  }
+
+  @Test func ofValidSignaturesTheLastOnesAreRemembered() {
+    let known = ValidSignatures(limit: 8)
+    let hashes = (0..<20).map { Digest.sha256([$0]) }
+    known.add(hashes[0])
+    for hash in hashes.dropFirst() {
+      #expect(!known.holds(hash))
+      known.add(hash)
+      #expect(known.holds(hash))
+      // What is asked for again and again stays.
+      #expect(known.holds(hashes[0]))
+    }
+    #expect((4...8).contains(hashes.count { known.holds($0) }))
+  }
+
   @Test func everyDamagedSignatureIsRefused() {
     let key = SigningKey.random()
     let signature = key.sign(content(10))

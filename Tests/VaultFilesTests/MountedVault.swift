@@ -1,5 +1,6 @@
 import Glibc
 import Log
+import TestSupport
 import Testing
 import Vault
 import VaultCrypto
@@ -25,24 +26,53 @@ final class MountedVault {
 
   static let password = Array("correct horse".utf8)
 
+  /// The vault as it is made: once, since that takes long.
+  private struct Template: Sendable {
+    let root: FilePath
+    let created: CreatedVault
+
+    init() throws {
+      root = try makeFolder()
+      let (folder, stateRoot) = parts(of: root)
+      let device = NewDevice(
+        personName: "Adult A", deviceName: "laptop", deviceKind: "laptop", passwordCost: .floor,
+        recoveryCost: .floor)
+      created = try Vault.create(
+        in: folder, stateRoot: stateRoot, device: device,
+        password: SecretBytes(copying: password))
+      atexit { removeTemplate() }
+    }
+  }
+
+  private static let template: Result<Template, any Error> = Result { try Template() }
+
+  private static func removeTemplate() {
+    if case .success(let template) = template { removeTree(template.root) }
+  }
+
+  /// In memory where there is such a place: every commit waits for its disk.
+  private static func makeFolder() throws -> FilePath {
+    let parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
+    var name = Array("\(parent)/kinvault-files-XXXXXX".utf8CString)
+    guard mkdtemp(&name) != nil else { throw Errno(rawValue: errno) }
+    return FilePath(platformString: name)
+  }
+
+  private static func parts(of root: FilePath) -> (folder: FilePath, stateRoot: FilePath) {
+    (root.appending("vault"), root.appending("state"))
+  }
+
   init(
     clock: WallClock = .system, log: BackgroundLog = .silent,
     _ change: (inout FileTreeOptions) -> Void = { _ in }
   ) throws {
     self.clock = clock
-    // In memory where there is such a place: every commit waits for its disk.
-    let parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
-    var template = Array("\(parent)/kinvault-files-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw Errno(rawValue: errno) }
-    root = FilePath(platformString: template)
-    folder = root.appending("vault")
-    stateRoot = root.appending("state")
-    let device = NewDevice(
-      personName: "Adult A", deviceName: "laptop", deviceKind: "laptop",
-      passwordCost: .floor, recoveryCost: .floor)
-    let password = SecretBytes(copying: Self.password)
-    created = try Vault.create(
-      in: folder, stateRoot: stateRoot, device: device, password: password)
+    let template = try Self.template.get()
+    created = template.created
+    root = try Self.makeFolder()
+    let copy = try CommandRunner.run("cp", ["-a", "\(template.root)/.", root.string])
+    try #require(copy.status == 0, "\(copy.errors)")
+    (folder, stateRoot) = Self.parts(of: root)
     let vault = try Vault.open(
       folder: folder, stateRoot: stateRoot, key: created.unlockKey, options: OpenOptions(log: log),
       clock: clock)
@@ -58,7 +88,7 @@ final class MountedVault {
   }
 
   deinit {
-    removeTree(root)
+    Self.removeTree(root)
   }
 
   /// Opens the vault once more, as another process of this device does.
@@ -153,7 +183,7 @@ final class MountedVault {
     served = (vault, FileTree(vault: vault, options: options))
   }
 
-  private func removeTree(_ path: FilePath) {
+  private static func removeTree(_ path: FilePath) {
     guard let directory = opendir(path.string) else {
       unlink(path.string)
       return

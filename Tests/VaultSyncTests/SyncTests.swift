@@ -40,6 +40,69 @@ import VaultModel
     for number in 0..<3 { #expect(texts.contains("from \(number)"), "from \(number) is lost") }
   }
 
+  /// What `record add`, the page and a mount make of a type's folder.
+  private func addNote(_ title: String, by device: Family.Device) throws -> RecordID {
+    let emma = try device.emma
+    let (folder, edits) = emma.place(for: .note)
+    let note = RecordEdit(new: .random(), titled: try #require(FileName(title)), in: folder)
+    try device.vault.commit(edits + [note], to: emma)
+    return folder
+  }
+
+  private func put(
+    _ name: String, _ text: String, into folder: RecordID, by device: Family.Device
+  ) throws {
+    var item = Item.note(text)
+    item.name = try #require(FileName(name))
+    var edit = RecordEdit(record: folder)
+    edit.items[item.name] = item
+    try device.commit(edit)
+  }
+
+  @Test func twoDevicesThatEachMakeTheFolderOfATypeMakeOne() throws {
+    let family = try Family()
+    let usb = MemoryStore()
+    try family.meet(at: usb)
+    for (number, device) in family.devices.enumerated() {
+      let folder = try addNote("From \(number)", by: device)
+      try put("scan \(number)", "of \(number)", into: folder, by: device)
+      try put("list", "by \(number)", into: folder, by: device)
+    }
+    try family.meet(at: usb)
+    try family.expectAgreement()
+    let emma = try family[0].emma
+    let folders = emma.children(of: .root).filter { $0.title.string == "Notes" }
+    #expect(folders.count == 1)
+    #expect(
+      try Set(emma.children(of: #require(folders.first).record).map(\.title.string)) == [
+        "From 0", "From 1",
+      ])
+    let texts = try family[0].contents()
+    #expect(texts.values.filter { ["of 0", "of 1", "by 0", "by 1"].contains($0) }.count == 4)
+    // Of the two lists one is a conflict, and nothing else is.
+    #expect(
+      emma.allEntries().count { $0.title.string.contains("offline conflict") } == 1, "\(texts)")
+    #expect(try addNote("Third", by: family[1]) == folders.first?.record)
+  }
+
+  @Test func aFolderOfATypeThatWentIsMadeAnew() throws {
+    let family = try Family()
+    let usb = MemoryStore()
+    try family.meet(at: usb)
+    let first = try addNote("Kept", by: family[0])
+    try family[0].delete(first)
+    let second = try addNote("Second", by: family[0])
+    #expect(second != first)
+    // The other one made the first folder, too, before it has met that it is deleted.
+    #expect(try addNote("Other", by: family[1]) == first)
+    try family.meet(at: usb)
+    try family.expectAgreement()
+    let shown = try family[0].contents().keys.map { String($0.prefix { $0 != "[" }) }
+    for title in ["Kept", "Second", "Other"] {
+      #expect(shown.contains { $0.hasSuffix("/\(title)") }, "\(shown)")
+    }
+  }
+
   @Test func aStickCarriesBetweenDevicesThatShareNoOtherStore() throws {
     let family = try Family(count: 3)
     let (home, away) = (MemoryStore(), MemoryStore())

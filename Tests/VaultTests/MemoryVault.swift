@@ -41,7 +41,21 @@ struct MemoryVault {
     personName: "Adult A", deviceName: "desk", deviceKind: "desktop", passwordCost: .floor,
     recoveryCost: .floor)
 
+  /// Made once and copied, since deriving keys takes long.
+  private static let template = Result { try MemoryVault(made: ()) }
+
+  /// The same vault each time, in files of its own.
   init() throws {
+    let template = try Self.template.get()
+    (id, created) = (template.id, template.created)
+    (store, stateStore) = (template.store.imageAfterKill(), template.stateStore.imageAfterKill())
+    clock = Clock(template.clock.wallClock.milliseconds())
+  }
+
+  /// Another vault than any other one.
+  static func another() throws -> MemoryVault { try MemoryVault(made: ()) }
+
+  private init(made: Void) throws {
     id = VaultID.random()
     store = MemoryStore()
     stateStore = MemoryStore()

@@ -14,12 +14,12 @@ struct ConflictCopy: Equatable, Sendable {
 
   /// The record that holds the conflicts of a member.
   static func folder(of member: MemberID) -> RecordID {
-    derived("kinvault offline conflicts", member.bytes)
+    RecordID.derived("kinvault offline conflicts", member.bytes)
   }
 
   /// The record that this copy becomes.
   func record(in member: MemberID) -> RecordID {
-    Self.derived(
+    RecordID.derived(
       "kinvault offline conflict",
       member.bytes + mark.record.bytes + mark.device.bytes + bigEndian(mark.time.rawValue))
   }
@@ -30,7 +30,7 @@ struct ConflictCopy: Equatable, Sendable {
     return items.map { item in
       var item = item
       item.file = FileID(
-        Self.derived("kinvault conflict file", record.bytes + item.name.bytes))
+        RecordID.derived("kinvault conflict file", record.bytes + item.name.bytes))
       item.linkRecords = []
       return item
     }
@@ -56,14 +56,6 @@ struct ConflictCopy: Equatable, Sendable {
         modified: FileTimestamp(milliseconds: mark.time.milliseconds),
         mediaType: "text/markdown", content: .inline(bytes), time: mark.time))
   }
-
-  fileprivate static func derived(_ label: String, _ context: [UInt8]) -> RecordID {
-    let digest = Digest.sha256(Array(label.utf8) + [0] + context)
-    guard let id = RecordID(digest.bytes.prefix(RecordID.byteCount)) else {
-      preconditionFailure("a hash is longer than a record id")
-    }
-    return id
-  }
 }
 
 extension FileID {
@@ -72,7 +64,7 @@ extension FileID {
     _ file: FileID, in record: RecordID, _ name: FileName
   ) -> FileID {
     FileID(
-      ConflictCopy.derived("kinvault parted file", file.bytes + record.bytes + name.bytes))
+      RecordID.derived("kinvault parted file", file.bytes + record.bytes + name.bytes))
   }
 
   /// An id made like a record's.

@@ -1,4 +1,16 @@
+import VaultCrypto
 import VaultModel
+
+extension RecordID {
+  /// The same on every device that makes the record: an id of what is hashed.
+  static func derived(_ label: String, _ context: [UInt8]) -> RecordID {
+    let digest = Digest.sha256(Array(label.utf8) + [0] + context)
+    guard let id = RecordID(digest.bytes.prefix(byteCount)) else {
+      preconditionFailure("a hash is longer than a record id")
+    }
+    return id
+  }
+}
 
 extension RecordEdit {
   /// Makes a record, empty so far.
@@ -24,8 +36,17 @@ extension Member {
   package func place(for type: RecordType) -> (parent: RecordID, edits: [RecordEdit]) {
     guard let folder = FileName(type.folder) else { preconditionFailure("a type without folder") }
     if let found = child(named: folder, of: .root) { return (found, []) }
-    let edit = RecordEdit(new: .random(), titled: folder, in: .root)
+    let edit = RecordEdit(new: freeFolder(named: folder) ?? .random(), titled: folder, in: .root)
     return (edit.record, [edit])
+  }
+
+  /// The record that a folder of this name in the member's own becomes: the same on every device, so that two which make it
+  /// before they have met make one. Nil for a folder that is of no type, and where the record was there before, wherever
+  /// it is by now.
+  package func freeFolder(named name: FileName) -> RecordID? {
+    guard RecordType.allCases.contains(where: { $0.folder == name.string }) else { return nil }
+    let record = RecordID.derived("kinvault type folder", id.bytes + name.bytes)
+    return entry(record) == nil ? record : nil
   }
 
   /// The edits that delete a record with everything below it. What they held stays in their history, and

@@ -22,7 +22,7 @@ extension TreeState {
     _ name: FileName, in directory: DirectoryNode, mode: UInt32, caller: Caller?
   ) -> DirectoryNode {
     let view = directory.view
-    let record = RecordID.random()
+    let record = freeFolder(named: name, in: directory) ?? .random()
     let node = DirectoryNode(
       inode: freeInode(view, record), view: view, record: record,
       place: RecordPlace(parent: directory.record, title: name, isDeleted: false),
@@ -33,6 +33,15 @@ extension TreeState {
     directory.records?[name] = record
     touch(directory)
     return node
+  }
+
+  /// As `Member.freeFolder`, where nothing that is shown or not yet saved has it.
+  private func freeFolder(named name: FileName, in directory: DirectoryNode) -> RecordID? {
+    let view = directory.view
+    guard directory.record == .root, let record = view.member.freeFolder(named: name),
+      view.directories[record] == nil, view.pending[record] == nil, view.inFlight[record] == nil
+    else { return nil }
+    return record
   }
 
   /// Adds a file that no commit has yet.

@@ -14,6 +14,8 @@ package struct FieldDecoder: FieldVisitor {
 
   init(_ reader: WireReader) throws(ModelError) {
     message = reader
+    // As many as most messages have.
+    fields.reserveCapacity(min(16, reader.count / 2))
     var reader = reader
     while true {
       let start = reader.offset
@@ -34,7 +36,14 @@ package struct FieldDecoder: FieldVisitor {
   }
 
   /// A reader at the last of them.
-  private mutating func last(_ tag: WireTag) -> WireReader? { take(tag).last }
+  private mutating func last(_ tag: WireTag) -> WireReader? {
+    var last: WireReader?
+    for index in fields.indices where fields[index].tag == tag {
+      fields[index].isKnown = true
+      last = message.at(Int(fields[index].value))
+    }
+    return last
+  }
 
   package mutating func number(
     _ field: Int, _ value: inout UInt64, _: StaticString, check: (UInt64) -> ModelError?
@@ -100,6 +109,7 @@ package struct FieldDecoder: FieldVisitor {
     let readers = take(.bytes(field))
     try Limits.check(readers.count, limit, name)
     value = []
+    value.reserveCapacity(readers.count)
     for var reader in readers {
       value.append(try Message(reading: reader.message(Message.what)))
     }
@@ -107,6 +117,8 @@ package struct FieldDecoder: FieldVisitor {
 
   package mutating func unknown(_ value: inout UnknownFields) {
     value = .none
+    // Nearly always, and what follows makes two arrays.
+    if fields.allSatisfy(\.isKnown) { return }
     let ends = fields.dropFirst().map(\.start) + [UInt32(message.count)]
     for (field, end) in zip(fields, ends) where !field.isKnown {
       value.append(message.part(Int(field.start)..<Int(end)))
