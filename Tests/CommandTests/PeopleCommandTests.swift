@@ -461,7 +461,7 @@ import Testing
   }
 
   @Test func anotherVaultThanTheInvitationsIsNeitherFetchedNorWritten() throws {
-    let other = try Program.withVault()
+    let other = try Program.withAnotherVault()
     let joiner = try Joiner(naming: other.vault)
     let refused = try joiner.join("--yes")
     #expect(refused.errors.contains("another vault"), "\(refused.errors)")

@@ -17,14 +17,34 @@ struct Program {
     try write("correct horse battery\n", to: passwordFile)
   }
 
-  /// With a vault that has one member, Emma.
+  /// With a vault that has one member, Emma: a copy of one that is made once, since that takes long.
   static func withVault() throws -> Program {
+    let (made, program) = (try template.get(), try Program())
+    let copy = try CommandRunner.run(
+      "cp", ["-a", "\(made.folder.path)/.", program.folder.path.string])
+    try #require(copy.status == 0, "\(copy.errors)")
+    return program
+  }
+
+  private static let template: Result<Program, any Error> = Result {
+    // What is kept until the process ends is freed by nobody.
+    atexit { Program.removeTemplate() }
+    return try withAnotherVault()
+  }
+
+  /// The same with a vault, keys and words that no other test has.
+  static func withAnotherVault() throws -> Program {
     let program = try Program()
     try program.run(
       "init", "--vault", program.vault, "--name", "Adult A", "--password-file",
       program.passwordFile, "--words-out", program.wordsFile, "--yes", expecting: 0)
     try program.run("member", "add", "Emma", expecting: 0)
     return program
+  }
+
+  private static func removeTemplate() {
+    guard case .success(let made) = template else { return }
+    _ = try? CommandRunner.run("rm", ["-rf", made.folder.path.string])
   }
 
   static var executable: String {

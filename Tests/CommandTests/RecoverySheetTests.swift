@@ -42,7 +42,7 @@ import Testing
 
   @Test func wordsThatDoNotOpenTheVaultLeaveNoPage() throws {
     let program = try Program.withVault()
-    let other = try Program.withVault()
+    let other = try Program.withAnotherVault()
     let page = program.folder.appending("sheet.html").string
     try program.run(
       "recovery", "sheet", "--with-words", "--words-file", other.wordsFile, "--out", page,

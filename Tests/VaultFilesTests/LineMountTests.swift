@@ -17,6 +17,8 @@ import struct SystemPackage.FilePath
     let disk: FilePath
     let folder: FilePath
     private let stateRoot: FilePath
+    // Asked for once, since that takes long.
+    private let key: DeviceUnlockKey
     private(set) var vault: Vault
     private(set) var tree: FileTree
 
@@ -24,19 +26,17 @@ import struct SystemPackage.FilePath
       self.disk = disk
       self.folder = disk.appending(folder)
       stateRoot = disk.appending(state)
-      vault = try Self.open(self.folder, stateRoot)
+      key = try Vault.unlock(
+        folder: self.folder, stateRoot: stateRoot,
+        password: SecretBytes(copying: MountedVault.password))
+      vault = try Vault.open(folder: self.folder, stateRoot: stateRoot, key: key)
       tree = FileTree(vault: vault, options: Self.options)
     }
 
     static let options = FileTreeOptions(uid: 1000, gid: 1000)
 
-    private static func open(
-      _ folder: FilePath, _ stateRoot: FilePath, readOnly: Bool = false
-    ) throws -> Vault {
-      let key = try Vault.unlock(
-        folder: folder, stateRoot: stateRoot,
-        password: SecretBytes(copying: MountedVault.password))
-      return try Vault.open(
+    private func open(readOnly: Bool = false) throws -> Vault {
+      try Vault.open(
         folder: folder, stateRoot: stateRoot, key: key, options: OpenOptions(readOnly: readOnly))
     }
 
@@ -45,14 +45,14 @@ import struct SystemPackage.FilePath
       try tree.commitNow()
       try vault.close()
       try change()
-      vault = try Self.open(folder, stateRoot)
+      vault = try open()
       tree = FileTree(vault: vault, options: Self.options)
       tree.refresh()
     }
 
     /// What a process that begins now finds wrong with the vault, but for notes.
     func problems() throws -> [Problem] {
-      let process = try Self.open(folder, stateRoot, readOnly: true)
+      let process = try open(readOnly: true)
       let problems = try process.check(readsData: true).problems
       try process.close()
       return problems.filter { $0.severity > .note }
@@ -60,7 +60,7 @@ import struct SystemPackage.FilePath
 
     /// What the mount shows otherwise than one that begins now.
     func differencesFromFresh() throws -> [String] {
-      let process = try Self.open(folder, stateRoot, readOnly: true)
+      let process = try open(readOnly: true)
       let fresh = try FileTree(vault: process, options: Self.options).snapshot()
       try process.close()
       let live = try tree.snapshot()

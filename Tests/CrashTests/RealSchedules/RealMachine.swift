@@ -58,6 +58,12 @@ final class RealMachine {
     return result
   }
 
+  /// Keeps the machine unlocked between commands, as its person would, where there is a keyring: else each asks for the
+  /// password's key anew, which costs most of its time.
+  func unlock() throws { _ = try start(["unlock", "--timeout", "10m"]).wait() }
+
+  func lock() throws { _ = try start(["lock"]).wait() }
+
   // MARK: Mounts
 
   func mount(syncs: Bool) throws {

@@ -61,10 +61,19 @@ struct RealSchedule {
     let machine = RealMachine(name, disk: disk, in: folder.path, password: family.password)
     machines.append(machine)
     members.append(member)
+    if keepsUnlocked { try machine.unlock() }
     guard machines.count <= RealFamily.Member.allCases.count, snapshots.isEmpty else { return }
     for (number, remote) in remotes.enumerated() {
       try machine.run(["remote", "add", "r\(number)", remote.string])
     }
+  }
+
+  /// In one of four schedules every command asks for the password.
+  private var keepsUnlocked: Bool { seed % 4 != 3 }
+
+  /// Leaves no key in the keyring of whoever runs the tests.
+  func lock() throws {
+    for machine in machines where keepsUnlocked { try machine.lock() }
   }
 
   mutating func log(_ text: String) { trace.append(text) }
@@ -196,6 +205,7 @@ struct RealSchedule {
     machines.append(
       RealMachine(name, disk: copy, in: folder.path, password: family.password))
     members.append(members[number])
+    if keepsUnlocked { try machines[machines.count - 1].unlock() }
     ledger.copy(number, as: machines.count - 1)
     isTroubled = true
   }

@@ -16,6 +16,7 @@ struct RealScheduleTests {
     } catch {
       failures = ["\(error)"]
     }
+    do { try schedule.lock() } catch { failures.append("lock: \(error)") }
     guard !failures.isEmpty else { return }
     Issue.record(
       "KINVAULT_REAL_SEEDS=\(seed)+1\n\((failures + schedule.trace).joined(separator: "\n"))")
