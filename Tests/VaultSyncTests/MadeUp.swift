@@ -123,3 +123,22 @@ extension MemoryStore {
     }
   }
 }
+
+extension Vault {
+  /// The file of a register in which a device of this person calls them Mallory, for ever, signed by this one for a place.
+  func madeUpRegister(of device: DeviceID, counter: UInt64, at place: VaultPath) -> [UInt8] {
+    let (files, keys) = (context.signedFiles, context.keys)
+    let profile = DeviceProfile(
+      deviceName: "phone", deviceKind: "phone",
+      profile: PersonalProfile(
+        name: "Mallory", time: HybridTime(milliseconds: 9_999_999_999_999, counter: 0),
+        people: []), created: 1)
+    let body = DeviceBody(
+      person: person, device: device, counter: counter, previous: nil,
+      generation: keys.generation,
+      sealed: files.seal(
+        profile.encoded(), with: keys.profileKey, .deviceRegister, .device(person, device),
+        counter: counter))
+    return files.sign(body.encoded(), .deviceRegister, place, with: context.device)
+  }
+}

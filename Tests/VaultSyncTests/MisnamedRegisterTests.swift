@@ -29,20 +29,7 @@ import VaultModel
 
   /// Puts it on the stick, in the place of one of the two.
   private func plant(at place: VaultPath, counter: UInt64) throws -> [UInt8] {
-    let files = signer.context.signedFiles
-    let profile = DeviceProfile(
-      deviceName: "stranger", deviceKind: "phone",
-      profile: PersonalProfile(
-        name: "Mallory", time: HybridTime(milliseconds: 9_999_999_999_999, counter: 0),
-        people: []), created: 1)
-    let keys = signer.context.keys
-    let body = DeviceBody(
-      person: named.person, device: named.device, counter: counter, previous: nil,
-      generation: keys.generation,
-      sealed: files.seal(
-        profile.encoded(), with: keys.profileKey, .deviceRegister, path(of: named), counter: counter
-      ))
-    let bytes = files.sign(body.encoded(), .deviceRegister, place, with: signer.context.device)
+    let bytes = signer.madeUpRegister(of: named.device, counter: counter, at: place)
     try usb.replace(BlobPath(place.string), bytes, durably: true)
     return bytes
   }

@@ -352,19 +352,7 @@ import VaultTrust
   /// Number 16 of the review.
   @Test func recoverTakesNothingThatARemovedDeviceSays() throws {
     let path = VaultPath.device(owner.person, thief.device)
-    let keys = thief.context.keys
-    let profile = DeviceProfile(
-      deviceName: "phone", deviceKind: "phone",
-      profile: PersonalProfile(
-        name: "Mallory", time: HybridTime(milliseconds: 9_999_999_999_999, counter: 0),
-        people: []), created: 1)
-    let files = owner.context.signedFiles
-    let body = DeviceBody(
-      person: owner.person, device: thief.device, counter: 99, previous: nil,
-      generation: keys.generation,
-      sealed: files.seal(
-        profile.encoded(), with: keys.profileKey, .deviceRegister, path, counter: 99))
-    try put(path, files.sign(body.encoded(), .deviceRegister, path, with: thief.context.device))
+    try put(path, thief.madeUpRegister(of: thief.device, counter: 99, at: path))
     let (store, state) = (family[0].store.imageAfterKill(), MemoryStore())
     let key = try Vault.recover(
       VaultCopy(id: owner.id, store: store, state: StateFolder(store: state), clock: .system),

@@ -52,9 +52,6 @@ struct MemoryVault {
     clock = Clock(template.clock.wallClock.milliseconds())
   }
 
-  /// Another vault than any other one.
-  static func another() throws -> MemoryVault { try MemoryVault(made: ()) }
-
   private init(made: Void) throws {
     id = VaultID.random()
     store = MemoryStore()
