@@ -208,7 +208,7 @@ let package = Package(
     .testTarget(
       name: "BlobStoreTests",
       dependencies: [
-        "BlobStore", "CLinux", "TestSupport",
+        "BlobStore", "CLinux", "TestSupport", "Threads",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(

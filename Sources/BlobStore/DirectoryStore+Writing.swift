@@ -107,7 +107,9 @@ extension DirectoryStore {
   package func replace(
     _ path: BlobPath, _ bytes: UnsafeRawBufferPointer, durably: Bool
   ) throws(BlobStoreError) {
-    try write(path, bytes, .always, durably ? .always : .never)
+    try writingAgain { () throws(BlobStoreError) in
+      try write(path, bytes, .always, durably ? .always : .never)
+    }
   }
 
   package func overwrite(
@@ -125,14 +127,29 @@ extension DirectoryStore {
     _ path: BlobPath, _ bytes: UnsafeRawBufferPointer, _ condition: PutCondition
   ) throws(BlobStoreError) {
     do throws(BlobStoreError) {
-      if condition == .ifAbsent, try writeUnnamed(path, bytes) { return }
-      try write(path, bytes, condition, .overAnother)
+      try writingAgain { () throws(BlobStoreError) in
+        if condition == .ifAbsent, try writeUnnamed(path, bytes) { return }
+        try write(path, bytes, condition, .overAnother)
+      }
     } catch .alreadyExists {
       // Whoever takes the one that is there for theirs needs it on disk: its maker may not have waited for its data.
       do throws(BlobStoreError) { try finishExisting(path) } catch .notFound {}
       throw .alreadyExists(path: path.string)
     }
   }
+
+  /// Writes anew where the folder, or the file under its temporary name, was removed meanwhile, as by a copier that puts an
+  /// older state back. Who goes on removing has the last word.
+  private func writingAgain(
+    _ write: () throws(BlobStoreError) -> Void
+  ) throws(BlobStoreError) {
+    for _ in 1..<Self.writeTries {
+      do throws(BlobStoreError) { return try write() } catch .notFound {}
+    }
+    try write()
+  }
+
+  private static let writeTries = 20
 
   /// Has the next barrier wait for a file that somebody else may have made.
   func finishExisting(_ path: BlobPath) throws(BlobStoreError) {
@@ -171,8 +188,8 @@ extension DirectoryStore {
     for path: BlobPath
   ) throws(BlobStoreError) -> Bool {
     let opened = retryingInterrupted { kv_open_unnamed(folder) }
-    // EISDIR is what kernels without such files say, ENOENT some file systems.
-    if [-EOPNOTSUPP, -EISDIR, -EINVAL, -ENOENT].contains(opened) { return false }
+    // EISDIR is what kernels without such files say, ENOENT some file systems, and EPERM ext4 in a folder that was removed.
+    if [-EOPNOTSUPP, -EISDIR, -EINVAL, -ENOENT, -EPERM].contains(opened) { return false }
     let file = try Descriptor(opened, path: path.string)
     try file.write(bytes, path: path.string)
     let error = retryingInterrupted { kv_link_unnamed(file.number, folder, name) }

@@ -4,6 +4,7 @@ import Glibc
 import SystemPackage
 import TestSupport
 import Testing
+import Threads
 
 /// What only a store on a disk has to do.
 struct DirectoryStoreTests {
@@ -127,6 +128,27 @@ struct DirectoryStoreTests {
     try store.create("b", [3])
     try store.rename("b", to: "a/3")
     #expect(try store.list("a").map(\.name) == ["3"])
+  }
+
+  /// As a copier does that puts an older state back, with deletions, while this machine writes.
+  @Test func writesWhereFoldersAreEmptiedMeanwhile() throws {
+    let isDone = Guarded(false)
+    let emptier = SystemThread.start { [store] in
+      while !isDone.withLock({ $0 }) {
+        // It meets what is written meanwhile, as a copier does.
+        try? store.removeFolder("a")
+        usleep(500)
+      }
+    }
+    defer {
+      isDone.withLock { $0 = true }
+      if let emptier { pthread_join(emptier, nil) }
+    }
+    for number in 0..<300 {
+      try store.put(BlobPath("a/blob \(number)"), [1], .ifAbsent)
+      try store.put("a/blob", [2], .always)
+      try store.replace("a/other", [3], durably: false)
+    }
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root may mount a small file system"))
