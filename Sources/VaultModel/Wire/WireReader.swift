@@ -4,6 +4,12 @@ package enum WireTag: Equatable {
   case fixed64(Int)
   case bytes(Int)
   case fixed32(Int)
+
+  var number: Int {
+    switch self {
+    case .varint(let number), .fixed64(let number), .bytes(let number), .fixed32(let number): number
+    }
+  }
 }
 
 /// Reads a Protocol Buffers message field by field, without copying it.
@@ -38,19 +44,11 @@ package struct WireReader {
   /// How much of the message was read, in bytes.
   var offset: Int { position }
 
-  /// The length of the message in bytes.
-  var count: Int { bytes.count }
-
   /// A reader of the same message that goes on at `offset`, which a reader of it has had.
   func at(_ offset: Int) -> WireReader {
     var reader = self
     reader.position = offset
     return reader
-  }
-
-  /// The bytes of the message between two offsets.
-  func part(_ range: Range<Int>) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(rebasing: bytes[range])
   }
 
   package func malformed(_ reason: String) -> ModelError {
