@@ -171,6 +171,15 @@ let package = Package(
         "BlobStore", "CLinux", .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/Support"),
+    // A FIDO2 token in software, for this process and for programs.
+    .target(
+      name: "SoftTokens",
+      dependencies: [
+        "Tokens", "COpenSSL", "Threads", "TestSupport",
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      path: "Tests/SoftTokens", exclude: ["plugged-token.c"]),
     // Every decoder, with values to begin with: for the tests' bounded run, and for Scripts/fuzz.
     .target(
       name: "Fuzzing",
@@ -213,10 +222,7 @@ let package = Package(
       ]),
     .testTarget(
       name: "TokensTests",
-      dependencies: [
-        "Tokens", "VaultModel", "VaultCrypto", "COpenSSL", "TestSupport",
-        .product(name: "Crypto", package: "swift-crypto"),
-      ]),
+      dependencies: ["Tokens", "SoftTokens", "VaultModel", "VaultCrypto", "TestSupport"]),
     .testTarget(
       name: "TracesTests",
       dependencies: [
@@ -273,7 +279,7 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "CLinux", "kinvault", "Vault", "VaultModel", "VaultCrypto", "TestSupport",
+        "CLinux", "kinvault", "Vault", "VaultModel", "VaultCrypto", "SoftTokens", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       exclude: ["page.py", "firefox.py", "rebinding.py", "story.py", "stranger.py"]),

@@ -1,3 +1,4 @@
+import SoftTokens
 import TestSupport
 import Testing
 import VaultCrypto
@@ -131,6 +132,64 @@ import VaultCrypto
     try both.expect("Emma")
     #expect(both.end() == 0)
     try program.run("lock", expecting: 0)
+  }
+
+  @Test func aTokenOpensWithATouchAndItsPIN() throws {
+    let soft = SoftToken(pin: "482913")
+    let with = try PluggedToken(soft)
+    let added = try program.run(
+      "unlock", "add", "token", "--name", "blue", "--pin-file", pinFile,
+      environment: with.environment, expecting: 0)
+    #expect(added.errors.contains("Touch"), "\(added.errors)")
+    #expect(try names() == ["password", "blue"])
+    try program.run("lock", expecting: 0)
+    let touches = soft.touches
+    let right = try TerminalProgram(program, "member", "list", environment: with.environment)
+    try right.expect("PIN of")
+    right.type("482913")
+    try right.expect("Emma")
+    #expect(right.end() == 0)
+    #expect(soft.touches > touches)
+    try program.run("lock", expecting: 0)
+    let wrong = try TerminalProgram(program, "member", "list", environment: with.environment)
+    try wrong.expect("PIN of")
+    wrong.type("111111")
+    try wrong.expect("not its PIN")
+    try wrong.expect("Password of the vault")
+    wrong.type("correct horse battery")
+    try wrong.expect("Emma")
+    #expect(wrong.end() == 0)
+    try program.run("lock", expecting: 0)
+    // Where it is not plugged in, the password is asked for at once.
+    try program.run("member", "list", expecting: 0)
+    try program.run("unlock", "remove", "blue", expecting: 0)
+    #expect(try names() == ["password"])
+  }
+
+  @Test func anotherTokenAndOneThatNobodyTouchesOpenNothing() throws {
+    let soft = SoftToken()
+    let with = try PluggedToken(soft)
+    try program.run(
+      "unlock", "add", "token", "--require-both", "--yes", "--new-password-file", newPasswordFile,
+      environment: with.environment, expecting: 0)
+    try program.run("lock", expecting: 0)
+    var environment = with.environment
+    environment["KINVAULT_PASSWORD_FILE"] = newPasswordFile
+    soft.setTouched(false)
+    let untouched = try program.run("member", "list", environment: environment)
+    #expect(untouched.status != 0)
+    #expect(untouched.errors.contains("Nobody touched it"), "\(untouched.errors)")
+    soft.setTouched(true)
+    // The machine and the password, with another token and with none.
+    let another = try PluggedToken(SoftToken())
+    for other in [another.environment, [:]] {
+      var environment = other
+      environment["KINVAULT_PASSWORD_FILE"] = newPasswordFile
+      let result = try program.run("member", "list", environment: environment)
+      #expect(result.status != 0)
+      #expect(!result.output.contains("Emma"))
+    }
+    try program.run("member", "list", environment: environment, expecting: 0)
   }
 
   /// On a D-Bus of its own, with the keyring of GNOME.

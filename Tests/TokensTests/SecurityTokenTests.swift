@@ -1,3 +1,4 @@
+import SoftTokens
 import Testing
 import Tokens
 import VaultCrypto

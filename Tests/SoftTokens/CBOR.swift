@@ -1,5 +1,5 @@
 /// The part of CBOR (RFC 8949) that FIDO2 tokens speak.
-indirect enum CBOR: Hashable {
+indirect enum CBOR: Hashable, Sendable {
   case number(Int)
   case bytes([UInt8])
   case text(String)
@@ -7,7 +7,7 @@ indirect enum CBOR: Hashable {
   case map([Pair])
   case flag(Bool)
 
-  struct Pair: Hashable {
+  struct Pair: Hashable, Sendable {
     var key: CBOR
     var value: CBOR
   }

@@ -5,8 +5,8 @@ import Synchronization
 
 /// A FIDO2 token in software, written from CTAP 2.0: makes credentials, answers with `hmac-secret`, has a PIN or none.
 ///
-/// libfido2 reaches it by reports as if it were on USB; `SoftTokenPort` has the functions.
-final class SoftToken: Sendable {
+/// libfido2 reaches it by reports as if it were on USB: in this process by `SoftTokenPort`, in another one by `PluggedToken`.
+package final class SoftToken: Sendable {
   private struct Credential {
     let key: P256.Signing.PrivateKey
     /// What `hmac-secret` is keyed with: another one where the PIN was typed.
@@ -37,18 +37,18 @@ final class SoftToken: Sendable {
     case pinRequired = 0x36
   }
 
-  init(pin: String? = nil) {
+  package init(pin: String? = nil) {
     if let pin { state.withLock { $0.pinHash = Self.pinHash(pin) } }
   }
 
   /// How often somebody had to touch it.
-  var touches: Int { state.withLock { $0.touches } }
+  package var touches: Int { state.withLock { $0.touches } }
 
   /// From now on nobody touches it, or somebody does.
-  func setTouched(_ isTouched: Bool) { state.withLock { $0.isTouched = isTouched } }
+  package func setTouched(_ isTouched: Bool) { state.withLock { $0.isTouched = isTouched } }
 
   /// Forgets all credentials, as a reset does.
-  func reset() { state.withLock { $0.credentials = [:] } }
+  package func reset() { state.withLock { $0.credentials = [:] } }
 
   static func random(_ count: Int) -> [UInt8] {
     (0..<count).map { _ in UInt8.random(in: 0...255) }
@@ -61,7 +61,7 @@ final class SoftToken: Sendable {
   // MARK: Commands
 
   /// The answer to a message of CTAP: a status, and what comes with it.
-  func answer(_ message: [UInt8]) -> [UInt8] {
+  package func answer(_ message: [UInt8]) -> [UInt8] {
     do {
       let body = CBOR.decode(Array(message.dropFirst())) ?? .map()
       let reply = try state.withLock { state in
