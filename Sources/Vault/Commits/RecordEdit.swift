@@ -107,6 +107,10 @@ extension RecordEdit {
     revision.previous = base.map { [$0.digest] } ?? []
     // Whoever stores it signs it.
     revision.signature = nil
+    revision.padding = []
+    if let replaced = base?.revision, revision.place.isDeleted, !replaced.place.isDeleted {
+      revision.pad(toSizeOf: replaced)
+    }
     return revision
   }
 

@@ -14,7 +14,13 @@ extension MemberView {
   /// What is pending, as edits; moves it from `pending` to `inFlight`.
   func collectEdits() -> PendingEdits {
     let edits = pendingEdits
-    for edit in edits.edits { inFlight[edit.record] = pending[edit.record] }
+    for edit in edits.edits {
+      inFlight[edit.record] = pending[edit.record]
+      guard edit.attributes != nil, touched.removeValue(forKey: edit.record) != nil else {
+        continue
+      }
+      inFlight[edit.record]?.attributes = true
+    }
     pending = edits.remaining
     return edits
   }
@@ -31,7 +37,6 @@ extension MemberView {
       edit.seen = change.seen
       edit.hasAllNames = true
       if change.place || change.isNew { edit.place = node.place }
-      if change.attributes || change.isNew { edit.attributes = node.recordAttributes }
       var later = PendingRecord()
       for (name, isCommitted) in change.items {
         switch slot(name, in: record) {
@@ -54,6 +59,10 @@ extension MemberView {
         }
       }
       if !later.items.isEmpty { edits.remaining[record] = later }
+      let isChanged = edit.place != nil || !edit.items.isEmpty
+      if change.attributes || change.isNew || isChanged && touched[record] != nil {
+        edit.attributes = node.recordAttributes
+      }
       if edit.place != nil || edit.attributes != nil || !edit.items.isEmpty {
         edits.edits.append(edit)
       }

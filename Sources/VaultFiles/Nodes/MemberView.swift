@@ -43,6 +43,8 @@ final class MemberView {
   var pending: [RecordID: PendingRecord] = [:]
   /// What a commit that is under way has taken.
   var inFlight: [RecordID: PendingRecord] = [:]
+  /// Directories of which nothing but the time differs from what is committed, and since when.
+  var touched: [RecordID: ContinuousClock.Instant] = [:]
   /// The epoch whose objects what is shown names, but for what is pending.
   var epoch: StatementID
   /// Records that changed and could not be read: what was shown of them before still is.
@@ -140,6 +142,19 @@ final class MemberView {
     pending[directory.record, default: PendingRecord()].attributes = true
   }
 
+  /// Names of records in the directory changed, and so its time. Docs/Format.md, "11. Write order", says when that is written.
+  func willChange(timeOf directory: DirectoryNode) {
+    if touched[directory.record] == nil { touched[directory.record] = .now }
+  }
+
+  /// Has the next commit take the times of these directories; of all that wait where none are named.
+  func releaseTimes(of records: [RecordID]? = nil) {
+    for record in records ?? Array(touched.keys) where touched.removeValue(forKey: record) != nil {
+      guard let directory = directories[record], !directory.isRemoved else { continue }
+      willChange(attributesOf: directory)
+    }
+  }
+
   func willChange(placeOf directory: DirectoryNode) {
     pending[directory.record, default: PendingRecord()].place = true
   }
@@ -147,6 +162,9 @@ final class MemberView {
   func isPending(_ record: RecordID) -> Bool {
     pending[record] != nil || inFlight[record] != nil
   }
+
+  /// Whether its node has something that no commit has, if only its time.
+  func isToBeKept(_ record: RecordID) -> Bool { isPending(record) || touched[record] != nil }
 
   func isPlacePending(_ record: RecordID) -> Bool {
     if let change = pending[record], change.place || change.isNew { return true }

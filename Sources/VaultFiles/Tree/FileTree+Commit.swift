@@ -47,6 +47,7 @@ extension FileTree {
     for member in members {
       do throws(FileError) {
         try seal(member) { _ in true }
+        withTree { $0[member.view].releaseTimes() }
         try commit(member)
       } catch {
         failure = failure ?? error
@@ -62,6 +63,7 @@ extension FileTree {
     if inode == Self.root { return try commitNow() }
     let (member, record) = try look { (tree) throws(TreeObstacle) in
       let node = try tree.directory(inode)
+      node.view.releaseTimes(of: [node.record])
       return (node.view.shown, node.record)
     }
     try makeDurable(member)
@@ -144,6 +146,7 @@ extension FileTree {
         }
       }
     }
+    releaseTimes()
     // Whatever fails here is tried again at the next poll.
     log.attempt(.redo) { () throws(VaultError) in try vault.redoWhatCrashesLeft() }
     refresh()
@@ -151,6 +154,22 @@ extension FileTree {
     for member in members { member.member.objects.forgetRemoved() }
     log.attempt(.audit) { () throws(VaultError) in try vault.audit.flushIfDue() }
   }
+
+  /// Has the next commit take the times of directories that have waited long enough, or are many.
+  private func releaseTimes() {
+    let latest = ContinuousClock.now - options.timeDelay
+    let isDue = withTree { tree in
+      let due = tree.views.values.filter { view in
+        view.touched.count > Self.touchedLimit || view.touched.values.contains { $0 <= latest }
+      }
+      for view in due { view.releaseTimes() }
+      return !due.isEmpty
+    }
+    if isDue { committer.noteChange() }
+  }
+
+  /// Their nodes stay in memory.
+  private static let touchedLimit = 1_000
 
   /// When a draft was first and last changed since it was last sealed.
   typealias DraftChanges = (first: ContinuousClock.Instant, last: ContinuousClock.Instant)

@@ -142,11 +142,13 @@ extension TreeState {
       node.parent = entry.parent
       node.title = entry.title
       node.isRemoved = entry.isDeleted
+      if node.isRemoved { view.touched[record] = nil }
     }
     if view.pending[record]?.attributes != true, view.inFlight[record]?.attributes != true {
       node.permissions = entry.mode & FileMode.permissionMask
       node.owner = entry.owner
-      node.modified = entry.modified
+      node.modified =
+        view.touched[record] == nil ? entry.modified : max(node.modified, entry.modified)
     }
     node.changed = .now
     invalidations.append(.attributes(node.inode))

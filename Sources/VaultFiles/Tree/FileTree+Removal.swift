@@ -66,6 +66,7 @@ extension TreeState {
     } else {
       view.willChange(placeOf: node)
     }
+    view.touched[node.record] = nil
     touch(directory)
     collapse(node)
   }

@@ -77,11 +77,12 @@ extension TreeState {
     return owner
   }
 
-  /// A directory's names changed.
+  /// A directory's names changed. Its time alone is not worth a revision: it waits for another change of the directory.
   func touch(_ directory: DirectoryNode) {
     directory.modified = .now
     directory.changed = directory.modified
-    noteChange(ofAttributesOf: directory)
+    directory.view.willChange(timeOf: directory)
+    committer.noteChange()
   }
 
   /// Records stand in one another only so deep (Docs/Format.md, "Limits").

@@ -855,6 +855,12 @@ package nonisolated struct Kinvault_V2_RecordRevision: @unchecked Sendable {
     set {_uniqueStorage()._signature = newValue}
   }
 
+  /// zeros, where it deletes the record; before the certificate
+  package var padding: Data {
+    get {_storage._padding}
+    set {_uniqueStorage()._padding = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -2795,7 +2801,7 @@ nonisolated extension Kinvault_V2_Timestamp: SwiftProtobuf.Message, SwiftProtobu
 
 nonisolated extension Kinvault_V2_RecordRevision: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".RecordRevision"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}record\0\u{1}parent\0\u{1}title\0\u{1}version\0\u{1}time\0\u{1}device\0\u{1}previous\0\u{1}deleted\0\u{1}mode\0\u{1}modified\0\u{1}xattrs\0\u{1}document\0\u{1}items\0\u{3}items_root\0\u{3}place_time\0\u{3}uid_plus_one\0\u{3}gid_plus_one\0\u{3}attributes_time\0\u{1}certificate\0\u{1}signature\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}record\0\u{1}parent\0\u{1}title\0\u{1}version\0\u{1}time\0\u{1}device\0\u{1}previous\0\u{1}deleted\0\u{1}mode\0\u{1}modified\0\u{1}xattrs\0\u{1}document\0\u{1}items\0\u{3}items_root\0\u{3}place_time\0\u{3}uid_plus_one\0\u{3}gid_plus_one\0\u{3}attributes_time\0\u{1}certificate\0\u{1}signature\0\u{1}padding\0")
 
   fileprivate class _StorageClass {
     var _record: Data = Data()
@@ -2818,6 +2824,7 @@ nonisolated extension Kinvault_V2_RecordRevision: SwiftProtobuf.Message, SwiftPr
     var _attributesTime: UInt64 = 0
     var _certificate: Data = Data()
     var _signature: Data = Data()
+    var _padding: Data = Data()
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -2848,6 +2855,7 @@ nonisolated extension Kinvault_V2_RecordRevision: SwiftProtobuf.Message, SwiftPr
       _attributesTime = source._attributesTime
       _certificate = source._certificate
       _signature = source._signature
+      _padding = source._padding
     }
   }
 
@@ -2886,6 +2894,7 @@ nonisolated extension Kinvault_V2_RecordRevision: SwiftProtobuf.Message, SwiftPr
         case 18: try { try decoder.decodeSingularFixed64Field(value: &_storage._attributesTime) }()
         case 19: try { try decoder.decodeSingularBytesField(value: &_storage._certificate) }()
         case 20: try { try decoder.decodeSingularBytesField(value: &_storage._signature) }()
+        case 21: try { try decoder.decodeSingularBytesField(value: &_storage._padding) }()
         default: break
         }
       }
@@ -2958,6 +2967,9 @@ nonisolated extension Kinvault_V2_RecordRevision: SwiftProtobuf.Message, SwiftPr
       if !_storage._signature.isEmpty {
         try visitor.visitSingularBytesField(value: _storage._signature, fieldNumber: 20)
       }
+      if !_storage._padding.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._padding, fieldNumber: 21)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2987,6 +2999,7 @@ nonisolated extension Kinvault_V2_RecordRevision: SwiftProtobuf.Message, SwiftPr
         if _storage._attributesTime != rhs_storage._attributesTime {return false}
         if _storage._certificate != rhs_storage._certificate {return false}
         if _storage._signature != rhs_storage._signature {return false}
+        if _storage._padding != rhs_storage._padding {return false}
         return true
       }
       if !storagesAreEqual {return false}

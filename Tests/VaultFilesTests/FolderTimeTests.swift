@@ -1,0 +1,195 @@
+import BlobStore
+import Glibc
+import Testing
+import Vault
+import VaultModel
+
+@testable import VaultFiles
+
+/// When the time of a directory is written of which nothing else changed: Docs/Format.md, "11. Write order".
+@Suite struct FolderTimeTests {
+  private let mounted: MountedVault
+  private var tree: FileTree { mounted.tree }
+
+  init() throws {
+    mounted = try MountedVault {
+      $0.commitDelay = .milliseconds(10)
+      $0.pollInterval = .milliseconds(10)
+    }
+    try tree.mkdir("Emma")
+    try tree.mkdir("Emma/Visits")
+    try tree.commitNow()
+  }
+
+  /// As the background does it after a second.
+  private func commit() throws {
+    for member in tree.members { try tree.commit(member) }
+  }
+
+  /// What the vault has of the directory.
+  private func entry(of path: String = "Emma/Visits") throws -> RecordEntry {
+    let inode = try tree.find(path)
+    let (member, record) = try tree.look { (tree) throws(TreeObstacle) in
+      let directory = try tree.directory(inode)
+      return (directory.view.member, directory.record)
+    }
+    return try #require(member.entry(record))
+  }
+
+  @Test func recordsMadeRenamedAndRemovedWriteNoRevisionOfTheirFolder() throws {
+    let before = try entry()
+    try tree.mkdir("Emma/Visits/a")
+    try commit()
+    try tree.rename("Emma/Visits/a", "Emma/Visits/b")
+    try commit()
+    try tree.rmdir("Emma/Visits/b")
+    try commit()
+    #expect(try entry() == before)
+    let shown = try tree.stat("Emma/Visits").modified
+    #expect(shown > before.modified)
+    try tree.commitNow()
+    #expect(try entry().modified == shown)
+    #expect(try mounted.differencesFromFresh() == [])
+  }
+
+  @Test func whatElseChangesThereTakesTheTimeAlong() throws {
+    try tree.mkdir("Emma/Visits/a")
+    try commit()
+    try tree.write("Emma/Visits/file", "x")
+    try commit()
+    #expect(try entry().modified == tree.stat("Emma/Visits").modified)
+    try tree.mkdir("Emma/Visits/c")
+    try commit()
+    try tree.rename("Emma/Visits", "Emma/Doctors")
+    try commit()
+    #expect(try entry(of: "Emma/Doctors").modified == tree.stat("Emma/Doctors").modified)
+  }
+
+  @Test func aTimeThatSomebodySetsStands() throws {
+    let early = FileTimestamp(seconds: 1_000_000_000, nanoseconds: 5)
+    try tree.mkdir("Emma/Visits/a")
+    _ = try tree.setAttributes(
+      tree.find("Emma/Visits"), AttributeChange(modified: .to(early)), through: nil)
+    try commit()
+    #expect(try entry().modified == early)
+    tree.refresh()
+    #expect(try tree.stat("Emma/Visits").modified == early)
+  }
+
+  @Test func syncingTheFolderWritesItsTime() throws {
+    try tree.mkdir("Emma/Visits/a")
+    try commit()
+    let shown = try tree.stat("Emma/Visits").modified
+    try tree.syncDirectory(tree.find("Emma/Visits"))
+    try mounted.crash()
+    #expect(try tree.stat("Emma/Visits").modified == shown)
+  }
+
+  @Test func unmountingWritesIt() throws {
+    try tree.mkdir("Emma/Visits/a")
+    try commit()
+    let shown = try tree.stat("Emma/Visits").modified
+    try mounted.remount()
+    #expect(try tree.stat("Emma/Visits").modified == shown)
+  }
+
+  @Test func itWaitsNoLongerThanItMay() throws {
+    let mounted = try MountedVault {
+      $0.commitDelay = .milliseconds(10)
+      $0.pollInterval = .milliseconds(10)
+      $0.timeDelay = .milliseconds(100)
+    }
+    try mounted.tree.mkdir("Emma")
+    try mounted.tree.commitNow()
+    mounted.tree.start()
+    try mounted.tree.mkdir("Emma/a")
+    let shown = try mounted.tree.stat("Emma").modified
+    let other = try mounted.openAgain(readOnly: true)
+    func written() throws -> FileTimestamp? {
+      _ = try other.refreshMembers()
+      let member = try #require(other.members.first)
+      _ = try member.refresh()
+      return member.entry(.root)?.modified
+    }
+    for _ in 0..<1000 where try written() != shown { usleep(20_000) }
+    #expect(try written() == shown)
+    try mounted.tree.stop()
+  }
+
+  /// What another device makes of the directory's other attributes while its time waits stands.
+  @Test func onlyTheTimeWaits() throws {
+    let other = FileTree(vault: try mounted.openOnAnotherDevice(), options: mounted.options)
+    try tree.mkdir("Emma/Visits/a")
+    try commit()
+    let shown = try tree.stat("Emma/Visits").modified
+    let folder = try other.find("Emma/Visits")
+    _ = try other.setAttributes(folder, AttributeChange(mode: 0o1750), through: nil)
+    try other.setXattr(folder, Array("user.colour".utf8), [7], mode: .create)
+    try other.commitNow()
+    tree.refresh()
+    #expect(try tree.stat("Emma/Visits").mode == FileMode.directory | 0o1750)
+    #expect(try tree.stat("Emma/Visits").modified == shown)
+    try tree.commitNow()
+    #expect(try mounted.differencesFromFresh() == [])
+    #expect(try tree.stat("Emma/Visits").mode == FileMode.directory | 0o1750)
+    #expect(try tree.xattr(tree.find("Emma/Visits"), Array("user.colour".utf8)) == [7])
+    #expect(try tree.stat("Emma/Visits").modified == shown)
+  }
+
+  @Test func aFolderThatIsRemovedElsewhereMeanwhileIsGone() throws {
+    let other = FileTree(vault: try mounted.openOnAnotherDevice(), options: mounted.options)
+    try tree.mkdir("Emma/Visits/a")
+    try commit()
+    other.refresh()
+    try other.rmdir("Emma/Visits/a")
+    try other.rmdir("Emma/Visits")
+    try other.commitNow()
+    tree.refresh()
+    #expect(try tree.list("Emma") == [])
+    try tree.commitNow()
+    #expect(try tree.list("Emma") == [])
+    #expect(try mounted.differencesFromFresh() == [])
+  }
+
+  /// For whoever holds the folder all four are some objects of the same sizes and a head.
+  @Test func anEditANewNameADeletionAndANewRecordLookAlike() throws {
+    let note = String(repeating: "The knee is better. ", count: 40)
+    let made = try objectsOf {
+      try tree.mkdir("Emma/Visits/b")
+      try tree.write("Emma/Visits/b/record.md", note)
+    }
+    let edited = try objectsOf { try tree.write("Emma/Visits/b/record.md", note + ".") }
+    let renamed = try objectsOf { try tree.rename("Emma/Visits/b", "Emma/Visits/c") }
+    let deleted = try objectsOf {
+      try tree.unlink("Emma/Visits/c/record.md")
+      try tree.rmdir("Emma/Visits/c")
+    }
+    #expect(made.count == 2 && made.contains { $0 > 1000 })
+    for sizes in [edited, renamed, deleted] {
+      #expect(sizes.count == 2)
+      // The segment's size depends on how many changes it takes together.
+      #expect(zip(sizes, made).allSatisfy { abs($0 - $1) <= 128 }, "\(sizes), \(made)")
+    }
+  }
+
+  /// The sizes of what a commit of these changes puts into the vault's folder, sorted.
+  private func objectsOf(_ changes: () throws -> Void) throws -> [Int] {
+    let before = try objects()
+    try changes()
+    try commit()
+    return try objects().filter { before[$0.key] == nil }.values.sorted()
+  }
+
+  private func objects() throws -> [String: Int] {
+    let store = try DirectoryStore(opening: mounted.folder)
+    var found: [String: Int] = [:]
+    var waiting = try store.list("members").map { "members/\($0.name)/objects" }
+    while let folder = waiting.popLast() {
+      for entry in try store.list(BlobPath(folder)) {
+        let path = "\(folder)/\(entry.name)"
+        if entry.isFolder { waiting.append(path) } else { found[path] = Int(entry.size) }
+      }
+    }
+    return found
+  }
+}
