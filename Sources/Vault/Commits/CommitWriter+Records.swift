@@ -105,6 +105,7 @@ extension CommitWriter {
   func store(_ revision: inout RecordRevision) throws(VaultError) -> ContentDigest {
     let isJoin = revision.previous.count > 1
     let signer = try isJoin ? nil : context.ownCertificate().id
+    if !isJoin, !revision.place.isDeleted { revision.removePadding() }
     let bytes: [UInt8]
     do {
       let store = { (page: [UInt8]) in try putAndPublish(.page, page) }

@@ -10,6 +10,9 @@ package struct RecordEdit: Sendable {
   package var place: RecordPlace?
   /// Mode, owner, times and extended attributes; nil when they stay.
   package var attributes: RecordAttributes?
+  /// When names of records in it changed, where `attributes` stay else: its time is that one or a later one. Another device
+  /// that changes the attributes after that, and does not know it, is not overruled by it.
+  package var modified: FileTimestamp?
   /// The items that change, `record.md` among them; a nil value removes the item.
   ///
   /// The commit sets each item's times.
@@ -63,6 +66,9 @@ package struct Commit: Sendable {
 }
 
 extension RecordEdit {
+  /// Whether nothing but the directory's time changes, which something else has brought about.
+  package var isOfTimeAlone: Bool { place == nil && attributes == nil && items.isEmpty && !isNew }
+
   /// The revision that this edit makes of `base`; nil if it changes nothing.
   ///
   /// - Parameters:
@@ -107,7 +113,7 @@ extension RecordEdit {
     revision.previous = base.map { [$0.digest] } ?? []
     // Whoever stores it signs it.
     revision.signature = nil
-    revision.padding = []
+    revision.removePadding()
     if let replaced = base?.revision, revision.place.isDeleted, !replaced.place.isDeleted {
       revision.pad(toSizeOf: replaced)
     }
@@ -127,6 +133,11 @@ extension RecordEdit {
     }
     if let attributes, attributes != revision.attributes {
       (revision.attributes, revision.attributesTime) = (attributes, time)
+      isChanged = true
+    } else if attributes == nil, let modified, modified > revision.attributes.modified {
+      revision.attributes.modified = modified
+      let then = min(time, HybridTime(milliseconds: modified.milliseconds))
+      revision.attributesTime = max(revision.attributesTime, then)
       isChanged = true
     }
     return isChanged

@@ -16,10 +16,8 @@ extension MemberView {
     let edits = pendingEdits
     for edit in edits.edits {
       inFlight[edit.record] = pending[edit.record]
-      guard edit.attributes != nil, touched.removeValue(forKey: edit.record) != nil else {
-        continue
-      }
-      inFlight[edit.record]?.attributes = true
+      if edit.modified != nil { inFlight[edit.record]?.time = true }
+      if edit.modified != nil || edit.attributes != nil { touched[edit.record] = nil }
     }
     pending = edits.remaining
     return edits
@@ -60,12 +58,12 @@ extension MemberView {
       }
       if !later.items.isEmpty { edits.remaining[record] = later }
       let isChanged = edit.place != nil || !edit.items.isEmpty
-      if change.attributes || change.isNew || isChanged && touched[record] != nil {
+      if change.attributes || change.isNew {
         edit.attributes = node.recordAttributes
+      } else if change.time || isChanged && touched[record] != nil {
+        edit.modified = node.modified
       }
-      if edit.place != nil || edit.attributes != nil || !edit.items.isEmpty {
-        edits.edits.append(edit)
-      }
+      if isChanged || edit.attributes != nil || edit.modified != nil { edits.edits.append(edit) }
     }
     return edits
   }

@@ -7,6 +7,8 @@ struct PendingRecord {
   var isNew = false
   var place = false
   var attributes = false
+  /// The time of the directory alone.
+  var time = false
   /// Names of items that differ, and whether the committed record has an item of this name.
   var items: [FileName: Bool] = [:]
   /// When the files of those items had last changed as they showed before they were changed here.
@@ -24,9 +26,17 @@ struct PendingRecord {
     isNew = isNew || earlier.isNew
     place = place || earlier.place
     attributes = attributes || earlier.attributes
+    time = time || earlier.time
     items.merge(earlier.items) { _, earlier in earlier }
     seen.merge(earlier.seen) { _, earlier in earlier }
   }
+}
+
+/// When names of records in a directory first changed since its time was committed.
+struct TouchedTime {
+  let since: ContinuousClock.Instant
+  /// What the vault says.
+  let committed: FileTimestamp?
 }
 
 /// One member as it is shown: nodes in use, and what is not committed yet. It is part of `TreeState`: whoever has it holds the
@@ -43,8 +53,8 @@ final class MemberView {
   var pending: [RecordID: PendingRecord] = [:]
   /// What a commit that is under way has taken.
   var inFlight: [RecordID: PendingRecord] = [:]
-  /// Directories of which nothing but the time differs from what is committed, and since when.
-  var touched: [RecordID: ContinuousClock.Instant] = [:]
+  /// Directories whose time differs from what is committed, and is not worth a commit of its own yet.
+  var touched: [RecordID: TouchedTime] = [:]
   /// The epoch whose objects what is shown names, but for what is pending.
   var epoch: StatementID
   /// Records that changed and could not be read: what was shown of them before still is.
@@ -144,15 +154,26 @@ final class MemberView {
 
   /// Names of records in the directory changed, and so its time. Docs/Format.md, "11. Write order", says when that is written.
   func willChange(timeOf directory: DirectoryNode) {
-    if touched[directory.record] == nil { touched[directory.record] = .now }
+    let record = directory.record
+    guard touched[record] == nil else { return }
+    touched[record] = TouchedTime(since: .now, committed: member.entry(record)?.modified)
   }
 
   /// Has the next commit take the times of these directories; of all that wait where none are named.
   func releaseTimes(of records: [RecordID]? = nil) {
     for record in records ?? Array(touched.keys) where touched.removeValue(forKey: record) != nil {
-      guard let directory = directories[record], !directory.isRemoved else { continue }
-      willChange(attributesOf: directory)
+      guard directories[record]?.isRemoved == false else { continue }
+      pending[record, default: PendingRecord()].time = true
     }
+  }
+
+  /// Nobody may write them any more.
+  func forgetTimes() {
+    for record in touched.keys {
+      guard let entry = member.entry(record) else { continue }
+      directories[record]?.modified = entry.modified
+    }
+    touched = [:]
   }
 
   func willChange(placeOf directory: DirectoryNode) {
@@ -165,6 +186,16 @@ final class MemberView {
 
   /// Whether its node has something that no commit has, if only its time.
   func isToBeKept(_ record: RecordID) -> Bool { isPending(record) || touched[record] != nil }
+
+  /// The time that a directory shows when the vault says this one.
+  func shownTime(of directory: DirectoryNode, committed: FileTimestamp) -> FileTimestamp {
+    let record = directory.record
+    // Somebody has set it back, and knew what they did.
+    if let before = touched[record]?.committed, committed < before { touched[record] = nil }
+    let isOwn =
+      touched[record] != nil || pending[record]?.time == true || inFlight[record]?.time == true
+    return isOwn ? max(directory.modified, committed) : committed
+  }
 
   func isPlacePending(_ record: RecordID) -> Bool {
     if let change = pending[record], change.place || change.isNew { return true }

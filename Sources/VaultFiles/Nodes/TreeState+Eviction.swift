@@ -48,7 +48,7 @@ extension TreeState {
     guard loadedItemCount > limit else { return }
     let loaded = views.values.flatMap { view in
       view.directories.values.filter {
-        $0.files != nil && $0.openCount == 0 && !view.isToBeKept($0.record)
+        $0.files != nil && $0.openCount == 0 && !view.isPending($0.record)
       }
     }
     for directory in loaded.sorted(by: { $0.lastUse < $1.lastUse }) where directory.lastUse < clock

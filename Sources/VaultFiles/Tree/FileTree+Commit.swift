@@ -45,13 +45,10 @@ extension FileTree {
     guard !isReadOnly else { return }
     var failure: FileError?
     for member in members {
-      do throws(FileError) {
-        try seal(member) { _ in true }
-        withTree { $0[member.view].releaseTimes() }
-        try commit(member)
-      } catch {
-        failure = failure ?? error
-      }
+      // One file that cannot be sealed is not to be the loss of others.
+      do throws(FileError) { try seal(member) { _ in true } } catch { failure = failure ?? error }
+      releaseTimes(of: member)
+      do throws(FileError) { try commit(member) } catch { failure = failure ?? error }
     }
     if let failure = failure ?? unsaved.first?.error { throw failure }
   }
@@ -63,9 +60,9 @@ extension FileTree {
     if inode == Self.root { return try commitNow() }
     let (member, record) = try look { (tree) throws(TreeObstacle) in
       let node = try tree.directory(inode)
-      node.view.releaseTimes(of: [node.record])
       return (node.view.shown, node.record)
     }
+    releaseTimes(of: member, [record])
     try makeDurable(member)
     let unsaved = withTree { tree in
       tree[member.view].unsaved.first { $0.extent.record == record }
@@ -158,14 +155,23 @@ extension FileTree {
   /// Has the next commit take the times of directories that have waited long enough, or are many.
   private func releaseTimes() {
     let latest = ContinuousClock.now - options.timeDelay
-    let isDue = withTree { tree in
-      let due = tree.views.values.filter { view in
-        view.touched.count > Self.touchedLimit || view.touched.values.contains { $0 <= latest }
-      }
-      for view in due { view.releaseTimes() }
-      return !due.isEmpty
+    let due = withTree { tree in
+      tree.views.values.filter { view in
+        view.touched.count > Self.touchedLimit
+          || view.touched.values.contains { $0.since <= latest }
+      }.map(\.shown)
     }
-    if isDue { committer.noteChange() }
+    for member in due { releaseTimes(of: member) }
+    if !due.isEmpty { committer.noteChange() }
+  }
+
+  /// - Parameter records: Nil for all directories whose times wait.
+  private func releaseTimes(of member: ShownMember, _ records: [RecordID]? = nil) {
+    let mayChange = mayChange(member.member)
+    withTree { tree in
+      let view = tree[member.view]
+      if mayChange { view.releaseTimes(of: records) } else { view.forgetTimes() }
+    }
   }
 
   /// Their nodes stay in memory.
@@ -238,7 +244,7 @@ extension FileTree {
 
   private func noteInAuditLog(_ edits: [RecordEdit], _ commit: Commit, of member: MemberID) {
     let written = Set(commit.entries.map(\.record))
-    for edit in edits where written.contains(edit.record) {
+    for edit in edits where written.contains(edit.record) && !edit.isOfTimeAlone {
       let action: AuditAction =
         edit.isNew ? .create : edit.place?.isDeleted == true ? .delete : .write
       vault.audit.note(

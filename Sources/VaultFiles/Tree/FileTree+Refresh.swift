@@ -147,8 +147,7 @@ extension TreeState {
     if view.pending[record]?.attributes != true, view.inFlight[record]?.attributes != true {
       node.permissions = entry.mode & FileMode.permissionMask
       node.owner = entry.owner
-      node.modified =
-        view.touched[record] == nil ? entry.modified : max(node.modified, entry.modified)
+      node.modified = view.shownTime(of: node, committed: entry.modified)
     }
     node.changed = .now
     invalidations.append(.attributes(node.inode))

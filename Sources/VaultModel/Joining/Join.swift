@@ -54,7 +54,6 @@ package enum Join {
     merged.version = a.version.joined(with: b.version)
     merged.previous = [aName, bName].sorted()
     merged.signature = nil
-    merged.padding = []
     let aIsLater = (a.time, a.device) > (b.time, b.device)
     (merged.time, merged.device) = aIsLater ? (a.time, a.device) : (b.time, b.device)
     merged.unknown = later((a.time, a.unknown), (b.time, b.unknown)).1

@@ -20,7 +20,6 @@ extension RecordRevision {
     var root: ContentDigest?
     var certificate: StatementID?
     var signature: [UInt8]?
-    var padding: [UInt8] = []
     var unknown = UnknownFields()
     while let tag = try reader.next() {
       switch tag {
@@ -45,7 +44,6 @@ extension RecordRevision {
       case .fixed64(18): attributesTime = try reader.fixed64()
       case .bytes(19): certificate = try reader.id("certificate")
       case .bytes(20): signature = try reader.byteArray()
-      case .bytes(21): padding = try reader.byteArray()
       default: unknown.append(try reader.skip(tag))
       }
     }
@@ -65,7 +63,7 @@ extension RecordRevision {
       throw reader.malformed("it has items of two kinds")
     }
     attributes.xattrs = try attributes.xattrs.validated()
-    var revision = RecordRevision(
+    return RecordRevision(
       record: record, place: RecordPlace(parent: parent, title: title, isDeleted: isDeleted),
       placeTime: HybridTime(rawValue: placeTime), attributes: attributes,
       attributesTime: HybridTime(rawValue: attributesTime),
@@ -73,8 +71,6 @@ extension RecordRevision {
       device: device, previous: previous, document: document,
       items: root.map(ItemTree.stored) ?? ItemTree(items: inlineItems), unknown: unknown,
       signature: try Signature(certificate, signature, reader))
-    revision.padding = padding
-    return revision
   }
 
   private static func inlinePage(_ reader: WireReader) throws(ModelError) -> [Item] {
@@ -149,22 +145,7 @@ extension RecordRevision {
     writer.varint(16, UInt64(attributes.owner.uidPlusOne))
     writer.varint(17, UInt64(attributes.owner.gidPlusOne))
     writer.fixed64(18, attributesTime.rawValue)
-    writer.bytes(21, padding)
     writer.unknown(unknown)
-  }
-
-  /// Makes a revision that deletes the record about as large as the one that it replaces, as one is that renames it:
-  /// Docs/Format.md, "8. Records".
-  package mutating func pad(toSizeOf replaced: RecordRevision) {
-    padding = [UInt8](repeating: 0, count: min(max(0, replaced.size - size), Self.paddingLimit))
-  }
-
-  private static let paddingLimit = 4096
-
-  /// What it encodes to, in bytes.
-  private var size: Int {
-    var copy = self
-    return copy.encode(storingPages: { _ in ContentDigest.zero }).count
   }
 }
 

@@ -54,8 +54,6 @@ package struct RecordRevision: Equatable, Sendable {
   package var document: Item?
   /// Every other item, tombstones included.
   package var items: ItemTree
-  /// Zeros, in one that deletes the record, so that its size does not tell that.
-  package var padding: [UInt8] = []
   package var unknown: UnknownFields
   /// Nil in a join, and where something was changed in it since it was signed.
   package var signature: Signature?

@@ -7,6 +7,8 @@ package struct RedoEdit: Equatable, Sendable {
   package var place: RecordPlace?
   /// Nil where they stay.
   package var attributes: RecordAttributes?
+  /// The least that its time is afterwards, where other attributes stay; nil where that stays, too.
+  package var modified: FileTimestamp?
   /// The items that are new or changed, sorted by name.
   package var items: [Item]
   /// The names of the items that are gone, sorted.
@@ -53,6 +55,7 @@ extension RedoEdit {
       case .bytes(5): edit.items.append(try .decode(reader.message("item")))
       case .bytes(6): edit.removed.append(try reader.fileName("removed item"))
       case .bytes(7): edit.seen.append(try .decode(reader.message("seen item")))
+      case .bytes(8): edit.modified = try .decode(reader.message("modified"))
       default: _ = try reader.skip(tag)
       }
     }
@@ -72,6 +75,7 @@ extension RedoEdit {
     for item in items { writer.message(5, item.encode) }
     for name in removed { writer.fileName(6, name) }
     for item in seen { writer.message(7, item.encode) }
+    modified?.encode(8, to: &writer)
   }
 }
 

@@ -17,4 +17,22 @@ package struct UnknownFields: Hashable, Sendable {
   mutating func append(_ field: UnsafeRawBufferPointer) {
     bytes.append(contentsOf: field)
   }
+
+  mutating func append(_ others: UnknownFields) { bytes += others.bytes }
+
+  /// Leaves the fields with this number out.
+  mutating func remove(_ number: Int) {
+    if isEmpty { return }
+    let kept = try? WireReader.read(bytes, what: "unknown fields", limit: .max) {
+      (reader) throws(ModelError) in
+      var kept = UnknownFields()
+      while let tag = try reader.next() {
+        let field = try reader.skip(tag)
+        if tag.number != number { kept.append(field) }
+      }
+      return kept
+    }
+    // What was read as fields once is fields still.
+    if let kept { self = kept }
+  }
 }

@@ -855,7 +855,7 @@ package nonisolated struct Kinvault_V2_RecordRevision: @unchecked Sendable {
     set {_uniqueStorage()._signature = newValue}
   }
 
-  /// zeros, where it deletes the record; before the certificate
+  /// zeros, where it deletes the record; stands before the certificate
   package var padding: Data {
     get {_storage._padding}
     set {_uniqueStorage()._padding = newValue}
@@ -1407,12 +1407,23 @@ package nonisolated struct Kinvault_V2_RedoEdit: Sendable {
 
   package var seen: [Kinvault_V2_RedoSeen] = []
 
+  /// of a directory whose other attributes stay: at least this; absent: it stays
+  package var modified: Kinvault_V2_Timestamp {
+    get {_modified ?? Kinvault_V2_Timestamp()}
+    set {_modified = newValue}
+  }
+  /// Returns true if `modified` has been explicitly set.
+  package var hasModified: Bool {self._modified != nil}
+  /// Clears the value of `modified`. Subsequent reads from it will return its default value.
+  package mutating func clearModified() {self._modified = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
   fileprivate var _place: Kinvault_V2_RedoPlace? = nil
   fileprivate var _attributes: Kinvault_V2_RedoAttributes? = nil
+  fileprivate var _modified: Kinvault_V2_Timestamp? = nil
 }
 
 package nonisolated struct Kinvault_V2_RedoPlace: Sendable {
@@ -3980,7 +3991,7 @@ nonisolated extension Kinvault_V2_RedoObject: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Kinvault_V2_RedoEdit: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".RedoEdit"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}record\0\u{1}new\0\u{1}place\0\u{1}attributes\0\u{1}items\0\u{1}removed\0\u{1}seen\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}record\0\u{1}new\0\u{1}place\0\u{1}attributes\0\u{1}items\0\u{1}removed\0\u{1}seen\0\u{1}modified\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3995,6 +4006,7 @@ nonisolated extension Kinvault_V2_RedoEdit: SwiftProtobuf.Message, SwiftProtobuf
       case 5: try { try decoder.decodeRepeatedMessageField(value: &self.items) }()
       case 6: try { try decoder.decodeRepeatedBytesField(value: &self.removed) }()
       case 7: try { try decoder.decodeRepeatedMessageField(value: &self.seen) }()
+      case 8: try { try decoder.decodeSingularMessageField(value: &self._modified) }()
       default: break
       }
     }
@@ -4026,6 +4038,9 @@ nonisolated extension Kinvault_V2_RedoEdit: SwiftProtobuf.Message, SwiftProtobuf
     if !self.seen.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.seen, fieldNumber: 7)
     }
+    try { if let v = self._modified {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4037,6 +4052,7 @@ nonisolated extension Kinvault_V2_RedoEdit: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.items != rhs.items {return false}
     if lhs.removed != rhs.removed {return false}
     if lhs.seen != rhs.seen {return false}
+    if lhs._modified != rhs._modified {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
