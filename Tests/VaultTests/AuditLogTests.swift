@@ -179,6 +179,7 @@ import VaultModel
     vault.audit.note(.read, member: emma.id, record: record, name: .record)
     vault.audit.note(.export, member: emma.id, record: record)
     vault.audit.note(.share, member: emma.id, person: vault.person, detail: "editor")
+    vault.audit.note(.export, member: emma.id, record: try write("Röntgen ÄRZTIN ΝΟΣΟΣ"))
     try vault.audit.flush()
     let events = try vault.audit.read().events
     func count(_ change: (inout AuditFilter) -> Void) -> Int {
@@ -187,7 +188,7 @@ import VaultModel
       return events.count { filter.allows($0) { _ in "Desk" } }
     }
     #expect(count { _ in } == events.count)
-    #expect(count { $0.action = "export" } == 1)
+    #expect(count { $0.action = "export" } == 2)
     #expect(count { $0.record = (nil, "Emma/Wrist") } == 2)
     #expect(count { $0.record = (record, "Emma/elsewhere") } == 2)
     #expect(count { $0.record = (nil, "Emma/Wris") } == 0)
@@ -195,7 +196,14 @@ import VaultModel
     #expect(count { $0.device = "dEsk" } == events.count)
     #expect(count { $0.device = String(vault.device.hex.prefix(6)) } == events.count)
     #expect(count { $0.device = "phone" } == 0)
-    #expect(count { $0.text = "WRIST" } == 2)
+    for text in ["WRIST", "wrist", "Emma/wRi", "ist"] {
+      #expect(count { $0.text = text } == 2, "\(text)")
+    }
+    for text in ["röntgen", "RÖNTGEN", "ärztin", "gen ä", "νοσο"] {
+      #expect(count { $0.text = text } == 1, "\(text)")
+    }
+    for text in ["wrists", "knee", "Röntgenarzt"] { #expect(count { $0.text = text } == 0) }
+    #expect(count { $0.text = "" } == events.count)
     let time = try #require(events.first { $0.event.action == "export" }).event.time
     #expect(count { $0.since = time } + count { $0.until = time } == events.count)
   }

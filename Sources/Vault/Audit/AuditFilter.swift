@@ -16,7 +16,10 @@ package struct AuditFilter: Sendable {
   package var since: UInt64 = 0
   package var until: UInt64 = .max
   /// Stands in something that the event says, in whatever case.
-  package var text: String?
+  package var text: String? {
+    didSet { sought = text.map(SoughtText.init) }
+  }
+  private var sought: SoughtText?
 
   package init() {}
 
@@ -43,11 +46,50 @@ package struct AuditFilter: Sendable {
       let isOfThem = event.person == person.id || includesDeeds && logged.person == person.id
       guard isNamed || person.id != nil && isOfThem else { return false }
     }
-    if let text {
-      let wanted = text.lowercased()
-      let said = [event.place, event.detail, event.about, event.device, event.action]
-      guard said.contains(where: { $0.lowercased().contains(wanted) }) else { return false }
+    if let sought {
+      let stands =
+        sought.stands(in: event.place) || sought.stands(in: event.detail)
+        || sought.stands(in: event.about) || sought.stands(in: event.device)
+        || sought.stands(in: event.action)
+      guard stands else { return false }
     }
     return true
+  }
+}
+
+/// A text that is looked for in whatever case, in a million others.
+private struct SoughtText: Sendable {
+  private let lowercased: String
+  /// Where it has nothing else than ASCII.
+  private let bytes: [UInt8]?
+
+  init(_ text: String) {
+    lowercased = text.lowercased()
+    let utf8 = Array(lowercased.utf8)
+    bytes = utf8.allSatisfy { $0 < 0x80 } ? utf8 : nil
+  }
+
+  func stands(in text: String) -> Bool {
+    if let bytes {
+      let found = text.utf8.withContiguousStorageIfAvailable { Self.find(bytes, in: $0) }
+      if let found, let answer = found { return answer }
+    }
+    return text.lowercased().contains(lowercased)
+  }
+
+  /// - Returns: Nil where the text is not ASCII alone.
+  private static func find(_ wanted: [UInt8], in text: UnsafeBufferPointer<UInt8>) -> Bool? {
+    guard text.allSatisfy({ $0 < 0x80 }) else { return nil }
+    guard let first = wanted.first else { return true }
+    guard text.count >= wanted.count else { return false }
+    for start in 0...(text.count - wanted.count) where lower(text[start]) == first {
+      let isThere = wanted.indices.dropFirst().allSatisfy { lower(text[start + $0]) == wanted[$0] }
+      if isThere { return true }
+    }
+    return false
+  }
+
+  private static func lower(_ byte: UInt8) -> UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
   }
 }
