@@ -12,7 +12,12 @@ struct PendingEdits {
 
 extension MemberView {
   /// What is pending, as edits; moves it from `pending` to `inFlight`.
-  func collectEdits() -> PendingEdits {
+  ///
+  /// - Parameter latest: Where there is something to commit, it takes all times along if one waits since then or longer, or
+  ///   if they are many: their nodes stay in memory meanwhile.
+  func collectEdits(andTimesSince latest: ContinuousClock.Instant) -> PendingEdits {
+    let areDue = touched.count > Self.touchedLimit || touched.values.contains { $0.since <= latest }
+    if areDue, !pending.isEmpty { releaseTimes() }
     let edits = pendingEdits
     for edit in edits.edits {
       inFlight[edit.record] = pending[edit.record]
@@ -22,6 +27,8 @@ extension MemberView {
     pending = edits.remaining
     return edits
   }
+
+  private static let touchedLimit = 1_000
 
   /// What is pending, as edits.
   var pendingEdits: PendingEdits {

@@ -143,26 +143,12 @@ extension FileTree {
         }
       }
     }
-    releaseTimes()
     // Whatever fails here is tried again at the next poll.
     log.attempt(.redo) { () throws(VaultError) in try vault.redoWhatCrashesLeft() }
     refresh()
     log.attempt(.oldObjects) { () throws(VaultError) in try vault.removeOldObjects() }
     for member in members { member.member.objects.forgetRemoved() }
     log.attempt(.audit) { () throws(VaultError) in try vault.audit.flushIfDue() }
-  }
-
-  /// Has the next commit take the times of directories that have waited long enough, or are many.
-  private func releaseTimes() {
-    let latest = ContinuousClock.now - options.timeDelay
-    let due = withTree { tree in
-      tree.views.values.filter { view in
-        view.touched.count > Self.touchedLimit
-          || view.touched.values.contains { $0.since <= latest }
-      }.map(\.shown)
-    }
-    for member in due { releaseTimes(of: member) }
-    if !due.isEmpty { committer.noteChange() }
   }
 
   /// - Parameter records: Nil for all directories whose times wait.
@@ -173,9 +159,6 @@ extension FileTree {
       if mayChange { view.releaseTimes(of: records) } else { view.forgetTimes() }
     }
   }
-
-  /// Their nodes stay in memory.
-  private static let touchedLimit = 1_000
 
   /// When a draft was first and last changed since it was last sealed.
   typealias DraftChanges = (first: ContinuousClock.Instant, last: ContinuousClock.Instant)
@@ -209,7 +192,8 @@ extension FileTree {
   ) throws(FileError) {
     let member = shown.member
     member.objects.removeUnused()
-    let pending = withTree { tree in tree[shown.view].collectEdits() }
+    let latest = ContinuousClock.now - options.timeDelay
+    let pending = withTree { tree in tree[shown.view].collectEdits(andTimesSince: latest) }
     guard !pending.edits.isEmpty || member.hasLogged else {
       log.succeeded(.commit, of: LogIdentity(member.id))
       return note([:], of: shown)

@@ -12,7 +12,7 @@ package struct FileTreeOptions: Sendable {
   package var checksPermissions = true
   /// The longest time that a change waits for its commit.
   package var commitDelay: Duration = .seconds(1)
-  /// The longest time that a directory's own time waits for its commit, where nothing else of the directory changes.
+  /// How long a directory's own time waits for another change of the directory, before any commit of the member takes it.
   package var timeDelay: Duration = .seconds(3600)
   /// How often other processes' and devices' commits are looked for.
   package var pollInterval: Duration = .milliseconds(500)
