@@ -73,6 +73,37 @@ import VaultModel
     #expect(try tree.stat("Emma/Visits").modified == early)
   }
 
+  /// A date that lies ahead, as a camera or a wrong clock gives one, ends with the next change.
+  @Test func aTimeAheadEndsWithTheNextChange() throws {
+    let ahead = FileTimestamp(seconds: 4_000_000_000, nanoseconds: 0)
+    _ = try tree.setAttributes(
+      tree.find("Emma/Visits"), AttributeChange(modified: .to(ahead)), through: nil)
+    try commit()
+    #expect(try tree.stat("Emma/Visits").modified == ahead)
+    try tree.mkdir("Emma/Visits/a")
+    let shown = try tree.stat("Emma/Visits").modified
+    #expect(shown < ahead)
+    try tree.commitNow()
+    #expect(try tree.stat("Emma/Visits").modified == shown)
+    #expect(try mounted.differencesFromFresh() == [])
+  }
+
+  /// The vault knows times that this machine's clock has not reached.
+  @Test func aClockThatIsBehindShowsWhatIsWritten() throws {
+    let clock = TurnedClock(4_000_000_000_000)
+    let mounted = try MountedVault(clock: clock.wallClock)
+    let tree = mounted.tree
+    let ahead = FileTimestamp(seconds: 4_000_000_000, nanoseconds: 0)
+    try tree.mkdir("Emma")
+    try tree.mkdir("Emma/Visits")
+    _ = try tree.setAttributes(
+      tree.find("Emma/Visits"), AttributeChange(modified: .to(ahead)), through: nil)
+    try tree.commitNow()
+    try tree.mkdir("Emma/Visits/a")
+    try tree.commitNow()
+    #expect(try mounted.differencesFromFresh() == [])
+  }
+
   @Test func syncingTheFolderWritesItsTime() throws {
     try tree.mkdir("Emma/Visits/a")
     try commit()

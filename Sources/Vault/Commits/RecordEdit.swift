@@ -10,8 +10,8 @@ package struct RecordEdit: Sendable {
   package var place: RecordPlace?
   /// Mode, owner, times and extended attributes; nil when they stay.
   package var attributes: RecordAttributes?
-  /// When names of records in it changed, where `attributes` stay else: its time is that one or a later one. Another device
-  /// that changes the attributes after that, and does not know it, is not overruled by it.
+  /// When names in it changed, where its other attributes stay: its time, unless somebody has set a later one since. Another
+  /// device that changes the attributes after that, and does not know it, is not overruled by it.
   package var modified: FileTimestamp?
   /// The items that change, `record.md` among them; a nil value removes the item.
   ///
@@ -134,13 +134,24 @@ extension RecordEdit {
     if let attributes, attributes != revision.attributes {
       (revision.attributes, revision.attributesTime) = (attributes, time)
       isChanged = true
-    } else if attributes == nil, let modified, modified > revision.attributes.modified {
-      revision.attributes.modified = modified
-      let then = min(time, HybridTime(milliseconds: modified.milliseconds))
-      revision.attributesTime = max(revision.attributesTime, then)
+    } else if attributes == nil, let modified, touch(&revision, modified, before: time) {
       isChanged = true
     }
     return isChanged
+  }
+
+  /// Whoever has set the attributes since has the last word, but for a time that is earlier.
+  ///
+  /// - Returns: Whether the revision's time is another one now.
+  private func touch(
+    _ revision: inout RecordRevision, _ modified: FileTimestamp, before time: HybridTime
+  ) -> Bool {
+    let then = min(time, HybridTime(milliseconds: modified.milliseconds))
+    let isLatest = then >= revision.attributesTime
+    let old = revision.attributes.modified
+    revision.attributes.modified = isLatest ? modified : max(old, modified)
+    revision.attributesTime = max(then, revision.attributesTime)
+    return revision.attributes.modified != old
   }
 
   /// Lets the files go that are in a part of the record's list which cannot be read.

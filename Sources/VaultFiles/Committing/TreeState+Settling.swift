@@ -15,6 +15,12 @@ extension TreeState {
     for edit in done {
       let heldBack = commit.heldBack[edit.record] ?? [:]
       view.inFlight[edit.record] = view.inFlight[edit.record]?.only { heldBack[$0] != nil }
+      // Somebody has set another time since.
+      if edit.modified != nil, let node = view.directories[edit.record],
+        node.modified != view.member.entry(edit.record)?.modified
+      {
+        news.insert(edit.record)
+      }
       for (name, item) in edit.items where heldBack[name] == nil {
         let stored = commit.items[edit.record]?[name]
         if view.pending[edit.record]?.items[name] != nil {

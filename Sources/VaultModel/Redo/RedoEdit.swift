@@ -7,7 +7,7 @@ package struct RedoEdit: Equatable, Sendable {
   package var place: RecordPlace?
   /// Nil where they stay.
   package var attributes: RecordAttributes?
-  /// The least that its time is afterwards, where other attributes stay; nil where that stays, too.
+  /// When names in it changed, where its other attributes stay; nil where its time stays, too.
   package var modified: FileTimestamp?
   /// The items that are new or changed, sorted by name.
   package var items: [Item]

@@ -1407,7 +1407,7 @@ package nonisolated struct Kinvault_V2_RedoEdit: Sendable {
 
   package var seen: [Kinvault_V2_RedoSeen] = []
 
-  /// of a directory whose other attributes stay: at least this; absent: it stays
+  /// when names in it changed, where its other attributes stay; absent: its time stays
   package var modified: Kinvault_V2_Timestamp {
     get {_modified ?? Kinvault_V2_Timestamp()}
     set {_modified = newValue}
