@@ -10,9 +10,9 @@ package struct RecordEdit: Sendable {
   package var place: RecordPlace?
   /// Mode, owner, times and extended attributes; nil when they stay.
   package var attributes: RecordAttributes?
-  /// When names in it changed, where its other attributes stay: its time, unless somebody has set a later one since. Another
-  /// device that changes the attributes after that, and does not know it, is not overruled by it.
-  package var modified: FileTimestamp?
+  /// When names in it changed, where its other attributes stay. Another device that changes the attributes after that, and
+  /// does not know it, is not overruled by it.
+  package var modified: Touch?
   /// The items that change, `record.md` among them; a nil value removes the item.
   ///
   /// The commit sets each item's times.
@@ -42,6 +42,20 @@ package struct RecordEdit: Sendable {
     self.place = place
     self.attributes = attributes
     self.items = items
+  }
+}
+
+extension RecordEdit {
+  /// Names in a record were changed, and so its time.
+  package struct Touch: Sendable {
+    package let time: FileTimestamp
+    /// The record's time as it was then; nil where that is not known.
+    let before: FileTimestamp?
+
+    package init(time: FileTimestamp, over before: FileTimestamp? = nil) {
+      self.time = time
+      self.before = before
+    }
   }
 }
 
@@ -134,24 +148,28 @@ extension RecordEdit {
     if let attributes, attributes != revision.attributes {
       (revision.attributes, revision.attributesTime) = (attributes, time)
       isChanged = true
-    } else if attributes == nil, let modified, touch(&revision, modified, before: time) {
+    } else if attributes == nil, let modified, apply(modified, to: &revision, before: time) {
       isChanged = true
     }
     return isChanged
   }
 
-  /// Whoever has set the attributes since has the last word, but for a time that is earlier.
+  /// Gives the revision the time of a change of names in it. Whoever has set another time since has the last word, but for one
+  /// that came by itself and is earlier.
   ///
-  /// - Returns: Whether the revision's time is another one now.
-  private func touch(
-    _ revision: inout RecordRevision, _ modified: FileTimestamp, before time: HybridTime
+  /// - Returns: Whether that is another time than before.
+  private func apply(
+    _ touch: Touch, to revision: inout RecordRevision, before time: HybridTime
   ) -> Bool {
-    let then = min(time, HybridTime(milliseconds: modified.milliseconds))
-    let isLatest = then >= revision.attributesTime
     let old = revision.attributes.modified
-    revision.attributes.modified = isLatest ? modified : max(old, modified)
-    revision.attributesTime = max(then, revision.attributesTime)
-    return revision.attributes.modified != old
+    let isSetBack = touch.before.map { old < $0 } ?? false
+    if isSetBack || revision.place.isDeleted { return false }
+    let then = min(time, HybridTime(milliseconds: touch.time.milliseconds))
+    let new = then >= revision.attributesTime ? touch.time : max(old, touch.time)
+    if new == old { return false }
+    revision.attributes.modified = new
+    revision.attributesTime = max(then, revision.attributesTime.next(now: 0))
+    return true
   }
 
   /// Lets the files go that are in a part of the record's list which cannot be read.

@@ -11,7 +11,7 @@ extension RedoEdit {
       },
       removed: edit.items.filter { $0.value == nil }.map(\.key).sorted(),
       seen: edit.seen.map { Seen(name: $0.key, time: $0.value) }.sorted { $0.name < $1.name })
-    modified = edit.modified
+    modified = edit.modified?.time
   }
 }
 
@@ -23,7 +23,7 @@ extension RecordEdit {
       items[item.name] = item
       unchangedFiles[item.name] = item.fileTime
     }
-    modified = edit.modified
+    modified = edit.modified.map { Touch(time: $0) }
     hasAllNames = true
     for name in edit.removed { items.updateValue(nil, forKey: name) }
     for item in edit.seen { seen[item.name] = item.time }

@@ -16,13 +16,18 @@ extension MemberView {
   /// - Parameter latest: Where there is something to commit, it takes all times along if one waits since then or longer, or
   ///   if they are many: their nodes stay in memory meanwhile.
   func collectEdits(andTimesSince latest: ContinuousClock.Instant) -> PendingEdits {
+    var edits = pendingEdits
     let areDue = touched.count > Self.touchedLimit || touched.values.contains { $0.since <= latest }
-    if areDue, !pending.isEmpty { releaseTimes() }
-    let edits = pendingEdits
+    if areDue, !edits.edits.isEmpty {
+      releaseTimes()
+      edits = pendingEdits
+    }
     for edit in edits.edits {
       inFlight[edit.record] = pending[edit.record]
-      if edit.modified != nil { inFlight[edit.record]?.time = true }
-      if edit.modified != nil || edit.attributes != nil { touched[edit.record] = nil }
+      guard edit.modified != nil || edit.attributes != nil else { continue }
+      if let time = touched.removeValue(forKey: edit.record), edit.modified != nil {
+        inFlight[edit.record]?.time = time
+      }
     }
     pending = edits.remaining
     return edits
@@ -67,8 +72,8 @@ extension MemberView {
       let isChanged = edit.place != nil || !edit.items.isEmpty
       if change.attributes || change.isNew {
         edit.attributes = node.recordAttributes
-      } else if change.time || isChanged && touched[record] != nil {
-        edit.modified = node.modified
+      } else if let time = change.time ?? (isChanged ? touched[record] : nil) {
+        edit.modified = RecordEdit.Touch(time: node.modified, over: time.committed)
       }
       if isChanged || edit.attributes != nil || edit.modified != nil { edits.edits.append(edit) }
     }

@@ -17,7 +17,8 @@ extension TreeState {
       view.inFlight[edit.record] = view.inFlight[edit.record]?.only { heldBack[$0] != nil }
       // Somebody has set another time since.
       if edit.modified != nil, let node = view.directories[edit.record],
-        node.modified != view.member.entry(edit.record)?.modified
+        node.modified != view.member.entry(edit.record)?.modified,
+        view.touched[edit.record] == nil
       {
         news.insert(edit.record)
       }
@@ -45,6 +46,9 @@ extension TreeState {
       if let node = view.directories[edit.record], node.isRemoved {
         // What was saved into a record that others have removed meanwhile shows nowhere.
         if node.files?.isEmpty ?? true { collapse(node) } else { news.insert(edit.record) }
+      } else if edit.modified != nil, let node = view.directories[edit.record] {
+        // Its files may have been let go of while it waited.
+        collapse(node)
       }
     }
     evict()

@@ -8,7 +8,7 @@ struct PendingRecord {
   var place = false
   var attributes = false
   /// The time of the directory alone.
-  var time = false
+  var time: TouchedTime?
   /// Names of items that differ, and whether the committed record has an item of this name.
   var items: [FileName: Bool] = [:]
   /// When the files of those items had last changed as they showed before they were changed here.
@@ -21,12 +21,15 @@ struct PendingRecord {
     return rest.items.isEmpty ? nil : rest
   }
 
+  /// Whether nothing differs but the time of the directory, if that does.
+  var isOfTimeAlone: Bool { !isNew && !place && !attributes && items.isEmpty }
+
   /// Adds what differed before `self` began: after a failed commit.
   mutating func join(earlier: PendingRecord) {
     isNew = isNew || earlier.isNew
     place = place || earlier.place
     attributes = attributes || earlier.attributes
-    time = time || earlier.time
+    time = earlier.time ?? time
     items.merge(earlier.items) { _, earlier in earlier }
     seen.merge(earlier.seen) { _, earlier in earlier }
   }
@@ -35,7 +38,7 @@ struct PendingRecord {
 /// When names of records in a directory first changed since its time was committed.
 struct TouchedTime {
   let since: ContinuousClock.Instant
-  /// What the vault says.
+  /// What the vault said then; nil where a commit was about to say something else.
   let committed: FileTimestamp?
 }
 
@@ -156,24 +159,34 @@ final class MemberView {
   func willChange(timeOf directory: DirectoryNode) {
     let record = directory.record
     guard touched[record] == nil else { return }
-    touched[record] = TouchedTime(since: .now, committed: member.entry(record)?.modified)
+    let committed = inFlight[record] == nil ? member.entry(record)?.modified : nil
+    touched[record] = TouchedTime(since: .now, committed: committed)
   }
 
   /// Has the next commit take the times of these directories; of all that wait where none are named.
   func releaseTimes(of records: [RecordID]? = nil) {
-    for record in records ?? Array(touched.keys) where touched.removeValue(forKey: record) != nil {
+    for record in records ?? Array(touched.keys) {
+      guard let time = touched.removeValue(forKey: record) else { continue }
       guard directories[record]?.isRemoved == false else { continue }
-      pending[record, default: PendingRecord()].time = true
+      pending[record, default: PendingRecord()].time = time
     }
   }
 
   /// Nobody may write them any more.
-  func forgetTimes() {
-    for record in touched.keys {
-      guard let entry = member.entry(record) else { continue }
-      directories[record]?.modified = entry.modified
+  ///
+  /// - Returns: The directories that show other times now.
+  func forgetTimes() -> [DirectoryNode] {
+    let waiting = pending.filter { $0.value.time != nil }
+    for (record, change) in waiting {
+      if change.isOfTimeAlone { pending[record] = nil } else { pending[record]?.time = nil }
     }
+    let records = Set(touched.keys).union(waiting.keys)
     touched = [:]
+    return records.compactMap { record in
+      guard let node = directories[record], let entry = member.entry(record) else { return nil }
+      node.modified = entry.modified
+      return node
+    }
   }
 
   func willChange(placeOf directory: DirectoryNode) {
@@ -193,7 +206,7 @@ final class MemberView {
     // Somebody has set it back, and knew what they did.
     if let before = touched[record]?.committed, committed < before { touched[record] = nil }
     let isOwn =
-      touched[record] != nil || pending[record]?.time == true || inFlight[record]?.time == true
+      touched[record] != nil || pending[record]?.time != nil || inFlight[record]?.time != nil
     return isOwn ? max(directory.modified, committed) : committed
   }
 

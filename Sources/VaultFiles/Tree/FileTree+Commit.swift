@@ -153,11 +153,15 @@ extension FileTree {
 
   /// - Parameter records: Nil for all directories whose times wait.
   private func releaseTimes(of member: ShownMember, _ records: [RecordID]? = nil) {
-    let mayChange = mayChange(member.member)
-    withTree { tree in
-      let view = tree[member.view]
-      if mayChange { view.releaseTimes(of: records) } else { view.forgetTimes() }
-    }
+    guard mayChange(member.member) else { return forgetTimes(of: member) }
+    withTree { $0[member.view].releaseTimes(of: records) }
+    committer.noteChange()
+  }
+
+  /// Nobody may write them any more: times are not worth a mount that cannot be ended.
+  private func forgetTimes(of member: ShownMember) {
+    invalidate(
+      withTree { tree in tree[member.view].forgetTimes().map { .attributes($0.inode) } })
   }
 
   /// When a draft was first and last changed since it was last sealed.
@@ -220,6 +224,10 @@ extension FileTree {
       let failure = FileError(error)
       withTree { tree in
         tree.giveBack(pending.edits, [.member: failure], of: tree[shown.view])
+      }
+      if !mayChange(member) {
+        forgetTimes(of: shown)
+        if !hasChanges(shown) { return note([:], of: shown) }
       }
       note([.member: failure], of: shown)
       throw failure

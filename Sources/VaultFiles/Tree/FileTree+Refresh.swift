@@ -121,7 +121,7 @@ extension FileTree {
     invalidate(changes.invalidations)
   }
 
-  private func invalidate(_ invalidations: [Invalidation]) {
+  func invalidate(_ invalidations: [Invalidation]) {
     guard !invalidations.isEmpty, let handler = invalidationHandler.withLock({ $0 }) else { return }
     for invalidation in invalidations { handler(invalidation) }
   }
