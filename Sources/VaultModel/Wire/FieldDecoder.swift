@@ -67,7 +67,7 @@ package struct FieldDecoder: FieldVisitor {
 
   /// A reader at the value of the next field with this tag, which is known from now on; nil where there is none any more.
   private mutating func take(_ tag: WireTag) throws(ModelError) -> WireReader? {
-    assert(tag.number >= asked, "a message visits its fields in ascending order")
+    precondition(tag.number >= asked, "a message visits its fields in ascending order")
     asked = tag.number
     while let (found, value) = try next(), found.number <= tag.number {
       let field = try pass(found, value)
