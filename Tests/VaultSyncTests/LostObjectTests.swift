@@ -121,6 +121,26 @@ import VaultModel
     #expect(check.problems == [])
   }
 
+  /// A version of before that cannot be had whole is read with every sync, for as long as the head that has it waits.
+  @Test func whatIsTakenAwayAgainIsNotCountedAsTaken() throws {
+    var edit = RecordEdit(record: record)
+    edit.items[try #require(FileName("scan"))] =
+      try .photo("scan", byteCount: 3 << 20, seed: 4, in: family[0].emma)
+    try family[0].commit(edit)
+    try family[0].sync(usb)
+    let whole = usb.blobs
+    for path in objects where whole[path]?.count ?? 0 > 100_000 { try usb.remove(path) }
+    #expect(try !family[1].sync(usb).pulled.isEmpty)
+    let before = family[1].store.blobs
+    let again = try family[1].sync(usb)
+    #expect(again.untakenHeadCount == 1)
+    #expect(again.pulled.isEmpty, "\(again.pulled)")
+    #expect(family[1].store.blobs == before)
+    for (path, bytes) in whole where path.isObject { try usb.put(path, bytes) }
+    #expect(try family[1].sync(usb).pulled.objectCount > 3)
+    #expect(try family[1].emma.entry(record)?.revision == family[0].emma.entry(record)?.revision)
+  }
+
   @Test func withoutAnotherTheHeadWaitsAndComesLater() throws {
     // Not any one: without what is kept of the past only, a head is taken.
     let emma = try family[0].emma

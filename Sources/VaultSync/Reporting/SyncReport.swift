@@ -47,6 +47,12 @@ package struct SyncTally: Hashable, Sendable {
       signedByteCount += byteCount
     }
   }
+
+  /// An object that was counted has been taken away again.
+  mutating func uncountObject(byteCount: UInt64) {
+    objectCount -= 1
+    objectByteCount -= byteCount
+  }
 }
 
 /// What one sync of one remote did, or with `isDryRun` would do.

@@ -12,8 +12,8 @@ final class PullTransfer: ObjectTransfer {
   private let room: CargoRoom?
   /// What is here with everything it names, as far as this sync has seen.
   private let complete = Guarded<Set<ContentDigest>>([])
-  /// Revisions that were not here before.
-  private let newRevisions = Guarded<Set<ContentDigest>>([])
+  /// Revisions that were not here before, with the bytes that were pulled for each.
+  private let newRevisions = Guarded<[ContentDigest: UInt64]>([:])
   /// Revisions that are here under other keys only, each before those that it replaced.
   private let unsealed = Guarded<[ContentDigest]>([])
 
@@ -47,7 +47,9 @@ final class PullTransfer: ObjectTransfer {
       }
     }
     complete.withLock { $0.formUnion(digests) }
-    newRevisions.withLock { $0.subtract(digests) }
+    newRevisions.withLock { new in
+      for digest in digests { new[digest] = nil }
+    }
   }
 
   /// What the revisions say that this sync has opened on the way.
@@ -67,7 +69,7 @@ final class PullTransfer: ObjectTransfer {
 
   func peek(_ digest: ContentDigest, kind: ObjectKind) -> [UInt8]? {
     // What has just come may turn out not to be had whole: nothing is to be built on it.
-    if kind == .record, newRevisions.withLock({ $0.contains(digest) }) { return nil }
+    if kind == .record, newRevisions.withLock({ $0[digest] != nil }) { return nil }
     return try? objects.placedContent(digest, kind: kind)
   }
 
@@ -95,23 +97,25 @@ final class PullTransfer: ObjectTransfer {
       do throws(VaultError) { try objects.place(name, file: object.file) } catch {
         throw .fatal(.vault(error))
       }
-      if kind == .record { newRevisions.withLock { _ = $0.insert(digest) } }
+      if kind == .record {
+        newRevisions.withLock { $0[digest] = UInt64(object.file.count) }
+      }
     }
     session.tally(.pull, path, byteCount: UInt64(object.file.count))
     return object.content
   }
 
   /// Takes away again what came of older revisions that cannot be had whole: history ends there, and nobody is to miss
-  /// the rest.
+  /// the rest. It comes with every sync as long as that is so, and was not taken in any.
   func withdraw(_ revisions: Set<ContentDigest>) throws(SyncError) {
     unsealed.withLock { $0.removeAll(where: revisions.contains) }
-    let revisions = newRevisions.withLock { new in
-      defer { new.subtract(revisions) }
-      return new.intersection(revisions)
-    }
     for digest in revisions.sorted() {
+      guard let byteCount = newRevisions.withLock({ $0.removeValue(forKey: digest) }) else {
+        continue
+      }
       let name = objects.name(of: digest, in: epoch)
       try keeping(try objects.withdraw(name))
+      session.change { $0.pulled.uncountObject(byteCount: byteCount) }
     }
   }
 
