@@ -155,6 +155,7 @@ package struct FieldDecoder: FieldVisitor {
   }
 
   package mutating func unknown(_ value: inout UnknownFields) {
+    // Nothing is thrown: the whole message was gone through at the beginning.
     while let (tag, field) = try? next(), let whole = try? pass(tag, field) {
       passedOver.append(whole)
     }
