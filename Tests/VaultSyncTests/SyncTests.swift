@@ -316,6 +316,29 @@ import VaultModel
     #expect(usb.blobs["vault.json"] != nil)
   }
 
+  /// A device that has changed keys did not come to the end of the first push.
+  @Test func anotherDevicesFirstPushIsGoneOnWith() throws {
+    let family = try Family()
+    let usb = MemoryStore()
+    try family[0].write("Visit", "all well")
+    try family[1].vault.beginGeneration(removing: [], words: Family.words.words)
+    try family[1].sync(usb)
+    try usb.remove("vault.json")
+    try family[0].sync(usb)
+    #expect(usb.blobs["vault.json"] != nil)
+    // What is there of people of whom nobody is known here is another vault's.
+    let strange = MemoryStore()
+    let path = VaultPath.closing(.random(), .random()).string
+    try strange.put(BlobPath(path), [1, 2, 3])
+    do {
+      try family[0].sync(strange, as: "strange")
+      Issue.record("the beginning of another vault was taken for this one's")
+    } catch let error as SyncError {
+      guard case .notEmpty(path) = error else { throw error }
+    }
+    #expect(strange.blobs.count == 1)
+  }
+
   @Test func anotherVaultIsRefused() throws {
     let family = try Family(count: 1)
     let usb = MemoryStore()

@@ -133,11 +133,16 @@ struct RemoteLooking {
     }
   }
 
-  /// Without `vault.json`, only what an interrupted first push of this very vault left may be there.
+  /// Without `vault.json`, only what an interrupted first push of this very vault left may be there. It may be another
+  /// device's, which has changed the keys of a person or let somebody in; but then there are people among it who are known here,
+  /// and nobody's id stands in two vaults.
   private func requireOwnLeftovers(_ look: RemoteLook) throws(SyncError) {
-    for path in look.files.keys where !local.contains(path) {
-      if case .closing = path { throw .notEmpty(example: path.string) }
+    let closings = look.files.keys.filter { $0.closedPerson != nil }
+    let known = Set(local.compactMap(\.closedPerson))
+    guard !closings.isEmpty, known.isDisjoint(with: closings.compactMap(\.closedPerson)) else {
+      return
     }
+    throw .notEmpty(example: closings.map(\.string).min() ?? "")
   }
 
   // MARK: Names
@@ -288,5 +293,12 @@ struct RemoteLooking {
       return
     }
     look.files[known] = entry
+  }
+}
+
+extension VaultPath {
+  /// Whose closing it is; nil of everything else.
+  fileprivate var closedPerson: PersonID? {
+    if case .closing(let person, _) = self { person } else { nil }
   }
 }

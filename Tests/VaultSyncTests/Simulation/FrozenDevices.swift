@@ -13,10 +13,12 @@ import struct SystemPackage.FilePath
 /// Devices of one person whose keys never change, so that a seed gives the same schedule in every process: names of objects,
 /// and so the order in which versions are joined, depend on the keys.
 ///
-/// `Fixtures/devices/frozen` holds their files in lines: `vault <id>`, then for each device `device`, and
-/// `store <path> <hex>` and `state <path> <hex>` for each of its files. The password of all is `pw`.
+/// `Fixtures/devices/frozen` holds their files in lines: `vault <id>`, `words` with the person's 24 words, then for each
+/// device `device`, and `store <path> <hex>` and `state <path> <hex>` for each of its files. The password of all is `pw`.
 struct FrozenDevices: Sendable {
   let vault: VaultID
+  /// The person's 24.
+  let words: String
   let seeds: [Family.Seed]
 
   static let all = Result { try FrozenDevices() }
@@ -28,11 +30,13 @@ struct FrozenDevices: Sendable {
     let text = String(
       decoding: try Data(contentsOf: URL(filePath: Self.file.string)), as: UTF8.self)
     var vault: VaultID?
+    var paper = ""
     var files: [(store: MemoryStore, state: MemoryStore)] = []
     for line in text.split(separator: "\n") {
       let words = line.split(separator: " ")
       switch (words[0], words.count) {
       case ("vault", 2): vault = VaultID(hex: words[1])
+      case ("words", 1 + RecoveryWords.count): paper = words.dropFirst().joined(separator: " ")
       case ("device", 1): files.append((MemoryStore(), MemoryStore()))
       case ("store", 3), ("state", 3):
         let device = try #require(files.last)
@@ -44,6 +48,7 @@ struct FrozenDevices: Sendable {
     }
     let id = try #require(vault)
     self.vault = id
+    words = paper
     seeds = try files.map { store, state in
       let key = try Vault.unlock(
         id: id, state: StateFolder(store: state), password: SecretBytes(copying: Array("pw".utf8)))
@@ -87,7 +92,7 @@ struct FrozenDevices: Sendable {
     for (store, _) in stores {
       for (path, bytes) in everything { try store.replace(path, bytes, durably: true) }
     }
-    var lines = ["vault \(id.hex)"]
+    var lines = ["vault \(id.hex)", "words \(created.words.words.joined(separator: " "))"]
     for (store, state) in stores {
       lines.append("device")
       for (kind, files) in [("store", store), ("state", state)] {

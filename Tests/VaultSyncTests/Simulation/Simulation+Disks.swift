@@ -48,11 +48,11 @@ extension Simulation {
     return crowds[.vault(number)] != nil || crowds[.state(number)] != nil
   }
 
-  /// A step, which on a full disk may come to nothing; then, half of the time, the process ends.
-  mutating func stepOnFullDisks() throws {
+  /// A step, which may come to nothing on a full disk, and while keys are divided; then, half of the time, the process ends.
+  mutating func stepIfPossible() throws {
     let number = Int.random(in: devices.indices, using: &random)
     do { try step(of: number) } catch {
-      guard isFull(number, error) else { throw error }
+      guard isFull(number, error) || mayWaitForWords(error) else { throw error }
       log("  \(error)")
       if Bool.random(using: &random) { try restart(number) }
     }

@@ -54,6 +54,21 @@ extension Simulation {
       "\(what): \(newText) for \(before ?? "-")")
   }
 
+  /// A file whose content stands elsewhere too, in one object for all of them. Nobody looks for it in the end; whether it can
+  /// be read everywhere is seen to.
+  mutating func repeatContent(on number: Int) throws {
+    guard let entry = try pick(on: number), let name = FileName("same.txt"),
+      let text = ["one of two", "the other one"].randomElement(using: &random)
+    else { return }
+    let member = try devices[number].emma
+    let old = try member.items(of: member.revision(entry.revision)).first { $0.name == name }
+    var new = item(name, text, changing: Bool.random(using: &random) ? old : nil)
+    new.content = try member.content(of: [member.objects.put(.chunk, Array(text.utf8))])
+    var edit = RecordEdit(record: entry.record)
+    edit.items[name] = new
+    try commit([edit], on: number, "writes \(text) into \(entry.record.shortHex)/\(name.string)")
+  }
+
   mutating func move(on number: Int) throws {
     guard let entry = try pick(on: number), let target = try pick(on: number) else { return }
     let member = try devices[number].emma
@@ -200,9 +215,12 @@ extension Simulation {
       if let failure = commit.failures.values.first { throw failure }
       for text in old.compactMap(\.self) { ledger.note(text, .replaced) }
     } catch {
-      guard isCut || isFull(number, error) else { throw error }
+      let waits = mayWaitForWords(error)
+      guard isCut || waits || isFull(number, error) else { throw error }
       log("  cut: \(error)")
       for text in new { ledger.note(text, .uncertain) }
+      // Who waits for the words writes nothing.
+      if waits, !isCut { return }
       for text in old.compactMap(\.self) { ledger.note(text, .replaced) }
     }
     if isCut { try restart(number) }
@@ -210,8 +228,7 @@ extension Simulation {
 
   private mutating func pick(on number: Int, copiesToo: Bool = false) throws -> RecordEntry? {
     let member = try devices[number].emma
-    // As a mount does all the time.
-    _ = try member.joinConcurrent()
+    try join(on: number)
     let folder = ConflictCopy.folder(of: member.id)
     let mayBeCopy = copiesToo && Int.random(in: 0..<8, using: &random) == 0
     let shown = member.allEntries()

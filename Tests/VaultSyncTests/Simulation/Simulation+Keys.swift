@@ -1,0 +1,47 @@
+import Testing
+import VaultCrypto
+import VaultModel
+
+@testable import Vault
+@testable import VaultSync
+
+/// Keys that change on machines which have not met, and the words that join them.
+extension Simulation {
+  /// New keys for the person and for the member, as after a removal, and what nobody needs any more goes.
+  mutating func changeKeys(on number: Int) throws {
+    log("\(number): changes keys")
+    let vault = devices[number].vault
+    let words = try RecoveryWords(parsing: self.words)
+    try vault.beginGeneration(removing: [], words: words)
+    try vault.beginEpoch(of: devices[number].emma, without: [])
+    try vault.removeOldObjects()
+  }
+
+  /// Whether this is what somebody is told while keys are divided: they begin no epoch and become no device, and who has become
+  /// one writes nothing.
+  func mayWaitForWords(_ error: any Error) -> Bool {
+    changesKeys && "\(error)".contains("keysDivided")
+  }
+
+  /// As a mount does all the time; who waits for the words joins nothing.
+  func join(on number: Int) throws {
+    do { _ = try devices[number].emma.joinConcurrent() } catch {
+      guard mayWaitForWords(error) else { throw error }
+    }
+  }
+
+  /// Whoever is told that keys are divided joins them with the words, one after the other.
+  mutating func joinKeys() throws {
+    guard changesKeys else { return }
+    for _ in 0..<devices.count {
+      let divided = try devices.firstIndex {
+        try $0.vault.context.ownPerson().generation == nil
+      }
+      guard let divided else { return }
+      log("\(divided): joins the keys")
+      let words = try RecoveryWords(parsing: self.words)
+      try devices[divided].vault.beginGeneration(removing: [], words: words)
+      try meet()
+    }
+  }
+}
