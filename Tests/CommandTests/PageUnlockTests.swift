@@ -1,3 +1,4 @@
+import SoftTokens
 import TestSupport
 import Testing
 
@@ -15,9 +16,13 @@ import Testing
 
   private static let name = "This <machine>"
 
-  private func page() throws -> (RunningPage, PageVisitor) {
-    let running = try RunningPage(
-      program, environment: ["KINVAULT_PASSWORD_FILE": nil, "KINVAULT_TPM": tpm.connection])
+  /// - Parameter environment: Where what unlocks it is to be found; the TPM by default.
+  private func page(
+    _ environment: [String: String?]? = nil
+  ) throws -> (RunningPage, PageVisitor) {
+    var environment = environment ?? ["KINVAULT_TPM": tpm.connection]
+    environment["KINVAULT_PASSWORD_FILE"] = .some(nil)
+    let running = try RunningPage(program, environment: environment)
     return (running, try PageVisitor(running, in: program.folder.path))
   }
 
@@ -45,6 +50,29 @@ import Testing
     let without = ["KINVAULT_PASSWORD_FILE": nil] as [String: String?]
     #expect(
       try program.run("audit", environment: without, expecting: 0).output.contains("refused"))
+    #expect(try visitor.post("/lock").status == 401)
+    #expect(try running.end() == 0)
+  }
+
+  @Test func aTokenUnlocksThePageWhenItIsTouched() throws {
+    let soft = SoftToken(pin: "482913")
+    let token = try PluggedToken(soft)
+    try program.run(
+      "unlock", "add", "token", "--name", Self.name, "--pin-file", pinFile,
+      environment: token.environment, expecting: 0)
+    try program.run("lock", expecting: 0)
+    let (running, visitor) = try page(token.environment)
+    let way = try way(visitor)
+    #expect(try visitor.get("/").body.contains("touch it"))
+    let wrong = try visitor.post("/unlock", ["way": way, "pin": "111111"])
+    #expect(wrong.status == 403 && wrong.body.contains("not its PIN"))
+    soft.setTouched(false)
+    let untouched = try visitor.post("/unlock", ["way": way, "pin": "482913"])
+    #expect(untouched.status == 403 && untouched.body.contains("Nobody touched it"))
+    #expect(!untouched.body.contains("Emma"))
+    soft.setTouched(true)
+    #expect(try visitor.post("/unlock", ["way": way, "pin": "482913"]).status == 303)
+    #expect(try visitor.get("/").body.contains("Emma"))
     #expect(try visitor.post("/lock").status == 401)
     #expect(try running.end() == 0)
   }
