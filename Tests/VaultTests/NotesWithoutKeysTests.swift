@@ -37,6 +37,19 @@ import VaultModel
     #expect(try vault.audit.read().events.count { $0.event.action == "refused" } == 3)
   }
 
+  /// Nor does it belong to a member, whose journal is whole without it.
+  @Test func aWrongPasswordIsNoDamageOfAJournal() throws {
+    let vault = try memory.open()
+    let emma = try vault.addMember(named: #require(FileName("Emma")))
+    for action in [AuditAction.refused, .lock] {
+      try memory.state.noteWithoutKeys(action, detail: "")
+    }
+    #expect(try vault.journal(of: emma).problems == [])
+    #expect(try vault.audit.read().problems == [])
+    #expect(try vault.audit.takeIn().count == 2)
+    #expect(try vault.journal(of: emma).problems == [])
+  }
+
   /// They are not sent before somebody was told.
   @Test func whatNobodyWasToldOfIsNotPublished() throws {
     try memory.state.noteWithoutKeys(.refused, detail: "password")

@@ -19,7 +19,7 @@ extension AuditLog {
     let journals = try journals(checkingHeads: true)
     try context.state.withCommitLock { () throws(VaultError) in
       try context.state.withLock("audit-lock") { () throws(VaultError) in
-        let batches = try waiting.load(keys: context.keys).batches.filter { !$0.file.isKeyless }
+        let batches = try waiting.load(keys: context.keys).batches
         let (held, ready) = journals.parting(batches.flatMap(\.events))
         var events = ready
         let isMuch = isBacklog(events, journals)

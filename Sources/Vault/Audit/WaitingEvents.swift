@@ -30,7 +30,7 @@ struct WaitingEvents {
     let files = try files()
     if files.count(where: { $0.count == nil }) >= Self.fileLimit {
       let small = try load(keys: keys).batches.filter {
-        !$0.file.isKeyless && $0.byteCount < Self.joinedByteLimit / 2
+        $0.byteCount < Self.joinedByteLimit / 2
       }
       if small.count > 1 {
         return try replace(small, by: small.flatMap(\.events) + events, keys: keys)
@@ -118,13 +118,15 @@ struct WaitingEvents {
   /// Every file that opens, in order, and what is wrong with the others.
   ///
   /// Whoever only reads need not hold the lock, and reads this before the segments: what is removed meanwhile is in one.
+  ///
+  /// - Parameter person: Whose keys these are, to open what was kept without keys as well; nil passes over that.
   func load(keys: PersonKeys, person: PersonID? = nil) throws(VaultError) -> (
     batches: [Batch], problems: [Problem]
   ) {
     var batches: [Batch] = []
     var problems: [Problem] = []
     let identities = keys.identities.expanded()
-    for file in try files() {
+    for file in try files() where person != nil || !file.isKeyless {
       guard let bytes = try state.readIfThere(file.path, limit: SignedFiles.sizeLimit) else {
         continue
       }
