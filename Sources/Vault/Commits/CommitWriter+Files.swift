@@ -118,13 +118,17 @@ extension CommitWriter {
   }
 
   /// Other names of the files that an edit gives, leaves or takes a name, as far as its author did not know them: those
-  /// that the items there speak of, and for an edit that does not have all names those that its own items speak of.
+  /// that the items there speak of, and for an edit that does not have all names those that its own items speak of. Also
+  /// which files it removes.
   mutating func noteOtherNames(
     of edit: RecordEdit, base: RecordRevision?, _ names: Names
   ) throws(VaultError) {
     for (name, item) in edit.items {
       let old = try itemBefore(edit, name, in: base)
       if let old, !names.unseen.isEmpty { noteSeen(old, by: edit) }
+      if item == nil, let old, !old.isDeleted, names.records[old.file] == nil {
+        removed[edit.record, default: []].insert(name)
+      }
       if let old, let known = names.links[old.file] {
         let unknown = Set(old.linkRecords).subtracting(known)
         if !unknown.isEmpty { note(old.file, in: unknown, old, of: edit) }

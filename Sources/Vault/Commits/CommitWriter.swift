@@ -11,6 +11,8 @@ struct CommitWriter {
   var written: [RecordID: RecordEntry] = [:]
   /// What stands under the names that its edits gave a file.
   var items: [RecordID: [FileName: Item]] = [:]
+  /// Names of files that its edits have taken away, and given no other name.
+  var removed: [RecordID: Set<FileName>] = [:]
   /// Records that were joined, and the copies of what lost.
   var joined: Set<RecordID> = []
   /// What lost in joins and edits so far, to be kept unless another name of its file has it.
@@ -73,6 +75,7 @@ struct CommitWriter {
       state.note(joined.union(state.findDisplaced(afterWriting: entries)))
     }
     return Commit(
-      counter: counter, entries: entries, items: items, failures: failures, heldBack: heldBack)
+      counter: counter, entries: entries, items: items, removed: removed, failures: failures,
+      heldBack: heldBack)
   }
 }

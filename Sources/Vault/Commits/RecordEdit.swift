@@ -67,6 +67,8 @@ package struct Commit: Sendable {
   package var entries: [RecordEntry] = []
   /// What stands under the names that its edits gave a file.
   package var items: [RecordID: [FileName: Item]] = [:]
+  /// Files that its edits have removed: names that a file had, and for which it got no other one.
+  package var removed: [RecordID: Set<FileName>] = [:]
   /// Edits that could not be applied, because what they build on cannot be read; the others are
   /// committed all the same.
   package var failures: [RecordID: VaultError] = [:]

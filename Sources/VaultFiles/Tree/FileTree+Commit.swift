@@ -239,11 +239,30 @@ extension FileTree {
     for edit in edits where written.contains(edit.record) && !edit.isOfTimeAlone {
       let action: AuditAction =
         edit.isNew ? .create : edit.place?.isDeleted == true ? .delete : .write
+      var removed = commit.removed[edit.record, default: []].filter { !$0.isAside }
+      if action == .delete { removed = [] }
+      noteRemoved(removed, of: edit.record, of: member)
+      let written = edit.items.keys.filter { !removed.contains($0) }
+      if action == .write, written.isEmpty, !removed.isEmpty { continue }
       vault.audit.note(
-        action, member: member, record: edit.record,
-        name: edit.items.count == 1 ? edit.items.keys.first : nil)
+        action, member: member, record: edit.record, name: written.count == 1 ? written[0] : nil)
     }
   }
+
+  /// Files that were deleted, which everyone with access is told; of many at once, how many.
+  private func noteRemoved(
+    _ names: Set<FileName>, of record: RecordID, of member: MemberID
+  ) {
+    guard names.count <= Self.removedFileLimit else {
+      return vault.audit.note(
+        .delete, member: member, record: record, detail: "\(names.count) files")
+    }
+    for name in names.sorted() {
+      vault.audit.note(.delete, member: member, record: record, name: name)
+    }
+  }
+
+  private static let removedFileLimit = 8
 
   private func log(_ commit: Commit, of member: MemberID) {
     guard let error = commit.firstFailure else {
@@ -264,5 +283,12 @@ extension FileTree {
       for (name, error) in items { failures[.file(record, name)] = FileError(error) }
     }
     return failures
+  }
+}
+
+extension FileName {
+  /// Whether it is as programs call what they put aside for themselves: locks, and copies while they save.
+  fileprivate var isAside: Bool {
+    bytes.first == UInt8(ascii: ".") || bytes.last == UInt8(ascii: "~")
   }
 }
