@@ -11,6 +11,8 @@ package struct Trace: Hashable, Sendable {
     case recentFile = "recent-file"
     /// Text that vim keeps while a file is edited, or after a crash.
     case vimSwapFile = "vim-swap-file"
+    /// Text that vim keeps of a file so that changes can be undone later.
+    case vimUndoFile = "vim-undo-file"
     /// Where vim's cursor was.
     case vimHistory = "vim-history"
     /// Where nano's cursor was.

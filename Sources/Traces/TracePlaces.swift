@@ -9,6 +9,8 @@ package struct TracePlaces: Hashable, Sendable {
   package var data: FilePath
   /// `$XDG_CONFIG_HOME`, by default `~/.config`.
   package var configuration: FilePath
+  /// `$XDG_STATE_HOME`, by default `~/.local/state`.
+  package var state: FilePath
   /// Folders of all users in which vim puts swap files that have no place beside the file.
   package var shared: [FilePath] = ["/var/tmp", "/tmp"]
 
@@ -22,6 +24,16 @@ package struct TracePlaces: Hashable, Sendable {
     cache = folder("XDG_CACHE_HOME", orBelowHome: ".cache")
     data = folder("XDG_DATA_HOME", orBelowHome: ".local/share")
     configuration = folder("XDG_CONFIG_HOME", orBelowHome: ".config")
+    state = folder("XDG_STATE_HOME", orBelowHome: ".local/state")
+  }
+
+  /// Where people have vim and Neovim keep undo files, which by themselves lie beside the file or nowhere.
+  var undoFolders: [FilePath] {
+    [
+      home.appending(".vim/undo"), home.appending(".vim/undodir"), home.appending(".undodir"),
+      home.appending(".vimundo"), cache.appending("vim/undo"), state.appending("vim/undo"),
+      state.appending("nvim/undo"), data.appending("nvim/undo"),
+    ]
   }
 
   /// Where previews are kept; for a message.

@@ -55,6 +55,7 @@ package struct TraceSearch {
     for folder in [places.home.appending("tmp")] + places.shared {
       look.swapFiles(in: folder, home: home, user: user)
     }
+    for folder in places.undoFolders { look.undoFiles(in: folder) }
     return look.report
   }
 }

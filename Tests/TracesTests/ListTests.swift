@@ -134,6 +134,22 @@ import Testing
     #expect(VimPaths.absolute("~ben/x".utf8, home: [0x2f, 0x61], user: "anna") == nil)
   }
 
+  @Test func undoFilesOfTheMountGo() throws {
+    let home = try TraceFolder()
+    let magic: [UInt8] = [0x56, 0x69, 0x6D, 0x9F, 0x55, 0x6E, 0x44, 0x6F, 0xE5, 0, 2]
+    let ours = ".vim/undo/%mnt%Family%Emma%note.txt"
+    for path in [ours, ".vim/undo/%mnt%Family2%note.txt", ".vim/undo/note.txt"] {
+      try home.write(magic, at: path)
+    }
+    // No undo file, whatever it is called.
+    try home.write(Array("a letter".utf8), at: ".vim/undo/%mnt%Family%letter")
+    let report = home.search.remove(sparesUnsavedWork: true)
+    #expect(report.traces.map(\.kind) == [.vimUndoFile] && report.failures.isEmpty)
+    #expect(report.traces.map(\.path) == [Array("/mnt/Family/Emma/note.txt".utf8)])
+    #expect(try !home.has(ours) && home.has(".vim/undo/%mnt%Family2%note.txt"))
+    #expect(try home.has(".vim/undo/note.txt") && home.has(".vim/undo/%mnt%Family%letter"))
+  }
+
   @Test func withoutAMountpointNothingIsFound() {
     #expect(MountedPaths([Array("/".utf8), Array("relative".utf8), []]).isEmpty)
     #expect(!MountedPaths([Array("/".utf8)]).hold(Array("/etc/passwd".utf8)))

@@ -100,6 +100,7 @@ extension Trace.Kind {
     case .failedPreview: "failed preview"
     case .recentFile: "recently used file"
     case .vimSwapFile: "vim's swap file"
+    case .vimUndoFile: "vim's undo file"
     case .vimHistory: "vim's history"
     case .nanoHistory: "nano's history"
     case .libreOfficeHistory: "LibreOffice's list"
