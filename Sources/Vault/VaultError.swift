@@ -117,7 +117,7 @@ extension VaultError {
 
   /// A file that does not authenticate.
   init(_ error: CryptoError, path: String) {
-    self = .damaged(path: path, reason: "\(error)")
+    self = .damaged(path: path, reason: "\(error.message)")
   }
 }
 

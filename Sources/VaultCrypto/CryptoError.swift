@@ -24,3 +24,23 @@ package enum CryptoError: Error, Hashable, Sendable {
   /// Not a public key of its kind, or one with which everyone would know a part of the shared secret.
   case invalidKey
 }
+
+extension CryptoError {
+  /// What is wrong, of "it": to be said of a file.
+  package var message: String {
+    switch self {
+    case .authenticationFailed:
+      "it was altered, stands elsewhere than where it was sealed, or is sealed with another key"
+    case .unwrapFailed: "this key does not open the one in it"
+    case .malformed(let reason): reason
+    case .unsupportedVersion(let found):
+      "it is of version \(found) of the format, which this program does not know"
+    case .wrongKind: "it is of another kind than what names it"
+    case .otherKey: "it is sealed with another epoch's key"
+    case .nameMismatch: "its content belongs under another name"
+    case .costOutOfRange: "its cost of unlocking is not one that the format allows"
+    case .outOfMemory(let memory): "unlocking it takes \(memory / 1024) MiB, which are not free"
+    case .invalidKey: "it has no valid public key"
+    }
+  }
+}

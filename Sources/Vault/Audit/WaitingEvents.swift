@@ -134,8 +134,8 @@ struct WaitingEvents {
         let events = try open(file, bytes[...], keys, identities, person)
         batches.append(Batch(file: file, events: events, byteCount: bytes.count))
       } catch {
-        problems.append(
-          Problem(VaultError(error, path: ""), path: state.describe(file.path)))
+        let path = state.describe(file.path)
+        problems.append(Problem(VaultError(error, path: path), path: path))
       }
     }
     return (batches, problems)
