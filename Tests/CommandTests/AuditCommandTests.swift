@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -47,6 +48,33 @@ import Testing
     #expect(try audit("--action", "refused", "--until", "2020-01-01") == ["No events."])
   }
 
+  /// Most unlock by mounting. And whoever reads the log while a mount is there finds what was done in it.
+  @Test func aMountTellsItTooAndItsEventsAreInTheLogAtOnce() throws {
+    let wrong = program.folder.appending("wrong").string
+    try program.write("not it\n", to: wrong)
+    try program.run("lock", expecting: 0)
+    try program.run("member", "list", "--password-file", wrong, expecting: 3)
+    let place = program.folder.appending("mount").string
+    let mounted = try program.run("mount", place, expecting: 0)
+    defer { _ = try? program.run("unmount", place) }
+    #expect(mounted.errors.contains("1 wrong password"), "\(mounted.errors)")
+    #expect(try audit("--action", "mount").count == 2)
+    let note = place + "/Emma/note.txt"
+    func actions() throws -> Set<String> {
+      let found = try audit("--member", "Emma", "--text", "note.txt")
+      return Set(["read", "write", "delete"]).filter { action in
+        found.contains { $0.contains(" \(action) ") }
+      }
+    }
+    try program.write("by hand", to: note)
+    #expect(try actions() == ["write"])
+    #expect(try CommandRunner.run("cat", [note]).output == "by hand")
+    #expect(try actions() == ["write", "read"])
+    try #require(unlink(note) == 0)
+    #expect(try actions() == ["write", "read", "delete"])
+    try program.run("unmount", place, expecting: 0)
+  }
+
   @Test func whatARemoteHidesIsToldUntilSomebodyHasLooked() throws {
     let remote = program.folder.appending("remote").string
     try program.run("remote", "add", "usb", remote, expecting: 0)
@@ -64,9 +92,9 @@ import Testing
     }
     let found = try audit("--action", "tampering")
     #expect(found.count > 1 && found.allSatisfy { !$0.contains("Wrist") }, "\(found)")
-    #expect(found.dropFirst().allSatisfy { $0.contains("usb") && $0.contains("wentBack") })
+    #expect(found.dropFirst().allSatisfy { $0.contains("usb") && $0.contains("went back") })
     let seen = try program.run("audit", "acknowledge", expecting: 0)
-    #expect(seen.output.contains("wentBack"))
+    #expect(seen.output.contains("went back"))
     #expect(try program.run("member", "list", expecting: 0).errors == "")
     #expect(try !program.run("status", expecting: 0).output.contains("Tampering:"))
     #expect(try audit("--action", "acknowledge").count == 2)

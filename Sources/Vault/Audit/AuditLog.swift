@@ -121,7 +121,7 @@ package final class AuditLog: Sendable {
   }
 
   /// Puts what waits in memory into this machine's state; on disk when it returns.
-  func keep() throws(VaultError) {
+  package func keep() throws(VaultError) {
     var events = pending.withLock { pending in
       defer { pending = Pending(nextDay: pending.nextDay) }
       return pending.events

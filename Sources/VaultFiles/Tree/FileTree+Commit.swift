@@ -38,10 +38,12 @@ extension FileTree {
     do throws(FileError) { try thinAtLast() } catch {}
   }
 
-  /// Seals and commits everything, what is open included. Durable when it returns.
+  /// Seals and commits everything, what is open included, and keeps what was noted in the audit log. Durable when it returns.
   ///
   /// - Throws: the first failure, also when only one file is not saved; the rest is committed all the same.
   package func commitNow() throws(FileError) {
+    // Whoever asks may be about to read it.
+    defer { log.attempt(.audit) { () throws(VaultError) in try vault.audit.keep() } }
     guard !isReadOnly else { return }
     var failure: FileError?
     for member in members {
@@ -56,8 +58,8 @@ extension FileTree {
   /// Makes durable what was done to the names in a directory. At the top: commits everything, of all members, as
   /// `commitNow` does.
   package func syncDirectory(_ inode: Inode) throws(FileError) {
-    guard !isReadOnly else { return }
     if inode == Self.root { return try commitNow() }
+    guard !isReadOnly else { return }
     let (member, record) = try look { (tree) throws(TreeObstacle) in
       let node = try tree.directory(inode)
       return (node.view.shown, node.record)

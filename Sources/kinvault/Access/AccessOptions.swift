@@ -151,21 +151,23 @@ extension AccessOptions {
     let vault = try openAskingAboutRollback(folder, key: unlocked.key, use: use, log: log)
     if unlocked.byPassword { vault.audit.note(.unlock) }
     for note in Self.notes(on: vault) { Terminal.note(note) }
-    // Where nobody looks they wait for whoever does.
-    if Environment.value("KINVAULT_UNATTENDED") == nil { try tellWhatWasNoted(in: vault) }
+    for line in try Self.whatWasNoted(in: vault) { Terminal.note(line) }
     return vault
   }
 
-  /// Tells what happened while nobody had the keys, and what syncs have found.
-  func tellWhatWasNoted(in vault: Vault) throws(VaultError) {
+  /// What happened while nobody had the keys, of which nobody was told yet, and what syncs have found; a line each. Nothing
+  /// where nobody looks: there it waits for whoever does.
+  static func whatWasNoted(in vault: Vault) throws(VaultError) -> [String] {
+    guard Environment.value("KINVAULT_UNATTENDED") == nil else { return [] }
+    var lines: [String] = []
     let reads = try vault.takeReadsNews()
     if !reads.isEmpty {
       let text = try ReadsText(vault)
-      for news in reads { Terminal.note("kinvault: \(text.line(for: news))") }
+      lines += reads.map(text.line(for:))
     }
-    let news = try SignInNotes.news(of: vault.audit.takeIn())
-    let warning = try SignInNotes.warning(of: vault.state.tampering())
-    for line in news + [warning].compactMap(\.self) { Terminal.note("kinvault: \(line)") }
+    lines += try SignInNotes.news(of: vault.audit.takeIn())
+    if let warning = try SignInNotes.warning(of: vault.state.tampering()) { lines.append(warning) }
+    return lines.map { "kinvault: \($0)" }
   }
 
   /// What the person is to know of what was found wrong when the vault was opened, a line each.

@@ -29,7 +29,8 @@ enum SignInNotes {
     switch error {
     case VaultError.wrongPassword: what = "password"
     case VaultError.wrongWords, VaultError.replacedWords: what = "words"
-    case TokenError.wrongPIN: what = "token"
+    case TokenError.wrongPIN: what = "PIN"
+    case TokenError.lockedOut: what = "PIN, after too many wrong ones"
     default: return
     }
     refused(what, of: vault)
@@ -52,7 +53,8 @@ enum SignInNotes {
       switch kind {
       case "password": counted(count, "wrong password")
       case "words": "the wrong words \(counted(count, "time"))"
-      case "token": counted(count, "wrong PIN")
+      // "token" until 2026, of a TPM as well.
+      case "PIN", "token": counted(count, "wrong PIN")
       default: counted(count, "refused attempt")
       }
     }

@@ -19,11 +19,12 @@ struct AuditAcknowledgeCommand: ParsableCommand {
     try access.withVault(.writing) { vault in
       let found = try vault.state.acknowledgeTampering()
       guard !found.isEmpty else { return Terminal.writeLine("There is nothing to acknowledge.") }
-      var table = Table("SINCE", "LAST", "WHAT", "REMOTE", "WHERE")
+      let paths = NamedPath(vault)
+      var table = Table("SINCE", "LAST", "REMOTE", "WHERE", "WHAT")
       for finding in found {
         table.add([
           DateText.local(milliseconds: finding.first), DateText.local(milliseconds: finding.last),
-          finding.kind, finding.remote, finding.path,
+          finding.remote, paths.text(finding.path), TamperingText.text(ofKind: finding.kind),
         ])
       }
       table.print(orElse: "")

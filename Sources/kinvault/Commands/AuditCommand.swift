@@ -78,7 +78,7 @@ struct AuditCommand: ParsableCommand {
   }
 
   func run() throws {
-    let (rows, problems) = try access.withVault(.reading) { vault in
+    let (rows, problems, awaited) = try access.withVault(.reading) { vault in
       let filter = try filter(in: vault)
       let journal = try journal.map { try RecordLookup(vault: vault).member(named: $0) }
       let (events, problems) =
@@ -86,9 +86,15 @@ struct AuditCommand: ParsableCommand {
       let people = try journal.map { _ in try PersonLookup(vault: vault) }
       let names = EventNames(vault, others: people.map { people in { people.name(of: $0) } })
       let chosen = events.filter { filter.allows($0, deviceName: names.name(of:)) }
-      return (
-        chosen.suffix(last ?? chosen.count).map { AuditRow(names.naming($0)) }, problems
-      )
+      let paths = NamedPath(vault)
+      let rows = chosen.suffix(last ?? chosen.count).map { AuditRow(names.naming($0), paths) }
+      let isAwaited = { (problem: Problem) in problem.kind == .missing && problem.severity == .note
+      }
+      let awaited = Set(problems.filter(isAwaited).map { paths.text($0.path) })
+      let others = problems.filter { !isAwaited($0) }.map { problem in
+        (text: "\(paths.text(problem.path)): \(problem.reason)", severity: problem.severity)
+      }
+      return (rows, others, awaited.sorted())
     }
     if json {
       try JSONOutput.print(rows)
@@ -99,8 +105,11 @@ struct AuditCommand: ParsableCommand {
     } else {
       print(rows)
     }
-    for problem in problems {
-      Terminal.note("kinvault: \(problem.path): \(problem.reason)")
+    for problem in problems { Terminal.note("kinvault: \(problem.text)") }
+    if !awaited.isEmpty {
+      Terminal.note(
+        "kinvault: The newest of \(awaited.joined(separator: ", ")) is not here yet. It comes with: kinvault sync --full"
+      )
     }
     // What other devices have yet to send is no problem of the log.
     if problems.contains(where: { $0.severity > .note }) { throw CommandError.problemsFound }
@@ -143,7 +152,7 @@ struct AuditCommand: ParsableCommand {
       ? Table("TIME", "DEVICE", "ACTION", "WHAT") : Table("TIME", "WHO", "ACTION", "WHAT")
     for row in rows {
       let times = row.count > 1 ? "\(row.count) times" : ""
-      let what = [row.path ?? row.member ?? "", row.about ?? "", row.detail, times]
+      let what = [row.path ?? row.member ?? "", row.about ?? "", row.text, times]
       table.add([
         DateText.local(milliseconds: row.milliseconds),
         journal == nil ? row.deviceName : row.who, row.action,
@@ -166,6 +175,8 @@ private struct AuditRow: Encodable {
   let person: String?
   let about: String?
   let detail: String
+  /// The same for a person to read.
+  let text: String
   let count: Int
   let by: String
   let byID: String
@@ -183,7 +194,7 @@ private struct AuditRow: Encodable {
   }
 
   func cells(ofJournal isJournal: Bool) -> [String] {
-    [time, deviceName, action, member ?? "", path ?? "", about ?? "", detail, "\(count)"]
+    [time, deviceName, action, member ?? "", path ?? "", about ?? "", text, "\(count)"]
       + (isJournal ? [by, doubt ?? ""] : [])
   }
 
@@ -193,7 +204,7 @@ private struct AuditRow: Encodable {
     return doubt.map { "\(name) (\($0))" } ?? name
   }
 
-  init(_ named: NamedEvent) {
+  init(_ named: NamedEvent, _ paths: NamedPath) {
     let event = named.logged.event
     milliseconds = event.time
     time = DateText.utc(milliseconds: event.time)
@@ -203,6 +214,9 @@ private struct AuditRow: Encodable {
     (member, path, about) = (named.member, named.path, named.about)
     person = event.person?.hex
     detail = event.detail
+    text =
+      event.action == AuditAction.tampering.rawValue
+      ? TamperingText.text(ofDetail: event.detail, paths) : event.detail
     count = max(1, Int(event.count))
     by = named.person
     byID = named.logged.person.hex

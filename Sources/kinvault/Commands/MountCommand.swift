@@ -144,8 +144,14 @@ struct MountCommand: ParsableCommand {
       let remotes = try access.remotes(of: vault, key: key)
       let traces = try VaultTraces(vault: vault.id)
       let left = keepTraces ? [] : traces.cleanEnded()
-      let note = (AccessOptions.notes(on: vault) + left).joined(separator: "\n")
-      _ = try serve(vault, remotes, traces) { _ in pipe.take()?.report(.ready(note: note)) }
+      _ = try serve(vault, remotes, traces) { _ in
+        var notes = AccessOptions.notes(on: vault) + left
+        // Not before the mount is up: it is told once.
+        log.attempt(.audit) { () throws(VaultError) in
+          notes += try AccessOptions.whatWasNoted(in: vault)
+        }
+        pipe.take()?.report(.ready(note: notes.joined(separator: "\n")))
+      }
     } catch {
       let report = FailureReport(error)
       guard let pipe = pipe.take() else {
@@ -186,6 +192,7 @@ struct MountCommand: ParsableCommand {
         stateFolder: Environment.stateRoot.appending(vault.id.hex), options: options,
         ready: { mount in
           vault.audit.note(.mount)
+          vault.log.attempt(.audit) { () throws(VaultError) in try vault.audit.keep() }
           vault.log.note("mount begins", ["remotes": LogValue(remotes.count)])
           mountpoint = mount.mountpoint
           let complaints = traces.note(

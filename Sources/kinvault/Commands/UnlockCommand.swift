@@ -33,7 +33,7 @@ struct UnlockCommand: ParsableCommand {
     // Before the key is kept: a vault that does not open is not unlocked.
     let vault = try access.open(folder, key: key, use: .reading)
     vault.audit.note(.unlock)
-    try access.tellWhatWasNoted(in: vault)
+    for line in try AccessOptions.whatWasNoted(in: vault) { Terminal.note(line) }
     try vault.close()
     try SessionKeys.store(key, vault: id, timeout: timeout.duration)
     Terminal.writeLine(

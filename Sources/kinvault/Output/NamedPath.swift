@@ -1,0 +1,43 @@
+import Vault
+import VaultModel
+
+/// A path in the vault's folder as a person can read it: what members, devices and people are called stands for their ids, and
+/// of every other long number its beginning.
+struct NamedPath {
+  let vault: Vault
+  let people: PersonLookup?
+
+  init(_ vault: Vault) {
+    self.vault = vault
+    // Where people cannot be read, their ids are shortened.
+    people = try? PersonLookup(vault: vault)
+  }
+
+  func text(_ path: String) -> String {
+    var parts: [String] = []
+    for part in path.split(separator: "/", omittingEmptySubsequences: false) {
+      parts.append(name(String(part), in: parts.last))
+    }
+    return parts.joined(separator: "/")
+  }
+
+  private func name(_ part: String, in folder: String?) -> String {
+    guard part.utf8.count == 64, part.utf8.allSatisfy(Self.isDigit) else { return part }
+    let found: String? =
+      switch folder {
+      case "members": MemberID(hex: part).flatMap { vault.member($0)?.name.string }
+      case "people": PersonID(hex: part).flatMap { people?.name(of: $0) }
+      case "audit", "devices", "heads", "requests": DeviceID(hex: part).map(name(of:))
+      default: nil
+      }
+    return found.map { "“\(Terminal.visible($0))”" } ?? "\(part.prefix(8))…"
+  }
+
+  private func name(of device: DeviceID) -> String {
+    device == vault.device ? vault.profile.deviceName : vault.name(of: device)
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool {
+    (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
+  }
+}
