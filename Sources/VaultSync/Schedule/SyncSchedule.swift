@@ -11,6 +11,8 @@ package struct SyncSchedule: Sendable {
   package static let longestRetry = Duration.seconds(900)
   /// How often a remote is glanced at while the mount is used.
   package static let glanceInterval = Duration.seconds(30)
+  /// How often while nobody uses it: what others have put there is told on the desktop within a minute.
+  package static let idleGlanceInterval = Duration.seconds(55)
   /// With a doorbell, whoever waits elsewhere is to see within seconds what was saved here.
   package static let localQuietWithDoorbell = Duration.seconds(2)
   /// How long after a look the remote is looked at again because the doorbell rings; it doubles with each time that this
@@ -104,11 +106,12 @@ package struct SyncSchedule: Sendable {
     return vainRingCount == 0 ? rungSince : max(rungSince, lastLook + wait)
   }
 
-  /// Nil while nobody uses the mount, or the remote does not answer: then the next sync is early enough.
+  /// Nil while the remote does not answer: then the next sync is early enough.
   private var nextGlance: Time? {
-    guard let lastUse, notBefore == nil else { return nil }
+    guard notBefore == nil else { return nil }
     let due = lastLook + Self.glanceInterval
-    return lastUse + Self.useTime >= due ? due : nil
+    if let lastUse, lastUse + Self.useTime >= due { return due }
+    return lastLook + Self.idleGlanceInterval
   }
 
   private var nextSync: Time {
