@@ -104,17 +104,37 @@ def run(browser):
     # Search as one types; nothing of it is in the address.
     page.fill("#words", "penicil")
     expect(page.locator("#results > p")).to_have_text("One record was found.")
-    assert page.url == address + "/"
+    assert_found(page, "penicil")
     story.look("search")
     page.click("text=Penicillin")
     expect(page.locator("h1")).to_have_text("Penicillin")
     expect(page.locator("dl")).to_contain_text("severe")
     story.look("record")
+    # Back there, the words and what they have found are there still.
+    page.go_back()
+    assert_found(page, "penicil")
+    # Whose records are wanted stays with other words, and the words with other members.
+    page.select_option("#member", label="Liam")
+    page.click(".filter button")
+    expect(page.locator("#results > p")).to_have_text("Nothing was found.")
+    expect(page.locator("#words")).to_have_value("penicil")
+    page.select_option("#member", label="Emma")
+    page.click(".filter button")
+    assert_found(page, "penicil")
+    page.fill("#words", "rash")
+    expect(page.locator(".excerpt")).to_contain_text("Rash")
+    assert_found(page, "rash")
+    page.press("#words", "Enter")
+    assert_found(page, "rash")
+    expect(page.locator("#member option:checked")).to_have_text("Emma")
+    # Without words there is the list again.
+    page.fill("#words", "")
+    expect(page.locator("#results > p")).to_have_count(0)
+    assert "find=" not in page.url and "member=" in page.url, page.url
     # The words without a script's help.
     page.fill("#words", "penicil")
     page.press("#words", "Enter")
-    page.wait_for_url(address + "/search")
-    expect(page.locator(".record")).to_have_count(1)
+    assert_found(page, "penicil")
 
     # A new record, with a photo dropped into it.
     page.click("text=New record")
@@ -327,8 +347,10 @@ def run(browser):
         reader.goto(record)
     reader.fill("#words", "penicillin")
     reader.press("#words", "Enter")
-    reader.wait_for_url(address + "/search")
-    assert reader.locator(".record").count() == 1
+    assert_found(reader, "penicillin")
+    reader.click(".record a")
+    reader.go_back()
+    assert_found(reader, "penicillin")
 
     # Locked: every page empties itself, and nothing is answered any more.
     page.goto(record)
@@ -338,6 +360,14 @@ def run(browser):
     assert "Tetanus" not in small.page.content()
     assert small.page.goto(record).status == 401
     assert not story.foreign and not small.foreign, f"asked elsewhere: {story.foreign}"
+
+
+def assert_found(page, words):
+    """One record was found by these words, which stand where they were typed and not in the address."""
+    expect(page.locator("#results > p")).to_have_text("One record was found.")
+    expect(page.locator(".record")).to_have_count(1)
+    expect(page.locator("#words")).to_have_value(words)
+    assert "/?find=" in page.url and words not in page.url, page.url
 
 
 def people_and_vault(story):

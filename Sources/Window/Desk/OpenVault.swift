@@ -17,6 +17,7 @@ final class OpenVault: Sendable {
 
   private struct State {
     var version: UInt64 = 0
+    var sought = SoughtWords()
     var timelines: [Bool: (version: UInt64, rows: [TimelineRow])] = [:]
   }
 
@@ -102,6 +103,12 @@ final class OpenVault: Sendable {
       )
     }
   }
+
+  /// The name under which an address has what was looked for.
+  func name(ofSought words: String) -> String { state.withLock { $0.sought.name(of: words) } }
+
+  /// What was looked for under this name; nil if it is not known any more.
+  func sought(_ name: String) -> String? { state.withLock { $0.sought.words(named: name) } }
 
   // MARK: Remotes
 

@@ -95,16 +95,24 @@ if (words && results) {
         "Content-Type": "application/x-www-form-urlencoded",
         "X-Kinvault-Form": secret,
       },
-      body: new URLSearchParams([
-        ...new URLSearchParams(location.search),
-        ["form", secret],
-        ["words", words.value],
-      ]),
+      body: new URLSearchParams(new FormData(words.form)),
     });
     if (!answer.ok || number !== latest) return;
     const made = new DOMParser().parseFromString(await answer.text(), "text/html");
     const found = made.getElementById("results");
-    if (found && number === latest) results.replaceChildren(...found.childNodes);
+    if (!found || number !== latest) return;
+    results.replaceChildren(...found.childNodes);
+    remember(found.dataset.find ?? "");
+  };
+  // Whoever comes back finds the same: the address has a name for the words, and never the words.
+  const kept = document.querySelector('.filter [name="find"]');
+  const remember = (name) => {
+    const place = new URL(location);
+    place.searchParams.delete("from");
+    if (name) place.searchParams.set("find", name);
+    else place.searchParams.delete("find");
+    history.replaceState(history.state, "", place);
+    [kept.value, kept.disabled] = [name, !name];
   };
   words.addEventListener("input", () => {
     clearTimeout(timer);

@@ -9,13 +9,16 @@ struct ListPage {
   struct Wish: Sendable {
     var member: MemberID?
     var type: String?
+    /// The name of what is looked for (`SoughtWords`).
+    var find: String?
     var offset = 0
     var deleted = false
 
     var query: String {
       var parts: [String] = []
+      if let find, !deleted { parts.append("find=\(FormValues.encoded(find))") }
       if let member { parts.append("member=\(member.hex)") }
-      if let type { parts.append("type=\(type.replacing(" ", with: "+"))") }
+      if let type { parts.append("type=\(FormValues.encoded(type))") }
       if offset > 0 { parts.append("from=\(offset)") }
       return parts.isEmpty ? "" : "?" + parts.joined(separator: "&")
     }
@@ -47,7 +50,7 @@ struct ListPage {
   init(_ open: OpenVault, _ wish: Wish, _ frame: PageFrame) throws {
     let names = open.vault.shownNames
     members = open.vault.members.map { ($0.id, (names[$0.id] ?? $0.name).string) }
-    (self.frame, self.wish) = (frame, wish)
+    (self.frame, self.wish) = (frame.searching("", wish), wish)
     var rows: [Row] = []
     var passed = 0
     var hasOlder = false
@@ -72,7 +75,7 @@ struct ListPage {
     let names = open.vault.shownNames
     let all = open.vault.members
     members = all.map { ($0.id, (names[$0.id] ?? $0.name).string) }
-    (self.frame, self.wish) = (frame, wish)
+    (self.frame, self.wish) = (frame.searching(words, wish), wish)
     let wanted = all.filter { wish.member ?? $0.id == $0.id }
     let (found, total) = try open.find(
       words, in: wanted, limit: Self.pageSize, isWanted: { wish.isWanted($0) })
@@ -111,7 +114,10 @@ struct ListPage {
   var results: HTML {
     tag(
       "section",
-      ["id": "results", "aria-live": "polite", "data-live": wish.deleted ? nil : ""]
+      [
+        "id": "results", "aria-live": "polite", "data-live": wish.deleted ? nil : "",
+        "data-find": wish.find,
+      ]
     ) {
       if let foundCount {
         tag("p") {
@@ -129,6 +135,13 @@ struct ListPage {
 
   private var filter: HTML {
     tag("form", ["method": "get", "action": "/", "class": "filter"]) {
+      // What was looked for stays; a script gives it another name as somebody types.
+      tag(
+        "input",
+        [
+          "type": "hidden", "name": "find", "value": wish.find ?? "",
+          "disabled": wish.find == nil ? "" : nil,
+        ])
       tag("label", ["for": "member"]) { texts("filter.member") }
       tag("select", ["id": "member", "name": "member"]) {
         tag("option", ["value": "", "selected": wish.member == nil ? "" : nil]) {
