@@ -101,6 +101,27 @@ def run(browser):
     for tab in tabs:
         tab.close()
 
+    # A member's own page, and the way back up from what stands below it.
+    page.click(".members >> text=Emma")
+    expect(page.locator("h1")).to_have_text("Emma")
+    page.click("text=Edit")
+    page.fill("#text", "Blood group *0*.")
+    page.click("main button[type=submit]")
+    expect(page.locator(".note em")).to_have_text("0")
+    page.set_input_files("#files", photo)
+    expect(page.locator(".files > ul")).to_contain_text(pathlib.Path(photo).name)
+    story.wait_for_picture(".files > ul img", 0)
+    story.look("member")
+    page.click("main >> text=Allergies")
+    page.click("main >> text=Penicillin")
+    expect(page.locator("main .about")).to_contain_text("Emma › Allergies")
+    page.click(".about >> text=Allergies")
+    expect(page.locator("h1")).to_have_text("Allergies")
+    page.click(".about >> text=Emma")
+    page.click("text=All records of Emma")
+    expect(page.locator("#member option:checked")).to_have_text("Emma")
+    page.goto(address)
+
     # Search as one types; nothing of it is in the address.
     page.fill("#words", "penicil")
     expect(page.locator("#results > p")).to_have_text("One record was found.")

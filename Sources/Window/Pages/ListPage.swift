@@ -26,6 +26,20 @@ struct ListPage {
     func isWanted(_ entry: RecordEntry) -> Bool { type == nil || entry.knownType == type }
   }
 
+  /// Whose records there are.
+  struct Owner {
+    let id: MemberID
+    let name: String
+    /// Whether there is a page of the member, with what is known of them as a whole.
+    let hasPage: Bool
+
+    init(_ member: Member, _ names: [MemberID: FileName]) {
+      id = member.id
+      name = (names[member.id] ?? member.name).string
+      hasPage = member.role != nil && member.entry(.root) != nil
+    }
+  }
+
   struct Row {
     let shown: ShownRecord
     var excerpt = ""
@@ -40,7 +54,7 @@ struct ListPage {
   let wish: Wish
   let rows: [Row]
   let hasOlder: Bool
-  let members: [(id: MemberID, name: String)]
+  let members: [Owner]
   /// Of a search: how many there are.
   var foundCount: Int?
 
@@ -49,7 +63,7 @@ struct ListPage {
   /// - Throws: What reading throws.
   init(_ open: OpenVault, _ wish: Wish, _ frame: PageFrame) throws {
     let names = open.vault.shownNames
-    members = open.vault.members.map { ($0.id, (names[$0.id] ?? $0.name).string) }
+    members = open.vault.members.map { Owner($0, names) }
     (self.frame, self.wish) = (frame.searching("", wish), wish)
     var rows: [Row] = []
     var passed = 0
@@ -74,7 +88,7 @@ struct ListPage {
   init(_ open: OpenVault, finding words: String, _ wish: Wish, _ frame: PageFrame) throws {
     let names = open.vault.shownNames
     let all = open.vault.members
-    members = all.map { ($0.id, (names[$0.id] ?? $0.name).string) }
+    members = all.map { Owner($0, names) }
     (self.frame, self.wish) = (frame.searching(words, wish), wish)
     let wanted = all.filter { wish.member ?? $0.id == $0.id }
     let (found, total) = try open.find(
@@ -105,6 +119,7 @@ struct ListPage {
     frame.document(
       .group([
         tag("h1") { texts(wish.deleted ? "list.deleted" : "list.title") },
+        wish.deleted ? .nothing : owners,
         wish.deleted ? .nothing : filter,
         results,
       ]))
@@ -126,10 +141,30 @@ struct ListPage {
             : foundCount == 0 ? texts("list.nothing") : texts.count(foundCount, "list.found")
         }
       } else if rows.isEmpty {
-        tag("p") { texts(wish.deleted ? "list.deleted.none" : "list.none") }
+        tag("p") {
+          texts(
+            wish.deleted ? "list.deleted.none" : members.isEmpty ? "list.nobody" : "list.none")
+        }
       }
       tag("ol", ["class": "records"]) { for row in rows { item(row) } }
       pages
+    }
+  }
+
+  private var owners: HTML {
+    guard !members.isEmpty else { return .nothing }
+    return tag("p", ["class": "members"]) {
+      texts("list.members") + " "
+      for (number, member) in members.enumerated() {
+        if number > 0 { " · " }
+        if member.hasPage {
+          tag("a", ["href": RecordAddress(member: member.id, record: .root).path]) {
+            named(member.name)
+          }
+        } else {
+          named(member.name)
+        }
+      }
     }
   }
 
