@@ -157,6 +157,22 @@ def run(browser):
     page.press("#words", "Enter")
     assert_found(page, "penicil")
 
+    # A record whose date nobody knows: none is made up.
+    page.click("text=New record")
+    page.select_option("#type", "condition")
+    page.click("main button")
+    page.fill("#title", "Mumps as a child")
+    page.fill("#date", "")
+    page.click("main button")
+    expect(page.locator("h1")).to_have_text("Mumps as a child")
+    expect(page.locator("main .about time")).to_have_count(0)
+    page.click("text=Edit")
+    expect(page.get_by_label("Name of the folder")).to_have_value("Mumps as a child")
+    expect(page.get_by_label("Status", exact=True)).to_have_count(1)
+    expect(page.get_by_label("Date", exact=True)).to_have_count(0)
+    page.goto(address)
+    expect(page.locator(".record", has_text="Mumps").locator(".day")).to_have_text("no date")
+
     # A new record, with a photo dropped into it.
     page.click("text=New record")
     page.select_option("#type", "vaccine")

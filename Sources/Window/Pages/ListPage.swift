@@ -207,11 +207,11 @@ struct ListPage {
 
   private func item(_ row: Row) -> HTML {
     let entry = row.shown.entry
-    let day =
-      entry.date.isEmpty
-      ? LocalTimeText.of(milliseconds: entry.time.milliseconds).day : entry.date
     return tag("li", ["class": "record"]) {
-      tag("time", ["datetime": day]) { texts.date(day) }
+      // The day of its last change, by which it is in its place, says nothing of health.
+      entry.date.isEmpty
+        ? tag("span", ["class": "day"]) { texts("list.nodate") }
+        : tag("time", ["class": "day", "datetime": entry.date]) { texts.date(entry.date) }
       tag("div") {
         tag("a", ["href": row.shown.address.path, "class": "title"]) { named(row.shown.title) }
         tag("p", ["class": "about"]) {

@@ -199,21 +199,22 @@ extension Site {
       page.problem = frame.texts(problem)
       return .page(page.document, status: .unprocessableContent)
     }
-    guard RecordDate.isWritten(page.date) else { return again("edit.badDate") }
+    guard page.date.isEmpty || RecordDate.isWritten(page.date) else { return again("edit.badDate") }
     guard let title = FileName(date: page.date, title: page.title.trimmedEnd) else {
       return again("edit.badTitle")
     }
     var (parent, edits) = member.place(for: type)
     guard member.child(named: title, of: parent) == nil else { return again("edit.taken") }
-    note.lines.insert(
-      contentsOf: [
-        NoteForm.Line(name: "type", value: type.rawValue),
-        NoteForm.Line(name: "date", value: page.date),
-      ], at: 0)
-    let usual = RecordDocument(FrontMatter(type: type, date: page.date).document(text: ""))
+    var usual = FrontMatter(type: type, date: page.date)
+    if page.date.isEmpty {
+      usual.fields.removeAll { $0.name == "date" }
+    } else {
+      note.lines.insert(NoteForm.Line(name: "date", value: page.date), at: 0)
+    }
+    note.lines.insert(NoteForm.Line(name: "type", value: type.rawValue), at: 0)
     var edit = RecordEdit(new: .random(), titled: title, in: parent)
     var files = FileImport(into: member, mediaType: { MediaType.of($0, mode: $1) })
-    let bytes = note.applied(to: usual)
+    let bytes = note.applied(to: RecordDocument(usual.document(text: "")))
     if let problem = note.problem(bytes, before: nil) { return again(problem) }
     edit.items[.record] = try files.item(forContent: bytes, named: .record, modified: .now)
     edits.append(edit)
