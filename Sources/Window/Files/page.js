@@ -10,6 +10,9 @@ const proof = document.querySelector('meta[name="proof"]')?.content ?? "";
 if (proof && window.SharedWorker) {
   const news = new SharedWorker("/news.js", { name: proof }).port;
   const notice = document.getElementById("news");
+  // Whoever fills in a form would lose by a look at the news what they have typed; what has changed is told when they save.
+  const isFilledIn = () =>
+    [...document.querySelectorAll("form.edit")].some((form) => !form.closest("details:not([open])"));
   let isLive = false;
   let waiting = null;
   let timer = null;
@@ -38,7 +41,8 @@ if (proof && window.SharedWorker) {
     lost: loseSoon,
     locked: leave,
     changed: (version) => {
-      if (notice && version !== body.dataset.version) notice.hidden = false;
+      if (!notice || isFilledIn() || version === body.dataset.version) return;
+      notice.hidden = false;
     },
     work: (text) => {
       const bar = document.querySelector("progress.work");
