@@ -16,6 +16,8 @@ import urllib.request
 
 from playwright.sync_api import expect, sync_playwright
 
+from pydicom.data import get_testdata_file
+
 from story import Elsewhere, disc, look, scans
 
 address, code, password, photo, kinvault = sys.argv[1:6]
@@ -229,6 +231,29 @@ def run(browser):
     expect(page.locator(".pages span")).to_have_text("Page 2 of 6")
     story.wait_for_picture(".large", 500)
     story.look("pdf")
+
+    # Files that are not what they are called: lists go without a picture, their own pages say that there is none.
+    page.goto(address)
+    page.click("text=Mumps")
+    odd = page.url
+    page.set_input_files("#files", [
+        {"name": "cut.jpg", "mimeType": "", "buffer": pathlib.Path(photo).read_bytes()[:100]},
+        {"name": "words.jpg", "mimeType": "", "buffer": b"No photo."},
+        {"name": "words.pdf", "mimeType": "", "buffer": b"No PDF."},
+        {"name": "words.dcm", "mimeType": "", "buffer": b"No slice."},
+        {"name": "plan", "mimeType": "", "buffer": pathlib.Path(get_testdata_file("rtplan.dcm")).read_bytes()},
+    ])
+    expect(page.locator(".files > ul > li")).to_have_count(5)
+    expect(page.locator(".files img")).to_have_count(0)
+    story.look("odd-files")
+    for name in ["cut.jpg", "words.jpg", "words.pdf", "words.dcm", "plan"]:
+        page.goto(odd)
+        page.click(f".files > ul a:has-text('{name}')")
+        expect(page.locator("main")).to_contain_text("There is no picture of this file.")
+        expect(page.locator("main img")).to_have_count(0)
+    story.look("odd-file")
+    page.goto(address)
+    expect(page.locator(".record", has_text="Mumps").locator("img")).to_have_count(0)
 
     # Slices of a CT, beside what is none: from one to the next, through other windows, larger.
     page.goto(record)

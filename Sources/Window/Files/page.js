@@ -124,6 +124,22 @@ if (words && results) {
   });
 }
 
+// A file of which no picture can be made after all: its own page says so, and a list goes without one.
+const goWithout = (image) => {
+  const text = image.closest("[data-nopicture]")?.dataset.nopicture;
+  if (!text) {
+    if (image.matches(".record img, .files img")) image.remove();
+    return;
+  }
+  const said = document.createElement("p");
+  said.textContent = text;
+  (image.closest(".slice") ?? image).replaceWith(said);
+};
+addEventListener("error", ({ target }) => target instanceof Image && goWithout(target), true);
+for (const image of [...document.images]) {
+  if (image.complete && image.naturalWidth === 0) goWithout(image);
+}
+
 // From slice to slice with the arrows, where they scroll nothing.
 if (document.querySelector("[data-steps]")) {
   addEventListener("keydown", (event) => {

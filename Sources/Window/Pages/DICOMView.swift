@@ -19,6 +19,8 @@ struct DICOMView {
   private let frameCount: Int
   private let wish: FileView.Wish
   private let header: DICOMHeader?
+  /// A report, a plan, a list of what is on a disc; or no DICOM in truth.
+  private let isPictureless: Bool
   /// How many files of the record are or may be slices like this one, in the order of their names, and which of them this
   /// one is.
   private let sliceCount: Int
@@ -42,8 +44,9 @@ struct DICOMView {
     address = shown.address
     (self.frameNumber, self.frameCount, self.wish) = (frameNumber, frameCount, wish)
     switch try open.pictures.header(ofDICOM: item, of: shown.member, fetching: true) {
-    case .here(let header): self.header = header
-    default: header = nil
+    case .here(let header): (self.header, isPictureless) = (header, header.pixels == nil)
+    case .nothing: (header, isPictureless) = (nil, true)
+    case .lacking, .unavailable: (header, isPictureless) = (nil, false)
     }
     let all = try shown.member.contents(of: shown.entry).0.filter {
       $0.name != .record && (PictureForm(of: $0) == .dicom || $0.isOfUnsaidForm)
@@ -93,6 +96,9 @@ struct DICOMView {
 
   func html(_ frame: PageFrame) -> HTML {
     let texts = frame.texts
+    if isPictureless {
+      return .group([about(texts), steps(texts), tag("p") { texts("file.nopicture") }])
+    }
     return .group([
       about(texts), steps(texts), picture(texts),
       header?.pixels?.isGrey == true ? windows(texts) : .nothing, zooming(texts),
