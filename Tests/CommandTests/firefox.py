@@ -218,7 +218,7 @@ def run(browser):
     page.wait_for("dl", "CD 2, EF 3")
 
     # A conflict of two devices: both sides next to each other, and one is taken.
-    page.go("Conflicts")
+    page.go("Conflicts (1)")
     page.wait_for("article.conflict", "Both")
     sides = page.all(".conflict .sides section")
     said = {word for word in ("second", "third") for side in sides if word in side.text}

@@ -353,12 +353,23 @@ def run(browser):
     page.goto(address)
     expect(page.locator(".record", has_text="From elsewhere")).to_have_count(1)
 
-    # A conflict of two devices, decided.
-    page.click("text=Conflicts")
+    # A conflict of two devices is seen in lists and at the record, and decided.
+    lost = page.locator(".record", has_text="a version that lost")
+    expect(lost).to_have_count(1)
+    lost.locator("a").click()
+    expect(page.locator(".notice")).to_contain_text("This is a version that lost")
+    page.goto(address)
+    page.click("text=/^Both$/")
+    expect(page.locator(".notice")).to_contain_text("Another version of this record lost")
+    page.click("text=Move")
+    expect(page.locator("#place")).to_contain_text("Emma: Notes")
+    expect(page.locator("#place")).not_to_contain_text("Offline Sync Conflicts")
+    page.click("nav >> text=Conflicts (1)")
     expect(page.locator("article.conflict")).to_have_count(1)
     story.look("conflicts")
     page.click("text=Take this version back")
     expect(page.locator("main")).to_contain_text("There are no conflicts")
+    expect(page.locator("nav")).not_to_contain_text("Conflicts (")
 
     people_and_vault(story)
 

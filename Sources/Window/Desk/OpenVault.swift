@@ -8,6 +8,7 @@ import VaultModel
 final class OpenVault: Sendable {
   let vault: Vault
   let pictures: Pictures
+  let lostVersions = LostVersions()
   private let gate: any VaultGate
   /// For one at a time.
   private let search: Guarded<VaultSearch>
@@ -109,6 +110,15 @@ final class OpenVault: Sendable {
 
   /// What was looked for under this name; nil if it is not known any more.
   func sought(_ name: String) -> String? { state.withLock { $0.sought.words(named: name) } }
+
+  /// How many versions that lost wait for somebody to decide.
+  ///
+  /// - Throws: What reading throws.
+  func conflictCount() throws(VaultError) -> Int {
+    var count = 0
+    for member in vault.members { count += try lostVersions.originals(in: member).count }
+    return count
+  }
 
   // MARK: Remotes
 

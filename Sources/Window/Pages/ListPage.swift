@@ -48,6 +48,8 @@ struct ListPage {
     /// The first of these of which there may be a picture.
     var picture: FileName?
     var memberName: String
+    /// It is a version that lost.
+    var isLost = false
   }
 
   let frame: PageFrame
@@ -79,7 +81,7 @@ struct ListPage {
         hasOlder = true
         break
       }
-      rows.append(Self.row(shown, names))
+      rows.append(try Self.row(shown, names, in: open))
     }
     (self.rows, self.hasOlder) = (rows, hasOlder)
   }
@@ -93,10 +95,10 @@ struct ListPage {
     let wanted = all.filter { wish.member ?? $0.id == $0.id }
     let (found, total) = try open.find(
       words, in: wanted, limit: Self.pageSize, isWanted: { wish.isWanted($0) })
-    rows = found.compactMap { found in
+    rows = try found.compactMap { found in
       let address = RecordAddress(member: found.row.member, record: found.row.record)
       guard let shown = try? ShownRecord(address, in: open.vault) else { return nil }
-      var row = Self.row(shown, names)
+      var row = try Self.row(shown, names, in: open)
       row.excerpt = found.excerpt
       return row
     }
@@ -104,9 +106,12 @@ struct ListPage {
     foundCount = total
   }
 
-  private static func row(_ shown: ShownRecord, _ names: [MemberID: FileName]) -> Row {
+  private static func row(
+    _ shown: ShownRecord, _ names: [MemberID: FileName], in open: OpenVault
+  ) throws(VaultError) -> Row {
     var row = Row(
       shown: shown, memberName: (names[shown.member.id] ?? shown.member.name).string)
+    row.isLost = try open.lostVersions.original(of: shown.entry, in: shown.member) != nil
     if !shown.entry.isBare, let (items, _) = try? shown.member.contents(of: shown.entry) {
       let files = items.filter { $0.name != .record }.sorted { $0.name < $1.name }
       row.files = files.map(\.name)
@@ -217,6 +222,7 @@ struct ListPage {
         tag("p", ["class": "about"]) {
           named(row.memberName)
           if !entry.type.isEmpty { " · " + texts.type(entry.knownType) }
+          if row.isLost { " · " + texts("list.lost") }
           if !row.files.isEmpty { " · " + texts.count(row.files.count, "list.files") }
         }
         if !row.excerpt.isEmpty { tag("p", ["class": "excerpt", "dir": "auto"]) { row.excerpt } }

@@ -6,6 +6,8 @@ struct PageFrame: Sendable {
   /// Of the vault, by which a page learns that something has changed; nil where none is shown.
   var version: UInt64?
   var isReadOnly = false
+  /// How many versions that lost wait for somebody to decide.
+  var conflictCount = 0
   /// What was looked for.
   private var words = ""
   /// What a search that begins here keeps: whose records are wanted, and of which type.
@@ -77,7 +79,10 @@ struct PageFrame: Sendable {
         tag("nav", ["aria-label": texts("nav.main")]) {
           tag("a", ["href": "/"]) { texts("nav.records") }
           if !isReadOnly { tag("a", ["href": "/new"]) { texts("nav.new") } }
-          tag("a", ["href": "/conflicts"]) { texts("nav.conflicts") }
+          tag("a", ["href": "/conflicts"]) {
+            conflictCount == 0
+              ? texts("nav.conflicts") : texts("nav.conflicts.count", String(conflictCount))
+          }
           tag("a", ["href": "/deleted"]) { texts("nav.deleted") }
           tag("a", ["href": "/people"]) { texts("nav.people") }
           tag("a", ["href": "/journal"]) { texts("nav.journal") }

@@ -33,6 +33,10 @@ struct RecordPage {
   private let children: [ShownRecord]
   /// Those in which it stands, from the top down, without the member's own.
   private let folders: [ShownRecord]
+  /// It is a version that lost.
+  private let isLost: Bool
+  /// A version of it lost, and is kept.
+  private let hasLost: Bool
 
   private var texts: Texts { frame.texts }
   /// Why nothing of it may be changed; nil where it may.
@@ -79,6 +83,9 @@ struct RecordPage {
     children = member.children(of: shown.entry.record).sorted { $0.title < $1.title }.compactMap {
       try? ShownRecord(RecordAddress(member: member.id, record: $0.record), in: vault)
     }
+    let originals = try open.lostVersions.originals(in: member)
+    isLost = originals[shown.entry.record] != nil
+    hasLost = originals.values.contains(shown.entry.record)
     folders = Self.folders(above: shown, in: vault)
     let authors = try AuthorNames(vault, frame.texts)
     changed = try authors.text(of: shown)
@@ -129,6 +136,12 @@ struct RecordPage {
           }
         }
         tag("h1") { named(isRoot ? memberName : shown.title) }
+        if isLost || hasLost {
+          tag("p", ["class": "notice"]) {
+            texts(isLost ? "record.lost" : "record.hasLost") + " "
+            tag("a", ["href": "/conflicts"]) { texts("record.decide") }
+          }
+        }
         if entry.isDeleted {
           deletedNotice
         } else {
