@@ -210,6 +210,19 @@ def run(browser):
     assert saved == pathlib.Path(photo).read_bytes(), "the copy is another file"
     assert download.value.suggested_filename == pathlib.Path(photo).name
 
+    # A folder is none of these, which is said.
+    page.goto(record)
+    folder = page.evaluate_handle(
+        """() => {
+            DataTransferItem.prototype.webkitGetAsEntry = () => ({isDirectory: true})
+            const data = new DataTransfer()
+            data.items.add(new File([], "DICOM"))
+            return data
+        }"""
+    )
+    page.dispatch_event(".drop", "drop", {"dataTransfer": folder})
+    expect(page.locator(".drop .error")).to_contain_text("A folder cannot be dropped here")
+
     # Dropped from a file manager; and a PDF, page by page.
     page.goto(record)
     dropped = page.evaluate_handle(

@@ -69,7 +69,8 @@ final class OpenVault: Sendable {
 
   // MARK: Looking
 
-  /// The records of these members, newest first: those that anybody would look for, no folders that only hold others.
+  /// The records of these members, newest first: those that anybody would look for, no folders that only hold others, and no
+  /// parts of another record, as the folders of a patient's disc are.
   func timeline(deleted: Bool) -> [TimelineRow] {
     let version = version
     if let known = state.withLock({ $0.timelines[deleted] }), known.version == version {
@@ -77,8 +78,9 @@ final class OpenVault: Sendable {
     }
     var rows: [TimelineRow] = []
     for member in vault.members {
+      var wholes = WholeRecords(member)
       for entry in member.allEntries()
-      where entry.record != .root && entry.isDeleted == deleted && entry.isOfInterest {
+      where entry.record != .root && entry.isDeleted == deleted && wholes.isWhole(entry) {
         rows.append(TimelineRow(entry, of: member.id))
       }
     }

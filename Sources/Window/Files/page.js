@@ -213,7 +213,13 @@ for (const place of document.querySelectorAll(".drop")) {
   place.addEventListener("drop", (event) => {
     event.preventDefault();
     place.classList.remove("over");
-    take([...event.dataTransfer.files]);
+    const { files, items } = event.dataTransfer;
+    if ([...items].some((one) => one.webkitGetAsEntry()?.isDirectory)) {
+      const line = document.createElement("li");
+      line.textContent = place.dataset.folder;
+      line.className = "error";
+      list.append(line);
+    } else take([...files]);
   });
 }
 

@@ -214,9 +214,11 @@ struct ListPage {
     let entry = row.shown.entry
     return tag("li", ["class": "record"]) {
       // The day of its last change, by which it is in its place, says nothing of health.
-      entry.date.isEmpty
+      row.shown.date.isEmpty
         ? tag("span", ["class": "day"]) { texts("list.nodate") }
-        : tag("time", ["class": "day", "datetime": entry.date]) { texts.date(entry.date) }
+        : tag("time", ["class": "day", "datetime": row.shown.date]) {
+          texts.date(row.shown.date)
+        }
       tag("div") {
         tag("a", ["href": row.shown.address.path, "class": "title"]) { named(row.shown.title) }
         tag("p", ["class": "about"]) {

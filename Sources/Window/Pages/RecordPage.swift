@@ -130,9 +130,9 @@ struct RecordPage {
         tag("p", ["class": "about"]) {
           place
           if !entry.type.isEmpty { " · " + texts.type(entry.knownType) }
-          if !entry.date.isEmpty {
+          if !shown.date.isEmpty {
             " · "
-            tag("time", ["datetime": entry.date]) { texts.date(entry.date) }
+            tag("time", ["datetime": shown.date]) { texts.date(shown.date) }
           }
         }
         tag("h1") { named(isRoot ? memberName : shown.title) }
@@ -254,7 +254,7 @@ struct RecordPage {
         [
           "class": "drop", "hidden": "", "data-upload": "\(shown.address.path)/files",
           "data-running": texts("upload.running"), "data-failed": texts("upload.failed"),
-          "data-broken": texts("upload.broken"),
+          "data-broken": texts("upload.broken"), "data-folder": texts("upload.folder"),
         ]
       ) {
         tag("label", ["for": "files"]) { texts("record.drop") }
