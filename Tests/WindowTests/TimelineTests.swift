@@ -79,4 +79,22 @@ import VaultModel
     ].map { TimelineRow($0, of: .zero).age }
     #expect(ages[0] < ages[1] && ages[1] < ages[2])
   }
+
+  /// Series by their numbers, slices by theirs; what has none comes last, by its name.
+  @Test func slicesFollowTheirSeries() throws {
+    func place(_ name: String, _ lines: String...) throws -> SliceOrders.Place {
+      let header = try #require(DICOMHeader(Array(lines.joined(separator: "\n").utf8)))
+      return SliceOrders.Place(header, try #require(FileName(name)))
+    }
+    let places = [
+      try place("IM9", "series-number 1", "series-uid 1.2", "instance-number 1"),
+      try place("IM1", "series-number 1", "series-uid 1.2", "instance-number 2"),
+      try place("IM8", "series-number 1", "series-uid 1.2", "instance-number 10"),
+      try place("IM2", "series-number 1", "series-uid 1.3", "instance-number 1"),
+      try place("IM7", "series-number 2", "series-uid 1.1", "instance-number 1"),
+      try place("IM3", "series-uid 1.1"), try place("IM20"), try place("IM100"),
+    ]
+    let expected = [0, 1, 2, 3, 4, 6, 7, 5].map { places[$0] }
+    #expect(places.shuffled().sorted() == expected)
+  }
 }

@@ -9,6 +9,7 @@ final class OpenVault: Sendable {
   let vault: Vault
   let pictures: Pictures
   let lostVersions = LostVersions()
+  let sliceOrders = SliceOrders()
   private let gate: any VaultGate
   /// For one at a time.
   private let search: Guarded<VaultSearch>
