@@ -373,8 +373,12 @@ def run(browser):
     # A conflict of two devices is seen in lists and at the record, and decided.
     lost = page.locator(".record", has_text="a version that lost")
     expect(lost).to_have_count(1)
+    story.look("records-lost")
     lost.locator("a").click()
     expect(page.locator(".notice")).to_contain_text("This is a version that lost")
+    for scheme in ["dark", "light"]:
+        page.emulate_media(color_scheme=scheme)
+        story.look(f"lost-{scheme}")
     page.goto(address)
     page.click("text=/^Both$/")
     expect(page.locator(".notice")).to_contain_text("Another version of this record lost")
