@@ -158,6 +158,38 @@ import Testing
     #expect(try page.end() == 0)
   }
 
+  /// A folder that was copied from a disc in a mount is one record of the list, with the date of its title and a way up; before
+  /// there is anybody to have records, the page says what makes a member.
+  @Test func aDiscIsOneRecordAndAVaultWithoutMembersSaysWhatMakesOne() throws {
+    let program = try Program()
+    try program.run(
+      "init", "--vault", program.vault, "--name", "Adult A", "--password-file",
+      program.passwordFile, "--words-out", program.wordsFile, "--yes", expecting: 0)
+    let page = try RunningPage(program)
+    let visitor = try PageVisitor(page, in: program.folder.path)
+    #expect(try visitor.get("/").body.contains("kinvault member add"))
+    try program.run("member", "add", "Emma", expecting: 0)
+    let mount = program.folder.appending("mount").string
+    try FileManager.default.createDirectory(atPath: mount, withIntermediateDirectories: false)
+    try program.run("mount", mount, expecting: 0)
+    let series = "\(mount)/Emma/2024-11-02 CT head/DICOM/SE1"
+    try FileManager.default.createDirectory(atPath: series, withIntermediateDirectories: true)
+    try Data("slice".utf8).write(to: URL(filePath: "\(series)/IM1"))
+    try program.run("unmount", mount, expecting: 0)
+    var list = ""
+    for _ in 0..<100 where !list.contains("CT head") {
+      usleep(100_000)
+      list = try visitor.get("/").body
+    }
+    #expect(list.contains("2 November 2024") && !list.contains("kinvault member add"))
+    #expect(!list.contains("SE1") && !list.contains("DICOM") && !list.contains("no date"))
+    let record = try #require(
+      visitor.records().first { try visitor.get($0).body.contains("<h1><bdi>CT head</bdi></h1>") })
+    #expect(try visitor.get(record).body.contains("<bdi>DICOM</bdi>"))
+    page.command.signal(SIGTERM)
+    #expect(try page.end() == 0)
+  }
+
   @Test func itEndsWithASignal() throws {
     let program = try Program.withVault()
     let page = try RunningPage(program)
