@@ -53,13 +53,18 @@ package final class Pictures: Sendable {
 
   /// What kind of file a picture can be made of, by its name, or where that says nothing by what the file begins with. That
   /// costs reading the first chunk of each such file, so it is for a file that is looked at and not for long lists. Nil also for
-  /// what is not here.
-  package func form(of item: Item, of member: Member) throws(VaultError) -> PictureForm? {
-    guard case .here(let form) = try formIfHere(of: item, of: member) else { return nil }
+  /// what is damaged, or not here.
+  ///
+  /// - Parameter fetching: Whether a beginning that a lazy vault keeps elsewhere is brought here for it.
+  package func form(
+    of item: Item, of member: Member, fetching: Bool = false
+  ) throws(VaultError) -> PictureForm? {
+    if let form = PictureForm(of: item) { return form }
+    guard case .here(let form) = try unsaidForm(of: item, of: member, fetching) else { return nil }
     return form
   }
 
-  /// The same; what a lazy vault keeps elsewhere, and only its beginning would tell, may be anything.
+  /// The same of what is here; what a lazy vault keeps elsewhere, and only its beginning would tell, may be anything.
   package func formIfHere(
     of item: Item, of member: Member
   ) throws(VaultError) -> ContentHere<PictureForm?> {

@@ -1,6 +1,7 @@
 import VaultModel
 
-/// By what a record is newer than another: its date, or where it has none the day of its last change.
+/// By what a record is newer than another: its date, or where it has none the one that its title begins with, or the day of
+/// its last change.
 package struct RecordAge: Comparable, Sendable {
   /// The first ten digits and hyphens of its date, or of the day of its last change.
   private let day: UInt64
@@ -8,7 +9,7 @@ package struct RecordAge: Comparable, Sendable {
   private let record: RecordID
 
   package init(_ entry: RecordEntry) {
-    let date = entry.date.utf8
+    let date = (entry.date.isEmpty ? entry.dateInTitle : entry.date).utf8
     let isDate = date.count >= 4 && date.prefix(4).allSatisfy(Self.isDigit)
     day =
       isDate

@@ -50,8 +50,7 @@ package final class VaultSearch {
 
   /// The records of these members that have what is looked for, as of the last `catchUp`: those that `isWanted` lets through.
   ///
-  /// - Parameter limit: So many are given, the newest first, by their date; those without one stand at the day when they were
-  ///   changed last.
+  /// - Parameter limit: So many are given, the newest first (`RecordAge`).
   /// - Returns: Also how many there are.
   package func find(
     _ query: SearchQuery, in members: [Member], limit: Int, isWanted: (RecordEntry) -> Bool

@@ -124,6 +124,11 @@ import Testing
     let photo = try Self.photo(in: program)
     try desk.write("of the pass", titled: "Card")
     try desk.run("attach", "Emma/Notes/2025-01-20 Card", photo, expecting: 0)
+    let slice = program.folder.appending("IM1").string
+    var bytes = Data((0..<200_000).map { _ in UInt8.random(in: 0...255) })
+    bytes.replaceSubrange(128..<132, with: Data("DICM".utf8))
+    try bytes.write(to: URL(filePath: slice))
+    try desk.run("attach", "Emma/Notes/2025-01-20 Card", slice, expecting: 0)
     try desk.run("remote", "add", "usb", usb, expecting: 0)
     try desk.run("sync", expecting: 0)
     let laptop = Machine("laptop", beside: program)
@@ -139,6 +144,48 @@ import Testing
     let large = try visitor.get("\(file)/picture?size=large")
     #expect(large.status == 200 && large.header("content-type") == "image/webp")
     #expect(try visitor.get("\(file)/picture").status == 200)
+    // What its name does not say, its beginning does, which is brought as well; where it cannot be, that is told.
+    let plain = "\(record)/files/" + "IM1".utf8.map { String($0, radix: 16) }.joined()
+    let drawer = program.folder.appending("drawer").string
+    try FileManager.default.createDirectory(atPath: drawer, withIntermediateDirectories: false)
+    let kept = try FileManager.default.contentsOfDirectory(atPath: usb)
+    for name in kept { #expect(rename("\(usb)/\(name)", "\(drawer)/\(name)") == 0) }
+    let away = try visitor.get(plain)
+    #expect(away.status == 500 && !away.body.contains("no picture"), "\(away.body)")
+    for name in kept { #expect(rename("\(drawer)/\(name)", "\(usb)/\(name)") == 0) }
+    #expect(try visitor.get(plain).body.contains("IM1"))
+    page.command.signal(SIGTERM)
+    #expect(try page.end() == 0)
+  }
+
+  /// A folder that was copied from a disc in a mount is one record of the list, with the date of its title and a way up; before
+  /// there is anybody to have records, the page says what makes a member.
+  @Test func aDiscIsOneRecordAndAVaultWithoutMembersSaysWhatMakesOne() throws {
+    let program = try Program()
+    try program.run(
+      "init", "--vault", program.vault, "--name", "Adult A", "--password-file",
+      program.passwordFile, "--words-out", program.wordsFile, "--yes", expecting: 0)
+    let page = try RunningPage(program)
+    let visitor = try PageVisitor(page, in: program.folder.path)
+    #expect(try visitor.get("/").body.contains("kinvault member add"))
+    try program.run("member", "add", "Emma", expecting: 0)
+    let mount = program.folder.appending("mount").string
+    try FileManager.default.createDirectory(atPath: mount, withIntermediateDirectories: false)
+    try program.run("mount", mount, expecting: 0)
+    let series = "\(mount)/Emma/2024-11-02 CT head/DICOM/SE1"
+    try FileManager.default.createDirectory(atPath: series, withIntermediateDirectories: true)
+    try Data("slice".utf8).write(to: URL(filePath: "\(series)/IM1"))
+    try program.run("unmount", mount, expecting: 0)
+    var list = ""
+    for _ in 0..<100 where !list.contains("CT head") {
+      usleep(100_000)
+      list = try visitor.get("/").body
+    }
+    #expect(list.contains("2 November 2024") && !list.contains("kinvault member add"))
+    #expect(!list.contains("SE1") && !list.contains("DICOM") && !list.contains("no date"))
+    let record = try #require(
+      visitor.records().first { try visitor.get($0).body.contains("<h1><bdi>CT head</bdi></h1>") })
+    #expect(try visitor.get(record).body.contains("<bdi>DICOM</bdi>"))
     page.command.signal(SIGTERM)
     #expect(try page.end() == 0)
   }

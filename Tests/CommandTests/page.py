@@ -16,6 +16,8 @@ import urllib.request
 
 from playwright.sync_api import expect, sync_playwright
 
+from pydicom.data import get_testdata_file
+
 from story import Elsewhere, disc, look, scans
 
 address, code, password, photo, kinvault = sys.argv[1:6]
@@ -101,20 +103,77 @@ def run(browser):
     for tab in tabs:
         tab.close()
 
+    # A member's own page, and the way back up from what stands below it.
+    page.click(".members >> text=Emma")
+    expect(page.locator("h1")).to_have_text("Emma")
+    page.click("text=Edit")
+    page.fill("#text", "Blood group *0*.")
+    page.click("main button[type=submit]")
+    expect(page.locator(".note em")).to_have_text("0")
+    page.set_input_files("#files", photo)
+    expect(page.locator(".files > ul")).to_contain_text(pathlib.Path(photo).name)
+    story.wait_for_picture(".files > ul img", 0)
+    story.look("member")
+    page.click("main >> text=Allergies")
+    page.click("main >> text=Penicillin")
+    expect(page.locator("main .about")).to_contain_text("Emma › Allergies")
+    page.click(".about >> text=Allergies")
+    expect(page.locator("h1")).to_have_text("Allergies")
+    page.click(".about >> text=Emma")
+    page.click("text=All records of Emma")
+    expect(page.locator("#member option:checked")).to_have_text("Emma")
+    page.goto(address)
+
     # Search as one types; nothing of it is in the address.
     page.fill("#words", "penicil")
     expect(page.locator("#results > p")).to_have_text("One record was found.")
-    assert page.url == address + "/"
+    assert_found(page, "penicil")
     story.look("search")
     page.click("text=Penicillin")
     expect(page.locator("h1")).to_have_text("Penicillin")
     expect(page.locator("dl")).to_contain_text("severe")
     story.look("record")
+    # Back there, the words and what they have found are there still.
+    page.go_back()
+    assert_found(page, "penicil")
+    # Whose records are wanted stays with other words, and the words with other members.
+    page.select_option("#member", label="Liam")
+    page.click(".filter button")
+    expect(page.locator("#results > p")).to_have_text("Nothing was found.")
+    expect(page.locator("#words")).to_have_value("penicil")
+    page.select_option("#member", label="Emma")
+    page.click(".filter button")
+    assert_found(page, "penicil")
+    page.fill("#words", "rash")
+    expect(page.locator(".excerpt")).to_contain_text("Rash")
+    assert_found(page, "rash")
+    page.press("#words", "Enter")
+    assert_found(page, "rash")
+    expect(page.locator("#member option:checked")).to_have_text("Emma")
+    # Without words there is the list again.
+    page.fill("#words", "")
+    expect(page.locator("#results > p")).to_have_count(0)
+    assert "find=" not in page.url and "member=" in page.url, page.url
     # The words without a script's help.
     page.fill("#words", "penicil")
     page.press("#words", "Enter")
-    page.wait_for_url(address + "/search")
-    expect(page.locator(".record")).to_have_count(1)
+    assert_found(page, "penicil")
+
+    # A record whose date nobody knows: none is made up.
+    page.click("text=New record")
+    page.select_option("#type", "condition")
+    page.click("main button")
+    page.fill("#title", "Mumps as a child")
+    page.fill("#date", "")
+    page.click("main button")
+    expect(page.locator("h1")).to_have_text("Mumps as a child")
+    expect(page.locator("main .about time")).to_have_count(0)
+    page.click("text=Edit")
+    expect(page.get_by_label("Name of the folder")).to_have_value("Mumps as a child")
+    expect(page.get_by_label("Status", exact=True)).to_have_count(1)
+    expect(page.get_by_label("Date", exact=True)).to_have_count(0)
+    page.goto(address)
+    expect(page.locator(".record", has_text="Mumps").locator(".day")).to_have_text("no date")
 
     # A new record, with a photo dropped into it.
     page.click("text=New record")
@@ -151,6 +210,19 @@ def run(browser):
     assert saved == pathlib.Path(photo).read_bytes(), "the copy is another file"
     assert download.value.suggested_filename == pathlib.Path(photo).name
 
+    # A folder is none of these, which is said.
+    page.goto(record)
+    folder = page.evaluate_handle(
+        """() => {
+            DataTransferItem.prototype.webkitGetAsEntry = () => ({isDirectory: true})
+            const data = new DataTransfer()
+            data.items.add(new File([], "DICOM"))
+            return data
+        }"""
+    )
+    page.dispatch_event(".drop", "drop", {"dataTransfer": folder})
+    expect(page.locator(".drop .error")).to_contain_text("A folder cannot be dropped here")
+
     # Dropped from a file manager; and a PDF, page by page.
     page.goto(record)
     dropped = page.evaluate_handle(
@@ -173,20 +245,47 @@ def run(browser):
     story.wait_for_picture(".large", 500)
     story.look("pdf")
 
+    # Files that are not what they are called: lists go without a picture, their own pages say that there is none.
+    page.goto(address)
+    page.click("text=Mumps")
+    odd = page.url
+    page.set_input_files("#files", [
+        {"name": "cut.jpg", "mimeType": "", "buffer": pathlib.Path(photo).read_bytes()[:100]},
+        {"name": "words.jpg", "mimeType": "", "buffer": b"No photo."},
+        {"name": "words.pdf", "mimeType": "", "buffer": b"No PDF."},
+        {"name": "words.dcm", "mimeType": "", "buffer": b"No slice."},
+        {"name": "plan", "mimeType": "", "buffer": pathlib.Path(get_testdata_file("rtplan.dcm")).read_bytes()},
+    ])
+    expect(page.locator(".files > ul > li")).to_have_count(5)
+    expect(page.locator(".files img")).to_have_count(0)
+    story.look("odd-files")
+    for name in ["cut.jpg", "words.jpg", "words.pdf", "words.dcm", "plan"]:
+        page.goto(odd)
+        page.click(f".files > ul a:has-text('{name}')")
+        expect(page.locator("main")).to_contain_text("There is no picture of this file.")
+        expect(page.locator("main img")).to_have_count(0)
+    story.look("odd-file")
+    page.goto(address)
+    expect(page.locator(".record", has_text="Mumps").locator("img")).to_have_count(0)
+
     # Slices of a CT, beside what is none: from one to the next, through other windows, larger.
     page.goto(record)
     with disc() as files:
         page.set_input_files("#files", files)
         expect(page.locator(".files > ul > li")).to_have_count(6)
-    page.click(".files > ul a:has-text('IM2')")
+    page.click(".files > ul a:has-text('IM10')")
     story.wait_for_picture(".slice img", 100)
     expect(page.locator("main")).to_contain_text("CT")
+    # In the order of the series, not of the names.
+    expect(page.locator(".pages span")).to_have_text("Slice 1 of 2")
+    expect(page.locator(".pages")).to_contain_text("Next slice")
+    expect(page.locator(".pages")).not_to_contain_text("Previous slice")
     page.click("text=bone")
     expect(page.locator("[aria-current]").first).to_have_text("bone")
     story.wait_for_picture(".slice img", 100)
     story.look("dicom")
     page.keyboard.press("ArrowRight")
-    expect(page.locator("h1")).to_have_text("IM10")
+    expect(page.locator("h1")).to_have_text("IM2")
     expect(page.get_by_label("Centre")).to_have_value("400")
     page.click("text=4 ×")
     story.wait_for_picture(".zoom-4", 100)
@@ -229,10 +328,16 @@ def run(browser):
     page.click("main button[type=submit]")
     expect(page.locator(".theirs")).to_contain_text("EF 3")
     expect(page.locator("#text")).to_have_value("Typed meanwhile.")
-    page.click("text=Do not change anything")
-    # What another program does shows as news on the page that is open.
-    page.goto(address)
+    # What another program does shows as news on the page that is open, and not where that would lose what was typed.
+    other.goto(address)
     elsewhere.add("From elsewhere")
+    expect(other.locator("#news")).to_be_visible(timeout=15000)
+    expect(page.locator("#news")).to_be_hidden()
+    expect(page.locator("#text")).to_have_value("Typed meanwhile.")
+    other.close()
+    page.click("text=Do not change anything")
+    page.goto(address)
+    elsewhere.add("Another one")
     expect(page.locator("#news")).to_be_visible(timeout=15000)
     page.click("#news a")
     expect(page.locator(".records")).to_contain_text("From elsewhere")
@@ -265,12 +370,27 @@ def run(browser):
     page.goto(address)
     expect(page.locator(".record", has_text="From elsewhere")).to_have_count(1)
 
-    # A conflict of two devices, decided.
-    page.click("text=Conflicts")
+    # A conflict of two devices is seen in lists and at the record, and decided.
+    lost = page.locator(".record", has_text="a version that lost")
+    expect(lost).to_have_count(1)
+    story.look("records-lost")
+    lost.locator("a").click()
+    expect(page.locator(".notice")).to_contain_text("This is a version that lost")
+    for scheme in ["dark", "light"]:
+        page.emulate_media(color_scheme=scheme)
+        story.look(f"lost-{scheme}")
+    page.goto(address)
+    page.click("text=/^Both$/")
+    expect(page.locator(".notice")).to_contain_text("Another version of this record lost")
+    page.click("text=Move")
+    expect(page.locator("#place")).to_contain_text("Emma: Notes")
+    expect(page.locator("#place")).not_to_contain_text("Offline Sync Conflicts")
+    page.click("nav >> text=Conflicts (1)")
     expect(page.locator("article.conflict")).to_have_count(1)
     story.look("conflicts")
     page.click("text=Take this version back")
     expect(page.locator("main")).to_contain_text("There are no conflicts")
+    expect(page.locator("nav")).not_to_contain_text("Conflicts (")
 
     people_and_vault(story)
 
@@ -327,8 +447,10 @@ def run(browser):
         reader.goto(record)
     reader.fill("#words", "penicillin")
     reader.press("#words", "Enter")
-    reader.wait_for_url(address + "/search")
-    assert reader.locator(".record").count() == 1
+    assert_found(reader, "penicillin")
+    reader.click(".record a")
+    reader.go_back()
+    assert_found(reader, "penicillin")
 
     # Locked: every page empties itself, and nothing is answered any more.
     page.goto(record)
@@ -338,6 +460,14 @@ def run(browser):
     assert "Tetanus" not in small.page.content()
     assert small.page.goto(record).status == 401
     assert not story.foreign and not small.foreign, f"asked elsewhere: {story.foreign}"
+
+
+def assert_found(page, words):
+    """One record was found by these words, which stand where they were typed and not in the address."""
+    expect(page.locator("#results > p")).to_have_text("One record was found.")
+    expect(page.locator(".record")).to_have_count(1)
+    expect(page.locator("#words")).to_have_value(words)
+    assert "/?find=" in page.url and words not in page.url, page.url
 
 
 def people_and_vault(story):

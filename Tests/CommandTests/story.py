@@ -3,13 +3,13 @@
 import contextlib
 import os
 import pathlib
-import shutil
 import subprocess
 import tempfile
 import urllib.parse
 
 from axe_playwright_python.base import AXE_SCRIPT
 from marionette_driver.marionette import Marionette
+from pydicom import dcmread
 from pydicom.data import get_testdata_file
 
 scans = pathlib.Path(__file__, "../../../.build-python/scans").resolve()
@@ -30,11 +30,13 @@ def look(name, evaluate):
 
 @contextlib.contextmanager
 def disc():
-    """Slices of a CT, as they lie on a patient's disc, beside what is none."""
+    """Slices of a CT, as they lie on a patient's disc, beside what is none. Their names are in another order than they are."""
     with tempfile.TemporaryDirectory() as folder:
-        slices = [pathlib.Path(folder, name) for name in ("IM2", "IM10")]
-        for one in slices:
-            shutil.copy(get_testdata_file("CT_small.dcm"), one)
+        slices = [pathlib.Path(folder, name) for name in ("IM10", "IM2")]
+        for number, one in enumerate(slices, 1):
+            slice = dcmread(get_testdata_file("CT_small.dcm"))
+            slice.InstanceNumber = number
+            slice.save_as(one)
         words = pathlib.Path(folder, "IM5")
         words.write_text("How to use this disc. " * 100)
         yield [*slices, words]

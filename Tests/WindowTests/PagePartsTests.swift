@@ -219,6 +219,30 @@ import VaultModel
     #expect(try after.frontMatter()?["lot"] == .text("new"))
   }
 
+  @Test func soughtWordsKeepTheirNameUntilOthersAreTooMany() {
+    var sought = SoughtWords()
+    let first = sought.name(of: "penicillin")
+    #expect(!first.contains("penicillin") && first.count == 32)
+    #expect(sought.name(of: "penicillin") == first && sought.name(of: "Penicillin") != first)
+    for number in 2..<SoughtWords.limit { _ = sought.name(of: "word \(number)") }
+    #expect(sought.words(named: first) == "penicillin")
+    let last = sought.name(of: String(repeating: "x", count: 5000))
+    #expect(sought.words(named: last)?.count == SoughtWords.characterLimit)
+    #expect(sought.words(named: first) == nil && sought.name(of: "penicillin") != first)
+  }
+
+  @Test func whatAnAddressIsGivenIsReadBack() {
+    for text in ["a b&c=d", "ليلى", "%2F+", "\r\nX: y", ""] {
+      #expect(FormValues("x=" + FormValues.encoded(text))["x"] == text)
+    }
+    var wish = ListPage.Wish()
+    (wish.find, wish.type) = ("ab", "a&b c")
+    let again = ListPage.Wish(FormValues(String(wish.query.dropFirst())))
+    #expect(again.find == "ab" && again.type == "a&b c" && again.query == wish.query)
+    wish.deleted = true
+    #expect(!wish.query.contains("find"))
+  }
+
   @Test func anyFileNameHasAnAddress() throws {
     let address = RecordAddress(member: .zero, record: .root)
     for bytes: [UInt8] in [[0xFF, 0xFE], Array("a b/?#%".utf8.filter { $0 != 0x2F }), [1, 0x0A]] {

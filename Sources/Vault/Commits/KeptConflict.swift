@@ -12,6 +12,9 @@ package struct KeptConflict: Sendable {
 }
 
 extension Member {
+  /// The record that holds the versions that lost, whether there is any or not.
+  package var conflictFolder: RecordID { ConflictCopy.folder(of: id) }
+
   /// The versions that lost and are still kept, newest first.
   ///
   /// A record in the folder that no join made is none of them.
@@ -19,7 +22,7 @@ extension Member {
   /// - Throws: `missing`, `damaged`.
   package func keptConflicts() throws(VaultError) -> [KeptConflict] {
     var found: [KeptConflict] = []
-    for copy in children(of: ConflictCopy.folder(of: id)) {
+    for copy in children(of: conflictFolder) {
       let revision = try revision(copy.revision)
       guard let mark = ConflictMark(revision.attributes.xattrs) else { continue }
       found.append(
@@ -60,6 +63,6 @@ extension Member {
     RecordEdit(
       record: conflict.copy.record,
       place: RecordPlace(
-        parent: ConflictCopy.folder(of: id), title: conflict.copy.title, isDeleted: true))
+        parent: conflictFolder, title: conflict.copy.title, isDeleted: true))
   }
 }

@@ -8,6 +8,8 @@ import VaultModel
 final class OpenVault: Sendable {
   let vault: Vault
   let pictures: Pictures
+  let lostVersions = LostVersions()
+  let sliceOrders = SliceOrders()
   private let gate: any VaultGate
   /// For one at a time.
   private let search: Guarded<VaultSearch>
@@ -17,6 +19,7 @@ final class OpenVault: Sendable {
 
   private struct State {
     var version: UInt64 = 0
+    var sought = SoughtWords()
     var timelines: [Bool: (version: UInt64, rows: [TimelineRow])] = [:]
   }
 
@@ -67,7 +70,8 @@ final class OpenVault: Sendable {
 
   // MARK: Looking
 
-  /// The records of these members, newest first: those that anybody would look for, no folders that only hold others.
+  /// The records of these members, newest first: those that anybody would look for, no folders that only hold others, and no
+  /// parts of another record, as the folders of a patient's disc are.
   func timeline(deleted: Bool) -> [TimelineRow] {
     let version = version
     if let known = state.withLock({ $0.timelines[deleted] }), known.version == version {
@@ -75,8 +79,9 @@ final class OpenVault: Sendable {
     }
     var rows: [TimelineRow] = []
     for member in vault.members {
+      var wholes = WholeRecords(member)
       for entry in member.allEntries()
-      where entry.record != .root && entry.isDeleted == deleted && entry.isOfInterest {
+      where entry.record != .root && entry.isDeleted == deleted && wholes.isWhole(entry) {
         rows.append(TimelineRow(entry, of: member.id))
       }
     }
@@ -101,6 +106,21 @@ final class OpenVault: Sendable {
         }, total
       )
     }
+  }
+
+  /// The name under which an address has what was looked for.
+  func name(ofSought words: String) -> String { state.withLock { $0.sought.name(of: words) } }
+
+  /// What was looked for under this name; nil if it is not known any more.
+  func sought(_ name: String) -> String? { state.withLock { $0.sought.words(named: name) } }
+
+  /// How many versions that lost wait for somebody to decide.
+  ///
+  /// - Throws: What reading throws.
+  func conflictCount() throws(VaultError) -> Int {
+    var count = 0
+    for member in vault.members { count += try lostVersions.originals(in: member).count }
+    return count
   }
 
   // MARK: Remotes

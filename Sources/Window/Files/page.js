@@ -10,6 +10,9 @@ const proof = document.querySelector('meta[name="proof"]')?.content ?? "";
 if (proof && window.SharedWorker) {
   const news = new SharedWorker("/news.js", { name: proof }).port;
   const notice = document.getElementById("news");
+  // Whoever fills in a form would lose by a look at the news what they have typed; what has changed is told when they save.
+  const isFilledIn = () =>
+    [...document.querySelectorAll("form.edit")].some((form) => !form.closest("details:not([open])"));
   let isLive = false;
   let waiting = null;
   let timer = null;
@@ -38,7 +41,8 @@ if (proof && window.SharedWorker) {
     lost: loseSoon,
     locked: leave,
     changed: (version) => {
-      if (notice && version !== body.dataset.version) notice.hidden = false;
+      if (!notice || isFilledIn() || version === body.dataset.version) return;
+      notice.hidden = false;
     },
     work: (text) => {
       const bar = document.querySelector("progress.work");
@@ -95,21 +99,45 @@ if (words && results) {
         "Content-Type": "application/x-www-form-urlencoded",
         "X-Kinvault-Form": secret,
       },
-      body: new URLSearchParams([
-        ...new URLSearchParams(location.search),
-        ["form", secret],
-        ["words", words.value],
-      ]),
+      body: new URLSearchParams(new FormData(words.form)),
     });
     if (!answer.ok || number !== latest) return;
     const made = new DOMParser().parseFromString(await answer.text(), "text/html");
     const found = made.getElementById("results");
-    if (found && number === latest) results.replaceChildren(...found.childNodes);
+    if (!found || number !== latest) return;
+    results.replaceChildren(...found.childNodes);
+    remember(found.dataset.find ?? "");
+  };
+  // Whoever comes back finds the same: the address has a name for the words, and never the words.
+  const kept = document.querySelector('.filter [name="find"]');
+  const remember = (name) => {
+    const place = new URL(location);
+    place.searchParams.delete("from");
+    if (name) place.searchParams.set("find", name);
+    else place.searchParams.delete("find");
+    history.replaceState(history.state, "", place);
+    [kept.value, kept.disabled] = [name, !name];
   };
   words.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(find, 150);
   });
+}
+
+// A file of which no picture can be made after all: its own page says so, and a list goes without one.
+const goWithout = (image) => {
+  const text = image.closest("[data-nopicture]")?.dataset.nopicture;
+  if (!text) {
+    if (image.matches(".record img, .files img")) image.remove();
+    return;
+  }
+  const said = document.createElement("p");
+  said.textContent = text;
+  (image.closest(".slice") ?? image).replaceWith(said);
+};
+addEventListener("error", ({ target }) => target instanceof Image && goWithout(target), true);
+for (const image of [...document.images]) {
+  if (image.complete && image.naturalWidth === 0) goWithout(image);
 }
 
 // From slice to slice with the arrows, where they scroll nothing.
@@ -185,7 +213,13 @@ for (const place of document.querySelectorAll(".drop")) {
   place.addEventListener("drop", (event) => {
     event.preventDefault();
     place.classList.remove("over");
-    take([...event.dataTransfer.files]);
+    const { files, items } = event.dataTransfer;
+    if ([...items].some((one) => one.webkitGetAsEntry()?.isDirectory)) {
+      const line = document.createElement("li");
+      line.textContent = place.dataset.folder;
+      line.className = "error";
+      list.append(line);
+    } else take([...files]);
   });
 }
 

@@ -19,9 +19,12 @@ struct DICOMView {
   private let frameCount: Int
   private let wish: FileView.Wish
   private let header: DICOMHeader?
-  /// How many files of the record are or may be slices like this one, in the order of their names, and which of them this
-  /// one is.
+  /// A report, a plan, a list of what is on a disc; or no DICOM in truth.
+  private let isPictureless: Bool
+  /// How many files of the record are slices like this one, in the order of their series, and which of them this one is.
+  /// Where they are in the order of their names, they may be something else.
   private let sliceCount: Int
+  private let isInSeries: Bool
   private let position: Int
   /// Those next to this one.
   private let before: Place?
@@ -42,18 +45,24 @@ struct DICOMView {
     address = shown.address
     (self.frameNumber, self.frameCount, self.wish) = (frameNumber, frameCount, wish)
     switch try open.pictures.header(ofDICOM: item, of: shown.member, fetching: true) {
-    case .here(let header): self.header = header
-    default: header = nil
+    case .here(let header): (self.header, isPictureless) = (header, header.pixels == nil)
+    case .nothing: (header, isPictureless) = (nil, true)
+    case .lacking, .unavailable: (header, isPictureless) = (nil, false)
     }
     let all = try shown.member.contents(of: shown.entry).0.filter {
       $0.name != .record && (PictureForm(of: $0) == .dicom || $0.isOfUnsaidForm)
     }
-    let slices = all.sorted { NaturalName($0.name) < NaturalName($1.name) }
-    let position = slices.firstIndex { $0.name == item.name } ?? 0
+    let ordered = try open.sliceOrders.order(of: all, in: shown, by: open.pictures)
+    let slices = ordered ?? all.sorted { NaturalName($0.name) < NaturalName($1.name) }
+    isInSeries = ordered != nil
+    guard let position = slices.firstIndex(where: { $0.name == item.name }) else {
+      (sliceCount, position, before, after) = (0, 0, nil, nil)
+      return
+    }
     (sliceCount, self.position) = (slices.count, position)
-    after = try Self.first(slices.dropFirst(position + 1), shown, open)
-      .map { Place(name: $0.name, frame: 1) }
-    guard let last = try Self.first(slices.prefix(position).reversed(), shown, open) else {
+    let (last, next) = try Self.neighbours(of: position, in: slices, isInSeries, shown, open)
+    after = next.map { Place(name: $0.name, frame: 1) }
+    guard let last else {
       before = nil
       return
     }
@@ -65,6 +74,15 @@ struct DICOMView {
       frame = max(1, count)
     }
     before = Place(name: last.name, frame: frame)
+  }
+
+  private static func neighbours(
+    of position: Int, in slices: [Item], _ areKnown: Bool, _ shown: ShownRecord,
+    _ open: OpenVault
+  ) throws(VaultError) -> (before: Item?, after: Item?) {
+    let (before, after) = (slices.prefix(position).reversed(), slices.dropFirst(position + 1))
+    if areKnown { return (before.first, after.first) }
+    return (try first(before, shown, open), try first(after, shown, open))
   }
 
   /// The first that is not known to be something else: what a file without an ending is, its beginning says, where that is
@@ -93,6 +111,9 @@ struct DICOMView {
 
   func html(_ frame: PageFrame) -> HTML {
     let texts = frame.texts
+    if isPictureless {
+      return .group([about(texts), steps(texts), tag("p") { texts("file.nopicture") }])
+    }
     return .group([
       about(texts), steps(texts), picture(texts),
       header?.pixels?.isGrey == true ? windows(texts) : .nothing, zooming(texts),
@@ -135,14 +156,15 @@ struct DICOMView {
     let here =
       frameCount > 1
       ? texts("file.page", String(frameNumber), String(frameCount))
-      : texts("dicom.slice", String(position + 1), String(sliceCount))
+      : texts(
+        isInSeries ? "dicom.slice" : "dicom.file", String(position + 1), String(sliceCount))
     return tag("p", ["class": "pages", "data-steps": ""]) {
       if let previous = step(-1) {
-        tag("a", ["href": previous, "rel": "prev"]) { "← " + texts("file.previous") }
+        tag("a", ["href": previous, "rel": "prev"]) { "← " + texts("dicom.previous") }
       }
       tag("span") { here }
       if let next = step(1) {
-        tag("a", ["href": next, "rel": "next"]) { texts("file.next") + " →" }
+        tag("a", ["href": next, "rel": "next"]) { texts("dicom.next") + " →" }
       }
     }
   }

@@ -57,6 +57,8 @@ struct FileView {
   private var page = 1
   private var pageCount = 1
   private var dicom: DICOMView?
+  /// Something stands in it that no picture can be made of.
+  private var isPictureless = false
 
   private var texts: Texts { frame.texts }
 
@@ -74,15 +76,20 @@ struct FileView {
     }
     self.item = item
     var kind = Kind(item)
-    if kind == .other, let form = try open.pictures.form(of: item, of: shown.member) {
+    // Somebody looks at it: so it is brought here.
+    if kind == .other,
+      let form = try open.pictures.form(of: item, of: shown.member, fetching: true)
+    {
       kind = .picture(form)
     }
     self.kind = kind
     switch kind {
     case .picture(let form):
-      // Somebody looks at it: so it is brought here.
-      let count = try open.pictures.pageCount(of: item, of: shown.member, fetching: true)
-      if case .here(let count) = count { pageCount = max(1, count) }
+      switch try open.pictures.pageCount(of: item, of: shown.member, fetching: true) {
+      case .here(let count): pageCount = max(1, count)
+      case .nothing: isPictureless = true
+      case .lacking, .unavailable: break
+      }
       page = min(max(1, wish.page), pageCount)
       if form == .dicom { dicom = try DICOMView(item, page, pageCount, wish, of: shown, in: open) }
     case .text:
@@ -95,12 +102,18 @@ struct FileView {
   var document: String {
     let place = shown.address.path(of: item.name)
     return frame.document(
-      tag("article", ["class": "file"]) {
+      tag("article", ["class": "file", "data-nopicture": texts("file.nopicture")]) {
         tag("p") { tag("a", ["href": shown.address.path]) { "← " + texts("file.back") } }
         tag("h1") { named(item.name.string) }
         switch kind {
         case .picture(let form):
-          if let dicom { dicom.html(frame) } else { picture(form, place) }
+          if let dicom {
+            dicom.html(frame)
+          } else if isPictureless {
+            tag("p") { texts("file.nopicture") }
+          } else {
+            picture(form, place)
+          }
         case .text:
           if item.size > UInt64(Self.textLimit) {
             tag("p", ["class": "quiet"]) { texts("file.cut") }

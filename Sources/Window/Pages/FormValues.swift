@@ -17,6 +17,17 @@ struct FormValues: Sendable {
   /// The same; nil also where it is empty.
   func given(_ name: String) -> String? { values[name].flatMap { $0.isEmpty ? nil : $0 } }
 
+  /// A text as it may stand in an address or in a header: all but a few letters, digits and signs as `%` with two digits.
+  static func encoded(_ text: String) -> String {
+    text.utf8.map { byte in
+      let scalar = Unicode.Scalar(byte)
+      let isPlain =
+        scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+      return isPlain || "-._~".utf8.contains(byte)
+        ? String(scalar) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+    }.joined()
+  }
+
   /// Nil for what is no text in UTF-8.
   private static func decoded(_ text: Substring) -> String? {
     let encoded = Array(text.utf8)

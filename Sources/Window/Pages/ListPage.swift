@@ -9,18 +9,35 @@ struct ListPage {
   struct Wish: Sendable {
     var member: MemberID?
     var type: String?
+    /// The name of what is looked for (`SoughtWords`).
+    var find: String?
     var offset = 0
     var deleted = false
 
     var query: String {
       var parts: [String] = []
+      if let find, !deleted { parts.append("find=\(FormValues.encoded(find))") }
       if let member { parts.append("member=\(member.hex)") }
-      if let type { parts.append("type=\(type.replacing(" ", with: "+"))") }
+      if let type { parts.append("type=\(FormValues.encoded(type))") }
       if offset > 0 { parts.append("from=\(offset)") }
       return parts.isEmpty ? "" : "?" + parts.joined(separator: "&")
     }
 
     func isWanted(_ entry: RecordEntry) -> Bool { type == nil || entry.knownType == type }
+  }
+
+  /// Whose records there are.
+  struct Owner {
+    let id: MemberID
+    let name: String
+    /// Whether there is a page of the member, with what is known of them as a whole.
+    let hasPage: Bool
+
+    init(_ member: Member, _ names: [MemberID: FileName]) {
+      id = member.id
+      name = (names[member.id] ?? member.name).string
+      hasPage = member.role != nil && member.entry(.root) != nil
+    }
   }
 
   struct Row {
@@ -31,13 +48,15 @@ struct ListPage {
     /// The first of these of which there may be a picture.
     var picture: FileName?
     var memberName: String
+    /// It is a version that lost.
+    var isLost = false
   }
 
   let frame: PageFrame
   let wish: Wish
   let rows: [Row]
   let hasOlder: Bool
-  let members: [(id: MemberID, name: String)]
+  let members: [Owner]
   /// Of a search: how many there are.
   var foundCount: Int?
 
@@ -46,8 +65,8 @@ struct ListPage {
   /// - Throws: What reading throws.
   init(_ open: OpenVault, _ wish: Wish, _ frame: PageFrame) throws {
     let names = open.vault.shownNames
-    members = open.vault.members.map { ($0.id, (names[$0.id] ?? $0.name).string) }
-    (self.frame, self.wish) = (frame, wish)
+    members = open.vault.members.map { Owner($0, names) }
+    (self.frame, self.wish) = (frame.searching("", wish), wish)
     var rows: [Row] = []
     var passed = 0
     var hasOlder = false
@@ -62,7 +81,7 @@ struct ListPage {
         hasOlder = true
         break
       }
-      rows.append(Self.row(shown, names))
+      rows.append(try Self.row(shown, names, in: open))
     }
     (self.rows, self.hasOlder) = (rows, hasOlder)
   }
@@ -71,15 +90,15 @@ struct ListPage {
   init(_ open: OpenVault, finding words: String, _ wish: Wish, _ frame: PageFrame) throws {
     let names = open.vault.shownNames
     let all = open.vault.members
-    members = all.map { ($0.id, (names[$0.id] ?? $0.name).string) }
-    (self.frame, self.wish) = (frame, wish)
+    members = all.map { Owner($0, names) }
+    (self.frame, self.wish) = (frame.searching(words, wish), wish)
     let wanted = all.filter { wish.member ?? $0.id == $0.id }
     let (found, total) = try open.find(
       words, in: wanted, limit: Self.pageSize, isWanted: { wish.isWanted($0) })
-    rows = found.compactMap { found in
+    rows = try found.compactMap { found in
       let address = RecordAddress(member: found.row.member, record: found.row.record)
       guard let shown = try? ShownRecord(address, in: open.vault) else { return nil }
-      var row = Self.row(shown, names)
+      var row = try Self.row(shown, names, in: open)
       row.excerpt = found.excerpt
       return row
     }
@@ -87,9 +106,12 @@ struct ListPage {
     foundCount = total
   }
 
-  private static func row(_ shown: ShownRecord, _ names: [MemberID: FileName]) -> Row {
+  private static func row(
+    _ shown: ShownRecord, _ names: [MemberID: FileName], in open: OpenVault
+  ) throws(VaultError) -> Row {
     var row = Row(
       shown: shown, memberName: (names[shown.member.id] ?? shown.member.name).string)
+    row.isLost = try open.lostVersions.original(of: shown.entry, in: shown.member) != nil
     if !shown.entry.isBare, let (items, _) = try? shown.member.contents(of: shown.entry) {
       let files = items.filter { $0.name != .record }.sorted { $0.name < $1.name }
       row.files = files.map(\.name)
@@ -102,6 +124,7 @@ struct ListPage {
     frame.document(
       .group([
         tag("h1") { texts(wish.deleted ? "list.deleted" : "list.title") },
+        wish.deleted ? .nothing : owners,
         wish.deleted ? .nothing : filter,
         results,
       ]))
@@ -111,7 +134,10 @@ struct ListPage {
   var results: HTML {
     tag(
       "section",
-      ["id": "results", "aria-live": "polite", "data-live": wish.deleted ? nil : ""]
+      [
+        "id": "results", "aria-live": "polite", "data-live": wish.deleted ? nil : "",
+        "data-find": wish.find,
+      ]
     ) {
       if let foundCount {
         tag("p") {
@@ -120,15 +146,42 @@ struct ListPage {
             : foundCount == 0 ? texts("list.nothing") : texts.count(foundCount, "list.found")
         }
       } else if rows.isEmpty {
-        tag("p") { texts(wish.deleted ? "list.deleted.none" : "list.none") }
+        tag("p") {
+          texts(
+            wish.deleted ? "list.deleted.none" : members.isEmpty ? "list.nobody" : "list.none")
+        }
       }
       tag("ol", ["class": "records"]) { for row in rows { item(row) } }
       pages
     }
   }
 
+  private var owners: HTML {
+    guard !members.isEmpty else { return .nothing }
+    return tag("p", ["class": "members"]) {
+      texts("list.members") + " "
+      for (number, member) in members.enumerated() {
+        if number > 0 { " · " }
+        if member.hasPage {
+          tag("a", ["href": RecordAddress(member: member.id, record: .root).path]) {
+            named(member.name)
+          }
+        } else {
+          named(member.name)
+        }
+      }
+    }
+  }
+
   private var filter: HTML {
     tag("form", ["method": "get", "action": "/", "class": "filter"]) {
+      // What was looked for stays; a script gives it another name as somebody types.
+      tag(
+        "input",
+        [
+          "type": "hidden", "name": "find", "value": wish.find ?? "",
+          "disabled": wish.find == nil ? "" : nil,
+        ])
       tag("label", ["for": "member"]) { texts("filter.member") }
       tag("select", ["id": "member", "name": "member"]) {
         tag("option", ["value": "", "selected": wish.member == nil ? "" : nil]) {
@@ -159,16 +212,19 @@ struct ListPage {
 
   private func item(_ row: Row) -> HTML {
     let entry = row.shown.entry
-    let day =
-      entry.date.isEmpty
-      ? LocalTimeText.of(milliseconds: entry.time.milliseconds).day : entry.date
     return tag("li", ["class": "record"]) {
-      tag("time", ["datetime": day]) { texts.date(day) }
+      // The day of its last change, by which it is in its place, says nothing of health.
+      row.shown.date.isEmpty
+        ? tag("span", ["class": "day"]) { texts("list.nodate") }
+        : tag("time", ["class": "day", "datetime": row.shown.date]) {
+          texts.date(row.shown.date)
+        }
       tag("div") {
         tag("a", ["href": row.shown.address.path, "class": "title"]) { named(row.shown.title) }
         tag("p", ["class": "about"]) {
           named(row.memberName)
           if !entry.type.isEmpty { " · " + texts.type(entry.knownType) }
+          if row.isLost { " · " + texts("list.lost") }
           if !row.files.isEmpty { " · " + texts.count(row.files.count, "list.files") }
         }
         if !row.excerpt.isEmpty { tag("p", ["class": "excerpt", "dir": "auto"]) { row.excerpt } }

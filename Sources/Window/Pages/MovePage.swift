@@ -31,13 +31,13 @@ struct MovePage {
     }
   }
 
-  /// The folders at the top of a member that only hold others, and the top itself; the one for the record's type is offered
+  /// The folders at the top of a member that only hold others, but that of versions that lost, and the top itself; the one for the record's type is offered
   /// where it is not there yet.
   private static func places(
     in member: Member, for shown: ShownRecord, _ texts: Texts
   ) -> [Place] {
     let folders = member.children(of: .root).filter {
-      !$0.isOfInterest && $0.record != shown.entry.record
+      !$0.isOfInterest && $0.record != shown.entry.record && $0.record != member.conflictFolder
     }.sorted { $0.title < $1.title }
     var places = folders.map {
       Place(member: member.id, parent: $0.record, name: $0.title.string)

@@ -73,7 +73,7 @@ struct NewPage {
       tag("label", ["for": "date"]) { texts("new.date") }
       tag(
         "input",
-        ["id": "date", "name": "date", "value": date, "required": "", "inputmode": "numeric"])
+        ["id": "date", "name": "date", "value": date, "inputmode": "numeric"])
       NoteFields(texts: texts, form: form).html
       tag("p", ["class": "actions"]) {
         tag("button", ["type": "submit"]) { texts("new.create") }

@@ -6,6 +6,29 @@ struct PageFrame: Sendable {
   /// Of the vault, by which a page learns that something has changed; nil where none is shown.
   var version: UInt64?
   var isReadOnly = false
+  /// How many versions that lost wait for somebody to decide.
+  var conflictCount = 0
+  /// What was looked for.
+  private var words = ""
+  /// What a search that begins here keeps: whose records are wanted, and of which type.
+  private var kept: [(name: String, value: String)] = []
+
+  init(
+    texts: Texts, visitor: Door.Visitor? = nil, version: UInt64? = nil, isReadOnly: Bool = false
+  ) {
+    (self.texts, self.visitor) = (texts, visitor)
+    (self.version, self.isReadOnly) = (version, isReadOnly)
+  }
+
+  /// The same above a list of what is wanted, found by these words.
+  func searching(_ words: String, _ wish: ListPage.Wish) -> PageFrame {
+    var frame = self
+    frame.words = words
+    if wish.deleted { return frame }
+    if let member = wish.member { frame.kept.append(("member", member.hex)) }
+    if let type = wish.type { frame.kept.append(("type", type)) }
+    return frame
+  }
 
   /// The whole document. Its title says nothing, since browsers keep it.
   func document(_ main: HTML) -> String {
@@ -46,14 +69,20 @@ struct PageFrame: Sendable {
             "input",
             [
               "id": "words", "type": "search", "name": "words", "autocomplete": "off",
-              "placeholder": texts("search.hint"),
+              "placeholder": texts("search.hint"), "value": words,
             ])
+          for (name, value) in kept {
+            tag("input", ["type": "hidden", "name": name, "value": value])
+          }
           tag("button", ["type": "submit"]) { texts("search.go") }
         }
         tag("nav", ["aria-label": texts("nav.main")]) {
           tag("a", ["href": "/"]) { texts("nav.records") }
           if !isReadOnly { tag("a", ["href": "/new"]) { texts("nav.new") } }
-          tag("a", ["href": "/conflicts"]) { texts("nav.conflicts") }
+          tag("a", ["href": "/conflicts"]) {
+            conflictCount == 0
+              ? texts("nav.conflicts") : texts("nav.conflicts.count", String(conflictCount))
+          }
           tag("a", ["href": "/deleted"]) { texts("nav.deleted") }
           tag("a", ["href": "/people"]) { texts("nav.people") }
           tag("a", ["href": "/journal"]) { texts("nav.journal") }

@@ -45,8 +45,14 @@ struct ShownRecord {
     }
   }
 
+  /// Its date, or where it has none the one that its title begins with; empty where there is neither.
+  var date: String { entry.date.isEmpty ? entry.dateInTitle : entry.date }
+
   /// The title without the date that it begins with.
-  var title: String { entry.shownTitle }
+  var title: String {
+    let date = entry.date.isEmpty ? entry.dateInTitle : ""
+    return date.isEmpty ? entry.shownTitle : String(entry.title.string.dropFirst(date.count + 1))
+  }
 
   /// - Throws: `notFound`.
   init(_ address: RecordAddress, in vault: Vault) throws(VaultError) {

@@ -15,6 +15,8 @@ struct RecordPage {
 
   /// Of so many files whose names do not say what they are it is looked at what they begin with.
   private static let lookLimit = 200
+  /// More folders above a record are not named.
+  private static let depthLimit = 64
 
   let frame: PageFrame
   let shown: ShownRecord
@@ -29,6 +31,12 @@ struct RecordPage {
   private let files: [File]
   private let lacksFiles: Bool
   private let children: [ShownRecord]
+  /// Those in which it stands, from the top down, without the member's own.
+  private let folders: [ShownRecord]
+  /// It is a version that lost.
+  private let isLost: Bool
+  /// A version of it lost, and is kept.
+  private let hasLost: Bool
 
   private var texts: Texts { frame.texts }
   /// Why nothing of it may be changed; nil where it may.
@@ -75,8 +83,44 @@ struct RecordPage {
     children = member.children(of: shown.entry.record).sorted { $0.title < $1.title }.compactMap {
       try? ShownRecord(RecordAddress(member: member.id, record: $0.record), in: vault)
     }
+    let originals = try open.lostVersions.originals(in: member)
+    isLost = originals[shown.entry.record] != nil
+    hasLost = originals.values.contains(shown.entry.record)
+    folders = Self.folders(above: shown, in: vault)
     let authors = try AuthorNames(vault, frame.texts)
     changed = try authors.text(of: shown)
+  }
+
+  private static func folders(above shown: ShownRecord, in vault: Vault) -> [ShownRecord] {
+    var folders: [ShownRecord] = []
+    var entry = shown.entry
+    while let parent = entry.parent, parent != .root, folders.count < depthLimit,
+      let folder = try? ShownRecord(
+        RecordAddress(member: shown.member.id, record: parent), in: vault)
+    {
+      folders.append(folder)
+      entry = folder.entry
+    }
+    return folders.reversed()
+  }
+
+  private var isRoot: Bool { shown.entry.record == .root }
+
+  /// Where it stands: of the member's own page, where all the others are; of others, what is above them.
+  private var place: HTML {
+    let member = shown.member.id
+    if isRoot {
+      return tag("a", ["href": "/?member=\(member.hex)"]) { texts("record.all", memberName) }
+    }
+    return .group([
+      tag("a", ["href": RecordAddress(member: member, record: .root).path]) { named(memberName) },
+      .group(
+        folders.map { folder in
+          .group([
+            .text(" › "), tag("a", ["href": folder.address.path]) { named(folder.title) },
+          ])
+        }),
+    ])
   }
 
   var document: String {
@@ -84,14 +128,20 @@ struct RecordPage {
     return frame.document(
       tag("article") {
         tag("p", ["class": "about"]) {
-          tag("a", ["href": "/?member=\(shown.member.id.hex)"]) { named(memberName) }
+          place
           if !entry.type.isEmpty { " · " + texts.type(entry.knownType) }
-          if !entry.date.isEmpty {
+          if !shown.date.isEmpty {
             " · "
-            tag("time", ["datetime": entry.date]) { texts.date(entry.date) }
+            tag("time", ["datetime": shown.date]) { texts.date(shown.date) }
           }
         }
-        tag("h1") { named(shown.title) }
+        tag("h1") { named(isRoot ? memberName : shown.title) }
+        if isLost || hasLost {
+          tag("p", ["class": "notice"]) {
+            texts(isLost ? "record.lost" : "record.hasLost") + " "
+            tag("a", ["href": "/conflicts"]) { texts("record.decide") }
+          }
+        }
         if entry.isDeleted {
           deletedNotice
         } else {
@@ -148,7 +198,7 @@ struct RecordPage {
       if !lacksNote {
         tag("a", ["class": "button", "href": "\(shown.address.path)/edit"]) { texts("record.edit") }
       }
-      if shown.entry.record != .root {
+      if !isRoot {
         tag("a", ["href": "\(shown.address.path)/move"]) { texts("record.move") }
         deletion
       }
@@ -204,7 +254,7 @@ struct RecordPage {
         [
           "class": "drop", "hidden": "", "data-upload": "\(shown.address.path)/files",
           "data-running": texts("upload.running"), "data-failed": texts("upload.failed"),
-          "data-broken": texts("upload.broken"),
+          "data-broken": texts("upload.broken"), "data-folder": texts("upload.folder"),
         ]
       ) {
         tag("label", ["for": "files"]) { texts("record.drop") }

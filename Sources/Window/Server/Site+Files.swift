@@ -166,19 +166,9 @@ extension Site {
       status: .ok,
       headers: [
         .contentType: "application/octet-stream", .contentLength: String(size),
-        .contentDisposition: "attachment; filename*=UTF-8''\(Self.encoded(name))",
+        // RFC 8187.
+        .contentDisposition: "attachment; filename*=UTF-8''\(FormValues.encoded(name.string))",
       ], body: body)
-  }
-
-  /// As RFC 8187 has it.
-  private static func encoded(_ name: FileName) -> String {
-    Array(name.string.utf8).map { byte in
-      let scalar = Unicode.Scalar(byte)
-      let isPlain =
-        scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
-      return isPlain || "-._~".utf8.contains(byte)
-        ? String(scalar) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-    }.joined()
   }
 }
 

@@ -20,7 +20,7 @@ extension Site {
   private func addLists(to router: Router<PageContext>) {
     router.get("/") { request, context in
       let wish = ListPage.Wish(query: request.uri.query ?? "")
-      return try await show(context) { .page(try ListPage($0, wish, $1).document) }
+      return try await show(context) { .page(try Self.list(wish, in: $0, $1).document) }
     }
     router.get("deleted") { request, context in
       var wish = ListPage.Wish(query: request.uri.query ?? "")
@@ -153,22 +153,32 @@ extension Site {
 
   // MARK: Searching
 
-  /// The words come in a form, so that no address has them. Only the results where a script asks as somebody types.
+  /// The words come in a form, and the address that answers has a name for them. Only the results where a script asks as
+  /// somebody types.
   private func search(_ request: Request, _ context: PageContext) async throws -> Response {
     let isPart = request.headers[.formSecret] != nil
     return try await ask(request, context) { open, frame, form in
       let words = form["words"]?.trimmed ?? ""
-      if words.isEmpty, !isPart { return .seeOther("/") }
-      let wish = ListPage.Wish(form)
-      let page =
-        try words.isEmpty
-        ? ListPage(open, wish, frame) : ListPage(open, finding: words, wish, frame)
-      if !words.isEmpty { open.vault.audit.note(.search) }
-      guard isPart else { return .page(page.document) }
+      var wish = ListPage.Wish(form)
+      wish.find = words.isEmpty ? nil : open.name(ofSought: words)
+      guard isPart else { return .seeOther("/" + wish.query) }
       var results = ""
-      page.results.write(to: &results)
+      try Self.list(wish, in: open, frame).results.write(to: &results)
       return .page(results)
     }
+  }
+
+  /// What was looked for, or all there is where nothing was, or nothing that is still known.
+  private static func list(
+    _ wish: ListPage.Wish, in open: OpenVault, _ frame: PageFrame
+  ) throws -> ListPage {
+    guard let words = wish.find.flatMap(open.sought) else {
+      var wish = wish
+      wish.find = nil
+      return try ListPage(open, wish, frame)
+    }
+    open.vault.audit.note(.search)
+    return try ListPage(open, finding: words, wish, frame)
   }
 
   // MARK: Changing
@@ -189,21 +199,22 @@ extension Site {
       page.problem = frame.texts(problem)
       return .page(page.document, status: .unprocessableContent)
     }
-    guard RecordDate.isWritten(page.date) else { return again("edit.badDate") }
+    guard page.date.isEmpty || RecordDate.isWritten(page.date) else { return again("edit.badDate") }
     guard let title = FileName(date: page.date, title: page.title.trimmedEnd) else {
       return again("edit.badTitle")
     }
     var (parent, edits) = member.place(for: type)
     guard member.child(named: title, of: parent) == nil else { return again("edit.taken") }
-    note.lines.insert(
-      contentsOf: [
-        NoteForm.Line(name: "type", value: type.rawValue),
-        NoteForm.Line(name: "date", value: page.date),
-      ], at: 0)
-    let usual = RecordDocument(FrontMatter(type: type, date: page.date).document(text: ""))
+    var usual = FrontMatter(type: type, date: page.date)
+    if page.date.isEmpty {
+      usual.fields.removeAll { $0.name == "date" }
+    } else {
+      note.lines.insert(NoteForm.Line(name: "date", value: page.date), at: 0)
+    }
+    note.lines.insert(NoteForm.Line(name: "type", value: type.rawValue), at: 0)
     var edit = RecordEdit(new: .random(), titled: title, in: parent)
     var files = FileImport(into: member, mediaType: { MediaType.of($0, mode: $1) })
-    let bytes = note.applied(to: usual)
+    let bytes = note.applied(to: RecordDocument(usual.document(text: "")))
     if let problem = note.problem(bytes, before: nil) { return again(problem) }
     edit.items[.record] = try files.item(forContent: bytes, named: .record, modified: .now)
     edits.append(edit)
@@ -353,6 +364,7 @@ extension ListPage.Wish {
   init(_ values: FormValues) {
     member = values.given("member").flatMap { MemberID(hex: $0) }
     type = values.given("type")
+    find = values.given("find")
     offset = values["from"].flatMap { Int($0) }.map { min(max(0, $0), 10_000_000) } ?? 0
   }
 }

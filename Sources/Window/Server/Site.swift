@@ -161,7 +161,9 @@ struct Site: Sendable {
         desk.noteUse()
         return try desk.use { open in
           open.lookAround()
-          return try body(open, frame(context, open))
+          var frame = frame(context, open)
+          frame.conflictCount = try open.conflictCount()
+          return try body(open, frame)
         }
       }
     } catch { return problem(error, context) }

@@ -1,0 +1,36 @@
+import Threads
+import Vault
+import VaultModel
+
+/// Which records are versions that lost, and of which record. Each is opened once, so that every page may ask.
+final class LostVersions: Sendable {
+  /// Of copies, by their revisions: the record that each is a version of; nil for what no join has made.
+  private let known = Guarded<[ContentDigest: RecordID?]>([:])
+
+  /// The records that these copies of a member are versions of. A copy that is damaged is none of them.
+  ///
+  /// - Throws: What reading throws.
+  func originals(in member: Member) throws(VaultError) -> [RecordID: RecordID] {
+    var found: [RecordID: RecordID] = [:]
+    for copy in member.children(of: member.conflictFolder) {
+      if let original = try original(of: copy, in: member) { found[copy.record] = original }
+    }
+    return found
+  }
+
+  /// The record that this one is a version of; nil if it is none that lost.
+  ///
+  /// - Throws: What reading throws.
+  func original(of copy: RecordEntry, in member: Member) throws(VaultError) -> RecordID? {
+    guard copy.parent == member.conflictFolder else { return nil }
+    if let known = known.withLock({ $0[copy.revision] }) { return known }
+    do throws(VaultError) {
+      let original = ConflictMark(try member.revision(copy.revision).attributes.xattrs)?.record
+      known.withLock { _ = $0.updateValue(original, forKey: copy.revision) }
+      return original
+    } catch {
+      guard error.isDamage else { throw error }
+      return nil
+    }
+  }
+}
