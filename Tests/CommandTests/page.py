@@ -90,6 +90,14 @@ def run(browser):
     page.fill("#password", password)
     page.click("main button")
     page.wait_for_selector(".records")
+    # What was tried is told to whoever unlocks it next, until they have seen it.
+    expect(page.locator(".notices")).to_contain_text("1 wrong password")
+    story.look("notices")
+    page.goto(address)
+    page.click("text=I have seen this")
+    expect(page.locator(".notices")).to_have_count(0)
+    page.goto(address)
+    expect(page.locator(".notices")).to_have_count(0)
     story.look("records")
     assert page.title() == "Kinvault"
     # What is written from right to left turns nothing else round.

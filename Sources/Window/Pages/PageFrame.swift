@@ -8,6 +8,8 @@ struct PageFrame: Sendable {
   var isReadOnly = false
   /// How many versions that lost wait for somebody to decide.
   var conflictCount = 0
+  /// What stands above all else.
+  var notices = HTML.nothing
   /// What was looked for.
   private var words = ""
   /// What a search that begins here keeps: whose records are wanted, and of which type.
@@ -54,7 +56,10 @@ struct PageFrame: Sendable {
       ) {
         tag("a", ["class": "skip", "href": "#main"]) { texts("skip") }
         header
-        tag("main", ["id": "main"]) { main }
+        tag("main", ["id": "main"]) {
+          notices
+          main
+        }
       }
     }.document
   }

@@ -7,6 +7,7 @@ import VaultModel
 extension Site {
   func addRecords(to router: Router<PageContext>) {
     addLists(to: router)
+    addNotices(to: router)
     addNew(to: router)
     addConflicts(to: router)
     let record = router.group("records/:member/:record")
@@ -20,7 +21,11 @@ extension Site {
   private func addLists(to router: Router<PageContext>) {
     router.get("/") { request, context in
       let wish = ListPage.Wish(query: request.uri.query ?? "")
-      return try await show(context) { .page(try Self.list(wish, in: $0, $1).document) }
+      return try await show(context) { open, frame in
+        var frame = frame
+        frame.notices = try Notices(open, frame).html
+        return .page(try Self.list(wish, in: open, frame).document)
+      }
     }
     router.get("deleted") { request, context in
       var wish = ListPage.Wish(query: request.uri.query ?? "")

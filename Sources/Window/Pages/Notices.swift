@@ -1,0 +1,93 @@
+import Vault
+import VaultModel
+
+/// What happened while nobody had the keys, what syncs have found that may be tampering, and what is noted of reading from now
+/// on: it stands above the records until somebody says that they have seen it.
+struct Notices {
+  let frame: PageFrame
+  private let notes: OpenVault.Notes
+  private let findings: [TamperingMemory.Finding]
+  private let memberNames: [MemberID: String]
+
+  private var texts: Texts { frame.texts }
+
+  /// - Throws: What reading throws.
+  init(_ open: OpenVault, _ frame: PageFrame) throws(VaultError) {
+    self.frame = frame
+    notes = try open.takeInNotes()
+    findings = try open.vault.state.tampering().open
+    let names = open.vault.shownNames
+    memberNames = Dictionary(
+      uniqueKeysWithValues: open.vault.members.map { ($0.id, (names[$0.id] ?? $0.name).string) })
+  }
+
+  /// Nothing where there is nothing to be told.
+  var html: HTML {
+    guard !notes.isEmpty || !findings.isEmpty else { return .nothing }
+    return tag("section", ["class": "notices", "role": "alert"]) {
+      refused
+      for news in notes.reads {
+        tag("p") {
+          texts(
+            news.areNoted ? "notice.reads.on" : "notice.reads.off",
+            memberNames[news.member] ?? "")
+        }
+      }
+      tampering
+      frame.post("/notices/seen") {
+        tag("input", ["type": "hidden", "name": "count", "value": String(findings.count)])
+        tag("button", ["type": "submit"]) { texts("notice.seen") }
+      }
+    }
+  }
+
+  private var refused: HTML {
+    guard let first = notes.refused.map(\.time).min() else { return .nothing }
+    let kinds = Dictionary(grouping: notes.refused) { Self.kind(of: $0.detail) }
+    let counts = kinds.sorted { $0.key < $1.key }.map { kind, events in
+      texts.count(
+        events.reduce(0) { $0 + max(1, Int($1.count)) }, "notice.refused.\(kind)")
+    }
+    return tag("p") {
+      texts("notice.refused", texts.time(milliseconds: first), counts.joined(separator: ", "))
+    }
+  }
+
+  /// What was wrong, as the key of a text.
+  private static func kind(of detail: String) -> String {
+    switch detail {
+    case "password", "words": detail
+    // "token" until 2026, of a TPM as well.
+    case "PIN", "token": "pin"
+    default: "other"
+    }
+  }
+
+  private var tampering: HTML {
+    guard let first = findings.map(\.first).min() else { return .nothing }
+    let remotes = Dictionary(grouping: findings, by: \.remote)
+    return .group([
+      tag("p") { texts("notice.tampering", texts.time(milliseconds: first)) },
+      tag("ul") {
+        for (remote, found) in remotes.sorted(by: { $0.key < $1.key }) {
+          for kind in Set(found.map { Self.problem(of: $0.kind) }).sorted() {
+            tag("li") {
+              named(remote)
+              ": "
+              texts("remotes.problem.\(kind)")
+            }
+          }
+        }
+      },
+    ])
+  }
+
+  /// What it means for people, of a kind as syncs call it.
+  private static func problem(of kind: String) -> String {
+    switch kind {
+    case "wentBack", "rollback": RemoteProblem.Kind.wentBack.rawValue
+    case "damagedThere": RemoteProblem.Kind.damagedThere.rawValue
+    default: RemoteProblem.Kind.strange.rawValue
+    }
+  }
+}
