@@ -7,7 +7,7 @@ final class LostVersions: Sendable {
   /// Of copies, by their revisions: the record that each is a version of; nil for what no join has made.
   private let known = Guarded<[ContentDigest: RecordID?]>([:])
 
-  /// The records that these copies of a member are versions of. A copy that is damaged is none of them.
+  /// A member's versions that lost, and the record that each is a version of. One that is damaged is left out.
   ///
   /// - Throws: What reading throws.
   func originals(in member: Member) throws(VaultError) -> [RecordID: RecordID] {

@@ -7,7 +7,7 @@ import VaultModel
 /// In which order the DICOM files of a record are looked at: by series, and by the number that each has in its own. Safe to use
 /// from any thread.
 final class SliceOrders: Sendable {
-  /// No header is read for it where a record has more files. Each that was not read yet takes some 10 ms of a processor.
+  /// No header is read for it where a record has more files. Each that was not read yet takes 10 to 20 ms of a processor, once.
   static let fileLimit = 600
   /// So many orders are kept, of the records that were looked at last.
   private static let keptLimit = 8

@@ -76,6 +76,7 @@ struct DICOMView {
     before = Place(name: last.name, frame: frame)
   }
 
+  /// - Parameter areKnown: Whether each is known to be a slice.
   private static func neighbours(
     of position: Int, in slices: [Item], _ areKnown: Bool, _ shown: ShownRecord,
     _ open: OpenVault

@@ -26,8 +26,8 @@ struct ListPage {
     func isWanted(_ entry: RecordEntry) -> Bool { type == nil || entry.knownType == type }
   }
 
-  /// Whose records there are.
-  struct Owner {
+  /// Somebody whose records there are.
+  struct NamedMember {
     let id: MemberID
     let name: String
     /// Whether there is a page of the member, with what is known of them as a whole.
@@ -56,7 +56,7 @@ struct ListPage {
   let wish: Wish
   let rows: [Row]
   let hasOlder: Bool
-  let members: [Owner]
+  let members: [NamedMember]
   /// Of a search: how many there are.
   var foundCount: Int?
 
@@ -65,7 +65,7 @@ struct ListPage {
   /// - Throws: What reading throws.
   init(_ open: OpenVault, _ wish: Wish, _ frame: PageFrame) throws {
     let names = open.vault.shownNames
-    members = open.vault.members.map { Owner($0, names) }
+    members = open.vault.members.map { NamedMember($0, names) }
     (self.frame, self.wish) = (frame.searching("", wish), wish)
     var rows: [Row] = []
     var passed = 0
@@ -90,7 +90,7 @@ struct ListPage {
   init(_ open: OpenVault, finding words: String, _ wish: Wish, _ frame: PageFrame) throws {
     let names = open.vault.shownNames
     let all = open.vault.members
-    members = all.map { Owner($0, names) }
+    members = all.map { NamedMember($0, names) }
     (self.frame, self.wish) = (frame.searching(words, wish), wish)
     let wanted = all.filter { wish.member ?? $0.id == $0.id }
     let (found, total) = try open.find(
@@ -124,7 +124,7 @@ struct ListPage {
     frame.document(
       .group([
         tag("h1") { texts(wish.deleted ? "list.deleted" : "list.title") },
-        wish.deleted ? .nothing : owners,
+        wish.deleted ? .nothing : memberLinks,
         wish.deleted ? .nothing : filter,
         results,
       ]))
@@ -156,7 +156,8 @@ struct ListPage {
     }
   }
 
-  private var owners: HTML {
+  /// To their own pages.
+  private var memberLinks: HTML {
     guard !members.isEmpty else { return .nothing }
     return tag("p", ["class": "members"]) {
       texts("list.members") + " "

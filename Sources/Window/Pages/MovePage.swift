@@ -31,8 +31,8 @@ struct MovePage {
     }
   }
 
-  /// The folders at the top of a member that only hold others, but that of versions that lost, and the top itself; the one for the record's type is offered
-  /// where it is not there yet.
+  /// The folders at the top of a member that only hold others, but that of versions that lost, and the top itself; the one for
+  /// the record's type is offered where it is not there yet.
   private static func places(
     in member: Member, for shown: ShownRecord, _ texts: Texts
   ) -> [Place] {
