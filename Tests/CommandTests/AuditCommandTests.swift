@@ -48,6 +48,21 @@ import Testing
     #expect(try audit("--action", "refused", "--until", "2020-01-01") == ["No events."])
   }
 
+  /// A slip of the finger is not to look like innocence.
+  @Test func aNameThatNobodyHasIsTold() throws {
+    for (option, name) in [("--device", "nope"), ("--person", "nobody"), ("--record", "Emma/Nope")]
+    {
+      let result = try program.run("audit", option, name, expecting: 0)
+      #expect(result.output.contains("No events") && result.errors.contains(name), "\(result)")
+    }
+    #expect(try audit("--since", "yesterday").count > 1)
+    #expect(try audit("--until", "yesterday") == ["No events."])
+    let words = program.folder.appending("words").string
+    try program.write(String(repeating: "abandon ", count: 23) + "art\n", to: words)
+    try program.run("recovery", "test", "--words-file", words, expecting: 3)
+    #expect(try audit("--action", "refused", "--text", "words").count == 2)
+  }
+
   /// Most unlock by mounting. And whoever reads the log while a mount is there finds what was done in it.
   @Test func aMountTellsItTooAndItsEventsAreInTheLogAtOnce() throws {
     let wrong = program.folder.appending("wrong").string
@@ -120,6 +135,6 @@ import Testing
     #expect(try audit("--device", "no such device") == ["No events."])
     try program.run("audit", "--csv", "--json", expecting: 2)
     try program.run("audit", "--action", "reading", expecting: 2)
-    try program.run("audit", "--since", "yesterday", expecting: 2)
+    try program.run("audit", "--since", "last week", expecting: 2)
   }
 }

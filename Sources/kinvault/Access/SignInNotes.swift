@@ -36,6 +36,16 @@ enum SignInNotes {
     refused(what, of: vault)
   }
 
+  /// Runs what tries the words that somebody gave, and notes if they are wrong.
+  static func tryingWords<Value>(
+    of vault: VaultID, _ body: () throws(VaultError) -> Value
+  ) throws(VaultError) -> Value {
+    do throws(VaultError) { return try body() } catch {
+      refused(error, of: vault)
+      throw error
+    }
+  }
+
   static func refused(_ what: String, of vault: VaultID) {
     keep(of: vault) { (state) throws(VaultError) in
       try state.noteWithoutKeys(.refused, detail: what)

@@ -2,7 +2,8 @@ import ArgumentParser
 import Glibc
 import Vault
 
-/// A time as people type it: `2025`, `2025-01`, `2025-01-20`, `2025-01-20 14:03`, or so long ago: `90m`, `12h`, `7d`.
+/// A time as people type it: `2025`, `2025-01`, `2025-01-20`, `2025-01-20 14:03`, `today`, `yesterday`, or so long ago: `90m`,
+/// `12h`, `7d`.
 struct MomentArgument: ExpressibleByArgument {
   /// Where it begins and where it is over, in milliseconds since 1970: a day has both.
   let start: UInt64
@@ -13,6 +14,14 @@ struct MomentArgument: ExpressibleByArgument {
       let now = time(nil)
       start = UInt64(clamping: now - age.seconds) * 1000
       end = start
+      return
+    }
+    if let daysAgo = ["today", "yesterday"].firstIndex(of: argument.lowercased()) {
+      let today = LocalTimeText.today()
+      guard let first = LocalTime.begin(ofDay: today, addingDays: -daysAgo),
+        let next = LocalTime.begin(ofDay: today, addingDays: 1 - daysAgo)
+      else { return nil }
+      (start, end) = (first, next)
       return
     }
     let parts = argument.split(maxSplits: 1) { $0 == " " || $0 == "T" }

@@ -8,8 +8,9 @@ struct AuditCommand: ParsableCommand {
     abstract: "List who looked at and changed what: the encrypted audit log.",
     discussion: """
       Each of your devices notes what it does, what was tried to unlock it with, and what its syncs find; the log is sealed \
-      for you, and a part that was removed, exchanged or cut off its end shows. Names are those of the time. A time is \
-      \u{2018}2025-01-20 14:03\u{2019}, as much of it as is known, or so long ago: 12h, 7d.
+      for you, and a part that was removed, exchanged or cut off its end shows. Names are those of the time, in a journal \
+      those of now. A time is \u{2018}2025-01-20 14:03\u{2019}, as much of it as is known, \u{2018}yesterday\u{2019}, or so \
+      long ago: 12h, 7d.
 
       With --journal it is the journal of a member, which everyone with access to it reads: who was given access and from \
       whom it was taken, what was exported, restored, deleted and imported by whom, and who opened which file, where an \
@@ -88,6 +89,7 @@ struct AuditCommand: ParsableCommand {
       let chosen = events.filter { filter.allows($0, deviceName: names.name(of:)) }
       let paths = NamedPath(vault)
       let rows = chosen.suffix(last ?? chosen.count).map { AuditRow(names.naming($0), paths) }
+      if chosen.isEmpty { try tellWhatIsUnknown(filter, in: vault) }
       let isAwaited = { (problem: Problem) in problem.kind == .missing && problem.severity == .note
       }
       let awaited = Set(problems.filter(isAwaited).map { paths.text($0.path) })
@@ -137,6 +139,27 @@ struct AuditCommand: ParsableCommand {
       filter.includesDeeds = journal != nil
     }
     return filter
+  }
+
+  /// Where nothing was found: a name that nobody has is told, so that a slip of the finger does not look like innocence.
+  private func tellWhatIsUnknown(_ filter: AuditFilter, in vault: Vault) throws {
+    if let person, filter.person?.id == nil { tellUnknown("person", person) }
+    if let record, filter.record?.id == nil { tellUnknown("record", record) }
+    // In a journal devices are called what their people call them.
+    if let device, journal == nil {
+      let wanted = device.lowercased()
+      let isKnown = try vault.devices().contains { known in
+        let name = known.id == vault.device ? vault.profile.deviceName : vault.name(of: known.id)
+        return name.lowercased() == wanted || wanted.count >= 6 && known.id.hex.hasPrefix(wanted)
+      }
+      if !isKnown { tellUnknown("device", device) }
+    }
+  }
+
+  private func tellUnknown(_ kind: String, _ name: String) {
+    Terminal.note(
+      "kinvault: No \(kind) is known here as “\(Terminal.visible(name))”, and none of that name is in the log."
+    )
   }
 
   private func unlessNotFound<Value>(_ find: () throws -> Value) throws -> Value? {

@@ -64,7 +64,9 @@ struct DeviceRevokeCommand: ParsableCommand {
         isGiven: yes)
       let words = try wordsOptions.words()
       Terminal.note("Making new keys; this takes a moment.")
-      try vault.beginGeneration(leaving, words: words)
+      try SignInNotes.tryingWords(of: vault.id) { () throws(VaultError) in
+        try vault.beginGeneration(leaving, words: words)
+      }
       vault.audit.note(.share, detail: "device revoke \(vault.name(of: lost.id))")
       Terminal.writeLine("\(name) has been removed.")
       try KeyRenewal(vault: vault).run()

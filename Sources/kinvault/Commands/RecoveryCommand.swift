@@ -31,7 +31,9 @@ struct RecoveryTestCommand: ParsableCommand {
     try access.withVault(.reading) { vault in
       let words = try wordsOptions.words()
       Terminal.note("Trying the words; this takes a moment.")
-      try vault.testWords(words)
+      try SignInNotes.tryingWords(of: vault.id) { () throws(VaultError) in
+        try vault.testWords(words)
+      }
       vault.audit.note(.recovery, detail: "test")
     }
     Terminal.writeLine("These are your words, and they open the vault.")

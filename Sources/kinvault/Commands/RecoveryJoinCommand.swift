@@ -62,7 +62,9 @@ struct RecoveryJoinCommand: ParsableCommand {
       }
       let words = try WordsInput.read(wordsFile: files.first ?? nil)
       Terminal.note("Making new keys; this takes a moment.")
-      try vault.beginGeneration(removing: [], words: words)
+      try SignInNotes.tryingWords(of: vault.id) { () throws(VaultError) in
+        try vault.beginGeneration(removing: [], words: words)
+      }
     case .words(let made, _):
       guard files.isEmpty || files.count == 2 else {
         throw CommandError.usage(

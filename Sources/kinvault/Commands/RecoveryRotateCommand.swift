@@ -36,7 +36,9 @@ struct RecoveryRotateCommand: ParsableCommand {
         remotes, loss: "What stands only on a remote that could not be synced now is not here yet.")
       let old = try WordsInput.read(wordsFile: wordsFile, called: "the old 24 words")
       Terminal.note("Trying the old words; this takes a moment.")
-      try vault.testWords(old)
+      try SignInNotes.tryingWords(of: vault.id) { () throws(VaultError) in
+        try vault.testWords(old)
+      }
       try vault.closingPreview(removing: []).print(in: vault)
       do {
         // On paper before they count: whoever stops here goes on with the old ones.

@@ -12,6 +12,10 @@ struct SyncOutcome: Encodable {
     var severity: String
     var path: String
     var text: String
+    /// The path as a person can read it, where the vault was open.
+    var place: String?
+
+    enum CodingKeys: String, CodingKey { case kind, severity, path, text }
   }
 
   struct MoveRow: Encodable {
@@ -75,6 +79,12 @@ struct SyncOutcome: Encodable {
       done.withLock { $0 = (report.revocations, report.handOvers) }
       if !options.isDryRun, !report.pulled.isEmpty { try vault.tendCache() }
       return report
+    }
+    if !outcome.problems.isEmpty {
+      let paths = NamedPath(vault)
+      for position in outcome.problems.indices {
+        outcome.problems[position].place = paths.text(outcome.problems[position].path)
+      }
     }
     let (revoked, handedOver) = done.withLock { $0 }
     outcome.revocations = describe(revoked, in: vault)
@@ -276,7 +286,7 @@ struct SyncOutcome: Encodable {
       let hint = kind == .massChange ? massChangeHint.map { " \($0)" } : nil
       return RemoteProblem(
         remote: remote, kind: kind.map(RemoteProblem.Kind.init) ?? .failed,
-        text: "\(row.path): \(row.text)\(hint ?? "")")
+        text: "\(row.place ?? row.path): \(row.text)\(hint ?? "")")
     }
     guard let failure, let error else { return found }
     return [RemoteProblem(remote: remote, kind: .init(of: failure), text: error)] + found
@@ -301,7 +311,8 @@ struct SyncOutcome: Encodable {
     }
     for line in revocations + handOvers { Terminal.writeLine("  \(Terminal.visible(line))") }
     for problem in problems {
-      Terminal.writeLine("  \(Terminal.visible(problem.path)): \(Terminal.visible(problem.text))")
+      let place = problem.place ?? problem.path
+      Terminal.writeLine("  \(Terminal.visible(place)): \(Terminal.visible(problem.text))")
     }
     if let massChangeHint { Terminal.writeLine("  \(massChangeHint)") }
   }
