@@ -31,6 +31,17 @@ package struct RemoteProblem: Sendable {
     case waiting
     /// Anything else for which a sync did not go through.
     case failed
+
+    /// What it means for people that a sync has found this, which nobody does who keeps to the format.
+    ///
+    /// - Parameter kind: As the log and this machine's state have it.
+    init(ofFinding kind: some StringProtocol) {
+      switch kind {
+      case "wentBack", "rollback": self = .wentBack
+      case "damagedThere": self = .damagedThere
+      default: self = .strange
+      }
+    }
   }
 
   package let remote: String

@@ -123,7 +123,15 @@ struct JournalPage {
   }
 
   private func what(_ row: NamedEvent) -> [String] {
-    [row.path ?? row.member ?? "", row.about ?? "", row.logged.event.detail].filter { !$0.isEmpty }
+    [row.path ?? row.member ?? "", row.about ?? "", detail(row.logged.event)]
+      .filter { !$0.isEmpty }
+  }
+
+  /// What else is said of it; of what a sync has found what that means, as a command says exactly what it is.
+  private func detail(_ event: AuditEvent) -> String {
+    guard event.action == AuditAction.tampering.rawValue else { return event.detail }
+    let kind = event.detail.prefix { $0 != " " }
+    return texts("remotes.problem.\(RemoteProblem.Kind(ofFinding: kind))")
   }
 
   private func doubt(_ row: NamedEvent) -> String? {

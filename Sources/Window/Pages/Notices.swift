@@ -70,7 +70,7 @@ struct Notices {
       tag("p") { texts("notice.tampering", texts.time(milliseconds: first)) },
       tag("ul") {
         for (remote, found) in remotes.sorted(by: { $0.key < $1.key }) {
-          for kind in Set(found.map { Self.problem(of: $0.kind) }).sorted() {
+          for kind in Set(found.map { RemoteProblem.Kind(ofFinding: $0.kind).rawValue }).sorted() {
             tag("li") {
               named(remote)
               ": "
@@ -80,14 +80,5 @@ struct Notices {
         }
       },
     ])
-  }
-
-  /// What it means for people, of a kind as syncs call it.
-  private static func problem(of kind: String) -> String {
-    switch kind {
-    case "wentBack", "rollback": RemoteProblem.Kind.wentBack.rawValue
-    case "damagedThere": RemoteProblem.Kind.damagedThere.rawValue
-    default: RemoteProblem.Kind.strange.rawValue
-    }
   }
 }

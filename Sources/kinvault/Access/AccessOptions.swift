@@ -34,10 +34,22 @@ struct AccessOptions: ParsableArguments {
   var acceptRollback = false
 }
 
-/// The key of this machine's device, and whether the password was needed to get it.
+/// The key of this machine's device, and how it was got.
 struct UnlockedKey: ~Copyable {
   let key: DeviceUnlockKey
-  let byPassword: Bool
+  /// What the way is called that it was unlocked by just now; nil where it was unlocked already.
+  let way: String?
+
+  /// Unlocked already.
+  init(_ key: consuming DeviceUnlockKey) {
+    self.key = key
+    way = nil
+  }
+
+  init(_ opened: consuming UnlockSlots.OpenedSlot) {
+    way = opened.slot.name
+    key = opened.takeKey()
+  }
 }
 
 extension AccessOptions {
@@ -149,7 +161,7 @@ extension AccessOptions {
     log: BackgroundLog = .silent
   ) throws -> Vault {
     let vault = try openAskingAboutRollback(folder, key: unlocked.key, use: use, log: log)
-    if unlocked.byPassword { vault.audit.note(.unlock) }
+    if let way = unlocked.way { vault.audit.note(.unlock, detail: way) }
     for note in Self.notes(on: vault) { Terminal.note(note) }
     for line in try Self.whatWasNoted(in: vault) { Terminal.note(line) }
     return vault
@@ -218,16 +230,16 @@ extension AccessOptions {
       // What opens nothing here is as good as none.
       try UnlockSlots.find(folder: folder, stateRoot: Environment.stateRoot).opensDevice(key)
     {
-      return UnlockedKey(key: key, byPassword: false)
+      return UnlockedKey(key)
     }
     let opening = try SlotOpening.of(folder, passwordFile: passwordFile)
     guard case .terminal = opening.source else {
-      return UnlockedKey(key: try opening.run().takeKey(), byPassword: true)
+      return UnlockedKey(try opening.run())
     }
     SessionKeys.explainIfUnavailable()
-    let key = try opening.run().takeKey()
-    try SessionKeys.store(key, vault: id, timeout: SessionKeys.defaultTimeout)
-    return UnlockedKey(key: key, byPassword: true)
+    let unlocked = UnlockedKey(try opening.run())
+    try SessionKeys.store(unlocked.key, vault: id, timeout: SessionKeys.defaultTimeout)
+    return unlocked
   }
 
   /// Asks about a folder that is older than this machine remembers it, if it is and there is a terminal to ask at.

@@ -23,7 +23,7 @@ final class DeferredVault {
   var id: VaultID { get throws { try Vault.describe(folder: folder).vault } }
 
   /// Whether nobody has opened it, and nothing asks for it: that a password was used is noted in the vault.
-  var mayStayClosed: Bool { vault == nil && !unlocked.byPassword }
+  var mayStayClosed: Bool { vault == nil && unlocked.way == nil }
 
   /// The open vault, the same each time.
   func opened() throws -> Vault {

@@ -29,13 +29,14 @@ struct UnlockCommand: ParsableCommand {
     let folder = try access.folderOptions.folder()
     let id = try Vault.describe(folder: folder).vault
     guard SessionKeyring.isAvailable else { throw SessionKeyringError.unavailable(errno: 0) }
-    let key = try SlotOpening.of(folder, passwordFile: access.passwordFile).run().takeKey()
+    let unlocked = UnlockedKey(
+      try SlotOpening.of(folder, passwordFile: access.passwordFile).run())
     // Before the key is kept: a vault that does not open is not unlocked.
-    let vault = try access.open(folder, key: key, use: .reading)
-    vault.audit.note(.unlock)
+    let vault = try access.open(folder, key: unlocked.key, use: .reading)
+    vault.audit.note(.unlock, detail: unlocked.way ?? "")
     for line in try AccessOptions.whatWasNoted(in: vault) { Terminal.note(line) }
     try vault.close()
-    try SessionKeys.store(key, vault: id, timeout: timeout.duration)
+    try SessionKeys.store(unlocked.key, vault: id, timeout: timeout.duration)
     Terminal.writeLine(
       "Unlocked. It locks itself after \(DateText.duration(seconds: timeout.seconds)) without use.")
   }

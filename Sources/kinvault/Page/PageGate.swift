@@ -35,11 +35,11 @@ final class PageGate: VaultGate {
   func open() throws -> Vault? {
     let slots = try UnlockSlots.find(folder: folder, stateRoot: Environment.stateRoot)
     if let key = try SessionKeys.load(vault: id), try slots.opensDevice(key) {
-      return try open(key, isUnlockedNow: false)
+      return try open(UnlockedKey(key))
     }
     let opening = try SlotOpening.of(folder, passwordFile: passwordFile)
-    guard let key = try opening.runWithoutAsking()?.takeKey() else { return nil }
-    return try open(key, isUnlockedNow: true)
+    guard let opened = try opening.runWithoutAsking() else { return nil }
+    return try open(UnlockedKey(opened))
   }
 
   func ways() -> [UnlockWay] {
@@ -57,28 +57,28 @@ final class PageGate: VaultGate {
   func open(_ answers: consuming UnlockAnswers) throws -> Vault {
     let opening = try SlotOpening.of(folder, passwordFile: nil)
     guard let way = answers.way else {
-      return try open(try opening.run(password: answers.password).takeKey(), isUnlockedNow: true)
+      return try open(UnlockedKey(try opening.run(password: answers.password)))
     }
     guard let slot = try opening.slotsAtHand().first(where: { $0.id.hex == way }) else {
       throw VaultError.notFound(what: "way to unlock the vault")
     }
     do {
-      let opened = try opening.run(slot, password: answers.password, pin: answers.pin)
-      return try open(opened.takeKey(), isUnlockedNow: true)
+      return try open(
+        UnlockedKey(try opening.run(slot, password: answers.password, pin: answers.pin)))
     } catch TokenError.wrongPIN {
       throw WrongPIN()
     }
   }
 
-  private func open(_ key: borrowing DeviceUnlockKey, isUnlockedNow: Bool) throws -> Vault {
+  private func open(_ unlocked: consuming UnlockedKey) throws -> Vault {
     try MountCommits.request(in: folder)
     let vault = try Vault.open(
-      folder, key: key, use: .reading, acceptsRollback: acceptsRollback, log: log)
-    if isUnlockedNow {
-      vault.audit.note(.unlock)
-      try SessionKeys.store(key, vault: id, timeout: SessionKeys.defaultTimeout)
+      folder, key: unlocked.key, use: .reading, acceptsRollback: acceptsRollback, log: log)
+    if let way = unlocked.way {
+      vault.audit.note(.unlock, detail: way)
+      try SessionKeys.store(unlocked.key, vault: id, timeout: SessionKeys.defaultTimeout)
     }
-    try LazyAccess.prepareIfLazy(vault, key: key)
+    try LazyAccess.prepareIfLazy(vault, key: unlocked.key)
     return vault
   }
 
