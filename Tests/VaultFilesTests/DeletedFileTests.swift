@@ -55,6 +55,26 @@ import VaultModel
     #expect(try deleted() == [])
   }
 
+  /// As `tar` and `unzip` do over a file that is there: the new one is in no commit before it is closed.
+  @Test func whatIsBeingReplacedIsNot() throws {
+    try tree.unlink("Emma/Visit/card.png")
+    let handle = try tree.create("Emma/Visit/card.png")
+    #expect(try deleted() == [])
+    try handle.put(Array("a better picture".utf8), at: 0)
+    try handle.flush()
+    handle.release()
+    #expect(try deleted() == [])
+    #expect(try tree.text("Emma/Visit/card.png") == "a better picture")
+  }
+
+  @Test func whatACrashLeftIsToldAfterIt() throws {
+    try tree.unlink("Emma/Visit/card.png")
+    try tree.syncDirectory(tree.find("Emma/Visit"))
+    try mounted.crash()
+    #expect(try tree.list("Emma/Visit").contains("scan.pdf"))
+    #expect(try deleted() == ["card.png"])
+  }
+
   @Test func ofManyItIsToldHowManyAndOfARecordThatIt() throws {
     for number in 0..<20 { try tree.write("Emma/Visit/\(number).png", "\(number)") }
     try tree.commitNow()

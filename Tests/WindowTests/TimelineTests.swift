@@ -43,8 +43,10 @@ import VaultModel
     let scans = try Self.entry("Scans", in: visit, isBare: false)
     let bill = try Self.entry("2024-03 Bill", in: spa, isBare: false)
     let odd = try Self.entry("Odd", in: spa, isBare: false, hasUnreadableFrontMatter: true)
+    let loose = try Self.entry("Loose", in: spa, isBare: false)
     #expect(
-      Self.listed([spa, visit, scans, bill, odd]) == ["2024 Spa", "Visit", "2024-03 Bill", "Odd"])
+      Self.listed([spa, visit, scans, bill, odd, loose])
+        == ["2024 Spa", "Visit", "2024-03 Bill", "Odd", "Loose"])
   }
 
   @Test func foldersWithoutAnythingOfTheirOwnAreNotListed() throws {
@@ -68,7 +70,8 @@ import VaultModel
   @Test func aDateIsFoundInATitle() throws {
     for (title, date) in [
       ("2024-11-02 CT head", "2024-11-02"), ("2024-11 CT", "2024-11"), ("2024 Spa", "2024"),
-      ("2024-13-02 CT", ""), ("2024", ""), ("20241102 CT", ""), ("CT 2024-11-02", ""),
+      ("2024-13-02 CT", ""), ("2024", ""), ("2024  ", ""), ("20241102 CT", ""),
+      ("CT 2024-11-02", ""),
       ("2024-11-02_CT", ""), ("٢٠٢٤ CT", ""),
     ] {
       #expect(try Self.entry(title).dateInTitle == date, "\(title)")

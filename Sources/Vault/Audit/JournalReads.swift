@@ -81,30 +81,34 @@ extension Vault {
     }.sorted { $0.member < $1.member }
   }
 
-  /// What this machine's person was not told yet. From now on they were, and what they open is noted.
-  package func takeReadsNews() throws(VaultError) -> [ReadsNews] {
+  /// What this machine's person was not told yet.
+  package func readsNews() throws(VaultError) -> [ReadsNews] {
     let noted = notedReads
     let told = try context.state.toldReads()
-    let new = readsAreNoted.filter { told[$0.member] == nil }
     let ended = told.keys.sorted().filter { member in
       // Of a member that does not open now nothing is known.
       self.member(member) != nil && !(noted[member]?.areNoted ?? false)
     }
-    if new.isEmpty && ended.isEmpty { return [] }
-    if !isReadOnly {
-      let now = context.clock.milliseconds()
-      try context.state.withLock("audit-lock") { () throws(VaultError) in
-        var told = try context.state.toldReads()
-        for news in new { told[news.member] = told[news.member] ?? now }
-        for member in ended { told[member] = nil }
-        try context.state.store(toldReads: told)
-      }
-    }
-    return new
+    return readsAreNoted.filter { told[$0.member] == nil }
       + ended.map {
         ReadsNews(
           member: $0, areNoted: false, person: noted[$0]?.person, time: noted[$0]?.time)
       }
+  }
+
+  /// The same. From now on they were told, and what they open is noted.
+  package func takeReadsNews() throws(VaultError) -> [ReadsNews] {
+    let news = try readsNews()
+    if news.isEmpty || isReadOnly { return news }
+    let now = context.clock.milliseconds()
+    try context.state.withLock("audit-lock") { () throws(VaultError) in
+      var told = try context.state.toldReads()
+      for news in news {
+        told[news.member] = news.areNoted ? told[news.member] ?? now : nil
+      }
+      try context.state.store(toldReads: told)
+    }
+    return news
   }
 
   /// What owners say of each member that is open.

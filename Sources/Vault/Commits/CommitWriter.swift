@@ -75,7 +75,8 @@ struct CommitWriter {
       state.note(joined.union(state.findDisplaced(afterWriting: entries)))
     }
     return Commit(
-      counter: counter, entries: entries, items: items, removed: removed, failures: failures,
+      counter: counter, entries: entries, items: items,
+      removed: removed.filter { failures[$0.key] == nil }, failures: failures,
       heldBack: heldBack)
   }
 }

@@ -14,7 +14,10 @@ extension RecordEntry {
     guard let first = title.bytes.first, (0x30...0x39).contains(first) else { return "" }
     let text = title.string
     let start = text.prefix { $0 != " " }
-    guard start.endIndex < text.endIndex, RecordDate.isWritten(start) else { return "" }
+    // With nothing behind it, it is the title.
+    guard text[start.endIndex...].contains(where: { $0 != " " }), RecordDate.isWritten(start) else {
+      return ""
+    }
     return String(start)
   }
 }

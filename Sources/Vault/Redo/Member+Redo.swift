@@ -63,9 +63,12 @@ extension Member {
   /// Makes part of the vault what another process had logged when it died; does nothing if its own commit, or somebody
   /// else, has done so.
   ///
+  /// - Parameter done: Is given what was done.
   /// - Returns: False if the file must stay: it belongs to a copy of this vault's folder, or to its original.
   /// - Throws: What a commit throws. Then nothing was done.
-  func redo(_ file: [UInt8], of writer: RedoWriterID) throws(VaultError) -> Bool {
+  func redo(
+    _ file: [UInt8], of writer: RedoWriterID, done: ([RecordEdit], Commit) -> Void = { _, _ in }
+  ) throws(VaultError) -> Bool {
     let path = RedoFolder.path(of: writer).appending(id.hex).string
     let entries = RedoFile.decode(file, path: path) { register.keys[$0] }
     guard let last = entries.last else { return true }
@@ -73,16 +76,19 @@ extension Member {
     // Nobody may bring in any more what a person did who may not write now.
     guard mayWrite else { return true }
     let objects = entries.flatMap(\.record.objects)
+    let edits = last.record.edits.map { RecordEdit($0) }
     let commit = try withWriter { (commit, _) throws(VaultError) -> Commit? in
       guard commit.redone(of: writer) < last.sequence else { return nil }
       let uses = try stage(objects)
       defer { withExtendedLifetime(uses) {} }
       try commit.joinConcurrent()
-      try commit.add(last.record.edits.map { RecordEdit($0) })
+      try commit.add(edits)
       commit.folds = Head.Redone(writer: writer, sequence: last.sequence)
       return try commit.finish()
     }
-    note(changes: Set(commit?.entries.map(\.record) ?? []))
+    guard let commit else { return true }
+    note(changes: Set(commit.entries.map(\.record)))
+    done(edits, commit)
     return true
   }
 

@@ -61,7 +61,11 @@ extension Vault {
         let file = try storing { () throws(BlobStoreError) in
           try store.read(path, limit: RedoFile.byteCount)
         }
-        guard try member.redo(file, of: writer) else {
+        let isRedone = try member.redo(file, of: writer) { edits, commit in
+          // The process that died could not.
+          audit.note(edits, of: commit, in: id)
+        }
+        guard isRedone else {
           isDone = false
           continue
         }

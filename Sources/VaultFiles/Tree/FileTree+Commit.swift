@@ -38,12 +38,10 @@ extension FileTree {
     do throws(FileError) { try thinAtLast() } catch {}
   }
 
-  /// Seals and commits everything, what is open included, and keeps what was noted in the audit log. Durable when it returns.
+  /// Seals and commits everything, what is open included. Durable when it returns.
   ///
   /// - Throws: the first failure, also when only one file is not saved; the rest is committed all the same.
   package func commitNow() throws(FileError) {
-    // Whoever asks may be about to read it.
-    defer { log.attempt(.audit) { () throws(VaultError) in try vault.audit.keep() } }
     guard !isReadOnly else { return }
     var failure: FileError?
     for member in members {
@@ -53,6 +51,12 @@ extension FileTree {
       do throws(FileError) { try commit(member) } catch { failure = failure ?? error }
     }
     if let failure = failure ?? unsaved.first?.error { throw failure }
+  }
+
+  /// The same for a command that is about to read the vault, and its log: what was noted is kept besides.
+  package func commitForCommand() throws(FileError) {
+    defer { log.attempt(.audit) { () throws(VaultError) in try vault.audit.keep() } }
+    try commitNow()
   }
 
   /// Makes durable what was done to the names in a directory. At the top: commits everything, of all members, as
@@ -220,7 +224,9 @@ extension FileTree {
       writing.mustCommit = !failures.isEmpty
       note(failures, of: shown)
       log(commit, of: member.id)
-      noteInAuditLog(pending.edits, commit, of: member.id)
+      vault.audit.note(pending.edits, of: commit, in: member.id) { record in
+        Set(pending.remaining[record]?.items.keys.map(\.self) ?? [])
+      }
     } catch {
       log.failed(.commit, error, of: LogIdentity(member.id))
       let failure = FileError(error)
@@ -235,36 +241,6 @@ extension FileTree {
       throw failure
     }
   }
-
-  private func noteInAuditLog(_ edits: [RecordEdit], _ commit: Commit, of member: MemberID) {
-    let written = Set(commit.entries.map(\.record))
-    for edit in edits where written.contains(edit.record) && !edit.isOfTimeAlone {
-      let action: AuditAction =
-        edit.isNew ? .create : edit.place?.isDeleted == true ? .delete : .write
-      var removed = commit.removed[edit.record, default: []].filter { !$0.isAside }
-      if action == .delete { removed = [] }
-      noteRemoved(removed, of: edit.record, of: member)
-      let written = edit.items.keys.filter { !removed.contains($0) }
-      if action == .write, written.isEmpty, !removed.isEmpty { continue }
-      vault.audit.note(
-        action, member: member, record: edit.record, name: written.count == 1 ? written[0] : nil)
-    }
-  }
-
-  /// Files that were deleted, which everyone with access is told; of many at once, how many.
-  private func noteRemoved(
-    _ names: Set<FileName>, of record: RecordID, of member: MemberID
-  ) {
-    guard names.count <= Self.removedFileLimit else {
-      return vault.audit.note(
-        .delete, member: member, record: record, detail: "\(names.count) files")
-    }
-    for name in names.sorted() {
-      vault.audit.note(.delete, member: member, record: record, name: name)
-    }
-  }
-
-  private static let removedFileLimit = 8
 
   private func log(_ commit: Commit, of member: MemberID) {
     guard let error = commit.firstFailure else {
@@ -285,12 +261,5 @@ extension FileTree {
       for (name, error) in items { failures[.file(record, name)] = FileError(error) }
     }
     return failures
-  }
-}
-
-extension FileName {
-  /// Whether it is as programs call what they put aside for themselves: locks, and copies while they save.
-  fileprivate var isAside: Bool {
-    bytes.first == UInt8(ascii: ".") || bytes.last == UInt8(ascii: "~")
   }
 }

@@ -105,7 +105,7 @@ package final class Mount: Sendable {
       let registration = try MountRegistry.register(entry, stateFolder: stateFolder)
       registered = registration
       socket = try CommitSocket(beside: registration.path) { () throws(FileError) in
-        try tree.commitNow()
+        try tree.commitForCommand()
       }
     }
     registration = registered

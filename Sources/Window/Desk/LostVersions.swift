@@ -30,6 +30,8 @@ final class LostVersions: Sendable {
       return original
     } catch {
       guard error.isDamage else { throw error }
+      // It stays so until another revision is there, or another process looks.
+      known.withLock { _ = $0.updateValue(nil, forKey: copy.revision) }
       return nil
     }
   }

@@ -20,18 +20,7 @@ final class OpenVault: Sendable {
   private struct State {
     var version: UInt64 = 0
     var sought = SoughtWords()
-    var notes = Notes()
     var timelines: [Bool: (version: UInt64, rows: [TimelineRow])] = [:]
-  }
-
-  /// What is told once.
-  struct Notes: Sendable {
-    /// With what somebody has tried in vain to unlock the vault.
-    var refused: [AuditEvent] = []
-    /// Of which members openings of files are noted from now on, or no more.
-    var reads: [ReadsNews] = []
-
-    var isEmpty: Bool { refused.isEmpty && reads.isEmpty }
   }
 
   init(_ vault: Vault, _ gate: any VaultGate) throws {
@@ -124,21 +113,6 @@ final class OpenVault: Sendable {
 
   /// What was looked for under this name; nil if it is not known any more.
   func sought(_ name: String) -> String? { state.withLock { $0.sought.words(named: name) } }
-
-  /// What nobody was told yet, on whatever page or by a command: from now on this page tells it, until `forgetNotes`.
-  func takeInNotes() throws(VaultError) -> Notes {
-    let refused = try vault.audit.takeIn().filter { $0.action == AuditAction.refused.rawValue }
-    let reads = try vault.takeReadsNews()
-    return state.withLock { state in
-      // On a disk that cannot be written they are given again each time.
-      if vault.isReadOnly { state.notes = Notes() }
-      state.notes.refused += refused
-      state.notes.reads += reads
-      return state.notes
-    }
-  }
-
-  func forgetNotes() { state.withLock { $0.notes = Notes() } }
 
   /// How many versions that lost wait for somebody to decide.
   ///

@@ -9,6 +9,8 @@ import VaultModel
 final class SliceOrders: Sendable {
   /// No header is read for it where a record has more files. Each that was not read yet takes 10 to 20 ms of a processor, once.
   static let fileLimit = 600
+  /// Nobody waits longer for it: what is read by then is kept, and the next look goes on from there.
+  private static let patience = Duration.seconds(5)
   /// So many orders are kept, of the records that were looked at last.
   private static let keptLimit = 8
 
@@ -17,7 +19,8 @@ final class SliceOrders: Sendable {
   /// Those of the files that have a picture, in their order.
   ///
   /// - Parameter files: Those of the record that are or may be DICOM.
-  /// - Returns: Nil where there are too many, or not all of them are here, so that only their names say how they follow.
+  /// - Returns: Nil where there are too many, not all of them are here, or reading them takes too long, so that only their names
+  ///   say how they follow.
   /// - Throws: What reading throws.
   func order(
     of files: [Item], in shown: ShownRecord, by pictures: Pictures
@@ -27,8 +30,11 @@ final class SliceOrders: Sendable {
     if let kept { return kept }
     guard files.count <= Self.fileLimit else { return nil }
     let member = shown.member
-    let found = try inParallel(files) { (file: Item) throws(VaultError) in
-      try pictures.header(ofDICOM: file, of: member)
+    let end = ContinuousClock.now + Self.patience
+    let found = try inParallel(files) {
+      (file: Item) throws(VaultError) -> Pictures.Found<DICOMHeader> in
+      guard ContinuousClock.now < end else { return .unavailable }
+      return try pictures.header(ofDICOM: file, of: member)
     }
     var places: [(place: Place, file: Item)] = []
     for (file, found) in zip(files, found) {

@@ -2,7 +2,8 @@ import Vault
 import VaultModel
 
 /// Which records of a member stand for themselves in lists, and which are parts of one above them: a folder without type and
-/// date below a record that has one of these, or whose title begins with a date.
+/// date below a record that has one of these, or whose title begins with a day, as a disc does that was copied whole. A title that
+/// begins with a month or a year is that of a folder of others.
 struct WholeRecords {
   private let entry: (RecordID) -> RecordEntry?
   private let childCount: (RecordID) -> Int
@@ -41,7 +42,7 @@ struct WholeRecords {
       }
       guard let entry = entry(folder), entry.isDeleted == isDeleted else { break }
       passed.append(folder)
-      if entry.isDated || !entry.dateInTitle.isEmpty {
+      if entry.isDated || entry.dateInTitle.utf8.count == 10 {
         found = true
         break
       }

@@ -196,8 +196,8 @@ for (const place of document.querySelectorAll(".drop")) {
       request.send(file);
     });
 
-  const take = async (files) => {
-    let areAllThere = true;
+  const take = async (files, isEverything = true) => {
+    let areAllThere = isEverything;
     for (const file of files) areAllThere = (await send(file)) && areAllThere;
     if (areAllThere && files.length > 0) location.reload();
   };
@@ -214,12 +214,17 @@ for (const place of document.querySelectorAll(".drop")) {
     event.preventDefault();
     place.classList.remove("over");
     const { files, items } = event.dataTransfer;
-    if ([...items].some((one) => one.webkitGetAsEntry()?.isDirectory)) {
+    // In the order of the files; what is none has no file here.
+    const areFolders = [...items]
+      .filter((one) => one.kind === "file")
+      .map((one) => one.webkitGetAsEntry()?.isDirectory ?? false);
+    if (areFolders.includes(true)) {
       const line = document.createElement("li");
       line.textContent = place.dataset.folder;
       line.className = "error";
       list.append(line);
-    } else take([...files]);
+    }
+    take([...files].filter((file, number) => !areFolders[number]), !areFolders.includes(true));
   });
 }
 

@@ -102,7 +102,7 @@ struct FileView {
   var document: String {
     let place = shown.address.path(of: item.name)
     return frame.document(
-      tag("article", ["class": "file", "data-nopicture": texts("file.nopicture")]) {
+      tag("article", ["class": "file", "data-nopicture": texts("file.notshown")]) {
         tag("p") { tag("a", ["href": shown.address.path]) { "← " + texts("file.back") } }
         tag("h1") { named(item.name.string) }
         switch kind {

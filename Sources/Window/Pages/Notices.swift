@@ -5,7 +5,10 @@ import VaultModel
 /// on: it stands above the records until somebody says that they have seen it.
 struct Notices {
   let frame: PageFrame
-  private let notes: OpenVault.Notes
+  /// With what somebody has tried in vain to unlock the vault.
+  private let refused: [AuditEvent]
+  /// Of which members openings of files are noted from now on, or no more.
+  private let reads: [ReadsNews]
   private let findings: [TamperingMemory.Finding]
   private let memberNames: [MemberID: String]
 
@@ -14,7 +17,9 @@ struct Notices {
   /// - Throws: What reading throws.
   init(_ open: OpenVault, _ frame: PageFrame) throws(VaultError) {
     self.frame = frame
-    notes = try open.takeInNotes()
+    refused = try open.vault.audit.notedWithoutKeys()
+      .filter { $0.action == AuditAction.refused.rawValue }
+    reads = try open.vault.readsNews()
     findings = try open.vault.state.tampering().open
     let names = open.vault.shownNames
     memberNames = Dictionary(
@@ -23,10 +28,10 @@ struct Notices {
 
   /// Nothing where there is nothing to be told.
   var html: HTML {
-    guard !notes.isEmpty || !findings.isEmpty else { return .nothing }
+    guard !refused.isEmpty || !reads.isEmpty || !findings.isEmpty else { return .nothing }
     return tag("section", ["class": "notices", "role": "alert"]) {
-      refused
-      for news in notes.reads {
+      attempts
+      for news in reads {
         tag("p") {
           texts(
             news.areNoted ? "notice.reads.on" : "notice.reads.off",
@@ -35,15 +40,20 @@ struct Notices {
       }
       tampering
       frame.post("/notices/seen") {
-        tag("input", ["type": "hidden", "name": "count", "value": String(findings.count)])
+        tag("input", ["type": "hidden", "name": "shown", "value": Self.mark(of: findings)])
         tag("button", ["type": "submit"]) { texts("notice.seen") }
       }
     }
   }
 
-  private var refused: HTML {
-    guard let first = notes.refused.map(\.time).min() else { return .nothing }
-    let kinds = Dictionary(grouping: notes.refused) { Self.kind(of: $0.detail) }
+  /// Which findings were shown, as a form has it.
+  static func mark(of findings: [TamperingMemory.Finding]) -> String {
+    "\(findings.count).\(findings.map(\.first).max() ?? 0)"
+  }
+
+  private var attempts: HTML {
+    guard let first = refused.map(\.time).min() else { return .nothing }
+    let kinds = Dictionary(grouping: refused) { Self.kind(of: $0.detail) }
     let counts = kinds.sorted { $0.key < $1.key }.map { kind, events in
       texts.count(
         events.reduce(0) { $0 + max(1, Int($1.count)) }, "notice.refused.\(kind)")

@@ -7,15 +7,17 @@ extension Site {
   func addNotices(to router: Router<PageContext>) {
     router.post("notices/seen") { request, context in
       try await ask(request, context) { open, _, form in
-        let state = open.vault.state
+        let (vault, state) = (open.vault, open.vault.state)
         // What was found since is told first.
-        guard try form["count"] == String(state.tampering().open.count) else {
+        guard try form["shown"] == Notices.mark(of: state.tampering().open) else {
           return .seeOther("/")
         }
-        open.forgetNotes()
+        // From now on it was told, and stays in the log.
+        _ = try vault.audit.takeIn()
+        _ = try vault.takeReadsNews()
         let found = try state.acknowledgeTampering()
         if !found.isEmpty {
-          open.vault.audit.note(.acknowledge, detail: "\(found.count) findings")
+          vault.audit.note(.acknowledge, detail: "\(found.count) findings")
         }
         return .seeOther("/")
       }

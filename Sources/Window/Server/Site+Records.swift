@@ -23,7 +23,10 @@ extension Site {
       let wish = ListPage.Wish(query: request.uri.query ?? "")
       return try await show(context) { open, frame in
         var frame = frame
-        frame.notices = try Notices(open, frame).html
+        do throws(VaultError) { frame.notices = try Notices(open, frame).html } catch {
+          // The records are shown all the same.
+          log.failed(.audit, error)
+        }
         return .page(try Self.list(wish, in: open, frame).document)
       }
     }

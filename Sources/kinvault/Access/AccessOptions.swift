@@ -163,23 +163,28 @@ extension AccessOptions {
     let vault = try openAskingAboutRollback(folder, key: unlocked.key, use: use, log: log)
     if let way = unlocked.way { vault.audit.note(.unlock, detail: way) }
     for note in Self.notes(on: vault) { Terminal.note(note) }
-    for line in try Self.whatWasNoted(in: vault) { Terminal.note(line) }
+    try Self.tellWhatWasNoted(in: vault, Terminal.note)
     return vault
   }
 
-  /// What happened while nobody had the keys, of which nobody was told yet, and what syncs have found; a line each. Nothing
-  /// where nobody looks: there it waits for whoever does.
-  static func whatWasNoted(in vault: Vault) throws(VaultError) -> [String] {
-    guard Environment.value("KINVAULT_UNATTENDED") == nil else { return [] }
-    var lines: [String] = []
+  /// Tells what happened while nobody had the keys, and what syncs have found, a line each. Where nobody looks, or what a command
+  /// says is shown to nobody (`KINVAULT_TELL=later`), it waits for whoever does.
+  ///
+  /// - Throws: What could not be found out; what was found out before is told.
+  static func tellWhatWasNoted(
+    in vault: Vault, _ tell: (String) -> Void
+  ) throws(VaultError) {
+    guard Environment.value("KINVAULT_UNATTENDED") == nil,
+      Environment.value("KINVAULT_TELL") != "later"
+    else { return }
+    for line in try SignInNotes.news(of: vault.audit.takeIn()) { tell("kinvault: \(line)") }
     let reads = try vault.takeReadsNews()
     if !reads.isEmpty {
       let text = try ReadsText(vault)
-      lines += reads.map(text.line(for:))
+      for news in reads { tell("kinvault: \(text.line(for: news))") }
     }
-    lines += try SignInNotes.news(of: vault.audit.takeIn())
-    if let warning = try SignInNotes.warning(of: vault.state.tampering()) { lines.append(warning) }
-    return lines.map { "kinvault: \($0)" }
+    let warning = try SignInNotes.warning(of: vault.state.tampering())
+    if let warning { tell("kinvault: \(warning)") }
   }
 
   /// What the person is to know of what was found wrong when the vault was opened, a line each.

@@ -148,7 +148,7 @@ struct MountCommand: ParsableCommand {
         var notes = AccessOptions.notes(on: vault) + left
         // Not before the mount is up: it is told once.
         log.attempt(.audit) { () throws(VaultError) in
-          notes += try AccessOptions.whatWasNoted(in: vault)
+          try AccessOptions.tellWhatWasNoted(in: vault) { notes.append($0) }
         }
         pipe.take()?.report(.ready(note: notes.joined(separator: "\n")))
       }

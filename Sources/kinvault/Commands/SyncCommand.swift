@@ -81,7 +81,6 @@ struct SyncCommand: ParsableCommand {
     do {
       return try access.withDeferredVault(.writing) { vault in
         let known = try KnownRemote.find(remotes, vault: vault.id, key: vault.unlocked.key)
-        if full, !dryRun { try publishLog(of: vault.opened()) }
         return try known.map { try sync($0, vault) }
       }
     } catch let error as CommandError {
@@ -91,16 +90,6 @@ struct SyncCommand: ParsableCommand {
         "kinvault: The vault is locked: what is encrypted is carried, and joined when it is unlocked."
       )
       return try syncLocked()
-    }
-  }
-
-  /// Others are to read what was done with what is shared with them: a sync of everything brings it, whatever there is. Who
-  /// sees the remote learns from it that there was such a sync.
-  private func publishLog(of vault: Vault) throws {
-    guard !vault.isReadOnly else { return }
-    do throws(VaultError) { try vault.audit.publish() } catch {
-      Terminal.note(
-        "kinvault: The audit log could not be written: \(FailureReport(error).message)")
     }
   }
 

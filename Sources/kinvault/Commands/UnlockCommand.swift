@@ -25,19 +25,29 @@ struct UnlockCommand: ParsableCommand {
     help: ArgumentHelp("Lock after this time without use: 90s, 10m, 2h.", valueName: "time"))
   var timeout: TimeArgument = TimeArgument(seconds: 300)
 
+  @Flag(help: "Use only what asks nobody: the desktop's keyring, or the TPM without a PIN.")
+  var withoutAsking = false
+
   func run() throws {
     let folder = try access.folderOptions.folder()
     let id = try Vault.describe(folder: folder).vault
     guard SessionKeyring.isAvailable else { throw SessionKeyringError.unavailable(errno: 0) }
-    let unlocked = UnlockedKey(
-      try SlotOpening.of(folder, passwordFile: access.passwordFile).run())
+    let unlocked = UnlockedKey(try open(.of(folder, passwordFile: access.passwordFile)))
     // Before the key is kept: a vault that does not open is not unlocked.
     let vault = try access.open(folder, key: unlocked.key, use: .reading)
     vault.audit.note(.unlock, detail: unlocked.way ?? "")
-    for line in try AccessOptions.whatWasNoted(in: vault) { Terminal.note(line) }
+    try AccessOptions.tellWhatWasNoted(in: vault, Terminal.note)
     try vault.close()
     try SessionKeys.store(unlocked.key, vault: id, timeout: timeout.duration)
     Terminal.writeLine(
       "Unlocked. It locks itself after \(DateText.duration(seconds: timeout.seconds)) without use.")
+  }
+
+  private func open(_ opening: SlotOpening) throws -> UnlockSlots.OpenedSlot {
+    guard withoutAsking else { return try opening.run() }
+    guard let opened = try opening.runWithoutAsking() else {
+      throw CommandError.locked("Nothing here unlocks this vault without asking you.")
+    }
+    return opened
   }
 }

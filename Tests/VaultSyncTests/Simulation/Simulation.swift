@@ -379,6 +379,9 @@ struct Simulation {
         failures.append("0 and \(number) differ: \(differing.sorted().prefix(6))")
       }
       if try device.emma.hasConcurrentVersions { failures.append("\(number) has not joined all") }
+      if try device.vault.context.ownPerson().generation == nil {
+        failures.append("the keys of \(number) are divided still")
+      }
       guard readsEverything else { continue }
       let problems = try device.vault.check(readsData: true).problems.filter { $0.severity > .note }
       failures += problems.map { "\(number) is not whole: \($0.path): \($0.reason)" }
