@@ -30,8 +30,10 @@ final class LostVersions: Sendable {
       return original
     } catch {
       guard error.isDamage else { throw error }
-      // It stays so until another revision is there, or another process looks.
-      known.withLock { _ = $0.updateValue(nil, forKey: copy.revision) }
+      // What is missing may come; what is damaged stays so until another revision is there.
+      if case .damaged = error {
+        known.withLock { _ = $0.updateValue(nil, forKey: copy.revision) }
+      }
       return nil
     }
   }

@@ -178,10 +178,10 @@ extension AccessOptions {
       Environment.value("KINVAULT_TELL") != "later"
     else { return }
     for line in try SignInNotes.news(of: vault.audit.takeIn()) { tell("kinvault: \(line)") }
-    let reads = try vault.takeReadsNews()
-    if !reads.isEmpty {
+    if try !vault.readsNews().isEmpty {
+      // The names first: once they are taken they count as told.
       let text = try ReadsText(vault)
-      for news in reads { tell("kinvault: \(text.line(for: news))") }
+      for news in try vault.takeReadsNews() { tell("kinvault: \(text.line(for: news))") }
     }
     let warning = try SignInNotes.warning(of: vault.state.tampering())
     if let warning { tell("kinvault: \(warning)") }
