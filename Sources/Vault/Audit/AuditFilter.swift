@@ -26,9 +26,14 @@ package struct AuditFilter: Sendable {
   /// - Parameter deviceName: What a device is called now.
   package func allows(_ logged: LoggedEvent, deviceName: (DeviceID) -> String) -> Bool {
     guard allowsFromAnyDevice(logged) else { return false }
+    return allows(logged.device, called: logged.event.device, deviceName(logged.device))
+  }
+
+  /// Whether what is said of devices lets one through that has these names.
+  package func allows(_ id: DeviceID, called names: String...) -> Bool {
     guard let wanted = device?.lowercased() else { return true }
-    let names = [logged.event.device.lowercased(), deviceName(logged.device).lowercased()]
-    return names.contains(wanted) || wanted.count >= 6 && logged.device.hex.hasPrefix(wanted)
+    return names.contains { $0.lowercased() == wanted }
+      || wanted.count >= 6 && id.hex.hasPrefix(wanted)
   }
 
   /// Whether all but what is said of devices lets it through.

@@ -89,7 +89,7 @@ struct AuditCommand: ParsableCommand {
       let chosen = events.filter { filter.allows($0, deviceName: names.name(of:)) }
       let paths = NamedPath(vault)
       let rows = chosen.suffix(last ?? chosen.count).map { AuditRow(names.naming($0), paths) }
-      if chosen.isEmpty { try tellWhatIsUnknown(filter, in: vault) }
+      if chosen.isEmpty { try tellWhatIsUnknown(filter, in: vault, names) }
       let isAwaited = { (problem: Problem) in problem.kind == .missing && problem.severity == .note
       }
       let awaited = Set(problems.filter(isAwaited).map { paths.text($0.path) })
@@ -142,15 +142,15 @@ struct AuditCommand: ParsableCommand {
   }
 
   /// Where nothing was found: a name that nobody has is told, so that a slip of the finger does not look like innocence.
-  private func tellWhatIsUnknown(_ filter: AuditFilter, in vault: Vault) throws {
+  private func tellWhatIsUnknown(
+    _ filter: AuditFilter, in vault: Vault, _ names: EventNames
+  ) throws {
     if let person, filter.person?.id == nil { tellUnknown("person", person) }
     if let record, filter.record?.id == nil { tellUnknown("record", record) }
     // In a journal devices are called what their people call them.
     if let device, journal == nil {
-      let wanted = device.lowercased()
-      let isKnown = try vault.devices().contains { known in
-        let name = known.id == vault.device ? vault.profile.deviceName : vault.name(of: known.id)
-        return name.lowercased() == wanted || wanted.count >= 6 && known.id.hex.hasPrefix(wanted)
+      let isKnown = try vault.devices().contains {
+        filter.allows($0.id, called: names.name(of: $0.id))
       }
       if !isKnown { tellUnknown("device", device) }
     }

@@ -4,11 +4,13 @@ import VaultModel
 /// A path in the vault's folder as a person can read it: what members, devices and people are called stands for their ids, and
 /// of every other long number its beginning.
 struct NamedPath {
-  let vault: Vault
-  let people: PersonLookup?
+  private let vault: Vault
+  private let names: EventNames
+  private let people: PersonLookup?
 
   init(_ vault: Vault) {
     self.vault = vault
+    names = EventNames(vault, others: nil)
     // Where people cannot be read, their ids are shortened.
     people = try? PersonLookup(vault: vault)
   }
@@ -27,14 +29,10 @@ struct NamedPath {
       switch folder {
       case "members": MemberID(hex: part).flatMap { vault.member($0)?.name.string }
       case "people": PersonID(hex: part).flatMap { people?.name(of: $0) }
-      case "audit", "devices", "heads", "requests": DeviceID(hex: part).map(name(of:))
+      case "audit", "devices", "heads", "requests": DeviceID(hex: part).map(names.name(of:))
       default: nil
       }
     return found.map { "“\(Terminal.visible($0))”" } ?? "\(part.prefix(8))…"
-  }
-
-  private func name(of device: DeviceID) -> String {
-    device == vault.device ? vault.profile.deviceName : vault.name(of: device)
   }
 
   private static func isDigit(_ byte: UInt8) -> Bool {
