@@ -168,7 +168,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "BlobStore", "CLinux", .product(name: "SystemPackage", package: "swift-system"),
+        "BlobStore", "CLinux", "CSodium",
+        .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/Support"),
     // A FIDO2 token in software, for this process and for programs.

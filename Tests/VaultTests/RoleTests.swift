@@ -60,6 +60,35 @@ struct RoleTests {
     #expect(try adults.ben.titles == ["Visit", "Vaccine"])
   }
 
+  /// A process hears under the lock of its commit that its person may only read by now, so late that it has begun. Nobody
+  /// asked for that commit: a sync and a mount go on without it.
+  @Test func whoHearsInTheMiddleThatTheyMayOnlyReadGoesOnWithoutACommit() throws {
+    let adults = try Adults()
+    try adults.share(with: adults.ben, .editor)
+    try adults.ben.write("Visit")
+    try adults.meet()
+    let (mine, hers) = (try #require(adults.ben.emma), try #require(adults.anna.emma))
+    try adults.anna.vault.beginEpoch(of: hers, without: [adults.ben.id])
+    try adults.anna.vault.share(hers, with: adults.ben.id, role: .viewer)
+    try adults.anna.write("Vaccine")
+    try Replicas.carry(from: adults.anna.store, to: adults.ben.store)
+    #expect(mine.role == .editor)
+    let before = adults.ben.store.blobs
+    _ = try mine.joinConcurrent()
+    #expect(mine.role == .viewer)
+    #expect(adults.ben.store.blobs == before)
+    #expect(try adults.ben.titles == ["Visit", "Vaccine"])
+  }
+
+  @Test func aHeadThatNobodyAskedForIsNotWrittenByWhoMayOnlyReadByNow() throws {
+    let adults = try Adults()
+    try adults.share(with: adults.ben, .editor)
+    let (mine, hers) = (try #require(adults.ben.emma), try #require(adults.anna.emma))
+    try adults.anna.vault.beginEpoch(of: hers, without: [adults.ben.id])
+    try Replicas.carry(from: adults.anna.store, to: adults.ben.store)
+    #expect(try !mine.commitNothingIfPossible())
+  }
+
   @Test func whatAViewersModifiedClientWritesIsIgnoredByEveryone() throws {
     let adults = try Adults()
     try adults.share(with: adults.ben, .viewer)

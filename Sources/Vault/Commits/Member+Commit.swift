@@ -98,13 +98,11 @@ extension Member {
       _ = try refresh()
       return Commit(counter: 0)
     }
-    do throws(VaultError) {
-      return try commit([], foldsRedo: false, succeedsSpentEpoch: false)
-    } catch {
-      // Until an owner has begun an epoch one of the versions shows.
-      guard case .epochSpent = error else { throw error }
-      return Commit(counter: 0)
+    let joined = try ifPossible { () throws(VaultError) in
+      try commit([], foldsRedo: false, succeedsSpentEpoch: false)
     }
+    // Until then one of the versions shows.
+    return joined ?? Commit(counter: 0)
   }
 
   /// - Throws: What `refusal` says.

@@ -27,7 +27,10 @@ extension Member {
   ///
   /// - Returns: The records whose entries changed.
   func readAnew(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
-    var fresh = HeadsState(lastTime: heads.lastTime, counterFloor: heads.counterFloor)
+    // What this device has written it has, also where its head counts no more since its person may only read.
+    let written = heads.last(of: context.device.id)?.counter ?? 0
+    var fresh = HeadsState(
+      lastTime: heads.lastTime, counterFloor: max(heads.counterFloor, written))
     fresh.lines = linesToKeep(heads)
     (fresh.compared, fresh.repaired) = (heads.compared, heads.repaired)
     // Whoever takes over a line is read first, also where something that they name is gone since.

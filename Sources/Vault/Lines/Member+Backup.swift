@@ -41,7 +41,7 @@ extension Vault {
   func keepRest() throws(VaultError) {
     for member in members where member.isWritten {
       guard member.heads.withLock({ !$0.learned.isEmpty }) else { continue }
-      _ = try member.commitNothingUnlessSpent()
+      _ = try member.commitNothingIfPossible()
     }
   }
 }

@@ -38,16 +38,25 @@ extension Member {
     }
   }
 
-  /// Writes a head as `commitNothing` does, unless that has to wait until an owner has begun an epoch.
+  /// Writes a head as `commitNothing` does, unless that is not possible now.
   ///
   /// - Returns: Whether it was written.
-  func commitNothingUnlessSpent() throws(VaultError) -> Bool {
-    do throws(VaultError) {
-      try commitNothing()
-      return true
-    } catch {
-      guard case .epochSpent = error else { throw error }
-      return false
+  func commitNothingIfPossible() throws(VaultError) -> Bool {
+    try ifPossible { () throws(VaultError) in try commitNothing() } != nil
+  }
+
+  /// Writes what nobody has asked for. That has to wait until an owner has begun an epoch where the one in use is spent; and
+  /// what comes under the lock of the commit may say that this person may write no more.
+  ///
+  /// - Returns: What `body` gives; nil where nothing may be written now.
+  func ifPossible<Value>(
+    _ body: () throws(VaultError) -> Value
+  ) throws(VaultError) -> Value? {
+    do throws(VaultError) { return try body() } catch {
+      switch error {
+      case .epochSpent, .viewersOnlyRead: return nil
+      default: throw error
+      }
     }
   }
 }

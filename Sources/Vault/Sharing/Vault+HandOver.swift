@@ -96,7 +96,7 @@ extension Vault {
     try member.reloadLinks()
     // By either of them others find the link.
     var isTold = false
-    if member.mayWrite { isTold = try member.commitNothingUnlessSpent() }
+    if member.mayWrite { isTold = try member.commitNothingIfPossible() }
     if !isTold { try renewRegister() }
     audit.note(.share, member: member.id, person: offer.giver, detail: "place agreed to")
   }

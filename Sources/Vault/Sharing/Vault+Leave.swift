@@ -15,7 +15,7 @@ extension Vault {
     guard member.role != nil else { throw .noAccess(member: member.id) }
     guard !member.isOwnedOnly(by: person) else { throw .lastOwner(member: member.id) }
     // What is known only here goes with this device's head, which goes on counting.
-    if member.mayWrite { _ = try member.commitNothingUnlessSpent() }
+    if member.mayWrite { _ = try member.commitNothingIfPossible() }
     let own = try context.ownPerson()
     let heads = member.knownCounters.filter { own.devices[$0.key] != nil }
       .map { LastHead(device: $0.key, counter: $0.value) }

@@ -95,14 +95,17 @@ extension Member {
   ///
   /// A head here that is newer by now stays; where one of them was read here before, and something else stands in its place
   /// now, it is put back. On disk when this returns; the watermarks know them.
+  ///
+  /// - Returns: The devices whose heads were put in place.
+  @discardableResult
   package func place(
     heads new: [(head: OpenedHead, bytes: [UInt8])],
     links: [(path: VaultPath, bytes: [UInt8])] = []
-  ) throws(VaultError) {
-    guard !new.isEmpty else { return }
+  ) throws(VaultError) -> Set<DeviceID> {
+    guard !new.isEmpty else { return [] }
     guard !context.isReadOnly else { throw .readOnly }
     let store = context.store
-    try heads.withLock { (heads) throws(VaultError) in
+    return try heads.withLock { (heads) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
         _ = try mayWrite ? catchUpOrPart(&heads) : catchUp(&heads)
         var newer: [(head: OpenedHead, bytes: [UInt8])] = []
@@ -134,6 +137,7 @@ extension Member {
           try context.reloadPeople()
           try loadLinks()
         }
+        return Set(newer.map(\.head.device))
       }
     }
   }

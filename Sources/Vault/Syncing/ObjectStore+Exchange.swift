@@ -33,6 +33,20 @@ extension ObjectStore {
     }
   }
 
+  /// Whether a file can be an object, as far as that is seen without its key: its header is one, and what follows has a
+  /// length that such an object can have.
+  package static func hasForm(_ file: [UInt8]) -> Bool {
+    file.withUnsafeBytes { bytes in
+      do throws(CryptoError) {
+        let header = try ObjectHeader(decoding: bytes)
+        return header.layout.bodySize(fileSize: bytes.count) != nil
+          && bytes.count <= fileSizeLimit(of: header.kind)
+      } catch {
+        return false
+      }
+    }
+  }
+
   /// The object as it stands here, authenticated to the last byte, so that damage does not travel.
   ///
   /// - Parameter kind: What it must be; nil takes the header's word.

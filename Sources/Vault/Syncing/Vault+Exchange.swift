@@ -70,7 +70,7 @@ extension Vault {
   func keepWhatWasLearned() throws(VaultError) {
     for member in members where member.isWritten {
       guard try reloadLinks(of: member) else { continue }
-      _ = try member.commitNothingUnlessSpent()
+      _ = try member.commitNothingIfPossible()
     }
   }
 
@@ -97,7 +97,7 @@ extension Vault {
     return try open(id, in: tree)
   }
 
-  /// Puts an object in place that nobody here can open. One that is here stays.
+  /// Puts an object in place that nobody here can open, over one that stands there.
   ///
   /// Only its form is known to be right.
   package func placeSealed(
@@ -105,16 +105,7 @@ extension Vault {
   ) throws(VaultError) {
     guard let staging = context.staging else { throw .readOnly }
     let path = VaultPath.object(member, name)
-    let isForm = try file.withBytes { (bytes) throws(VaultError) in
-      do throws(CryptoError) {
-        let header = try ObjectHeader(decoding: bytes)
-        return header.layout.bodySize(fileSize: bytes.count) != nil
-          && bytes.count <= ObjectStore.fileSizeLimit(of: header.kind)
-      } catch {
-        throw VaultError(error, path: path.string)
-      }
-    }
-    guard isForm else {
+    guard ObjectStore.hasForm(file) else {
       throw .damaged(path: path.string, reason: "\(file.count) bytes is no size of an object")
     }
     let store = context.store

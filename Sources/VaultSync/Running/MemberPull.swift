@@ -353,23 +353,31 @@ struct MemberPull {
           && isTakenOver($0.head, by: heads)
       }
     if whole.isEmpty { return 0 }
-    for one in whole {
-      session.tally(
-        .pull, .head(member.id, one.head.device), byteCount: UInt64(one.bytes.count))
+    if session.options.isDryRun {
+      tally(whole)
+      return whole.count
     }
-    if session.options.isDryRun { return whole.count }
     let member = vault.member(member.id) ?? self.member
     // An epoch is begun here when a head of it has come, or one that builds on it.
     let links =
       try whole.contains { !$0.head.isLate || !member.knowsLinks(of: $0.head) }
       ? StatementSync(session: session, exchange: exchange).newEpochs(of: member.id) : []
     return try keeping { () throws(VaultError) in
-      try member.place(
+      let placed = try member.place(
         heads: whole.map { ($0.head, $0.bytes) },
         links: links.map { ($0.path, $0.bytes) })
+      // Of two that a device has signed with one counter, as it must not, the one that came first stays.
+      tally(whole.filter { placed.contains($0.head.device) })
       let count = try member.refresh(having: read).count
       session.change { $0.changedRecordCount += count }
-      return whole.count
+      return placed.count + links.count
+    }
+  }
+
+  private func tally(_ placed: [Incoming]) {
+    for one in placed {
+      session.tally(
+        .pull, .head(member.id, one.head.device), byteCount: UInt64(one.bytes.count))
     }
   }
 }

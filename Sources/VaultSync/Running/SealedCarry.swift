@@ -17,7 +17,13 @@ struct SealedCarry {
     guard !paths.isEmpty else { return }
     let here = try ObjectListing.loadHere(member, session: session)
     let there = try ObjectListing.load(member, session: session)
-    let missing = there.filter { here[$0.key] == nil }.sorted { $0.key < $1.key }
+    var missing: [(key: ObjectName, value: UInt64)] = []
+    for object in there.sorted(by: { $0.key < $1.key }) where here[object.key] != object.value {
+      // What is torn here comes anew.
+      var isMissing = here[object.key] == nil
+      if !isMissing { isMissing = try isTornHere(object.key) }
+      if isMissing { missing.append(object) }
+    }
     let refused = Gathered<ObjectName>()
     try session.forEach(missing) { [self] (object) throws(SyncError) in
       if try !take(object.key, byteCount: object.value, into: vault) { refused.add(object.key) }
@@ -46,7 +52,7 @@ struct SealedCarry {
       let file: [UInt8]
       do throws(BlobStoreError) {
         file = try session.remote.read(
-          BlobPath(path.string), limit: ObjectStore.fileSizeLimit(of: .announcement))
+          BlobPath(path.string), limit: Self.sizeLimit)
       } catch {
         guard error.concernsOneFile else { throw .remote(error) }
         session.note(SyncProblem(VaultError(error), there: path.string))
@@ -76,19 +82,10 @@ struct SealedCarry {
     }
     let here = try ObjectListing.loadHere(member, session: session)
     let there = try ObjectListing.load(member, session: session)
-    let missing = here.filter { there[$0.key] != $0.value }.map(\.key).sorted()
+    let other = here.filter { there[$0.key] != $0.value }.sorted { $0.key < $1.key }
     let keys = try keysInUse()
-    try session.forEach(missing) { [self] (name) throws(SyncError) in
-      let path = VaultPath.object(member, name)
-      do throws(BlobStoreError) {
-        let file = try session.home.store.read(
-          BlobPath(path.string), limit: ObjectStore.fileSizeLimit(of: .announcement))
-        // What older epochs left is not brought back to where it was removed.
-        guard isInUse(file, keys) else { return }
-        do throws(SyncError) { try session.put(path, file) } catch { session.fail(error) }
-      } catch {
-        throw .vault(VaultError(error))
-      }
+    try session.forEach(other) { [self] (object) throws(SyncError) in
+      try put(object.key, byteCountThere: there[object.key], keys)
     }
     try StatementSync(session: session, exchange: exchange).push(member)
     try session.flush()
@@ -96,6 +93,53 @@ struct SealedCarry {
       if let file = try exchange.stored(path) { try session.put(path, file.bytes, file.facts) }
     }
   }
+
+  /// Puts an object there; where one stands of another length, only if that can be none and this one can.
+  private func put(
+    _ name: ObjectName, byteCountThere: UInt64?, _ keys: Set<KeyID>
+  ) throws(SyncError) {
+    let path = VaultPath.object(member, name)
+    // What older epochs left is not brought back to where it was removed.
+    guard let file = try readHere(path), isInUse(file, keys) else { return }
+    guard ObjectStore.hasForm(file) else {
+      return session.note(
+        SyncProblem(
+          .damaged(path: path.string, reason: "\(file.count) bytes is no size of an object"),
+          here: path.string))
+    }
+    if byteCountThere != nil, try hasForm(there: path) { return }
+    try session.put(path, file)
+  }
+
+  /// An object's file; nil when it is gone by now, or cannot be read, which is noted: it keeps nothing else away.
+  private func readHere(_ path: VaultPath) throws(SyncError) -> [UInt8]? {
+    do throws(BlobStoreError) {
+      return try session.home.store.read(BlobPath(path.string), limit: Self.sizeLimit)
+    } catch {
+      if case .notFound = error { return nil }
+      guard error.concernsOneFile else { throw .vault(VaultError(error)) }
+      session.note(SyncProblem(VaultError(error), here: path.string))
+      return nil
+    }
+  }
+
+  private func isTornHere(_ name: ObjectName) throws(SyncError) -> Bool {
+    guard let file = try readHere(.object(member, name)) else { return true }
+    return !ObjectStore.hasForm(file)
+  }
+
+  /// Whether what the remote has there can be an object. Which of two that can is the right one only a key tells.
+  private func hasForm(there path: VaultPath) throws(SyncError) -> Bool {
+    do throws(BlobStoreError) {
+      return ObjectStore.hasForm(
+        try session.remote.read(BlobPath(path.string), limit: Self.sizeLimit))
+    } catch {
+      guard error.concernsOneFile else { throw .remote(error) }
+      return false
+    }
+  }
+
+  private static let sizeLimit = ObjectStore.fileSizeLimit(of: .announcement)
 
   /// The keys that the heads here name which count.
   private func keysInUse() throws(SyncError) -> Set<KeyID> {

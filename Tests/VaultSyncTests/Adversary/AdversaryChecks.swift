@@ -42,7 +42,8 @@ struct AdversaryChecks {
   // MARK: What opens
 
   /// Nothing opens with the keys of those who may not read it, whatever all of them together have: who was out as far as
-  /// the writer's folder said, captives who never had the member, and strangers.
+  /// the writer's folder said, captives who never had the member, and strangers; but for those to whom it gave access as
+  /// somebody who was rightly believed.
   private func secrets() throws -> [String] {
     var files: [BlobPath: [UInt8]] = intruder.seen.files
     for machine in attacked.everyone { files.merge(machine.store.blobs) { first, _ in first } }
@@ -55,6 +56,7 @@ struct AdversaryChecks {
     }
     let entries = Dictionary(grouping: written) { _, entry in
       entry.excluded.intersection(holders).union(outsiders(of: entry.member))
+        .subtracting(believed(in: entry.member))
     }
     return try entries.flatMap { holders, entries in
       let readable = try StolenKeys(of: intruder, holders, files: files).readable(in: honest)
@@ -67,6 +69,14 @@ struct AdversaryChecks {
   /// Those whose keys it has.
   private var holders: Set<KeyHolder> {
     Set(intruder.machines.map { .machine($0.number) } + intruder.words.map(\.holder))
+  }
+
+  /// Keys of people to whom somebody honest has rightly given those of the member.
+  private func believed(in member: MemberID) -> Set<KeyHolder> {
+    let takers = attacked.gifts.believed[member] ?? []
+    let machines = intruder.machines.filter { takers.contains($0.vault.person) }
+    let words = intruder.words.filter { takers.contains($0.person) }
+    return Set(machines.map { .machine($0.number) } + words.map(\.holder))
   }
 
   private func outsiders(of member: MemberID) -> Set<KeyHolder> {

@@ -63,6 +63,10 @@ struct AdversaryRun {
   ///
   /// - Returns: What is not as it has to be; each begins with the name of the property.
   mutating func runAlone() throws -> [String] {
+    try SeededRandomness.with(seed: seed) { try carryOutAlone() }
+  }
+
+  private mutating func carryOutAlone() throws -> [String] {
     let house = try Household(cast, taking: taking, traitors: traitors)
     try record(in: house)
     alone = try house.meet()
@@ -81,6 +85,12 @@ struct AdversaryRun {
   /// - Parameter adversary: The seed of what it does.
   /// - Returns: What is not as it has to be, and what happened.
   func run(beside adversary: UInt64) throws -> (failures: [String], trace: [String]) {
+    try SeededRandomness.with(seed: adversary &* 2 &+ 1) { try carryOut(beside: adversary) }
+  }
+
+  private func carryOut(
+    beside adversary: UInt64
+  ) throws -> (failures: [String], trace: [String]) {
     guard let honest, let expected else { preconditionFailure("it was carried out alone") }
     let attacked = try Household(cast, taking: taking, traitors: traitors)
     var intruder = try Intruder(cast, seed: adversary, readers: try captiveMachines())

@@ -56,6 +56,7 @@ extension Household {
     let outcome = try tryOut(step)
     if let actor = actor ?? step.actor.flatMap({ machines[$0] }) {
       try noteRemovals(by: step, at: actor, isDone: outcome == "done")
+      try noteGiven(at: actor)
     }
     return outcome
   }

@@ -109,6 +109,8 @@ final class Household {
   var removals = Removals()
   /// What the adversary has written.
   var foreign: Set<BlobPath> = []
+  /// What it gave that somebody honest rightly believes.
+  var gifts = Gifts()
   let cast: HouseholdCast
   /// Why the last step was not done, for who looks into a failure.
   var lastError: (any Error)?
@@ -194,8 +196,16 @@ final class Household {
       machine.vault, with: remotes[remote], as: "r\(remote)", direction: direction,
       looksEverywhere: looksEverywhere)
     try accept(at: machine)
+    try noteGiven(at: machine)
     if direction != .pull { noteOwned(at: machine) }
     return report
+  }
+
+  /// Links that were written at this machine since may have passed on what the adversary gave.
+  func noteGiven(at machine: Machine) throws {
+    try gifts.note(machine.store, besides: foreign) {
+      removals.isHeard(of: $0, in: machine.store.blobs)
+    }
   }
 
   /// An owner's device has synced: whatever removals are to be seen there are carried out from now on.
@@ -277,7 +287,7 @@ final class Household {
         if hasMoved || counts(of: pair, machine) != before || round == 0 {
           meeting.lastMoves =
             meeting.lastMoves.suffix(3) + [
-              "\(machine.name) with \(pair.remote), moved: \(hasMoved), "
+              "\(machine.name) with \(pair.remote), pulled: \(report.pulled), pushed: \(report.pushed), "
                 + "changed here: \(Self.changes(of: files[0], to: machine.store.blobs)), "
                 + "there: \(Self.changes(of: files[1], to: remotes[pair.remote].blobs))"
             ]

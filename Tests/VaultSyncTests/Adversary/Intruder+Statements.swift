@@ -82,6 +82,9 @@ extension Intruder {
     trace.append(
       "  a link of \(link.member.shortHex) by \(signer.device.shortHex): \(link.changes)")
     let member = link.member
+    if !isNeverBelieved(signer.holder, of: member, in: house) {
+      house.gifts.add(link, by: signer.holder)
+    }
     return try put(.link, link.encoded(), at: { .link(member, $0) }, in: house, sign: signer.sign)
   }
 

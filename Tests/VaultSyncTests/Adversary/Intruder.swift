@@ -159,7 +159,7 @@ struct Intruder {
 
   /// Whether everybody knows that they may not write the member with these keys. Of those that it has had from the beginning
   /// `AdversaryRun` knows who may.
-  private func isNeverBelieved(
+  func isNeverBelieved(
     _ holder: KeyHolder, of member: MemberID, in house: Household
   ) -> Bool {
     captives.contains(holder)

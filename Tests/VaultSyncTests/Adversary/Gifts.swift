@@ -1,0 +1,52 @@
+import BlobStore
+import TestSupport
+import VaultModel
+import VaultTrust
+
+@testable import Vault
+
+/// Access that the adversary gave with keys of somebody of whom not everybody had heard that they may not. Whoever has not
+/// rightly believes it, and gives whom it names the keys of the member: from then on they read what is written there until
+/// it is heard.
+struct Gifts {
+  private struct Gift: Hashable {
+    let member: MemberID
+    let taker: PersonID
+    /// Whose keys signed it.
+    let giver: KeyHolder
+  }
+
+  private var gifts: Set<Gift> = []
+  /// Links that were looked at.
+  private var known: Set<BlobPath> = []
+  /// Who has keys of a member from somebody honest who had not heard.
+  private(set) var believed: [MemberID: Set<PersonID>] = [:]
+
+  mutating func add(_ link: Link, by giver: KeyHolder) {
+    for case .give(let taker, _, _) in link.changes {
+      gifts.insert(Gift(member: link.member, taker: taker, giver: giver))
+    }
+  }
+
+  /// Looks at the honest links that are new in a folder: the one in which they were written, if every machine is looked at
+  /// after each step.
+  ///
+  /// - Parameters:
+  ///   - foreign: What the adversary has written.
+  ///   - isHeard: Whether it stands in the folder that the keys of these are nobody's any more.
+  mutating func note(
+    _ store: MemoryStore, besides foreign: Set<BlobPath>, isHeard: (KeyHolder) -> Bool
+  ) throws {
+    if gifts.isEmpty { return }
+    for (path, bytes) in store.blobs {
+      guard case .link(let member, _) = VaultPath(parsing: path.string), !foreign.contains(path),
+        known.insert(path).inserted
+      else { continue }
+      let takers = try Set(Link(decoding: SignedFile(decoding: bytes).body).wraps.map(\.person))
+      for gift in gifts
+      where gift.member == member && takers.contains(gift.taker) && !isHeard(gift.giver) {
+        believed[member, default: []].insert(gift.taker)
+      }
+    }
+  }
+}

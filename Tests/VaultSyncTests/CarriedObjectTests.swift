@@ -1,0 +1,96 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultModel
+
+@testable import Vault
+@testable import VaultSync
+
+/// Who carries a member without its keys cannot tell whether an object is what its name says, and does no harm by that.
+@Suite struct CarriedObjectTests {
+  private let usb = MemoryStore()
+  private let nas = MemoryStore()
+  private let scan = [UInt8](repeating: 7, count: 9_000)
+  private let anna: SyncingAdult
+  /// Has no keys of Emma.
+  private let ben: SyncingAdult
+
+  init() throws {
+    anna = SyncingAdult(try Family(count: 1)[0])
+    try anna.sync(usb)
+    ben = try SyncingAdult(joining: anna.vault.invite(), as: "Ben")
+    let emma = try #require(anna.emma)
+    let name = try #require(FileName("scan"))
+    var edit = RecordEdit.newRecord("First", note: "a note")
+    edit.items[name] = Item(
+      name: name, file: .random(), size: UInt64(scan.count),
+      content: try emma.content(of: [emma.objects.put(.chunk, scan)]), time: .zero)
+    let commit = try emma.commit([edit])
+    #expect(commit.failures.isEmpty)
+    try anna.sync(usb, as: "usb")
+    try anna.sync(nas, as: "nas")
+  }
+
+  private func objects(of store: MemoryStore) throws -> [BlobPath: [UInt8]] {
+    let folder = "members/\(try #require(anna.emma).id.hex)/objects/"
+    return store.blobs.filter { $0.key.string.hasPrefix(folder) }
+  }
+
+  /// Two objects of the remote that differ in their length.
+  private func two() throws -> (one: BlobPath, other: [UInt8]) {
+    let all = try objects(of: usb).sorted { $0.value.count < $1.value.count }
+    let (small, large) = (try #require(all.first), try #require(all.last))
+    #expect(small.value.count < large.value.count)
+    return (large.key, small.value)
+  }
+
+  @Test func whatOneStoreHasMadeUpReplacesNothingAtAnother() throws {
+    let (path, other) = try two()
+    try nas.replace(path, other, durably: true)
+    try anna.write("Second")
+    try anna.sync(nas, as: "nas")
+    try ben.sync(nas, as: "nas")
+    #expect(ben.store.blobs[path] == other)
+    let before = try objects(of: usb)
+    try ben.sync(usb, as: "usb")
+    let after = try objects(of: usb)
+    #expect(after.count > before.count)
+    #expect(before.allSatisfy { after[$0.key] == $0.value })
+  }
+
+  @Test(arguments: [0, 17, 40])
+  func whatIsTornHereReplacesNothingThere(byteCount: Int) throws {
+    try ben.sync(usb, as: "usb")
+    let (path, _) = try two()
+    try anna.write("Second")
+    try anna.sync(nas, as: "nas")
+    try ben.sync(nas, as: "nas")
+    try ben.store.replace(path, Array(#require(usb.blobs[path]).prefix(byteCount)), durably: true)
+    let whole = usb.blobs[path]
+    try ben.sync(usb, as: "usb")
+    #expect(usb.blobs[path] == whole)
+  }
+
+  @Test func whatIsTornHereComesAnew() throws {
+    try ben.sync(usb, as: "usb")
+    let (path, _) = try two()
+    let whole = try #require(usb.blobs[path])
+    try ben.store.replace(path, Array(whole.prefix(17)), durably: true)
+    try anna.write("Second")
+    try anna.sync(usb, as: "usb")
+    try ben.sync(usb, as: "usb")
+    #expect(ben.store.blobs[path] == whole)
+  }
+
+  @Test func whatIsTornThereIsPutAgain() throws {
+    try ben.sync(usb, as: "usb")
+    let (path, _) = try two()
+    try anna.write("Second")
+    try anna.sync(nas, as: "nas")
+    try ben.sync(nas, as: "nas")
+    let whole = try #require(usb.blobs[path])
+    try usb.replace(path, Array(whole.prefix(17)), durably: true)
+    try ben.sync(usb, as: "usb")
+    #expect(usb.blobs[path] == whole)
+  }
+}
