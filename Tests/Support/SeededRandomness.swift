@@ -4,7 +4,8 @@ import Glibc
 /// Makes keys, ids and nonces follow from a seed, so that a schedule which failed can be had again as it was.
 ///
 /// It stands in the place of libsodium's generator, for the thread that asks for it and while it does; all other threads
-/// get the system's randomness. What a body does on other threads is therefore not repeated.
+/// get the system's randomness. What a body does on other threads is therefore not repeated, nor are wraps of keys, whose
+/// randomness swift-crypto takes from the system.
 package enum SeededRandomness {
   /// Carries `body` out with random bytes that follow from the seed. The order of sets and dictionaries is the same only
   /// with `SWIFT_DETERMINISTIC_HASHING=1`.

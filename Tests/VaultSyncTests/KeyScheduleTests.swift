@@ -7,12 +7,15 @@ import VaultModel
 @testable import VaultSync
 
 /// Devices of one person that write, change keys without knowing of each other, collect, are put back and copied, at random.
-/// In the end the words join what was divided, all show the same, and nothing is lost. Keys are random, so that a seed
-/// gives the steps again, and not the names of objects.
+/// In the end the words join what was divided, all show the same, and nothing is lost. Wraps of keys are random, so that a
+/// seed gives the steps again, and not all names of files.
 @Suite struct KeyScheduleTests {
   @Test(arguments: Seeds.first(30, unless: "KINVAULT_KEY_SEEDS"))
   func nothingIsLostAndAllAgree(seed: UInt64) throws {
-    var schedule = try KeySchedule(seed: seed)
+    try SeededRandomness.with(seed: seed) { try run(KeySchedule(seed: seed), seed) }
+  }
+
+  private func run(_ schedule: consuming KeySchedule, _ seed: UInt64) {
     do {
       for _ in 0..<(8 + Int(seed % 10)) { try schedule.step() }
       try schedule.end()

@@ -110,6 +110,7 @@ extension Member {
         _ = try mayWrite ? catchUpOrPart(&heads) : catchUp(&heads)
         var newer: [(head: OpenedHead, bytes: [UInt8])] = []
         for (head, bytes) in new where try isToBePlaced(head, heads) { newer.append((head, bytes)) }
+        if newer.isEmpty, links.isEmpty { return [] }
         for link in links {
           try storing { () throws(BlobStoreError) in
             try store.replace(BlobPath(link.path.string), link.bytes, durably: true)

@@ -21,7 +21,9 @@ struct AdversaryChecks {
   /// - Parameter expected: What people see without the adversary; nil if their doings have parted.
   func failures(expecting expected: HouseholdView?) throws -> [String] {
     let view = try HouseholdView(of: attacked, leaving)
-    let shown = canBeShownOtherwise ? view.withoutForgeries : view
+    let shown =
+      canBeShownOtherwise
+      ? try HouseholdView(of: attacked, leaving, besides: intruder.touched).withoutForgeries : view
     return try (expected.map { differences(view, $0) } ?? []) + shown.disagreements(of: attacked)
       + misled.untold + secrets() + authors() + entries() + wholeness()
       + (misled.isEmpty ? links() : [])

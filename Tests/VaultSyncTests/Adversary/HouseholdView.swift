@@ -11,10 +11,16 @@ struct HouseholdView: Equatable {
   /// By machine and topic.
   private(set) var lines: [String: [String]] = [:]
 
-  /// - Parameter leaving: People who may give up what they have at any time, since their keys are the adversary's.
+  /// Records that are left out, with all that is in them.
+  private let besides: Set<RecordID>
+
+  /// - Parameters:
+  ///   - leaving: People who may give up what they have at any time, since their keys are the adversary's.
+  ///   - touched: Records that are left out, with all that is in them.
   init(
-    of house: Household, _ leaving: Set<PersonID>
+    of house: Household, _ leaving: Set<PersonID>, besides touched: Set<RecordID> = []
   ) throws {
+    besides = touched
     for machine in house.everyone {
       try add(machine, of: house, leaving)
     }
@@ -50,13 +56,13 @@ struct HouseholdView: Equatable {
         + (try member.accesses().filter { !leaving.contains($0.person) }.map { access in
           "\(names[access.person] ?? access.person.shortHex) is \(access.role)"
         })
-      lines["\(key): records of \(name)"] = try Self.contents(of: member)
+      lines["\(key): records of \(name)"] = try contents(of: member)
     }
   }
 
-  private static func contents(of member: Member) throws -> [String] {
+  private func contents(of member: Member) throws -> [String] {
     var lines: [String] = []
-    for entry in member.allEntries() where !entry.isDeleted {
+    for entry in member.allEntries() where !entry.isDeleted && !isLeftOut(entry, of: member) {
       let path = member.displayPath(of: entry.record)
       lines.append(path)
       for item in try member.items(of: member.revision(entry.revision)) {
@@ -65,6 +71,16 @@ struct HouseholdView: Equatable {
       }
     }
     return lines.sorted()
+  }
+
+  private func isLeftOut(_ entry: RecordEntry, of member: Member) -> Bool {
+    var seen: Set<RecordID> = []
+    var entry: RecordEntry? = entry
+    while let here = entry, seen.insert(here.record).inserted {
+      if besides.contains(here.record) { return true }
+      entry = member.entry(here.parent)
+    }
+    return false
   }
 
   /// The same without what stands in records.

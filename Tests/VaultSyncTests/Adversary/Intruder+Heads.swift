@@ -101,6 +101,7 @@ extension Intruder {
     guard let record = old?.record ?? RecordID(random.bytes(RecordID.byteCount)),
       let title = FileName(old?.title.string ?? forgery()), let writer = pick(writers)
     else { return nil }
+    noteTouched(record, of: member, by: signer.holder, in: house)
     let time = HybridTime(milliseconds: house.now + (chance(5) ? 1 << 40 : 5))
     var version = old?.version ?? VersionVector()
     version = version.joined(

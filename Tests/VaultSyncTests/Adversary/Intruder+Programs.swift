@@ -38,6 +38,10 @@ extension Intruder {
         continue
       }
       noteRecords(of: member, by: holder, in: house)
+      for entry in machine.vault.openedMembers.first(where: { $0.id == member })?.allEntries() ?? []
+      where entry.device == machine.vault.device {
+        noteTouched(entry.record, of: member, by: holder, in: house)
+      }
     }
   }
 
@@ -83,6 +87,7 @@ extension Intruder {
       try write(.newRecord(text, note: text), in: member)
     case 2..<5:
       guard let entry = someEntry(of: member) else { return }
+      noteTouched(entry.record, of: member.id, by: .machine(machine.number), in: house)
       var edit = RecordEdit(record: entry.record)
       edit.items[.record] = .note(forgery())
       try write(edit, in: member)
@@ -90,6 +95,7 @@ extension Intruder {
       guard let entry = someEntry(of: member), isOutOfEverything(machine, member, house) else {
         return
       }
+      noteTouched(entry.record, of: member.id, by: .machine(machine.number), in: house)
       let place = RecordPlace(parent: entry.parent, title: entry.title, isDeleted: true)
       try write(RecordEdit(record: entry.record, place: place), in: member)
     case 6: try vault.share(member, with: person, role: .owner)

@@ -60,6 +60,9 @@ struct Intruder {
   var forgeryCount = 0
   /// Whether it has written records with keys of which not everybody had heard.
   private(set) var hasBeenBelieved = false
+  /// Records of honest people to which it has written as somebody who may be believed: it shows one machine this and another
+  /// one that.
+  private(set) var touched: Set<RecordID> = []
   private var knownLost = 0
   private var knownWords = 0
   /// What happened, for who looks into a failure.
@@ -155,6 +158,15 @@ struct Intruder {
   /// Records of a member are shown that were written with these keys.
   mutating func noteRecords(of member: MemberID, by holder: KeyHolder, in house: Household) {
     if !isNeverBelieved(holder, of: member, in: house) { hasBeenBelieved = true }
+  }
+
+  /// It writes to a record of somebody else's.
+  mutating func noteTouched(
+    _ record: RecordID, of member: MemberID, by holder: KeyHolder, in house: Household
+  ) {
+    if captives.contains(holder) || !isNeverBelieved(holder, of: member, in: house) {
+      touched.insert(record)
+    }
   }
 
   /// Whether everybody knows that they may not write the member with these keys. Of those that it has had from the beginning

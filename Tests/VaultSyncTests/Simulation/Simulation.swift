@@ -7,8 +7,8 @@ import VaultModel
 @testable import VaultSync
 
 /// Several devices that edit, move and delete at random and sync with unreliable remotes, are cut off, killed and lose
-/// power; all of it follows from a seed. At the end everything works, all meet, and nothing may be lost. Where keys change,
-/// which are random, a seed gives the steps again, and not the names of objects.
+/// power; all of it follows from a seed. At the end everything works, all meet, and nothing may be lost. Where keys change
+/// (wraps of keys are random, whatever `SeededRandomness` does) a seed gives the steps again, and not all names of files.
 struct Simulation {
   let seed: UInt64
   private(set) var devices: [Family.Device]

@@ -13,18 +13,25 @@ import Testing
     let isRepeat = getenv("KINVAULT_SEED") != nil
     let seeds = isRepeat ? [group] : Array(group * Self.groupSize..<(group + 1) * Self.groupSize)
     for seed in seeds {
-      var simulation = try Simulation(seed: seed)
-      do {
-        try simulation.run()
+      let isWhole = try SeededRandomness.with(seed: seed) {
         // Reading every object takes as long as everything else.
-        let failures = try simulation.failures(readsEverything: isRepeat || seed % 8 == 0)
-        guard !failures.isEmpty else { continue }
-        report(simulation, failures.joined(separator: "\n"))
-      } catch {
-        report(simulation, "\(error)")
+        try run(Simulation(seed: seed), readsEverything: isRepeat || seed % 8 == 0)
       }
-      return
+      if !isWhole { return }
     }
+  }
+
+  /// - Returns: Whether all is as it has to be.
+  private func run(_ simulation: consuming Simulation, readsEverything: Bool) -> Bool {
+    do {
+      try simulation.run()
+      let failures = try simulation.failures(readsEverything: readsEverything)
+      if failures.isEmpty { return true }
+      report(simulation, failures.joined(separator: "\n"))
+    } catch {
+      report(simulation, "\(error)")
+    }
+    return false
   }
 
   private func report(_ simulation: Simulation, _ text: String) {
