@@ -102,11 +102,14 @@ struct AdversaryRun {
     let checks = AdversaryChecks(
       attacked: attacked, honest: honest, intruder: intruder, hasEditor: hasEditor,
       captives: captives, leaving: leaving, misled: misled)
+    let known = attacked.everyone.flatMap(Self.knowledge)
     failures += try checks.failures(expecting: replay.hasParted ? nil : expected)
     failures += checks.restFailures(meeting, alone: alone)
     failures += Self.removals(in: meeting, of: attacked)
     if failures.isEmpty { return ([], []) }
-    let words = try Self.lastWords(of: attacked)
+    // The checks have opened every vault anew.
+    let fresh = Set(attacked.everyone.flatMap(Self.knowledge))
+    let words = try known.filter { !fresh.contains($0) } + Self.lastWords(of: attacked)
     return (failures, trace + ["-- with the adversary"] + intruder.trace + words)
   }
 
@@ -144,7 +147,7 @@ struct AdversaryRun {
   private static func lastWords(of house: Household) throws -> [String] {
     var lines: [String] = []
     for machine in house.everyone {
-      lines += hidden(of: house, at: machine) + waiting(at: machine)
+      lines += hidden(of: house, at: machine) + knowledge(of: machine)
       lines += try links(of: house, at: machine)
       for (number, remote) in house.remotes.enumerated() {
         let recording = RecordingStore(remote)
@@ -207,6 +210,30 @@ struct AdversaryRun {
         }
       }
     }
+  }
+
+  /// What a machine has read of each member, and what it does not take.
+  private static func knowledge(of machine: Household.Machine) -> [String] {
+    waiting(at: machine)
+      + machine.vault.members.flatMap { member -> [String] in
+        let title = "\(machine.name): \(member.name.string)"
+        let heads = member.heads.withLock { heads in
+          heads.loaded.values.map {
+            "\(title): head \($0.counter) of \($0.device.shortHex), late: \($0.late != nil)"
+          }.sorted()
+            + [
+              "\(title): waiting: \(heads.waiting.keys.map(\.shortHex).sorted()), "
+                + "refused: \(heads.refused.keys.map(\.shortHex).sorted()), "
+                + "apart: \(heads.lines.apart.map(\.shortHex).sorted())"
+            ]
+        }
+        let entries = member.allEntries().map {
+          "\(title): \($0.title.string), deleted: \($0.isDeleted), by \($0.device.shortHex): "
+            + $0.version.entries.map { "\($0.device.shortHex) \($0.counter)" }.joined(
+              separator: ", ")
+        }
+        return heads + entries.sorted()
+      }
   }
 
   private func captiveMachines() throws -> [Household.Machine] {

@@ -78,7 +78,7 @@ struct HouseholdView: Equatable {
     var entry: RecordEntry? = entry
     while let here = entry, seen.insert(here.record).inserted {
       if besides.contains(here.record) { return true }
-      entry = member.entry(here.parent)
+      entry = here.parent.flatMap { member.entry($0) }
     }
     return false
   }
