@@ -89,6 +89,27 @@ struct RoleTests {
     #expect(try !mine.commitNothingIfPossible())
   }
 
+  /// Ben has replaced what Anna wrote, and that was collected before either came to Carla: each of their heads lacks, or
+  /// waits for, what the other one has.
+  @Test(arguments: [false, true])
+  func whatWasReplacedAndCollectedKeepsNobodyFromTheNews(isLaterFirst: Bool) throws {
+    let adults = try Adults()
+    for other in [adults.ben, adults.carla] { try adults.share(with: other, .editor) }
+    let live = try #require(adults.carla.emma)
+    let note = try adults.anna.write("Visit", "by Anna")
+    let hers = try #require(adults.anna.emma)
+    let replaced = hers.objects.path(of: try #require(hers.entry(note)).revision)
+    try adults.carry(from: adults.anna, to: adults.ben)
+    try adults.ben.edit(note, "by Ben")
+    for adult in [adults.anna, adults.ben] { try adult.store.remove(replaced) }
+    let order = isLaterFirst ? [adults.ben, adults.anna] : [adults.anna, adults.ben]
+    for adult in order {
+      try Replicas.carry(from: adult.store, to: adults.carla.store)
+      _ = try live.refresh()
+    }
+    #expect(try live.bytes(of: "record.md", in: note) == Array("by Ben".utf8))
+  }
+
   @Test func whatAViewersModifiedClientWritesIsIgnoredByEveryone() throws {
     let adults = try Adults()
     try adults.share(with: adults.ben, .viewer)

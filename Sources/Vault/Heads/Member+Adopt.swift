@@ -85,9 +85,9 @@ extension Member {
   ) throws(VaultError) {
     let entries = segments.flatMap(\.entries)
     if !heads.followedBefore.contains(head.hash) {
-      try requireRevisions(entries, from: head.late, &heads)
+      try requireRevisions(entries, of: head, &heads)
     }
-    if reads, try !isKnown(head) { try requireWholeRevisions(entries, from: head.late, &heads) }
+    if reads, try !isKnown(head) { try requireWholeRevisions(entries, of: head, &heads) }
     try compare(&segments, of: head, &heads)
   }
 
@@ -96,14 +96,16 @@ extension Member {
   ///
   /// - Throws: `missing`.
   func requireRevisions(
-    _ entries: [RecordEntry], from late: StatementID?, _ heads: inout HeadsState
+    _ entries: [RecordEntry], of head: LoadedHead, _ heads: inout HeadsState
   ) throws(VaultError) {
-    let news = withRecords(&heads) { known in entries.filter { known.isNews($0, from: late) } }
+    let news = withRecords(&heads) { known in
+      entries.filter { known.isNews($0, from: head.late) }
+    }
     var joined: Manifest?
     for entry in news {
       if try objects.isPresent(entry.revision) { continue }
-      // What a later entry of the head replaces may have been collected before it came.
-      let all = joined ?? Manifest(entries)
+      // What a later entry of the head replaces, or one that waits for this head, may have been collected before it came.
+      let all = joined ?? Manifest(entries + entriesWaiting(for: head, heads))
       joined = all
       guard
         all.rivals(of: entry.record).contains(where: {

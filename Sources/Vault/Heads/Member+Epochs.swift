@@ -144,7 +144,7 @@ extension Member {
 
   private func adopt(kept: LoadedHead, _ heads: inout HeadsState) throws(VaultError) {
     do throws(VaultError) {
-      try requireRevisions(try entries(of: kept.head), from: kept.late, &heads)
+      try requireRevisions(try entries(of: kept.head), of: kept, &heads)
       _ = try adopt(kept, &heads)
     } catch {
       switch error {

@@ -100,11 +100,13 @@ extension Member {
   ///
   /// - Throws: `missing`, `damaged`.
   func requireWholeRevisions(
-    _ entries: [RecordEntry], from late: StatementID?, _ heads: inout HeadsState
+    _ entries: [RecordEntry], of head: LoadedHead, _ heads: inout HeadsState
   ) throws(VaultError) {
-    let news = withRecords(&heads) { known in entries.filter { known.isNews($0, from: late) } }
+    let news = withRecords(&heads) { known in
+      entries.filter { known.isNews($0, from: head.late) }
+    }
     // Of several revisions of a record, the older ones may have been collected.
-    let newest = Manifest(news)
+    let newest = Manifest(news + entriesWaiting(for: head, heads))
     _ = try inParallel(news.filter { newest.rivals(of: $0.record).contains($0) }) {
       (entry) throws(VaultError) in _ = try self.items(of: self.revision(entry.revision))
     }

@@ -92,6 +92,16 @@ extension Member {
     }
   }
 
+  /// What other heads have brought, that is here, and that waits for nothing but this head.
+  func entriesWaiting(for head: LoadedHead, _ heads: HeadsState) -> [RecordEntry] {
+    if heads.held.isEmpty { return [] }
+    var reached = ReachedCounters(heads, own: context.device.id)
+    reached.add(head)
+    return heads.held.filter {
+      $0.device == head.device && unreached($0.entry.version, reached) == nil
+    }.map(\.entry)
+  }
+
   /// Joins what has waited and need not any more, now that another head is known.
   ///
   /// - Returns: The records whose entries changed.
