@@ -37,6 +37,19 @@ import VaultTrust
     #expect(try family[0].contents() == family[1].contents())
   }
 
+  /// A copier puts an older head of the machine's own back while a program runs: who only syncs sets it right as who writes.
+  @Test func anOlderHeadOfItsOwnKeepsNoMachineFromSyncing() throws {
+    let path = BlobPath(VaultPath.head(try family[1].emma.id, family[1].vault.device).string)
+    try family[1].sync(usb)
+    let old = try #require(family[1].store.blobs[path])
+    try family[1].write("Vaccine", "later")
+    try family[1].store.replace(path, old, durably: true)
+    try family[1].sync(usb)
+    try family[0].sync(usb)
+    #expect(try family[0].contents().values.contains("later"))
+    #expect(try family[0].contents() == family[1].contents())
+  }
+
   private func collect() throws -> CollectReport {
     try family[0].vault.collect(keepDays: 0, isDryRun: false)
   }

@@ -163,7 +163,9 @@ import VaultModel
     look(watch)
     let error = #expect(throws: VaultError.self) { try carla.write("<too-early>") }
     if case .epochSpent? = error {} else { Issue.record("\(String(describing: error))") }
-    // Reading, syncing and looking go on.
+    // Reading, syncing and looking go on, and no lost device of hers stays in for it.
+    #expect(try carla.vault.membersThatWaitForOwners().count == 1)
+    #expect(try carla.vault.listAuthored(of: Leaving([carla.vault.device])).isEmpty)
     #expect(try carla.titles == ["Visit", "<of-anna>", "<of-carla>"])
     try sync(carla, to: usb)
     try sync(carla, to: elsewhere)

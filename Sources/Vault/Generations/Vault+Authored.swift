@@ -5,7 +5,7 @@ import VaultTrust
 /// What devices had signed in records before their person leaves them out. Docs/Format.md, "Changing keys".
 extension Vault {
   /// Lists it in every member that this person writes, in objects that this device's heads name from here on. Durable when
-  /// it returns.
+  /// it returns. Where nothing may be written now (`membersThatWaitForOwners`) it is not listed: that keeps no lost device in.
   ///
   /// Reads every revision that is kept.
   ///
@@ -17,9 +17,21 @@ extension Vault {
     for member in members where member.isWritten {
       let signed = try member.signedRevisions(by: departing)
       let listed = signed.filter { !leaving.isDisowned($0, among: signed) }
-      lists.formUnion(try member.listAuthored(Set(listed.map(\.digest))))
+      let made = try member.ifPossible { () throws(VaultError) in
+        try member.listAuthored(Set(listed.map(\.digest)))
+      }
+      lists.formUnion(made ?? [])
     }
     return lists.sorted()
+  }
+
+  /// Members that this person writes, and to which nothing may be written before a device of an owner has begun an epoch.
+  package func membersThatWaitForOwners() throws(VaultError) -> [Member] {
+    var waiting: [Member] = []
+    for member in members where member.isWritten && member.isEpochSpent {
+      if try !member.mayBeginEpoch { waiting.append(member) }
+    }
+    return waiting
   }
 
   /// The certificates of these devices of this person, whichever they go by.

@@ -31,6 +31,14 @@ extension Member {
           return try heads.withLock { (heads) throws(VaultError) in try catchUp(&heads) }
         }
       }
+      if case .rolledBack(register.path(of: context.device.id).string, _, _) = error,
+        mayWrite, !context.isReadOnly
+      {
+        // A program that copies has put an older head of this device here while this process runs.
+        return try heads.withLock { (heads) throws(VaultError) in
+          try context.state.withCommitLock { () throws(VaultError) in try catchUpOrPart(&heads) }
+        }
+      }
       guard isApartFromOwn(error), try hasFollowedSlot() else { throw error }
       return try heads.withLock { (heads) throws(VaultError) in try catchUp(&heads) }
     }

@@ -16,6 +16,18 @@ package struct CollectReport: Sendable {
   package var joinedSegmentCount = 0
   /// Old segments of the log that stay, as what is to replace them has not all that they have.
   package var problems: [Problem] = []
+
+  /// What keeps one member from being collected keeps no other from it.
+  ///
+  /// - Throws: What concerns all of them.
+  fileprivate mutating func note(_ error: VaultError, of member: Member) throws(VaultError) {
+    switch error {
+    case .epochSpent, .viewersOnlyRead: waitingMembers.append(member.name.string)
+    default:
+      guard error.concernsOneMember else { throw error }
+      skippedMembers.append(member.name.string)
+    }
+  }
 }
 
 extension Vault {
@@ -37,7 +49,9 @@ extension Vault {
     var report = CollectReport()
     for member in members where member.mayWrite {
       var collection = MemberCollection(member: member, keepDays: keepDays, isDryRun: isDryRun)
-      try collection.run(into: &report)
+      do throws(VaultError) { try collection.run(into: &report) } catch {
+        try report.note(error, of: member)
+      }
     }
     if !isDryRun {
       try collectLogs(keepDays: keepLogDays, into: &report)
@@ -61,9 +75,13 @@ extension Vault {
   /// Removes a little of what `collect` with the same days removes, and writes nothing: where a disk is so full that
   /// `collect` itself cannot begin. What goes so stays on the remotes.
   package func makeRoom(keepDays: Int) throws(VaultError) {
+    var report = CollectReport()
     for member in members where member.mayWrite {
       var collection = MemberCollection(member: member, keepDays: keepDays, isDryRun: false)
-      try collection.makeRoom()
+      // Of the others there may be enough to remove.
+      do throws(VaultError) { try collection.makeRoom() } catch {
+        try report.note(error, of: member)
+      }
     }
   }
 }

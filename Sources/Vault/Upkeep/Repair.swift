@@ -16,6 +16,8 @@ package struct RepairReport: Sendable {
   package var cut: [CutRecord] = []
   /// What lies in the folder and was left there, since nothing says that it was written by someone who may.
   package var unvouched: [UnvouchedRevision] = []
+  /// Why it could not be repaired now; nothing else is said of it then.
+  package var failure: VaultError?
 
   /// A record that lost a part of its list of files.
   package struct CutRecord: Sendable {
@@ -34,7 +36,8 @@ extension Vault {
   /// Takes what verified heads lead to, and what is signed by somebody who may write the member now. What else lies there is
   /// taken only where nobody but this person's present devices ever had the keys, or where it is asked for.
   ///
-  /// Only adds: nothing is removed, and a member that is whole is left alone.
+  /// Only adds: nothing is removed, and a member that is whole is left alone, as is one that this person may only read:
+  /// what they wrote would count for nobody. One that cannot be repaired keeps no other from it.
   ///
   /// - Parameter taken: The names, in hex, of revisions that nothing vouches for and that this person wants; or how they
   ///   begin.
@@ -46,10 +49,15 @@ extension Vault {
   ) throws(VaultError) -> [RepairReport] {
     guard !isReadOnly else { throw .readOnly }
     var reports: [RepairReport] = []
-    for member in members {
-      if let report = try member.repair(taking: taken, approve, progress: progress) {
-        audit.note(.repair, member: member.id)
-        reports.append(report)
+    for member in members where member.mayWrite {
+      do throws(VaultError) {
+        if let report = try member.repair(taking: taken, approve, progress: progress) {
+          audit.note(.repair, member: member.id)
+          reports.append(report)
+        }
+      } catch {
+        guard error.concernsOneMember else { throw error }
+        reports.append(RepairReport(member: member.name.string, failure: error))
       }
     }
     return reports

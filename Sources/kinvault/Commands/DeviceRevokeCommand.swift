@@ -59,6 +59,7 @@ struct DeviceRevokeCommand: ParsableCommand {
       if let since {
         tell(try vault.disownedWork(of: leaving), of: name, since: since)
       }
+      tellWhatIsNotListed(try vault.membersThatWaitForOwners(), of: name)
       try Confirmation.require(
         "Remove \(name), \(lost.lastWrite.map { "written last \(DateText.local(milliseconds: $0))" } ?? "which has written nothing yet")?",
         isGiven: yes)
@@ -87,6 +88,15 @@ struct DeviceRevokeCommand: ParsableCommand {
         "--since takes a day that has begun: \(since.text) is still to come.")
     }
     return begin
+  }
+
+  private func tellWhatIsNotListed(_ members: [Member], of name: String) {
+    if members.isEmpty { return }
+    let names = members.map { Terminal.visible($0.name.string) }.joined(separator: ", ")
+    Terminal.note(
+      "kinvault: Nothing can be written to \(names) before a device of an owner has synced. Removed now, what \(name) has "
+        + "written there stays, and nothing proves any more that it was yours. If the device is not in wrong hands, let an "
+        + "owner sync first.")
   }
 
   private func tell(_ work: DisownedWork, of name: String, since: UInt64) {

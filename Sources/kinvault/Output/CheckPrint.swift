@@ -21,6 +21,8 @@ struct CheckPrint: Encodable {
     var cut: [CutRow]
     /// What nothing vouches for, and was not taken.
     var unvouched: [UnvouchedRow]
+    /// Why it could not be repaired.
+    var failure: String?
   }
 
   struct UnvouchedRow: Encodable {
@@ -103,7 +105,7 @@ struct CheckPrint: Encodable {
         cut: $0.cut.map {
           CutRow(path: $0.path, files: $0.keptCount, filesOfOlderRevisions: $0.takenBackCount)
         },
-        unvouched: $0.unvouched.map { UnvouchedRow($0, authors) })
+        unvouched: $0.unvouched.map { UnvouchedRow($0, authors) }, failure: $0.failure?.message)
     }
   }
 
@@ -140,6 +142,10 @@ struct CheckPrint: Encodable {
   }
 
   private func print(repair: RepairRow) {
+    if let failure = repair.failure {
+      return Terminal.writeLine(
+        "\(Terminal.visible(repair.member)) could not be repaired: \(Terminal.visible(failure))")
+    }
     Terminal.writeLine(
       "Repaired \(Terminal.visible(repair.member)): \(counted(max(0, repair.records - 1), "record")) found."
     )

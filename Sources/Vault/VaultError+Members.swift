@@ -1,0 +1,13 @@
+extension VaultError {
+  /// Whether it is the matter of one member, so that everything else may go on. What concerns the machine is not: a full
+  /// disk, one that does not answer, a vault that may only be read.
+  package var concernsOneMember: Bool {
+    switch self {
+    case .damaged, .missing, .away, .rolledBack, .forked, .branched, .epochSpent, .keysDivided,
+      .noAccess, .viewersOnlyRead, .ownersOnly, .accessEnded, .signedByRemovedDevice, .limit,
+      .unsupported:
+      true
+    default: false
+    }
+  }
+}
