@@ -49,7 +49,7 @@ struct SyncPipeline {
     case .takeStatements:
       try StatementSync(session: session, exchange: exchange).pull(into: vault)
     case .requireNotRemoved: try exchange.requireNotRemoved()
-    case .takeMembers: for member in members { try take(member) }
+    case .takeMembers: for member in members { try alone(member, take) }
     case .part:
       if try VaultTending(session: session, vault: vault).part() || exchange.isOfFormerDevice {
         return .lookIsOutdated
@@ -63,7 +63,7 @@ struct SyncPipeline {
       }
     case .carryLogs: try AuditSync(session: session, exchange: exchange).run(into: openVault)
     case .putPeople: try StatementSync(session: session, exchange: exchange).pushPeople()
-    case .putMembers: for member in members { try put(member) }
+    case .putMembers: for member in members { try alone(member, put) }
     case .putCommits: return try putCommits() ? .done : .notEnough
     case .endPut: try endPut()
     case .countPending: for member in members { memberSync(member).countPending() }
@@ -95,6 +95,18 @@ struct SyncPipeline {
   }
 
   // MARK: Steps
+
+  /// What is wrong with one member is told, and the others go on.
+  private func alone(
+    _ member: MemberID, _ body: (MemberID) throws(SyncError) -> Void
+  ) throws(SyncError) {
+    do throws(SyncError) { try body(member) } catch {
+      guard case .vault(let cause) = error, cause.concernsOneMember else { throw error }
+      session.note(SyncProblem(cause, here: "members/\(member.hex)"))
+      // What was fetched for it while the vault was locked is kept.
+      session.change { $0.untakenHeadCount += 1 }
+    }
+  }
 
   private func take(_ member: MemberID) throws(SyncError) {
     guard openVault == nil else { return try memberSync(member).pull() }

@@ -104,7 +104,8 @@ struct MemberSync {
   private func access() -> Access {
     do throws(VaultError) {
       let member = try vault.receivingMember(member, in: exchange.tree)
-      if let standstill = member.standstill {
+      // One that is opened for an epoch that has come goes on from the one that is open here.
+      if let standstill = member.standstill ?? vault.member(member.id)?.standstill {
         session.note(SyncProblem(standstill, here: "members/\(member.id.hex)"))
         return .none
       }

@@ -147,8 +147,13 @@ final class SyncSession: Sendable {
     state.withLock { $0.firstError = $0.firstError ?? error }
   }
 
+  /// Whoever catches it goes on with something else.
   func throwFailure() throws(SyncError) {
-    if let error = state.withLock({ $0.firstError }) { throw error }
+    let failure = state.withLock { state in
+      defer { state.firstError = nil }
+      return state.firstError
+    }
+    if let failure { throw failure }
   }
 
   // MARK: Files of the remote
