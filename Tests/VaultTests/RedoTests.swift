@@ -83,6 +83,27 @@ import VaultModel
     #expect(try found.bytes(of: "record.md", in: new.record) == Array("none yet".utf8))
   }
 
+  @Test func whatMayNotBeBroughtInAnyMoreIsTold() throws {
+    let adults = try Adults()
+    let (anna, ben) = (adults.anna, adults.ben)
+    try adults.share(with: ben, .editor)
+    let note = try ben.write("Visit", "before")
+    try adults.meet()
+    var edit = RecordEdit(record: note)
+    edit.items[.record] = .note("saved, and not committed")
+    let mine = try #require(ben.emma)
+    #expect(try mine.log([edit]))
+    let hers = try #require(anna.emma)
+    try anna.vault.beginEpoch(of: hers, without: [ben.id])
+    try anna.vault.share(hers, with: ben.id, role: .viewer)
+    try Replicas.carry(from: anna.store, to: ben.store)
+    try ben.reopen()
+    #expect(ben.vault.problems.map(\.kind) == [.unfinished])
+    #expect(ben.vault.problems.first?.reason.contains("kinvault share") ?? false)
+    #expect(ben.stateStore.blobs.keys.allSatisfy { !$0.string.hasPrefix("redo/") })
+    #expect(try ben.emma?.bytes(of: "record.md", in: note) == Array("before".utf8))
+  }
+
   // MARK: Once
 
   @Test func whatACommitHasIsNotDoneAgain() throws {

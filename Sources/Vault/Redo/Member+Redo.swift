@@ -60,21 +60,29 @@ extension Member {
   /// Whether something was logged that no commit has.
   package var hasLogged: Bool { !redoLog.isEmpty }
 
+  /// What became of what another process had logged.
+  enum Redone {
+    /// It stands in the vault, or nothing is left of it to do.
+    case done
+    /// The file belongs to a copy of this vault's folder, or to its original, and stays.
+    case elsewhere
+    /// Its person may not write the member any more, so that nobody would take it from them.
+    case refused
+  }
+
   /// Makes part of the vault what another process had logged when it died; does nothing if its own commit, or somebody
   /// else, has done so.
   ///
   /// - Parameter done: Is given what was done.
-  /// - Returns: False if the file must stay: it belongs to a copy of this vault's folder, or to its original.
   /// - Throws: What a commit throws. Then nothing was done.
   func redo(
     _ file: [UInt8], of writer: RedoWriterID, done: ([RecordEdit], Commit) -> Void = { _, _ in }
-  ) throws(VaultError) -> Bool {
+  ) throws(VaultError) -> Redone {
     let path = RedoFolder.path(of: writer).appending(id.hex).string
     let entries = RedoFile.decode(file, path: path) { register.keys[$0] }
-    guard let last = entries.last else { return true }
-    guard last.record.folder == context.folderNumber else { return false }
-    // Nobody may bring in any more what a person did who may not write now.
-    guard mayWrite else { return true }
+    guard let last = entries.last else { return .done }
+    guard last.record.folder == context.folderNumber else { return .elsewhere }
+    guard mayWrite else { return .refused }
     let objects = entries.flatMap(\.record.objects)
     let edits = last.record.edits.map { RecordEdit($0) }
     let commit = try withWriter { (commit, _) throws(VaultError) -> Commit? in
@@ -86,10 +94,10 @@ extension Member {
       commit.folds = Head.Redone(writer: writer, sequence: last.sequence)
       return try commit.finish()
     }
-    guard let commit else { return true }
+    guard let commit else { return .done }
     note(changes: Set(commit.entries.map(\.record)))
     done(edits, commit)
-    return true
+    return .done
   }
 
   /// Stages the content of logged objects under the current keys.

@@ -61,16 +61,21 @@ extension Vault {
         let file = try storing { () throws(BlobStoreError) in
           try store.read(path, limit: RedoFile.byteCount)
         }
-        let isRedone = try member.redo(file, of: writer) { edits, commit in
+        let redone = try member.redo(file, of: writer) { edits, commit in
           // The process that died could not.
           audit.note(edits, of: commit, in: id)
         }
-        guard isRedone else {
+        if case .elsewhere = redone {
           isDone = false
           continue
         }
         try storing { () throws(BlobStoreError) in try store.remove(path) }
-        log.succeeded(.redo, of: LogIdentity(id))
+        switch redone {
+        case .done, .elsewhere: log.succeeded(.redo, of: LogIdentity(id))
+        case .refused:
+          log.failed(.redo, VaultError.viewersOnlyRead(member: id), of: LogIdentity(id))
+          noteRefused(path, member)
+        }
       } catch {
         isDone = false
         log.failed(.redo, error, of: LogIdentity(id))
@@ -86,6 +91,15 @@ extension Vault {
       return "there is no room for it on the disk. Make some: kinvault collect. \(next)"
     }
     return "\(error.message) \(next)"
+  }
+
+  private func noteRefused(_ path: BlobPath, _ member: Member) {
+    note(
+      Problem(
+        .unfinished, .warning, path: context.state.describe(path),
+        reason: "what was saved last before a crash is not in the vault, and is not brought in any more, as "
+          + "you may not write it by now. An owner can let you, and then it is to be saved anew: kinvault share",
+        member: member.name.string))
   }
 
   private func noteUnfinished(_ path: BlobPath, member: Member?, _ reason: String) {
