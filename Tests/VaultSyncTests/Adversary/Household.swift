@@ -190,10 +190,10 @@ final class Household {
   @discardableResult
   func sync(
     _ machine: Machine, _ remote: Int, _ direction: SyncOptions.Direction = .both,
-    looksEverywhere: Bool = false
+    looksEverywhere: Bool = false, through store: (any BlobStore)? = nil
   ) throws -> SyncReport {
     let report = try Self.sync(
-      machine.vault, with: remotes[remote], as: "r\(remote)", direction: direction,
+      machine.vault, with: store ?? remotes[remote], as: "r\(remote)", direction: direction,
       looksEverywhere: looksEverywhere)
     try accept(at: machine)
     try noteGiven(at: machine)
@@ -275,8 +275,10 @@ final class Household {
         let before = counts(of: pair, machine)
         if quiet[pair]?.counts == before { continue }
         let files = [machine.store.blobs, remotes[pair.remote].blobs]
+        let recording = RecordingStore(remotes[pair.remote])
         guard
-          let report = try syncUnlessRemoved(machine, pair.remote, looksEverywhere: round == 0)
+          let report = try syncUnlessRemoved(
+            machine, pair.remote, looksEverywhere: round == 0, through: recording)
         else {
           meeting.removed.append(machine.name)
           quiet = quiet.filter { $0.key.machine != machine.number }
@@ -289,7 +291,8 @@ final class Household {
             meeting.lastMoves.suffix(3) + [
               "\(machine.name) with \(pair.remote), pulled: \(report.pulled), pushed: \(report.pushed), "
                 + "changed here: \(Self.changes(of: files[0], to: machine.store.blobs)), "
-                + "there: \(Self.changes(of: files[1], to: remotes[pair.remote].blobs))"
+                + "there: \(Self.changes(of: files[1], to: remotes[pair.remote].blobs)), "
+                + "put: \(recording.calls(.put, .remove).map(\.path.string))"
             ]
           quiet[pair] = nil
         } else {
@@ -314,10 +317,10 @@ final class Household {
   /// Syncs; nil when the machine hears that it is none of its person's any more. Whoever adds one with the words where their
   /// other machine's closing has not come yet has it again only when they add it once more.
   private func syncUnlessRemoved(
-    _ machine: Machine, _ remote: Int, looksEverywhere: Bool
+    _ machine: Machine, _ remote: Int, looksEverywhere: Bool, through store: any BlobStore
   ) throws -> SyncReport? {
     do {
-      return try sync(machine, remote, looksEverywhere: looksEverywhere)
+      return try sync(machine, remote, looksEverywhere: looksEverywhere, through: store)
     } catch SyncError.vault(.thisDeviceRemoved) {
       remove(machine.number)
       return nil
