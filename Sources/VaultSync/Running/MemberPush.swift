@@ -156,6 +156,10 @@ struct MemberPush {
     knownLists: Set<ContentDigest>
   ) throws(TransferFailure) -> [ObjectWalk<PushTransfer>.Need] {
     var entries: [RecordEntry] = []
+    // Of a head that lacks one nothing is sent, or the others would be with every sync.
+    for name in head.segments where !known.contains(name) {
+      try requirePresent(name, in: head.epoch)
+    }
     for name in head.segments where !known.contains(name) {
       let bytes = try transfer.send(name, kind: .segment)
       do throws(ModelError) { entries += try Segment(decoding: bytes).entries } catch {
@@ -169,6 +173,20 @@ struct MemberPush {
     let joined = Manifest(entries)
     return entries.filter { isNews($0, coverage) && !isGone($0, joined) }
       .map { .init(reference: .revision($0.revision)) }
+  }
+
+  private func requirePresent(
+    _ name: ContentDigest, in epoch: StatementID
+  ) throws(TransferFailure) {
+    let object = objects.name(of: name, in: epoch)
+    do throws(VaultError) {
+      if try objects.isPresent(object) { return }
+      // Under the keys of another epoch it is put under those of this one.
+      if try objects.isPresent(name) { return }
+    } catch {
+      throw .fatal(.vault(error))
+    }
+    throw .object(.missing(path: objects.vaultPath(of: object).string))
   }
 
   /// Whether the revision is gone here because a newer one has replaced it: it was collected, or thinned out.
