@@ -28,8 +28,10 @@ import VaultModel
       return file
     }
 
-    func holds(_ chunk: ObjectName, of member: MemberID) throws(VaultError) -> Bool {
-      state.withLock { $0.isReachable && $0.files[chunk] != nil }
+    func holds(
+      _ chunk: ObjectName, byteCount: UInt64, of member: MemberID
+    ) throws(VaultError) -> Bool {
+      state.withLock { $0.isReachable && ($0.files[chunk]?.count).map(UInt64.init) == byteCount }
     }
 
     var fetchCount: Int { state.withLock { $0.fetchCount } }
@@ -189,5 +191,14 @@ import VaultModel
       let named = sequence.read(start..<start + 4_096, layout, chunkCount: 65)
       if !named.isEmpty { Issue.record("\(named) at \(start)") }
     }
+  }
+
+  @Test func whatIsTornElsewhereStaysHere() throws {
+    let member = try member
+    _ = try mounted.vault.fetch(scan, of: member)
+    elsewhere.state.withLock { $0.files = $0.files.mapValues { Array($0.prefix(17)) } }
+    let report = try mounted.vault.evict(.root, of: member)
+    #expect(report.chunkCount == 0 && report.keptCount == 5)
+    #expect(try mounted.tree.read("Emma/scan/image") == content)
   }
 }

@@ -71,6 +71,29 @@ import VaultTrust
     #expect(ben.store.blobs[path] == usb.blobs[path])
   }
 
+  /// A copier has brought a remote the newest head, and not yet the link that it builds on: nobody puts an older one over it.
+  @Test func aNewerOneThatWaitsOnTheRemoteStays() throws {
+    let (path, disk) = (try head(of: anna), MemoryStore())
+    let carla = try SyncingAdult(joining: anna.vault.invite(), as: "Carla")
+    try carla.sync(disk, as: "disk")
+    try anna.sync(disk, as: "disk")
+    let before = Set(usb.blobs.keys)
+    try anna.vault.share(#require(anna.emma), with: carla.vault.person, role: .viewer)
+    try anna.write("Second")
+    try anna.sync(usb)
+    let newer = try #require(usb.blobs[path])
+    let links = usb.blobs.filter { !before.contains($0.key) && $0.key.string.contains("/links/") }
+    #expect(!links.isEmpty)
+    for link in links.keys { try usb.remove(link) }
+    for _ in 0..<2 {
+      try ben.sync(usb)
+      #expect(usb.blobs[path] == newer)
+    }
+    for (link, bytes) in links { try usb.replace(link, bytes, durably: true) }
+    try ben.sync(usb)
+    #expect(try ben.titles.contains("Second"))
+  }
+
   /// Nothing is news, but the next program that opens the vault would not show what stands there.
   @Test(arguments: Plant.allCases)
   func whatItReplacedIsPutBack(_ plant: Plant) throws {

@@ -11,8 +11,10 @@ package protocol ChunkSource: Sendable {
   /// - Throws: `away` when no remote that can be reached has it.
   func fetch(_ chunk: ObjectName, of member: MemberID) throws(VaultError) -> [UInt8]
 
-  /// Whether a remote surely has the chunk: it was asked just now.
-  func holds(_ chunk: ObjectName, of member: MemberID) throws(VaultError) -> Bool
+  /// Whether a remote surely has the chunk: it was asked just now, and the file there is as long as the one here.
+  func holds(
+    _ chunk: ObjectName, byteCount: UInt64, of member: MemberID
+  ) throws(VaultError) -> Bool
 }
 
 /// What a lazy vault knows of the chunks that are not here. Safe to use from any thread.
@@ -113,8 +115,10 @@ package final class LazyChunks: Sendable {
   /// Greater for a chunk that was used later; 0 for one that this process did not use.
   func lastUse(of chunk: ContentDigest) -> UInt64 { uses.withLock { $0.last[chunk] ?? 0 } }
 
-  func holds(_ name: ObjectName, of member: MemberID) throws(VaultError) -> Bool {
+  func holds(
+    _ name: ObjectName, byteCount: UInt64, of member: MemberID
+  ) throws(VaultError) -> Bool {
     guard let source = source.withLock({ $0 }) else { return false }
-    return try source.holds(name, of: member)
+    return try source.holds(name, byteCount: byteCount, of: member)
   }
 }

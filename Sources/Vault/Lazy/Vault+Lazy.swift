@@ -118,7 +118,11 @@ extension Vault {
     _ report: inout LazyReport
   ) throws(VaultError) {
     guard let place = try member.objects.standing(name) else { return }
-    guard try lazy.holds(place.name, of: member.id) else {
+    let size = try storing { () throws(BlobStoreError) in
+      try context.store.size(of: BlobPath(member.objects.path(of: place.name).string))
+    }
+    // What an upload left torn there is nothing that could come back.
+    guard let size, try lazy.holds(place.name, byteCount: size, of: member.id) else {
       report.keptCount += 1
       return
     }

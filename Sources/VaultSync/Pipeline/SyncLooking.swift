@@ -35,7 +35,7 @@ struct SyncLooking {
     self.local = nil
     let tree = try session.home.tree()
     let basis = try tree.basis(of: local)
-    let known = session.knownBroken(try lookThere(besides: local), basis: basis)
+    let known = session.knownBroken(try lookThere(besides: local), besides: local, basis: basis)
     var (exchange, passed) = (try judge(local, tree, passing: known), known)
     if !known.isEmpty, exchange.hasNewStatements {
       // What did not hold may build on these.

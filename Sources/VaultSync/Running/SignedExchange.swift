@@ -24,6 +24,9 @@ struct JudgedFiles: Sendable {
   var there: [VaultPath: RegisterState] = [:]
   /// Files of the remote that are there and do not hold.
   var broken: Set<VaultPath> = []
+  /// Those of them that may be newer than what is here: their device has counted further in them, and they may wait for what
+  /// has not come yet; or they could not be read just now.
+  var maybeNewer: Set<VaultPath> = []
   /// Those of them, and of `former`, that were read now, with what is told of them.
   var failures: [VaultPath: SyncProblem?] = [:]
   /// Files here that do not hold.
@@ -101,6 +104,7 @@ final class SignedExchange: Sendable {
   /// The same with what is here by now.
   func plan(_ path: VaultPath, here facts: SignedFacts?) -> RegisterPlan {
     if staysBroken(path) || judged.unread.contains(path) { return RegisterPlan(.leave) }
+    if judged.maybeNewer.contains(path) { return RegisterPlan(.leave) }
     if broken.contains(path) {
       // What does not hold is replaced by what is here, if there is something.
       return RegisterPlan(facts != nil && session.options.repairsRemote ? .put : .leave)

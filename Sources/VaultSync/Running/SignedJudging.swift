@@ -122,6 +122,9 @@ struct SignedJudging {
     if !left.isEmpty { session.note(.tooMuchNew(left.count, of: paths.count)) }
     judged.unread = left.union(cargo.left)
     judged.bytes = Dictionary(results.all, uniquingKeysWith: { first, _ in first })
+    // What could not be had just now may be one that is being written.
+    judged.maybeNewer = Set(
+      paths.filter { $0.isRegister && judged.bytes[$0] == nil && !left.contains($0) })
     if !judged.bytes.isEmpty { judged.tree = try keeping(try ownTree.adding(judged.bytes)) }
   }
 
@@ -165,6 +168,12 @@ struct SignedJudging {
     case .broken(let error):
       let problem = SyncProblem(error, there: path.string)
       judged.failures[path] = problem
+      // Its device has signed it, and it may wait for what another remote has.
+      if let here = judged.here[path], let counter = judged.tree.signedCounter(of: path, bytes),
+        counter > here.counter
+      {
+        judged.maybeNewer.insert(path)
+      }
       return session.note(problem)
     }
     judged.broken.remove(path)
@@ -180,6 +189,14 @@ struct SignedJudging {
 
 extension VaultPath {
   var isHead: Bool { if case .head = self { true } else { false } }
+
+  /// Whether its device writes it again and again, and counts.
+  var isRegister: Bool {
+    switch self {
+    case .head, .device: true
+    default: false
+    }
+  }
 
   fileprivate var isLink: Bool { if case .link = self { true } else { false } }
 }

@@ -8,12 +8,16 @@ extension SyncSession {
   /// So many are remembered; the others are read each time.
   private static let brokenLimit = 8_192
 
-  /// Those of the remote's files that did not hold before, and need not be looked at.
-  func knownBroken(_ look: RemoteLook, basis: UInt64) -> [VaultPath: RemoteMemory.Broken] {
+  /// Those of the remote's files that did not hold before, and need not be looked at. A register that is here as well is:
+  /// whether it is replaced hangs on what it says.
+  func knownBroken(
+    _ look: RemoteLook, besides local: LocalLook, basis: UInt64
+  ) -> [VaultPath: RemoteMemory.Broken] {
     let memory = memory
     guard !looksEverywhere, memory.basis == basis else { return [:] }
     return memory.broken.filter { path, file in
       look.files[path]?.fingerprint == file.fingerprint
+        && !(path.isRegister && file.finding != nil && local.files.contains(path))
     }
   }
 

@@ -58,7 +58,9 @@ final class RemoteChunks: ChunkSource {
     }
   }
 
-  func holds(_ chunk: ObjectName, of member: MemberID) throws(VaultError) -> Bool {
-    files.holds(BlobPath(VaultPath.object(member, chunk).string))
+  func holds(
+    _ chunk: ObjectName, byteCount: UInt64, of member: MemberID
+  ) throws(VaultError) -> Bool {
+    files.holds(BlobPath(VaultPath.object(member, chunk).string), byteCount: byteCount)
   }
 }

@@ -31,11 +31,11 @@ final class RemoteFiles: ObjectSource {
     do throws(Unavailable) { return try fetch(path, limit: limit) } catch { return nil }
   }
 
-  /// Whether one of the remotes surely has the file.
-  func holds(_ path: BlobPath) -> Bool {
+  /// Whether one of the remotes surely has the file, and it is so long there.
+  func holds(_ path: BlobPath, byteCount: UInt64) -> Bool {
     for remote in remotes {
       do throws(BlobStoreError) {
-        if try store(of: remote).size(of: path) != nil { return true }
+        if try store(of: remote).size(of: path) == byteCount { return true }
       } catch {
         // Who cannot be asked has nothing surely.
         continue
