@@ -31,7 +31,8 @@ package final class VaultSearch {
     indexes = indexes.filter { present.contains($0.key) }
     for member in members where present.contains(member.id) {
       let index: MemberIndex
-      if let known = indexes[member.id] {
+      // One that was closed meanwhile is opened anew as another.
+      if let known = indexes[member.id], known.member === member {
         index = known
       } else {
         index = try MemberIndex(of: member, cutter, renderer)

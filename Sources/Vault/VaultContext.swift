@@ -12,6 +12,8 @@ final class VaultContext: Sendable {
   let copy: VaultCopy
   // Read again when a device appears that it does not know.
   private let knownPeople: Guarded<People>
+  /// The files of people as they were when they were read last; nil before they were read again.
+  private let readMarks = Guarded<[BlobPath: UInt64]?>(nil)
   // Renewed with them, when another device of the person has begun a generation.
   private let knownKeys: Guarded<PersonKeys>
   private let ownRemoval = Guarded<VaultError?>(nil)
@@ -158,9 +160,11 @@ final class VaultContext: Sendable {
   /// Reads everyone again: a new device or person may have come, or a generation of keys. What counts is remembered, and
   /// what the folder lacks of it put back.
   func reloadPeople() throws(VaultError) {
+    let marks = try peopleMarks()
     let memory = try state.loadPeopleMemory()
     let read = try People.load(store: store, files: signedFiles, memory: memory)
     knownPeople.withLock { $0 = read }
+    readMarks.withLock { $0 = marks }
     if let own = read[person], !keys.isCurrent(for: own) || own.former[device.id] != nil {
       try renewKeys(of: own, memory)
     }
@@ -168,6 +172,23 @@ final class VaultContext: Sendable {
       try read.putBack(into: store)
       try state.remember(read, own: person, wraps: keys.wraps)
     }
+  }
+
+  /// Reads everyone again if their files are not those that were read: a closing that has come lets devices out, and no other
+  /// file tells of it.
+  func reloadPeopleIfChanged() throws(VaultError) {
+    if try readMarks.withLock({ $0 }) != peopleMarks() { try reloadPeople() }
+  }
+
+  private func peopleMarks() throws(VaultError) -> [BlobPath: UInt64] {
+    var marks: [BlobPath: UInt64] = [:]
+    try storing { () throws(BlobStoreError) in
+      try store.walk(under: "people", depth: 6) { path, entry in
+        if let path, entry.kind == .blob { marks[path] = entry.fingerprint }
+        return .goOn
+      }
+    }
+    return marks
   }
 
   private func renewKeys(of own: Person, _ memory: PeopleMemory) throws(VaultError) {

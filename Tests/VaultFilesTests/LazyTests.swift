@@ -78,6 +78,15 @@ import VaultModel
     mounted.vault.lazyChunks?.setSource(elsewhere)
   }
 
+  @Test func whatIsTornElsewhereStaysHere() throws {
+    let member = try member
+    _ = try mounted.vault.fetch(scan, of: member)
+    elsewhere.state.withLock { $0.files = $0.files.mapValues { Array($0.prefix(17)) } }
+    let report = try mounted.vault.evict(.root, of: member)
+    #expect(report.chunkCount == 0 && report.keptCount == 5)
+    #expect(try mounted.tree.read("Emma/scan/image") == content)
+  }
+
   @Test func chunksComeWhenTheyAreReadAndStay() throws {
     #expect(try mounted.tree.read("Emma/scan/image") == content)
     #expect(elsewhere.fetchCount == 5)
@@ -191,14 +200,5 @@ import VaultModel
       let named = sequence.read(start..<start + 4_096, layout, chunkCount: 65)
       if !named.isEmpty { Issue.record("\(named) at \(start)") }
     }
-  }
-
-  @Test func whatIsTornElsewhereStaysHere() throws {
-    let member = try member
-    _ = try mounted.vault.fetch(scan, of: member)
-    elsewhere.state.withLock { $0.files = $0.files.mapValues { Array($0.prefix(17)) } }
-    let report = try mounted.vault.evict(.root, of: member)
-    #expect(report.chunkCount == 0 && report.keptCount == 5)
-    #expect(try mounted.tree.read("Emma/scan/image") == content)
   }
 }

@@ -1,3 +1,5 @@
+import BlobStore
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultModel
@@ -108,6 +110,83 @@ struct RoleTests {
       _ = try live.refresh()
     }
     #expect(try live.bytes(of: "record.md", in: note) == Array("by Ben".utf8))
+  }
+
+  /// What another process of the device wrote is known from its watermark, also where its head counts no more.
+  @Test func whatAnotherProcessWroteIsKnownAndItsCountersAreNotUsedAgain() throws {
+    let adults = try Adults()
+    try adults.share(with: adults.ben, .editor)
+    let (mine, hers) = (try #require(adults.ben.emma), try #require(adults.anna.emma))
+    let other = try adults.ben.open(on: adults.ben.store)
+    let first = try #require(other.member(mine.id)).commit([.newRecord("Visit", note: "a")])
+    try adults.carry(from: adults.ben, to: adults.anna)
+    try adults.anna.vault.beginEpoch(of: hers, without: [adults.ben.id])
+    try adults.anna.vault.share(hers, with: adults.ben.id, role: .viewer)
+    try Replicas.carry(from: adults.anna.store, to: adults.ben.store)
+    _ = try mine.accesses()
+    _ = try mine.refresh()
+    #expect(try adults.ben.titles == ["Visit"])
+    try adults.anna.vault.share(hers, with: adults.ben.id, role: .editor)
+    try Replicas.carry(from: adults.anna.store, to: adults.ben.store)
+    _ = try mine.refresh()
+    let second = try mine.commit([.newRecord("Next", note: "b")])
+    #expect(second.counter > first.counter)
+  }
+
+  @Test func whatIsWholeAgainIsWrittenByAProcessThatWasOpen() throws {
+    let adults = try Adults()
+    try adults.share(with: adults.ben, .editor)
+    try adults.anna.write("Visit")
+    try adults.meet()
+    try adults.ben.write("Letter")
+    try adults.meet()
+    let (emma, store) = (try #require(adults.anna.emma), adults.anna.store)
+    let path = BlobPath(VaultPath.head(emma.id, adults.anna.vault.device).string)
+    let bytes = try #require(store.blobs[path])
+    try store.remove(path)
+    let open = try adults.anna.open(on: store)
+    let live = try #require(open.member(emma.id))
+    #expect(live.damageReason != nil)
+    try store.replace(path, bytes, durably: true)
+    _ = try live.refresh()
+    #expect(live.damageReason == nil)
+    #expect(try live.commit([.newRecord("After", note: "n")]).failures.isEmpty)
+    withExtendedLifetime(open) {}
+  }
+
+  @Test func aProgramThatRunsOnTakesNothingOfADeviceWhoseRemovalIsHere() throws {
+    let adults = try Adults()
+    try adults.share(with: adults.ben, .editor)
+    let ben = adults.ben
+    let words = try RecoveryWords(parsing: ben.words.joined(separator: " "))
+    let store = MemoryStore()
+    try Replicas.carry(from: ben.store, to: store)
+    let copy = VaultCopy(
+      id: ben.vault.id, store: store, state: StateFolder(store: MemoryStore()),
+      clock: ben.clock.wallClock)
+    let key = try Vault.recover(
+      copy, words: words, device: Adults.newDevice(of: "Ben"), password: Adults.password)
+    let laptop = try Vault.open(copy, key: key, options: OpenOptions())
+    let live = try #require(adults.anna.emma)
+    let theirs = try #require(laptop.member(live.id))
+    _ = try theirs.commit([.newRecord("Before", note: "a")])
+    for adult in [ben, adults.anna] {
+      try Replicas.carry(from: store, to: adult.store)
+      _ = try #require(adult.emma).refresh()
+    }
+    #expect(try adults.anna.titles == ["Before"])
+    try ben.vault.beginGeneration(removing: [laptop.device], words: words)
+    try Replicas.carry(from: ben.store, to: adults.anna.store)
+    _ = try live.refresh()
+    _ = try theirs.commit([.newRecord("Forged", note: "b")])
+    try Replicas.carry(from: store, to: adults.anna.store)
+    _ = try adults.anna.vault.refreshMembers()
+    _ = try live.refresh()
+    #expect(try !adults.anna.titles.contains("Forged"))
+    try adults.anna.write("Mine")
+    let fresh = try adults.anna.open(on: adults.anna.store)
+    let shown = try #require(fresh.member(live.id)).children(of: .root).map(\.title.string)
+    #expect(!shown.contains("Forged"))
   }
 
   @Test func whatAViewersModifiedClientWritesIsIgnoredByEveryone() throws {

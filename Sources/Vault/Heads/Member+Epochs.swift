@@ -27,10 +27,7 @@ extension Member {
   ///
   /// - Returns: The records whose entries changed.
   func readAnew(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
-    // What this device has written it has, also where its head counts no more since its person may only read.
-    let written = heads.last(of: context.device.id)?.counter ?? 0
-    var fresh = HeadsState(
-      lastTime: heads.lastTime, counterFloor: max(heads.counterFloor, written))
+    var fresh = HeadsState(lastTime: heads.lastTime, counterFloor: try writtenCounter(heads))
     fresh.lines = linesToKeep(heads)
     (fresh.compared, fresh.repaired) = (heads.compared, heads.repaired)
     // Whoever takes over a line is read first, also where something that they name is gone since.
@@ -48,6 +45,15 @@ extension Member {
       before.entries.map(\.record).filter { now[$0] == nil })
     state.withLock { $0.take(now, changed: changed) }
     return changed
+  }
+
+  /// How far this device has counted, in this process or another one: that it has, also where its head counts no more since
+  /// its person may only read.
+  private func writtenCounter(_ heads: HeadsState) throws(VaultError) -> UInt64 {
+    let own = context.device.id
+    let mark = try context.state.loadWatermarks()[register.path(of: own)]
+    return max(
+      heads.counterFloor, heads.last(of: own)?.counter ?? 0, mark?.counter ?? 0, mark?.floor ?? 0)
   }
 
   /// What is followed of each device while heads are read anew; nothing of another epoch, between which counters decide,

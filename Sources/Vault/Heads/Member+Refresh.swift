@@ -108,9 +108,9 @@ extension Member {
       heads.seen[device] != fingerprint
         || heads.refused[device].map({ $0 != statements }) ?? false
     }
-    // A program that copies may have brought a device's certificate beside its first head.
-    if files.allSatisfy({ context.isCertified($0.device) }) { return files }
-    try context.reloadPeople()
+    guard files.contains(where: { $0.device != context.device.id }) else { return files }
+    // Somebody may have let the device out since, or a program that copies brought its certificate beside its first head.
+    try context.reloadPeopleIfChanged()
     return register.inReadingOrder(files)
   }
 
@@ -149,6 +149,7 @@ extension Member {
       heads.seen[device] = fingerprint
       heads.refused[device] = nil
       heads.waiting[device] = nil
+      if isOwn { try forgetDamage(mendedBy: head) }
       return .adopted(records, isNews: heads.last(of: device)?.mark != before)
     } catch {
       if isOwn, heads.loaded[device] != nil || heads.hasNoOwnHead,
@@ -171,6 +172,16 @@ extension Member {
       heads.refused[device] = try register.statementMarks()
       return .nothing
     }
+  }
+
+  /// What was found when the vault was opened has come back since, or another process has repaired it: this device's newest
+  /// head is here and whole, as far as this machine has seen any.
+  private func forgetDamage(mendedBy head: LoadedHead) throws(VaultError) {
+    guard damageReason != nil else { return }
+    let mark = try context.state.loadWatermarks()[register.path(of: head.device)]
+    if let mark, head.counter < mark.counter { return }
+    if let mark, head.counter == mark.counter, head.hash != mark.hash { return }
+    state.withLock { $0.damage = nil }
   }
 
   /// The head of a device that may be newer than what is known of people.

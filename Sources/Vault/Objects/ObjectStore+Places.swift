@@ -66,6 +66,11 @@ extension ObjectStore {
     try isPresent(name(of: digest))
   }
 
+  /// Whether the content stands under any of the keys; nothing is read.
+  package func standsHere(_ digest: ContentDigest) throws(VaultError) -> Bool {
+    try standing(digest) != nil
+  }
+
   /// Where the content stands; nil if nowhere.
   func standing(_ digest: ContentDigest) throws(VaultError) -> ObjectPlace? {
     do throws(VaultError) {

@@ -104,6 +104,7 @@ struct MemberPush {
     for head in heads {
       let walk = ObjectWalk(transfer)
       do throws(TransferFailure) {
+        try requireWhole(head, coverage, known: known)
         let needs = try needs(
           of: head, transfer, coverage, known: known, knownLists: knownLists)
         let failures = try runWalk(walk, needs)
@@ -135,9 +136,9 @@ struct MemberPush {
         .isDisjoint(with: others.flatMap(\.segments))
   }
 
-  private func runWalk(
-    _ walk: ObjectWalk<PushTransfer>, _ needs: [ObjectWalk<PushTransfer>.Need]
-  ) throws(TransferFailure) -> [ObjectWalk<PushTransfer>.Failure] {
+  private func runWalk<Transfer: ObjectTransfer>(
+    _ walk: ObjectWalk<Transfer>, _ needs: [ObjectWalk<Transfer>.Need]
+  ) throws(TransferFailure) -> [ObjectWalk<Transfer>.Failure] {
     do throws(SyncError) {
       return try walk.run(needs, threadCount: session.options.threadCount)
     } catch {
@@ -156,10 +157,6 @@ struct MemberPush {
     knownLists: Set<ContentDigest>
   ) throws(TransferFailure) -> [ObjectWalk<PushTransfer>.Need] {
     var entries: [RecordEntry] = []
-    // Of a head that lacks one nothing is sent, or the others would be with every sync.
-    for name in head.segments where !known.contains(name) {
-      try requirePresent(name, in: head.epoch)
-    }
     for name in head.segments where !known.contains(name) {
       let bytes = try transfer.send(name, kind: .segment)
       do throws(ModelError) { entries += try Segment(decoding: bytes).entries } catch {
@@ -170,23 +167,38 @@ struct MemberPush {
     for list in head.head.authored where !knownLists.contains(list) {
       _ = try transfer.send(list, kind: .authored)
     }
+    return news(in: entries, coverage)
+  }
+
+  /// Whether all is here that another device's head brings: of one that lacks something nothing is sent, or the rest would be
+  /// with every sync.
+  private func requireWhole(
+    _ head: OpenedHead, _ coverage: Coverage, known: Set<ContentDigest>
+  ) throws(TransferFailure) {
+    if head.device == session.home.device { return }
+    var entries: [RecordEntry] = []
+    for name in head.segments where !known.contains(name) {
+      do throws(VaultError) {
+        let bytes = try objects.placedContent(name, kind: .segment)
+        do throws(ModelError) { entries += try Segment(decoding: bytes).entries } catch {
+          throw VaultError(error, path: objects.vaultPath(of: name).string)
+        }
+      } catch {
+        throw .object(error)
+      }
+    }
+    let walk = ObjectWalk(ObjectsHere(objects: objects, coverage: coverage))
+    let failures = try runWalk(walk, news(in: entries, coverage))
+    if let failure = failures.first(where: { !$0.isHistory }) { throw .object(failure.error) }
+  }
+
+  /// The revisions of which a remote that holds so much has not heard.
+  private func news<Transfer: ObjectTransfer>(
+    in entries: [RecordEntry], _ coverage: Coverage
+  ) -> [ObjectWalk<Transfer>.Need] {
     let joined = Manifest(entries)
     return entries.filter { isNews($0, coverage) && !isGone($0, joined) }
       .map { .init(reference: .revision($0.revision)) }
-  }
-
-  private func requirePresent(
-    _ name: ContentDigest, in epoch: StatementID
-  ) throws(TransferFailure) {
-    let object = objects.name(of: name, in: epoch)
-    do throws(VaultError) {
-      if try objects.isPresent(object) { return }
-      // Under the keys of another epoch it is put under those of this one.
-      if try objects.isPresent(name) { return }
-    } catch {
-      throw .fatal(.vault(error))
-    }
-    throw .object(.missing(path: objects.vaultPath(of: object).string))
   }
 
   /// Whether the revision is gone here because a newer one has replaced it: it was collected, or thinned out.

@@ -1,0 +1,35 @@
+import Vault
+import VaultModel
+
+/// A walk that moves nothing: whether all that it comes to is here.
+struct ObjectsHere: ObjectTransfer {
+  let objects: ObjectStore
+  /// What is where the objects are wanted, with everything that it names.
+  let coverage: Coverage
+
+  func bring(
+    _ digest: ContentDigest, kind: ObjectKind, isReplaced: Bool
+  ) throws(TransferFailure) -> [UInt8]? {
+    do throws(VaultError) {
+      guard kind == .chunk else { return try objects.placedContent(digest, kind: kind) }
+      // A lazy vault brings it before it is sent on.
+      if objects.isLazy { return [] }
+      if try objects.standsHere(digest) { return [] }
+      throw VaultError.missing(path: objects.vaultPath(of: digest).string)
+    } catch {
+      switch error {
+      case .damaged, .missing: throw .object(error)
+      default: throw .fatal(.vault(error))
+      }
+    }
+  }
+
+  func note(_ revision: RecordRevision, named digest: ContentDigest) {}
+
+  func peek(_ digest: ContentDigest, kind: ObjectKind) -> [UInt8]? {
+    // What is wrong with it is told when it is to be sent.
+    try? objects.placedContent(digest, kind: kind)
+  }
+
+  func holds(_ revision: RecordRevision) -> Bool { coverage.holds(revision) }
+}
