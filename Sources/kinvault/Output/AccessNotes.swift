@@ -91,7 +91,7 @@ struct AccessNotes: Encodable {
     offered = try Offer.all(in: vault).map { offer in
       Offered(id: offer.id.hex, member: offer.rawName, from: offer.givers, line: offer.line)
     }
-    for epoch in try vault.interruptedEpochs() {
+    for epoch in try vault.interruptedEpochs().get() {
       unfinished.append(
         Unfinished(
           member: vault.member(epoch.member)?.name.string ?? epoch.member.shortHex,
