@@ -114,6 +114,19 @@ import Testing
     #expect(checked.errors.contains("kinvault: Emma: "), "\(checked.errors)")
     #expect(checked.output.contains("Everything is in its place."))
     try desk.run("member", "add", "Liam", expecting: 0)
+    for command in [["people", "list"], ["access", "list"], ["status"]] {
+      let listed = try desk.run(command, expecting: 0)
+      let text = listed.output + listed.errors
+      // Of a vault that is locked it tells less.
+      if command == ["status"], !text.contains("You are") { continue }
+      #expect(text.contains("Emma") && text.contains("cannot be told: "), "\(text)")
+      if command != ["status"] { #expect(listed.output.contains("Liam"), "\(text)") }
+    }
+    let visitor = try PageVisitor(
+      RunningPage(desk.program, environment: desk.environment.mapValues { $0 }),
+      in: desk.program.folder.path)
+    let page = try visitor.get("/people").body
+    #expect(page.contains("Who may read this cannot be told.") && page.contains("Liam"), "\(page)")
     let synced = try desk.run("sync", expecting: 1)
     #expect(synced.output.contains("Access that has ended could not be taken away"))
   }

@@ -1,5 +1,10 @@
 import Vault
 
+extension MemberFailure {
+  /// What has failed where nobody's access can be listed.
+  static let ofAccess = "Who can read it cannot be told"
+}
+
 extension [MemberFailure] {
   /// Tells each in a line, with the member's name.
   ///
