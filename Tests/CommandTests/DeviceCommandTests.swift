@@ -95,6 +95,59 @@ import Testing
     try desk.run("check", "--remote", "usb", "--read-data", expecting: 0)
   }
 
+  /// What this machine remembers of new keys of Emma cannot be read: that is Emma's alone.
+  private func tearEpochOfEmma() throws {
+    let folder = try CommandRunner.run(
+      "sh",
+      [
+        "-c",
+        "set -e; state=$(ls -d \"$1\"/kinvault/*/); mkdir -p -m 700 \"$state/epochs\"; "
+          + "echo torn > \"$state/epochs/$(ls \"$2/members\")\"", "tear", desk.state,
+        desk.vault,
+      ])
+    try #require(folder.status == 0, "\(folder.errors)")
+  }
+
+  @Test func keysThatCannotBeChangedEndNoCommand() throws {
+    try tearEpochOfEmma()
+    let checked = try desk.run("check", "--repair", expecting: 0)
+    #expect(checked.errors.contains("kinvault: Emma: "), "\(checked.errors)")
+    #expect(checked.output.contains("Everything is in its place."))
+    try desk.run("member", "add", "Liam", expecting: 0)
+    for command in [["people", "list"], ["access", "list"], ["status"]] {
+      let listed = try desk.run(command, expecting: 0)
+      let text = listed.output + listed.errors
+      // Of a vault that is locked it tells less.
+      if command == ["status"], !text.contains("You are") { continue }
+      #expect(text.contains("Emma") && text.contains("cannot be told: "), "\(text)")
+      if command != ["status"] { #expect(listed.output.contains("Liam"), "\(text)") }
+    }
+    let visitor = try PageVisitor(
+      RunningPage(desk.program, environment: desk.environment.mapValues { $0 }),
+      in: desk.program.folder.path)
+    let page = try visitor.get("/people").body
+    #expect(page.contains("Who may read this cannot be told.") && page.contains("Liam"), "\(page)")
+    let synced = try desk.run("sync", expecting: 1)
+    #expect(synced.output.contains("Access that has ended could not be taken away"))
+  }
+
+  /// The lost device is locked out, and has no live keys of other members, whatever is wrong with one of them.
+  @Test func aDeviceIsLockedOutThoughOneMemberCannotHaveNewKeys() throws {
+    try addTablet()
+    try tablet.run("sync", expecting: 0)
+    try tearEpochOfEmma()
+    try desk.run("member", "add", "Liam", expecting: 0)
+    try desk.run("member", "add", "Ada", expecting: 0)
+    let removed = try desk.run(
+      "device", "revoke", "tablet", "--words-file", desk.program.wordsFile, "--yes", expecting: 1)
+    #expect(removed.output.contains("Liam has been encrypted anew.\n"))
+    #expect(removed.output.contains("Ada has been encrypted anew.\n"))
+    #expect(removed.errors.contains("kinvault: Emma: "), "\(removed.errors)")
+    #expect(removed.errors.contains("cannot be recalled"))
+    let told = try tablet.run("sync", expecting: 8)
+    #expect(told.errors.contains("This device has been removed from the vault (20"))
+  }
+
   @Test func newWordsTakeThePlaceOfTheOldOnes() throws {
     let (old, new) = (desk.program.wordsFile, desk.program.folder.appending("new words").string)
     let rotated = try desk.run(

@@ -29,14 +29,14 @@ import VaultModel
       mounted.vault.keepOldObjects { [tree] member in
         tree.withTree { $0.views[member.id]?.mayNameOldObjects ?? false }
       }
-      if removesAtOnce { try other.removeOldObjects() }
+      if removesAtOnce { try other.removeOldObjects().requireNone() }
       for _ in 0..<2 {
         tree.refresh()
-        try mounted.vault.removeOldObjects()
+        try mounted.vault.removeOldObjects().requireNone()
       }
       try tree.commitNow()
       tree.refresh()
-      try mounted.vault.removeOldObjects()
+      try mounted.vault.removeOldObjects().requireNone()
       let after = Set(try emma.objects.listed().map(\.name))
       #expect(after.isDisjoint(with: before))
     }

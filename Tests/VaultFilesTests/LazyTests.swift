@@ -2,9 +2,9 @@ import BlobStore
 import Glibc
 import Synchronization
 import Testing
-import Vault
 import VaultModel
 
+@testable import Vault
 @testable import VaultFiles
 
 /// A vault whose chunks are elsewhere.
@@ -155,6 +155,25 @@ import VaultModel
     let left = try mounted.vault.evict(.root, of: member)
     #expect(left.keptCount == 1)
     #expect(try mounted.vault.check(readsData: false).awayCount == 4)
+  }
+
+  /// Nor what is pinned and damaged: what that needs stays, everything else has to give way.
+  @Test func aDamagedRecordKeepsTheCacheNotFromBeingTrimmed() throws {
+    try mounted.tree.mkdir("Emma/other")
+    try mounted.tree.write("Emma/other/note", "a note")
+    try mounted.tree.commitNow()
+    #expect(try mounted.vault.fetch(scan, of: member).chunkCount == 5)
+    let other = try #require(member.allEntries().first { $0.title.string == "other" })
+    try DirectoryStore(opening: mounted.folder).remove(member.objects.path(of: other.revision))
+    try mounted.remount()
+    mounted.vault.lazyChunks?.setSource(elsewhere)
+    let id = try member.id
+    try mounted.vault.setLazySettings { settings in
+      settings.pins = [.init(member: id, record: other.record)]
+      settings.cacheByteLimit = 2 << 20
+    }
+    #expect(throws: VaultError.self) { try mounted.vault.tendCache() }
+    #expect(try mounted.vault.check(readsData: false).awayCount >= 3)
   }
 }
 

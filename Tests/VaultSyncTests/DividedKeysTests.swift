@@ -34,7 +34,7 @@ import VaultModel
       try device.vault.replaceWords(words.words, with: new)
     }
     try device.vault.beginEpoch(of: device.emma, without: [])
-    try device.vault.removeOldObjects()
+    try device.vault.removeOldObjects().requireNone()
     return now
   }
 
@@ -93,7 +93,7 @@ import VaultModel
   private func changeKeys(on device: Family.Device) throws {
     try device.vault.beginGeneration(removing: [], words: Family.words.words)
     try device.vault.beginEpoch(of: device.emma, without: [])
-    try device.vault.removeOldObjects()
+    try device.vault.removeOldObjects().requireNone()
   }
 
   /// What the first machine wrote under the old keys the second one has taken over under its own, and the old objects are

@@ -51,7 +51,7 @@ import VaultTrust
     for device in family.devices { try device.knowRemotes(["usb"]) }
     try remove([], by: family[1])
     try family[1].vault.beginEpoch(of: family[1].emma, without: [])
-    try family[1].vault.removeOldObjects()
+    try family[1].vault.removeOldObjects().requireNone()
     try family[0].write("Last", "the last words")
     for device in [family[0], family[1], family[1]] { try device.sync(usb) }
     #expect(try family[2].sync(usb).problems.filter { $0.severity > .note } == [])

@@ -107,7 +107,7 @@ extension KeyScheduleTests {
     try family[1].write("Record", "by another one")
     try family[2].vault.beginGeneration(removing: [], words: Family.words.words)
     try family[2].vault.beginEpoch(of: family[2].emma, without: [])
-    try family[2].vault.removeOldObjects()
+    try family[2].vault.removeOldObjects().requireNone()
     let machines = family.devices + [copy]
     for _ in 0..<5 {
       for machine in machines {
@@ -244,7 +244,7 @@ private struct KeySchedule {
       let told = try Self.told {
         try device.vault.beginGeneration(removing: [], words: Family.words.words)
         try device.vault.beginEpoch(of: device.emma, without: [])
-        try device.vault.removeOldObjects()
+        try device.vault.removeOldObjects().requireNone()
       }
       note(told)
     case 10:

@@ -22,11 +22,11 @@ import VaultModel
     let old = try wraps(usb, family[0])
     #expect(!old.isEmpty)
     try family[0].vault.beginEpoch(of: family[0].emma, without: [])
-    try family[0].vault.removeOldObjects()
+    try family[0].vault.removeOldObjects().requireNone()
     for _ in 0..<3 {
       for device in family.devices {
         try device.sync(usb)
-        try device.vault.removeOldObjects()
+        try device.vault.removeOldObjects().requireNone()
       }
     }
     for store in family.devices.map(\.store) + [usb] {

@@ -241,7 +241,7 @@ import VaultTrust
     let again = try family[0].emma
     #expect(again.epoch == current)
     #expect(!again.register.links.access.includes(stranger.person))
-    #expect(try owner.tendEpochs() == [])
+    #expect(try owner.tendEpochs().get() == [])
     #expect(try again.accesses().map(\.person) == [owner.person])
     let signer = owner.context.device
     let innocent = Link(

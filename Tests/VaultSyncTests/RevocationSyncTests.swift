@@ -157,7 +157,7 @@ import VaultModel
       }
       let emma = try #require(twin.vault.members.first { $0.name.string == "Emma" })
       _ = try emma.refresh()
-      try twin.vault.removeOldObjects()
+      try twin.vault.removeOldObjects().requireNone()
       #expect(try emma.history(of: note.record).count == 3, "cut at \(number)")
       try twin.expectWhole("cut at \(number)")
       guard isCut else { break }

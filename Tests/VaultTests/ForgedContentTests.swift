@@ -93,14 +93,14 @@ import VaultModel
     #expect(try !emma.objects.isPresentNow(forged))
     #expect(try emma.bytes(of: "record.md", in: note) == Array("PENICILLIN: severe".utf8))
     // What is needed stays, whatever it is.
-    try adults.anna.vault.removeOldObjects()
+    try adults.anna.vault.removeOldObjects().requireNone()
     #expect(try emma.objects.isPresent(forged))
 
     try adults.carry(from: adults.anna, to: adults.carla)
     let carlas = try #require(adults.carla.emma)
     #expect(carlas.epoch == emma.epoch)
     #expect(try carlas.bytes(of: "scan.jpg", in: note) == Self.scan)
-    try adults.carla.vault.removeOldObjects()
+    try adults.carla.vault.removeOldObjects().requireNone()
     #expect(try carlas.objects.isPresentNow(forged))
     #expect(try carlas.bytes(of: "scan.jpg", in: note) == Self.scan)
     try adults.carry(from: adults.carla, to: adults.anna)
@@ -141,7 +141,7 @@ import VaultModel
     try adults.anna.vault.beginEpoch(of: emma, without: [adults.ben.id], keepsHistory: false)
     #expect(try emma.history(of: note).count == 1)
     #expect(try damage(of: adults.anna) == [])
-    try adults.anna.vault.removeOldObjects()
+    try adults.anna.vault.removeOldObjects().requireNone()
     #expect(try emma.history(of: note).count == 1)
     let current = emma.register.keys.current.keyID
     #expect(try emma.objects.list().allSatisfy { try emma.objects.keyID(of: $0.0) == current })

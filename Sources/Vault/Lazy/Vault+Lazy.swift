@@ -62,14 +62,19 @@ extension Vault {
   /// Brings what is pinned here and lets go of what the cache has no room for: after a sync brought news. Does nothing
   /// for a vault that is wholly here.
   ///
-  /// - Throws: `away` when something pinned cannot be had; what asking the remote throws.
+  /// - Throws: `away` or `damaged` when something pinned cannot be had, once everything else was done; what asking the
+  ///   remote throws.
   package func tendCache() throws(VaultError) {
     guard let lazy = context.lazy else { return }
+    var failure: VaultError?
     for pin in lazy.current.pins {
       guard let member = member(pin.member) else { continue }
-      _ = try fetch(pin.record, of: member)
+      do throws(VaultError) { _ = try fetch(pin.record, of: member) } catch {
+        failure = failure ?? error
+      }
     }
     _ = try trimCache()
+    if let failure { throw failure }
   }
 
   /// Removes the chunks of a record, and of those below it, that a remote surely has and that nothing pins.
@@ -89,14 +94,19 @@ extension Vault {
     return report
   }
 
-  /// Removes chunks until those that nothing pins take no more than the cache's limit, those used last at last.
+  /// Removes chunks until those that nothing pins take no more than the cache's limit, those used last at last. Those of
+  /// a damaged record stay: what it needs cannot be told, and it may be mended with them.
   package func trimCache() throws(VaultError) -> LazyReport {
     var report = LazyReport()
     guard let lazy = context.lazy, let limit = lazy.current.cacheByteLimit else { return report }
     var candidates: [(member: Member, name: ContentDigest, byteCount: UInt64)] = []
     for member in members {
-      let pinned = try pinnedChunks(of: member, lazy.current)
-      for (name, byteCount) in try member.chunksBelow(.root) where !pinned.contains(name) {
+      let all = member.listChunks(below: .root)
+      var kept = all.ofDamaged
+      for pin in lazy.current.pins where pin.member == member.id {
+        kept.formUnion(member.listChunks(below: pin.record).ofWhole.keys)
+      }
+      for (name, byteCount) in all.ofWhole where !kept.contains(name) {
         guard try member.objects.isPresent(name) else { continue }
         candidates.append((member, name, byteCount))
       }
@@ -148,7 +158,14 @@ extension Member {
   ///
   /// - Throws: `missing`, `damaged`.
   func chunksBelow(_ top: RecordID) throws(VaultError) -> [ContentDigest: UInt64] {
-    var found: [ContentDigest: UInt64] = [:]
+    let list = listChunks(below: top)
+    if let failure = list.failure { throw failure }
+    return list.ofWhole
+  }
+
+  /// The same where some of the records may be damaged.
+  fileprivate func listChunks(below top: RecordID) -> ChunkList {
+    var list = ChunkList()
     var waiting = [top]
     var seen: Set<RecordID> = [top]
     while let record = waiting.popLast() {
@@ -156,6 +173,7 @@ extension Member {
       for child in children(of: record) where seen.insert(child.record).inserted {
         waiting.append(child.record)
       }
+      var found: [ContentDigest: UInt64] = [:]
       var failure: VaultError?
       _ = MemberWalk(member: self, readsAhead: true).walk(
         revision: entry.revision, of: record, isOnlyInHistory: false,
@@ -164,8 +182,24 @@ extension Member {
           found[object.digest] = UInt64(
             ObjectLayout(of: .chunk).fileSize(contentSize: needed))
         }, fail: { failure = failure ?? $1 })
-      if let failure { throw failure }
+      list.add(found, failure)
     }
-    return found
+    return list
+  }
+}
+
+/// The chunks of some records.
+private struct ChunkList {
+  /// With the bytes that each takes.
+  private(set) var ofWhole: [ContentDigest: UInt64] = [:]
+  /// As far as they are known.
+  private(set) var ofDamaged: Set<ContentDigest> = []
+  /// The first thing that is wrong with the damaged ones.
+  private(set) var failure: VaultError?
+
+  mutating func add(_ chunks: [ContentDigest: UInt64], _ failure: VaultError?) {
+    guard let failure else { return ofWhole.merge(chunks) { first, _ in first } }
+    ofDamaged.formUnion(chunks.keys)
+    self.failure = self.failure ?? failure
   }
 }

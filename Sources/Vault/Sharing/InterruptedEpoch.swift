@@ -14,11 +14,13 @@ package struct InterruptedEpoch: Hashable, Sendable {
 }
 
 extension Vault {
-  /// What `resumeEpochs` goes on with.
-  package func interruptedEpochs() throws(VaultError) -> [InterruptedEpoch] {
-    var found: [InterruptedEpoch] = []
+  /// What `resumeEpochs` goes on with, and the members of which that cannot be told.
+  package func interruptedEpochs() -> MemberByMember<InterruptedEpoch> {
+    var found = MemberByMember<InterruptedEpoch>()
     for member in members {
-      if let epoch = try member.interruptedEpoch() { found.append(epoch) }
+      found.add(member) { (all) throws(VaultError) in
+        if let epoch = try member.interruptedEpoch() { all.append(epoch) }
+      }
     }
     return found
   }

@@ -13,8 +13,9 @@ extension Vault {
   ///   - people: Whose access ends. May be empty: then everyone keeps theirs, wrapped for the keys they have now.
   ///   - keepsHistory: Whether replaced revisions, and deleted records as they were, are taken along.
   ///   - progress: Told how many objects are done, from several threads.
-  /// - Throws: `readOnly`; `ownersOnly`; `lastOwner` when this person is among them; `notFound` when the identity of
-  ///   someone who keeps access does not hold; `away` when not everything of a lazy vault can be had; `noSpace`.
+  /// - Throws: `readOnly`; `ownersOnly`; `lastOwner` when this person is among them; what the member is damaged by;
+  ///   `notFound` when the identity of someone who keeps access does not hold; `away` when not everything of a lazy vault
+  ///   can be had; `noSpace`.
   package func beginEpoch(
     of member: Member, without people: Set<PersonID>, keepsHistory: Bool = true,
     progress: @escaping @Sendable (WorkProgress) -> Void = { _ in }
@@ -31,6 +32,8 @@ extension Vault {
       }) {
         throw .moreSenior(person: senior, member: member.id)
       }
+      // Before anything is remembered that could not be gone on with.
+      if let damage = member.damageReason { throw damage }
       // Those keys are new as well: where nobody's access is to end nothing else is to be done.
       let now = context.clock.milliseconds()
       if try EpochBeginning.succeedSpent(of: member, progress), people.isEmpty,
@@ -53,61 +56,81 @@ extension Vault {
   /// (any more), or has it for a generation that was closed, or access was given until a date that has passed. And gives
   /// the key to those who have access and were not given it.
   ///
-  /// - Returns: What was done.
+  /// - Parameter failed: Members for which that was tried a moment ago, and failed.
+  /// - Returns: What was done, and the members of which not all of it could be.
   package func tendEpochs(
+    besides failed: Set<MemberID> = [],
     progress: @escaping @Sendable (WorkProgress) -> Void = { _ in }
-  ) throws(VaultError) -> [Revocation] {
-    guard !isReadOnly else { return [] }
-    let now = context.clock.milliseconds()
-    var done: [Revocation] = []
-    for member in members where try reloadLinks(of: member) {
-      let links = member.register.links
-      guard try member.mayBeginEpoch else { continue }
-      let ended = links.access.entitlements.keys.filter { links.hasEnded(for: $0, now: now) }
-      var revocation = Revocation(member: member.id, expired: ended.sorted())
-      if case .exposed(let people)? = links.trust.epochs.states[member.epoch] {
-        let out = people.filter { !links.access.includes($0) }
-        revocation.left = out.filter { links.history.leaving(of: $0) != nil }
-        revocation.revokedElsewhere = out.filter { !revocation.left.contains($0) }
-        revocation.isBegun = true
+  ) -> MemberByMember<Revocation> {
+    var tended = MemberByMember<Revocation>()
+    guard !isReadOnly else { return tended }
+    for member in members where !failed.contains(member.id) {
+      tended.add(member) { (done) throws(VaultError) in
+        guard try reloadLinks(of: member), try member.mayBeginEpoch else { return }
+        var revocation = Revocation(member: member.id, expired: [])
+        // Also where what comes after it fails.
+        defer { if revocation.hasAny { done.append(revocation) } }
+        if let due = dueRevocation(of: member) {
+          try beginEpoch(of: member, without: [], progress: progress)
+          revocation = due
+        }
+        revocation.givenAgain = try wrapForUnwrapped(in: member)
       }
-      if revocation.isBegun || !ended.isEmpty {
-        revocation.isBegun = true
-        try beginEpoch(of: member, without: [], progress: progress)
-      }
-      revocation.givenAgain = try wrapForUnwrapped(in: member)
-      if revocation.isBegun || !revocation.givenAgain.isEmpty { done.append(revocation) }
     }
-    return done
+    return tended
+  }
+
+  /// What a new epoch of the member does now; nil where none is due.
+  private func dueRevocation(of member: Member) -> Revocation? {
+    let links = member.register.links
+    let now = context.clock.milliseconds()
+    let ended = links.access.entitlements.keys.filter { links.hasEnded(for: $0, now: now) }
+    var revocation = Revocation(member: member.id, expired: ended.sorted(), isBegun: true)
+    guard case .exposed(let people)? = links.trust.epochs.states[member.epoch] else {
+      return ended.isEmpty ? nil : revocation
+    }
+    let out = people.filter { !links.access.includes($0) }
+    revocation.left = out.filter { links.history.leaving(of: $0) != nil }
+    revocation.revokedElsewhere = out.filter { !revocation.left.contains($0) }
+    return revocation
   }
 
   /// Goes on with epochs whose beginning was interrupted on this machine.
   ///
-  /// - Returns: The members concerned.
-  @discardableResult
+  /// - Returns: The members concerned, and those that it could not be gone on with.
   package func resumeEpochs(
     progress: @escaping @Sendable (WorkProgress) -> Void = { _ in }
-  ) throws(VaultError) -> [Member] {
-    guard !isReadOnly else { return [] }
-    var resumed: [Member] = []
+  ) -> MemberByMember<MemberID> {
+    var resumed = MemberByMember<MemberID>()
+    guard !isReadOnly else { return resumed }
     for member in members {
-      guard let pending = try PendingEpoch.load(of: member.id, state: context.state) else {
-        continue
+      resumed.add(member) { (done) throws(VaultError) in
+        guard try resumeEpoch(of: member, progress) else { return }
+        done.append(member.id)
       }
-      try context.reloadPeople()
-      guard try reloadLinks(of: member) else { continue }
-      if !member.register.links.hasEpoch(pending.commitment), member.role == .owner {
-        try beginEpoch(
-          of: member, without: pending.without, keepsHistory: pending.keepsHistory,
-          progress: progress)
-      } else {
-        // It stands, or this person may not begin it any more.
-        if member.mayWrite { _ = try member.joinConcurrent() }
-        try PendingEpoch.remove(of: member.id, state: context.state)
-      }
-      resumed.append(member)
     }
     return resumed
+  }
+
+  /// - Returns: Whether there was anything to go on with.
+  private func resumeEpoch(
+    of member: Member, _ progress: @escaping @Sendable (WorkProgress) -> Void
+  ) throws(VaultError) -> Bool {
+    guard let pending = try PendingEpoch.load(of: member.id, state: context.state) else {
+      return false
+    }
+    try context.reloadPeople()
+    guard try reloadLinks(of: member) else { return false }
+    if !member.register.links.hasEpoch(pending.commitment), member.role == .owner {
+      try beginEpoch(
+        of: member, without: pending.without, keepsHistory: pending.keepsHistory,
+        progress: progress)
+    } else {
+      // It stands, or this person may not begin it any more.
+      if member.mayWrite { _ = try member.joinConcurrent() }
+      try PendingEpoch.remove(of: member.id, state: context.state)
+    }
+    return true
   }
 }
 
@@ -124,4 +147,6 @@ package struct Revocation: Hashable, Sendable {
   package var left: [PersonID] = []
   /// Whether everything was put under a new key.
   package var isBegun = false
+
+  fileprivate var hasAny: Bool { isBegun || !givenAgain.isEmpty }
 }

@@ -93,12 +93,16 @@ extension Vault {
 
   private func agree(to offer: PlaceOffer, in member: Member) throws(VaultError) {
     try LinkWriter(member.register.links, context).agree(to: offer)
-    try member.reloadLinks()
-    // By either of them others find the link.
-    var isTold = false
-    if member.mayWrite { isTold = try member.commitNothingIfPossible() }
-    if !isTold { try renewRegister() }
+    try announceLinks(of: member)
     audit.note(.share, member: member.id, person: offer.giver, detail: "place agreed to")
+  }
+
+  /// Has others find a link that was just written, by the head or by the register, also where this person may write no head
+  /// (any more).
+  private func announceLinks(of member: Member) throws(VaultError) {
+    try member.reloadLinks()
+    if member.mayWrite, try member.commitNothingIfPossible() { return }
+    try renewRegister()
   }
 
   /// The places that this person offers, or is offered, by member.
@@ -117,44 +121,46 @@ extension Vault {
 
   /// Hands over what this device offers and was agreed to; makes an offer anew that was overtaken by what this person has
   /// done since; agrees to one that was made anew after this person had agreed.
-  package func tendHandOvers() throws(VaultError) -> [HandOverStep] {
-    guard !isReadOnly, try context.ownPerson().generation != nil else { return [] }
-    let own = try context.ownCertificate().id
-    var done: [HandOverStep] = []
-    for member in members where try reloadLinks(of: member) {
-      for offer in member.register.links.history.offers {
-        guard let kind = try tend(offer, of: member, by: own) else { continue }
-        done.append(
-          HandOverStep(kind: kind, member: member.id, giver: offer.giver, taker: offer.taker))
+  ///
+  /// - Returns: What was done, and the members of which not all of it could be.
+  package func tendHandOvers() -> MemberByMember<HandOverStep> {
+    var tended = MemberByMember<HandOverStep>()
+    guard !isReadOnly else { return tended }
+    for member in members {
+      tended.add(member) { (done) throws(VaultError) in
+        guard try context.ownPerson().generation != nil, try reloadLinks(of: member) else { return }
+        for offer in member.register.links.history.offers {
+          guard let kind = try tend(offer, of: member) else { continue }
+          // The link stands, whether it can be announced or not.
+          done.append(
+            HandOverStep(kind: kind, member: member.id, giver: offer.giver, taker: offer.taker))
+          if kind != .agreedAgain { try announceLinks(of: member) }
+        }
       }
     }
-    return done
+    return tended
   }
 
   private func tend(
-    _ offer: PlaceOffer, of member: Member, by certificate: StatementID
+    _ offer: PlaceOffer, of member: Member
   ) throws(VaultError) -> HandOverStep.Kind? {
     if offer.taker == person {
       guard offer.agreement == nil, offer.hadAgreement, !offer.isOvertaken else { return nil }
       try agree(to: offer, in: member)
       return .agreedAgain
     }
-    guard offer.giver == person, offer.certificate == certificate else { return nil }
-    let writer = try LinkWriter(member.register.links, context)
-    let kind: HandOverStep.Kind
-    if offer.isOvertaken {
-      try writer.write([.offer(offer.taker)], as: offer.place)
-      kind = .offeredAnew
-    } else if let agreement = offer.agreement {
-      try writer.handOver(offer, after: agreement)
-      audit.note(.share, member: member.id, person: offer.taker, detail: "handed over")
-      kind = .handedOver
-    } else {
+    guard offer.giver == person, try offer.certificate == context.ownCertificate().id else {
       return nil
     }
-    try member.reloadLinks()
-    try member.commitNothing()
-    return kind
+    let writer = try LinkWriter(member.register.links, context)
+    if offer.isOvertaken {
+      try writer.write([.offer(offer.taker)], as: offer.place)
+      return .offeredAnew
+    }
+    guard let agreement = offer.agreement else { return nil }
+    try writer.handOver(offer, after: agreement)
+    audit.note(.share, member: member.id, person: offer.taker, detail: "handed over")
+    return .handedOver
   }
 }
 

@@ -31,9 +31,8 @@ extension Vault {
   package func membersOwnedAlone() throws(VaultError) -> [Member] {
     try context.reloadPeople()
     var found: [Member] = []
-    for member in members {
-      try member.reloadLinks()
-      if member.isOwnedOnly(by: person) { found.append(member) }
+    for member in members where try reloadLinks(of: member) && member.isOwnedOnly(by: person) {
+      found.append(member)
     }
     return found
   }

@@ -25,6 +25,19 @@ package struct MemberAccess: Sendable {
   package var hasEnded: Bool { until.map { $0 <= FileTimestamp.now.milliseconds } ?? false }
 }
 
+extension Vault {
+  /// Who may do what with each of these members, and those of which that cannot be told.
+  package func accesses(
+    to members: [Member]
+  ) -> MemberByMember<(member: Member, accesses: [MemberAccess])> {
+    var found = MemberByMember<(member: Member, accesses: [MemberAccess])>()
+    for member in members {
+      found.add(member) { (all) throws(VaultError) in all.append((member, try member.accesses())) }
+    }
+    return found
+  }
+}
+
 extension Member {
   /// Who may do what with the member now: owners by seniority, then the others by person.
   package func accesses() throws(VaultError) -> [MemberAccess] {

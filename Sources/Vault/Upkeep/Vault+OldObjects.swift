@@ -13,12 +13,21 @@ extension Vault {
   /// this machine that serves a mount or syncs, or whoever `keepOldObjects` asks.
   ///
   /// - Parameter remote: The one that the caller holds the lock of.
-  package func removeOldObjects(whileSyncing remote: RemoteName? = nil) throws(VaultError) {
-    guard !isReadOnly else { return }
-    for member in members where member.register.links.trust.epochs.ranking.count > 1 {
-      try removeOldObjects(of: member, whileSyncing: remote)
-      try member.removeOldWraps()
+  /// - Returns: What has failed.
+  package func removeOldObjects(whileSyncing remote: RemoteName? = nil) -> [MemberFailure] {
+    guard !isReadOnly else { return [] }
+    var failures: [MemberFailure] = []
+    // What is damaged could not even be refreshed: nothing of it goes until it is mended.
+    for member in members
+    where member.damageReason == nil && member.register.links.trust.epochs.ranking.count > 1 {
+      do throws(VaultError) {
+        try removeOldObjects(of: member, whileSyncing: remote)
+        try member.removeOldWraps()
+      } catch {
+        failures.append(MemberFailure(member.id, error))
+      }
     }
+    return failures
   }
 
   /// Has `isNeeded` asked whether someone in this process may still read objects of a member's older epochs.

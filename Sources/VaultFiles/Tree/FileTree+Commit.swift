@@ -152,7 +152,9 @@ extension FileTree {
     // Whatever fails here is tried again at the next poll.
     log.attempt(.redo) { () throws(VaultError) in try vault.redoWhatCrashesLeft() }
     refresh()
-    log.attempt(.oldObjects) { () throws(VaultError) in try vault.removeOldObjects() }
+    log.attempt(.oldObjects) { () throws(VaultError) in
+      try vault.removeOldObjects().requireNone()
+    }
     for member in members { member.member.objects.forgetRemoved() }
     log.attempt(.audit) { () throws(VaultError) in try vault.audit.flushIfDue() }
   }

@@ -58,7 +58,7 @@ struct SyncPipeline {
     case .tendAccess:
       let tending = VaultTending(session: session, vault: vault)
       let hasRegister = try tending.tendRegister(exchange)
-      if try tending.tendAccess() || hasRegister || exchange.isOfFormerDevice {
+      if tending.tendAccess() || hasRegister || exchange.isOfFormerDevice {
         return .lookIsOutdated
       }
     case .carryLogs: try AuditSync(session: session, exchange: exchange).run(into: openVault)

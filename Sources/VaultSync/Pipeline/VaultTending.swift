@@ -32,27 +32,32 @@ struct VaultTending {
 
   /// Sees to who has access to members: goes on with epochs that were interrupted, hands over what was agreed to, begins
   /// the epochs that are due, and removes what is left of older ones. What keeps it from that keeps nothing else from
-  /// being synced.
+  /// being done or synced.
   ///
   /// - Returns: Whether links were written.
-  func tendAccess() throws(SyncError) -> Bool {
-    var hasWritten = false
-    do throws(VaultError) {
-      hasWritten = try !vault.resumeEpochs(progress: session.progress).isEmpty
-      let steps = try vault.tendHandOvers()
-      session.change { $0.handOvers += steps }
-      let done = try vault.tendEpochs(progress: session.progress)
-      hasWritten = hasWritten || !done.isEmpty || !steps.isEmpty
-      session.change { $0.revocations += done }
-      if let name = session.name { try vault.removeOldObjects(whileSyncing: name) }
-      vault.log.succeeded(.epoch)
-    } catch {
-      vault.log.failed(.epoch, error)
-      session.note(.epochNotBegun(error))
+  func tendAccess() -> Bool {
+    let resumed = vault.resumeEpochs(progress: session.progress)
+    let handedOver = vault.tendHandOvers()
+    let begun = vault.tendEpochs(
+      besides: Set(resumed.failures.map(\.member)), progress: session.progress)
+    session.change { report in
+      report.handOvers += handedOver.values
+      report.revocations += begun.values
+    }
+    var failures = resumed.failures + handedOver.failures + begun.failures
+    if let name = session.name { failures += vault.removeOldObjects(whileSyncing: name) }
+    tell(failures)
+    return !resumed.values.isEmpty || !handedOver.values.isEmpty || !begun.values.isEmpty
+  }
+
+  private func tell(_ failures: [MemberFailure]) {
+    if failures.isEmpty { vault.log.succeeded(.epoch) }
+    for failure in failures {
+      vault.log.failed(.epoch, failure.error)
+      session.note(.epochNotBegun(failure))
     }
     for problem in vault.takeLeftBehind() {
       session.note(SyncProblem(.damagedHere, .damage, path: problem.path, problem.reason))
     }
-    return hasWritten
   }
 }

@@ -87,7 +87,7 @@ extension BlobStoreError {
 
 extension VaultError {
   /// The file of the vault that it is about, where it is about one.
-  var file: String? {
+  package var file: String? {
     switch self {
     case .damaged(let path, _), .missing(let path): path
     default: nil

@@ -231,11 +231,11 @@ extension SyncProblem {
         + "joined. Look what happened on the other device; if it is meant, accept the mass change.")
   }
 
-  static func epochNotBegun(_ error: VaultError) -> SyncProblem {
+  static func epochNotBegun(_ failure: MemberFailure) -> SyncProblem {
     SyncProblem(
-      .epoch, .damage, path: error.file ?? "members",
+      .epoch, .damage, path: failure.error.file ?? "members/\(failure.member.hex)",
       "Access that has ended could not be taken away, or what is left of it not be removed: "
-        + "\(error.message) The next sync tries again.")
+        + "\(failure.error.message) The next sync tries again.")
   }
 
   static func endlessListing(_ folder: String) -> SyncProblem {

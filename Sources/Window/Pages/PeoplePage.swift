@@ -15,7 +15,9 @@ struct PeoplePage {
     let member: MemberID
     let name: String
     let isOwner: Bool
-    let holders: [Holder]
+    var holders: [Holder] = []
+    /// Why it cannot be told who they are.
+    var failure: VaultError?
   }
 
   let frame: PageFrame
@@ -40,24 +42,33 @@ struct PeoplePage {
     people = names.known.all.filter(\.isSpokenOf)
     let shown = vault.shownNames
     shownNames = shown
-    rows = try vault.members.map { (member) throws(VaultError) in
-      let accesses = try member.accesses()
-      let own = accesses.first { $0.person == vault.person }?.place
-      return Row(
+    rows = vault.members.map { member in
+      var row = Row(
         member: member.id, name: (shown[member.id] ?? member.name).string,
-        isOwner: member.role == .owner,
-        holders: accesses.map { access in
-          Holder(
-            access: access, name: names.name(of: access.person),
-            isSelf: access.person == vault.person,
-            isBelow: own.map { own in access.place.map { own < $0 } ?? true } ?? false)
-        })
+        isOwner: member.role == .owner)
+      do throws(VaultError) {
+        row.holders = Self.holders(try member.accesses(), names, as: vault.person)
+      } catch {
+        row.failure = error
+      }
+      return row
     }
     offers = vault.offeredMembers
     places = try vault.offeredPlaces().filter { $0.taker == vault.person && !$0.isAgreed }.map {
       ($0, (shown[$0.member]?.string ?? $0.member.shortHex))
     }
     contested = vault.contestedPlaces
+  }
+
+  private static func holders(
+    _ accesses: [MemberAccess], _ names: PersonNames, as person: PersonID
+  ) -> [Holder] {
+    let own = accesses.first { $0.person == person }?.place
+    return accesses.map { access in
+      Holder(
+        access: access, name: names.name(of: access.person), isSelf: access.person == person,
+        isBelow: own.map { own in access.place.map { own < $0 } ?? true } ?? false)
+    }
   }
 
   var document: String {
@@ -78,16 +89,26 @@ struct PeoplePage {
   private func row(_ row: Row) -> HTML {
     tag("section", ["class": "card"]) {
       tag("h2") { named(row.name) }
-      tag("table") {
-        tableHead {
-          texts("people.who")
-          texts("people.as")
-          texts("people.since")
-          tag("span", ["class": "unseen"]) { texts("people.change") }
+      if let failure = row.failure {
+        tag("p", ["class": "error"]) {
+          texts("people.unread", texts.failure(failure) ?? failure.message)
         }
-        tag("tbody") { for holder in row.holders { line(holder, of: row) } }
+      } else {
+        holders(of: row)
+        if row.isOwner, !frame.isReadOnly { sharing(row) }
       }
-      if row.isOwner, !frame.isReadOnly { sharing(row) }
+    }
+  }
+
+  private func holders(of row: Row) -> HTML {
+    tag("table") {
+      tableHead {
+        texts("people.who")
+        texts("people.as")
+        texts("people.since")
+        tag("span", ["class": "unseen"]) { texts("people.change") }
+      }
+      tag("tbody") { for holder in row.holders { line(holder, of: row) } }
     }
   }
 

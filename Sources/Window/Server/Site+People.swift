@@ -169,7 +169,8 @@ extension Site {
     let vault = open.vault
     guard let member = vault.member(id) else { throw VaultError.notFound(what: "the member") }
     try vault.beginEpoch(of: member, without: [person], keepsHistory: true, progress: progress)
-    try vault.removeOldObjects()
+    // Of other members the next sync tells what fails.
+    try vault.removeOldObjects().filter { $0.member == id }.requireNone()
     let left = vault.takeLeftBehind()
     return left.isEmpty ? .done : .leftBehind(left)
   }

@@ -66,8 +66,8 @@ extension AccessOptions {
     try withDeferredVault(.writing) { deferred in
       func attempt() throws -> Value {
         let vault = try deferred.opened()
-        try joinWhatArrived(in: vault, .writing)
-        try resumeEpochs(in: vault, .writing)
+        joinWhatArrived(in: vault, .writing)
+        resumeEpochs(in: vault, .writing)
         return try body(vault)
       }
       do { return try attempt() } catch {
@@ -97,8 +97,8 @@ extension AccessOptions {
     try withDeferredVault(use) { deferred in
       let vault = try deferred.opened()
       try RemoteStatus.tellDecisions(of: vault.id)
-      try joinWhatArrived(in: vault, use)
-      try resumeEpochs(in: vault, use)
+      joinWhatArrived(in: vault, use)
+      resumeEpochs(in: vault, use)
       return try body(vault, deferred.unlocked.key)
     }
   }
@@ -126,28 +126,41 @@ extension AccessOptions {
     return value
   }
 
-  /// Joins versions that know nothing of each other, as a mount does: any program may have copied them here.
-  private func joinWhatArrived(in vault: Vault, _ use: VaultUse) throws {
+  /// Joins versions that know nothing of each other, as a mount does: any program may have copied them here. Where that
+  /// fails the command goes on: it may be the one that mends it.
+  private func joinWhatArrived(in vault: Vault, _ use: VaultUse) {
     guard !vault.isReadOnly else { return }
+    var failures: [MemberFailure] = []
     for member in vault.members where member.hasConcurrentVersions || member.hasLinesToTell {
       do throws(VaultError) { _ = try member.joinConcurrent() } catch {
-        // Who only looks sees one of the versions all the same.
-        if case .writing = use { throw error }
+        failures.append(MemberFailure(member.id, error))
       }
     }
+    // Who only looks sees one of the versions all the same.
+    guard case .writing = use else { return }
+    failures.tell("What was written in two places could not be joined", in: vault)
   }
 
-  /// Goes on with new keys whose making was interrupted: until they are made somebody has access who is to have none.
-  private func resumeEpochs(in vault: Vault, _ use: VaultUse) throws {
+  /// Goes on with new keys whose making was interrupted: until they are made somebody has access who is to have none. Where
+  /// that fails the command goes on: it may be the one that mends it.
+  private func resumeEpochs(in vault: Vault, _ use: VaultUse) {
     guard case .writing = use, !vault.isReadOnly else { return }
-    let interrupted = try vault.interruptedEpochs().compactMap { vault.member($0.member)?.name }
-    if interrupted.isEmpty { return }
-    let names = interrupted.map { Terminal.visible($0.string) }.joined(separator: ", ")
-    Terminal.note("kinvault: Encrypting \(names) anew was interrupted; going on with it.")
+    let interrupted = vault.interruptedEpochs()
+    if interrupted.values.isEmpty, interrupted.failures.isEmpty { return }
+    let names = interrupted.values.compactMap { vault.member($0.member)?.name.string }
+    if !names.isEmpty {
+      let shown = names.map(Terminal.visible).joined(separator: ", ")
+      Terminal.note("kinvault: Encrypting \(shown) anew was interrupted; going on with it.")
+    }
     let bar = ProgressBar(.items)
     defer { bar.finish() }
-    try vault.resumeEpochs { bar.update($0) }
-    try vault.removeOldObjects()
+    // What cannot be told of a member cannot be gone on with either, for the same reason.
+    let failures = vault.resumeEpochs { bar.update($0) }.failures
+    let failed = Set(failures.map(\.member))
+    let others = vault.removeOldObjects().filter { !failed.contains($0.member) }
+    bar.finish()
+    failures.tell("Encrypting it anew could not be gone on with", in: vault)
+    others.tell("Files under its old keys could not be removed", in: vault)
   }
 
   /// An open vault, which the caller closes.

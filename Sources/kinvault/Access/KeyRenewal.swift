@@ -18,28 +18,46 @@ struct KeyRenewal {
     }
   }
 
-  /// - Throws: What beginning an epoch throws; what was begun goes on with the next sync.
-  func run() throws {
+  /// Encrypts every member anew that this person owns, and syncs, whatever fails: until the remotes know which keys are
+  /// closed, nobody is locked out by that.
+  ///
+  /// - Throws: `problemsFound` where something has failed, which is told by then; the next sync tries it again.
+  func run(_ remotes: [KnownRemote]) throws(CommandError) {
+    let failures = encryptAnew()
+    vault.removeOldObjects().tell("Files under its old keys could not be removed", in: vault)
+    vault.tellLeftBehind()
+    remotes.syncAll(vault, showsProgress: true).forEach { Terminal.note("kinvault: \($0)") }
+    if failures.isEmpty { return }
+    failures.tell("It was not encrypted anew, which the next sync tries again", in: vault)
+    throw .problemsFound
+  }
+
+  /// - Returns: What has failed.
+  private func encryptAnew() -> [MemberFailure] {
     let bar = ProgressBar(.items)
     defer { bar.finish() }
     var others: [String] = []
+    var failures: [MemberFailure] = []
     for member in vault.members {
       let name = Terminal.visible(member.name.string)
       guard member.role == .owner else {
         others.append(name)
         continue
       }
-      try vault.beginEpoch(of: member, without: []) { bar.update($0) }
-      bar.finish()
-      Terminal.writeLine("\(name) has been encrypted anew.")
+      do throws(VaultError) {
+        try vault.beginEpoch(of: member, without: []) { bar.update($0) }
+        bar.finish()
+        Terminal.writeLine("\(name) has been encrypted anew.")
+      } catch {
+        failures.append(MemberFailure(member.id, error))
+      }
     }
-    try vault.removeOldObjects()
-    vault.tellLeftBehind()
     if !others.isEmpty {
       Terminal.note(
         "kinvault: \(others.joined(separator: ", ")): an owner's device encrypts this anew when it syncs."
       )
     }
+    return failures
   }
 }
 

@@ -65,8 +65,11 @@ struct AccessListCommand: ParsableCommand {
   func run() throws {
     let (lines, people, contested) = try access.withVault(.reading) { vault in
       let members = try member.map { [try RecordLookup(vault: vault).member(named: $0)] }
-      let lines = try (members ?? vault.members).flatMap { member in
-        try member.accesses().map { Line(member: member.name.string, access: $0) }
+      let found = vault.accesses(to: members ?? vault.members)
+      if members != nil { try found.failures.requireNone() }
+      found.failures.tell(MemberFailure.ofAccess, in: vault)
+      let lines = found.values.flatMap { member, accesses in
+        accesses.map { Line(member: member.name.string, access: $0) }
       }
       let people = try PersonLookup(vault: vault)
       let contested = vault.contestedPlaces.filter { place in

@@ -70,11 +70,10 @@ struct DeviceRevokeCommand: ParsableCommand {
       }
       vault.audit.note(.share, detail: "device revoke \(vault.name(of: lost.id))")
       Terminal.writeLine("\(name) has been removed.")
-      try KeyRenewal(vault: vault).run()
-      remotes.syncAll(vault, showsProgress: true).forEach { Terminal.note("kinvault: \($0)") }
       Terminal.note(
         "kinvault: What \(name) has copied until now cannot be recalled: this is about what is written from now on."
       )
+      try KeyRenewal(vault: vault).run(remotes)
     }
   }
 

@@ -36,7 +36,11 @@ struct PeopleListCommand: ParsableCommand {
   @OptionGroup var access: AccessOptions
 
   func run() throws {
-    let list = try access.withVault(.reading) { vault in try PeopleList(of: vault, all: all) }
+    let list = try access.withVault(.reading) { vault in
+      let list = try PeopleList(of: vault, all: all)
+      list.failures.tell(MemberFailure.ofAccess, in: vault)
+      return list
+    }
     if json { return try JSONOutput.print(list.rows) }
     for person in list.shown where list.joined.contains(person.id) {
       Terminal.note("\(person.shownName) has joined with your invitation.")
@@ -84,6 +88,8 @@ private struct PeopleList {
   let shown: [KnownPerson]
   let hiddenCount: Int
   private let everyone: PersonLookup
+  /// The members of which it cannot be told who can read them.
+  let failures: [MemberFailure]
   private let accesses: [(member: String, accesses: [MemberAccess])]
   private let folder: FilePath?
   /// The members that do not open here, by who made them.
@@ -93,9 +99,8 @@ private struct PeopleList {
   init(of vault: Vault, all: Bool) throws(VaultError) {
     joined = try vault.acceptIntroductions()
     everyone = try PersonLookup(vault: vault)
-    accesses = try vault.members.map { (member) throws(VaultError) in
-      (member.name.string, try member.accesses())
-    }
+    let found = vault.accesses(to: vault.members)
+    (accesses, failures) = (found.values.map { ($0.name.string, $1) }, found.failures)
     folder = vault.folder
     unopened = all ? try vault.unopenedMembers() : [:]
     shown = everyone.known.all.filter { all || $0.isSpokenOf }

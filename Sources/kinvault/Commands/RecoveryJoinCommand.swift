@@ -47,8 +47,7 @@ struct RecoveryJoinCommand: ParsableCommand {
       } else {
         Terminal.writeLine("Your keys are in one piece again.")
       }
-      try KeyRenewal(vault: vault).run()
-      remotes.syncAll(vault, showsProgress: true).forEach { Terminal.note("kinvault: \($0)") }
+      try KeyRenewal(vault: vault).run(remotes)
     }
   }
 

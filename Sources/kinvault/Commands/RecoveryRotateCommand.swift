@@ -50,8 +50,7 @@ struct RecoveryRotateCommand: ParsableCommand {
       vault.audit.note(.recovery, detail: "rotate")
       Terminal.writeLine("The new words count from now on. Destroy the old ones.")
       wordsOptions.sayWhere()
-      try KeyRenewal(vault: vault).run()
-      remotes.syncAll(vault, showsProgress: true).forEach { Terminal.note("kinvault: \($0)") }
+      try KeyRenewal(vault: vault).run(remotes)
     }
   }
 }

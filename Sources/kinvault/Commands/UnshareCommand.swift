@@ -53,9 +53,10 @@ struct UnshareCommand: ParsableCommand {
             + "read what: kinvault access list"
         )
       }
-      try vault.removeOldObjects()
+      let failures = vault.removeOldObjects()
       bar.finish()
       Terminal.writeLine("\(other.shownName) has no access to \(name) any more.")
+      failures.tell("Files under its old keys could not be removed", in: vault)
       vault.tellLeftBehind()
       Terminal.note(
         "kinvault: What \(other.shownName) has copied until now cannot be recalled: this is about what is written "

@@ -53,6 +53,13 @@ struct AccessNotes: Encodable {
     enum CodingKeys: String, CodingKey { case id, member, from }
   }
 
+  /// A member of which it cannot be told who can read it.
+  struct Unread: Encodable {
+    var member: String
+    var reason: String
+  }
+
+  private(set) var unread: [Unread] = []
   private(set) var unfinished: [Unfinished] = []
   /// Within a month.
   private(set) var ending: [Ending] = []
@@ -64,34 +71,24 @@ struct AccessNotes: Encodable {
   private let placeLines: [String]
 
   enum CodingKeys: String, CodingKey {
-    case unfinished, ending, givenUp, contested, offered, places
+    case unread, unfinished, ending, givenUp, contested, offered, places
   }
 
   init(of vault: Vault) throws {
     let people = try PersonLookup(vault: vault)
     let places = try PlaceOffers(of: vault)
     (self.places, placeLines) = (places.rows, places.lines)
-    let soon = FileTimestamp.now.milliseconds + 30 * CivilTime.dayMilliseconds
     for member in vault.members {
-      let name = member.name.string
-      for access in try member.accesses() {
-        let person = people.name(of: access.person)
-        if let until = access.until, until <= soon {
-          ending.append(
-            Ending(
-              member: name, person: person, until: DateText.utc(milliseconds: until),
-              hasEnded: access.hasEnded, milliseconds: until))
-        }
-        if access.isLeaving {
-          givenUp.append(GivenUp(member: name, person: person, keeps: "nothing"))
-        }
+      do throws(VaultError) { add(try member.accesses(), to: member.name.string, people) } catch {
+        unread.append(Unread(member: member.name.string, reason: FailureReport(error).message))
       }
     }
     contested = vault.contestedPlaces.map { Contested($0, in: vault, people) }
     offered = try Offer.all(in: vault).map { offer in
       Offered(id: offer.id.hex, member: offer.rawName, from: offer.givers, line: offer.line)
     }
-    for epoch in try vault.interruptedEpochs() {
+    // Whoever has access to a member of which that cannot be told could not be told either.
+    for epoch in vault.interruptedEpochs().values {
       unfinished.append(
         Unfinished(
           member: vault.member(epoch.member)?.name.string ?? epoch.member.shortHex,
@@ -100,8 +97,37 @@ struct AccessNotes: Encodable {
     }
   }
 
+  private mutating func add(
+    _ accesses: [MemberAccess], to member: String, _ people: PersonLookup
+  ) {
+    let soon = FileTimestamp.now.milliseconds + 30 * CivilTime.dayMilliseconds
+    for access in accesses {
+      let person = people.name(of: access.person)
+      if let until = access.until, until <= soon {
+        ending.append(
+          Ending(
+            member: member, person: person, until: DateText.utc(milliseconds: until),
+            hasEnded: access.hasEnded, milliseconds: until))
+      }
+      if access.isLeaving {
+        givenUp.append(GivenUp(member: member, person: person, keeps: "nothing"))
+      }
+    }
+  }
+
   /// For a person, a line each.
   var lines: [String] {
+    unread.map { one in
+      "Who can read \(Terminal.visible(one.member)) cannot be told: \(one.reason)"
+    } + unfinishedLines + endingLines
+      + givenUp.map { one in
+        let member = Terminal.visible(one.member)
+        return "\(one.person) has left \(member); the next sync of an owner changes its key."
+      }
+      + contested.map(\.line) + offered.map(\.line) + placeLines
+  }
+
+  private var unfinishedLines: [String] {
     unfinished.map { one in
       let who = one.without.joined(separator: " and ")
       return "Encrypting \(Terminal.visible(one.member)) anew was interrupted, \(one.filesLeft) of "
@@ -109,18 +135,16 @@ struct AccessNotes: Encodable {
         + (who.isEmpty ? "" : "; until it is done \(who) can read it")
         + ". Any command that changes something goes on with it, as does kinvault sync."
     }
-      + ending.map { one in
-        let access = "\(one.person)'s access to \(Terminal.visible(one.member))"
-        let day = DateText.local(milliseconds: one.milliseconds)
-        return one.hasEnded
-          ? "\(access) ended on \(day); the next sync of an owner takes the key away."
-          : "\(access) ends on \(day)."
-      }
-      + givenUp.map { one in
-        let member = Terminal.visible(one.member)
-        return "\(one.person) has left \(member); the next sync of an owner changes its key."
-      }
-      + contested.map(\.line) + offered.map(\.line) + placeLines
+  }
+
+  private var endingLines: [String] {
+    ending.map { one in
+      let access = "\(one.person)'s access to \(Terminal.visible(one.member))"
+      let day = DateText.local(milliseconds: one.milliseconds)
+      return one.hasEnded
+        ? "\(access) ended on \(day); the next sync of an owner takes the key away."
+        : "\(access) ends on \(day)."
+    }
   }
 }
 

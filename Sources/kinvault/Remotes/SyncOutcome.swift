@@ -69,31 +69,43 @@ struct SyncOutcome: Encodable {
     _ known: KnownRemote, _ vault: Vault, _ order: Order, others: [KnownRemote],
     seen: RemoteSight? = nil
   ) -> SyncOutcome {
-    let done = Guarded<(revoked: [Revocation], handedOver: [HandOverStep])>(([], []))
+    let done = Guarded<SyncReport?>(nil)
     var outcome = SyncOutcome.of(known, order, in: (vault.state, vault.clock)) {
       store, options, progress in
       var sync = RemoteSync(vault: vault, remote: store, name: known.name, options: options)
       sync.elsewhere = RemoteFiles(others.filter { $0.name != known.name })
       sync.seen = seen
       let report = try sync.run(progress: progress)
-      done.withLock { $0 = (report.revocations, report.handOvers) }
-      if !options.isDryRun, !report.pulled.isEmpty { try vault.tendCache() }
+      done.withLock { $0 = report }
       return report
     }
+    let report = done.withLock { $0 } ?? SyncReport()
+    if !outcome.isDryRun, !report.pulled.isEmpty { outcome.tendCache(of: vault) }
     if !outcome.problems.isEmpty {
       let paths = NamedPath(vault)
       for position in outcome.problems.indices {
         outcome.problems[position].place = paths.text(outcome.problems[position].path)
       }
     }
-    let (revoked, handedOver) = done.withLock { $0 }
-    outcome.revocations = describe(revoked, in: vault)
-    if !handedOver.isEmpty {
+    outcome.revocations = describe(report.revocations, in: vault)
+    if !report.handOvers.isEmpty {
       // Without their names they are told by their ids.
       let people = try? PersonLookup(vault: vault)
-      outcome.handOvers = handedOver.map { $0.text(in: vault, people) }
+      outcome.handOvers = report.handOvers.map { $0.text(in: vault, people) }
     }
     return outcome
+  }
+
+  /// Brings what is pinned, and trims the cache. The sync has succeeded all the same where that fails.
+  private mutating func tendCache(of vault: Vault) {
+    do throws(VaultError) { try vault.tendCache() } catch {
+      problems.append(
+        ProblemRow(
+          kind: "cache", severity: "warning", path: error.file ?? "members",
+          text:
+            "What is to be always here could not all be brought, or what has no room here not be sent away: "
+            + error.message))
+    }
   }
 
   /// What was done by itself about who can read what, in words.

@@ -105,7 +105,7 @@ extension Intruder {
       for offer in try vault.offeredPlaces() where offer.taker == vault.person {
         try vault.agree(to: offer)
       }
-      _ = try vault.tendHandOvers()
+      _ = try vault.tendHandOvers().get()
     case 9: _ = try vault.collect(keepDays: 0, isDryRun: false)
     default: try makeMember(vault, house)
     }

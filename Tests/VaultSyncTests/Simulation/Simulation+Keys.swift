@@ -14,7 +14,7 @@ extension Simulation {
     let words = try RecoveryWords(parsing: self.words)
     try vault.beginGeneration(removing: [], words: words)
     try vault.beginEpoch(of: devices[number].emma, without: [])
-    try vault.removeOldObjects()
+    try vault.removeOldObjects().requireNone()
   }
 
   /// Whether this is what somebody is told while keys are divided: they begin no epoch and become no device, and who has become
