@@ -124,8 +124,16 @@ struct SignedJudging {
     judged.bytes = Dictionary(results.all, uniquingKeysWith: { first, _ in first })
     // What could not be had just now may be one that is being written.
     judged.maybeNewer = Set(
-      paths.filter { $0.isRegister && judged.bytes[$0] == nil && !left.contains($0) })
+      paths.filter { isOfAnother($0) && judged.bytes[$0] == nil && !left.contains($0) })
     if !judged.bytes.isEmpty { judged.tree = try keeping(try ownTree.adding(judged.bytes)) }
+  }
+
+  /// Whether it is the register of another device: what this one has written last it knows, and its own stands for it.
+  private func isOfAnother(_ path: VaultPath) -> Bool {
+    switch path {
+    case .head(_, let device), .device(_, let device): device != session.home.device
+    default: false
+    }
   }
 
   private func judgeFilesThere(
@@ -169,7 +177,8 @@ struct SignedJudging {
       let problem = SyncProblem(error, there: path.string)
       judged.failures[path] = problem
       // Its device has signed it, and it may wait for what another remote has.
-      if let here = judged.here[path], let counter = judged.tree.signedCounter(of: path, bytes),
+      if isOfAnother(path), let here = judged.here[path],
+        let counter = judged.tree.signedCounter(of: path, bytes),
         counter > here.counter
       {
         judged.maybeNewer.insert(path)
