@@ -97,8 +97,10 @@ extension Vault {
     note(
       Problem(
         .unfinished, .warning, path: context.state.describe(path),
-        reason: "what was saved last before a crash is not in the vault, and is not brought in any more, as "
-          + "you may not write it by now. An owner can let you, and then it is to be saved anew: kinvault share",
+        reason:
+          "what was saved last before a crash is not in the vault, and is not brought in any more, "
+          + "as you may not write it by now. An owner can let you, and then it is to be saved anew: "
+          + "kinvault share",
         member: member.name.string))
   }
 
