@@ -156,9 +156,11 @@ struct MemberSync {
     } else {
       sent = try push.bringObjects(wanted)
       try statements.push(member.id)
-      // So that no loss of power leaves a head without what it names.
-      try session.flush()
-      try push.put(sent)
+      if !sent.isEmpty {
+        // So that no loss of power leaves a head without what it names.
+        try session.flush()
+        try push.put(sent)
+      }
     }
     if session.comparesObjects {
       let isThere = Set(sent.map(\.hash))
