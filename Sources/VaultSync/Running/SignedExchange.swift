@@ -149,10 +149,7 @@ final class SignedExchange: Sendable {
   }
 
   private func isOwn(_ path: VaultPath) -> Bool {
-    switch path {
-    case .head(_, let device), .device(_, let device): device == session.home.device
-    default: false
-    }
+    path.registerDevice == session.home.device
   }
 
   func note(_ plan: RegisterPlan, _ path: VaultPath) {

@@ -130,10 +130,7 @@ struct SignedJudging {
 
   /// Whether it is the register of another device: what this one has written last it knows, and its own stands for it.
   private func isOfAnother(_ path: VaultPath) -> Bool {
-    switch path {
-    case .head(_, let device), .device(_, let device): device != session.home.device
-    default: false
-    }
+    path.registerDevice.map { $0 != session.home.device } ?? false
   }
 
   private func judgeFilesThere(
@@ -199,11 +196,11 @@ struct SignedJudging {
 extension VaultPath {
   var isHead: Bool { if case .head = self { true } else { false } }
 
-  /// Whether its device writes it again and again, and counts.
-  var isRegister: Bool {
+  /// Whose register it is, which that device writes again and again, and counts; nil for any other file.
+  var registerDevice: DeviceID? {
     switch self {
-    case .head, .device: true
-    default: false
+    case .head(_, let device), .device(_, let device): device
+    default: nil
     }
   }
 

@@ -17,7 +17,7 @@ extension SyncSession {
     guard !looksEverywhere, memory.basis == basis else { return [:] }
     return memory.broken.filter { path, file in
       look.files[path]?.fingerprint == file.fingerprint
-        && !(path.isRegister && file.finding != nil && local.files.contains(path))
+        && !(path.registerDevice != nil && file.finding != nil && local.files.contains(path))
     }
   }
 
