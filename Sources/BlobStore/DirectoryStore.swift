@@ -130,6 +130,12 @@ package final class DirectoryStore: LocalStore {
     }
   }
 
+  package func arrival(of path: BlobPath) throws(BlobStoreError) -> UInt64? {
+    try status(of: path).map { status in
+      UInt64(max(0, status.st_ctim.tv_sec)) * 1000 + UInt64(status.st_ctim.tv_nsec) / 1_000_000
+    }
+  }
+
   /// Nil where there is nothing.
   private func status(of path: BlobPath) throws(BlobStoreError) -> stat? {
     var status = stat()

@@ -74,6 +74,11 @@ package protocol LocalStore: BlobStore {
 
   /// When the blob was written or of use last, in nanoseconds since 1970; nil when it is absent, or the store keeps no times.
   func lastUse(of path: BlobPath) throws(BlobStoreError) -> UInt64?
+
+  /// When the blob came to this store by the clock of the system, in milliseconds since 1970, or was given a name or
+  /// attributes since: no program chooses it, not even one that brings files with their dates. Nil when it is absent, or the
+  /// store keeps no times.
+  func arrival(of path: BlobPath) throws(BlobStoreError) -> UInt64?
 }
 
 extension LocalStore {
@@ -83,6 +88,7 @@ extension LocalStore {
 
   package func noteUse(of path: BlobPath) throws(BlobStoreError) {}
   package func lastUse(of path: BlobPath) throws(BlobStoreError) -> UInt64? { nil }
+  package func arrival(of path: BlobPath) throws(BlobStoreError) -> UInt64? { nil }
 }
 
 /// Reads parts of one blob. Any number of threads may use one reader; the descriptor or connection behind it is let go

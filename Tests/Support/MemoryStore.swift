@@ -15,6 +15,8 @@ package final class MemoryStore: LocalStore {
     var capacity: UInt64?
     var fileCapacity: Int?
     var crowd: (percent: Int, random: SplitMix64)?
+    var clock: (@Sendable () -> UInt64)?
+    var arrivals: [BlobPath: UInt64] = [:]
   }
 
   private let state: Mutex<State>
@@ -54,6 +56,15 @@ package final class MemoryStore: LocalStore {
     state.withLock { $0.crowd = percent.map { ($0, SplitMix64(seed: seed)) } }
   }
 
+  /// From now on the store keeps the times at which blobs come, by this clock in milliseconds since 1970.
+  package func keepTimes(_ clock: @escaping @Sendable () -> UInt64) {
+    state.withLock { $0.clock = clock }
+  }
+
+  package func arrival(of path: BlobPath) throws(BlobStoreError) -> UInt64? {
+    state.withLock { $0.image.names[path] == nil ? nil : $0.arrivals[path] }
+  }
+
   /// A store with exactly what was done: what another process finds after this one was killed.
   package func imageAfterKill() -> MemoryStore {
     var image = state.withLock { $0.image }
@@ -78,6 +89,7 @@ package final class MemoryStore: LocalStore {
   /// Runs `change` under the lock, or at the chosen call `half` of it, and fails from there on.
   private func mutate(
     _ path: BlobPath, half: (inout MemoryImage) -> Void = { _ in }, adding byteCount: Int = 0,
+    placing target: BlobPath? = nil,
     _ change: (inout MemoryImage) throws(BlobStoreError) -> Void
   ) throws(BlobStoreError) {
     try state.withLock { (state) throws(BlobStoreError) in
@@ -101,6 +113,7 @@ package final class MemoryStore: LocalStore {
         if isFull { throw .noSpace(path: path.string) }
       }
       try change(&state.image)
+      if let target { state.arrivals[target] = state.clock?() }
     }
   }
 
@@ -169,7 +182,7 @@ package final class MemoryStore: LocalStore {
       path,
       half: { image in
         if image.names[path] == nil { image.add(path, Array(bytes.prefix(bytes.count / 2))) }
-      }, adding: bytes.count
+      }, adding: bytes.count, placing: path
     ) { (image) throws(BlobStoreError) in
       try image.requireFree(path)
       image.add(path, bytes)
@@ -187,7 +200,7 @@ package final class MemoryStore: LocalStore {
   private func rename(
     _ from: BlobPath, to: BlobPath, then: (inout MemoryImage) -> Void
   ) throws(BlobStoreError) {
-    try mutate(from) { (image) throws(BlobStoreError) in
+    try mutate(from, placing: to) { (image) throws(BlobStoreError) in
       guard image.names[from] != nil else { throw .notFound(path: from.string) }
       try image.requireBlobOrNothing(to)
       image.rename(from, to: to)
@@ -196,7 +209,7 @@ package final class MemoryStore: LocalStore {
   }
 
   package func link(_ from: BlobPath, to: BlobPath) throws(BlobStoreError) {
-    try mutate(from) { (image) throws(BlobStoreError) in
+    try mutate(from, placing: to) { (image) throws(BlobStoreError) in
       guard let node = image.names[from] else { throw .notFound(path: from.string) }
       try image.requireFree(to)
       image.link(to, to: node)
@@ -243,7 +256,8 @@ package final class MemoryStore: LocalStore {
     let folder = path.parent ?? .root
     let temporary = folder.appending(".\(path.name).tmp-memory")
     try mutate(
-      path, half: { $0.add(temporary, Array(bytes.prefix(bytes.count / 2))) }, adding: bytes.count
+      path, half: { $0.add(temporary, Array(bytes.prefix(bytes.count / 2))) }, adding: bytes.count,
+      placing: path
     ) { (image) throws(BlobStoreError) in
       try allows(image)
       image.add(temporary, bytes, isDurable: durably)

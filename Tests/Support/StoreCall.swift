@@ -66,6 +66,11 @@ extension InspectingStore {
     return try inner.size(of: path)
   }
 
+  package func arrival(of path: BlobPath) throws(BlobStoreError) -> UInt64? {
+    try inspect(StoreCall(.size, path))
+    return try inner.arrival(of: path)
+  }
+
   package func takeOver(_ path: BlobPath) throws(BlobStoreError) -> Bool {
     try inspect(StoreCall(.takeOver, path))
     return try inner.takeOver(path)

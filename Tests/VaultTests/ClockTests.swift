@@ -66,21 +66,48 @@ struct ClockTests {
     #expect(try replica.member.entry(visit.record) == nil)
   }
 
-  @Test func aDateAheadCountsAsThatOfTheDevicesNextWrite() throws {
+  @Test func whatWasReplacedByADateAheadIsKeptFromWhenThatCame() throws {
     let replica = try Replicas(count: 1)[0]
+    let truth = MemoryVault.Clock(now(replica))
+    replica.store.keepTimes(truth.wallClock.milliseconds)
     let visit = RecordEdit.newRecord("Visit", note: "then")
     try replica.commit(visit)
     replica.clock.advance(days: 3650)
     try replica.commit(RecordEdit(record: visit.record, items: [.record: .note("ahead")]))
     replica.clock.goBack(days: 3650)
-    replica.clock.advance(days: 1)
-    try replica.commit(RecordEdit.newRecord("Other", note: "a day later"))
-    // It was replaced within the last day, as far as anybody knows.
-    replica.clock.advance(days: 20)
-    _ = try replica.vault.collect(keepDays: 30, isDryRun: false)
-    #expect(try replica.member.history(of: visit.record).count == 2)
-    replica.clock.advance(days: 20)
-    _ = try replica.vault.collect(keepDays: 30, isDryRun: false)
-    #expect(try replica.member.history(of: visit.record).count == 1)
+    for (days, versions) in [(UInt64(20), 2), (20, 1)] {
+      for clock in [replica.clock, truth] { clock.advance(days: days) }
+      _ = try replica.vault.collect(keepDays: 30, isDryRun: false)
+      #expect(try replica.member.history(of: visit.record).count == versions)
+    }
+  }
+
+  /// With a date of long ago an editor, or a machine whose clock was reset, would have everything collected at once that they
+  /// replaced or deleted.
+  @Test(arguments: [false, true])
+  func aDateSetBackHasNothingCollectedBeforeItsTime(isDeletion: Bool) throws {
+    let replicas = try Replicas(count: 2)
+    let truth = MemoryVault.Clock(now(replicas[0]))
+    replicas[0].store.keepTimes(truth.wallClock.milliseconds)
+    let visit = RecordEdit.newRecord("Visit", note: "severe allergy")
+    try replicas[0].commit(visit)
+    try replicas.everyoneMeets()
+    for clock in [replicas[0].clock, truth] { clock.advance(days: 400) }
+    // The other one's clock still says what it said 400 days ago.
+    try replicas[1].commit(
+      isDeletion
+        ? delete(visit.record) : RecordEdit(record: visit.record, items: [.record: .note("none")]))
+    for (days, versions) in [(UInt64(0), 2), (80, 2), (20, 1)] {
+      for clock in [replicas[0].clock, truth] { clock.advance(days: days) }
+      // What was removed comes back with the next meeting, since the other one removes nothing.
+      let counts = try (0..<8).map { _ in
+        try replicas.everyoneMeets()
+        _ = try replicas[0].vault.collect(keepDays: 90, isDryRun: false)
+        let count = try replicas[0].member.history(of: visit.record).count
+        try replicas[1].commit(.newRecord("Other", note: "so it has seen what was announced"))
+        return count
+      }
+      #expect(counts.min() == versions)
+    }
   }
 }

@@ -66,7 +66,7 @@ struct MemberWalk {
   ///   - keeps: Whether a revision is still kept that this other one replaced.
   func walkAll(
     where isWanted: (RecordEntry) -> Bool = { _ in true },
-    keeps: (_ older: ContentDigest, _ newer: RecordRevision) -> Bool,
+    keeps: (_ older: ContentDigest, _ newer: RevisionJoin.Named) -> Bool,
     visit: (VisitedObject) -> Void,
     fail: (VisitedObject, VaultError) -> Void, progress: (Int) -> Void
   ) {
@@ -87,8 +87,9 @@ struct MemberWalk {
               fail(reference, error)
             })
         else { continue }
+        let named = RevisionJoin.Named(digest: next.name, revision: revision)
         for previous in revision.previous
-        where keeps(previous, revision) && !seen.contains(previous)
+        where keeps(previous, named) && !seen.contains(previous)
           && member.historyGoesOn(from: next.name, to: previous)
         {
           seen.insert(previous)

@@ -84,6 +84,14 @@ extension ObjectStore {
     }
   }
 
+  /// When the file came here that the content stands in; nil if it stands nowhere, or the folder keeps no times.
+  func arrival(of digest: ContentDigest) throws(VaultError) -> HybridTime? {
+    guard let place = try standing(digest) else { return nil }
+    let path = path(of: place.name)
+    return try storing { () throws(BlobStoreError) in try store.arrival(of: path) }
+      .map { HybridTime(milliseconds: $0) }
+  }
+
   /// What `body` makes of the place of the content under the keys in use or, where it misses the file there, under others.
   ///
   /// - Throws: `missing` if that misses it everywhere; what else `body` throws.

@@ -48,7 +48,7 @@ extension Vault {
     guard !isReadOnly || isDryRun else { throw .readOnly }
     var report = CollectReport()
     for member in members where member.mayWrite {
-      var collection = MemberCollection(member: member, keepDays: keepDays, isDryRun: isDryRun)
+      let collection = MemberCollection(member: member, keepDays: keepDays, isDryRun: isDryRun)
       do throws(VaultError) { try collection.run(into: &report) } catch {
         try report.note(error, of: member)
       }
@@ -77,7 +77,7 @@ extension Vault {
   package func makeRoom(keepDays: Int) throws(VaultError) {
     var report = CollectReport()
     for member in members where member.mayWrite {
-      var collection = MemberCollection(member: member, keepDays: keepDays, isDryRun: false)
+      let collection = MemberCollection(member: member, keepDays: keepDays, isDryRun: false)
       // Of the others there may be enough to remove.
       do throws(VaultError) { try collection.makeRoom() } catch {
         try report.note(error, of: member)
@@ -91,16 +91,16 @@ private struct MemberCollection {
   let member: Member
   let keepDays: Int
   let isDryRun: Bool
-  private var retention: Retention
+  private let retention: Retention
 
   init(member: Member, keepDays: Int, isDryRun: Bool) {
     self.member = member
     self.keepDays = keepDays
     self.isDryRun = isDryRun
-    retention = Retention(keepDays: keepDays, entries: [], clock: member.context.clock)
+    retention = Retention(keepDays: keepDays, clock: member.context.clock)
   }
 
-  mutating func run(into report: inout CollectReport) throws(VaultError) {
+  func run(into report: inout CollectReport) throws(VaultError) {
     if try !catchUp() { return }
     let forgotten = forgottenRecords()
     if !forgotten.isEmpty, !isDryRun {
@@ -129,18 +129,16 @@ private struct MemberCollection {
   /// So many files are enough to write lists and heads again.
   private static let roomFileCount = 256
 
-  mutating func makeRoom() throws(VaultError) {
+  func makeRoom() throws(VaultError) {
     guard try catchUp(), let needed = try neededObjects(without: []) else { return }
     let unused = try withoutWhatMayBeNamed(unlisted(by: needed).map(\.0))
     guard let removable = try removable(unused) else { return }
     try member.removeFirst(Self.roomFileCount, of: removable)
   }
 
-  /// Looks at what others have written, and at what is kept of it; false between two epochs, when nothing may go.
-  private mutating func catchUp() throws(VaultError) -> Bool {
+  /// Looks at what others have written; false between two epochs, when nothing may go.
+  private func catchUp() throws(VaultError) -> Bool {
     _ = try member.refresh()
-    retention = Retention(
-      keepDays: keepDays, entries: member.allEntries(), clock: member.context.clock)
     return try !member.isBetweenEpochs
   }
 
@@ -181,8 +179,11 @@ private struct MemberCollection {
   }
 
   private func isKept(_ entry: RecordEntry) -> Bool {
-    retention.keeps(
-      whatWasReplacedAt: entry.time, by: entry.device, counter: entry.version[entry.device])
+    isKept(Retention.Write(revision: entry.revision, time: entry.time))
+  }
+
+  private func isKept(_ write: Retention.Write) -> Bool {
+    retention.keeps(whatWasReplacedBy: write, arrival: member.objects.arrival)
   }
 
   /// The object files under whose names none of these contents stands, with their sizes.
@@ -207,9 +208,8 @@ private struct MemberCollection {
     var isWhole = true
     MemberWalk(member: member).walkAll(
       keeps: { _, newer in
-        retention.keepsParts(of: newer)
-          || retention.keeps(
-            whatWasReplacedAt: newer.time, by: newer.device, counter: newer.version[newer.device])
+        retention.keepsParts(of: newer.revision)
+          || isKept(Retention.Write(revision: newer.digest, time: newer.revision.time))
       },
       visit: { if !forgotten.contains($0.record) { needed.insert($0.digest) } },
       fail: { _, _ in isWhole = false },

@@ -6,8 +6,9 @@ struct CollectCommand: ParsableCommand {
     commandName: "collect",
     abstract: "Remove what is no longer needed.",
     discussion: """
-      Older revisions and deleted records stay restorable for 90 days, or as long as --keep-days says; then \
-      \u{2018}collect\u{2019} removes what only they needed. Where two devices have changed a record without knowing of \
+      Older revisions and deleted records stay restorable for 90 days, or as long as --keep-days says, from when what \
+      replaced them was written or came to this machine, whichever was later; then \u{2018}collect\u{2019} removes what \
+      only they needed. Where two devices have changed a record without knowing of \
       each other, both versions stay until it is changed again, and so it can be told whose each part is. With \
       --keep-days 0 nothing stays that is not current.
 
