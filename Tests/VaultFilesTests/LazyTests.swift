@@ -157,6 +157,24 @@ import VaultModel
     #expect(try mounted.vault.check(readsData: false).awayCount == 4)
   }
 
+  /// A mount goes on with the settings of when it began; a command beside it pins something.
+  @Test func whatAnotherProcessPinsStays() throws {
+    let member = try member
+    let scan = try scan
+    #expect(try mounted.vault.fetch(scan, of: member).chunkCount == 5)
+    try mounted.vault.setLazySettings { $0.cacheByteLimit = 0 }
+    let state = try StateFolder(root: mounted.stateRoot, vault: mounted.vault.id)
+    let pin = LazySettings.Pin(member: member.id, record: scan)
+    try state.storeLazySettings(LazySettings(cacheByteLimit: 0, pins: [pin]))
+    #expect(try mounted.vault.evict(.root, of: member).chunkCount == 0)
+    #expect(try mounted.vault.trimCache().chunkCount == 0)
+    // The same where it has fetched everything, for good.
+    try state.storeLazySettings(nil)
+    #expect(try mounted.vault.trimCache().chunkCount == 0)
+    try state.storeLazySettings(LazySettings(cacheByteLimit: 0))
+    #expect(try mounted.vault.trimCache().chunkCount == 5)
+  }
+
   /// Nor what is pinned and damaged: what that needs stays, everything else has to give way.
   @Test func aDamagedRecordKeepsTheCacheNotFromBeingTrimmed() throws {
     try mounted.tree.mkdir("Emma/other")

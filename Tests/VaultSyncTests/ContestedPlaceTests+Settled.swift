@@ -42,6 +42,26 @@ extension ContestedPlaceTests {
     #expect(try Family.Device.contents(of: ben.vault) == Family.Device.contents(of: carla.vault))
   }
 
+  /// A mount beside the command: a head that did not hold before is looked at again, though no statement came.
+  @Test func aProcessThatRunsBesideFindsWhatHangsOnTheTrueEnd() throws {
+    _ = try misleadCarla()
+    try ben.write("Ben's")
+    try sync(ben, carla)
+    let mount = try reopened()
+    let emma = try #require(mount.openedMembers.first { $0.name.string == "Emma" })
+    // A program that copies brings what carries no weight yet.
+    let own = VaultPath.head(emma.id, carla.vault.device).string
+    for (path, bytes) in usb.blobs
+    where path.string.hasPrefix("members/\(emma.id.hex)/") && path.string != own {
+      try carla.store.replace(path, bytes, durably: true)
+    }
+    _ = try emma.refresh()
+    #expect(Set(emma.children(of: .root).map(\.title.string)) == ["Misled", "Visit"])
+    try carla.vault.settle(emma.id, on: truth)
+    _ = try emma.refresh()
+    #expect(Set(emma.children(of: .root).map(\.title.string)) == ["Ben's", "Misled", "Visit"])
+  }
+
   @Test func aViewerNeedsNoFullSyncEither() throws {
     let member = try letDoraIn(as: .viewer)
     try dora.vault.settle(member, on: truth)

@@ -58,6 +58,38 @@ import VaultTrust
     #expect(try !family[0].contents().values.contains("of the thief"))
   }
 
+  /// What somebody had taken from it while it counted shows to who looks now as it does to who looked on: a device that
+  /// writes keeps it, one that only reads goes by the heads that count.
+  @Test(arguments: [false, true])
+  func whatItBroughtInTimeIsTheSameToEveryone(isReadOnly: Bool) throws {
+    let usb = MemoryStore()
+    let family = try Family(count: 3)
+    try family.meet(at: usb)
+    let late = try family[2].write("Late", "of the phone, while it was one")
+    try family[2].sync(usb)
+    // The desk never sees it.
+    try family[1].sync(usb)
+    let onlooker = try family[1].open(on: family[1].store, OpenOptions(readOnly: true))
+    let seen = isReadOnly ? onlooker : family[1].vault
+    let id = try family[1].emma.id
+    let emma = try #require(seen.openedMembers.first { $0.id == id })
+    _ = try emma.refresh()
+    try #require(emma.entry(late) != nil)
+    try family[0].vault.beginGeneration(
+      removing: [family[2].vault.device], words: Family.words.words)
+    // The new keys of the member have not come yet.
+    for (path, bytes) in family[0].store.blobs where path.string.hasPrefix("people/") {
+      try family[1].store.replace(path, bytes, durably: true)
+    }
+    try seen.context.reloadPeople()
+    _ = try emma.refresh()
+    if !isReadOnly, emma.isToBeJoined { _ = try emma.joinConcurrent() }
+    let fresh = try family[1].open(on: family[1].store, OpenOptions(readOnly: true))
+    let anew = try #require(fresh.openedMembers.first { $0.id == emma.id })
+    #expect(anew.entry(late) == emma.entry(late))
+    #expect((emma.entry(late) != nil) == !isReadOnly)
+  }
+
   private var owner: Vault { family[0].vault }
 
   private func put(_ path: VaultPath, _ bytes: [UInt8]) throws {

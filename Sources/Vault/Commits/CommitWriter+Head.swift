@@ -53,6 +53,7 @@ extension CommitWriter {
     heads.ownSegments = segments
     heads.isToBeRewritten = false
     heads.learned = []
+    heads.hasLearnedOfFormer = false
     heads.note(time, by: context.clock)
   }
 

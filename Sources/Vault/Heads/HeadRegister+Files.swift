@@ -44,9 +44,10 @@ extension HeadRegister {
     try storing { () throws(BlobStoreError) in try context.store.list(folder) }
   }
 
-  /// What heads are judged by, as it is here now.
+  /// What heads are judged by, as it is here now: statements, and what a person has decided of them on this machine.
   func statementMarks() throws(VaultError) -> StatementMarks {
     var marks: StatementMarks = [:]
+    marks[.root] = try context.state.linkMemoryMark(of: member)
     try storing { () throws(BlobStoreError) in
       for folder: BlobPath in [
         "people", BlobPath("members/\(member.hex)/links"),

@@ -27,6 +27,8 @@ struct HeadsState: Sendable {
   var ownSegments = HeadSegments()
   /// Records learned from other devices that this device's head does not have yet.
   var learned: Set<RecordID> = []
+  /// Some of these may stand in no head that counts any more: a device was removed that had brought them.
+  var hasLearnedOfFormer = false
   /// The greatest time known that this machine's clock believes.
   var lastTime = HybridTime.zero
   /// No counter up to this one may be used by this device.

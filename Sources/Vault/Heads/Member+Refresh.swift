@@ -83,11 +83,17 @@ extension Member {
     return changed
   }
 
-  /// Lets go of the heads of devices that were left out. Where somebody may not write any more without a new epoch yet, all
-  /// heads are to be read anew.
+  /// Lets go of the heads of devices that were left out. What they brought while they counted stays, and this device's next
+  /// head has it; where this process writes none, all heads are to be read anew, as one does that begins now. So they are where
+  /// somebody may not write any more without a new epoch yet.
   private func forgetWhoCountsNoMore(_ heads: inout HeadsState) {
     let trust = context.people.trust
-    heads.loaded = heads.loaded.filter { trust.device($0.value.certificate) != .former }
+    let counting = heads.loaded.filter { trust.device($0.value.certificate) != .former }
+    if counting.count < heads.loaded.count {
+      heads.hasLearnedOfFormer = !heads.learned.isEmpty
+      if refusal != nil { heads.isToBeRead = true }
+    }
+    heads.loaded = counting
     if heads.loaded.values.contains(where: { !stillCounts($0) }) { heads.isToBeRead = true }
   }
 

@@ -65,7 +65,7 @@ extension Vault {
   /// - Throws: `away` or `damaged` when something pinned cannot be had, once everything else was done; what asking the
   ///   remote throws.
   package func tendCache() throws(VaultError) {
-    guard let lazy = context.lazy else { return }
+    guard let lazy = try lazyAsOfNow() else { return }
     var failure: VaultError?
     for pin in lazy.current.pins {
       guard let member = member(pin.member) else { continue }
@@ -83,7 +83,7 @@ extension Vault {
   package func evict(
     _ record: RecordID, of member: Member
   ) throws(VaultError) -> LazyReport {
-    guard let lazy = context.lazy else {
+    guard let lazy = try lazyAsOfNow() else {
       throw .notFound(what: "part of this vault that is elsewhere")
     }
     var report = LazyReport()
@@ -98,7 +98,9 @@ extension Vault {
   /// a damaged record stay: what it needs cannot be told, and it may be mended with them.
   package func trimCache() throws(VaultError) -> LazyReport {
     var report = LazyReport()
-    guard let lazy = context.lazy, let limit = lazy.current.cacheByteLimit else { return report }
+    guard let lazy = try lazyAsOfNow(), let limit = lazy.current.cacheByteLimit else {
+      return report
+    }
     var candidates: [(member: Member, name: ContentDigest, byteCount: UInt64)] = []
     for member in members {
       let all = member.listChunks(below: .root)
@@ -121,6 +123,16 @@ extension Vault {
       total -= report.byteCount - before
     }
     return report
+  }
+
+  /// With the settings as another process may have left them since: what it has pinned goes no more. Nil for a vault that is
+  /// wholly here by now.
+  private func lazyAsOfNow() throws(VaultError) -> LazyChunks? {
+    guard let lazy = context.lazy, let settings = try context.state.loadLazySettings() else {
+      return nil
+    }
+    lazy.adopt(settings)
+    return lazy
   }
 
   private func evict(

@@ -195,13 +195,13 @@ extension Member {
   }
 
   /// Whether the next head has something to say of the lines of devices that no edit brings: whoever else follows one of
-  /// them waits for it.
+  /// them waits for it, or a device has been removed whose head alone had what it brought.
   package var hasLinesToTell: Bool { heads.withLock { hasLinesToTell($0) } }
 
   func hasLinesToTell(_ heads: HeadsState) -> Bool {
     let own = heads.loaded[context.device.id]
     let told = own?.late == nil ? own?.head.strays ?? [] : []
-    return heads.isToBeRewritten
+    return heads.isToBeRewritten || heads.hasLearnedOfFormer && !heads.learned.isEmpty
       || heads.openStrays(isOfOnePerson: context.areOfOnePerson) != told
   }
 

@@ -87,6 +87,14 @@ extension StateFolder {
     }
   }
 
+  /// Differs after what is remembered of a member's links has changed; nil where nothing is.
+  func linkMemoryMark(of member: MemberID) throws(VaultError) -> UInt64? {
+    let path = Self.path(of: member)
+    guard let folder = path.parent else { return nil }
+    let entries = try storing { () throws(BlobStoreError) in try store.list(folder) }
+    return entries.first { $0.name == path.name }?.fingerprint
+  }
+
   /// Remembers what a person has decided, on disk when this returns.
   func settle(
     _ member: MemberID, on end: StatementID, among ends: Set<StatementID>
