@@ -107,7 +107,7 @@ struct MemberPush {
         try requireWhole(head, coverage, known: known)
         let needs = try needs(
           of: head, transfer, coverage, known: known, knownLists: knownLists)
-        let failures = try runWalk(walk, needs)
+        let failures = try runWalk(walk, needs).failures
         if let failure = failures.first(where: { !$0.isHistory }) { throw .object(failure.error) }
         for failure in failures {
           if case .missing = failure.error { continue }
@@ -138,7 +138,7 @@ struct MemberPush {
 
   private func runWalk<Transfer: ObjectTransfer>(
     _ walk: ObjectWalk<Transfer>, _ needs: [ObjectWalk<Transfer>.Need]
-  ) throws(TransferFailure) -> [ObjectWalk<Transfer>.Failure] {
+  ) throws(TransferFailure) -> ObjectWalk<Transfer>.Outcome {
     do throws(SyncError) {
       return try walk.run(needs, threadCount: session.options.threadCount)
     } catch {
@@ -188,7 +188,7 @@ struct MemberPush {
       }
     }
     let walk = ObjectWalk(ObjectsHere(objects: objects, coverage: coverage))
-    let failures = try runWalk(walk, news(in: entries, coverage))
+    let failures = try runWalk(walk, news(in: entries, coverage)).failures
     if let failure = failures.first(where: { !$0.isHistory }) { throw .object(failure.error) }
   }
 
