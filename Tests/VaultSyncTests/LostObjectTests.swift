@@ -243,6 +243,37 @@ import VaultModel
     try family[0].sync(usb) { $0.looksEverywhere = true }
     #expect(try family[1].sync(usb) { $0.looksEverywhere = true }.problems == [])
   }
+
+  /// Where a chunk can be had that a lazy vault has left on a remote.
+  private struct Chunks: ChunkSource {
+    let store: MemoryStore
+
+    func fetch(_ chunk: ObjectName, of member: MemberID) throws(VaultError) -> [UInt8] {
+      let path = VaultPath.object(member, chunk).string
+      guard let bytes = store.blobs[BlobPath(path)] else {
+        throw .away(path: path, reason: "it is not there")
+      }
+      return bytes
+    }
+
+    func holds(
+      _ chunk: ObjectName, byteCount: UInt64, of member: MemberID
+    ) throws(VaultError) -> Bool { false }
+  }
+
+  /// Another machine's upload was cut there; here it is not, so that there is nothing to compare it with.
+  @Test func aLazyVaultTakesNothingTornForAChunk() throws {
+    try StateFolder(store: family[1].stateStore).storeLazySettings(LazySettings())
+    try family[1].reopen()
+    try family[1].sync(usb)
+    family[1].vault.lazyChunks?.setSource(Chunks(store: usb))
+    let nas = MemoryStore()
+    let chunks = usb.blobs.filter { $0.value.count > 1 << 19 }
+    #expect(chunks.count == 3)
+    for (path, bytes) in chunks { try nas.put(path, Array(bytes.prefix(bytes.count / 2))) }
+    #expect(try family[1].sync(nas, as: "nas").problems == [])
+    for (path, bytes) in chunks { #expect(nas.blobs[path] == bytes) }
+  }
 }
 
 extension BlobPath {

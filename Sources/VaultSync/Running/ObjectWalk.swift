@@ -129,8 +129,7 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
   private func process(_ need: Need) {
     do throws(TransferFailure) {
       guard
-        let content = try transfer.bring(
-          need.digest, kind: need.kind, isReplaced: need.isReplaced)
+        let content = try transfer.bring(need.reference, isReplaced: need.isReplaced)
       else { return }
       add(try children(of: need, content))
     } catch {

@@ -7,11 +7,12 @@ struct ObjectsHere: ObjectTransfer {
   /// What is where the objects are wanted, with everything that it names.
   let coverage: Coverage
 
-  func bring(
-    _ digest: ContentDigest, kind: ObjectKind, isReplaced: Bool
-  ) throws(TransferFailure) -> [UInt8]? {
+  func bring(_ object: ObjectReference, isReplaced: Bool) throws(TransferFailure) -> [UInt8]? {
+    let digest = object.digest
     do throws(VaultError) {
-      guard kind == .chunk else { return try objects.placedContent(digest, kind: kind) }
+      guard object.kind == .chunk else {
+        return try objects.placedContent(digest, kind: object.kind)
+      }
       // A lazy vault brings it before it is sent on.
       if objects.isLazy { return [] }
       if try objects.standsHere(digest) { return [] }
