@@ -134,7 +134,9 @@ extension SyncSession {
       memory.succeed(at: now)
       memory.pendingCommitCount = report.pendingCommitCount
       // A sync that only puts has not looked at what is to be taken.
-      if options.direction != .push { memory.findings = report.findings }
+      memory.findings =
+        options.direction == .push
+        ? report.findings(ofDamageHere: memory.findings) : report.findings
       if looksEverywhere { memory.lastFullLook = now }
       if isToBeCompared {
         memory.lastComparison = 0
@@ -151,6 +153,14 @@ extension SyncReport {
     problems.filter { $0.severity > .note }.prefix(Self.findingLimit).map {
       RemoteMemory.Finding(kind: $0.kind, text: "\($0.path): \($0.text)")
     }
+  }
+
+  /// The same of earlier findings, with what this sync has found damaged here.
+  fileprivate func findings(
+    ofDamageHere earlier: [RemoteMemory.Finding]
+  ) -> [RemoteMemory.Finding] {
+    let now = findings.filter { $0.kind == .damagedHere }
+    return Array((now + earlier.filter { $0.kind != .damagedHere }).prefix(Self.findingLimit))
   }
 
   /// So many are kept.

@@ -28,6 +28,9 @@ final class PushTransfer: ObjectTransfer {
   /// Objects of this many bytes and more are asked for before they are sent.
   private static let askedSize: UInt64 = 64 << 10
 
+  /// What is there by now, under the names of its files.
+  var sentNames: Set<ObjectName> { sent.withLock { $0 } }
+
   /// What is here was compared when it came.
   func note(_ revision: RecordRevision, named digest: ContentDigest) {}
 
