@@ -72,7 +72,7 @@ package struct RemoteSync {
         memory: memory, vouched: home.vouching?.fingerprint, time: home.clock.milliseconds())
       let seen = seen.flatMap { $0.serves(now) ? $0 : nil }
       let side = RemoteSide(
-        store: remote, name: name, nearer: IncomingFolder(state: home.state, remote: name),
+        store: remote, name: name, nearer: IncomingFolder(home, remote: name),
         elsewhere: elsewhere, read: seen?.bytes ?? [:])
       let session = SyncSession(
         home: home, side: side, memory: memory,
@@ -96,7 +96,9 @@ package struct RemoteSync {
   ) throws(SyncError) -> End {
     let now = session.home.clock.milliseconds()
     let before = session.memory
-    var pipeline = SyncPipeline(session: session, reach: reach, looking: looking)
+    var pipeline = SyncPipeline(
+      session: session, reach: reach, looking: looking,
+      course: SyncCourse(reach.kind, session.options))
     do throws(SyncError) {
       guard try pipeline.run() else {
         return .notEnough(pipeline.looking.sight(besides: before, at: now))
@@ -105,6 +107,7 @@ package struct RemoteSync {
       try session.throwFailure()
     } catch {
       session.remember { $0.fail(at: now, error) }
+      if error.isOfRemote { takeIncoming(session) }
       // Whoever waits is told what went wrong with the sync, also where that cannot be kept.
       do throws(SyncError) { if !options.isDryRun { try file.store(session.memory) } } catch {}
       throw error
@@ -112,6 +115,15 @@ package struct RemoteSync {
     session.rememberSuccess(at: now)
     if !options.isDryRun { try file.store(session.memory) }
     return .done(session.report)
+  }
+
+  /// What was fetched while locked is taken, though the remote is not to be had.
+  private func takeIncoming(_ session: SyncSession) {
+    guard case .open(let vault) = reach, options.direction != .push, !options.isDryRun else {
+      return
+    }
+    // Whoever waits is told what is wrong with the remote; this the next sync tries again, and tells.
+    do throws(SyncError) { _ = try IncomingPull(session: session, vault: vault).run() } catch {}
   }
 }
 
@@ -122,7 +134,9 @@ extension SyncSession {
       memory.succeed(at: now)
       memory.pendingCommitCount = report.pendingCommitCount
       // A sync that only puts has not looked at what is to be taken.
-      if options.direction != .push { memory.findings = report.findings }
+      memory.findings =
+        options.direction == .push
+        ? report.findings(ofDamageHere: memory.findings) : report.findings
       if looksEverywhere { memory.lastFullLook = now }
       if isToBeCompared {
         memory.lastComparison = 0
@@ -141,6 +155,24 @@ extension SyncReport {
     }
   }
 
+  /// The same of earlier findings, with what this sync has found damaged here.
+  fileprivate func findings(
+    ofDamageHere earlier: [RemoteMemory.Finding]
+  ) -> [RemoteMemory.Finding] {
+    let now = findings.filter { $0.kind == .damagedHere }
+    return Array((now + earlier.filter { $0.kind != .damagedHere }).prefix(Self.findingLimit))
+  }
+
   /// So many are kept.
   private static let findingLimit = 8
+}
+
+extension SyncError {
+  /// Whether the remote is at fault, and not what is here.
+  fileprivate var isOfRemote: Bool {
+    switch self {
+    case .remote, .otherVault, .notThisVault, .notEmpty, .emptied, .noVault, .tooManyPeople: true
+    case .vault, .busy: false
+    }
+  }
 }

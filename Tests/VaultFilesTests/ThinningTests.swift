@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 import Vault
 import VaultModel
@@ -74,6 +75,50 @@ import VaultModel
     #expect(try handle.get(at: 1 << 20, count: 10) == bytes(1, count: 10))
     handle.release()
     try thin(to: 12 << 20)
+  }
+
+  /// What is wrong with one member keeps no other from it, whichever comes first.
+  @Test(arguments: [0, 1]) func whatFailsOfOneMemberConcernsNoOther(_ broken: Int) throws {
+    try tree.mkdir("Liam")
+    try tree.mkdir("Liam/Base")
+    for number in 1...5 {
+      for name in ["Emma", "Liam"] { try tree.write("\(name)/Base/file", bytes(number)) }
+      try tree.commitNow()
+    }
+    let members = mounted.vault.members.sorted { $0.id < $1.id }
+    #expect(members.count == 2)
+    let folders = members.map { "\(mounted.folder)/members/\($0.id.hex)" }
+    let before = try folders.map(fileCount)
+    // A file where the folder of its heads should be.
+    let heads = folders[broken] + "/heads"
+    #expect(rename(heads, heads + ".aside") == 0)
+    let file = open(heads, O_CREAT | O_WRONLY | O_EXCL, 0o600)
+    #expect(file >= 0 && close(file) == 0)
+    var hasFailed = false
+    try wait {
+      do throws(FileError) { try tree.thin() } catch { hasFailed = true }
+      return try hasFailed && fileCount(folders[1 - broken]) < before[1 - broken]
+    }
+    #expect(unlink(heads) == 0 && rename(heads + ".aside", heads) == 0)
+    try wait {
+      try tree.thin()
+      return try fileCount(folders[broken]) < before[broken]
+    }
+  }
+
+  /// Once may not do, as in `thin(to:)`.
+  private func wait(_ isDone: () throws -> Bool) throws {
+    let deadline = ContinuousClock.now + .seconds(60)
+    while try !isDone() {
+      try #require(ContinuousClock.now < deadline, "it does not come about")
+      usleep(200_000)
+    }
+  }
+
+  private func fileCount(_ folder: String) throws -> Int {
+    let found = try CommandRunner.run(
+      "find", [folder + "/objects", "-type", "f", "-size", "+1000"])
+    return found.output.split(separator: "\n").count
   }
 
   @Test func nothingGoesWhileAnotherProcessReads() throws {

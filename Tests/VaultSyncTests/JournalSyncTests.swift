@@ -51,9 +51,6 @@ import VaultModel
 
   /// Old segments become one a month here, there, and on the other machine; nobody brings them back.
   @Test func joinedMonthsTakeThePlaceOfTheirSegmentsEverywhere() throws {
-    func segments(_ store: MemoryStore) -> Set<BlobPath> {
-      Set(store.blobs.keys.filter { $0.string.hasPrefix("audit/") })
-    }
     let family = try Family(count: 2)
     for number in 0..<40 {
       try note("\(number)", by: family[0])
@@ -70,6 +67,82 @@ import VaultModel
       #expect(try exports(device) == (0..<40).map { "\($0)" }.sorted())
       #expect(try device.vault.audit.read().problems == [])
     }
+  }
+
+  private func segments(_ store: MemoryStore) -> Set<BlobPath> {
+    Set(store.blobs.keys.filter { $0.string.hasPrefix("audit/") })
+  }
+
+  /// A family in which one device has lived for a while, and a remote that has its segments. Then it joins months.
+  private func joinedMonths(_ remotes: [MemoryStore]) throws -> (Family, joined: Set<BlobPath>) {
+    let family = try Family(count: 3)
+    for number in 0..<40 {
+      try note("\(number)", by: family[0])
+      family[0].clock.turn(bySeconds: 2 * 86_400)
+    }
+    for (number, remote) in remotes.enumerated() {
+      for device in family.devices[0...1] {
+        try device.sync(remote, as: "usb\(number)") { $0.looksEverywhere = true }
+      }
+    }
+    let before = segments(family[0].store)
+    #expect(try family[0].vault.collect(keepDays: 90, isDryRun: false).joinedSegmentCount > 10)
+    let joined = segments(family[0].store).subtracting(before)
+    #expect(!joined.isEmpty)
+    return (family, joined)
+  }
+
+  /// A device writes months in which the events of others' interest are not, and says that they stand in the place of the
+  /// segments that have them.
+  @Test func whatLeavesOutEventsTakesThePlaceOfNothing() throws {
+    let (usb, other) = (MemoryStore(), MemoryStore())
+    let (family, joined) = try joinedMonths([usb])
+    let context = family[0].vault.context
+    for path in joined {
+      var body = try AuditSegmentBody(
+        decoding: SignedFile(decoding: #require(family[0].store.blobs[path])).body)
+      body.slots = body.slots.map { slot in
+        JournalSlot(
+          tag: .random(), sealed: Sealed(.nothing(like: 1024)), first: slot.first,
+          position: slot.position)
+      }
+      let parsed = try #require(VaultPath(parsing: path.string))
+      let forged = context.signedFiles.sign(body.encoded(), .audit, parsed, with: context.device)
+      for store in [usb, family[1].store, family[2].store] { try store.put(path, forged) }
+    }
+    let before = segments(usb)
+    try family[1].sync(usb) { $0.looksEverywhere = true }
+    #expect(segments(usb) == before)
+    try family[1].sync(other, as: "other") { $0.looksEverywhere = true }
+    #expect(segments(other).isSuperset(of: before))
+    try family[2].sync(usb) { $0.looksEverywhere = true }
+    for device in family.devices[1...] {
+      #expect(segments(device.store).isSuperset(of: before))
+      #expect(try exports(device) == (0..<40).map { "\($0)" }.sorted())
+    }
+  }
+
+  /// A month that is torn on a remote stands in the place of nothing there.
+  @Test(arguments: [false, true])
+  func nothingIsRemovedForAMonthThatIsTornThere(_ repairs: Bool) throws {
+    let (usb, other) = (MemoryStore(), MemoryStore())
+    let (family, joined) = try joinedMonths([usb, other])
+    for device in family.devices[0...1] {
+      try device.sync(usb, as: "usb0") { $0.looksEverywhere = true }
+    }
+    let before = segments(other)
+    for path in joined { try other.put(path, Array(#require(usb.blobs[path]).prefix(400))) }
+    try family[1].sync(other, as: "usb1") {
+      $0.looksEverywhere = true
+      $0.repairsRemote = repairs
+    }
+    if repairs {
+      #expect(segments(other) == segments(usb))
+      for path in joined { #expect(other.blobs[path] == usb.blobs[path]) }
+    } else {
+      #expect(segments(other) == before.union(joined))
+    }
+    #expect(try family[1].sync(usb, as: "usb0").problems == [])
   }
 
   /// Nobody puts anything in the place of what was seen: a segment that comes is one more.

@@ -69,6 +69,151 @@ import VaultModel
     try family.expectAgreement()
   }
 
+  // MARK: What the remote has lost since
+
+  private var incoming: Set<BlobPath> {
+    Set(family[1].stateStore.blobs.keys.filter { $0.string.hasPrefix("incoming/") })
+  }
+
+  private func titles(_ member: String = "Emma") throws -> Set<String> {
+    let member = family[1].vault.members.first { $0.name.string == member }
+    return Set(try #require(member).children(of: .root).map(\.title.string))
+  }
+
+  /// The remote as it was with these blobs.
+  private func putBack(_ blobs: [BlobPath: [UInt8]]) throws {
+    for path in usb.blobs.keys { try usb.remove(path) }
+    for (path, bytes) in blobs { try usb.put(path, bytes) }
+  }
+
+  @Test func whatWasFetchedIsTakenThoughTheRemoteWentBack() throws {
+    let before = usb.blobs
+    try family[0].write("New", "x")
+    try family[0].sync(usb)
+    _ = try syncLocked(family[1])
+    try putBack(before)
+    // What needs no open vault is not enough for that.
+    #expect(try family[1].quickSync(usb) == nil)
+    let report = try family[1].sync(usb)
+    #expect(report.pulled.objectCount == 2 && report.changedRecordCount == 1)
+    #expect(report.problems.allSatisfy { $0.kind == .wentBack }, "\(report.problems)")
+    #expect(try titles() == ["Visit", "New"])
+    #expect(incoming == [])
+    try family[1].expectWhole()
+    // It has it again.
+    try family.meet(at: usb)
+    try family.expectAgreement()
+    #expect(try family[1].quickSync(usb) != nil)
+  }
+
+  @Test(arguments: [false, true])
+  func whatWasFetchedIsTakenThoughTheRemoteIsNotThere(_ isEmpty: Bool) throws {
+    try family[0].write("New", "x")
+    try family[0].sync(usb)
+    _ = try syncLocked(family[1])
+    let gone = FaultyStore(isEmpty ? MemoryStore() : usb)
+    if !isEmpty { gone.fail(.read, andAllLater: true, with: .unreachable) }
+    #expect(throws: SyncError.self) { try family[1].sync(gone) }
+    #expect(try titles() == ["Visit", "New"])
+    try family[1].expectWhole()
+    #expect(try family[1].sync(usb).pulled.objectCount == 0)
+    #expect(incoming == [])
+  }
+
+  /// A member that was made meanwhile: its root, links and keys are needed as well.
+  @Test func aNewMemberIsTakenThoughTheRemoteWentBack() throws {
+    let before = usb.blobs
+    let liam = try family[0].vault.addMember(named: #require(FileName("Liam")))
+    _ = try liam.commit([.newRecord("First tooth", note: "x")])
+    try family[0].sync(usb)
+    _ = try syncLocked(family[1])
+    try putBack(before)
+    try family[1].sync(usb)
+    #expect(try titles("Liam") == ["First tooth"])
+    #expect(incoming == [])
+    try family[1].expectWhole()
+  }
+
+  /// Of two states that were fetched while locked the newer one counts, whichever came last.
+  @Test func anOlderStateDoesNotTakeThePlaceOfANewerOne() throws {
+    try family[0].write("Second", "x")
+    try family[0].sync(usb)
+    let older = usb.blobs
+    try family[0].write("Third", "x")
+    try family[0].sync(usb)
+    let report = try syncLocked(family[1])
+    #expect(report.problems == [])
+    try putBack(older)
+    // On a machine that has forgotten what the remote has shown.
+    for path in family[1].stateStore.blobs.keys where path.string.hasSuffix(".state") {
+      try family[1].stateStore.remove(path)
+    }
+    _ = try syncLocked(family[1])
+    try family[1].sync(usb)
+    #expect(try titles() == ["Visit", "Second", "Third"])
+  }
+
+  /// A head of which something is not to be had is kept, told, and taken when it is.
+  @Test func whatCannotBeTakenYetIsKept() throws {
+    let before = usb.blobs
+    try family[0].write("New", "x")
+    try family[0].sync(usb)
+    let whole = usb.blobs
+    _ = try syncLocked(family[1])
+    try putBack(before)
+    for path in incoming where path.string.contains("/objects/") {
+      try family[1].stateStore.remove(path)
+    }
+    let kept = incoming
+    let head = VaultPath.head(try family[0].emma.id, family[0].vault.device).string
+    for _ in 0..<2 {
+      let report = try family[1].sync(usb)
+      #expect(report.problems.contains { $0.kind == .waiting && $0.path == head })
+      #expect(incoming == kept)
+    }
+    #expect(try titles() == ["Visit"])
+    try putBack(whole)
+    #expect(try family[1].sync(usb).problems == [])
+    #expect(try titles() == ["Visit", "New"])
+    #expect(incoming == [])
+  }
+
+  /// What says that a device was removed came after its head was fetched, and is known before that is taken.
+  @Test func nothingOfADeviceThatWasRemovedSinceIsTaken() throws {
+    let family = try Family(count: 3)
+    let usb = MemoryStore()
+    try family[0].write("Visit", "first")
+    try family.meet(at: usb)
+    try family[2].write("Lie", "of the thief")
+    try family[2].sync(usb)
+    try family[1].syncLocked(usb)
+    let incoming = { family[1].stateStore.blobs.keys.filter { $0.string.hasPrefix("incoming/") } }
+    #expect(!incoming().isEmpty)
+    try family[0].vault.beginGeneration(
+      removing: [family[2].vault.device], words: Family.words.words)
+    try family[0].sync(usb)
+    for _ in 0..<2 { try family[1].sync(usb) }
+    #expect(try !family[1].contents().values.contains("of the thief"))
+    #expect(incoming().isEmpty)
+  }
+
+  /// Whoever has a member's keys judges what was fetched as what a remote shows.
+  @Test func whatWasFetchedAndIsDamagedIsNotTaken() throws {
+    let before = usb.blobs
+    try family[0].write("New", "x")
+    try family[0].sync(usb)
+    _ = try syncLocked(family[1])
+    try putBack(before)
+    for path in incoming where path.string.contains("/objects/") {
+      var bytes = try #require(family[1].stateStore.blobs[path])
+      bytes[bytes.count / 2] ^= 1
+      try family[1].stateStore.put(path, bytes)
+    }
+    try family[1].sync(usb)
+    #expect(try titles() == ["Visit"])
+    try family[1].expectWhole()
+  }
+
   @Test func aRollbackIsNamedWhileLockedToo() throws {
     let head = BlobPath(
       VaultPath.head(try family[0].emma.id, family[0].vault.device).string)

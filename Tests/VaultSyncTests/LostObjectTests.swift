@@ -141,6 +141,84 @@ import VaultModel
     #expect(try family[1].emma.entry(record)?.revision == family[0].emma.entry(record)?.revision)
   }
 
+  /// Two records that each had what the other one has now: whichever is looked at first, what its past lacks the other one's
+  /// present does.
+  @Test(arguments: [0, 1])
+  func whatThePastOfOneRecordLacksThePresentOfAnotherDoesToo(_ lost: Int) throws {
+    let desk = family[0]
+    let photos = try [photo(5), photo(6)]
+    let records = try photos.map { try write($0, by: desk) }
+    for (record, photo) in zip(records, photos.reversed()) {
+      try put(photo, into: record, by: desk)
+    }
+    try desk.sync(usb)
+    try usb.remove(chunk(of: photos[lost]))
+    let report = try family[1].sync(usb) { $0.threadCount = 1 }
+    #expect(report.untakenHeadCount == 1)
+    try desk.sync(usb) { $0.looksEverywhere = true }
+    #expect(try family[1].sync(usb).untakenHeadCount == 0)
+    try family.expectAgreement()
+  }
+
+  /// The same with the heads of two devices, of which one is followed.
+  @Test(arguments: [0, 1])
+  func whatThePastOfOneHeadLacksThePresentOfAnotherDoesToo(_ lost: Int) throws {
+    let family = try Family(count: 3)
+    let usb = MemoryStore()
+    try family.meet(at: usb)
+    let photos = try [photo(5), photo(6)]
+    for (number, photo) in photos.enumerated() {
+      let device = family[number]
+      let record = try write(photo, by: device)
+      try put(photos[1 - number], into: record, by: device)
+      try device.sync(usb) { $0.direction = .push }
+    }
+    try usb.remove(chunk(of: photos[lost]))
+    let report = try family[2].sync(usb)
+    #expect(report.untakenHeadCount == 1)
+    try family[2].expectWhole()
+  }
+
+  /// Of versions of before that lack the same none is taken.
+  @Test func historyEndsInEachRecordThatLacksTheSame() throws {
+    let desk = family[0]
+    let (lost, other) = (try photo(5), try photo(6))
+    let records = try [write(lost, by: desk), write(lost, by: desk)]
+    for record in records { try put(other, into: record, by: desk) }
+    try desk.sync(usb)
+    try usb.remove(chunk(of: lost))
+    #expect(try family[1].sync(usb).untakenHeadCount == 0)
+    let emma = try family[1].emma
+    for record in records { #expect(try emma.history(of: record).count == 1) }
+    try family[1].expectWhole()
+  }
+
+  private func photo(_ seed: UInt64) throws -> Item {
+    try .photo("scan", byteCount: 200_000, seed: seed, in: family[0].emma)
+  }
+
+  private func write(_ photo: Item, by device: Family.Device) throws -> RecordID {
+    let record = try device.write("Photo", "v1")
+    try put(photo, into: record, by: device)
+    return record
+  }
+
+  private func put(_ photo: Item, into record: RecordID, by device: Family.Device) throws {
+    for case let chunk? in try family[0].emma.chunks(of: photo.content) {
+      let bytes = try family[0].emma.objects.content(chunk, kind: .chunk)
+      _ = try device.emma.objects.put(.chunk, bytes)
+    }
+    var edit = RecordEdit(record: record)
+    edit.items[photo.name] = photo
+    try device.commit(edit)
+  }
+
+  private func chunk(of photo: Item) throws -> BlobPath {
+    let emma = try family[0].emma
+    let chunk = try #require(try emma.chunks(of: photo.content).first ?? nil)
+    return BlobPath(emma.objects.vaultPath(of: chunk).string)
+  }
+
   @Test func withoutAnotherTheHeadWaitsAndComesLater() throws {
     // Not any one: without what is kept of the past only, a head is taken.
     let emma = try family[0].emma
@@ -164,6 +242,37 @@ import VaultModel
     #expect(report.problems.map(\.path) == [chunk.string])
     try family[0].sync(usb) { $0.looksEverywhere = true }
     #expect(try family[1].sync(usb) { $0.looksEverywhere = true }.problems == [])
+  }
+
+  /// Where a chunk can be had that a lazy vault has left on a remote.
+  private struct Chunks: ChunkSource {
+    let store: MemoryStore
+
+    func fetch(_ chunk: ObjectName, of member: MemberID) throws(VaultError) -> [UInt8] {
+      let path = VaultPath.object(member, chunk).string
+      guard let bytes = store.blobs[BlobPath(path)] else {
+        throw .away(path: path, reason: "it is not there")
+      }
+      return bytes
+    }
+
+    func holds(
+      _ chunk: ObjectName, byteCount: UInt64, of member: MemberID
+    ) throws(VaultError) -> Bool { false }
+  }
+
+  /// Another machine's upload was cut there; here it is not, so that there is nothing to compare it with.
+  @Test func aLazyVaultTakesNothingTornForAChunk() throws {
+    try StateFolder(store: family[1].stateStore).storeLazySettings(LazySettings())
+    try family[1].reopen()
+    try family[1].sync(usb)
+    family[1].vault.lazyChunks?.setSource(Chunks(store: usb))
+    let nas = MemoryStore()
+    let chunks = usb.blobs.filter { $0.value.count > 1 << 19 }
+    #expect(chunks.count == 3)
+    for (path, bytes) in chunks { try nas.put(path, Array(bytes.prefix(bytes.count / 2))) }
+    #expect(try family[1].sync(nas, as: "nas").problems == [])
+    for (path, bytes) in chunks { #expect(nas.blobs[path] == bytes) }
   }
 }
 

@@ -20,7 +20,9 @@ import Testing
   private func courses(
     _ reach: SyncReach.Kind, _ options: SyncOptions
   ) -> [(steps: [Step], outdating: Set<Step>)] {
-    let all: [Set<Step>] = [[], [.part], [.tendAccess], [.part, .tendAccess]]
+    let all: [Set<Step>] = [
+      [], [.part], [.tendAccess], [.part, .tendAccess], [.takeIncoming], [.part, .takeIncoming],
+    ]
     return all.map { outdating in
       var course = SyncCourse(reach, options)
       var steps: [Step] = []
@@ -33,12 +35,17 @@ import Testing
     }
   }
 
-  private static let taking: Set<Step> = [.takeStatements, .takeMembers, .part, .forgetIncoming]
+  private static let taking: Set<Step> = [
+    .takeStatements, .takeMembers, .part, .takeIncoming, .forgetIncoming,
+  ]
   private static let putting: Set<Step> = [.tendAccess, .putPeople, .putMembers, .putCommits]
 
   @Test(arguments: SyncReach.Kind.allCases, Self.options)
   func nothingIsDoneBeforeItWasLookedAt(_ reach: SyncReach.Kind, _ options: SyncOptions) {
     for (steps, outdating) in courses(reach, options) {
+      let takesIncoming =
+        reach == .open && options.direction != .push && !options.isDryRun
+      #expect(steps.contains(.takeIncoming) == takesIncoming)
       #expect(steps.first == (reach == .heads ? .findCommits : .look))
       var isOutdated = true
       var left = outdating
@@ -80,8 +87,8 @@ import Testing
     #expect(
       steps == [
         .look, .takeStatements, .requireNotRemoved, .takeMembers, .part, .look, .takeMembers,
-        .forgetIncoming, .requireNotRemoved, .tendAccess, .carryLogs, .putPeople, .putMembers,
-        .endPut, .countPending,
+        .takeIncoming, .forgetIncoming, .requireNotRemoved, .tendAccess, .carryLogs, .putPeople,
+        .putMembers, .endPut, .countPending,
       ])
   }
 

@@ -14,8 +14,9 @@ extension Vault {
   /// Puts verified statements and registers of people, and statements of members, in place: durable, one by one,
   /// when this returns; then knows them.
   ///
-  /// Statements that are here stay. The caller holds no register here for newer than the given one. What was learned
-  /// from devices that these files remove stands in this device's own heads before.
+  /// Statements that are here stay. The caller holds no register here for newer than the given one; where another process
+  /// has placed a newer one since, that stays. What was learned from devices that these files remove stands in this
+  /// device's own heads before.
   package func place(
     _ files: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)]
   ) throws(VaultError) {
@@ -24,13 +25,16 @@ extension Vault {
     let store = context.store
     if try removesDevices(files) { try keepWhatWasLearned() }
     try context.state.withCommitLock { () throws(VaultError) in
-      for file in files {
+      let marks = try context.state.loadWatermarks()
+      var wanted: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] = []
+      for file in files where try isToBePlaced(file.path, file.facts, marks) { wanted.append(file) }
+      for file in wanted {
         try storing { () throws(BlobStoreError) in
           try store.replace(BlobPath(file.path.string), file.bytes, durably: true)
         }
       }
       try context.state.updateWatermarks(durably: true) { marks in
-        for file in files where file.facts.counter > 0 {
+        for file in wanted where file.facts.counter > 0 {
           marks.raise(
             file.path, counter: file.facts.counter, hash: file.facts.hash)
         }
@@ -39,6 +43,36 @@ extension Vault {
     try context.reloadPeople()
     for id in Set(files.compactMap(\.path.memberOfAccess)) {
       if let member = member(id) { _ = try reloadLinks(of: member) }
+    }
+  }
+
+  /// Whether the file is still what is to stand here: the caller decided that before it held the commit lock. Whoever has
+  /// placed a newer register since has marked it.
+  private func isToBePlaced(
+    _ path: VaultPath, _ facts: SignedFacts, _ marks: Watermarks
+  ) throws(VaultError) -> Bool {
+    switch path {
+    case .head, .device:
+      guard let mark = marks[path], mark.counter >= facts.counter, mark.hash != facts.hash else {
+        return true
+      }
+      // Of what a device says of itself twice with one counter, the one with the greater hash holds everywhere.
+      if case .device = path, mark.counter == facts.counter, mark.hash < facts.hash { return true }
+      return try hashHere(of: path) != mark.hash
+    case .auditSegment:
+      // It is written once: one that has come since stays.
+      return try hashHere(of: path) == nil
+    default: return true
+    }
+  }
+
+  /// Of the file that stands here, whatever it is; nil when none does.
+  private func hashHere(of path: VaultPath) throws(VaultError) -> FileHash? {
+    let store = context.store
+    return try ifWhole { () throws(VaultError) in
+      try storing { () throws(BlobStoreError) in
+        Digest.sha256(try store.read(BlobPath(path.string), limit: SignedFiles.sizeLimit))
+      }
     }
   }
 

@@ -21,8 +21,9 @@ extension FileTree {
   /// device has the vault open, or a sync runs.
   ///
   /// - Parameter removesAll: False where little, or what takes long to find, may wait.
+  /// - Throws: The first failure; the other members are thinned all the same.
   package func thin(removesAll: Bool = true) throws(FileError) {
-    for member in members { try thin(member, removesAll: removesAll) }
+    try thin(members, removesAll: removesAll)
   }
 
   /// A member with more records is not looked through when a person waits for the mount to end.
@@ -30,9 +31,18 @@ extension FileTree {
 
   /// The same at the end of the mount.
   func thinAtLast() throws(FileError) {
-    for member in members where member.member.recordCount <= Self.partingRecordCount {
-      try thin(member, removesAll: true)
+    let small = members.filter { $0.member.recordCount <= Self.partingRecordCount }
+    try thin(small, removesAll: true)
+  }
+
+  private func thin(_ members: [ShownMember], removesAll: Bool) throws(FileError) {
+    var failure: FileError?
+    for member in members {
+      do throws(FileError) { try thin(member, removesAll: removesAll) } catch {
+        failure = failure ?? error
+      }
     }
+    if let failure { throw failure }
   }
 
   private func thin(_ shown: ShownMember, removesAll: Bool) throws(FileError) {

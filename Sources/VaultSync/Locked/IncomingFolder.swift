@@ -5,21 +5,47 @@ import VaultModel
 /// Ciphertext that was fetched from a remote while the vault was locked, in this machine's state: the tree of a vault,
 /// of which nothing is trusted before it is verified. Docs/Format.md, "This machine's state".
 ///
-/// A sync that has the keys looks here before it asks the remote.
+/// What a sync that has the keys needs and finds here it does not fetch again. Then it takes what is here as from a remote:
+/// the one that it came from may have lost it meanwhile.
 struct IncomingFolder: BlobStore {
   private let store: any LocalStore
   private let folder: BlobPath
+  private let vault: VaultID
 
-  init(state: StateFolder, remote: RemoteName) {
-    store = state.files
+  init(_ home: SyncHome, remote: RemoteName) {
+    store = home.state.files
     folder = BlobPath("incoming").appending(remote.string)
+    vault = home.id
   }
+
+  /// Whether nothing is in it.
+  func isEmpty() throws(BlobStoreError) -> Bool { try list(.root).isEmpty }
 
   /// Forgets everything in it.
   func clear() throws(BlobStoreError) { try store.removeFolder(folder) }
 
+  /// Forgets what is in it of one member.
+  func clear(_ member: MemberID) throws(BlobStoreError) {
+    try store.removeFolder(inside(BlobPath("members/\(member.hex)")))
+  }
+
+  /// The members of which something is in it, with the heads.
+  func heads() throws(BlobStoreError) -> [MemberID: [VaultPath]] {
+    var found: [MemberID: [VaultPath]] = [:]
+    for entry in try list("members") {
+      guard let member = MemberID(hex: entry.name) else { continue }
+      let heads = try list(BlobPath("members/\(member.hex)/heads"))
+      found[member] = heads.compactMap { entry in
+        DeviceID(hex: entry.name).map { .head(member, $0) }
+      }
+    }
+    return found
+  }
+
+  /// Of which vault it is stands in no file here.
   func read(_ path: BlobPath, limit: Int) throws(BlobStoreError) -> [UInt8] {
-    try store.read(inside(path), limit: limit)
+    if path.string == VaultPath.vault.string { return VaultDescription(vault: vault).encoded() }
+    return try store.read(inside(path), limit: limit)
   }
 
   func read(_ path: BlobPath, at offset: UInt64, count: Int) throws(BlobStoreError) -> [UInt8] {

@@ -25,50 +25,96 @@ struct LockedPull {
       session.remember { $0.seen[own] = nil }
     }
     guard !wanted.isEmpty else { return }
-    let incoming = IncomingFolder(state: session.home.state, remote: name)
+    let incoming = IncomingFolder(session.home, remote: name)
     let here = try ObjectListing.loadHere(member, session: session)
     let there = try ObjectListing.load(member, session: session)
     let missing = there.filter { here[$0.key] == nil }.sorted { $0.key < $1.key }
+    let lost = Gathered<ObjectName>()
     try session.forEach(missing) { [self] (object) throws(SyncError) in
       let path = VaultPath.object(member, object.key)
-      try fetch(path, byteCount: object.value, into: incoming)
+      if try !fetch(path, byteCount: object.value, into: incoming) { lost.add(object.key) }
     }
+    // Whatever a head names is there before it: of what cannot be read here only that can be known.
+    guard lost.all.isEmpty else { return }
+    if !session.options.isDryRun { try saving(try incoming.flush()) }
     for path in wanted {
       guard let file = try exchange.fetched(path) else { continue }
-      try save(path, file.bytes, into: incoming)
+      try exchange.save(path, file, into: incoming)
     }
   }
 
+  /// - Returns: False when it cannot be had, which is noted.
   private func fetch(
     _ path: VaultPath, byteCount: UInt64, into incoming: IncomingFolder
-  ) throws(SyncError) {
+  ) throws(SyncError) -> Bool {
     let blobPath = BlobPath(path.string)
-    do throws(BlobStoreError) {
-      if try incoming.size(of: blobPath) == byteCount { return }
-    } catch {
-      throw .vault(VaultError(error))
+    let size = try saving(try incoming.size(of: blobPath))
+    if size == byteCount { return true }
+    // Which of two is the right one only the key tells: the one that came first stays, if it can be one.
+    if size != nil, try hasForm(blobPath, in: incoming) { return true }
+    if session.options.isDryRun {
+      session.tally(.pull, path, byteCount: byteCount)
+      return true
     }
-    if session.options.isDryRun { return session.tally(.pull, path, byteCount: byteCount) }
+    let file: [UInt8]
     do throws(BlobStoreError) {
-      let file = try session.remote.read(
-        blobPath, limit: ObjectStore.fileSizeLimit(of: .announcement))
-      do throws(SyncError) { try save(path, file, into: incoming) } catch {
-        session.fail(error)
-      }
+      file = try session.remote.read(blobPath, limit: Self.sizeLimit)
     } catch {
       guard error.concernsOneFile else { throw .remote(error) }
       session.note(SyncProblem(VaultError(error), there: path.string))
+      return false
+    }
+    try saving(try incoming.put(blobPath, file))
+    session.tally(.pull, path, byteCount: UInt64(file.count))
+    return true
+  }
+
+  private func hasForm(_ path: BlobPath, in incoming: IncomingFolder) throws(SyncError) -> Bool {
+    do throws(BlobStoreError) {
+      return ObjectStore.hasForm(try incoming.read(path, limit: Self.sizeLimit))
+    } catch {
+      guard error.concernsOneFile else { throw .vault(VaultError(error)) }
+      return false
     }
   }
 
-  private func save(
-    _ path: VaultPath, _ bytes: [UInt8], into incoming: IncomingFolder
+  private static let sizeLimit = ObjectStore.fileSizeLimit(of: .announcement)
+}
+
+extension SignedExchange {
+  /// Puts a signed file of the remote, verified, into the folder of what was fetched while locked; not over one that is
+  /// there, holds, and is as new.
+  func save(
+    _ path: VaultPath, _ file: (bytes: [UInt8], facts: SignedFacts), into incoming: IncomingFolder
   ) throws(SyncError) {
+    if try hasNewer(path, file, in: incoming) { return }
     if !session.options.isDryRun {
-      do throws(BlobStoreError) { try incoming.put(BlobPath(path.string), bytes) } catch {
-        throw .vault(VaultError(error))
-      }
+      try saving(try incoming.put(BlobPath(path.string), file.bytes))
     }
-    session.tally(.pull, path, byteCount: UInt64(bytes.count))
+    session.tally(.pull, path, byteCount: UInt64(file.bytes.count))
   }
+
+  private func hasNewer(
+    _ path: VaultPath, _ file: (bytes: [UInt8], facts: SignedFacts), in incoming: IncomingFolder
+  ) throws(SyncError) -> Bool {
+    let known: [UInt8]
+    do throws(BlobStoreError) {
+      known = try incoming.read(BlobPath(path.string), limit: Limits.signedFileBytes)
+    } catch {
+      guard error.concernsOneFile else { throw .vault(VaultError(error)) }
+      return false
+    }
+    if known == file.bytes { return true }
+    if case .counts(let facts) = try keeping(try tree.verdict(on: path, known)) {
+      return facts.counter >= file.facts.counter
+    }
+    return tree.signedCounter(of: path, known).map { $0 >= file.facts.counter } ?? false
+  }
+}
+
+/// What a call of this machine's state gives.
+func saving<Value>(
+  _ value: @autoclosure () throws(BlobStoreError) -> Value
+) throws(SyncError) -> Value {
+  do { return try value() } catch { throw .vault(VaultError(error)) }
 }

@@ -17,8 +17,13 @@ struct HeadsSync {
     guard !session.looksEverywhere, !session.comparesObjects,
       session.memory.pendingCommitCount == 0
     else { return false }
-    // Only an open vault takes that in.
+    // Only an open vault takes that in, and what was fetched while it was locked.
     guard try !keeping(try home.state.hasRedoLeft()) else { return false }
+    if let name = session.name,
+      try !saving(try IncomingFolder(home, remote: name).isEmpty())
+    {
+      return false
+    }
     // Whose files are to be left, only an open vault says.
     return home.vouching != nil && !session.options.takesStrangers
   }

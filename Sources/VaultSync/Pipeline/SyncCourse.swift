@@ -15,7 +15,9 @@ struct SyncCourse: Hashable, Sendable {
     case takeMembers
     /// Goes on as a device of its own, if another machine has written under this machine's key.
     case part
-    /// Lets go of what was fetched while locked, which has been taken.
+    /// Takes what was fetched while locked and the remote does not show any more.
+    case takeIncoming
+    /// Lets go of what was fetched while locked, and has been taken.
     case forgetIncoming
     /// Sees to who has access: goes on with epochs that were interrupted, and begins those that are due.
     case tendAccess
@@ -39,7 +41,9 @@ struct SyncCourse: Hashable, Sendable {
     switch reach {
     case .heads: steps = [.findCommits, .look, .requireSettled, .putCommits, .endPut]
     case .locked:
-      steps = [.look, .requireNotRemoved]
+      steps = [.look]
+      if pulls { steps.append(.takeStatements) }
+      steps.append(.requireNotRemoved)
       if pulls { steps.append(.takeMembers) }
       steps.append(.carryLogs)
       if pushes { steps += [.putPeople, .putMembers, .endPut] }
@@ -47,7 +51,9 @@ struct SyncCourse: Hashable, Sendable {
       steps = [.look]
       // A removed device takes no more than that it was removed: that is what it has to know.
       if pulls {
-        steps += [.takeStatements, .requireNotRemoved, .takeMembers, .part, .forgetIncoming]
+        steps += [.takeStatements, .requireNotRemoved, .takeMembers, .part]
+        // After what the remote shows: that may say of whom nothing is to be taken any more.
+        if !options.isDryRun { steps += [.takeIncoming, .forgetIncoming] }
       }
       steps.append(.requireNotRemoved)
       if pushes, !options.isDryRun { steps.append(.tendAccess) }
@@ -56,6 +62,13 @@ struct SyncCourse: Hashable, Sendable {
       steps.append(.countPending)
     }
   }
+
+  /// Of what was fetched while locked, as if that were a remote.
+  static let ofIncoming = SyncCourse([
+    .look, .takeStatements, .requireNotRemoved, .takeMembers, .part,
+  ])
+
+  private init(_ steps: [Step]) { self.steps = steps }
 
   /// Takes the next step off; nil at the end.
   mutating func next() -> Step? { steps.isEmpty ? nil : steps.removeFirst() }

@@ -13,9 +13,9 @@ struct SyncPipeline {
   /// Of a sync of heads: what was committed here, and the heads that it stands in.
   private var commits: (news: Set<VaultPath>, heads: VaultHeads)?
 
-  init(session: SyncSession, reach: SyncReach, looking: SyncLooking) {
+  init(session: SyncSession, reach: SyncReach, looking: SyncLooking, course: SyncCourse) {
     (self.session, self.reach, self.looking) = (session, reach, looking)
-    course = SyncCourse(reach.kind, session.options)
+    self.course = course
   }
 
   /// What came of one step.
@@ -46,8 +46,9 @@ struct SyncPipeline {
     case .requireSettled:
       let isSettled = try HeadsSync(session: session).isSettled(exchange, but: news)
       return isSettled ? .done : .notEnough
-    case .takeStatements:
-      try StatementSync(session: session, exchange: exchange).pull(into: vault)
+    case .takeIncoming:
+      if try IncomingPull(session: session, vault: vault).run() { return .lookIsOutdated }
+    case .takeStatements: try takeStatements()
     case .requireNotRemoved: try exchange.requireNotRemoved()
     case .takeMembers: for member in members { try alone(member, take) }
     case .part:
@@ -108,6 +109,13 @@ struct SyncPipeline {
     }
   }
 
+  private func takeStatements() throws(SyncError) {
+    guard openVault == nil else {
+      return try StatementSync(session: session, exchange: exchange).pull(into: vault)
+    }
+    try LockedStatements(session: session, exchange: exchange).run()
+  }
+
   private func take(_ member: MemberID) throws(SyncError) {
     guard openVault == nil else { return try memberSync(member).pull() }
     try LockedPull(session: session, exchange: exchange, member: member).run()
@@ -121,14 +129,8 @@ struct SyncPipeline {
   }
 
   private func forgetIncoming() throws(SyncError) {
-    guard !session.options.isDryRun, session.report.untakenHeadCount == 0,
-      let name = session.name
-    else { return }
-    do throws(BlobStoreError) {
-      try IncomingFolder(state: session.home.state, remote: name).clear()
-    } catch {
-      throw .vault(VaultError(error))
-    }
+    guard session.report.untakenHeadCount == 0 else { return }
+    try IncomingPull(session: session, vault: vault).forget(besides: exchange)
   }
 
   /// The heads are there; a vault becomes one when its `vault.json` is, too.

@@ -48,6 +48,14 @@ package struct SyncTally: Hashable, Sendable {
     }
   }
 
+  mutating func add(_ other: SyncTally) {
+    objectCount += other.objectCount
+    objectByteCount += other.objectByteCount
+    registerCount += other.registerCount
+    statementCount += other.statementCount
+    signedByteCount += other.signedByteCount
+  }
+
   /// An object that was counted has been taken away again.
   mutating func uncountObject(byteCount: UInt64) {
     objectCount -= 1

@@ -25,32 +25,73 @@ struct AuditSync {
       if session.options.direction != .pull { try push(here.subtracting(there)) }
       return
     }
-    var replaced = try keeping(try vault.audit.replacedSegments())
+    var replaced = ReplacedSegments(claimed: try keeping(try vault.claimedSegments()))
     if session.options.direction != .push {
-      try pull(there.subtracting(here).subtracting(replaced.keys), vault)
+      try pull(there.subtracting(here), vault, &replaced)
       if !session.options.isDryRun {
-        replaced = try keeping(try vault.audit.replacedSegments())
-        if !replaced.isEmpty { _ = try keeping(try vault.removeReplacedSegments()) }
+        _ = try keeping(try vault.removeReplacedSegments())
+        // What came may say more of the same.
+        replaced.claimed = try keeping(try vault.claimedSegments())
       }
     }
-    if session.options.direction != .pull {
-      try push(here.subtracting(there).subtracting(replaced.keys))
-      try remove(there, inPlaceOf: replaced, there: there.union(here))
+    guard session.options.direction != .pull else { return }
+    let news = here.subtracting(there)
+    let sent = try push(try news.subtracting(replacedHere(news, replaced, vault)))
+    if !session.options.isDryRun { try remove(there, replaced, vault, whole: sent) }
+  }
+
+  /// What segments that are here say that they stand in the place of, and what is known of that.
+  private struct ReplacedSegments {
+    /// With those that say so: nothing is left out or removed on their word.
+    var claimed: [VaultPath: [VaultPath]]
+    /// On the remote, and compared; with the segment here that has all of it.
+    var there: [VaultPath: VaultPath] = [:]
+  }
+
+  /// Which of these, as they stand here, are replaced.
+  private func replacedHere(
+    _ paths: Set<VaultPath>, _ replaced: ReplacedSegments, _ vault: Vault
+  ) throws(SyncError) -> Set<VaultPath> {
+    var found: Set<VaultPath> = []
+    for (path, claiming) in replaced.claimed where paths.contains(path) {
+      guard let file = try exchange.stored(path) else { continue }
+      let new = try keeping(try vault.segment(inPlaceOf: path, file.bytes, among: claiming))
+      if new != nil { found.insert(path) }
+    }
+    return found
+  }
+
+  /// Removes from the remote what a segment stands in the place of that is here and there.
+  ///
+  /// - Parameter sent: Segments that were put there a moment ago.
+  private func remove(
+    _ paths: Set<VaultPath>, _ replaced: ReplacedSegments, _ vault: Vault,
+    whole sent: Set<VaultPath>
+  ) throws(SyncError) {
+    var whole: [VaultPath: Bool] = [:]
+    for path in sent { whole[path] = true }
+    for path in paths.sorted(by: { $0.string < $1.string }) {
+      guard let claiming = replaced.claimed[path] else { continue }
+      var new = replaced.there[path]
+      if new == nil, let file = try exchange.fetched(path) {
+        new = try keeping(try vault.segment(inPlaceOf: path, file.bytes, among: claiming))
+      }
+      guard let new else { continue }
+      let isWhole: Bool
+      if let known = whole[new] { isWhole = known } else { isWhole = try standsWhole(new) }
+      whole[new] = isWhole
+      guard isWhole else { continue }
+      try asking { () throws(BlobStoreError) in try session.remote.remove(BlobPath(path.string)) }
     }
   }
 
-  /// Removes from the remote what a segment there stands in the place of.
-  ///
-  /// - Parameter present: What is there by now.
-  private func remove(
-    _ paths: Set<VaultPath>, inPlaceOf replaced: [VaultPath: VaultPath],
-    there present: Set<VaultPath>
-  ) throws(SyncError) {
-    if session.options.isDryRun { return }
-    for path in paths.sorted(by: { $0.string < $1.string }) {
-      guard let new = replaced[path], present.contains(new) else { continue }
-      try asking { () throws(BlobStoreError) in try session.remote.remove(BlobPath(path.string)) }
-    }
+  /// Whether the remote has this segment as it is here, by now: what does not hold there is put anew.
+  private func standsWhole(_ path: VaultPath) throws(SyncError) -> Bool {
+    guard let here = try exchange.stored(path) else { return false }
+    if let there = try exchange.fetched(path) { return there.bytes == here.bytes }
+    guard session.options.repairsRemote else { return false }
+    try session.put(path, here.bytes)
+    return true
   }
 
   private func segments(in store: any BlobStore) throws(BlobStoreError) -> Set<VaultPath> {
@@ -66,7 +107,9 @@ struct AuditSync {
     return found
   }
 
-  private func pull(_ paths: Set<VaultPath>, _ vault: Vault) throws(SyncError) {
+  private func pull(
+    _ paths: Set<VaultPath>, _ vault: Vault, _ replaced: inout ReplacedSegments
+  ) throws(SyncError) {
     var taken: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] = []
     for path in paths.sorted(by: { $0.string < $1.string }) {
       // The own log has its end here, unless a copy of this machine has gone on with it; a segment of it that is not here
@@ -78,6 +121,10 @@ struct AuditSync {
       }
       guard try isCarried(path) else { continue }
       guard let file = try exchange.fetched(path) else { continue }
+      let claiming = replaced.claimed[path] ?? []
+      let new = try keeping(try vault.segment(inPlaceOf: path, file.bytes, among: claiming))
+      replaced.there[path] = new
+      guard new == nil else { continue }
       taken.append((path, file.bytes, file.facts))
       session.tally(.pull, path, byteCount: UInt64(file.bytes.count))
     }
@@ -99,15 +146,22 @@ struct AuditSync {
     return try exchange.vouchesForFolder(of: person, vouching)
   }
 
-  private func push(_ paths: Set<VaultPath>) throws(SyncError) {
+  /// - Returns: What was put there.
+  @discardableResult
+  private func push(_ paths: Set<VaultPath>) throws(SyncError) -> Set<VaultPath> {
+    var sent: Set<VaultPath> = []
     for path in paths.sorted(by: { $0.string < $1.string }) {
       do throws(SyncError) {
-        if let file = try exchange.stored(path) { try session.put(path, file.bytes) }
+        if let file = try exchange.stored(path) {
+          try session.put(path, file.bytes)
+          sent.insert(path)
+        }
       } catch {
         // One damaged file is to keep nothing else from being synced.
         guard case .vault(let error) = error, error.isDamage else { throw error }
         session.note(SyncProblem(error, here: path.string))
       }
     }
+    return sent
   }
 }

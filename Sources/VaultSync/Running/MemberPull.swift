@@ -321,21 +321,21 @@ struct MemberPull {
   ) throws(SyncError) -> Bool {
     let walk = ObjectWalk(transfer)
     let needs = entries.map { ObjectWalk<PullTransfer>.Need(reference: .revision($0.revision)) }
-    let failures = try walk.run(needs, threadCount: session.options.threadCount)
-    for failure in failures {
+    let outcome = try walk.run(needs, threadCount: session.options.threadCount)
+    for failure in outcome.failures {
       // Older revisions end where they were collected.
       if failure.isHistory, case .missing = failure.error { continue }
       session.note(
         SyncProblem(failure.error, there: member.objects.vaultPath(of: failure.digest).string))
     }
-    try transfer.withdraw(Set(failures.compactMap(\.olderRevision)))
-    guard failures.allSatisfy(\.isHistory) else {
-      session.note(
-        .notTaken(VaultPath.head(member.id, head.device), count: failures.count))
+    try transfer.withdraw(outcome.brokenHistory)
+    let lacking = outcome.failures.filter { !$0.isHistory }
+    guard lacking.isEmpty else {
+      session.note(.notTaken(VaultPath.head(member.id, head.device), count: lacking.count))
       session.change { $0.untakenHeadCount += 1 }
       return false
     }
-    try transfer.finish(walk.asked)
+    try transfer.finish(outcome.whole)
     return true
   }
 

@@ -80,7 +80,8 @@ struct MemberPush {
   // MARK: Only what is new
 
   private func bringNews(
-    _ heads: [OpenedHead], _ coverage: Coverage, _ there: [OpenedHead], _ packs: PackWriter
+    _ heads: [OpenedHead], _ coverage: Coverage, _ there: [OpenedHead], _ packs: PackWriter,
+    listed: Set<ObjectName> = []
   ) throws(SyncError) -> [OpenedHead] {
     var whole: [OpenedHead] = []
     for (epoch, heads) in Dictionary(grouping: heads, by: \.epoch) {
@@ -88,7 +89,7 @@ struct MemberPush {
       let coverage = isLate ? Coverage() : coverage
       let transfer = PushTransfer(
         session: session, NamedObjects(objects: objects, epoch: epoch, coverage: coverage),
-        packs: isLate ? nil : packs)
+        listed: listed, packs: isLate ? nil : packs)
       whole += try bring(heads, transfer, coverage, there: isLate ? [] : there)
     }
     return whole
@@ -107,7 +108,7 @@ struct MemberPush {
         try requireWhole(head, coverage, known: known)
         let needs = try needs(
           of: head, transfer, coverage, known: known, knownLists: knownLists)
-        let failures = try runWalk(walk, needs)
+        let failures = try runWalk(walk, needs).failures
         if let failure = failures.first(where: { !$0.isHistory }) { throw .object(failure.error) }
         for failure in failures {
           if case .missing = failure.error { continue }
@@ -138,7 +139,7 @@ struct MemberPush {
 
   private func runWalk<Transfer: ObjectTransfer>(
     _ walk: ObjectWalk<Transfer>, _ needs: [ObjectWalk<Transfer>.Need]
-  ) throws(TransferFailure) -> [ObjectWalk<Transfer>.Failure] {
+  ) throws(TransferFailure) -> ObjectWalk<Transfer>.Outcome {
     do throws(SyncError) {
       return try walk.run(needs, threadCount: session.options.threadCount)
     } catch {
@@ -170,12 +171,13 @@ struct MemberPush {
     return news(in: entries, coverage)
   }
 
-  /// Whether all is here that another device's head brings: of one that lacks something nothing is sent, or the rest would be
-  /// with every sync.
+  /// Whether all is here that a head brings: of one that lacks something nothing is sent, or the rest would be with every
+  /// sync. Of this device's own that is looked at, and of all whether it is damaged, once a sync has met damage here.
   private func requireWhole(
     _ head: OpenedHead, _ coverage: Coverage, known: Set<ContentDigest>
   ) throws(TransferFailure) {
-    if head.device == session.home.device { return }
+    let hadDamage = session.memory.findings.contains { $0.kind == .damagedHere }
+    if head.device == session.home.device, !hadDamage { return }
     var entries: [RecordEntry] = []
     for name in head.segments where !known.contains(name) {
       do throws(VaultError) {
@@ -187,8 +189,9 @@ struct MemberPush {
         throw .object(error)
       }
     }
-    let walk = ObjectWalk(ObjectsHere(objects: objects, coverage: coverage))
-    let failures = try runWalk(walk, news(in: entries, coverage))
+    let walk = ObjectWalk(
+      ObjectsHere(objects: objects, coverage: coverage, opensChunks: hadDamage))
+    let failures = try runWalk(walk, news(in: entries, coverage)).failures
     if let failure = failures.first(where: { !$0.isHistory }) { throw .object(failure.error) }
   }
 
@@ -267,7 +270,7 @@ struct MemberPush {
     if damaged.all.isEmpty, namesOnly(names, heads) { return heads }
     // Something here is broken: does any head need it?
     damaged.all.forEach(note)
-    return try bringNews(heads, Coverage(), [], packs)
+    return try bringNews(heads, Coverage(), [], packs, listed: transfer.sentNames)
   }
 
   /// Whether every segment is among these objects; what segments name is, unless the vault is damaged, which

@@ -16,9 +16,7 @@ protocol ObjectTransfer: Sendable {
   ///
   /// - Parameter isReplaced: It is a revision that another one has replaced: history may end before it.
   /// - Throws: `TransferFailure`.
-  func bring(
-    _ digest: ContentDigest, kind: ObjectKind, isReplaced: Bool
-  ) throws(TransferFailure) -> [UInt8]?
+  func bring(_ object: ObjectReference, isReplaced: Bool) throws(TransferFailure) -> [UInt8]?
 
   /// Notes a revision that was brought and that another one did not replace.
   func note(_ revision: RecordRevision, named digest: ContentDigest)

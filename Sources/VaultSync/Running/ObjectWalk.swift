@@ -20,26 +20,49 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
   struct Need: Sendable {
     var reference: ObjectReference
     var before = Before.nothing
-    /// The older revision that needs it, where nothing else does: history ends where one is not whole.
-    var olderRevision: ContentDigest?
+    /// What names it; nil for a revision.
+    var asker: Asker?
+    /// It is a revision that another one of the walk has replaced: history may end before it.
+    var isReplaced = false
 
     var digest: ContentDigest { reference.digest }
     var kind: ObjectKind { reference.kind }
+  }
+
+  /// An object that needs others, and what needs it in turn, up to a revision.
+  final class Asker: Sendable {
+    let digest: ContentDigest
+    let asker: Asker?
+
+    init(_ digest: ContentDigest, _ asker: Asker?) { (self.digest, self.asker) = (digest, asker) }
   }
 
   /// What could not be brought.
   struct Failure: Sendable {
     var digest: ContentDigest
     var error: VaultError
-    /// As `Need.olderRevision`.
-    var olderRevision: ContentDigest?
+    /// Only revisions need it that were replaced: history ends where one is not whole.
+    var isHistory: Bool
+  }
 
-    var isHistory: Bool { olderRevision != nil }
+  /// What came of a walk.
+  struct Outcome: Sendable {
+    var failures: [Failure] = []
+    /// Everything that came, with all that it needs.
+    var whole: Set<ContentDigest> = []
+    /// The revisions that were replaced and cannot be had whole.
+    var brokenHistory: Set<ContentDigest> = []
   }
 
   private struct State {
     var asked: Set<ContentDigest> = []
-    var failures: [Failure] = []
+    /// What was asked for first: what is current.
+    var current: Set<ContentDigest> = []
+    /// Who else needs what was asked for already.
+    var furtherAskers: [ContentDigest: [Asker]] = [:]
+    /// The revisions that were asked for as they had been replaced.
+    var replaced: Set<ContentDigest> = []
+    var failures: [(need: Need, error: VaultError)] = []
     var fatal: SyncError?
   }
 
@@ -49,39 +72,70 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
 
   init(_ transfer: Transfer) { self.transfer = transfer }
 
-  /// Everything that was asked for.
-  var asked: Set<ContentDigest> { state.withLock { $0.asked } }
-
   /// Brings these and all they name.
   ///
-  /// - Returns: What could not be brought; empty when all is there.
   /// - Throws: What ended the walk early.
-  func run(_ needs: [Need], threadCount: Int) throws(SyncError) -> [Failure] {
+  func run(_ needs: [Need], threadCount: Int) throws(SyncError) -> Outcome {
+    state.withLock { $0.current.formUnion(needs.map(\.digest)) }
     add(needs)
     queue.run(threadCount: threadCount) { self.process($0) }
-    let (failures, fatal) = state.withLock { ($0.failures, $0.fatal) }
-    if let fatal { throw fatal }
-    return failures
+    if let fatal = state.withLock({ $0.fatal }) { throw fatal }
+    return state.withLock { Self.outcome($0) }
   }
 
   private func add(_ needs: [Need]) {
     if needs.isEmpty { return }
-    queue.add(state.withLock { state in needs.filter { state.asked.insert($0.digest).inserted } })
+    let new = state.withLock { state in
+      needs.filter { need in
+        if state.asked.insert(need.digest).inserted {
+          if need.isReplaced { state.replaced.insert(need.digest) }
+          return true
+        }
+        if let asker = need.asker { state.furtherAskers[need.digest, default: []].append(asker) }
+        return false
+      }
+    }
+    queue.add(new)
+  }
+
+  /// Several may need what failed, and only one of them has asked for it: who came first says nothing of the others.
+  private static func outcome(_ state: State) -> Outcome {
+    var outcome = Outcome()
+    var broken: Set<ContentDigest> = []
+    for (need, error) in state.failures {
+      let needing = whatNeeds(need, state)
+      broken.formUnion(needing)
+      outcome.failures.append(
+        Failure(
+          digest: need.digest, error: error, isHistory: needing.isDisjoint(with: state.current)))
+    }
+    outcome.whole = state.asked.subtracting(broken)
+    outcome.brokenHistory = state.replaced.intersection(broken)
+    return outcome
+  }
+
+  /// What was asked for, and everything that is not whole without it.
+  private static func whatNeeds(_ need: Need, _ state: State) -> Set<ContentDigest> {
+    var found: Set<ContentDigest> = [need.digest]
+    var waiting = (need.asker.map { [$0] } ?? []) + (state.furtherAskers[need.digest] ?? [])
+    while let asker = waiting.popLast() {
+      guard found.insert(asker.digest).inserted else { continue }
+      if let next = asker.asker { waiting.append(next) }
+      waiting += state.furtherAskers[asker.digest] ?? []
+    }
+    return found
   }
 
   private func process(_ need: Need) {
     do throws(TransferFailure) {
-      let isReplaced = need.olderRevision == need.digest
       guard
-        let content = try transfer.bring(need.digest, kind: need.kind, isReplaced: isReplaced)
+        let content = try transfer.bring(need.reference, isReplaced: need.isReplaced)
       else { return }
       add(try children(of: need, content))
     } catch {
       switch error {
       case .object(let error):
-        let failure = Failure(
-          digest: need.digest, error: error, olderRevision: need.olderRevision)
-        state.withLock { $0.failures.append(failure) }
+        state.withLock { $0.failures.append((need, error)) }
       case .fatal(let error):
         state.withLock { $0.fatal = $0.fatal ?? error }
         queue.stop()
@@ -101,14 +155,14 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
     guard let revision = content.revision else {
       return news(in: content, of: need, over: names(before: need.before))
     }
-    if need.olderRevision == nil { transfer.note(revision, named: need.digest) }
+    if !need.isReplaced { transfer.note(revision, named: need.digest) }
     var older: [Need] = []
     var base: ObjectContent?
     for name in revision.previous {
       if let found = peek(.revision(name)), found.revision.map(transfer.holds) ?? false {
         base = base ?? found
       } else {
-        older.append(Need(reference: .revision(name), olderRevision: name))
+        older.append(Need(reference: .revision(name), isReplaced: true))
       }
     }
     return older + news(in: content, of: need, over: base.map(need.reference.references) ?? [])
@@ -119,9 +173,9 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
     in content: ObjectContent, of need: Need, over old: [ObjectReference]
   ) -> [Need] {
     let known = Set(old.map(\.digest))
+    let asker = Asker(need.digest, need.asker)
     return need.reference.references(in: content).filter { !known.contains($0.digest) }.map {
-      Need(
-        reference: $0, before: before($0, among: old), olderRevision: need.olderRevision)
+      Need(reference: $0, before: before($0, among: old), asker: asker)
     }
   }
 

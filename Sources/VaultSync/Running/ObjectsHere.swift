@@ -6,15 +6,21 @@ struct ObjectsHere: ObjectTransfer {
   let objects: ObjectStore
   /// What is where the objects are wanted, with everything that it names.
   let coverage: Coverage
+  /// Whether chunks are opened as well, and not only looked for.
+  var opensChunks = false
 
-  func bring(
-    _ digest: ContentDigest, kind: ObjectKind, isReplaced: Bool
-  ) throws(TransferFailure) -> [UInt8]? {
+  func bring(_ object: ObjectReference, isReplaced: Bool) throws(TransferFailure) -> [UInt8]? {
+    let digest = object.digest
     do throws(VaultError) {
-      guard kind == .chunk else { return try objects.placedContent(digest, kind: kind) }
+      guard object.kind == .chunk else {
+        return try objects.placedContent(digest, kind: object.kind)
+      }
+      if try objects.standsHere(digest) {
+        if opensChunks { _ = try objects.placedContent(digest, kind: .chunk) }
+        return []
+      }
       // A lazy vault brings it before it is sent on.
       if objects.isLazy { return [] }
-      if try objects.standsHere(digest) { return [] }
       throw VaultError.missing(path: objects.vaultPath(of: digest).string)
     } catch {
       switch error {

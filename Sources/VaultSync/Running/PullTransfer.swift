@@ -73,11 +73,15 @@ final class PullTransfer: ObjectTransfer {
     return try? objects.placedContent(digest, kind: kind)
   }
 
+  func bring(_ object: ObjectReference, isReplaced: Bool) throws(TransferFailure) -> [UInt8]? {
+    try bring(object.digest, kind: object.kind, isReplaced: isReplaced)
+  }
+
   func bring(_ digest: ContentDigest, kind: ObjectKind) throws(TransferFailure) -> [UInt8]? {
     try bring(digest, kind: kind, isReplaced: false)
   }
 
-  func bring(
+  private func bring(
     _ digest: ContentDigest, kind: ObjectKind, isReplaced: Bool
   ) throws(TransferFailure) -> [UInt8]? {
     if complete.withLock({ $0.contains(digest) }) { return nil }

@@ -28,6 +28,9 @@ final class PushTransfer: ObjectTransfer {
   /// Objects of this many bytes and more are asked for before they are sent.
   private static let askedSize: UInt64 = 64 << 10
 
+  /// What is there by now, under the names of its files.
+  var sentNames: Set<ObjectName> { sent.withLock { $0 } }
+
   /// What is here was compared when it came.
   func note(_ revision: RecordRevision, named digest: ContentDigest) {}
 
@@ -38,15 +41,17 @@ final class PushTransfer: ObjectTransfer {
     try? objects.placedContent(digest, kind: kind)
   }
 
-  func bring(
-    _ digest: ContentDigest, kind: ObjectKind, isReplaced: Bool
-  ) throws(TransferFailure) -> [UInt8]? {
-    try send(digest, kind: kind)
+  func bring(_ object: ObjectReference, isReplaced: Bool) throws(TransferFailure) -> [UInt8]? {
+    try send(object.digest, kind: object.kind, contentByteCount: object.contentByteCount ?? 0)
   }
 
+  /// - Parameter contentByteCount: How many bytes of content it has at least.
   @discardableResult
-  func send(_ digest: ContentDigest, kind: ObjectKind) throws(TransferFailure) -> [UInt8] {
-    try send(objects.name(of: digest, in: epoch), isChunk: kind == .chunk) {
+  func send(
+    _ digest: ContentDigest, kind: ObjectKind, contentByteCount: Int = 0
+  ) throws(TransferFailure) -> [UInt8] {
+    let name = objects.name(of: digest, in: epoch)
+    return try send(name, chunkByteCount: kind == .chunk ? contentByteCount : nil) {
       () throws(VaultError) in
       // What a lazy vault keeps on another remote comes here first.
       if kind == .chunk { try objects.fetchIfAway(digest) }
@@ -56,17 +61,17 @@ final class PushTransfer: ObjectTransfer {
 
   /// Sends what stands here under the name, whatever its header says that it is.
   func send(_ name: ObjectName) throws(TransferFailure) {
-    _ = try send(name, isChunk: false) { () throws(VaultError) in
+    _ = try send(name, chunkByteCount: nil) { () throws(VaultError) in
       try objects.sealedObject(name)
     }
   }
 
   private func send(
-    _ name: ObjectName, isChunk: Bool, _ load: () throws(VaultError) -> SealedObject
+    _ name: ObjectName, chunkByteCount: Int?, _ load: () throws(VaultError) -> SealedObject
   ) throws(TransferFailure) -> [UInt8] {
     let isThere = sent.withLock { $0.contains(name) }
-    if isChunk, isThere { return [] }
-    if isChunk, try standsThere(name) {
+    if chunkByteCount != nil, isThere { return [] }
+    if let chunkByteCount, try standsThere(name, chunkByteCount) {
       sent.withLock { _ = $0.insert(name) }
       // Until a head is there that names it, another device may take it for something that nobody needs.
       session.compareNextTime()
@@ -87,7 +92,11 @@ final class PushTransfer: ObjectTransfer {
   }
 
   /// Whether a large object need not be sent: another record, or an interrupted sync, has brought it there.
-  private func standsThere(_ name: ObjectName) throws(TransferFailure) -> Bool {
+  ///
+  /// - Parameter chunkByteCount: How many bytes of content are needed of it.
+  private func standsThere(
+    _ name: ObjectName, _ chunkByteCount: Int
+  ) throws(TransferFailure) -> Bool {
     let path = BlobPath(objects.vaultPath(of: name).string)
     let size: UInt64?
     do throws(BlobStoreError) { size = try session.home.store.size(of: path) } catch {
@@ -96,9 +105,12 @@ final class PushTransfer: ObjectTransfer {
     if let size, size < Self.askedSize { return false }
     do throws(BlobStoreError) {
       let there = try session.remote.size(of: path)
-      // A lazy vault may have left it there.
-      guard let size else { return there != nil }
-      return there == size
+      if let size { return there == size }
+      // A lazy vault may have left it there; what was cut on its way has not the size of a chunk.
+      return there.map {
+        ObjectLayout(of: .chunk)
+          .mayHold(contentSize: chunkByteCount, fileSize: Int(clamping: $0))
+      } ?? false
     } catch {
       throw error.concernsOneFile ? .object(VaultError(error)) : .fatal(.remote(error))
     }

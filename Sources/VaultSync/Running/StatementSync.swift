@@ -66,6 +66,16 @@ struct StatementSync {
     try keeping(try vault.place(files))
   }
 
+  /// Everything that the remote has, holds, and would be put in place here.
+  func news() throws(SyncError) -> [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] {
+    var news: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] = []
+    for path in peoplePaths + memberPaths {
+      guard isTaken(path), let file = try exchange.fetched(path) else { continue }
+      news.append((path, file.bytes, file.facts))
+    }
+    return news
+  }
+
   /// The links that begin epochs of which nothing is here, though the member is, and all that follow them: they come with
   /// heads of those epochs, so that no program of this machine has to do without them. The wraps that they name as well,
   /// and what else is news beside them.

@@ -1,0 +1,54 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultModel
+
+@testable import Vault
+@testable import VaultSync
+
+/// A record of this machine's own that is damaged here: what is whole is sent, and once.
+@Suite struct DamagedHereTests {
+  private let family: Family
+  private let usb = MemoryStore()
+
+  init() throws { family = try Family() }
+
+  private func objectCount(_ store: MemoryStore) -> Int {
+    store.blobs.keys.count { $0.string.contains("/objects/") }
+  }
+
+  @Test(arguments: [false, true], [SyncOptions.Direction.both, .push])
+  func whatIsWholeIsSentOnce(_ isFirstPush: Bool, _ direction: SyncOptions.Direction) throws {
+    let desk = family[0]
+    if !isFirstPush {
+      try desk.write("Before", "x")
+      try family.meet(at: usb)
+    }
+    for number in 0..<10 { try desk.write("Note \(number)", "x") }
+    var edit = RecordEdit.newRecord("Scan", note: "v1")
+    let photo = try Item.photo("scan", byteCount: 200_000, seed: 5, in: desk.emma)
+    edit.items[photo.name] = photo
+    try desk.commit(edit)
+    let chunk = try #require(try desk.emma.chunks(of: photo.content).first ?? nil)
+    let path = BlobPath(try desk.emma.objects.vaultPath(of: chunk).string)
+    let whole = try #require(desk.store.blobs[path])
+    var damaged = whole
+    damaged[whole.count / 2] ^= 1
+    try desk.store.put(path, damaged)
+
+    let before = objectCount(usb)
+    let first = try desk.sync(usb) { $0.direction = direction }
+    #expect(first.problems.contains { $0.kind == .damagedHere && $0.path == path.string })
+    #expect(first.pushed.objectCount >= 10)
+    #expect(first.pushed.objectCount == objectCount(usb) - before)
+    for _ in 0..<2 {
+      let again = try desk.sync(usb) { $0.direction = direction }
+      #expect(again.problems.contains { $0.kind == .damagedHere && $0.path == path.string })
+      #expect(again.pushed.isEmpty && again.traffic.putCount == 0, "\(again.pushed)")
+    }
+    try desk.store.put(path, whole)
+    #expect(try desk.sync(usb).problems == [])
+    try family.meet(at: usb)
+    try family.expectAgreement()
+  }
+}
