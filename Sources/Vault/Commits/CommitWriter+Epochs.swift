@@ -117,7 +117,8 @@ extension CommitWriter {
   /// Puts what is known only from heads of another epoch under the keys of the current one.
   ///
   /// A late head of another device of which something is not here waits until it is, or until its device has taken
-  /// it over. This device's own is always taken over, or nothing is written: its next head replaces the late one. So is that
+  /// it over; so does one of an epoch whose beginner knows of new keys of somebody that have not come here: this device's
+  /// epoch may open for whom these leave out. This device's own is always taken over, or nothing is written: its next head replaces the late one. So is that
   /// of the device that this machine was, which its first head goes on from.
   ///
   /// - Parameter translation: One that has done a part of it already.
@@ -135,8 +136,13 @@ extension CommitWriter {
     let others =
       translation
       ?? Translation(member: member, target: target, keepsHistory: true, keepsMissing: false)
+    let awaiting = member.revisionsAwaitingClosings(heads)
     for entry in late.sorted(by: { ($0.record, $0.revision) < ($1.record, $1.revision) }) {
       let isOwn = own.contains(entry.revision)
+      if !isOwn, awaiting.contains(entry.revision) {
+        isWaiting = true
+        continue
+      }
       do throws(VaultError) {
         try (isOwn ? ours : others).take(revision: entry.revision)
         member.state.withLock { _ = $0.manifest.apply(entry) }

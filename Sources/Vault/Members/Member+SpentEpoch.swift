@@ -1,4 +1,5 @@
 import VaultModel
+import VaultTrust
 
 /// What becomes of a member whose owners have let people or devices out without knowing of each other: then those whom one
 /// has let out have the key that the other has made. Docs/Format.md, "Which epoch is written under".
@@ -58,5 +59,25 @@ extension Member {
       default: throw error
       }
     }
+  }
+}
+
+extension Member {
+  /// What is known only from late heads of epochs that have a wrap for keys of somebody whose closing has not come here, though
+  /// others of theirs have. Whoever began such an epoch may know that somebody is out who reads what this device writes.
+  func revisionsAwaitingClosings(_ heads: HeadsState) -> Set<ContentDigest> {
+    let wraps = register.links.trust.epochs.wraps
+    let awaiting = Set(wraps.filter { _, wraps in wraps.contains(where: isForUnknownKeys) }.keys)
+    if awaiting.isEmpty { return [] }
+    return heads.loaded.values.reduce(into: []) { found, head in
+      guard let epoch = head.late, awaiting.contains(epoch), head.device != context.device.id else {
+        return
+      }
+      found.formUnion(heads.broughtLate[head.device] ?? [])
+    }
+  }
+
+  private func isForUnknownKeys(_ wrap: Wrap) -> Bool {
+    context.people[wrap.person].map { $0.history.valid[wrap.generation] == nil } ?? false
   }
 }

@@ -83,7 +83,8 @@ struct EpochBeginning {
     // What was written on several devices is one before it is sealed anew; but under a spent epoch nothing is written.
     if pending != nil { _ = try member.joinConcurrent() }
     let label = member.name.string
-    try translation.run(member.everyVersion) { done, total in
+    let versions = member.heads.withLock { member.versionsToTakeAlong($0) }
+    try translation.run(versions) { done, total in
       progress(WorkProgress(label: label, done: done, total: total))
     }
     try member.heads.withLock { (heads) throws(VaultError) in
@@ -92,7 +93,7 @@ struct EpochBeginning {
         guard member.role == .owner else { throw .ownersOnly(member: member.id) }
         if let pending { try writeLast(&heads, after: pending.former) }
         // What was written meanwhile.
-        try translation.run(member.everyVersion) { _, _ in }
+        try translation.run(member.versionsToTakeAlong(heads)) { _, _ in }
         try writeLink()
         try member.loadLinks()
         _ = try member.followEpoch(&heads)
@@ -114,6 +115,8 @@ struct EpochBeginning {
     guard member.epoch == former else { throw .ownersOnly(member: member.id) }
     try member.writeHidden(&heads)
     var last = CommitWriter(member: member, heads: heads)
+    // What waits is not said to be taken over.
+    try last.takeOver()
     _ = try last.finish(writesLearned: true)
     heads = last.heads
   }
@@ -160,10 +163,13 @@ struct EpochBeginning {
 }
 
 extension Member {
-  /// The entries of all records, and of those that wait to be joined every version.
-  var everyVersion: [RecordEntry] {
-    state.withLock { state in
+  /// The entries of all records, and of those that wait to be joined every version; but for what waits for somebody's
+  /// closing.
+  fileprivate func versionsToTakeAlong(_ heads: HeadsState) -> [RecordEntry] {
+    let awaiting = revisionsAwaitingClosings(heads)
+    return state.withLock { state in
       state.manifest.entries.flatMap { state.manifest.rivals(of: $0.record) }
+        .filter { !state.manifest.isLate($0) || !awaiting.contains($0.revision) }
     }
   }
 }

@@ -4,7 +4,7 @@ import VaultTrust
 
 @testable import Vault
 
-/// Where an owner who is out has given their place up twice, once to whom they handed it over and once as the adversary likes,
+/// Where an owner who is out has given their place up twice, once as they left or handed it over and once as the adversary likes,
 /// and a machine met the adversary's end first, or can tell neither from the other. It rightly believes it, and is told; its
 /// person asks, and says which end is true (`Vault.settle`).
 struct Misled {
@@ -52,11 +52,29 @@ struct Misled {
       default: continue
       }
     }
+    for link in leavings(in: links.history, besides: foreign, of: id) {
+      fallen.append(.link(id, link))
+      ends.append(End(machine: machine.number, member: id, link: link))
+    }
     guard !fallen.isEmpty else { return }
     members[machine.number, default: []].insert(id)
     let told = Set(links.problems.filter { $0.severity >= .warning }.map(\.path))
     if !fallen.allSatisfy({ told.contains($0.string) }) {
       untold.append("told: \(machine.name) is not told of \(fallen.map(\.string))")
+    }
+  }
+
+  /// With which somebody honest has left, where the adversary's end counts instead, or none. As links they count all the same.
+  private func leavings(
+    in history: MemberHistory, besides foreign: Set<BlobPath>, of member: MemberID
+  ) -> [StatementID] {
+    func isForeign(_ end: PlaceGivenUpTwice.End) -> Bool {
+      foreign.contains(BlobPath(VaultPath.link(member, end.link).string))
+    }
+    return history.placesGivenUpTwice.flatMap { place in
+      let isHonest = place.ends.contains { $0.counts && !isForeign($0) }
+      return isHonest
+        ? [] : place.ends.filter { $0.taker == nil && !$0.counts && !isForeign($0) }.map(\.link)
     }
   }
 
