@@ -30,7 +30,8 @@ import Testing
     let history = try two.anna.run("history", wrist, expecting: 0).output
     #expect(history.contains("Ben"), "\(history)")
     let rows = try two.anna.run("history", wrist, "--json", expecting: 0).output
-    #expect(rows.contains("\"authorship\" : \"signed\"") && rows.contains("\"personName\" : \"Ben\""))
+    #expect(rows.contains("\"authorship\" : \"signed\""), "\(rows)")
+    #expect(rows.contains("\"personName\" : \"Ben\""), "\(rows)")
   }
 
   /// Both have changed the record on machines that had not met.

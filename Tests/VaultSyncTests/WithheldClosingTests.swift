@@ -24,7 +24,8 @@ import VaultModel
     try #require(anna.vault.acceptIntroductions() == [ben.vault.person])
     try anna.vault.share(#require(anna.emma), with: ben.vault.person, role: .owner)
     for adult in [anna, ben] { try adult.sync(usb) }
-    try ben.vault.beginGeneration(removing: [], words: RecoveryWords(parsing: ben.words.joined(separator: " ")))
+    try ben.vault.beginGeneration(
+      removing: [], words: RecoveryWords(parsing: ben.words.joined(separator: " ")))
     try ben.vault.beginEpoch(of: #require(ben.emma), without: [])
     try ben.write("After")
     try ben.sync(usb)
