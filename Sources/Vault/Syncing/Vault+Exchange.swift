@@ -41,8 +41,20 @@ extension Vault {
       }
     }
     try context.reloadPeople()
-    for id in Set(files.compactMap(\.path.memberOfAccess)) {
-      if let member = member(id) { _ = try reloadLinks(of: member) }
+    // What they make of one member, as where a key has not come yet, keeps nothing else from going on.
+    for id in Set(files.compactMap(\.path.memberOfAccess)).sorted() {
+      guard let member = member(id) else { continue }
+      try noting(member) { () throws(VaultError) in _ = try reloadLinks(of: member) }
+    }
+  }
+
+  /// What is wrong with one member is told, and the others go on.
+  private func noting(
+    _ member: Member, _ body: () throws(VaultError) -> Void
+  ) throws(VaultError) {
+    do throws(VaultError) { try body() } catch {
+      guard error.concernsOneMember else { throw error }
+      note(Problem(error, path: "members/\(member.id.hex)"))
     }
   }
 
@@ -103,8 +115,10 @@ extension Vault {
   /// too, which may soon be heard no more.
   func keepWhatWasLearned() throws(VaultError) {
     for member in members where member.isWritten {
-      guard try reloadLinks(of: member) else { continue }
-      _ = try member.commitNothingIfPossible()
+      try noting(member) { () throws(VaultError) in
+        guard try reloadLinks(of: member) else { return }
+        _ = try member.commitNothingIfPossible()
+      }
     }
   }
 
