@@ -112,7 +112,9 @@ struct MemberLinks: Sendable {
     case .someoneStays:
       Problem(
         .untrusted, .note, path: path,
-        reason: "its writer stays an owner, as nobody else would be one who can share")
+        reason:
+          "its writer stays an owner, as nobody else would be one who can share. They can leave once there is another: "
+          + "kinvault share, or kinvault hand-over")
     }
   }
 }
