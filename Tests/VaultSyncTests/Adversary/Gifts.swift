@@ -5,8 +5,8 @@ import VaultTrust
 
 @testable import Vault
 
-/// Access that the adversary gave with keys of somebody of whom not everybody had heard that they may not. Whoever has not
-/// rightly believes it, and gives whom it names the keys of the member: from then on they read what is written there until
+/// Access that the adversary gave with keys of somebody of whom not everybody had heard that they may not, or with an end of
+/// their place that some machine met first. Whoever has not heard, or was misled so, rightly believes it, and gives whom it names the keys of the member: from then on they read what is written there until
 /// it is heard.
 struct Gifts {
   private struct Gift: Hashable {
@@ -33,9 +33,10 @@ struct Gifts {
   ///
   /// - Parameters:
   ///   - foreign: What the adversary has written.
-  ///   - isHeard: Whether it stands in the folder that the keys of these are nobody's any more.
+  ///   - isHeard: Whether it stands in the folder that the keys of these are nobody's any more, and goes for the member there.
   mutating func note(
-    _ store: MemoryStore, besides foreign: Set<BlobPath>, isHeard: (KeyHolder) -> Bool
+    _ store: MemoryStore, besides foreign: Set<BlobPath>,
+    isHeard: (KeyHolder, MemberID) throws -> Bool
   ) throws {
     if gifts.isEmpty { return }
     for (path, bytes) in store.blobs {
@@ -43,9 +44,8 @@ struct Gifts {
         known.insert(path).inserted
       else { continue }
       let takers = try Set(Link(decoding: SignedFile(decoding: bytes).body).wraps.map(\.person))
-      for gift in gifts
-      where gift.member == member && takers.contains(gift.taker) && !isHeard(gift.giver) {
-        believed[member, default: []].insert(gift.taker)
+      for gift in gifts where gift.member == member && takers.contains(gift.taker) {
+        if try !isHeard(gift.giver, member) { believed[member, default: []].insert(gift.taker) }
       }
     }
   }

@@ -203,8 +203,9 @@ final class Household {
 
   /// Links that were written at this machine since may have passed on what the adversary gave.
   func noteGiven(at machine: Machine) throws {
-    try gifts.note(machine.store, besides: foreign) {
-      removals.isHeard(of: $0, in: machine.store.blobs)
+    try gifts.note(machine.store, besides: foreign) { giver, member in
+      try removals.isHeard(of: giver, in: machine.store.blobs)
+        && Misled(member, at: machine, besides: foreign).isEmpty
     }
   }
 

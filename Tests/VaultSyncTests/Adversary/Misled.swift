@@ -29,6 +29,13 @@ struct Misled {
     }
   }
 
+  /// Whether this machine was misled in one member.
+  init(
+    _ member: MemberID, at machine: Household.Machine, besides foreign: Set<BlobPath>
+  ) throws {
+    try add(member, at: machine, besides: foreign)
+  }
+
   private mutating func add(
     _ id: MemberID, at machine: Household.Machine, besides foreign: Set<BlobPath>
   ) throws {
