@@ -132,10 +132,10 @@ let package = Package(
       name: "Window",
       dependencies: [
         "CCMark", "Pictures", "Rendering", "Search", "Vault", "VaultCrypto", "VaultFiles",
-        "VaultModel",
-        "Threads", "Log",
+        "VaultModel", "Threads", "Log",
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ],
