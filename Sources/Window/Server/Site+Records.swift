@@ -90,7 +90,7 @@ extension Site {
         if let refusal = shown.refusal(frame.texts) {
           return .page(frame.problem(refusal), status: .forbidden)
         }
-        let note = try NoteReading(of: address.record, in: shown.member)
+        let note = try NoteReading.load(of: address.record, in: shown.member)
         open.vault.audit.note(.read, member: address.member, record: address.record)
         let form = NoteForm(RecordDocument(note.bytes))
         return .page(
@@ -237,7 +237,7 @@ extension Site {
   ) throws -> Response {
     let shown = try ShownRecord(address, in: open.vault)
     let member = shown.member
-    let now = try NoteReading(of: address.record, in: member)
+    let now = try NoteReading.load(of: address.record, in: member)
     var sent = NoteForm(form)
     sent.readDate(before: NoteForm(RecordDocument(now.bytes)))
     if let refusal = shown.refusal(frame.texts) {
@@ -245,7 +245,7 @@ extension Site {
     }
     // A revision that is gone is another one than the one that is there.
     let base = form["base"].flatMap { ContentDigest(hex: $0) }.flatMap {
-      try? NoteReading(of: address.record, at: $0, in: member)
+      try? NoteReading.load(of: address.record, at: $0, in: member)
     }
     var page = EditPage(
       frame: frame, shown: shown, form: sent, base: now.revision, name: form["name"])
