@@ -247,6 +247,7 @@ let package = Package(
       name: "WindowTests",
       dependencies: [
         "Fuzzing", "Log", "Rendering", "Threads", "Vault", "VaultCrypto", "VaultModel", "Window",
+        .product(name: "Logging", package: "swift-log"),
       ]),
     // Tries what kinvault-render must not be able to do.
     .executableTarget(
