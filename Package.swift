@@ -132,10 +132,10 @@ let package = Package(
       name: "Window",
       dependencies: [
         "CCMark", "Pictures", "Rendering", "Search", "Vault", "VaultCrypto", "VaultFiles",
-        "VaultModel",
-        "Threads", "Log",
+        "VaultModel", "Threads", "Log",
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ],
@@ -247,6 +247,7 @@ let package = Package(
       name: "WindowTests",
       dependencies: [
         "Fuzzing", "Log", "Rendering", "Threads", "Vault", "VaultCrypto", "VaultModel", "Window",
+        .product(name: "Logging", package: "swift-log"),
       ]),
     // Tries what kinvault-render must not be able to do.
     .executableTarget(

@@ -1,6 +1,6 @@
 import Logging
 
-/// What a mount does while nobody looks.
+/// What a mount does while nobody looks, and the page.
 package enum BackgroundWork: String, CaseIterable, Hashable, Sendable {
   /// Making what was changed part of the vault.
   case commit
@@ -40,6 +40,8 @@ package enum BackgroundWork: String, CaseIterable, Hashable, Sendable {
   case traces
   /// Committing the last changes and closing the vault when the mount ends.
   case ending
+  /// What somebody has begun on the page: a sync, a check, new keys.
+  case page
 
   /// An error where something that a person did may be lost, else a warning: it is tried again, or costs little.
   var level: Logger.Level {
@@ -49,6 +51,7 @@ package enum BackgroundWork: String, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// Whether `failures` in the state lists it. What is wrong with a remote is kept with the remote.
-  var isKept: Bool { self != .sync }
+  /// Whether `failures` in the state lists it. What is wrong with a remote is kept with the remote, and what was begun on
+  /// the page is begun again by a person only.
+  var isKept: Bool { self != .sync && self != .page }
 }

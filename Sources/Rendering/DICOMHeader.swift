@@ -28,17 +28,7 @@ package struct DICOMHeader: Equatable, Sendable {
   /// Of what `kinvault-render-dicom` has answered; nil if that is not what it was to be. Nothing of it is trusted: no text is long,
   /// and signs that a terminal or a page would act upon are left out.
   package init?(_ answer: [UInt8]) {
-    guard answer.count <= 4096, let all = String(validating: answer, as: UTF8.self) else {
-      return nil
-    }
-    var values: [Substring: Substring] = [:]
-    // By bytes: a text that begins with a combining sign makes one character with the space before it.
-    for line in all.utf8.split(separator: UInt8(ascii: "\n")) {
-      let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 1).map { Substring($0) }
-      guard parts.count == 2, values.updateValue(parts[1], forKey: parts[0]) == nil else {
-        return nil
-      }
-    }
+    guard let values = Self.values(in: answer) else { return nil }
     func text(_ name: Substring, limit: Int = 64) -> String {
       var text = String.UnicodeScalarView()
       text.append(
@@ -68,6 +58,22 @@ package struct DICOMHeader: Equatable, Sendable {
     }
     pixels = Pixels(
       rows: rows, columns: columns, frameCount: frames, isGrey: grey == 1, window: window)
+  }
+
+  /// A name and a value in each line, and no name twice.
+  private static func values(in answer: [UInt8]) -> [Substring: Substring]? {
+    guard answer.count <= 4096, let all = String(validating: answer, as: UTF8.self) else {
+      return nil
+    }
+    var values: [Substring: Substring] = [:]
+    // By bytes: a text that begins with a combining sign makes one character with the space before it.
+    for line in all.utf8.split(separator: UInt8(ascii: "\n")) {
+      let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 1).map { Substring($0) }
+      guard parts.count == 2, values.updateValue(parts[1], forKey: parts[0]) == nil else {
+        return nil
+      }
+    }
+    return values
   }
 }
 

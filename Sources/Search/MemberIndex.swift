@@ -30,12 +30,24 @@ final class MemberIndex {
   /// An index of so many bytes takes only titles from then on, so that nobody who writes fills everyone's memory.
   private static let byteLimit = 256 << 20
 
-  /// The index as it was kept last, or an empty one.
-  init(
+  /// One that has nothing yet.
+  private init(
     of member: Member, _ cutter: WordCutter, _ renderer: Renderer?
   ) throws(SearchError) {
     (self.member, self.cutter, self.renderer) = (member, cutter, renderer)
     (words, kept) = try Self.empty()
+  }
+
+  /// The index as it was kept last, or an empty one.
+  static func load(
+    of member: Member, _ cutter: WordCutter, _ renderer: Renderer?
+  ) throws(SearchError) -> MemberIndex {
+    let index = try MemberIndex(of: member, cutter, renderer)
+    try index.loadKept()
+    return index
+  }
+
+  private func loadKept() throws(SearchError) {
     guard
       let file = try reading({ () throws(VaultError) in
         try member.derived.load(DerivedContent(.searchIndex))

@@ -35,7 +35,7 @@ package final class VaultSearch {
       if let known = indexes[member.id], known.member === member {
         index = known
       } else {
-        index = try MemberIndex(of: member, cutter, renderer)
+        index = try MemberIndex.load(of: member, cutter, renderer)
       }
       indexes[member.id] = index
       try index.catchUp(progress)

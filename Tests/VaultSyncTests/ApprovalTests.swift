@@ -31,7 +31,7 @@ import VaultModel
   private func ask(
     _ family: Family, _ words: borrowing ApprovalWords
   ) throws -> PendingDevice {
-    let pending = try PendingDevice(
+    let pending = try PendingDevice.begin(
       VaultCopy(id: family[0].vault.id, store: store, state: state, clock: .system), words: words,
       device: Family.newDevice, password: SecretBytes(copying: Array("pw".utf8)))
     let (path, bytes) = pending.request

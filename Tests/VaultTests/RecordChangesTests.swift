@@ -113,7 +113,7 @@ import VaultModel
     var made = RecordEdit(new: record, titled: try #require(FileName("Visit")), in: .root)
     made.items[.record] = try note("first")
     try vault.commit(made, to: member)
-    let seen = try NoteReading(of: record, in: member)
+    let seen = try NoteReading.load(of: record, in: member)
     try vault.commit(seen.edit(replacingBy: try note("second")), to: member)
     var late = seen.edit(replacingBy: try note("third"))
     late.base = seen.revision
@@ -123,11 +123,11 @@ import VaultModel
     } catch {
       guard case .changedMeanwhile(record) = error else { throw error }
     }
-    let now = try NoteReading(of: record, in: member)
+    let now = try NoteReading.load(of: record, in: member)
     #expect(now.bytes == Array("second".utf8) && !now.isSame(as: seen))
     late.base = now.revision
     try vault.commit(late, to: member)
-    #expect(try NoteReading(of: record, in: member).bytes == Array("third".utf8))
+    #expect(try NoteReading.load(of: record, in: member).bytes == Array("third".utf8))
     try vault.close()
   }
 

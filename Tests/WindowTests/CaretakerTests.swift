@@ -1,33 +1,12 @@
 import Glibc
 import Log
-import Rendering
 import Testing
 import Threads
-import Vault
-import VaultCrypto
 
 @testable import Window
 
 /// When a page ends by itself.
 @Suite(.timeLimit(.minutes(60))) struct CaretakerTests {
-  /// A machine whose vault is never opened.
-  private struct ClosedGate: VaultGate {
-    var name: String { "Family" }
-    var renderer: Renderer? { nil }
-    func open() -> Vault? { nil }
-    func ways() -> [UnlockWay] { [] }
-    func open(_ answers: consuming UnlockAnswers) throws -> Vault { throw VaultError.wrongPassword }
-    func isUnlocked() -> Bool { true }
-    func keepUnlocked() {}
-    func lock() {}
-    func takeInMounts() {}
-    func remotes(of vault: Vault) -> [RemoteLine] { [] }
-    func sync(
-      _ vault: Vault, progress: @escaping @Sendable (WorkProgress) -> Void
-    ) -> [RemoteProblem] { [] }
-    func message(of error: any Error) -> String { "\(error)" }
-  }
-
   private let desk = Desk(ClosedGate())
   private let tabs = Tabs()
 

@@ -17,27 +17,11 @@ extension WebDAVStore {
   func properties(
     of path: BlobPath, depth: Int, at place: String? = nil
   ) throws(BlobStoreError) -> [Resource] {
-    let question = Array(
-      """
-      <?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop><resourcetype/>\
-      <getcontentlength/><getetag/><getlastmodified/></prop></propfind>
-      """.utf8)
-    let result = question.withUnsafeBytes { body -> Result<HTTPReply, BlobStoreError> in
-      do throws(BlobStoreError) {
-        return .success(
-          try send(
-            .PROPFIND, path, at: place ?? (depth > 0 && !path.isRoot ? "\(fullPath(path))/" : nil),
-            headers: [
-              (name: "Depth", value: "\(depth)"),
-              (name: "Content-Type", value: "application/xml; charset=utf-8"),
-            ], body: body, limit: configuration.listingLimit))
-      } catch {
-        return .failure(error)
-      }
-    }
     let reply: HTTPReply
     do throws(BlobStoreError) {
-      reply = try result.get()
+      reply = try askForProperties(
+        of: path, depth: depth,
+        at: place ?? (depth > 0 && !path.isRoot ? "\(fullPath(path))/" : nil))
     } catch .tooLarge {
       throw .endlessListing(folder: path.string, limit: configuration.listingLimit)
     }
@@ -57,6 +41,30 @@ extension WebDAVStore {
       if let found = resource(response, at: href, below: path) { resources.append(found) }
     }
     return resources
+  }
+
+  private func askForProperties(
+    of path: BlobPath, depth: Int, at place: String?
+  ) throws(BlobStoreError) -> HTTPReply {
+    let question = Array(
+      """
+      <?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop><resourcetype/>\
+      <getcontentlength/><getetag/><getlastmodified/></prop></propfind>
+      """.utf8)
+    let result = question.withUnsafeBytes { body -> Result<HTTPReply, BlobStoreError> in
+      do throws(BlobStoreError) {
+        return .success(
+          try send(
+            .PROPFIND, path, at: place,
+            headers: [
+              (name: "Depth", value: "\(depth)"),
+              (name: "Content-Type", value: "application/xml; charset=utf-8"),
+            ], body: body, limit: configuration.listingLimit))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
   }
 
   /// Nil for what the server lists and then says is not there.

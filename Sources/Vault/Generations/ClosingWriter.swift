@@ -54,21 +54,9 @@ struct ClosingWriter {
       past: try past(under: master, words: words, rootKey, old: old),
       time: copy.clock.milliseconds())
     if rootKey != oldRootKey {
-      let body = Closing.endorsementBody(person: person.id, from: oldRootKey, to: rootKey)
-      closing.endorsements = [
-        Closing.Endorsement(
-          rootKey: oldRootKey,
-          signature: oldKey.sign(binding.vault.signedMessage(.successor, body)))
-      ]
+      closing.endorsements = [endorsement(of: rootKey, by: oldKey, oldRootKey)]
     }
-    guard closing.stay.count <= Self.listLimit, closing.counted.count <= Self.countedLimit,
-      closing.authored.count <= Limits.headLists
-    else {
-      throw .limit(
-        what: "what a change of keys lists",
-        found: max(closing.stay.count, closing.counted.count, closing.authored.count),
-        limit: Self.countedLimit)
-    }
+    try requireLimits(of: closing)
     let body = closing.encoded()
     let id = binding.vault.statementID(.closing, body: body)
     // One whose key is none could not open anything; whoever approved it is not to keep the person from new keys by it.
@@ -81,8 +69,28 @@ struct ClosingWriter {
     return id
   }
 
+  private func endorsement(
+    of rootKey: VerifyingKey, by oldKey: borrowing SigningKey, _ oldRootKey: VerifyingKey
+  ) -> Closing.Endorsement {
+    let body = Closing.endorsementBody(person: person.id, from: oldRootKey, to: rootKey)
+    return Closing.Endorsement(
+      rootKey: oldRootKey,
+      signature: oldKey.sign(files.binding.vault.signedMessage(.successor, body)))
+  }
+
   private static let listLimit = 1_024
   private static let countedLimit = 16_384
+
+  private func requireLimits(of closing: Closing) throws(VaultError) {
+    guard closing.stay.count <= Self.listLimit, closing.counted.count <= Self.countedLimit,
+      closing.authored.count <= Limits.headLists
+    else {
+      throw .limit(
+        what: "what a change of keys lists",
+        found: max(closing.stay.count, closing.counted.count, closing.authored.count),
+        limit: Self.countedLimit)
+    }
+  }
 
   /// The certificates of the devices that stay: those that count, and those that wait for this closing.
   private func staying(without removed: Set<DeviceID>) -> [CertifiedDevice] {

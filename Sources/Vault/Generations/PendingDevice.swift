@@ -15,43 +15,39 @@ package struct PendingDevice: ~Copyable {
   /// The request, for a store that a folder is not carried to by itself.
   package let request: (path: VaultPath, bytes: [UInt8])
 
+  private init(
+    _ copy: VaultCopy, _ person: PersonID, _ key: SealingKey, _ new: NewDevice,
+    _ prepared: consuming DeviceEnrolment.Prepared, request: (path: VaultPath, bytes: [UInt8])
+  ) {
+    (self.copy, self.person, self.key, self.new) = (copy, person, key, new)
+    self.prepared = prepared
+    self.request = request
+  }
+
   /// Makes device keys and a slot for them here, and writes the request into the folder, which holds the vault's people.
   ///
   /// - Throws: `notAVault`; `wrongWords` when they are for nobody of this vault; `alreadyExists` when this machine has a
   ///   device of the vault; `crypto`, `noSpace`, `io`.
-  package init(
+  package static func begin(
     folder: FilePath, stateRoot: FilePath, words: borrowing ApprovalWords, device new: NewDevice,
     password: borrowing SecretBytes, clock: WallClock = .system
-  ) throws(VaultError) {
-    try self.init(
+  ) throws(VaultError) -> PendingDevice {
+    try begin(
       VaultCopy.find(in: folder, stateRoot: stateRoot, clock: clock), words: words, device: new,
       password: password)
   }
 
   /// The same on any store.
-  init(
+  static func begin(
     _ copy: VaultCopy, words: borrowing ApprovalWords, device new: NewDevice,
     password: borrowing SecretBytes
-  ) throws(VaultError) {
-    let (files, state) = (copy.files, copy.state)
-    let people = try People.load(
-      store: copy.store, files: files, memory: state.loadPeopleMemory())
-    if try state.hasDevice() {
-      let file = try state.loadDevice(vault: copy.id)
-      // One that was never approved is replaced.
-      guard people[file.person]?.anyCertificate(of: file.device) == nil else {
-        throw .alreadyExists(what: "a device of this machine")
-      }
-    }
-    guard let person = people.persons.keys.sorted().first(where: { words.mayBe(for: $0) }) else {
-      throw .wrongWords
-    }
+  ) throws(VaultError) -> PendingDevice {
+    let person = try owner(of: words, in: copy)
     let key: SealingKey
     do { key = try words.sealingKey(for: person, binding: copy.binding) } catch {
       throw .crypto(error)
     }
-    let enrolment = DeviceEnrolment(copy: copy, person: person)
-    let prepared = try enrolment.prepare(new, password: password)
+    let prepared = try DeviceEnrolment(copy: copy, person: person).prepare(new, password: password)
     let device = prepared.device
     let path = VaultPath.deviceRequest(person, device.id)
     let said = DeviceRequest(deviceName: new.deviceName, deviceKind: new.deviceKind)
@@ -60,15 +56,29 @@ package struct PendingDevice: ~Copyable {
       agreementPublicKey: device.agreementKey.publicKey,
       consent: PublicDevice(device, of: person, binding: copy.binding).consent,
       time: copy.clock.milliseconds(),
-      sealed: files.seal(said.encoded(), with: key, .request, path, counter: 0))
-    let bytes = files.sign(body.encoded(), .request, path, with: device)
-    try files.store(bytes, at: path, in: copy.store)
-    request = (path, bytes)
-    self.prepared = prepared
-    self.copy = copy
-    self.person = person
-    self.key = key
-    self.new = new
+      sealed: copy.files.seal(said.encoded(), with: key, .request, path, counter: 0))
+    let bytes = copy.files.sign(body.encoded(), .request, path, with: device)
+    try copy.files.store(bytes, at: path, in: copy.store)
+    return PendingDevice(copy, person, key, new, prepared, request: (path, bytes))
+  }
+
+  /// Whom the words are for.
+  ///
+  /// - Throws: `wrongWords` when that is nobody of this vault; `alreadyExists` when this machine has a device of it.
+  private static func owner(
+    of words: borrowing ApprovalWords, in copy: VaultCopy
+  ) throws(VaultError) -> PersonID {
+    let people = try People.load(
+      store: copy.store, files: copy.files, memory: copy.state.loadPeopleMemory())
+    if try copy.state.hasDevice() {
+      let file = try copy.state.loadDevice(vault: copy.id)
+      // One that was never approved is replaced.
+      guard people[file.person]?.anyCertificate(of: file.device) == nil else {
+        throw .alreadyExists(what: "a device of this machine")
+      }
+    }
+    for person in people.persons.keys.sorted() where words.mayBe(for: person) { return person }
+    throw .wrongWords
   }
 
   /// The new device, as the one that approves it shows it.

@@ -50,12 +50,17 @@ extension Member {
     }
     follow(head, &heads)
     changed += try release(&heads)
+    passOverCovered(&heads)
+    return changed
+  }
+
+  /// Passes over the late heads of other devices that have been taken over by now.
+  private func passOverCovered(_ heads: inout HeadsState) {
     for known in heads.loaded.values
     where known.late != nil && known.device != context.device.id && heads.covers(known) {
       noteLeftOut(of: known, &heads)
       pass(over: known, &heads)
     }
-    return changed
   }
 
   /// Whoever says that they have taken a head over, and left out what it alone had brought, leaves that nowhere: a program

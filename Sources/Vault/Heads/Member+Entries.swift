@@ -25,18 +25,7 @@ extension Member {
     guard open.values.contains(where: { !$0.isEmpty }) else { return }
     let news = news(in: segments, from: head.late, &heads)
     let branches = heads.branches(with: head)
-    var wanted: [Place] = []
-    for places in news.values {
-      guard places.count > 1 else {
-        wanted += places
-        continue
-      }
-      let entries = places.map { segments[$0.segment].entries[$0.position] }
-      let greatest = Manifest(entries).rivals(of: entries[0].record)
-      for (place, entry) in zip(places, entries) where greatest.contains(entry) {
-        wanted.append(place)
-      }
-    }
+    var wanted = news.values.flatMap { Self.greatest(of: $0, in: segments) }
     var isFirst = true
     while true {
       let asked = wanted.filter { open[segments[$0.segment].name]?.contains($0.position) ?? false }
@@ -90,6 +79,14 @@ extension Member {
       }
       return news
     }
+  }
+
+  /// Those of one record's entries that no other one of them has replaced, as they say themselves.
+  private static func greatest(of places: [Place], in segments: [LoadedSegment]) -> [Place] {
+    guard places.count > 1 else { return places }
+    let entries = places.map { segments[$0.segment].entries[$0.position] }
+    let greatest = Manifest(entries).rivals(of: entries[0].record)
+    return zip(places, entries).filter { greatest.contains($0.1) }.map(\.0)
   }
 
   private enum Answer {

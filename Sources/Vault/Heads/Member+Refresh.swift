@@ -158,15 +158,7 @@ extension Member {
       if isOwn { try forgetDamage(mendedBy: head) }
       return .adopted(records, isNews: heads.last(of: device)?.mark != before)
     } catch {
-      if isOwn, heads.loaded[device] != nil || heads.hasNoOwnHead,
-        try register.hasForgedOwnHead
-      {
-        // This machine knows what it has written, or that it has not yet, and writes over it.
-        heads.seen[device] = fingerprint
-        return .nothing
-      }
-      // Of before, when this person could write: they have been let in again since, and begin anew.
-      if isOwn, try register.isOfFormerWriter(device) {
+      if isOwn, try isToBeReplaced(heads) {
         heads.seen[device] = fingerprint
         return .nothing
       }
@@ -178,6 +170,17 @@ extension Member {
       heads.refused[device] = try register.statementMarks()
       return .nothing
     }
+  }
+
+  /// Whether what stands in the place of this device's own head is to be written over.
+  private func isToBeReplaced(_ heads: HeadsState) throws(VaultError) -> Bool {
+    let device = context.device.id
+    // This machine knows what it has written, or that it has not yet.
+    if heads.loaded[device] != nil || heads.hasNoOwnHead, try register.hasForgedOwnHead {
+      return true
+    }
+    // Of before, when this person could write: they have been let in again since, and begin anew.
+    return try register.isOfFormerWriter(device)
   }
 
   /// What was found when the vault was opened has come back since, or another process has repaired it: this device's newest

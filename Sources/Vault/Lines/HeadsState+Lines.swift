@@ -185,11 +185,6 @@ extension HeadsState {
 }
 
 extension VaultContext {
-  /// Whether somebody has certified the device, whether it counts or not.
-  func isCertified(_ device: DeviceID) -> Bool {
-    people.persons.values.contains { $0.anyCertificate(of: device) != nil }
-  }
-
   /// Whether both devices were certified by one person.
   func areOfOnePerson(_ one: DeviceID, _ other: DeviceID) -> Bool {
     people.persons.values.contains {

@@ -39,18 +39,7 @@ extension VaultContext {
       ) { old.signingKey.sign($0) }
       try reloadPeople()
     }
-    let name: String
-    if let known = profile(of: new.id) {
-      name = known.deviceName
-    } else {
-      let former = profile(of: old.id)
-      name = nextName(after: former?.deviceName ?? "")
-      try enrolment.storeRegister(
-        new,
-        NewDevice(
-          personName: "", deviceName: name, deviceKind: former?.deviceKind ?? "",
-          passwordCost: .floor, recoveryCost: .floor), keys: keys, beside: own)
-    }
+    let name = try storeRegister(of: new, after: old, beside: own)
     try AuditLog(context: self).handOver(to: new, called: name)
     var file = try state.loadDevice(vault: binding.vault)
     file.device = new.id
@@ -61,6 +50,23 @@ extension VaultContext {
     try state.notePartedUntold()
     try goOn(as: new)
     noteParting(name)
+  }
+
+  /// Writes the new device's register, unless it is there.
+  ///
+  /// - Returns: What the new device is called.
+  private func storeRegister(
+    of new: ThisDevice, after old: ThisDevice, beside own: Person
+  ) throws(VaultError) -> String {
+    if let known = profile(of: new.id) { return known.deviceName }
+    let former = profile(of: old.id)
+    let name = nextName(after: former?.deviceName ?? "")
+    try DeviceEnrolment(copy: copy, person: person).storeRegister(
+      new,
+      NewDevice(
+        personName: "", deviceName: name, deviceKind: former?.deviceKind ?? "",
+        passwordCost: .floor, recoveryCost: .floor), keys: keys, beside: own)
+    return name
   }
 
   /// Becomes the device that another process of this machine has become. The caller holds the commit lock.

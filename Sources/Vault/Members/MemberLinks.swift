@@ -132,22 +132,8 @@ struct LinkReading {
     let rootPath = VaultPath.memberRoot(member)
     let rootFile = try readRoot(rootPath)
     let root = try MemberRoot.load(member, from: rootFile, people: people)
-    var known: [VaultPath: [UInt8]] = [:]
-    var problems: [Problem] = []
-    var found: Set<VaultPath> = []
-    let folder = BlobPath("members/\(member.hex)/links")
-    for entry in try storing({ () throws(BlobStoreError) in try store.list(folder) }) {
-      let text = folder.appending(entry.name).string
-      guard let path = VaultPath(parsing: text) else {
-        problems.append(.foreign(text))
-        continue
-      }
-      found.insert(path)
-      if memory.files[path] != nil { continue }
-      do throws(VaultError) { known[path] = try read(path) } catch {
-        problems.append(Problem(error, path: text))
-      }
-    }
+    let (news, found, foreign) = try readFolder()
+    var (known, problems) = (news, foreign)
     for (path, bytes) in memory.files {
       if case .link = path { known[path] = bytes }
     }
@@ -171,6 +157,29 @@ struct LinkReading {
       problems: problems.sorted { $0.path < $1.path }, wrapsThatAreOver: over,
       lasting: trust.history.lasting,
       fallen: memory.verified.filter { trust.history.verdict(on: $0) == .noPlace })
+  }
+
+  /// - Returns: The files that this machine does not remember; everything that lies there; and what is wrong with it.
+  private func readFolder() throws(VaultError) -> (
+    news: [VaultPath: [UInt8]], found: Set<VaultPath>, problems: [Problem]
+  ) {
+    var news: [VaultPath: [UInt8]] = [:]
+    var problems: [Problem] = []
+    var found: Set<VaultPath> = []
+    let folder = BlobPath("members/\(member.hex)/links")
+    for entry in try storing({ () throws(BlobStoreError) in try store.list(folder) }) {
+      let text = folder.appending(entry.name).string
+      guard let path = VaultPath(parsing: text) else {
+        problems.append(.foreign(text))
+        continue
+      }
+      found.insert(path)
+      if memory.files[path] != nil { continue }
+      do throws(VaultError) { news[path] = try read(path) } catch {
+        problems.append(Problem(error, path: text))
+      }
+    }
+    return (news, found, problems)
   }
 
   private func readRoot(_ path: VaultPath) throws(VaultError) -> [UInt8] {

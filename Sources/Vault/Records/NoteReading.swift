@@ -16,25 +16,26 @@ package struct NoteReading: Sendable {
   /// The note as it is now, of a deleted record as it was last.
   ///
   /// - Throws: `notFound`; `limit` for a note longer than `byteLimit`; what reading throws.
-  package init(of record: RecordID, in member: Member) throws(VaultError) {
+  package static func load(
+    of record: RecordID, in member: Member
+  ) throws(VaultError) -> NoteReading {
     guard let entry = member.entry(record) else { throw .notFound(what: "the record") }
-    try self.init(of: record, at: entry.revision, in: member)
+    return try load(of: record, at: entry.revision, in: member)
   }
 
   /// The note as it was.
-  package init(
+  package static func load(
     of record: RecordID, at revision: ContentDigest, in member: Member
-  ) throws(VaultError) {
-    (self.record, self.revision) = (record, revision)
-    item = try member.item(named: .record, of: member.revision(revision))
-    if let item, item.size > UInt64(Self.byteLimit) {
-      throw .limit(
-        what: "bytes of a note", found: Int(clamping: item.size), limit: Self.byteLimit)
+  ) throws(VaultError) -> NoteReading {
+    let item = try member.item(named: .record, of: member.revision(revision))
+    guard let item else {
+      return NoteReading(record: record, revision: revision, bytes: [], item: nil)
     }
-    bytes =
-      try item.map { (item) throws(VaultError) in
-        try member.beginning(of: item, byteCount: Self.byteLimit)
-      } ?? []
+    guard item.size <= UInt64(byteLimit) else {
+      throw .limit(what: "bytes of a note", found: Int(clamping: item.size), limit: byteLimit)
+    }
+    let bytes = try member.beginning(of: item, byteCount: byteLimit)
+    return NoteReading(record: record, revision: revision, bytes: bytes, item: item)
   }
 
   /// Whether both have the same text.

@@ -66,24 +66,8 @@ extension Vault {
     var answered: [OpenInvitation] = []
     var mistaken: Set<PersonID> = []
     for invitation in invitations {
-      let answers = try answers(to: invitation)
-      let verified = try verified(among: answers)
-      guard let answer = verified ?? answers.first else { continue }
-      guard answers.count == 1 || verified != nil else {
-        for answer in answers {
-          note(
-            Problem(
-              .untrusted, .warning, path: VaultPath.introduction(answer.person).string,
-              reason: "several people answered one invitation, so its secret is known to others; "
-                + "compare words with whoever you invited"))
-        }
-        continue
-      }
-      // Who answers later is nobody without words, also where the files of the first one are gone.
-      if let taken = invitation.answeredBy {
-        guard verified != nil, taken != answer.person else { continue }
-        mistaken.insert(taken)
-      }
+      guard let answer = try answerToTake(to: invitation) else { continue }
+      if let taken = invitation.answeredBy { mistaken.insert(taken) }
       accepted.append(
         Acquaintance(
           person: answer.person, name: answer.name, verification: .invitedInPerson, time: now))
@@ -107,6 +91,28 @@ extension Vault {
       }
     }
     return accepted.map(\.person)
+  }
+
+  /// Whose an invitation is from now on; nil where it stays as it is. Notes where several people have answered it.
+  private func answerToTake(
+    to invitation: OpenInvitation
+  ) throws(VaultError) -> ContestedInvitation.Answer? {
+    let answers = try answers(to: invitation)
+    let verified = try verified(among: answers)
+    guard let answer = verified ?? answers.first else { return nil }
+    guard answers.count == 1 || verified != nil else {
+      for answer in answers {
+        note(
+          Problem(
+            .untrusted, .warning, path: VaultPath.introduction(answer.person).string,
+            reason: "several people answered one invitation, so its secret is known to others; "
+              + "compare words with whoever you invited"))
+      }
+      return nil
+    }
+    // Who answers later is nobody without words, also where the files of the first one are gone.
+    if let taken = invitation.answeredBy, verified == nil || taken == answer.person { return nil }
+    return answer
   }
 
   /// The invitations of which it is not known whose they are, since several people have answered them.

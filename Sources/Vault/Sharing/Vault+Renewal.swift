@@ -76,13 +76,24 @@ extension Vault {
     }
     var renewal = Renewal(member: new)
     renewal.incomplete = try MemberCopy(from: old, to: new).run(progress)
+    try share(&renewal, as: links, without: lost)
+    try passName(from: old.id, to: new)
+    _ = shownNames
+    return renewal
+  }
+
+  /// Gives the new member to those who have access to the old one.
+  private func share(
+    _ renewal: inout Renewal, as links: MemberLinks, without lost: Set<PersonID>
+  ) throws(VaultError) {
     for (person, given) in links.access.entitlements.keys.sorted()
       .map({ ($0, links.history.given(to: $0).first) })
     {
       guard let given, person != self.person, !lost.contains(person) else { continue }
       do throws(VaultError) {
         try share(
-          new, with: person, role: given.role, until: given.until == 0 ? nil : given.until)
+          renewal.member, with: person, role: given.role,
+          until: given.until == 0 ? nil : given.until)
         renewal.shared.append(person)
       } catch {
         switch error {
@@ -92,9 +103,6 @@ extension Vault {
         }
       }
     }
-    try passName(from: old.id, to: new)
-    _ = shownNames
-    return renewal
   }
 }
 

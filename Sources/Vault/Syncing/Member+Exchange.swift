@@ -116,18 +116,7 @@ extension Member {
             try store.replace(BlobPath(link.path.string), link.bytes, durably: true)
           }
         }
-        try storing { () throws(BlobStoreError) in
-          for (head, bytes) in newer {
-            let arriving = register.folder.appending(".\(head.device.hex).new")
-            try store.remove(arriving)
-            try store.create(arriving, bytes)
-          }
-          try store.barrier()
-          for (head, _) in newer {
-            let arriving = register.folder.appending(".\(head.device.hex).new")
-            try store.renameDurably(arriving, to: BlobPath(register.path(of: head.device).string))
-          }
-        }
+        try storing { () throws(BlobStoreError) in try replaceFiles(of: newer) }
         try context.state.updateWatermarks(durably: true) { marks in
           for (head, _) in newer {
             marks.raise(
@@ -140,6 +129,25 @@ extension Member {
         }
         return Set(newer.map(\.head.device))
       }
+    }
+  }
+
+  /// Each is on disk when this returns, and all objects that were placed before.
+  private func replaceFiles(
+    of heads: [(head: OpenedHead, bytes: [UInt8])]
+  ) throws(BlobStoreError) {
+    func arriving(_ device: DeviceID) -> BlobPath {
+      register.folder.appending(".\(device.hex).new")
+    }
+    let store = context.store
+    for (head, bytes) in heads {
+      try store.remove(arriving(head.device))
+      try store.create(arriving(head.device), bytes)
+    }
+    try store.barrier()
+    for (head, _) in heads {
+      try store.renameDurably(
+        arriving(head.device), to: BlobPath(register.path(of: head.device).string))
     }
   }
 

@@ -163,13 +163,7 @@ private struct MemberCheck {
         reference: ObjectReference(list, .authored), record: .root, isOnlyInHistory: true)
     }
     problems += member.heads.withLock { member.problems(of: $0) }
-    for entry in member.allEntries() where entry.hasUnreadableFrontMatter && !entry.isDeleted {
-      problems.append(
-        Problem(
-          .unreadableFrontMatter, .note, path: member.objects.path(of: entry.revision).string,
-          reason: "the front matter of its note does not parse; the text is kept as it is",
-          member: name, record: member.displayPath(of: entry.record), item: "record.md"))
-    }
+    problems += unreadableFrontMatter()
     let sizes = try objectSizes()
     let places = member.objects.places(of: references.keys, among: sizes)
     count(sizes, named: Set(places.values), &report)
@@ -178,6 +172,16 @@ private struct MemberCheck {
     report.recordCount += member.recordCount
     report.objectCount += references.count
     report.problems += problems
+  }
+
+  private func unreadableFrontMatter() -> [Problem] {
+    member.allEntries().filter { $0.hasUnreadableFrontMatter && !$0.isDeleted }.map { entry in
+      Problem(
+        .unreadableFrontMatter, .note, path: member.objects.path(of: entry.revision).string,
+        reason: "the front matter of its note does not parse; the text is kept as it is",
+        member: member.name.string, record: member.displayPath(of: entry.record),
+        item: "record.md")
+    }
   }
 
   private func segments() -> [ContentDigest] {

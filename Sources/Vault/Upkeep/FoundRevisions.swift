@@ -67,36 +67,14 @@ struct FoundRevisions {
     let byDigest = Dictionary(all.map { ($0.digest, $0) }) { first, _ in first }
     let all = byDigest.values.sorted { $0.digest < $1.digest }
     var refusals: [ContentDigest: UnvouchedRevision.Refusal] = [:]
-    var joins: [ContentDigest: [Found]] = [:]
     var vouchedFor = roots
     for found in all {
-      guard let refusal = refusal(found) else {
-        vouchedFor.insert(found.digest)
-        continue
-      }
-      refusals[found.digest] = refusal
-      guard found.revision.isUnsignedJoin else { continue }
-      for part in Set(found.revision.previous) { joins[part, default: []].append(found) }
+      refusals[found.digest] = refusal(found)
+      if refusals[found.digest] == nil { vouchedFor.insert(found.digest) }
     }
-    var reached = vouchedFor
-    var waiting = Array(reached)
-    while let digest = waiting.popLast() {
-      let revision = byDigest[digest]?.revision
-      for older in revision?.previous ?? [] where !reached.contains(older) {
-        guard let revision, let old = byDigest[older]?.revision, revision.mayReplace(old) else {
-          continue
-        }
-        reached.insert(older)
-        waiting.append(older)
-      }
-      for join in joins[digest] ?? [] where !vouchedFor.contains(join.digest) {
-        guard join.revision.previous.allSatisfy(reached.contains), try isJoin(join) else {
-          continue
-        }
-        vouchedFor.insert(join.digest)
-        if reached.insert(join.digest).inserted { waiting.append(join.digest) }
-      }
-    }
+    let joins = all.filter { refusals[$0.digest] != nil && $0.revision.isUnsignedJoin }
+    let reached = try Self.reach(
+      &vouchedFor, in: byDigest.mapValues(\.revision), joins: joins, isJoin: isJoin)
     for found in all {
       if vouchedFor.contains(found.digest) {
         vouched.append(found)
@@ -110,6 +88,36 @@ struct FoundRevisions {
 }
 
 extension FoundRevisions {
+  /// What those that are vouched for have replaced, themselves included. Of the joins those are vouched for as well whose
+  /// parts are reached.
+  private static func reach(
+    _ vouchedFor: inout Set<ContentDigest>, in revisions: [ContentDigest: RecordRevision],
+    joins: [Found], isJoin: (Found) throws(VaultError) -> Bool
+  ) throws(VaultError) -> Set<ContentDigest> {
+    var joinsOf: [ContentDigest: [Found]] = [:]
+    for join in joins {
+      for part in Set(join.revision.previous) { joinsOf[part, default: []].append(join) }
+    }
+    var reached = vouchedFor
+    var waiting = Array(reached)
+    while let digest = waiting.popLast() {
+      let revision = revisions[digest]
+      for older in revision?.previous ?? [] where !reached.contains(older) {
+        guard let revision, let old = revisions[older], revision.mayReplace(old) else { continue }
+        reached.insert(older)
+        waiting.append(older)
+      }
+      for join in joinsOf[digest] ?? [] where !vouchedFor.contains(join.digest) {
+        guard join.revision.previous.allSatisfy(reached.contains), try isJoin(join) else {
+          continue
+        }
+        vouchedFor.insert(join.digest)
+        if reached.insert(join.digest).inserted { waiting.append(join.digest) }
+      }
+    }
+    return reached
+  }
+
   /// The newest revision of a record that there is.
   func newest(of record: RecordID) -> Found? {
     [vouched, replaced].lazy.compactMap { found in

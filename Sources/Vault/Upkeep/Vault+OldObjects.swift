@@ -101,9 +101,7 @@ extension Member {
     if here.isEmpty { return }
     try heads.withLock { (heads) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
-        guard try catchUp(&heads).isEmpty, !hasLateHeads, try !hasHeadsToCome(heads),
-          try register.files().allSatisfy({ heads.seen[$0.device] != nil })
-        else { return }
+        guard try isAllKnown(&heads) else { return }
         for entry in here {
           let path = folder.appending(entry.name)
           try storing { () throws(BlobStoreError) in try context.store.remove(path) }
@@ -189,13 +187,19 @@ extension Member {
   ) throws(VaultError) {
     try heads.withLock { (heads) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
-        guard try catchUp(&heads).isEmpty, !hasLateHeads, try !hasHeadsToCome(heads),
-          // A head of which something is still on its way here may need them.
-          try register.files().allSatisfy({ heads.seen[$0.device] != nil })
-        else { return }
+        guard try isAllKnown(&heads) else { return }
         try remember()
         try removeObjects(names)
       }
     }
+  }
+
+  /// Whether nothing has changed meanwhile, and nobody's head, late or still to come, can need what is to be removed.
+  private func isAllKnown(_ heads: inout HeadsState) throws(VaultError) -> Bool {
+    guard try catchUp(&heads).isEmpty, !hasLateHeads, try !hasHeadsToCome(heads) else {
+      return false
+    }
+    // A head of which something is still on its way here may need it.
+    return try register.files().allSatisfy { heads.seen[$0.device] != nil }
   }
 }

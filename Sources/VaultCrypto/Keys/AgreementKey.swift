@@ -27,9 +27,6 @@ package struct AgreementKey: ~Copyable, Sendable {
     AgreementKey(privateKey: SecretBytes(randomCount: privateSize))
   }
 
-  /// The private key itself, to be sealed into the password slot.
-  package func copyOfPrivateKey() -> SecretBytes { privateKey.copy() }
-
   /// A secret that was agreed on with somebody.
   struct Agreement: ~Copyable {
     /// 32 bytes.

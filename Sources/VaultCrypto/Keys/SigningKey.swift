@@ -20,9 +20,6 @@ package struct SigningKey: ~Copyable, Sendable {
     SigningKey(seed: SecretBytes(randomCount: size))
   }
 
-  /// The private key itself, to be sealed into the password slot.
-  package func copyOfSeed() -> SecretBytes { seed.copy() }
-
   /// The signature, 64 bytes, of a file's body; valid for this vault, label and path only.
   package func sign(label: FileLabel, binding: Binding, path: String, body: [UInt8]) -> [UInt8] {
     sign(binding.signedMessage(label, path: path, body: body))

@@ -28,31 +28,33 @@ extension TreeState {
           view.pending[edit.record]?.items[name] = item != nil
           view.pending[edit.record]?.seen[name] = stored?.changed ?? .zero
         }
-        guard let item, let stored else { continue }
-        if let file = view.files[item.file] {
-          if file.content == item.content {
-            file.noteCommitted()
-            // An earlier attempt failed, of which nobody has heard yet: nothing of it is true any more.
-            if file.draftChanges == nil { file.pendingError = nil }
-          }
-          news.formUnion(note(item, isStoredAs: stored, under: file))
+        guard let item, let stored, let file = view.files[item.file] else { continue }
+        if file.content == item.content {
+          file.noteCommitted()
+          // An earlier attempt failed, of which nobody has heard yet: nothing of it is true any more.
+          if file.draftChanges == nil { file.pendingError = nil }
         }
+        news.formUnion(note(item, isStoredAs: stored, under: file))
       }
     }
-    for edit in done {
-      for case let item? in edit.items.values {
-        if let file = view.files[item.file] { collapse(file) }
-      }
-      if let node = view.directories[edit.record], node.isRemoved {
-        // What was saved into a record that others have removed meanwhile shows nowhere.
-        if node.files?.isEmpty ?? true { collapse(node) } else { news.insert(edit.record) }
-      } else if edit.modified != nil, let node = view.directories[edit.record] {
-        // Its files may have been let go of while it waited.
-        collapse(node)
-      }
-    }
+    for edit in done where letGo(of: edit, in: view) { news.insert(edit.record) }
     evict()
     return news
+  }
+
+  /// Lets go of the nodes that an edit has kept, once it is part of the vault.
+  ///
+  /// - Returns: Whether its record is removed and not empty here.
+  private mutating func letGo(of edit: RecordEdit, in view: MemberView) -> Bool {
+    for case let item? in edit.items.values {
+      if let file = view.files[item.file] { collapse(file) }
+    }
+    guard let node = view.directories[edit.record] else { return false }
+    // What was saved into a record that others have removed meanwhile shows nowhere.
+    if node.isRemoved, !(node.files?.isEmpty ?? true) { return true }
+    // Also where only times were set: its files may have been let go of while it waited.
+    if node.isRemoved || edit.modified != nil { collapse(node) }
+    return false
   }
 
   /// Remembers when a file changed, unless it has changed again, and where the commit found names of it.

@@ -231,17 +231,23 @@ extension FileTree {
       }
     } catch {
       log.failed(.commit, error, of: LogIdentity(member.id))
-      let failure = FileError(error)
-      withTree { tree in
-        tree.giveBack(pending.edits, [.member: failure], of: tree[shown.view])
-      }
-      if !mayChange(member) {
-        forgetTimes(of: shown)
-        if !hasChanges(shown) { return note([:], of: shown) }
-      }
-      note([.member: failure], of: shown)
-      throw failure
+      try giveBack(pending.edits, FileError(error), of: shown)
     }
+  }
+
+  /// Nothing of these could be committed: all of it is pending again.
+  ///
+  /// - Throws: `failure`, unless nothing is left that could be saved.
+  private func giveBack(
+    _ edits: [RecordEdit], _ failure: FileError, of shown: ShownMember
+  ) throws(FileError) {
+    withTree { tree in tree.giveBack(edits, [.member: failure], of: tree[shown.view]) }
+    if !mayChange(shown.member) {
+      forgetTimes(of: shown)
+      if !hasChanges(shown) { return note([:], of: shown) }
+    }
+    note([.member: failure], of: shown)
+    throw failure
   }
 
   private func log(_ commit: Commit, of member: MemberID) {

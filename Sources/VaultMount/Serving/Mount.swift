@@ -96,11 +96,17 @@ package final class Mount: Sendable {
       if status != 0 { log.failed(.serving, kind: ErrorKind("kernel", number: status)) }
     }
     let entry = RunningMount(process: getpid(), mountpoint: point.path, vault: vault)
-    // A state folder that cannot be written costs `status` its entry, not the family its records.
+    (registration, commitSocket) = Self.register(entry, of: service.tree, stateFolder)
+    Self.reportUnsaved(of: service.tree, to: registration)
+  }
+
+  /// A state folder that cannot be written costs `status` its entry, not the family its records.
+  private static func register(
+    _ entry: RunningMount, of tree: FileTree, _ stateFolder: FilePath?
+  ) -> (MountRegistry.Registration?, CommitSocket?) {
     var registered: MountRegistry.Registration?
     var socket: CommitSocket?
-    let tree = service.tree
-    log.attempt(.registration) { () throws(MountError) in
+    tree.log.attempt(.registration) { () throws(MountError) in
       guard let stateFolder else { return }
       let registration = try MountRegistry.register(entry, stateFolder: stateFolder)
       registered = registration
@@ -108,8 +114,14 @@ package final class Mount: Sendable {
         try tree.commitForCommand()
       }
     }
-    registration = registered
-    commitSocket = socket
+    return (registered, socket)
+  }
+
+  /// Has the registration say from now on what could not be saved.
+  private static func reportUnsaved(
+    of tree: FileTree, to registration: MountRegistry.Registration?
+  ) {
+    let log = tree.log
     let reporting = Guarded(registration)
     tree.setUnsavedHandler { [weak tree] _ in
       // What counts by now, so that of two reports at once the last is no older one.

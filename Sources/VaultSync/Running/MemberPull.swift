@@ -152,33 +152,9 @@ struct MemberPull {
   ) throws(SyncError) -> [Incoming] {
     var result: [Incoming] = []
     for one in incoming {
-      let transfer = transferOf(one.head)
       let path = VaultPath.head(member.id, one.head.device)
-      var manifest = Manifest()
-      var lineages: [ContentDigest: SegmentLineage] = [:]
       do throws(TransferFailure) {
-        let known = member.segments(in: one.head.epoch)
-        for name in one.head.segments where !known.contains(name) {
-          guard let bytes = try transfer.bring(name, kind: .segment) else { continue }
-          do throws(ModelError) {
-            let segment = try Segment(decoding: bytes)
-            lineages[name] = segment.lineage
-            for entry in segment.entries { _ = manifest.apply(entry) }
-          } catch {
-            throw .object(VaultError(error, path: member.objects.vaultPath(of: name).string))
-          }
-        }
-        if let name = one.head.head.announcement {
-          _ = try transfer.bring(name, kind: .announcement)
-        }
-        let lists = member.authoredLists(in: one.head.epoch)
-        for list in one.head.head.authored where !lists.contains(list) {
-          _ = try transfer.bring(list, kind: .authored)
-        }
-        var found = one
-        found.entries = news(in: manifest)
-        found.lineages = lineages
-        result.append(found)
+        result.append(try loadEntries(of: one, transferOf(one.head)))
       } catch {
         switch error {
         case .object(let error):
@@ -190,6 +166,34 @@ struct MemberPull {
       }
     }
     return result
+  }
+
+  private func loadEntries(
+    of one: Incoming, _ transfer: PullTransfer
+  ) throws(TransferFailure) -> Incoming {
+    var manifest = Manifest()
+    var found = one
+    found.lineages = [:]
+    let known = member.segments(in: one.head.epoch)
+    for name in one.head.segments where !known.contains(name) {
+      guard let bytes = try transfer.bring(name, kind: .segment) else { continue }
+      do throws(ModelError) {
+        let segment = try Segment(decoding: bytes)
+        found.lineages[name] = segment.lineage
+        for entry in segment.entries { _ = manifest.apply(entry) }
+      } catch {
+        throw .object(VaultError(error, path: member.objects.vaultPath(of: name).string))
+      }
+    }
+    if let name = one.head.head.announcement {
+      _ = try transfer.bring(name, kind: .announcement)
+    }
+    let lists = member.authoredLists(in: one.head.epoch)
+    for list in one.head.head.authored where !lists.contains(list) {
+      _ = try transfer.bring(list, kind: .authored)
+    }
+    found.entries = news(in: manifest)
+    return found
   }
 
   /// The heads that go on from what is followed here. Docs/Sync.md, "Put back or copied".

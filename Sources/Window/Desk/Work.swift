@@ -5,7 +5,7 @@ import Vault
 
 /// What takes longer than anybody waits for a page: one at a time, on a thread of its own. Safe to use from any thread.
 final class Work: Sendable {
-  enum Kind: Sendable {
+  enum Kind: String, CaseIterable, Sendable {
     /// With all remotes.
     case sync
     case check
@@ -21,6 +21,16 @@ final class Work: Sendable {
     /// What a person should look at: a sync that did not go through, or not as usual.
     case attention([RemoteProblem])
     case failed(any Error)
+
+    /// What the log says of it; nil where there is nothing to say. What is wrong with a remote is kept with the remote.
+    var failure: ErrorKind? {
+      switch self {
+      case .failed(let error): ErrorKind(error)
+      case .leftBehind(let problems): problems.isEmpty ? nil : "leftBehind"
+      case .checked(let report): report.hasDamage ? "damaged" : nil
+      case .done, .attention: nil
+      }
+    }
   }
 
   struct Report: Sendable {
@@ -77,11 +87,11 @@ final class Work: Sendable {
         try desk.use { open in
           let outcome = try body(open) { [self] in note($0) }
           open.noteChange()
-          end(with: outcome)
+          end(kind, with: outcome)
         }
-      } catch { end(with: .failed(error)) }
+      } catch { end(kind, with: .failed(error)) }
     }
-    if !isStarted { end(with: .failed(VaultError.io(path: "kinvault", errno: EAGAIN))) }
+    if !isStarted { end(kind, with: .failed(VaultError.io(path: "kinvault", errno: EAGAIN))) }
     return true
   }
 
@@ -95,7 +105,13 @@ final class Work: Sendable {
     if let news { tabs.tell(.work(news)) }
   }
 
-  private func end(with outcome: Outcome) {
+  private func end(_ kind: Kind, with outcome: Outcome) {
+    // Who began it may have locked the page meanwhile, and then it says nothing more.
+    if let failure = outcome.failure {
+      log.failed(.page, kind: failure, ["work": LogValue(LogWord(kind))])
+    } else {
+      log.succeeded(.page)
+    }
     let news = state.withLock { state in
       state.report?.outcome = outcome
       return state.report?.news

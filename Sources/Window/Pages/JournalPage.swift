@@ -68,17 +68,7 @@ struct JournalPage {
   private var filter: HTML {
     tag("form", ["method": "get", "action": "/journal", "class": "filter"]) {
       tag("label", ["for": "member"]) { texts("journal.of") }
-      tag("select", ["id": "member", "name": "member"]) {
-        tag("option", ["value": "", "selected": wish.member == nil ? "" : nil]) {
-          texts("journal.mine")
-        }
-        for member in members {
-          tag(
-            "option",
-            ["value": member.id.hex, "selected": wish.member == member.id ? "" : nil]
-          ) { member.name }
-        }
-      }
+      MemberChoice(members: members, chosen: wish.member, none: texts("journal.mine")).html
       tag("button", ["type": "submit"]) { texts("filter.go") }
     }
   }

@@ -184,17 +184,9 @@ struct ListPage {
           "disabled": wish.find == nil ? "" : nil,
         ])
       tag("label", ["for": "member"]) { texts("filter.member") }
-      tag("select", ["id": "member", "name": "member"]) {
-        tag("option", ["value": "", "selected": wish.member == nil ? "" : nil]) {
-          texts("filter.all")
-        }
-        for member in members {
-          tag(
-            "option",
-            ["value": member.id.hex, "selected": wish.member == member.id ? "" : nil]
-          ) { member.name }
-        }
-      }
+      MemberChoice(
+        members: members.map { ($0.id, $0.name) }, chosen: wish.member, none: texts("filter.all")
+      ).html
       tag("label", ["for": "type"]) { texts("filter.type") }
       tag("select", ["id": "type", "name": "type"]) {
         tag("option", ["value": "", "selected": wish.type == nil ? "" : nil]) {

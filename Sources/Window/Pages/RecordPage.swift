@@ -50,36 +50,17 @@ struct RecordPage {
     let revision = try member.revision(shown.entry.revision)
     (self.frame, self.shown) = (frame, shown)
     memberName = (vault.shownNames[member.id] ?? member.name).string
-    var document = RecordDocument([])
-    var (isNoteCut, lacksNote) = (false, false)
-    if let item = revision.document, !item.isDeleted {
-      isNoteCut = item.size > UInt64(Self.noteLimit)
-      do throws(VaultError) {
-        document = RecordDocument(try member.beginning(of: item, byteCount: Self.noteLimit))
-      } catch {
-        guard error.isDamage else { throw error }
-        lacksNote = true
-      }
-    }
+    let (document, lacksNote) = try Self.document(of: revision, in: member)
     note = NoteForm(document)
-    (self.isNoteCut, self.lacksNote) = (isNoteCut, lacksNote)
+    isNoteCut =
+      revision.document.map { !$0.isDeleted && $0.size > UInt64(Self.noteLimit) } ?? false
+    self.lacksNote = lacksNote
     var problem: String?
     do throws(FrontMatterError) { _ = try document.frontMatter() } catch { problem = error.message }
     self.problem = problem
     let readable = try member.readableItems(of: revision)
     lacksFiles = !readable.gaps.isEmpty
-    var looks = 0
-    files = try readable.items.filter { $0.name != .record }
-      .sorted { NaturalName($0.name) < NaturalName($1.name) }
-      .map { item in
-        let isAway = try member.firstChunkAway(of: item, byteCount: Int(Int32.max)) != nil
-        var hasPicture = !isAway && FileView.Kind(item).hasPicture
-        if !isAway, item.isOfUnsaidForm, looks < Self.lookLimit {
-          looks += 1
-          hasPicture = try open.pictures.form(of: item, of: member) != nil
-        }
-        return File(item: item, isAway: isAway, hasPicture: hasPicture)
-      }
+    files = try Self.files(readable.items, of: member, in: open)
     children = member.children(of: shown.entry.record).sorted { $0.title < $1.title }.compactMap {
       try? ShownRecord(RecordAddress(member: member.id, record: $0.record), in: vault)
     }
@@ -89,6 +70,37 @@ struct RecordPage {
     folders = Self.folders(above: shown, in: vault)
     let authors = try AuthorNames(vault, frame.texts)
     changed = try authors.text(of: shown)
+  }
+
+  /// The beginning of the note, and whether it is damaged or missing.
+  private static func document(
+    of revision: RecordRevision, in member: Member
+  ) throws(VaultError) -> (RecordDocument, isLacking: Bool) {
+    guard let item = revision.document, !item.isDeleted else { return (RecordDocument([]), false) }
+    do throws(VaultError) {
+      return (RecordDocument(try member.beginning(of: item, byteCount: noteLimit)), false)
+    } catch {
+      guard error.isDamage else { throw error }
+      return (RecordDocument([]), true)
+    }
+  }
+
+  /// What is attached, as people put names in order.
+  private static func files(
+    _ items: [Item], of member: Member, in open: OpenVault
+  ) throws -> [File] {
+    var looks = 0
+    return try items.filter { $0.name != .record }
+      .sorted { NaturalName($0.name) < NaturalName($1.name) }
+      .map { item in
+        let isAway = try member.firstChunkAway(of: item, byteCount: Int(Int32.max)) != nil
+        var hasPicture = !isAway && FileView.Kind(item).hasPicture
+        if !isAway, item.isOfUnsaidForm, looks < lookLimit {
+          looks += 1
+          hasPicture = try open.pictures.form(of: item, of: member) != nil
+        }
+        return File(item: item, isAway: isAway, hasPicture: hasPicture)
+      }
   }
 
   private static func folders(above shown: ShownRecord, in vault: Vault) -> [ShownRecord] {

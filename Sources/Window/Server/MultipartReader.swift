@@ -77,23 +77,28 @@ struct MultipartReader {
       pieces.append(try Self.header(buffer.prefix(place)))
       buffer.removeFirst(place + 4)
       state = .content
-    case .content:
-      guard let place = place(of: delimiter) else {
-        let known = buffer.count - (delimiter.count - 1)
-        if known > 0 {
-          pieces.append(.bytes(Array(buffer.prefix(known))))
-          buffer.removeFirst(known)
-        }
-        return false
-      }
-      if place > 0 { pieces.append(.bytes(Array(buffer.prefix(place)))) }
-      pieces.append(.end)
-      buffer.removeFirst(place + delimiter.count)
-      state = .afterDelimiter
+    case .content: return readContent(&pieces)
     case .over:
       buffer = []
       return false
     }
+    return true
+  }
+
+  /// - Returns: False when more of the part has to come.
+  private mutating func readContent(_ pieces: inout [Piece]) -> Bool {
+    guard let place = place(of: delimiter) else {
+      let known = buffer.count - (delimiter.count - 1)
+      if known > 0 {
+        pieces.append(.bytes(Array(buffer.prefix(known))))
+        buffer.removeFirst(known)
+      }
+      return false
+    }
+    if place > 0 { pieces.append(.bytes(Array(buffer.prefix(place)))) }
+    pieces.append(.end)
+    buffer.removeFirst(place + delimiter.count)
+    state = .afterDelimiter
     return true
   }
 

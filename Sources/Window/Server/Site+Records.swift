@@ -90,7 +90,7 @@ extension Site {
         if let refusal = shown.refusal(frame.texts) {
           return .page(frame.problem(refusal), status: .forbidden)
         }
-        let note = try NoteReading(of: address.record, in: shown.member)
+        let note = try NoteReading.load(of: address.record, in: shown.member)
         open.vault.audit.note(.read, member: address.member, record: address.record)
         let form = NoteForm(RecordDocument(note.bytes))
         return .page(
@@ -237,7 +237,7 @@ extension Site {
   ) throws -> Response {
     let shown = try ShownRecord(address, in: open.vault)
     let member = shown.member
-    let now = try NoteReading(of: address.record, in: member)
+    let now = try NoteReading.load(of: address.record, in: member)
     var sent = NoteForm(form)
     sent.readDate(before: NoteForm(RecordDocument(now.bytes)))
     if let refusal = shown.refusal(frame.texts) {
@@ -245,7 +245,7 @@ extension Site {
     }
     // A revision that is gone is another one than the one that is there.
     let base = form["base"].flatMap { ContentDigest(hex: $0) }.flatMap {
-      try? NoteReading(of: address.record, at: $0, in: member)
+      try? NoteReading.load(of: address.record, at: $0, in: member)
     }
     var page = EditPage(
       frame: frame, shown: shown, form: sent, base: now.revision, name: form["name"])
@@ -258,48 +258,58 @@ extension Site {
       page.theirs = NoteForm(RecordDocument(now.bytes))
       return .page(page.document, status: .conflict)
     }
-    var edit = RecordEdit(record: address.record)
-    let bytes = sent.applied(to: RecordDocument(now.bytes))
-    if let problem = sent.problem(bytes, before: NoteForm(RecordDocument(now.bytes))) {
-      page.problem = frame.texts(problem)
-      return .page(page.document, status: .unprocessableContent)
-    }
-    if bytes != now.bytes {
-      var files = FileImport(into: member, mediaType: { MediaType.of($0, mode: $1) })
-      let item = try files.item(forContent: bytes, named: .record, modified: .now)
-      edit = now.edit(replacingBy: item)
-    }
-    switch try Self.place(named: form["name"], of: shown) {
-    case .success(let place): edit.place = place
+    switch try edit(of: shown, from: now, to: sent, named: form["name"]) {
     case .failure(let problem):
       page.problem = frame.texts(problem.key)
       return .page(page.document, status: .unprocessableContent)
-    }
-    if edit.place != nil || !edit.items.isEmpty {
-      // What another process has made of it since is never replaced unseen.
-      edit.base = now.revision
+    case .success(nil): break
+    case .success(let edit?):
       try open.commit([edit], to: member)
       open.vault.audit.note(.write, member: member.id, record: address.record, name: .record)
     }
     return .seeOther(address.path)
   }
 
-  /// What a record cannot be called, and the text that says why.
-  private struct BadName: Error { let key: String }
+  /// What cannot be saved as it was sent: the text that says why.
+  private struct BadForm: Error { let key: String }
+
+  /// What saving the form changes; nil where that is nothing.
+  private static func edit(
+    of shown: ShownRecord, from now: NoteReading, to sent: NoteForm, named name: String?
+  ) throws -> Result<RecordEdit?, BadForm> {
+    var edit = RecordEdit(record: now.record)
+    let bytes = sent.applied(to: RecordDocument(now.bytes))
+    if let problem = sent.problem(bytes, before: NoteForm(RecordDocument(now.bytes))) {
+      return .failure(BadForm(key: problem))
+    }
+    if bytes != now.bytes {
+      var files = FileImport(into: shown.member, mediaType: { MediaType.of($0, mode: $1) })
+      let item = try files.item(forContent: bytes, named: .record, modified: .now)
+      edit = now.edit(replacingBy: item)
+    }
+    switch try place(named: name, of: shown) {
+    case .success(let place): edit.place = place
+    case .failure(let problem): return .failure(problem)
+    }
+    if edit.place == nil, edit.items.isEmpty { return .success(nil) }
+    // What another process has made of it since is never replaced unseen.
+    edit.base = now.revision
+    return .success(edit)
+  }
 
   /// Where the record stands when it is called so; nil where that is what it is called.
   private static func place(
     named text: String?, of shown: ShownRecord
-  ) throws(VaultError) -> Result<RecordPlace?, BadName> {
+  ) throws(VaultError) -> Result<RecordPlace?, BadForm> {
     let entry = shown.entry
     guard let text, text != entry.title.string, let parent = entry.parent else {
       return .success(nil)
     }
     guard let name = FileName(date: "", title: text.trimmedEnd) else {
-      return .failure(BadName(key: "edit.badTitle"))
+      return .failure(BadForm(key: "edit.badTitle"))
     }
     guard try !shown.member.hasAnything(named: name, in: parent) else {
-      return .failure(BadName(key: "edit.taken"))
+      return .failure(BadForm(key: "edit.taken"))
     }
     return .success(RecordPlace(parent: parent, title: name, isDeleted: false))
   }

@@ -91,9 +91,11 @@ struct Site: Sendable {
     // At once, whatever runs: pictures that are being made, a search. What waits for these waits elsewhere.
     desk.refuse()
     tabs.tell(.locked)
-    _ = SystemThread.detach {
+    let end: @Sendable () -> Void = {
       do { try desk.end(locksMachine: true) } catch { log.failed(.ending, error) }
     }
+    // Where there is no thread to be had, the browser waits for it.
+    if !SystemThread.detach(end) { try await threads.runIfActive(end) }
     return .page(PageFrame(texts: context.texts).locked(), status: .unauthorized)
   }
 

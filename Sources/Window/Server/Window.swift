@@ -75,13 +75,7 @@ package final class Window: Sendable {
     let site = Site(
       desk: desk, door: door, tabs: tabs, work: work, rules: rules, threads: threads, log: log)
     let responder = site.router().buildResponder()
-    let caretaker = Caretaker(desk: desk, tabs: tabs, log: log) { [self] in
-      door.close()
-      sleep(UInt32(Self.farewell.components.seconds))
-      stop()
-    }
-    guard let thread = SystemThread.start(caretaker.run) else { throw LoopbackSockets.Failure() }
-    pthread_detach(thread)
+    try startCaretaker()
     let waiting = Guarded(sockets.addresses.count)
     // Only once both are ours: whoever has one of them would be taken for the page.
     let noteRunning: @Sendable () -> Void = { [door] in
@@ -100,10 +94,7 @@ package final class Window: Sendable {
         let application = Application(
           responder: responder,
           server: .http1(configuration: .init(idleTimeout: Self.patience)),
-          configuration: ApplicationConfiguration(
-            address: .hostname(address, port: sockets.port), serverName: nil,
-            reuseAddress: true,
-            availableConnectionsDelegate: .maximum(Self.connectionLimit, logger: Self.silentLogger)),
+          configuration: Self.configuration(address, sockets),
           onServerRunning: { _ in noteRunning() },
           eventLoopGroupProvider: .shared(group), logger: Self.silentLogger)
         tasks.addTask { try await application.run() }
@@ -113,6 +104,23 @@ package final class Window: Sendable {
       try await tasks.next()
       tasks.cancelAll()
     }
+  }
+
+  private func startCaretaker() throws {
+    let caretaker = Caretaker(desk: desk, tabs: tabs, log: log) { [self] in
+      door.close()
+      sleep(UInt32(Self.farewell.components.seconds))
+      stop()
+    }
+    guard SystemThread.detach(caretaker.run) else { throw LoopbackSockets.Failure() }
+  }
+
+  private static func configuration(
+    _ address: String, _ sockets: LoopbackSockets
+  ) -> ApplicationConfiguration {
+    ApplicationConfiguration(
+      address: .hostname(address, port: sockets.port), serverName: nil, reuseAddress: true,
+      availableConnectionsDelegate: .maximum(connectionLimit, logger: silentLogger))
   }
 
   /// What the server would log of requests has addresses in it.

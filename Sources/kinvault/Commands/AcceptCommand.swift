@@ -88,36 +88,45 @@ struct AcceptCommand: ParsableCommand {
     var from: String
     var since: String
     var verification: String
+
+    init(_ offer: Offer) {
+      (what, id, name, from) = ("member", offer.id.hex, offer.rawName, offer.givers)
+      since = DateText.utc(milliseconds: offer.time)
+      verification = offer.verification
+    }
+
+    init(_ offered: PlaceInWords) {
+      (what, id, name, from) = ("place", offered.place.member.hex, offered.name, offered.giver)
+      since = DateText.utc(milliseconds: offered.place.time)
+      verification = offered.verification
+    }
+  }
+
+  /// A place among owners that waits for a yes, in words.
+  private struct PlaceInWords {
+    let place: OfferedPlace
+    let name: String
+    let giver: String
+    let verification: String
+
+    static func all(in vault: Vault) throws -> [PlaceInWords] {
+      let people = try PersonLookup(vault: vault)
+      return try vault.offeredPlaces().filter { $0.taker == vault.person && !$0.isAgreed }
+        .map { place in
+          PlaceInWords(
+            place: place, name: vault.member(place.member)?.name.string ?? place.member.shortHex,
+            giver: people.name(of: place.giver),
+            verification: (people.known[place.giver]?.verification ?? .trustedOnFirstUse).text)
+        }
+    }
   }
 
   private func list() throws {
     let (offers, places) = try access.withVault(.reading) { vault in
-      let people = try PersonLookup(vault: vault)
-      let places = try vault.offeredPlaces().filter { $0.taker == vault.person && !$0.isAgreed }
-      return (
-        try Offer.all(in: vault),
-        places.map { place in
-          (
-            place: place, name: vault.member(place.member)?.name.string ?? place.member.shortHex,
-            giver: people.name(of: place.giver),
-            verification: (people.known[place.giver]?.verification ?? .trustedOnFirstUse).text
-          )
-        }
-      )
+      (try Offer.all(in: vault), try PlaceInWords.all(in: vault))
     }
     if json {
-      try JSONOutput.print(
-        offers.map {
-          Row(
-            what: "member", id: $0.id.hex, name: $0.rawName, from: $0.givers,
-            since: DateText.utc(milliseconds: $0.time), verification: $0.verification)
-        }
-          + places.map {
-            Row(
-              what: "place", id: $0.place.member.hex, name: $0.name, from: $0.giver,
-              since: DateText.utc(milliseconds: $0.place.time), verification: $0.verification)
-          })
-      return
+      return try JSONOutput.print(offers.map(Row.init) + places.map(Row.init))
     }
     var table = Table("NAME", "WHAT", "FROM", "SINCE", "VERIFIED", "ID")
     for offer in offers {

@@ -66,7 +66,7 @@ struct DeviceEnquiry {
     let device = try machine.machine()
     let pending: PendingDevice
     do throws(VaultError) {
-      pending = try PendingDevice(
+      pending = try PendingDevice.begin(
         folder: folder, stateRoot: Environment.stateRoot, words: words,
         device: device, password: password)
     } catch {

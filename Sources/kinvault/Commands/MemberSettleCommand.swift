@@ -1,7 +1,6 @@
 import ArgumentParser
 import Vault
 import VaultModel
-import VaultTrust
 
 struct MemberSettleCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -191,9 +191,7 @@ struct MountCommand: ParsableCommand {
         at: FilePath(self.mountpoint), vault: folder,
         stateFolder: Environment.stateRoot.appending(vault.id.hex), options: options,
         ready: { mount in
-          vault.audit.note(.mount)
-          vault.log.attempt(.audit) { () throws(VaultError) in try vault.audit.keep() }
-          vault.log.note("mount begins", ["remotes": LogValue(remotes.count)])
+          noteBegin(of: vault, remoteCount: remotes.count)
           mountpoint = mount.mountpoint
           let complaints = traces.note(
             mount.mountpoint, named: VaultLocation.named(self.mountpoint), keepsTraces: keepTraces)
@@ -210,6 +208,12 @@ struct MountCommand: ParsableCommand {
     vault.log.succeeded(.ending)
     vault.log.note("mount ends")
     return ending
+  }
+
+  private func noteBegin(of vault: Vault, remoteCount: Int) {
+    vault.audit.note(.mount)
+    vault.log.attempt(.audit) { () throws(VaultError) in try vault.audit.keep() }
+    vault.log.note("mount begins", ["remotes": LogValue(remoteCount)])
   }
 
   /// What the tree shows, and to whom.

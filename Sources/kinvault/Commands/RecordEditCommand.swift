@@ -55,7 +55,9 @@ struct RecordEditCommand: ParsableCommand {
   }
 
   private func note(of found: FoundRecord) throws -> NoteReading {
-    do throws(VaultError) { return try NoteReading(of: found.record, in: found.member) } catch {
+    do throws(VaultError) {
+      return try NoteReading.load(of: found.record, in: found.member)
+    } catch {
       guard case .limit = error else { throw error }
       throw CommandError.refused("The note is larger than 1 MB; edit it in the mounted folder.")
     }
@@ -64,7 +66,7 @@ struct RecordEditCommand: ParsableCommand {
   /// `record.md`, or another name if the note has changed since it was opened.
   private func target(for before: NoteReading, in member: Member) -> FileName {
     // Where that cannot be told the text is kept all the same.
-    if let now = try? NoteReading(of: before.record, in: member), now.isSame(as: before) {
+    if let now = try? NoteReading.load(of: before.record, in: member), now.isSame(as: before) {
       return .record
     }
     let time = DateText.local(milliseconds: UInt64(FileTimestamp.now.seconds) * 1000)

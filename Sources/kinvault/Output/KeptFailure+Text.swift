@@ -33,6 +33,7 @@ extension KeptFailure {
     case .watching: "Noticing changes as they come"
     case .traces: "Removing what other programs keep of the mount"
     case .ending: "Saving the last changes when the mount ended"
+    case .page: "What was begun on the page"
     }
   }
 

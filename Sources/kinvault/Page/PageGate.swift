@@ -114,8 +114,12 @@ final class PageGate: VaultGate {
       throw CommandError.locked("The vault is locked. To unlock it: kinvault unlock")
     }
     let order = SyncOutcome.Order(showsProgress: false, progress: progress, waits: true)
-    return try KnownRemote.find([], vault: id, key: key).syncAll(vault, order)
-      .flatMap(\.attention)
+    let remotes = try KnownRemote.find([], vault: id, key: key)
+    let outcomes = remotes.syncAll(vault, order)
+    for (position, (remote, outcome)) in zip(remotes, outcomes).enumerated() {
+      log.note(outcome, remote: position + 1, kind: remote.logKind)
+    }
+    return outcomes.flatMap(\.attention)
   }
 
   func message(of error: any Error) -> String { FailureReport(error).message }
