@@ -16,15 +16,7 @@ import VaultTrust
   private let ben: SyncingAdult
 
   init() throws {
-    anna = try SyncingAdult(Family(count: 1)[0])
-    try anna.write("Visit")
-    try anna.sync(usb)
-    ben = try SyncingAdult(joining: anna.vault.invite(), as: "Ben")
-    try ben.sync(usb)
-    try anna.sync(usb)
-    #expect(try anna.vault.acceptIntroductions() == [ben.vault.person])
-    try anna.vault.share(#require(anna.emma), with: ben.vault.person, role: .editor)
-    for adult in [anna, ben] { try adult.sync(usb) }
+    (anna, ben) = try SyncingAdult.annaAndBen(at: usb, as: .editor)
   }
 
   /// Puts a link of Ben's on the remote.

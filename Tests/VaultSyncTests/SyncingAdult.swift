@@ -34,6 +34,22 @@ struct SyncingAdult {
       options: OpenOptions())
   }
 
+  /// Anna, who has a vault with one record of Emma's, and Ben, whom she has let in to it; both have met at this remote.
+  static func annaAndBen(
+    at usb: MemoryStore, as role: Role
+  ) throws -> (anna: SyncingAdult, ben: SyncingAdult) {
+    let anna = try SyncingAdult(Family(count: 1)[0])
+    try anna.write("Visit")
+    try anna.sync(usb)
+    let ben = try SyncingAdult(joining: anna.vault.invite(), as: "Ben")
+    try ben.sync(usb)
+    try anna.sync(usb)
+    #expect(try anna.vault.acceptIntroductions() == [ben.vault.person])
+    try anna.vault.share(#require(anna.emma), with: ben.vault.person, role: role)
+    for adult in [anna, ben] { try adult.sync(usb) }
+    return (anna, ben)
+  }
+
   @discardableResult
   func sync(
     _ remote: any BlobStore, as name: String = "usb", looksEverywhere: Bool = false,

@@ -15,15 +15,7 @@ import VaultModel
 
   /// Ben, an owner, has closed his keys and gone on under a new epoch; Anna has begun one that knows nothing of it.
   init() throws {
-    anna = try SyncingAdult(Family(count: 1)[0])
-    try anna.write("Visit")
-    try anna.sync(usb)
-    ben = try SyncingAdult(joining: anna.vault.invite(), as: "Ben")
-    try ben.sync(usb)
-    try anna.sync(usb)
-    try #require(anna.vault.acceptIntroductions() == [ben.vault.person])
-    try anna.vault.share(#require(anna.emma), with: ben.vault.person, role: .owner)
-    for adult in [anna, ben] { try adult.sync(usb) }
+    (anna, ben) = try SyncingAdult.annaAndBen(at: usb, as: .owner)
     try ben.vault.beginGeneration(
       removing: [], words: RecoveryWords(parsing: ben.words.joined(separator: " ")))
     try ben.vault.beginEpoch(of: #require(ben.emma), without: [])

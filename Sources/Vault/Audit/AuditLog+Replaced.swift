@@ -80,6 +80,7 @@ extension Vault {
     }
     return problems
   }
+
   private func segment(
     inPlaceOf before: (body: AuditSegmentBody, hash: FileHash), among claiming: [VaultPath]
   ) throws(VaultError) -> VaultPath? {

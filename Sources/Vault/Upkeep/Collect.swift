@@ -89,13 +89,11 @@ extension Vault {
 /// Collects the garbage of one member.
 private struct MemberCollection {
   let member: Member
-  let keepDays: Int
   let isDryRun: Bool
   private let retention: Retention
 
   init(member: Member, keepDays: Int, isDryRun: Bool) {
     self.member = member
-    self.keepDays = keepDays
     self.isDryRun = isDryRun
     retention = Retention(keepDays: keepDays, clock: member.context.clock)
   }

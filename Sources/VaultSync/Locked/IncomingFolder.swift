@@ -48,6 +48,16 @@ struct IncomingFolder: BlobStore {
     return try store.read(inside(path), limit: limit)
   }
 
+  /// A file that was fetched; nil where there is none, or it cannot be read: then it is fetched again, or passed over.
+  ///
+  /// - Throws: What concerns this machine's whole disk.
+  func fetched(_ path: BlobPath, limit: Int) throws(SyncError) -> [UInt8]? {
+    do throws(BlobStoreError) { return try read(path, limit: limit) } catch {
+      guard error.concernsOneFile else { throw .vault(VaultError(error)) }
+      return nil
+    }
+  }
+
   func read(_ path: BlobPath, at offset: UInt64, count: Int) throws(BlobStoreError) -> [UInt8] {
     try store.read(inside(path), at: offset, count: count)
   }

@@ -79,13 +79,8 @@ struct IncomingPull {
   private func counter(
     of path: VaultPath, in incoming: IncomingFolder, _ tree: SignedTree
   ) throws(SyncError) -> UInt64? {
-    let bytes: [UInt8]
-    do throws(BlobStoreError) {
-      bytes = try incoming.read(BlobPath(path.string), limit: Limits.signedFileBytes)
-    } catch {
-      guard error.concernsOneFile else { throw .vault(VaultError(error)) }
-      return nil
-    }
+    guard let bytes = try incoming.fetched(BlobPath(path.string), limit: Limits.signedFileBytes)
+    else { return nil }
     switch try keeping(try tree.verdict(on: path, bytes)) {
     case .counts(let facts): return facts.counter
     case .retired, .former: return nil

@@ -70,12 +70,7 @@ struct LockedPull {
   }
 
   private func hasForm(_ path: BlobPath, in incoming: IncomingFolder) throws(SyncError) -> Bool {
-    do throws(BlobStoreError) {
-      return ObjectStore.hasForm(try incoming.read(path, limit: Self.sizeLimit))
-    } catch {
-      guard error.concernsOneFile else { throw .vault(VaultError(error)) }
-      return false
-    }
+    try incoming.fetched(path, limit: Self.sizeLimit).map(ObjectStore.hasForm) ?? false
   }
 
   private static let sizeLimit = ObjectStore.fileSizeLimit(of: .announcement)
@@ -97,13 +92,8 @@ extension SignedExchange {
   private func hasNewer(
     _ path: VaultPath, _ file: (bytes: [UInt8], facts: SignedFacts), in incoming: IncomingFolder
   ) throws(SyncError) -> Bool {
-    let known: [UInt8]
-    do throws(BlobStoreError) {
-      known = try incoming.read(BlobPath(path.string), limit: Limits.signedFileBytes)
-    } catch {
-      guard error.concernsOneFile else { throw .vault(VaultError(error)) }
-      return false
-    }
+    guard let known = try incoming.fetched(BlobPath(path.string), limit: Limits.signedFileBytes)
+    else { return false }
     if known == file.bytes { return true }
     if case .counts(let facts) = try keeping(try tree.verdict(on: path, known)) {
       return facts.counter >= file.facts.counter
