@@ -14,6 +14,8 @@ struct Gifts {
     let taker: PersonID
     /// Whose keys signed it.
     let giver: KeyHolder
+    /// Everybody knew that these may not give anything, but for who was misled about who is an owner.
+    let isNeverBelieved: Bool
   }
 
   private var gifts: Set<Gift> = []
@@ -22,9 +24,11 @@ struct Gifts {
   /// Who has keys of a member from somebody honest who had not heard.
   private(set) var believed: [MemberID: Set<PersonID>] = [:]
 
-  mutating func add(_ link: Link, by giver: KeyHolder) {
+  mutating func add(_ link: Link, by giver: KeyHolder, isNeverBelieved: Bool) {
     for case .give(let taker, _, _) in link.changes {
-      gifts.insert(Gift(member: link.member, taker: taker, giver: giver))
+      gifts.insert(
+        Gift(
+          member: link.member, taker: taker, giver: giver, isNeverBelieved: isNeverBelieved))
     }
   }
 
@@ -33,10 +37,11 @@ struct Gifts {
   ///
   /// - Parameters:
   ///   - foreign: What the adversary has written.
-  ///   - isHeard: Whether it stands in the folder that the keys of these are nobody's any more, and goes for the member there.
+  ///   - isHeard: Whether it stands in the folder that the keys of these are nobody's any more.
+  ///   - isMisled: Whether the machine has met a wrong end of a place of the member first.
   mutating func note(
     _ store: MemoryStore, besides foreign: Set<BlobPath>,
-    isHeard: (KeyHolder, MemberID) throws -> Bool
+    isHeard: (KeyHolder) -> Bool, isMisled: (MemberID) throws -> Bool
   ) throws {
     if gifts.isEmpty { return }
     for (path, bytes) in store.blobs {
@@ -45,7 +50,10 @@ struct Gifts {
       else { continue }
       let takers = try Set(Link(decoding: SignedFile(decoding: bytes).body).wraps.map(\.person))
       for gift in gifts where gift.member == member && takers.contains(gift.taker) {
-        if try !isHeard(gift.giver, member) { believed[member, default: []].insert(gift.taker) }
+        let isDisbelieved = gift.isNeverBelieved || isHeard(gift.giver)
+        if try !isDisbelieved || isMisled(member) {
+          believed[member, default: []].insert(gift.taker)
+        }
       }
     }
   }

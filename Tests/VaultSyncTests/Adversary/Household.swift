@@ -203,10 +203,10 @@ final class Household {
 
   /// Links that were written at this machine since may have passed on what the adversary gave.
   func noteGiven(at machine: Machine) throws {
-    try gifts.note(machine.store, besides: foreign) { giver, member in
-      try removals.isHeard(of: giver, in: machine.store.blobs)
-        && Misled(member, at: machine, besides: foreign).isEmpty
-    }
+    try gifts.note(
+      machine.store, besides: foreign,
+      isHeard: { removals.isHeard(of: $0, in: machine.store.blobs) },
+      isMisled: { try !Misled($0, at: machine, besides: foreign).isEmpty })
   }
 
   /// An owner's device has synced: whatever removals are to be seen there are carried out from now on.

@@ -82,9 +82,9 @@ extension Intruder {
     trace.append(
       "  a link of \(link.member.shortHex) by \(signer.device.shortHex): \(link.changes)")
     let member = link.member
-    if !isNeverBelieved(signer.holder, of: member, in: house) {
-      house.gifts.add(link, by: signer.holder)
-    }
+    house.gifts.add(
+      link, by: signer.holder,
+      isNeverBelieved: isNeverBelieved(signer.holder, of: member, in: house))
     return try put(.link, link.encoded(), at: { .link(member, $0) }, in: house, sign: signer.sign)
   }
 
