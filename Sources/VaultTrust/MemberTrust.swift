@@ -34,13 +34,12 @@ extension Trust {
   ///   - current: The epoch that is written under here.
   ///   - own: This machine's device, whose heads wait for no end of a contested place.
   package func verdict(
-    on head: HeadFile, in member: MemberTrust, current: StatementID?, covers: [HeadCover] = [],
-    own: DeviceID? = nil
+    on head: HeadFile, in member: MemberTrust, current: StatementID?, own: DeviceID? = nil
   ) -> HeadVerdict {
     if let obstacle = obstacle(to: head) { return obstacle }
     if head.device != own, member.history.isContested(head.epoch) {
       return .waiting(for: head.epoch)
     }
-    return member.history.verdict(on: head, current: current, covers: covers)
+    return member.history.verdict(on: head, current: current)
   }
 }

@@ -221,7 +221,7 @@ import VaultTrust
         owner.context.signedFiles.statement(.head, body.encoded()) { device.signingKey.sign($0) })
       #expect(throws: VaultError.self) {
         try HeadJudges(
-          people: owner.context.people, links: emma.register.links, own: nil
+          people: owner.context.people, links: emma.register.links, current: nil, own: nil
         )
         .judge(device.id, in: owner.context.signedFiles).requireCounting()
       }

@@ -40,7 +40,7 @@ import VaultTrust
     _ = try emma.refresh()
     #expect(try adults.anna.titles == [])
     let judged = try HeadJudges(
-      people: adults.anna.vault.context.people, links: emma.register.links, own: nil
+      people: adults.anna.vault.context.people, links: emma.register.links, current: nil, own: nil
     ).judge(adults.ben.vault.device, in: adults.anna.vault.context.signedFiles)
     do throws(VaultError) {
       try judged.requireCounting()

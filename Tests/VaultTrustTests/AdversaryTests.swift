@@ -232,7 +232,7 @@ struct Schedule {
     lines += theirs.map { device in
       let tips = earlier[0].members[member]?.tips ?? []
       let head = world.head(member, by: device, epoch: links[0], follows: tips)
-      return "\(trust.verdict(onHead: head))"
+      return (try? trust.verdict(onHead: head)).map { "\($0)" } ?? "broken"
     }
     return lines
   }

@@ -43,11 +43,14 @@ import VaultTrust
         #expect(trust.access(to: member)?.owners.map(\.hex) == Array(line[2...]))
       case "head":
         let head = try #require(Hex.decode(line[2]))
-        guard case .late = trust.verdict(onHead: head) else {
-          Issue.record("\(trust.verdict(onHead: head))")
+        let verdict = try trust.verdict(onHead: head)
+        guard case .late = verdict else {
+          Issue.record("\(verdict)")
           continue
         }
-        #expect(trust.verdict(onHead: Array(head.dropLast()) + [0]) == .broken(.signature))
+        #expect(throws: TrustError.signature) {
+          try trust.verdict(onHead: Array(head.dropLast()) + [0])
+        }
       default: Issue.record("what is a \(line[0])?")
       }
     }

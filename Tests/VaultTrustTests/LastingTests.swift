@@ -82,7 +82,7 @@ import VaultTrust
   }
 
   /// What was written before access was taken does not come back with access that is given later.
-  @Test func headFollowsTheGiftThatCarriesIt() {
+  @Test func headFollowsTheGiftThatCarriesIt() throws {
     var family = Family()
     let emma = family.emma
     let dora = family.newcomer("Dora")
@@ -90,19 +90,19 @@ import VaultTrust
       emma, by: family.benDesk, as: family.bensPlace, follows: [family.carlIn],
       [.give(dora.person, .editor)])
     let old = family.world.head(emma, by: dora, epoch: family.start, follows: [gift])
-    #expect(family.world.trust().verdict(onHead: old) == .counts)
+    try #expect(family.world.trust().verdict(onHead: old) == .counts)
     let taking = family.world.link(
       emma, by: family.annaDesk, as: family.annasPlace, follows: [gift], [.take(dora.person)])
-    #expect(family.world.trust().verdict(onHead: old) == .former)
+    try #expect(family.world.trust().verdict(onHead: old) == .former)
     let again = family.world.link(
       emma, by: family.annaDesk, as: family.annasPlace, follows: [taking],
       [.give(dora.person, .editor)])
-    #expect(family.world.trust().verdict(onHead: old) == .former)
+    try #expect(family.world.trust().verdict(onHead: old) == .former)
     let new = family.world.head(emma, by: dora, epoch: family.start, follows: [again])
-    #expect(family.world.trust().verdict(onHead: new) == .counts)
+    try #expect(family.world.trust().verdict(onHead: new) == .counts)
     let stranger = family.newcomer("Mallory")
     let forged = family.world.head(emma, by: stranger, epoch: family.start, follows: [again])
-    #expect(family.world.trust().verdict(onHead: forged) == .stranger)
+    try #expect(family.world.trust().verdict(onHead: forged) == .stranger)
   }
 
   /// Strangers are cargo: spoken of is who is named in what counts.

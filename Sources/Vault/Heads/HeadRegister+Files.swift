@@ -69,7 +69,7 @@ extension HeadRegister {
   var hasForgedOwnHead: Bool {
     get throws(VaultError) {
       do throws(VaultError) {
-        _ = try judges.judge(context.device.id, in: context.signedFiles)
+        _ = try judges(context.people, links).judge(context.device.id, in: context.signedFiles)
         return false
       } catch {
         guard case .damaged = error else { throw error }
@@ -80,10 +80,10 @@ extension HeadRegister {
 
   /// Whether the head is of someone who could write the member once and may no more; false also where it does not hold.
   func isOfFormerWriter(_ device: DeviceID) throws(VaultError) -> Bool {
-    try judges.isOfFormerWriter(device, in: context.signedFiles)
+    try judges(context.people, links).isOfFormerWriter(device, in: context.signedFiles)
   }
 
-  private var judges: HeadJudges {
-    HeadJudges(people: context.people, links: links, own: context.device.id)
+  func judges(_ people: People, _ links: MemberLinks) -> HeadJudges {
+    HeadJudges(people: people, links: links, current: keys.currentEpoch, own: context.device.id)
   }
 }

@@ -68,8 +68,7 @@ struct HeadRegister: Sendable {
     _ device: DeviceID, files: SignedFiles, people: People, links: MemberLinks? = nil
   ) throws(VaultError) -> LoadedHead {
     let path = path(of: device)
-    let judged = try HeadJudges(people: people, links: links ?? self.links, own: context.device.id)
-      .judge(device, in: files)
+    let judged = try judges(people, links ?? self.links).judge(device, in: files)
     try judged.requireCounting()
     let (body, hash) = (judged.body, judged.hash)
     guard let epoch = keys.epoch(body.epoch) else {
@@ -85,9 +84,8 @@ struct HeadRegister: Sendable {
     opened.sealed = []
     do {
       return LoadedHead(
-        device: device, counter: body.counter, hash: hash,
-        late: body.epoch == keys.currentEpoch ? nil : body.epoch, head: try Head(decoding: plain),
-        body: opened)
+        device: device, counter: body.counter, hash: hash, late: judged.late,
+        head: try Head(decoding: plain), body: opened)
     } catch {
       throw VaultError(error, path: path.string)
     }

@@ -76,16 +76,13 @@ struct HeadsState: Sendable {
   /// The newest head of a device, whether it counts or not.
   func last(of device: DeviceID) -> LoadedHead? { loaded[device] ?? takenOver[device] }
 
-  /// Whether a head of another epoch says that its device has taken over this late one. It may be late itself: whoever
-  /// takes that over has both.
-  func covers(_ late: LoadedHead) -> Bool {
-    loaded.values.contains {
-      $0.body.epoch != late.body.epoch && $0.head.covers(late.device, upTo: late.counter)
-    }
+  /// Whether a head of another epoch says that its device has taken over this late one.
+  func isTakenOver(_ late: LoadedHead) -> Bool {
+    loaded.values.contains { $0.takesOver(late) }
   }
 
   /// Whether a head of the current epoch does.
   func isTakenOverNow(_ late: LoadedHead) -> Bool {
-    loaded.values.contains { $0.late == nil && $0.head.covers(late.device, upTo: late.counter) }
+    loaded.values.contains { !$0.isLate && $0.takesOver(late) }
   }
 }

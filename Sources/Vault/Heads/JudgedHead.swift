@@ -15,11 +15,16 @@ struct JudgedHead: Sendable {
   /// Whether its person could write the member at some time.
   let couldWrite: Bool
 
+  /// The epoch that it is sealed in, if that is another than the one that is written under here.
+  var late: StatementID? {
+    if case .late(let epoch) = verdict { epoch } else { nil }
+  }
+
   /// Whether it counts, in whichever epoch.
   var counts: Bool {
     switch verdict {
-    case .counts, .late, .takenOver: true
-    case .waiting, .former, .reader, .stranger, .broken: false
+    case .counts, .late: true
+    case .waiting, .former, .reader, .stranger: false
     }
   }
 
@@ -35,7 +40,7 @@ struct JudgedHead: Sendable {
     return switch verdict {
     case .former: true
     case .reader, .stranger: couldWrite
-    case .counts, .late, .takenOver, .waiting, .broken: false
+    case .counts, .late, .waiting: false
     }
   }
 
@@ -44,7 +49,7 @@ struct JudgedHead: Sendable {
     let file = VaultPath.head(body.member, body.device)
     let path = file.string
     switch verdict {
-    case .counts, .late, .takenOver: return
+    case .counts, .late: return
     case .former where isOfFormerDevice: throw .signedByRemovedDevice(path: path)
     case .waiting(let id):
       throw .waiting(file, until: "what it builds on (\(id.shortHex)) has come")
@@ -58,7 +63,6 @@ struct JudgedHead: Sendable {
       throw .damaged(
         path: path,
         reason: "its person may not write this member; an owner can let them: kinvault share")
-    case .broken(let error): throw .damaged(path: path, reason: "\(error)")
     }
   }
 }
@@ -83,6 +87,8 @@ extension SignedFiles {
 struct HeadJudges: Sendable {
   let people: People
   let links: MemberLinks
+  /// The epoch that is written under here, where there are keys at hand.
+  let current: StatementID?
   /// This machine's device, where it is at work.
   let own: DeviceID?
 
@@ -97,7 +103,7 @@ struct HeadJudges: Sendable {
     let body = try verified(path, device, bytes)
     return JudgedHead(
       body: body, hash: Digest.sha256(bytes),
-      verdict: people.trust.verdict(on: body, in: links.trust, current: nil, own: own),
+      verdict: people.trust.verdict(on: body, in: links.trust, current: current, own: own),
       isOfFormerDevice: people.trust.device(body.certificate) == .former,
       couldWrite: links.couldWrite(body.person))
   }

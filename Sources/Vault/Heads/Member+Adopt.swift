@@ -23,7 +23,7 @@ extension Member {
     }
     let isLate = head.late != nil || known?.late != nil
     if let known, isLate { try requireNewer(head, than: known) }
-    if head.late != nil, !isOwn && heads.covers(head) {
+    if head.late != nil, !isOwn && heads.isTakenOver(head) {
       pass(over: head, &heads)
       return try release(&heads)
     }
@@ -57,7 +57,7 @@ extension Member {
   /// Passes over the late heads of other devices that have been taken over by now.
   private func passOverCovered(_ heads: inout HeadsState) {
     for known in heads.loaded.values
-    where known.late != nil && known.device != context.device.id && heads.covers(known) {
+    where known.late != nil && known.device != context.device.id && heads.isTakenOver(known) {
       noteLeftOut(of: known, &heads)
       pass(over: known, &heads)
     }

@@ -101,9 +101,10 @@ extension Member {
   private func stillCounts(_ head: LoadedHead) -> Bool {
     if head.device == context.device.id { return true }
     let trust = context.people.trust
-    return switch trust.verdict(on: head.body, in: register.links.trust, current: nil) {
-    case .counts, .late, .takenOver, .waiting: true
-    case .former, .reader, .stranger, .broken: false
+    let current = register.keys.currentEpoch
+    return switch trust.verdict(on: head.body, in: register.links.trust, current: current) {
+    case .counts, .late, .waiting: true
+    case .former, .reader, .stranger: false
     }
   }
 

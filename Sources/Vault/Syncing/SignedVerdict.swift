@@ -89,7 +89,8 @@ extension SignedTree {
   func judge(
     _ member: MemberID, _ device: DeviceID, in files: SignedFiles
   ) throws(VaultError) -> JudgedHead {
-    try HeadJudges(people: people, links: links(of: member), own: nil).judge(device, in: files)
+    try HeadJudges(people: people, links: links(of: member), current: nil, own: nil)
+      .judge(device, in: files)
   }
 }
 

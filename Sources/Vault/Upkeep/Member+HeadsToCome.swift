@@ -42,10 +42,8 @@ extension Member {
     let isSigned = context.people.trust.statements.certificates[body.certificate] != nil
     if isSigned {
       do throws(VaultError) {
-        let judged = try HeadJudges(
-          people: context.people, links: register.links, own: context.device.id
-        )
-        .judge(device, in: context.signedFiles)
+        let judged = try register.judges(context.people, register.links)
+          .judge(device, in: context.signedFiles)
         if judged.counts { return true }
         guard judged.isWaiting else { return false }
       } catch {

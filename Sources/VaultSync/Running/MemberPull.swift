@@ -127,14 +127,12 @@ struct MemberPull {
 
   /// The late heads that others have taken over, which may be late themselves: what they name may be gone.
   private func takenOver(_ incoming: [Incoming]) -> [Incoming] {
-    incoming.filter { isTakenOver($0.head, by: incoming.map(\.head) + member.openedHeads) }
+    let heads = incoming.map(\.head) + member.openedHeads
+    return incoming.filter { isTakenOver($0.head, by: heads) }
   }
 
   private func isTakenOver(_ late: OpenedHead, by heads: [OpenedHead]) -> Bool {
-    late.isLate
-      && heads.contains {
-        $0.epoch != late.epoch && $0.head.covers(late.device, upTo: late.counter)
-      }
+    late.isLate && heads.contains { $0.takesOver(late) }
   }
 
   private func notTaken(_ error: VaultError, _ path: VaultPath) {

@@ -5,8 +5,6 @@ package enum HeadVerdict: Hashable, Sendable {
   case counts
   /// It counts, and is sealed under this epoch, which is not the current one.
   case late(StatementID)
-  /// A head of the current epoch has brought over what this late one says.
-  case takenOver(by: DeviceID)
   /// The certificate or link with this id is not here yet, or waits itself.
   case waiting(for: StatementID)
   /// Its device was left out, or its writer's access was taken after what the head knew.
@@ -15,26 +13,11 @@ package enum HeadVerdict: Hashable, Sendable {
   case reader
   /// Its writer has no access.
   case stranger
-  case broken(TrustError)
-}
-
-/// What a counting head of the current epoch says of another device's late head.
-package struct HeadCover: Hashable, Sendable {
-  package let by: DeviceID
-  package let device: DeviceID
-  /// Of the newest head of that device which was brought over.
-  package let counter: UInt64
-
-  package init(by: DeviceID, device: DeviceID, counter: UInt64) {
-    self.by = by
-    self.device = device
-    self.counter = counter
-  }
 }
 
 extension MemberHistory {
   /// The verdict on a head of this member whose device counts.
-  func verdict(on head: HeadFile, current: StatementID?, covers: [HeadCover]) -> HeadVerdict {
+  func verdict(on head: HeadFile, current: StatementID?) -> HeadVerdict {
     // Whoever writes under an epoch knows the link that began it.
     let links = head.follows + [head.epoch]
     for link in links where graph.number(of: link) == nil { return .waiting(for: link) }
@@ -47,9 +30,7 @@ extension MemberHistory {
       if followed.contains(where: { $0.gift.role.mayWrite }) { return .former }
       return access.includes(head.person) ? .reader : .stranger
     }
-    guard head.epoch != current else { return .counts }
-    let cover = covers.first { $0.device == head.device && $0.counter >= head.counter }
-    return cover.map { .takenOver(by: $0.by) } ?? .late(head.epoch)
+    return head.epoch == current ? .counts : .late(head.epoch)
   }
 
   /// Whether a link was written by whoever would hold a contested place if another end of it were the true one. What is

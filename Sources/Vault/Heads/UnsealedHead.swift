@@ -1,0 +1,30 @@
+import VaultModel
+
+/// A head that counts and whose seal was opened.
+///
+/// Which late heads were taken over is said inside of seals. `VaultTrust` has no keys and cannot be asked, so it is decided
+/// here, for all: what is known of a member, a sync, and one that looks at heads alone.
+package protocol UnsealedHead {
+  var device: DeviceID { get }
+  var counter: UInt64 { get }
+  /// The link that began its epoch.
+  var epoch: StatementID { get }
+  /// Whether it is of another epoch than the one in use.
+  var isLate: Bool { get }
+  var head: Head { get }
+}
+
+extension UnsealedHead {
+  /// Whether it says that all that a late head brings is under the keys of its own epoch as well. It may be late itself: whoever
+  /// takes that over has both.
+  package func takesOver(_ late: some UnsealedHead) -> Bool {
+    epoch != late.epoch && head.covers(late.device, upTo: late.counter)
+  }
+}
+
+extension LoadedHead: UnsealedHead {
+  package var epoch: StatementID { body.epoch }
+  package var isLate: Bool { late != nil }
+}
+
+extension OpenedHead: UnsealedHead {}
