@@ -55,6 +55,36 @@ import VaultModel
     #expect(events.contains { $0.action == "export" })
   }
 
+  /// A program that walks through a large folder notes more at once than one file may have.
+  @Test func tensOfThousandsOfReadingsAtOnceAreKept() throws {
+    let count = 12_000
+    for _ in 0..<count { vault.audit.note(.read, member: emma.id, record: .random()) }
+    try vault.audit.keep()
+    let files = memory.stateStore.blobs.filter { $0.key.string.hasPrefix("events/") }
+    #expect(files.count > 1 && files.values.allSatisfy { $0.count <= SignedFiles.sizeLimit })
+    let found = try memory.open().audit.read()
+    #expect(found.events.count { $0.event.action == "read" } == count)
+    #expect(found.problems.isEmpty)
+  }
+
+  /// As programs of November 2026 wrote them, all in one.
+  @Test func oneLargeFileOfReadingsIsRead() throws {
+    let events = (0..<12_000).map { time in
+      AuditEvent(
+        time: UInt64(time) + 1, action: "read", member: emma.id, record: .random(), name: nil,
+        detail: "", count: 1, person: nil)
+    }
+    let keys = vault.context.keys
+    let sealed = keys.auditKey.seal(
+      AuditEvents(events: events).encoded(), label: .waiting, path: "events/9", counter: 0)
+    let bytes = keys.generation.bytes + sealed.nonce + sealed.ciphertext
+    #expect(bytes.count > SignedFiles.sizeLimit)
+    try memory.stateStore.replace("events/9", bytes, durably: true)
+    let found = try memory.open().audit.read()
+    #expect(found.events.count { $0.event.action == "read" } == events.count)
+    #expect(found.problems.isEmpty)
+  }
+
   /// Whatever was read before, a write is followed by files of the same names and sizes.
   @Test func aWriteIsFollowedByTheSameWhateverWasRead() throws {
     var shapes: Set<[String]> = []

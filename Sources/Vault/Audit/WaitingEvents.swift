@@ -13,8 +13,10 @@ struct WaitingEvents {
   static let keylessFileLimit = 256
   /// When there are so many that were made with keys, they become one.
   private static let fileLimit = 64
-  /// Files of so many bytes are not written anew.
+  /// A file takes about so many bytes of events, and one of half as many is not written anew.
   private static let joinedByteLimit = 512 << 10
+  /// What a file may have: until November 2026 all that was noted at once stood in one.
+  private static let fileByteLimit = 64 << 20
 
   /// A file, opened.
   struct Batch {
@@ -36,13 +38,19 @@ struct WaitingEvents {
         return try replace(small, by: small.flatMap(\.events) + events, keys: keys)
       }
     }
-    try write(events, to: next(files), keys: keys)
+    try write(events, keys: keys)
   }
 
   /// Puts these events in the place of files that were opened. A crash leaves both: whoever reads gives each event once.
   func replace(
     _ batches: [Batch], by events: [AuditEvent], keys: PersonKeys
   ) throws(VaultError) {
+    try write(events, keys: keys)
+    for batch in batches { try remove(batch.file) }
+  }
+
+  /// As many files as it takes: one program may have noted tens of thousands of events at once.
+  private func write(_ events: [AuditEvent], keys: PersonKeys) throws(VaultError) {
     var rest = events[...]
     while !rest.isEmpty {
       var (count, size) = (0, 0)
@@ -54,7 +62,6 @@ struct WaitingEvents {
       try write(Array(rest.prefix(count)), to: next(try files()), keys: keys)
       rest = rest.dropFirst(count)
     }
-    for batch in batches { try remove(batch.file) }
   }
 
   private func write(
@@ -127,7 +134,7 @@ struct WaitingEvents {
     var problems: [Problem] = []
     let identities = keys.identities.expanded()
     for file in try files() where person != nil || !file.isKeyless {
-      guard let bytes = try state.readIfThere(file.path, limit: SignedFiles.sizeLimit) else {
+      guard let bytes = try state.readIfThere(file.path, limit: Self.fileByteLimit) else {
         continue
       }
       do throws(CryptoError) {
