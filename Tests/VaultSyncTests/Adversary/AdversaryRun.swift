@@ -109,7 +109,9 @@ struct AdversaryRun {
     if failures.isEmpty { return ([], []) }
     // The checks have opened every vault anew.
     let fresh = Set(attacked.everyone.flatMap(Self.knowledge))
-    let words = try known.filter { !fresh.contains($0) } + Self.lastWords(of: attacked)
+    var words = known.filter { !fresh.contains($0) }
+    // A failure is told also where a machine can no more say what it knows.
+    do { words += try Self.lastWords(of: attacked) } catch { words.append("last words: \(error)") }
     return (failures, trace + ["-- with the adversary"] + intruder.trace + words)
   }
 
@@ -148,7 +150,7 @@ struct AdversaryRun {
     var lines: [String] = []
     for machine in house.everyone {
       lines += hidden(of: house, at: machine) + knowledge(of: machine)
-      lines += try links(of: house, at: machine)
+      lines += links(of: house, at: machine)
       for (number, remote) in house.remotes.enumerated() {
         let recording = RecordingStore(remote)
         let report = try Household.sync(
@@ -180,10 +182,13 @@ struct AdversaryRun {
   /// How a machine judges the links of members that are here.
   private static func links(
     of house: Household, at machine: Household.Machine
-  ) throws -> [String] {
-    try house.members.sorted { $0.key < $1.key }.flatMap { name, id -> [String] in
+  ) -> [String] {
+    house.members.sorted { $0.key < $1.key }.flatMap { name, id -> [String] in
       guard machine.store.blobs[BlobPath(VaultPath.memberRoot(id).string)] != nil else { return [] }
-      let links = try machine.vault.context.opening(of: id).loadLinks()
+      let links: MemberLinks
+      do throws(VaultError) {
+        links = try machine.vault.context.opening(of: id).loadLinks()
+      } catch { return ["\(machine.name): \(name): \(error)"] }
       let over =
         "\(machine.name): \(name): over: \(links.trust.epochs.over.map(\.shortHex).sorted())"
       return [over]

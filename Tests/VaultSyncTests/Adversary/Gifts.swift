@@ -32,6 +32,18 @@ struct Gifts {
     }
   }
 
+  /// Members in which it gave something.
+  var members: Set<MemberID> { Set(gifts.map(\.member)) }
+
+  /// Whoever was misled also goes on trusting people with keys that these have from before.
+  ///
+  /// - Parameter hasAccess: Whether somebody has access to the member, as far as a machine knows that was misled.
+  mutating func note(_ member: MemberID, hasAccess: (PersonID) -> Bool) {
+    for gift in gifts where gift.member == member && hasAccess(gift.taker) {
+      believed[member, default: []].insert(gift.taker)
+    }
+  }
+
   /// Looks at the honest links that are new in a folder: the one in which they were written, if every machine is looked at
   /// after each step.
   ///

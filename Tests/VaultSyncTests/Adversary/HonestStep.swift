@@ -246,12 +246,18 @@ extension Household {
     let (machine, member) = (try machine(number), try open(name, number))
     let commit = try member.commit([edit])
     if let failure = commit.failures.values.first { throw failure }
-    let files = machine.store.blobs
-    var excluded = removals.carriedOut(of: member.id, in: files)
-    let out = removals.out(of: member.id, in: files)
-    excluded.formUnion(out.intersection(machine.hasSeenOut[member.id] ?? []))
     let entry = HonestLedger.Entry(
-      device: machine.vault.device, member: member.id, excluded: excluded)
+      device: machine.vault.device, member: member.id, excluded: try excluded(from: member, machine))
     for text in texts { ledger.note(text, entry) }
+  }
+
+  /// Who does not read what is written there now. Whoever was misled about an end of a place may rightly take somebody for let in
+  /// again.
+  private func excluded(from member: Member, _ machine: Machine) throws -> Set<KeyHolder> {
+    guard try Misled(member.id, at: machine, besides: foreign).isEmpty else { return [] }
+    let files = machine.store.blobs
+    let out = removals.out(of: member.id, in: files)
+    return removals.carriedOut(of: member.id, in: files)
+      .union(out.intersection(machine.hasSeenOut[member.id] ?? []))
   }
 }

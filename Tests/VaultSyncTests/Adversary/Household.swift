@@ -207,6 +207,10 @@ final class Household {
       machine.store, besides: foreign,
       isHeard: { removals.isHeard(of: $0, in: machine.store.blobs) },
       isMisled: { try !Misled($0, at: machine, besides: foreign).isEmpty })
+    for member in gifts.members where try !Misled(member, at: machine, besides: foreign).isEmpty {
+      let links = try machine.vault.context.opening(of: member).loadLinks()
+      gifts.note(member) { links.access.includes($0) }
+    }
   }
 
   /// An owner's device has synced: whatever removals are to be seen there are carried out from now on.
