@@ -202,7 +202,7 @@ def main(arguments):
     base = Path(tempfile.mkdtemp(prefix="kinvault-bench.", dir=arguments.folder))
     try:
         for name in arguments.only or PARTS:
-            for measure, value in PARTS[name](program, base / name, arguments, Data(0)):
+            for measure, value in PARTS[name](program, base / name, arguments, Data()):
                 figures.setdefault(measure, []).append(value)
                 print(f"{measure}: {value:.3f}", file=sys.stderr)
             shutil.rmtree(base / name)
