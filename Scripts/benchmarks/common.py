@@ -86,11 +86,10 @@ def report(measured, goals, path):
 class Data:
     """Bytes that do not compress and do not repeat, the same in every run, ready before anything is timed."""
 
-    def __init__(self, byte_count):
+    def __init__(self):
         self.random = random.Random(20250120)
         self.block = self.random.randbytes(4 * MIB)
         self.count = 0
-        self.byte_count = byte_count
 
     def stream(self, byte_count, step=MIB):
         """Pieces of `step` bytes, each begun with a number of its own, so that no two chunks are equal."""
@@ -108,8 +107,9 @@ class Data:
             yield body
 
 
-def write_file(path, pieces, sync=False):
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+def write_file(path, pieces, sync=False, new=False):
+    """With a descriptor that only writes; `new` refuses a file that is there already."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | (os.O_EXCL if new else os.O_TRUNC), 0o644)
     try:
         for piece in pieces:
             view = memoryview(piece)

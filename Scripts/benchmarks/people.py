@@ -3,7 +3,7 @@
     Scripts/bench people                    everything, three runs, on the disk of $TMPDIR
     Scripts/bench people --size 10240       MiB of attachments that are encrypted anew (10 GiB unless given)
     Scripts/bench people --quick            256 MiB, one run: does it work at all?
-    Scripts/bench people --only records     only one part: records, attachments or opening
+    Scripts/bench people --only records     only one part: records, attachments, opening or links
     Scripts/bench people --json FILE        writes every single figure, besides printing the table
 
 records      a member of 500 records with a note each is taken away from one of two people: the whole command
@@ -11,6 +11,9 @@ attachments  the same with files of 256 MiB; they are written through the mount 
              speed of the re-encryption is compared with the speed of that
 opening      the command that lists the members, in a vault of 10 people, 30 devices and 20 members of 50 records, next to the same in a
              vault of one person with one device and one member
+links        the same command in a vault of 20 members with 200 links each, next to a vault of 20 members with one link each. What
+             the former takes longer is for reading, opening and judging 3,980 links: judging alone takes less than that. Making
+             them takes minutes, since each is a command (an end of somebody's access that becomes later)
 
 The key is in the keyring, as while somebody works with it. Needs root for the mount, and a release build, which it makes.
 """
@@ -22,6 +25,7 @@ import shutil
 import statistics
 import sys
 import tempfile
+from datetime import date, timedelta
 from pathlib import Path
 
 from benchmarks.common import MIB, Clock, Data, kinvault_program, run, write_file
@@ -29,6 +33,7 @@ from benchmarks.common import MIB, Clock, Data, kinvault_program, run, write_fil
 PASSWORD = "only for a benchmark"
 RECORD_GOAL = 0.5
 ATTACHMENT_GOAL = 0.5
+JUDGING_GOAL = 0.05
 FILE_MIB = 256
 
 
@@ -170,7 +175,40 @@ def opening(program, base, arguments, data):
             yield f"opening, {name}, s", clock.seconds
 
 
-PARTS = {"records": records, "attachments": attachments, "opening": opening}
+def with_links(program, base, count):
+    """A vault of two people and 20 members with so many links each: one that they begin with, and one for each later end."""
+    vault = Vault(program, base)
+    vault.join(2)
+    vault.first("unlock")
+    for number in range(1, 21):
+        vault.first("member", "add", f"Member {number}")
+        for day in range(1, count):
+            until = date(2100, 1, 1) + timedelta(days=day)
+            vault.first("share", f"Member {number}", "--with", "Person 2", "--role", "viewer", "--until", until)
+    found = len(list((base / "vault/members").glob("*/links/*")))
+    if found != 20 * count:
+        raise RuntimeError(f"{found} links instead of {20 * count}")
+    return vault
+
+
+def links(program, base, arguments, data):
+    base.mkdir()
+    count = 20 if arguments.quick else 200
+    vaults = {1: with_links(program, base / "one", 1), count: with_links(program, base / "many", count)}
+    for vault in vaults.values():
+        # The first was locked again while the second was made.
+        vault.first("unlock")
+    for _ in range(max(3, arguments.runs)):
+        seconds = {}
+        for number, vault in vaults.items():
+            with Clock() as clock:
+                vault.first("member", "list")
+            seconds[number] = clock.seconds
+            yield f"opening, 20 members of {number} link(s) each, s", clock.seconds
+        yield f"{count} links a member: what opening takes longer, s", seconds[count] - seconds[1]
+
+
+PARTS = {"records": records, "attachments": attachments, "opening": opening, "links": links}
 
 
 def table(figures):
@@ -180,6 +218,9 @@ def table(figures):
         goal = ""
         if measure.startswith("500 records"):
             goal = f"≤ {RECORD_GOAL}: {'reached' if value <= RECORD_GOAL else 'MISSED'}"
+        elif measure.startswith("200 links"):
+            # The goal is for judging alone, which takes less than this.
+            goal = f"≤ {JUDGING_GOAL}: {'reached' if value <= JUDGING_GOAL else 'not shown to be reached'}"
         elif measure.endswith("of write + fsync"):
             goal = f"≥ {ATTACHMENT_GOAL}: {'reached' if value >= ATTACHMENT_GOAL else 'MISSED'}"
         print(f"{measure:<{width}}  {value:10.3f}  {goal}")
@@ -202,7 +243,7 @@ def main(arguments):
     base = Path(tempfile.mkdtemp(prefix="kinvault-bench.", dir=arguments.folder))
     try:
         for name in arguments.only or PARTS:
-            for measure, value in PARTS[name](program, base / name, arguments, Data(0)):
+            for measure, value in PARTS[name](program, base / name, arguments, Data()):
                 figures.setdefault(measure, []).append(value)
                 print(f"{measure}: {value:.3f}", file=sys.stderr)
             shutil.rmtree(base / name)

@@ -33,10 +33,34 @@ class Plain:
         shutil.rmtree(self.base, ignore_errors=True)
 
 
-class Gocryptfs:
+class Mount:
+    """What all that are mounted have in common. `process` is the name of the program that serves the mount."""
+
+    def unmount(self):
+        run(["fusermount3", "-u", self.mountpoint])
+        self.wait_until_gone()
+
+    def wait_until_gone(self):
+        wait_until(lambda: not is_mounted(self.mountpoint) and self.process_id() is None)
+
+    def process_id(self):
+        return find_process(self.process, str(self.mountpoint))
+
+    def destroy(self):
+        """Nothing stays mounted, even where what served the mount is dead."""
+        try:
+            if is_mounted(self.mountpoint):
+                self.unmount()
+        finally:
+            if is_mounted(self.mountpoint):
+                run(["fusermount3", "-u", "-z", self.mountpoint])
+            shutil.rmtree(self.base, ignore_errors=True)
+
+
+class Gocryptfs(Mount):
     """The yardstick: a FUSE file system over ciphertext that many people use."""
 
-    name = "gocryptfs"
+    name = process = "gocryptfs"
 
     def __init__(self, base: Path, _=None):
         self.base = base / "gocryptfs"
@@ -54,23 +78,11 @@ class Gocryptfs:
     def mount(self):
         run(["gocryptfs", "-q", "-extpass", "echo pw", self.cipher, self.mountpoint])
 
-    def unmount(self):
-        run(["fusermount3", "-u", self.mountpoint])
-        wait_until(lambda: not os.path.ismount(self.mountpoint) and self.process_id() is None)
 
-    def process_id(self):
-        return find_process("gocryptfs", str(self.mountpoint))
-
-    def destroy(self):
-        if os.path.ismount(self.mountpoint):
-            self.unmount()
-        shutil.rmtree(self.base, ignore_errors=True)
-
-
-class Securefs:
+class Securefs(Mount):
     """The fastest of the peers at many small files."""
 
-    name = "securefs"
+    name = process = "securefs"
 
     def __init__(self, base: Path, _=None):
         self.base = base / "securefs"
@@ -87,25 +99,14 @@ class Securefs:
 
     def mount(self):
         run(["securefs", "mount", "--background", "--pass", "pw", "--log", self.base / "log", self.cipher, self.mountpoint])
-        wait_until(lambda: os.path.ismount(self.mountpoint))
-
-    def unmount(self):
-        run(["fusermount3", "-u", self.mountpoint])
-        wait_until(lambda: not os.path.ismount(self.mountpoint) and self.process_id() is None)
-
-    def process_id(self):
-        return find_process("securefs", str(self.mountpoint))
-
-    def destroy(self):
-        if os.path.ismount(self.mountpoint):
-            self.unmount()
-        shutil.rmtree(self.base, ignore_errors=True)
+        wait_until(lambda: is_mounted(self.mountpoint))
 
 
-class Passthrough:
+class Passthrough(Mount):
     """libfuse's own example, which encrypts nothing: what going through FUSE costs by itself."""
 
     name = "passthrough"
+    process = "passthrough_ll"
     source = Path("/usr/share/doc/libfuse3-dev/examples/passthrough_ll.c")
     program = ROOT / ".build-peers/passthrough_ll"
 
@@ -136,20 +137,8 @@ class Passthrough:
     def mount(self):
         run([self.program, "-o", f"source={self.behind}", self.mountpoint])
 
-    def unmount(self):
-        run(["fusermount3", "-u", self.mountpoint])
-        wait_until(lambda: not os.path.ismount(self.mountpoint) and self.process_id() is None)
 
-    def process_id(self):
-        return find_process("passthrough_ll", str(self.mountpoint))
-
-    def destroy(self):
-        if os.path.ismount(self.mountpoint):
-            self.unmount()
-        shutil.rmtree(self.base, ignore_errors=True)
-
-
-class Kinvault:
+class Kinvault(Mount):
     """The release build of this checkout."""
 
     name = "kinvault"
@@ -157,6 +146,7 @@ class Kinvault:
     def __init__(self, base: Path, binary: Path):
         self.base = base / "kinvault"
         self.binary = binary
+        self.process = binary.name
         self.vault = self.base / "vault"
         self.mountpoint = self.base / "mounted"
         self.folder = self.mountpoint / "Emma" / "folder"
@@ -178,7 +168,7 @@ class Kinvault:
         self.folder.mkdir()
 
     def kinvault(self, *arguments):
-        run([self.binary, *arguments], env=self.environment)
+        run([self.binary, *arguments], env=self.environment, timeout=600)
 
     def mount(self):
         self.kinvault("mount", self.mountpoint, "--vault", self.vault)
@@ -192,15 +182,12 @@ class Kinvault:
 
     def unmount(self):
         self.kinvault("unmount", self.mountpoint)
-        wait_until(lambda: not os.path.ismount(self.mountpoint) and self.process_id() is None)
+        self.wait_until_gone()
 
-    def process_id(self):
-        return find_process("kinvault", str(self.mountpoint))
 
-    def destroy(self):
-        if os.path.ismount(self.mountpoint):
-            self.unmount()
-        shutil.rmtree(self.base, ignore_errors=True)
+def is_mounted(folder):
+    """As the kernel says, since asking a mount whose program is dead gives an error."""
+    return any(line.split()[1] == str(folder) for line in Path("/proc/self/mounts").read_text().splitlines())
 
 
 def wait_until(condition, seconds=60):
