@@ -69,7 +69,7 @@ import VaultModel
 
   /// As programs of November 2026 wrote them, all in one.
   @Test func oneLargeFileOfReadingsIsRead() throws {
-    let events = (0..<12_000).map { time in
+    let events = (0..<20_000).map { time in
       AuditEvent(
         time: UInt64(time) + 1, action: "read", member: emma.id, record: .random(), name: nil,
         detail: "", count: 1, person: nil)

@@ -246,8 +246,9 @@ extension Household {
     let (machine, member) = (try machine(number), try open(name, number))
     let commit = try member.commit([edit])
     if let failure = commit.failures.values.first { throw failure }
+    let excluded = try excluded(from: member, machine)
     let entry = HonestLedger.Entry(
-      device: machine.vault.device, member: member.id, excluded: try excluded(from: member, machine))
+      device: machine.vault.device, member: member.id, excluded: excluded)
     for text in texts { ledger.note(text, entry) }
   }
 
