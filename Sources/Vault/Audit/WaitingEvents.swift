@@ -184,7 +184,7 @@ struct WaitingEvents {
     _ plaintext: [UInt8], isKeyless: Bool
   ) throws(CryptoError) -> [AuditEvent] {
     let events: [AuditEvent]
-    do { events = try AuditEvents(decoding: plaintext).events } catch {
+    do { events = try AuditEvents(decoding: plaintext, limit: fileByteLimit).events } catch {
       throw .malformed(reason: "\(error)")
     }
     guard isKeyless else { return events }

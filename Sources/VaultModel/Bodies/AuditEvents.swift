@@ -23,7 +23,12 @@ package struct AuditEvents: Hashable, WireMessage {
   /// As every message is read. A log has a million events, and only what is called within this module is compiled for the very
   /// message: that takes a seventh less time.
   package init(decoding bytes: [UInt8]) throws(ModelError) {
-    self = try WireReader.read(bytes, what: Self.what, limit: Limits.signedFileBytes) {
+    try self.init(decoding: bytes, limit: Limits.signedFileBytes)
+  }
+
+  /// Those of a file that may be larger than a segment: this machine's own, of events that wait.
+  package init(decoding bytes: [UInt8], limit: Int) throws(ModelError) {
+    self = try WireReader.read(bytes, what: Self.what, limit: limit) {
       (reader) throws(ModelError) in try AuditEvents(reading: reader)
     }
   }
