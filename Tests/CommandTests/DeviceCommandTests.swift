@@ -87,21 +87,22 @@ import Testing
     try desk.run("check", "--remote", "usb", "--read-data", expecting: 0)
   }
 
-  /// What this machine remembers of new keys of Emma cannot be read: that is Emma's alone.
-  private func tearEpochOfEmma() throws {
+  /// What this machine remembers of new keys of Emma is of another version of the program: that is Emma's alone.
+  private func spoilEpochOfEmma() throws {
     let folder = try CommandRunner.run(
       "sh",
       [
         "-c",
         "set -e; state=$(ls -d \"$1\"/kinvault/*/); mkdir -p -m 700 \"$state/epochs\"; "
-          + "echo torn > \"$state/epochs/$(ls \"$2/members\")\"", "tear", desk.state,
-        desk.vault,
+          + "file=\"$state/epochs/$(ls \"$2/members\")\"; echo kinvault epoch 9 > \"$file\"; "
+          + "sum=$(sha256sum < \"$file\" | cut -c 1-64); echo \"sum $sum\" >> \"$file\"",
+        "spoil", desk.state, desk.vault,
       ])
     try #require(folder.status == 0, "\(folder.errors)")
   }
 
   @Test func keysThatCannotBeChangedEndNoCommand() throws {
-    try tearEpochOfEmma()
+    try spoilEpochOfEmma()
     let checked = try desk.run("check", "--repair", expecting: 0)
     #expect(checked.errors.contains("kinvault: Emma: "), "\(checked.errors)")
     #expect(checked.output.contains("Everything is in its place."))
@@ -127,7 +128,7 @@ import Testing
   @Test func aDeviceIsLockedOutThoughOneMemberCannotHaveNewKeys() throws {
     try addTablet()
     try tablet.run("sync", expecting: 0)
-    try tearEpochOfEmma()
+    try spoilEpochOfEmma()
     try desk.run("member", "add", "Liam", expecting: 0)
     try desk.run("member", "add", "Ada", expecting: 0)
     let removed = try desk.run(

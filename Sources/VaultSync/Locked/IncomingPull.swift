@@ -119,7 +119,7 @@ extension SyncProblem.Kind {
     switch self {
     case .fork, .differs, .untrusted, .ownIsNewer, .parted, .massChange, .epoch, .waiting: true
     case .wentBack, .rollback, .damagedThere, .missingThere, .missingHere, .withheld,
-      .endlessListing, .tooMuchNew, .strangers, .foreignFile, .damagedHere:
+      .endlessListing, .tooMuchNew, .strangers, .foreignFile, .damagedHere, .accessForgotten:
       false
     }
   }
