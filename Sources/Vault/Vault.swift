@@ -116,13 +116,14 @@ package final class Vault: Sendable {
     RecordPathNames(member, called: shownNames[member.id])
   }
 
-  /// Opens members that were added since.
+  /// Opens members that were added since, and closes those to which this person has no access any more.
   ///
-  /// - Returns: True if there are new ones.
+  /// - Returns: True if there are any.
   package func refreshMembers() throws(VaultError) -> Bool {
     let marks = try context.state.loadWatermarks()
     // Another process may have made one anew, or accepted one, which takes another one's name then.
     memberNames.readAgain()
+    closeWhatWasLeft()
     let ended = openedMembers.filter { $0.role == nil }
     for member in ended {
       // An owner has taken this person's access away, it has ended, or they have given it up.
@@ -131,7 +132,20 @@ package final class Vault: Sendable {
     if !ended.isEmpty { removeDerivedOfOthers() }
     // Who made or shared a new one may be new as well.
     if try hasUnopenedMembers() { try context.reloadPeople() }
-    return try openNewMembers(marks: marks, acceptsRollback: false)
+    let isNew = try openNewMembers(marks: marks, acceptsRollback: false)
+    return isNew || !ended.isEmpty
+  }
+
+  /// Has members that this person has left elsewhere known as such.
+  private func closeWhatWasLeft() {
+    for member in openedMembers where member.role != nil {
+      do throws(VaultError) {
+        if try member.hasLostAccessSince() { _ = try reloadLinks(of: member) }
+      } catch {
+        // The look at its heads tells what is wrong with a member's folder.
+        continue
+      }
+    }
   }
 
   /// Reads the links of a member again, as `Member.reloadLinks` does. If its root does not hold any more, as with one that

@@ -222,7 +222,7 @@ final class ThisDevice: Sendable {
 }
 
 extension VaultContext {
-  /// What could not be encrypted anew since the last call, one problem a member.
+  /// What new keys since the last call have left to be told.
   func takeLeftBehind() -> [Problem] {
     leftBehind.withLock { problems in
       defer { problems = [] }
@@ -239,6 +239,18 @@ extension VaultContext {
         + "content that belongs there: it is damaged, or somebody with the keys has put it there. Everything else was "
         + "encrypted anew. “kinvault check --read-data” says which records are concerned; what another device or "
         + "remote has whole comes from there with a sync.",
+      member: member.name.string)
+    leftBehind.withLock { $0.append(problem) }
+  }
+
+  /// New keys are there in the place of ones of which this machine could not read any more whose access they were to end.
+  func noteForgottenAccess(to member: Member) {
+    let problem = Problem(
+      .accessForgotten, .warning, path: "members/\(member.id.hex)",
+      reason:
+        "Its keys were being changed, and what this machine had noted of whose access was to end with that was torn. "
+        + "They were changed for everyone who has access. If you had taken somebody\u{2019}s access away, see whether they "
+        + "still have it (kinvault access list), and take it away again (kinvault unshare).",
       member: member.name.string)
     leftBehind.withLock { $0.append(problem) }
   }

@@ -122,6 +122,65 @@ struct InvitedPair {
     #expect(try pair.ben.run("member", "list", expecting: 0).output.contains("viewer"))
   }
 
+  /// A page that is open meanwhile shows what one shows that is opened then.
+  @Test func anOpenPageHasNothingOfAMemberThatWasLeft() throws {
+    let pair = try InvitedPair.sharing(as: "editor")
+    try pair.ben.run("member", "add", "Liam", expecting: 0)
+    let page = try RunningPage(
+      pair.ben.program, environment: pair.ben.environment.mapValues { $0 })
+    let visitor = try PageVisitor(page, in: pair.ben.program.folder.path)
+    let before = try visitor.get("/").body
+    #expect(before.contains("Visit") && before.contains("Emma"), "\(before)")
+    let record = try #require(try visitor.records().first)
+    #expect(try visitor.get(record).status == 200)
+    try pair.ben.run("leave", "Emma", "--yes", expecting: 0)
+    // Whatever is asked for first; it looks around once a second.
+    for _ in 0..<40 where try visitor.get(record).status == 200 { usleep(250_000) }
+    let shown = try visitor.get(record)
+    #expect(shown.status == 404 && !shown.body.contains("Visit"), "\(shown.status)")
+    let list = try visitor.get("/").body
+    #expect(list.contains("There is no record here yet.") && !list.contains("Emma"), "\(list)")
+    for path in ["/people", "/new", "/vault"] {
+      let body = try visitor.get(path).body
+      #expect(!body.contains("Emma"), "\(path): \(body)")
+    }
+    let saved = try visitor.post(record + "/edit", ["title": "Lie", "text": "x"])
+    #expect(saved.status >= 400, "\(saved)")
+  }
+
+  /// Another machine's mount loses what its person has left with a sync of any process, and a new one shows the same.
+  @Test func aMountHasNothingOfAMemberThatWasLeftElsewhere() throws {
+    let pair = try InvitedPair.sharing(as: "editor")
+    let program = pair.anna.program
+    let laptop = Machine("laptop", beside: program)
+    try laptop.run(
+      "clone", pair.remote, laptop.vault, "--name", "usb", "--words-file",
+      program.folder.appending("ben's words").string, "--device", "laptop", expecting: 0)
+    let (mountpoint, other) = (
+      program.folder.appending("live").string, program.folder.appending("fresh").string
+    )
+    try laptop.run("mount", mountpoint, "--no-sync", expecting: 0)
+    defer { _ = try? laptop.run("unmount", mountpoint) }
+    func listed(_ place: String) throws -> String {
+      try CommandRunner.run(
+        "sh", ["-c", "cd \"$1\" && find . -not -path './.*' | sort", "", place]
+      ).output
+    }
+    let note = "\(mountpoint)/Emma/Notes/2025-01-20 Visit/record.md"
+    #expect(try listed(mountpoint).contains("Visit"))
+    try pair.ben.run("leave", "Emma", "--yes", expecting: 0)
+    try pair.ben.run("sync", expecting: 0)
+    try laptop.run("sync", expecting: 0)
+    for _ in 0..<100 where try listed(mountpoint).contains("Emma") { usleep(100_000) }
+    let live = try listed(mountpoint)
+    #expect(!live.contains("Emma"), "\(live)")
+    #expect(try CommandRunner.run("sh", ["-c", "echo x > \"$1\"", "", note]).status != 0)
+    try laptop.run("mount", other, "--no-sync", expecting: 0)
+    #expect(try listed(other) == live)
+    try laptop.run("unmount", other, expecting: 0)
+    try laptop.run("unmount", mountpoint, expecting: 0)
+  }
+
   @Test func leavingTheVault() throws {
     let pair = try InvitedPair.sharing(as: "viewer")
     try pair.ben.run("member", "add", "Liam", expecting: 0)

@@ -69,6 +69,32 @@ struct Machine {
       ] + options, expecting: 0)
   }
 
+  /// Another machine, which knows nothing yet, becomes a device with the eight words that this one shows. Both reach the
+  /// remote "usb", which is in this folder.
+  @discardableResult
+  func approve(
+    _ other: Machine, called name: String, from remote: String,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> (asked: CommandResult, approved: CommandResult) {
+    let words = program.folder.appending("eight words for \(name)").string
+    let adding = try start("device", "add", "--words-out", words, "--yes", "--wait", "3")
+    Self.waitForWords(in: words)
+    let asked = try other.run(
+      "clone", remote, other.vault, "--name", "usb", "--from-device", "--words-file", words,
+      "--device", name, expecting: 0, sourceLocation: sourceLocation)
+    let approved = adding.wait()
+    #expect(
+      approved.status == 0, "\(approved.output)\(approved.errors)", sourceLocation: sourceLocation)
+    return (asked, approved)
+  }
+
+  /// Returns when `device add` has written its eight words.
+  static func waitForWords(in file: String) {
+    for _ in 0..<200 where access(file, R_OK) != 0 { usleep(50_000) }
+    // They are written at once, but after the file is there.
+    usleep(200_000)
+  }
+
   /// Thirty records in `Emma/Notes/many`: enough for a mass change. Emma has notes.
   func attachMany() throws {
     let folder = program.folder.appending("many").string

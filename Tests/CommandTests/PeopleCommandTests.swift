@@ -148,6 +148,7 @@ import Testing
       "XDG_STATE_HOME": two.anna.folder.appending("a stranger's state").string
     ]
     try two.join(Self.forgedInvitation(two), state: state, words: "a stranger's words")
+    let before = try Self.minute()
     for arguments in [
       ["member", "add", "Emma"], ["share", "Emma", "--with", "Adult A", "--role", "owner"],
     ] {
@@ -166,10 +167,25 @@ import Testing
     // Hers is still named by its name alone.
     try two.anna.run(
       "record", "add", "--member", "Emma", "--type", "note", "--title", "x", expecting: 0)
-    let offers = try two.anna.run("accept", expecting: 0).output
-    #expect(offers.contains("Emma") && offers.contains("trusted on first use"))
+    let stranger = try #require(all.split(separator: "\n").first { $0.contains("a stranger: ") })
+    // Nobody here knows what that person is called.
+    let giver = try #require(stranger.cells.last)
+    let offers = try two.anna.run("accept", expecting: 0).output.split(separator: "\n")
+    try #require(offers.count == 2, "\(offers)")
+    let cells = offers[1].cells
+    try #require(cells.count == 6, "\(offers)")
+    // Who gives it and when.
+    #expect(Array(cells[0...2]) == ["Emma", "to see it", giver])
+    #expect(try cells[3] >= before && cells[3] <= Self.minute(), "\(offers)")
+    #expect(cells[4] == "trusted on first use")
+    let json = try two.anna.run("accept", "--json", expecting: 0).output
+    #expect(
+      json.contains("\"from\" : \"\(giver)\"")
+        && json.contains("\"since\" : \"\(before.prefix(10))")
+    )
     try two.anna.run("accept", "Nobody", "--yes", expecting: 6)
-    try two.anna.run("accept", "Emma", expecting: 10)
+    let asked = try two.anna.run("accept", "Emma", expecting: 10).errors
+    #expect(asked.contains("Emma comes from \(giver), trusted on first use: "), "\(asked)")
     let accepted = try two.anna.run("accept", "Emma", "--yes", expecting: 0).output
     #expect(accepted.contains("Emma ("))
     let after = try two.anna.run("member", "list", expecting: 0)
@@ -177,6 +193,11 @@ import Testing
     #expect(after.errors.isEmpty)
     #expect(
       try two.anna.run("accept", expecting: 0).output.contains("There is nothing to accept."))
+  }
+
+  /// Now, as the program shows times here.
+  private static func minute() throws -> String {
+    String(try CommandRunner.run("date", ["-u", "+%F %H:%M"]).output.prefix(16))
   }
 
   /// A stranger with a copy of the folder puts more on the family's stick than is taken of people whom nobody knows.

@@ -115,3 +115,8 @@ struct Program {
     }
   }
 }
+
+extension StringProtocol {
+  /// The cells of a row of a table as the program prints it.
+  var cells: [String] { String(self).split(separator: /\ \ +/).map(String.init) }
+}

@@ -100,6 +100,64 @@ import Testing
     #expect(back.errors.contains("It holds this vault."))
   }
 
+  /// What this machine keeps in its state of what it fetched while it was locked.
+  private func incoming(_ machine: Machine) throws -> String {
+    try CommandRunner.run(
+      "sh", ["-c", "cd \"$1\" && find kinvault/*/incoming -type f", "", machine.state]
+    )
+    .output
+  }
+
+  /// A record that the desk has sent, and the laptop has fetched while it was locked.
+  private func fetchedWhileLocked(_ title: String) throws {
+    try desk.write("two", titled: title)
+    try desk.run("sync", expecting: 0)
+    try laptop.run("lock", expecting: 0)
+    let fetched = try laptop.run(
+      "sync", environment: ["KINVAULT_PASSWORD_FILE": ""], expecting: 0)
+    #expect(fetched.errors.contains("The vault is locked: "), "\(fetched.errors)")
+    #expect(try incoming(laptop).contains("incoming/usb/members/"))
+  }
+
+  @Test func whatWasFetchedAndNotTakenIsAskedForBeforeItsRemoteIsForgotten() throws {
+    try cloned()
+    try fetchedWhileLocked("New")
+    let asked = try laptop.run("remote", "remove", "usb", expecting: 10)
+    #expect(asked.errors.contains("is not in the vault yet"), "\(asked.errors)")
+    #expect(asked.errors.contains("kinvault sync usb"), "\(asked.errors)")
+    #expect(try laptop.run("remote", "list", expecting: 0).output.contains(usb))
+    // What it says to do takes it, though the remote is gone by then.
+    #expect(rename(usb, usb + " away") == 0)
+    try laptop.run("sync", "usb")
+    #expect(try laptop.run("record", "list", expecting: 0).output.contains("New"))
+    try laptop.run("remote", "remove", "usb", expecting: 0)
+    #expect(try incoming(laptop) == "")
+    try laptop.expectWhole()
+  }
+
+  @Test func whatIsToBeForgottenGoesWithItsRemote() throws {
+    try cloned()
+    try fetchedWhileLocked("New")
+    try laptop.run("remote", "remove", "usb", "--yes", expecting: 0)
+    #expect(try incoming(laptop) == "")
+    #expect(try !laptop.run("record", "list", expecting: 0).output.contains("New"))
+    // It stands there, and comes again.
+    try laptop.run("remote", "add", "usb", usb, expecting: 0)
+    try laptop.run("sync", expecting: 0)
+    #expect(try laptop.run("record", "list", expecting: 0).output.contains("New"))
+  }
+
+  /// What is left of what came here by another way goes without a question.
+  @Test func whatHasComeByAnotherWayIsForgottenWithItsRemote() throws {
+    try cloned()
+    try fetchedWhileLocked("New")
+    let copied = try CommandRunner.run("cp", ["-a", "\(desk.vault)/.", laptop.vault])
+    try #require(copied.status == 0)
+    try laptop.run("remote", "remove", "usb", expecting: 0)
+    #expect(try incoming(laptop) == "")
+    #expect(try laptop.run("record", "list", expecting: 0).output.contains("New"))
+  }
+
   /// A mount in the background syncs by itself, often just when its user asks for it.
   @Test func aSyncWaitsForAnotherOne() throws {
     try desk.write("one", titled: "Visit")

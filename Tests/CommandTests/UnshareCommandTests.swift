@@ -67,6 +67,42 @@ import Testing
     try pair.anna.expectWhole()
   }
 
+  /// A disk loses what this machine remembers of it meanwhile.
+  @Test(arguments: ["write", "sync"])
+  func whatWasInterruptedAndForgottenIsMadeForEveryoneAndTold(by command: String) throws {
+    let pair = try InvitedPair.sharing(as: "viewer")
+    try pair.anna.attach("scan.jpg", byteCount: 80 << 20, to: "Emma/Notes/2025-01-20 Visit")
+    try interrupt(pair)
+    let torn = try CommandRunner.run(
+      "sh", ["-c", "truncate -s 100 \"$1\"/kinvault/*/epochs/*", "tear", pair.anna.state])
+    try #require(torn.status == 0, "\(torn.errors)")
+    let listed = try pair.anna.run("access", "list", expecting: 0).output
+    #expect(listed.contains("Ben") && !listed.contains("being taken away"), "\(listed)")
+    let told =
+      "They were changed for everyone who has access. If you had taken somebody\u{2019}s access away, see whether they "
+      + "still have it (kinvault access list), and take it away again (kinvault unshare)."
+    switch command {
+    case "write":
+      let result = try pair.anna.run("member", "add", "Liam", expecting: 0)
+      #expect(result.errors.contains("Encrypting Emma anew was interrupted; going on with it."))
+      #expect(result.errors.contains("kinvault: Emma: Its keys were being changed"))
+      #expect(result.errors.contains(told), "\(result.errors)")
+    default:
+      let result = try pair.anna.run("sync", expecting: 1)
+      #expect(result.output.contains(told), "\(result.output)")
+    }
+    for again in [["member", "add", "Ada"], ["sync"]] {
+      let quiet = try pair.anna.run(again, expecting: 0)
+      #expect(!(quiet.output + quiet.errors).contains("changed for everyone"), "\(quiet)")
+    }
+    #expect(try pair.anna.run("access", "list", expecting: 0).output.contains("Ben"))
+    try pair.anna.run("unshare", "Emma", "--with", "Ben", expecting: 0)
+    #expect(try !pair.anna.run("access", "list", expecting: 0).output.contains("Ben"))
+    try pair.meet()
+    #expect(try pair.ben.run("member", "list", expecting: 0).output.hasPrefix("No members"))
+    try pair.anna.expectWhole()
+  }
+
   @Test func whatEndsSoonIsTold() throws {
     let pair = try InvitedPair()
     try pair.join()

@@ -118,6 +118,36 @@ struct HostileServerTests {
     }
   }
 
+  /// Before any byte, after the head of an answer, and in the middle of a body.
+  @Test(arguments: [
+    nil, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nthe beginning",
+  ])
+  func aServerThatFallsSilentIsToldAfterOneWait(_ beginning: String?) throws {
+    // As the program opens remotes, but for how long it waits.
+    var options = RemoteOptions(environment: [:])
+    #expect(options.timeouts.idle == .seconds(30))
+    #expect(options.retries.patience == .seconds(30))
+    (options.timeouts.idle, options.retries.patience) = (.milliseconds(400), .milliseconds(400))
+    for isS3 in [true, false] {
+      let server = CannedServer { _, _ in beginning.map { .stall($0) } ?? .silence }
+      let address =
+        isS3
+        ? "s3://bucket?endpoint=http://127.0.0.1:\(server.port)"
+        : "http://127.0.0.1:\(server.port)/dav"
+      let store = try RemoteOpening.open(
+        RemoteAddress.parse(address).address,
+        credentials: RemoteCredentials(user: "anna", secret: "top-secret"), options: options)
+      let start = ContinuousClock.now
+      let error = try #require(error { _ = try store.read("a", limit: 1 << 20) })
+      // Far from the minutes that trying again would take.
+      #expect(ContinuousClock.now - start < .seconds(20))
+      #expect(error == .timedOut(path: "a"))
+      #expect(error.message == "a: the store did not answer in time")
+      #expect(server.requests.count == 1)
+    }
+  }
+
   @Test func endsAnUploadThatNobodyReads() throws {
     let deaf = CannedServer { _, _ in .silence }
     let bytes = [UInt8](repeating: 1, count: 64 << 20)

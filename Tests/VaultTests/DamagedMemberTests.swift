@@ -70,7 +70,7 @@ import VaultModel
         try copy.anna.vault.beginEpoch(of: member, without: [copy.adults.ben.id])
       }
       try copy.anna.reopen()
-      try copy.tear()
+      try copy.spoil()
       cut += 1
       #expect(copy.anna.vault.interruptedEpochs().failures.map(\.member) == [copy.damaged])
       let result = copy.anna.vault.resumeEpochs()
@@ -90,10 +90,11 @@ import VaultModel
     return copy.anna.store.mutatingCallCount - before
   }
 
-  /// What is remembered of new keys of the one is no such file.
-  private func tear() throws {
+  /// What is remembered of new keys of the one is of a version that this one does not know.
+  private func spoil() throws {
     try anna.stateStore.replace(
-      PendingEpoch.folder.appending(damaged.hex), Array("torn".utf8), durably: true)
+      PendingEpoch.folder.appending(damaged.hex),
+      ChecksummedLines.encode(title: "kinvault epoch 9", []), durably: true)
   }
 
   @Test func keepsNoOthersOldObjects() throws {

@@ -5,8 +5,10 @@ import VaultModel
 /// The links of one member as they were last read, shared by all that judge its heads.
 final class KnownLinks: Sendable {
   private let latest: Guarded<MemberLinks>
+  /// The names of those that were looked at last, whether they were taken in or not.
+  private let seen: Guarded<Set<VaultPath>>
 
-  init(_ links: MemberLinks) { latest = Guarded(links) }
+  init(_ links: MemberLinks) { (latest, seen) = (Guarded(links), Guarded(links.found)) }
 
   var links: MemberLinks { latest.withLock { $0 } }
 
@@ -15,7 +17,15 @@ final class KnownLinks: Sendable {
     latest.withLock { $0.role(of: person, now: now) }
   }
 
-  func replace(_ links: MemberLinks) { latest.withLock { $0 = links } }
+  func replace(_ links: MemberLinks) {
+    latest.withLock { $0 = links }
+    note(links.found)
+  }
+
+  /// Whether these are others than were looked at last.
+  func isNews(_ found: Set<VaultPath>) -> Bool { seen.withLock { $0 != found } }
+
+  func note(_ found: Set<VaultPath>) { seen.withLock { $0 = found } }
 }
 
 extension VaultContext {
@@ -71,6 +81,20 @@ extension Member {
       try loadLinks()
       _ = try followEpoch(&heads)
     }
+  }
+
+  /// Whether links that have come since say that this person has no access any more. Whoever takes it away writes a head
+  /// beside the link, which `refresh` finds; who gives it up themself, in another process or on another machine, writes
+  /// none. Until heads have come nothing else of the links is taken in.
+  ///
+  /// Costs one listing of the links when nothing changed.
+  func hasLostAccessSince() throws(VaultError) -> Bool {
+    let found = Set(try LinkReading.names(of: id, in: context.store).compactMap(\.path))
+    guard register.known.isNews(found) else { return false }
+    let opening = try context.opening(of: id)
+    let links = try opening.loadLinks()
+    register.known.note(links.found)
+    return links.role(of: context.person, now: opening.now) == nil
   }
 
   /// The same for who holds `heads` and sees to it that what is known follows the epoch.

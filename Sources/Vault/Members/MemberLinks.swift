@@ -9,6 +9,8 @@ struct MemberLinks: Sendable {
   let trust: MemberTrust
   /// The root and all links that are sound.
   let files: [VaultPath: [UInt8]]
+  /// The names of all links in the folder, sound or not.
+  let found: Set<VaultPath>
   /// What this machine remembers and the folder lacks.
   let lost: [VaultPath: [UInt8]]
   let problems: [Problem]
@@ -153,7 +155,8 @@ struct LinkReading {
     let over = Set(
       trust.history.wrapFiles(of: trust.epochs.over).map { VaultPath.epochWrap(member, $0) })
     return MemberLinks(
-      member: member, trust: trust, files: known, lost: try lost(found, without: over),
+      member: member, trust: trust, files: known, found: found,
+      lost: try lost(found, without: over),
       problems: problems.sorted { $0.path < $1.path }, wrapsThatAreOver: over,
       lasting: trust.history.lasting,
       fallen: memory.verified.filter { trust.history.verdict(on: $0) == .noPlace })
@@ -166,10 +169,8 @@ struct LinkReading {
     var news: [VaultPath: [UInt8]] = [:]
     var problems: [Problem] = []
     var found: Set<VaultPath> = []
-    let folder = BlobPath("members/\(member.hex)/links")
-    for entry in try storing({ () throws(BlobStoreError) in try store.list(folder) }) {
-      let text = folder.appending(entry.name).string
-      guard let path = VaultPath(parsing: text) else {
+    for (text, path) in try Self.names(of: member, in: store) {
+      guard let path else {
         problems.append(.foreign(text))
         continue
       }
@@ -180,6 +181,17 @@ struct LinkReading {
       }
     }
     return (news, found, problems)
+  }
+
+  /// What lies in the folder of a member's links: the path as it stands, and as one of a link where it is one.
+  static func names(
+    of member: MemberID, in store: any BlobStore
+  ) throws(VaultError) -> [(text: String, path: VaultPath?)] {
+    let folder = BlobPath("members/\(member.hex)/links")
+    return try storing { () throws(BlobStoreError) in try store.list(folder) }.map { entry in
+      let text = folder.appending(entry.name).string
+      return (text, VaultPath(parsing: text))
+    }
   }
 
   private func readRoot(_ path: VaultPath) throws(VaultError) -> [UInt8] {

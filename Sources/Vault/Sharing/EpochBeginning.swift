@@ -24,14 +24,20 @@ struct EpochBeginning {
     var keepsHistory: Bool
   }
 
-  /// Finds the epoch that was interrupted, which then keeps to both wishes, or remembers a new one.
+  /// Finds the epoch that was interrupted, which then keeps to both wishes, or remembers a new one. Where what was
+  /// interrupted cannot be read the new one goes on in its place, for everyone whom this wish leaves in.
   static func remembered(
     _ wish: Wish, of member: Member
   ) throws(VaultError) -> EpochBeginning {
     let context = member.context
     let state = context.state
     var wish = wish
-    if var known = try PendingEpoch.load(of: member.id, state: state) {
+    var isAfterTorn = false
+    switch try PendingEpoch.load(of: member.id, state: state) {
+    case nil: break
+    case .torn: isAfterTorn = true
+    case .epoch(var known):
+      isAfterTorn = known.isAfterTorn
       wish.without.formUnion(known.without)
       wish.without.remove(context.person)
       wish.keepsHistory = wish.keepsHistory && known.keepsHistory
@@ -43,8 +49,9 @@ struct EpochBeginning {
     }
     let key = SharedKey(.random())
     let pending = PendingEpoch(
-      after: member.epoch, without: wish.without, keepsHistory: wish.keepsHistory, key: key.key,
-      of: member.id, binding: context.binding, sealingKey: context.keys.profileKey)
+      after: member.epoch, without: wish.without, keepsHistory: wish.keepsHistory,
+      isAfterTorn: isAfterTorn, key: key.key, of: member.id, binding: context.binding,
+      sealingKey: context.keys.profileKey)
     try pending.store(of: member.id, state: state)
     return EpochBeginning(member: member, key: key, pending: pending)
   }
@@ -102,7 +109,7 @@ struct EpochBeginning {
           changes: try member.writeAnew(&heads, goingOnWith: line, with: translation))
       }
     }
-    if pending != nil { try PendingEpoch.remove(of: member.id, state: context.state) }
+    if let pending { try pending.finish(of: member) }
     context.noteLeftBehind(translation.leftBehind, of: member)
   }
 

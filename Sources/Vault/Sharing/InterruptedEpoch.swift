@@ -7,6 +7,8 @@ package struct InterruptedEpoch: Hashable, Sendable {
   package var member: MemberID
   /// Who is to have no access any more; nobody where all get new keys.
   package var without: [PersonID]
+  /// Whether a disk has lost whose access was to end: then it is made for everyone who has access.
+  package var isTorn: Bool
   /// How many objects there are to be encrypted anew, at most.
   package var objectCount: Int
   /// How many of them are left.
@@ -29,11 +31,11 @@ extension Vault {
 extension Member {
   /// Reads the beginning of every object of the member, if there is anything to be told.
   func interruptedEpoch() throws(VaultError) -> InterruptedEpoch? {
-    guard let pending = try PendingEpoch.load(of: id, state: context.state),
-      !register.links.hasEpoch(pending.commitment)
+    guard let memory = try PendingEpoch.load(of: id, state: context.state),
+      !memory.stands(in: register.links)
     else { return nil }
     let current = register.keys.current.keyID
-    let new = try keyID(of: pending)
+    let new = try keyID(of: memory)
     var (objectCount, doneCount) = (0, 0)
     for (name, _) in try objects.list() {
       do throws(VaultError) {
@@ -50,12 +52,13 @@ extension Member {
       }
     }
     return InterruptedEpoch(
-      member: id, without: pending.without.sorted(), objectCount: objectCount,
+      member: id, without: memory.without.sorted(), isTorn: memory.isTorn, objectCount: objectCount,
       leftCount: max(0, objectCount - doneCount))
   }
 
-  /// Nil when what was begun is begun anew, since it was sealed with a key of before.
-  private func keyID(of pending: PendingEpoch) throws(VaultError) -> KeyID? {
+  /// Nil when what was begun is begun anew, since it was sealed with a key of before, or the key cannot be read.
+  private func keyID(of memory: PendingEpoch.Memory) throws(VaultError) -> KeyID? {
+    guard case .epoch(let pending) = memory else { return nil }
     do throws(VaultError) {
       let key = try pending.openKey(
         of: id, sealingKey: context.keys.profileKey, state: context.state)

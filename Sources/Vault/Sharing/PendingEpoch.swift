@@ -12,8 +12,17 @@ struct PendingEpoch: Sendable {
   /// Who is to have no access any more.
   var without: Set<PersonID>
   var keepsHistory: Bool
+  /// Whether it goes on from something that could not be read: who else was to have no access nobody knows.
+  var isAfterTorn = false
   /// The key of the epoch, sealed with the person's profile key.
   var key: Sealed
+
+  /// What this machine remembers of a member.
+  enum Memory {
+    case epoch(PendingEpoch)
+    /// An epoch was being begun, and a disk has lost whose access was to end with it.
+    case torn
+  }
 
   private static let title = "kinvault epoch 2"
   private static let byteLimit = 4 << 20
@@ -21,9 +30,18 @@ struct PendingEpoch: Sendable {
 
   private static func path(of member: MemberID) -> BlobPath { folder.appending(member.hex) }
 
+  /// Forgets it, once the epoch stands or can be begun no more, and has it told that more was to be done, if so.
+  func finish(of member: Member) throws(VaultError) {
+    if isAfterTorn { member.context.noteForgottenAccess(to: member) }
+    try Self.remove(of: member.id, state: member.context.state)
+  }
+
   // MARK: The file
 
-  static func load(of member: MemberID, state: StateFolder) throws(VaultError) -> PendingEpoch? {
+  /// Nil where no epoch is being begun.
+  ///
+  /// - Throws: `damaged` for what is whole, and nothing that this version has written.
+  static func load(of member: MemberID, state: StateFolder) throws(VaultError) -> Memory? {
     let bytes: [UInt8]
     do throws(BlobStoreError) {
       bytes = try state.store.read(path(of: member), limit: byteLimit)
@@ -31,10 +49,13 @@ struct PendingEpoch: Sendable {
       if case .notFound = error { return nil }
       throw VaultError(error)
     }
+    if ChecksummedLines.isTorn(bytes) { return .torn }
     guard let epoch = PendingEpoch(decoding: bytes) else {
-      throw .damaged(path: state.describe(path(of: member)), reason: "its checksum is wrong")
+      throw .damaged(
+        path: state.describe(path(of: member)),
+        reason: "it is of another version of kinvault, which has to go on with it")
     }
-    return epoch
+    return .epoch(epoch)
   }
 
   /// On disk when it returns.
@@ -53,6 +74,7 @@ struct PendingEpoch: Sendable {
     var lines = ["commitment \(commitment.hex)", "former \(former.hex)"]
     lines += without.sorted().map { "without \($0.hex)" }
     lines.append("history \(keepsHistory ? "kept" : "dropped")")
+    if isAfterTorn { lines.append("torn before") }
     lines.append("key \(key.words)")
     return ChecksummedLines.encode(title: Self.title, lines)
   }
@@ -71,6 +93,7 @@ struct PendingEpoch: Sendable {
         guard let person = PersonID(hex: String(words[1])) else { return nil }
         without.insert(person)
       case ("history", 2): keepsHistory = words[1] != "dropped"
+      case ("torn", 2): isAfterTorn = true
       case ("key", 2):
         guard let sealed = Sealed(words: words[1]) else { return nil }
         key = sealed
@@ -86,12 +109,14 @@ struct PendingEpoch: Sendable {
   /// Remembers a new key, for the epoch that is to come after this one.
   init(
     after former: StatementID, without: Set<PersonID>, keepsHistory: Bool,
-    key: borrowing FamilyMemberKey, of member: MemberID, binding: Binding, sealingKey: SealingKey
+    isAfterTorn: Bool, key: borrowing FamilyMemberKey, of member: MemberID, binding: Binding,
+    sealingKey: SealingKey
   ) {
     commitment = key.commitment(member: member, binding: binding)
     self.former = former
     self.without = without
     self.keepsHistory = keepsHistory
+    self.isAfterTorn = isAfterTorn
     self.key = Sealed(
       key.sealed(with: sealingKey, path: Self.path(of: member).string, counter: 0))
   }
@@ -106,6 +131,39 @@ struct PendingEpoch: Sendable {
         SealedValue(key), with: sealingKey, path: path.string, counter: 0)
     } catch {
       throw VaultError(error, path: state.describe(path))
+    }
+  }
+}
+
+extension PendingEpoch.Memory {
+  /// Nobody where that cannot be read: access that nothing says is to end does not.
+  var without: Set<PersonID> {
+    switch self {
+    case .epoch(let pending): pending.without
+    case .torn: []
+    }
+  }
+
+  var keepsHistory: Bool {
+    switch self {
+    case .epoch(let pending): pending.keepsHistory
+    case .torn: true
+    }
+  }
+
+  /// Whether somebody's access may have been to end of whom nothing is known.
+  var isTorn: Bool {
+    switch self {
+    case .epoch(let pending): pending.isAfterTorn
+    case .torn: true
+    }
+  }
+
+  /// Whether the epoch is known to have been begun.
+  func stands(in links: MemberLinks) -> Bool {
+    switch self {
+    case .epoch(let pending): links.hasEpoch(pending.commitment)
+    case .torn: false
     }
   }
 }

@@ -116,19 +116,22 @@ extension Vault {
   private func resumeEpoch(
     of member: Member, _ progress: @escaping @Sendable (WorkProgress) -> Void
   ) throws(VaultError) -> Bool {
-    guard let pending = try PendingEpoch.load(of: member.id, state: context.state) else {
+    guard let memory = try PendingEpoch.load(of: member.id, state: context.state) else {
       return false
     }
     try context.reloadPeople()
     guard try reloadLinks(of: member) else { return false }
-    if !member.register.links.hasEpoch(pending.commitment), member.role == .owner {
+    if member.role == .owner, !memory.stands(in: member.register.links) {
       try beginEpoch(
-        of: member, without: pending.without, keepsHistory: pending.keepsHistory,
+        of: member, without: memory.without, keepsHistory: memory.keepsHistory,
         progress: progress)
-    } else {
-      // It stands, or this person may not begin it any more.
-      if member.mayWrite { _ = try member.joinConcurrent() }
-      try PendingEpoch.remove(of: member.id, state: context.state)
+      return true
+    }
+    // It stands, or this person may not begin it any more.
+    if member.mayWrite { _ = try member.joinConcurrent() }
+    switch memory {
+    case .epoch(let pending): try pending.finish(of: member)
+    case .torn: try PendingEpoch.remove(of: member.id, state: context.state)
     }
     return true
   }

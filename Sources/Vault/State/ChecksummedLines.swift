@@ -19,10 +19,12 @@ package struct ChecksummedLines {
     return text + checksum(of: text)
   }
 
+  /// Whether these bytes are not as somebody wrote them: what another version wrote is whole.
+  static func isTorn(_ bytes: [UInt8]) -> Bool { text(of: bytes) == nil }
+
   /// Nil for what is torn, changed, or has another title.
   package init?(decoding bytes: [UInt8], title: String) {
-    let text = Array(bytes.dropLast(Self.checksumByteCount))
-    guard Array(bytes.suffix(Self.checksumByteCount)) == Self.checksum(of: text),
+    guard let text = Self.text(of: bytes),
       text.last == Self.lineFeed, let content = String(validating: text.dropLast(), as: UTF8.self)
     else { return nil }
     let lines = Self.split(content[...], at: Self.lineFeed)
@@ -47,6 +49,12 @@ package struct ChecksummedLines {
 
   private static let lineFeed = UInt8(ascii: "\n")
   private static let checksumByteCount = checksum(of: []).count
+
+  /// What stands before the checksum; nil where that is another one's.
+  private static func text(of bytes: [UInt8]) -> [UInt8]? {
+    let text = Array(bytes.dropLast(checksumByteCount))
+    return Array(bytes.suffix(checksumByteCount)) == checksum(of: text) ? text : nil
+  }
 
   private static func checksum(of text: [UInt8]) -> [UInt8] {
     Array("sum \(Digest.sha256(text).hex)\n".utf8)

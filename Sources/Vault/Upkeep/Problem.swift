@@ -25,6 +25,8 @@ package struct Problem: Hashable, Sendable {
     case removedDevice
     /// This person could read a member until a date that has passed.
     case accessEnded
+    /// Whose access was to end with new keys could not be read any more; they were made for everyone who has it.
+    case accessForgotten
     /// This machine was put back to an earlier state, or copied, and has become a device of its own.
     case parted
     /// What an interrupted writer left behind; `collect` removes it.

@@ -13,9 +13,18 @@ struct IncomingFolder: BlobStore {
   private let vault: VaultID
 
   init(_ home: SyncHome, remote: RemoteName) {
-    store = home.state.files
-    folder = BlobPath("incoming").appending(remote.string)
-    vault = home.id
+    self.init(home.state, vault: home.id, remote: remote)
+  }
+
+  init(_ state: StateFolder, vault: VaultID, remote: RemoteName) {
+    store = state.files
+    folder = Self.path(of: remote)
+    self.vault = vault
+  }
+
+  /// In this machine's state.
+  static func path(of remote: RemoteName) -> BlobPath {
+    BlobPath("incoming").appending(remote.string)
   }
 
   /// Whether nothing is in it.
@@ -84,5 +93,28 @@ struct IncomingFolder: BlobStore {
 
   private func inside(_ path: BlobPath) -> BlobPath {
     path.isRoot ? folder : BlobPath("\(folder)/\(path)")
+  }
+}
+
+extension IncomingFolder {
+  /// The counter of a head or register that was fetched; nil for one that counts for nothing.
+  func counter(of path: VaultPath, _ tree: SignedTree) throws(SyncError) -> UInt64? {
+    guard let bytes = try fetched(BlobPath(path.string), limit: Limits.signedFileBytes) else {
+      return nil
+    }
+    switch try keeping(try tree.verdict(on: path, bytes)) {
+    case .counts(let facts): return facts.counter
+    case .retired, .former: return nil
+    // If its device has signed it, it may wait for what has not come yet.
+    case .broken: return tree.signedCounter(of: path, bytes)
+    }
+  }
+}
+
+extension SignedTree {
+  /// The counter of the head or register in its place; 0 where none counts.
+  func storedCounter(of path: VaultPath) throws(SyncError) -> UInt64 {
+    guard case .counts(let facts)? = try keeping(try verdictOnStored(path)) else { return 0 }
+    return facts.counter
   }
 }

@@ -63,7 +63,7 @@ struct IncomingPull {
     for (member, heads) in try saving(try incoming.heads()) {
       var isKept = false
       for path in heads {
-        guard let counter = try counter(of: path, in: incoming, tree),
+        guard let counter = try incoming.counter(of: path, tree),
           try counter > counterHere(path, tree)
         else { continue }
         isKept = true
@@ -75,26 +75,9 @@ struct IncomingPull {
     if !isAnyKept { try saving(try incoming.clear()) }
   }
 
-  /// The counter of a head that was fetched; nil for one that counts for nothing.
-  private func counter(
-    of path: VaultPath, in incoming: IncomingFolder, _ tree: SignedTree
-  ) throws(SyncError) -> UInt64? {
-    guard let bytes = try incoming.fetched(BlobPath(path.string), limit: Limits.signedFileBytes)
-    else { return nil }
-    switch try keeping(try tree.verdict(on: path, bytes)) {
-    case .counts(let facts): return facts.counter
-    case .retired, .former: return nil
-    // If its device has signed it, it may wait for what has not come yet.
-    case .broken: return tree.signedCounter(of: path, bytes)
-    }
-  }
-
   /// How far the head's device is known to have come.
   private func counterHere(_ path: VaultPath, _ tree: SignedTree) throws(SyncError) -> UInt64 {
-    var counter: UInt64 = 0
-    if case .counts(let facts)? = try keeping(try tree.verdictOnStored(path)) {
-      counter = facts.counter
-    }
+    let counter = try tree.storedCounter(of: path)
     guard case .head(let member, let device) = path else { return counter }
     return max(counter, vault.member(member)?.knownCounters[device] ?? 0)
   }
@@ -119,7 +102,7 @@ extension SyncProblem.Kind {
     switch self {
     case .fork, .differs, .untrusted, .ownIsNewer, .parted, .massChange, .epoch, .waiting: true
     case .wentBack, .rollback, .damagedThere, .missingThere, .missingHere, .withheld,
-      .endlessListing, .tooMuchNew, .strangers, .foreignFile, .damagedHere:
+      .endlessListing, .tooMuchNew, .strangers, .foreignFile, .damagedHere, .accessForgotten:
       false
     }
   }

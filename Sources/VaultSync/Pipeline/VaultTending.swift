@@ -57,7 +57,10 @@ struct VaultTending {
       session.note(.epochNotBegun(failure))
     }
     for problem in vault.takeLeftBehind() {
-      session.note(SyncProblem(.damagedHere, .damage, path: problem.path, problem.reason))
+      session.note(
+        SyncProblem(
+          problem.kind == .accessForgotten ? .accessForgotten : .damagedHere, problem.severity,
+          path: problem.path, problem.reason))
     }
   }
 }

@@ -40,6 +40,8 @@ package struct SyncProblem: Hashable, Sendable {
     case massChange
     /// Access that is to be taken away, and is not yet.
     case epoch
+    /// Whose access was to be taken away cannot be read any more.
+    case accessForgotten
     /// What is whole, and counts once something else has come.
     case waiting
   }
@@ -311,7 +313,7 @@ extension SyncProblem {
       severity > .note
         ? StateFolder.Suspicion(kind: kind.rawValue, path: path, text: text) : nil
     case .missingThere, .missingHere, .endlessListing, .tooMuchNew, .strangers, .foreignFile,
-      .damagedHere, .ownIsNewer, .parted, .massChange, .epoch, .waiting:
+      .damagedHere, .ownIsNewer, .parted, .massChange, .epoch, .accessForgotten, .waiting:
       nil
     }
   }

@@ -27,6 +27,8 @@ package struct RemoteProblem: Sendable {
     case parted
     /// Access that is to be taken away, and is not yet.
     case access
+    /// Whose access was to be taken away cannot be read any more.
+    case accessForgotten
     /// What counts once something else has come.
     case waiting
     /// Anything else for which a sync did not go through.

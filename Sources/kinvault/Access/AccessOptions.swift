@@ -161,6 +161,7 @@ extension AccessOptions {
     bar.finish()
     failures.tell("Encrypting it anew could not be gone on with", in: vault)
     others.tell("Files under its old keys could not be removed", in: vault)
+    vault.tellLeftBehind()
   }
 
   /// An open vault, which the caller closes.

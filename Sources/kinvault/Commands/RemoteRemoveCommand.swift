@@ -1,26 +1,45 @@
 import ArgumentParser
+import BlobStore
 import Vault
 import VaultModel
+import VaultSync
 
 struct RemoteRemoveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove",
     abstract: "Forget a remote.",
     discussion: """
-      What is stored there stays there; remove it by the means of that place, if you want it gone.
+      What is stored there stays there; remove it by the means of that place, if you want it gone. What was fetched \
+      from it while the vault was locked goes; if that was not taken into the vault yet, you are asked first.
 
       Example:
         kinvault remote remove usb
       """)
 
   @Argument(help: "The remote's name.") var name: String
+  @Flag(help: "Forget also what was fetched from it and not taken yet.") var yes = false
   @OptionGroup var folderOptions: FolderOptions
 
   func run() throws {
-    let vault = try Vault.describe(folder: folderOptions.folder()).vault
+    let folder = try folderOptions.folder()
+    let vault = try Vault.describe(folder: folder).vault
     let configuration = try KnownRemote.configurations([name], vault: vault)[0]
-    try RemoteRegistry.here(vault: vault).remove(configuration.name)
+    let state = try StateFolder(root: Environment.stateRoot, vault: vault)
+    let closed = ClosedVault(id: vault, folder: try DirectoryStore(opening: folder), state: state)
+    try forget(FetchedWhileLocked(of: closed, from: configuration.name), from: configuration.name)
+    try RemoteRegistry(state: state).remove(configuration.name)
     Terminal.writeLine(
       "Forgot the remote \(configuration.name). The vault's copy there is untouched.")
+  }
+
+  /// Before the remote itself: without its name nobody would find it.
+  private func forget(_ fetched: FetchedWhileLocked, from remote: RemoteName) throws {
+    if try fetched.holdsNews() {
+      try Confirmation.require(
+        "What was fetched from \(remote) while the vault was locked is not in the vault yet, and may stand nowhere else by "
+          + "now. To take it, also where the remote is not there: kinvault sync \(remote). Forget it?",
+        isGiven: yes)
+    }
+    try fetched.forget(patience: SyncOutcome.patience(with: remote))
   }
 }

@@ -7,6 +7,8 @@ struct AccessNotes: Encodable {
   struct Unfinished: Encodable {
     var member: String
     var without: [String]
+    /// Whether somebody else's access may have been to end of whom nothing can be read any more.
+    var isTorn: Bool
     var files: Int
     var filesLeft: Int
   }
@@ -92,7 +94,8 @@ struct AccessNotes: Encodable {
       unfinished.append(
         Unfinished(
           member: vault.member(epoch.member)?.name.string ?? epoch.member.shortHex,
-          without: epoch.without.map(people.name(of:)), files: epoch.objectCount,
+          without: epoch.without.map(people.name(of:)), isTorn: epoch.isTorn,
+          files: epoch.objectCount,
           filesLeft: epoch.leftCount))
     }
   }
@@ -133,6 +136,7 @@ struct AccessNotes: Encodable {
       return "Encrypting \(Terminal.visible(one.member)) anew was interrupted, \(one.filesLeft) of "
         + "\(counted(one.files, "file")) left"
         + (who.isEmpty ? "" : "; until it is done \(who) can read it")
+        + (one.isTorn ? "; whose access was to end with it cannot be read any more" : "")
         + ". Any command that changes something goes on with it, as does kinvault sync."
     }
   }

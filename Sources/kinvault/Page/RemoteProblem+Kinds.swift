@@ -14,6 +14,7 @@ extension RemoteProblem.Kind {
       case .parted: .parted
       case .massChange: .massChange
       case .epoch: .access
+      case .accessForgotten: .accessForgotten
       case .waiting: .waiting
       }
   }

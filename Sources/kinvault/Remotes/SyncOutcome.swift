@@ -173,9 +173,9 @@ struct SyncOutcome: Encodable {
   }
 
   /// The other sync is, as a rule, the mount's, which began when the last file was saved.
-  private static func patience(with known: KnownRemote) -> SyncPatience {
+  static func patience(with remote: RemoteName) -> SyncPatience {
     SyncPatience(limit: .seconds(120)) {
-      Terminal.note("\(known.name): Another program is syncing it right now; waiting for that one.")
+      Terminal.note("\(remote): Another program is syncing it right now; waiting for that one.")
     }
   }
 
@@ -188,19 +188,19 @@ struct SyncOutcome: Encodable {
   ) -> SyncOutcome {
     var options = order.options
     options.threadCount = known.threadCount
-    if order.waits { options.patience = patience(with: known) }
+    if order.waits { options.patience = patience(with: known.name) }
     let bar = ProgressBar(.items)
     defer { bar.finish() }
     do {
-      let store: any BlobStore
-      do throws(BlobStoreError) { store = try known.open() } catch {
-        // Whoever waits is told, also where it cannot be kept, or another sync is just about to say how it ends.
-        do throws(SyncError) { try remember(error, of: known, in: home) } catch {}
-        throw error
-      }
-      let report = try sync(store, options) { progress in
-        if order.showsProgress { bar.update(progress) }
-        order.progress?(progress)
+      let (store, unopened) = try open(known, in: home)
+      let report: SyncReport
+      do {
+        report = try sync(store, options) { progress in
+          if order.showsProgress { bar.update(progress) }
+          order.progress?(progress)
+        }
+      } catch {
+        throw unopened ?? error
       }
       var outcome = SyncOutcome(known, report)
       if !options.isDryRun {
@@ -210,6 +210,21 @@ struct SyncOutcome: Encodable {
       return outcome
     } catch {
       return SyncOutcome(known, isDryRun: options.isDryRun, failure: error)
+    }
+  }
+
+  /// The remote's store; for one that does not open, while something waits that was fetched from it when the vault was
+  /// locked, and that needs no remote to be taken, a store that fails with the same error.
+  private static func open(
+    _ known: KnownRemote, in home: (state: StateFolder, clock: WallClock)
+  ) throws -> (store: any BlobStore, unopened: BlobStoreError?) {
+    do throws(BlobStoreError) { return (try known.open(), nil) } catch {
+      if try !FetchedWhileLocked.isEmpty(in: home.state, from: known.name) {
+        return (UnopenedStore(error), error)
+      }
+      // Whoever waits is told, also where it cannot be kept, or another sync is just about to say how it ends.
+      do throws(SyncError) { try remember(error, of: known, in: home) } catch {}
+      throw error
     }
   }
 

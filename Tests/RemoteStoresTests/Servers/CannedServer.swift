@@ -12,6 +12,8 @@ final class CannedServer: Sendable {
     case drip(String)
     /// Says nothing and keeps the connection.
     case silence
+    /// Sends these bytes, then nothing more, and keeps the connection.
+    case stall(String)
     case hangUp
     /// Sends these bytes before it has read the request's body, and closes the connection as soon as some of that comes.
     case early(String)
@@ -77,12 +79,14 @@ final class CannedServer: Sendable {
       asked.append(request)
       return asked.count - 1
     }
-    switch answer(request, number) {
+    let answer = answer(request, number)
+    switch answer {
     case .bytes(let text): Self.send(text, to: connection)
     case .drip(let text):
       Self.send(text, to: connection)
       while !isOver.load(ordering: .relaxed), Self.send("x", to: connection) { usleep(50_000) }
-    case .silence:
+    case .silence, .stall:
+      if case .stall(let text) = answer { Self.send(text, to: connection) }
       while !isOver.load(ordering: .relaxed),
         recv(connection, &buffer, 1, Int32(MSG_PEEK)) > 0
       {
