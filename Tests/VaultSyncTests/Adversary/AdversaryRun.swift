@@ -197,9 +197,13 @@ struct AdversaryRun {
             let verdict = links.history.verdict(on: id)
           else { return nil }
           let device = machine.vault.context.people.trust.statements.certificates[link.certificate]
+          let blob = BlobPath(path.string)
+          let places =
+            (machine.store.blobs[blob] != nil ? ["here"] : [])
+            + house.remotes.indices.filter { house.remotes[$0].blobs[blob] != nil }.map { "r\($0)" }
           return "\(machine.name): \(name): \(id.shortHex) by \(device?.device.shortHex ?? "?") as "
             + "\(link.place.map { $0.person.shortHex } ?? "nobody") after \(link.follows.map(\.shortHex)): "
-            + "\(link.changes) epoch \(link.epoch?.shortHex ?? "no"): \(verdict)"
+            + "\(link.changes) epoch \(link.epoch?.shortHex ?? "no"): \(verdict) at \(places)"
         }
     }
   }

@@ -27,7 +27,7 @@ final class Household {
     private(set) var stateStore: MemoryStore
     private(set) var vault: Vault
     private let key: Family.UnlockKey
-    /// Members that this person has said yes to.
+    /// Members that this person has said yes to, or that came from somebody whom they know, as far as was known then.
     private(set) var accepted: Set<MemberID> = []
 
     init(
@@ -53,6 +53,11 @@ final class Household {
     func accept(_ member: MemberID) throws {
       try vault.accept(member)
       accepted.insert(member)
+    }
+
+    func noteShown(from known: [PersonID]) {
+      accepted.formUnion(
+        vault.members.filter { known.contains(where: $0.comesFrom) }.map(\.id))
     }
 
     /// What is on the disk now.
@@ -223,6 +228,7 @@ final class Household {
 
   /// People take what they are given by those whom they know, also where that is the adversary by now.
   private func accept(at machine: Machine) throws {
+    machine.noteShown(from: persons)
     let made = Set(members.values)
     for offer in machine.vault.offeredMembers {
       let isKnown = offer.gifts.contains { persons.contains($0.giver) }
