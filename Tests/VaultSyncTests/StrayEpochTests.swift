@@ -50,4 +50,20 @@ import VaultTrust
     #expect(history.access.owners == [anna.vault.person])
     #expect(!history.access.includes(ben.vault.person))
   }
+
+  /// Whoever knows what the leaving follows brings it to where it is missing, or everybody else goes on without the leaving.
+  @Test func whatALeavingFollowsIsCarriedWithIt() throws {
+    let links = try #require(anna.emma).register.links
+    let root = Place(link: links.member.root, person: anna.vault.person)
+    let stray = try put(
+      as: root, follows: links.history.tips, .give(ben.vault.person, .owner, until: 0))
+    let leaving = try put(as: nil, follows: [stray], .limit(ben.vault.person, nil, until: 0))
+    for _ in 0..<2 { try anna.sync(usb) }
+    let other = MemoryStore()
+    try anna.sync(other, as: "disk")
+    let member = try #require(anna.emma).id
+    for link in [stray, leaving] {
+      #expect(other.blobs[BlobPath(VaultPath.link(member, link).string)] != nil)
+    }
+  }
 }

@@ -18,8 +18,8 @@ struct MemberLinks: Sendable {
   let wrapsThatAreOver: Set<VaultPath>
   /// The links that are carried and kept, whether they count or not.
   let lasting: Set<StatementID>
-  /// Those that counted here once, and whose writers have no place by what counts now. They stay where they are, and nobody
-  /// is to be blamed for them.
+  /// Those that counted here once, whose writers have no place by what counts now, and that nothing follows that lasts. They
+  /// stay where they are, and nobody is to be blamed for them.
   let fallen: Set<StatementID>
 
   var history: MemberHistory { trust.history }
@@ -154,12 +154,15 @@ struct LinkReading {
     known[rootPath] = rootFile
     let over = Set(
       trust.history.wrapFiles(of: trust.epochs.over).map { VaultPath.epochWrap(member, $0) })
+    let lasting = trust.history.lasting
     return MemberLinks(
       member: member, trust: trust, files: known, found: found,
       lost: try lost(found, without: over),
       problems: problems.sorted { $0.path < $1.path }, wrapsThatAreOver: over,
-      lasting: trust.history.lasting,
-      fallen: memory.verified.filter { trust.history.verdict(on: $0) == .noPlace })
+      lasting: lasting,
+      fallen: memory.verified.filter {
+        trust.history.verdict(on: $0) == .noPlace && !lasting.contains($0)
+      })
   }
 
   /// - Returns: The files that this machine does not remember; everything that lies there; and what is wrong with it.

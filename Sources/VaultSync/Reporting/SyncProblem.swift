@@ -202,8 +202,8 @@ extension SyncProblem {
     SyncProblem(
       .fork, .warning, path: path.string,
       "Its machine was put back to an earlier state, or copied: it does not go on from what is known here. Nothing of "
-        + "either is lost. Sync on that machine, with this remote: it then goes on as a device of its own, and both "
-        + "are joined.")
+        + "either is lost. As soon as one of the two machines hears of the other it goes on as a device of its own, and "
+        + "both are joined: sync on both, with this remote.")
   }
 
   static func parted(_ path: VaultPath, name: String) -> SyncProblem {
