@@ -2,16 +2,15 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Two thousand schedules, each from a seed; `KINVAULT_SCHEDULES` says another number. A failure prints its seed and what
+/// Two thousand schedules, each from a seed; `KINVAULT_SCHEDULES=5000+2000` runs others. A failure prints its seed and what
 /// happened; to repeat it alone: `KINVAULT_SEED=<seed> SWIFT_DETERMINISTIC_HASHING=1 swift test --filter SimulationTests`.
 @Suite struct SimulationTests {
   /// So many schedules are one test case, so that two run at once and each is not too small.
-  private static let groupSize: UInt64 = 10
+  private static let groupSize = 10
 
-  @Test(arguments: Seeds.first(groupCount))
-  func nothingIsLostAndAllAgree(group: UInt64) throws {
-    let isRepeat = getenv("KINVAULT_SEED") != nil
-    let seeds = isRepeat ? [group] : Array(group * Self.groupSize..<(group + 1) * Self.groupSize)
+  @Test(arguments: groups)
+  func nothingIsLostAndAllAgree(seeds: [UInt64]) throws {
+    let isRepeat = seeds.count == 1
     for seed in seeds {
       let isWhole = try SeededRandomness.with(seed: seed) {
         // Reading every object takes as long as everything else.
@@ -39,9 +38,12 @@ import Testing
       "KINVAULT_SEED=\(simulation.seed)\n\(text)\n\(simulation.trace.joined(separator: "\n"))")
   }
 
-  private static let groupCount: UInt64 =
-    getenv("KINVAULT_SCHEDULES")
-    .flatMap { UInt64(String(cString: $0)) }.map { $0 / groupSize } ?? 200
+  private static var groups: [[UInt64]] {
+    let seeds = Seeds.first(2_000, unless: "KINVAULT_SCHEDULES")
+    return stride(from: 0, to: seeds.count, by: groupSize).map {
+      Array(seeds[$0..<min($0 + groupSize, seeds.count)])
+    }
+  }
 
   @Test(.enabled(if: getenv("KINVAULT_FREEZE_DEVICES") != nil, "only to make new devices"))
   func freezesDevices() throws { try FrozenDevices.freeze() }
