@@ -199,8 +199,9 @@ struct SyncOutcome: Encodable {
           if order.showsProgress { bar.update(progress) }
           order.progress?(progress)
         }
-      } catch {
-        throw unopened ?? error
+      } catch SyncError.remote(let error) {
+        // What fails here, as a full disk does, is not the remote's.
+        throw unopened ?? SyncError.remote(error)
       }
       var outcome = SyncOutcome(known, report)
       if !options.isDryRun {
