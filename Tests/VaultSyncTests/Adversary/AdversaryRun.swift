@@ -49,9 +49,24 @@ struct AdversaryRun {
     self.taking = taking.filter { !captives.contains(seats[$0].person) }
   }
 
-  /// Who may give up what they have.
+  /// Who may give up what they have: those whose keys the adversary has, and whoever offers one of them their place, who agree.
   private var leaving: Set<PersonID> {
-    Set(captives.union(traitors).map { cast.persons[$0] })
+    let adversaries = captives.union(traitors)
+    let offering = steps.compactMap { step, _ in
+      if case .offer(let machine, _, let taker) = step, adversaries.contains(taker) {
+        person(at: machine)
+      } else {
+        nil
+      }
+    }
+    return Set(adversaries.union(offering).map { cast.persons[$0] })
+  }
+
+  /// Whose machine that is.
+  private func person(at machine: Int) -> Int? {
+    if cast.seats.indices.contains(machine) { return cast.seats[machine].person }
+    for case (.addMachine(let person, machine, _), _) in steps { return person }
+    return nil
   }
 
   /// Whether somebody who may write is the adversary's.
