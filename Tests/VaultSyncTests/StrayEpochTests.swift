@@ -23,15 +23,9 @@ import VaultTrust
   private func put(
     as place: Place?, follows: [StatementID], _ change: Change, epoch: FileHash? = nil
   ) throws -> StatementID {
-    let context = ben.vault.context
-    let member = try #require(anna.emma).id
-    let body = Link(
-      member: member, person: context.person, certificate: try context.ownCertificate().id,
-      place: place, follows: follows, changes: [change], epoch: epoch, time: 1
-    ).encoded()
-    let id = ben.vault.id.statementID(.link, body: body)
-    let bytes = context.signedFiles.statement(.link, body) { context.device.signingKey.sign($0) }
-    try usb.put(BlobPath(VaultPath.link(member, id).string), bytes)
+    let (path, id, bytes) = try ben.signedLink(
+      of: #require(anna.emma).id, as: place, follows: follows, change, epoch: epoch)
+    try usb.put(path, bytes)
     return id
   }
 

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import VaultCrypto
 import VaultModel
+import VaultTrust
 
 @testable import Vault
 @testable import VaultSync
@@ -73,5 +74,22 @@ struct SyncingAdult {
 
   var titles: Set<String> {
     get throws { Set(try #require(emma).children(of: .root).map(\.title.string)) }
+  }
+}
+
+extension SyncingAdult {
+  /// A link that this adult's device signs, which stands nowhere yet.
+  func signedLink(
+    of member: MemberID, as place: Place?, follows: [StatementID], _ change: Change,
+    epoch: FileHash? = nil
+  ) throws -> (path: BlobPath, id: StatementID, bytes: [UInt8]) {
+    let context = vault.context
+    let body = Link(
+      member: member, person: context.person, certificate: try context.ownCertificate().id,
+      place: place, follows: follows, changes: [change], epoch: epoch, time: 1
+    ).encoded()
+    let id = vault.id.statementID(.link, body: body)
+    let bytes = context.signedFiles.statement(.link, body) { context.device.signingKey.sign($0) }
+    return (BlobPath(VaultPath.link(member, id).string), id, bytes)
   }
 }

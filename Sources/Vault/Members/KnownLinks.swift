@@ -5,10 +5,10 @@ import VaultModel
 /// The links of one member as they were last read, shared by all that judge its heads.
 final class KnownLinks: Sendable {
   private let latest: Guarded<MemberLinks>
-  /// The names of those that were looked at last, whether they were taken in or not.
-  private let seen: Guarded<Set<VaultPath>>
+  /// What their folder looked like when it was looked at last, whether they were taken in or not.
+  private let seen: Guarded<StatementMarks>
 
-  init(_ links: MemberLinks) { (latest, seen) = (Guarded(links), Guarded(links.found)) }
+  init(_ links: MemberLinks) { (latest, seen) = (Guarded(links), Guarded(links.marks)) }
 
   var links: MemberLinks { latest.withLock { $0 } }
 
@@ -19,13 +19,13 @@ final class KnownLinks: Sendable {
 
   func replace(_ links: MemberLinks) {
     latest.withLock { $0 = links }
-    note(links.found)
+    note(links.marks)
   }
 
-  /// Whether these are others than were looked at last.
-  func isNews(_ found: Set<VaultPath>) -> Bool { seen.withLock { $0 != found } }
+  /// Whether it looks otherwise now.
+  func isNews(_ marks: StatementMarks) -> Bool { seen.withLock { $0 != marks } }
 
-  func note(_ found: Set<VaultPath>) { seen.withLock { $0 = found } }
+  func note(_ marks: StatementMarks) { seen.withLock { $0 = marks } }
 }
 
 extension VaultContext {
@@ -89,12 +89,14 @@ extension Member {
   ///
   /// Costs one listing of the links when nothing changed.
   func hasLostAccessSince() throws(VaultError) -> Bool {
-    let found = Set(try LinkReading.names(of: id, in: context.store).compactMap(\.path))
-    guard register.known.isNews(found) else { return false }
+    let marks = LinkReading.marks(try LinkReading.entries(of: id, in: context.store))
+    guard register.known.isNews(marks) else { return false }
     let opening = try context.opening(of: id)
     let links = try opening.loadLinks()
-    register.known.note(links.found)
-    return links.role(of: context.person, now: opening.now) == nil
+    // Where it is lost, it stays news until the links are taken in.
+    guard links.role(of: context.person, now: opening.now) != nil else { return true }
+    register.known.note(links.marks)
+    return false
   }
 
   /// The same for who holds `heads` and sees to it that what is known follows the epoch.

@@ -9,8 +9,8 @@ struct MemberLinks: Sendable {
   let trust: MemberTrust
   /// The root and all links that are sound.
   let files: [VaultPath: [UInt8]]
-  /// The names of all links in the folder, sound or not.
-  let found: Set<VaultPath>
+  /// What the folder of the links looked like, sound ones and others.
+  let marks: StatementMarks
   /// What this machine remembers and the folder lacks.
   let lost: [VaultPath: [UInt8]]
   let problems: [Problem]
@@ -134,7 +134,8 @@ struct LinkReading {
     let rootPath = VaultPath.memberRoot(member)
     let rootFile = try readRoot(rootPath)
     let root = try MemberRoot.load(member, from: rootFile, people: people)
-    let (news, found, foreign) = try readFolder()
+    let entries = try Self.entries(of: member, in: store)
+    let (news, found, foreign) = try readFolder(entries)
     var (known, problems) = (news, foreign)
     for (path, bytes) in memory.files {
       if case .link = path { known[path] = bytes }
@@ -156,7 +157,7 @@ struct LinkReading {
       trust.history.wrapFiles(of: trust.epochs.over).map { VaultPath.epochWrap(member, $0) })
     let lasting = trust.history.lasting
     return MemberLinks(
-      member: member, trust: trust, files: known, found: found,
+      member: member, trust: trust, files: known, marks: Self.marks(entries),
       lost: try lost(found, without: over),
       problems: problems.sorted { $0.path < $1.path }, wrapsThatAreOver: over,
       lasting: lasting,
@@ -166,14 +167,15 @@ struct LinkReading {
   }
 
   /// - Returns: The files that this machine does not remember; everything that lies there; and what is wrong with it.
-  private func readFolder() throws(VaultError) -> (
+  private func readFolder(_ entries: [(path: BlobPath, entry: BlobEntry)]) throws(VaultError) -> (
     news: [VaultPath: [UInt8]], found: Set<VaultPath>, problems: [Problem]
   ) {
     var news: [VaultPath: [UInt8]] = [:]
     var problems: [Problem] = []
     var found: Set<VaultPath> = []
-    for (text, path) in try Self.names(of: member, in: store) {
-      guard let path else {
+    for (place, _) in entries {
+      let text = place.string
+      guard let path = VaultPath(parsing: text) else {
         problems.append(.foreign(text))
         continue
       }
@@ -186,15 +188,20 @@ struct LinkReading {
     return (news, found, problems)
   }
 
-  /// What lies in the folder of a member's links: the path as it stands, and as one of a link where it is one.
-  static func names(
+  /// What lies in the folder of a member's links.
+  static func entries(
     of member: MemberID, in store: any BlobStore
-  ) throws(VaultError) -> [(text: String, path: VaultPath?)] {
+  ) throws(VaultError) -> [(path: BlobPath, entry: BlobEntry)] {
     let folder = BlobPath("members/\(member.hex)/links")
-    return try storing { () throws(BlobStoreError) in try store.list(folder) }.map { entry in
-      let text = folder.appending(entry.name).string
-      return (text, VaultPath(parsing: text))
-    }
+    return try storing { () throws(BlobStoreError) in try store.list(folder) }
+      .map { (folder.appending($0.name), $0) }
+  }
+
+  /// What it looked like: a file that is still being copied looks otherwise once it is whole.
+  static func marks(_ entries: [(path: BlobPath, entry: BlobEntry)]) -> StatementMarks {
+    var marks: StatementMarks = [:]
+    for (path, entry) in entries { marks[path] = entry.fingerprint }
+    return marks
   }
 
   private func readRoot(_ path: VaultPath) throws(VaultError) -> [UInt8] {
