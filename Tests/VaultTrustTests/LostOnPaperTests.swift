@@ -157,6 +157,28 @@ import VaultTrust
     #expect(together.device(added.certificate) == .counts)
   }
 
+  /// A device that was added on one machine, and that keys have been changed for since, is left out by nobody where another
+  /// machine has changed keys without having met it.
+  @Test func closingBesideADeviceDoesNotLeaveItOut() {
+    var family = Family()
+    let first = family.openings[family.anna] ?? .zero
+    let (desk, phone) = (family.annaDesk, family.annaPhone)
+    let one = family.world.closing(of: family.anna, follows: [first], stay: [desk, phone])
+    let tablet = family.world.device("tablet", of: family.anna, in: one)
+    let watch = family.world.device("watch", of: family.anna, in: one, approvedBy: desk)
+    let next = family.world.closing(
+      of: family.anna, follows: [one], stay: [desk, phone, tablet], time: 2)
+    let other = family.world.closing(of: family.anna, follows: [first], stay: [desk])
+    let apart = family.world.trust()
+    #expect(apart.device(desk.certificate) == .counts)
+    #expect(apart.device(tablet.certificate) == .waiting)
+    // Each was left out by one of the two, after they had been certified.
+    #expect(apart.device(phone.certificate) == .former)
+    #expect(apart.device(watch.certificate) == .former)
+    _ = family.world.closing(of: family.anna, follows: [next, other], stay: [desk, tablet])
+    #expect(family.world.trust().device(tablet.certificate) == .counts)
+  }
+
   /// Old words go on from where they were replaced, and make a longer line than the new ones.
   @Test func oldWordsGainNothingByALongerLine() {
     var family = Family()

@@ -94,8 +94,8 @@ struct ClosingWriter {
 
   /// The certificates of the devices that stay: those that count, and those that wait for this closing.
   private func staying(without removed: Set<DeviceID>) -> [CertifiedDevice] {
-    let tips = Set(person.history.tips)
-    let waiting = person.waiting.values.filter { tips.contains($0.certificate.generation) }
+    let known = person.history.counting
+    let waiting = person.waiting.values.filter { known.contains($0.certificate.generation) }
     return (Array(person.devices.values) + waiting)
       .filter { !removed.contains($0.certificate.device) }
       .sorted { $0.id < $1.id }

@@ -17,17 +17,16 @@ struct DeviceStandings: Sendable {
         verdicts[id] = graph.valid[generation] == nil ? .waiting : .former
         continue
       }
-      if !tips.isEmpty, inTips.allSatisfy({ $0.contains(id) }) {
-        let list = lists[generation] ?? StayingList(after: generation, graph, counting)
-        lists[generation] = list
-        verdicts[id] = list.contains(id) ? .counts : .former
-      } else if tips.count > 1, let own = tips.firstIndex(of: generation), inTips[own].contains(id)
-      {
-        // Another closing beside its own cannot know of it; the words that join them can.
-        verdicts[id] = .waiting
-      } else {
+      let inCount = inTips.count { $0.contains(id) }
+      guard inCount > 0 else {
         verdicts[id] = .former
+        continue
       }
+      let list = lists[generation] ?? StayingList(after: generation, graph, counting)
+      lists[generation] = list
+      // A tip beside the certificate's generation cannot know of it; the words that join the tips can.
+      let ifLetStay: DeviceVerdict = inCount == tips.count ? .counts : .waiting
+      verdicts[id] = list.contains(id) ? ifLetStay : .former
     }
   }
 }
