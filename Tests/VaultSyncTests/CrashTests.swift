@@ -64,6 +64,29 @@ import VaultModel
     }
   }
 
+  /// Another device has put everything under new keys, which come with the sync; the power goes.
+  @Test func newKeysThatComeOutlastAPowerCut() throws {
+    for number in 1... {
+      let (family, usb) = try prepared()
+      try family.meet(at: usb)
+      try family[1].vault.beginEpoch(of: family[1].emma, without: [])
+      try family[1].sync(usb)
+      family[0].store.cut(after: number)
+      var isWhole = true
+      do { try family[0].sync(usb) } catch is SyncError { isWhole = false }
+      let (store, state) = (family[0].store, family[0].stateStore)
+      for seed in Seeds.first(3) {
+        family[0].store = store.imageAfterPowerCut(seed: seed)
+        family[0].stateStore = state.imageAfterPowerCut(seed: seed)
+        try family[0].reopen()
+        try family[0].expectWhole("folder cut at call \(number), power cut \(seed)")
+      }
+      try family.meet(at: usb)
+      try family.expectAgreement()
+      if isWhole { return }
+    }
+  }
+
   @Test func cutAtAnyCallOfTheState() throws {
     for number in 1... {
       let (family, usb) = try prepared()

@@ -41,6 +41,7 @@ enum CommitScript {
       ("new member", { vault, _ in _ = try vault.addMember(named: name("Emma")) }),
       ("new records", newRecords),
       ("attachments", attachments),
+      ("new keys", newKeys),
       ("a large folder", largeFolder),
       ("one file of many", oneOfMany),
       ("move", move),
@@ -84,6 +85,12 @@ enum CommitScript {
       name: try name("scan.dcm"), file: .random(), size: UInt64(19 * chunkSize + 1),
       content: try emma.content(of: chunks), time: .zero)
     _ = try emma.commit([edit])
+  }
+
+  /// Everything is put under another key, and what stood under the one before goes.
+  private static let newKeys: Step = { vault, _ in
+    try vault.beginEpoch(of: emma(vault), without: [])
+    try vault.removeOldObjects().requireNone()
   }
 
   private static let largeFolder: Step = { vault, _ in

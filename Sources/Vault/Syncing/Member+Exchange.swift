@@ -111,9 +111,13 @@ extension Member {
         var newer: [(head: OpenedHead, bytes: [UInt8])] = []
         for (head, bytes) in new where try isToBePlaced(head, heads) { newer.append((head, bytes)) }
         if newer.isEmpty, links.isEmpty { return [] }
-        for link in links {
+        if !links.isEmpty {
           try storing { () throws(BlobStoreError) in
-            try store.replace(BlobPath(link.path.string), link.bytes, durably: true)
+            // Once they are there everybody reads what stands under the keys of those epochs.
+            try store.barrier()
+            for link in links {
+              try store.replace(BlobPath(link.path.string), link.bytes, durably: true)
+            }
           }
         }
         try storing { () throws(BlobStoreError) in try replaceFiles(of: newer) }
