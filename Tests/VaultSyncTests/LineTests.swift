@@ -117,6 +117,35 @@ import VaultModel
 
   /// Another program of this machine finds out that it was copied, while this one syncs. (Schedule 49631 of a campaign: the
   /// sync ended, since the new device's log was not known to be anybody's.)
+  /// A machine becomes a device of its own under the keys of before, where another one has read its line under new ones.
+  /// (Schedule 7343 of a campaign: what had been read was not renamed, and the copy waited for it for ever.)
+  @Test func whatWasReadOfALineUnderNewKeysIsRenamed() throws {
+    let family = try Family()
+    let (desk, laptop) = (family[0], family[1])
+    let other = MemoryStore()
+    try desk.write("First", "first")
+    try meet([desk, laptop], at: remote)
+    let note = try laptop.write("Before", "before")
+    try meet([desk, laptop], at: remote)
+    try laptop.sync(other, as: "other")
+    let twin = try laptop.clone()
+    try laptop.edit(note, "mine")
+    try laptop.delete(note)
+    try laptop.sync(remote)
+    try desk.vault.beginEpoch(of: desk.emma, without: [])
+    try desk.sync(remote)
+    try twin.write("Of the twin", "of the twin")
+    try twin.sync(other, as: "other")
+    // It finds the twin's head under its own key where nothing is known of the new keys yet.
+    let shared = laptop.vault.device
+    try laptop.sync(other, as: "other")
+    #expect(laptop.vault.device != shared)
+    try laptop.sync(remote)
+    try meet([desk, laptop, twin], at: remote)
+    try expectAll(["first", "of the twin"], on: [desk, laptop, twin])
+    for device in [desk, laptop, twin] { #expect(try device.contents().values.contains("mine") == false) }
+  }
+
   @Test(arguments: PassingStore.Moment.allCases)
   func aMachineMayBecomeAnotherDeviceWhileItSyncs(moment: PassingStore.Moment) throws {
     let family = try Family(count: 2)

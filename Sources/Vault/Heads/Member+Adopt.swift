@@ -172,9 +172,13 @@ extension Member {
     heads.takenOver[head.device] = nil
     heads.lines.lineages[head.device] = heads.lines.lineage(of: head.head, head.device)
     for branch in head.head.branches {
-      guard let followed = heads.loaded[branch.device] else { continue }
-      heads.isToBeRead =
-        heads.isToBeRead || retelling(of: branch.device, followed.mark, heads) != nil
+      let followed = heads.loaded[branch.device].map { [$0.mark] } ?? []
+      let known = heads.loaded.values.filter { $0.device != head.device }.flatMap(\.head.basis)
+        .filter { $0.device == branch.device }.map(\.mark)
+      // What those who had read it say of the line was taken as it stands.
+      if (followed + known).contains(where: { retelling(of: branch.device, $0, heads) != nil }) {
+        heads.isToBeRead = true
+      }
     }
     heads.note(head.head.time, by: context.clock)
   }

@@ -189,13 +189,14 @@ extension Member {
     return failures + failed
   }
 
-  /// Those first that have taken over what others brought, then those that this machine followed before; late ones last.
+  /// Those first that have taken over lines of devices, late ones too, since what others have read of such a line is renamed;
+  /// then those that this machine followed before; all other late ones last.
   private func inAdoptingOrder(
     _ found: [FoundHead], _ before: [DeviceID: HeadMark]
   ) -> [FoundHead] {
     func rank(_ head: LoadedHead) -> Int {
-      if head.late != nil { return 3 }
       if !head.head.branches.isEmpty { return 0 }
+      if head.late != nil { return 3 }
       return before[head.device] == head.mark ? 1 : 2
     }
     return found.enumerated().sorted { one, other in
