@@ -16,7 +16,7 @@ final class Family {
     var stateStore: MemoryStore
     var vault: Vault
     let clock: TurnedClock
-    private let key: UnlockKey
+    private var key: UnlockKey
 
     init(_ id: VaultID, _ seed: Seed, start: UInt64) throws {
       store = seed.store.imageAfterKill()
@@ -39,6 +39,18 @@ final class Family {
       store = snapshot.store.imageAfterKill()
       stateStore = snapshot.state.imageAfterKill()
       vault = try open(on: store)
+    }
+
+    /// Makes this machine a device anew, by the words.
+    func recover(_ words: borrowing RecoveryWords) throws {
+      key = UnlockKey(
+        try Vault.recover(
+          VaultCopy(
+            id: vault.id, store: store, state: StateFolder(store: stateStore),
+            clock: clock.wallClock),
+          words: words, device: Family.newDevice,
+          password: SecretBytes(copying: Array("pw".utf8))))
+      try reopen()
     }
 
     /// A second machine with a copy of this one's disk.

@@ -49,4 +49,74 @@ import VaultModel
     for device in family.devices { try device.sync(usb) }
     try family.expectAgreement()
   }
+
+  /// The first one has begun two epochs. The second one wrote under the former, and does not know of the latter.
+  private func wroteUnderAnEpochThatIsOver(
+    _ family: Family, changing record: RecordID? = nil
+  ) throws {
+    for device in family.devices { try device.knowRemotes(["usb"]) }
+    try family[0].write("Visit", "first")
+    try family.meet(at: usb)
+    try family[0].vault.beginEpoch(of: family[0].emma, without: [])
+    for device in family.devices.prefix(2) { try device.sync(usb) }
+    try family[1].write("Late", "of the former epoch")
+    if let record { try family[1].edit(record, "changed") }
+    try family[1].sync(usb)
+    try family[0].vault.beginEpoch(of: family[0].emma, without: [])
+    try family[0].sync(usb) { $0.direction = .push }
+  }
+
+  private func showsWhatCameLate(_ device: Family.Device) throws -> Bool {
+    try device.contents().values.contains("of the former epoch")
+  }
+
+  @Test func oneComesWithALateHeadThatNeedsIt() throws {
+    let family = try Family(count: 3)
+    try wroteUnderAnEpochThatIsOver(family)
+    let report = try family[2].sync(usb)
+    #expect(report.problems == [] && report.untakenHeadCount == 0)
+    #expect(try showsWhatCameLate(family[2]))
+    try family[2].reopen()
+    #expect(try showsWhatCameLate(family[2]))
+    try family.meet(at: usb)
+    for device in family.devices { try device.vault.removeOldObjects().requireNone() }
+    try family.meet(at: usb)
+    try family.expectAgreement()
+    for device in family.devices { #expect(try wraps(device.store, device).count == 1) }
+  }
+
+  /// Its own newest head is of an epoch that it has never heard of, and that is over.
+  @Test(arguments: [false, true], [false, true])
+  func machineThatWasPutBackGoesOn(isTakenOver: Bool, hadWritten: Bool) throws {
+    let family = try Family(count: 3)
+    let second = family[1]
+    try family[0].write("Before", "before")
+    try family.meet(at: usb)
+    var own: RecordID?
+    if hadWritten {
+      own = try second.write("Of its own", "of its own")
+      try family.meet(at: usb)
+      try family[0].write("Seen", "by somebody who had read that")
+      try family.meet(at: usb)
+    }
+    let snapshot = second.snapshot()
+    try wroteUnderAnEpochThatIsOver(family, changing: own)
+    if isTakenOver {
+      for _ in 0..<2 {
+        try family[0].sync(usb)
+        try family[0].vault.removeOldObjects().requireNone()
+      }
+      #expect(try wraps(usb, family[0]).count == 1)
+    }
+    try second.putBack(snapshot)
+    try second.sync(usb)
+    try second.write("After", "after it was put back")
+    for _ in 0..<3 { try family.meet(at: usb) }
+    try family.expectAgreement()
+    for device in family.devices {
+      #expect(try showsWhatCameLate(device))
+      #expect(try device.contents().values.contains("after it was put back"))
+      #expect(try !device.contents().keys.contains { $0.contains("Conflict") })
+    }
+  }
 }

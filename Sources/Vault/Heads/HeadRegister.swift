@@ -68,10 +68,15 @@ struct HeadRegister: Sendable {
     _ device: DeviceID, files: SignedFiles, people: People, links: MemberLinks? = nil
   ) throws(VaultError) -> LoadedHead {
     let path = path(of: device)
-    let judged = try judges(people, links ?? self.links).judge(device, in: files)
+    let links = links ?? self.links
+    let judged = try judges(people, links).judge(device, in: files)
     try judged.requireCounting()
     let (body, hash) = (judged.body, judged.hash)
     guard let epoch = keys.epoch(body.epoch) else {
+      // Nobody brings the key of an epoch that is over, and this machine never had it: so another one has written that.
+      if device == context.device.id, links.trust.epochs.over.contains(body.epoch) {
+        throw .branched(path: path.string, above: 0)
+      }
       throw .waiting(path, until: "its key has come, in a wrap of its epoch")
     }
     let sealed: Sealed

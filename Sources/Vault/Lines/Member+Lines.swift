@@ -205,6 +205,30 @@ extension Member {
       || heads.openStrays(isOfOnePerson: context.areOfOnePerson) != told
   }
 
+  /// Up to which counter a head of this device that nobody opens here is known to be of the line that is here: somebody's head
+  /// that is followed had read this one's until there, and one of theirs after that has read the other. 0 where none says so.
+  ///
+  /// - Parameter others: With what their segments say of the heads before them.
+  package func lastShared(
+    with unopened: HeadMark, by others: [(head: OpenedHead, lineage: [SegmentLineage])]
+  ) -> UInt64 {
+    let own = context.device.id
+    return heads.withLock { heads in
+      guard let here = heads.loaded[own] else { return 0 }
+      let shared = others.flatMap { other -> [UInt64] in
+        let device = other.head.device
+        guard device != own, let before = heads.loaded[device],
+          other.head.head.cover.contains(where: { $0.device == own && $0.mark == unopened }),
+          other.lineage.contains(where: { $0.device == device && $0.marks.contains(before.mark) })
+        else { return [] }
+        return before.head.cover.filter {
+          $0.device == own && ($0.mark == here.mark || heads.lines[own].contains($0.mark))
+        }.map(\.counter)
+      }
+      return shared.max() ?? 0
+    }
+  }
+
   /// Decides about a head from elsewhere, and remembers it if it is a stray.
   ///
   /// - Parameter segments: Of those that it names and that were not read here before, what they say.

@@ -63,6 +63,18 @@ extension Member {
     ([head.epoch] + head.follows).allSatisfy { register.links.history.link($0) != nil }
   }
 
+  /// The wraps by which this person opens the epochs of these heads. Nobody carries those of an epoch that is over by
+  /// themselves; whoever brings a head that needs one brings it too.
+  package func wraps(for heads: [OpenedHead]) -> [VaultPath] {
+    let epochs = Set(heads.map(\.epoch))
+    return register.links.history.wraps(for: context.person)
+      .filter { epochs.contains($0.epoch) }
+      .map { .epochWrap(id, $0.wrap.file) }
+  }
+
+  /// Whether this person's key of the head's epoch is here.
+  package func hasKey(for head: OpenedHead) -> Bool { register.keys.epoch(head.epoch) != nil }
+
   /// Why the member may not be written, nor what is here of it be carried on; nil when it is whole.
   package var standstill: VaultError? { damageReason }
 
@@ -91,7 +103,8 @@ extension Member {
   }
 
   /// Puts verified heads in place, as the files they are, after everything that was placed before, and before them
-  /// the links and wraps of the epochs that they begin: no program of this machine sees those without heads.
+  /// the links and wraps of the epochs that they begin, and the wraps that open theirs: no program of this machine sees
+  /// those without heads, nor heads without the key that opens them.
   ///
   /// A head here that is newer by now stays; where one of them was read here before, and something else stands in its place
   /// now, it is put back. On disk when this returns; the watermarks know them.

@@ -25,7 +25,8 @@ struct MemberPull {
   ///
   /// - Returns: How many were put in place.
   func run(_ devices: [DeviceID]) throws(SyncError) -> Int {
-    var incoming = try open(devices)
+    var (incoming, unopened) = try open(devices)
+    if let unopened { noteCopy(unopened, seenBy: []) }
     guard !incoming.isEmpty else { return 0 }
     let coverage = Coverage(
       Dictionary(
@@ -37,7 +38,9 @@ struct MemberPull {
     let takenOver = takenOver(incoming)
     let others = incoming.filter { one in !takenOver.contains { $0.head.device == one.head.device }
     }
-    incoming = try followed(try loadEntries(others, transferOf))
+    let loaded = try loadEntries(others, transferOf)
+    if let unopened { noteCopy(unopened, seenBy: loaded) }
+    incoming = try followed(loaded)
     guard !incoming.isEmpty else { return try place([], passingOver: takenOver, ReadRevisions()) }
     guard try mayJoin(incoming, { transferOf($0.head) }) else {
       session.change { $0.untakenHeadCount += incoming.count }
@@ -98,8 +101,13 @@ struct MemberPull {
     session.change { $0.records += records }
   }
 
-  private func open(_ devices: [DeviceID]) throws(SyncError) -> [Incoming] {
+  /// - Returns: Those that open; and which head another machine has written under this one's key, if the key that opens it
+  ///   never comes here.
+  private func open(
+    _ devices: [DeviceID]
+  ) throws(SyncError) -> (incoming: [Incoming], unopened: HeadMark?) {
     var incoming: [Incoming] = []
+    var unopened: HeadMark?
     for device in devices {
       let path = VaultPath.head(member.id, device)
       guard let file = try exchange.fetched(path) else {
@@ -110,7 +118,9 @@ struct MemberPull {
         let head = try member.openHead(device, bytes: file.bytes, in: exchange.tree)
         incoming.append(Incoming(head: head, bytes: file.bytes))
       } catch {
-        if try isClosed(path, file.bytes) {
+        if case .branched = error {
+          unopened = HeadMark(counter: file.facts.counter, hash: file.facts.hash)
+        } else if try isClosed(path, file.bytes) {
           session.note(.closed(path))
           session.change { $0.untakenHeadCount += 1 }
         } else {
@@ -118,7 +128,14 @@ struct MemberPull {
         }
       }
     }
-    return incoming
+    return (incoming, unopened)
+  }
+
+  private func noteCopy(_ unopened: HeadMark, seenBy others: [Incoming]) {
+    let known = vault.member(member.id) ?? member
+    let above = known.lastShared(
+      with: unopened, by: others.map { ($0.head, Array($0.lineages.values)) })
+    session.noteCopy(.head(member.id, session.home.device), above: above)
   }
 
   private func isClosed(_ path: VaultPath, _ bytes: [UInt8]) throws(SyncError) -> Bool {
@@ -364,16 +381,31 @@ struct MemberPull {
     let links =
       try whole.contains { !$0.head.isLate || !member.knowsLinks(of: $0.head) }
       ? StatementSync(session: session, exchange: exchange).newEpochs(of: member.id) : []
+    let keys = try wraps(for: whole.map(\.head).filter { !member.hasKey(for: $0) })
+      .filter { wrap in !links.contains { $0.path == wrap.path } }
     return try keeping { () throws(VaultError) in
       let placed = try member.place(
         heads: whole.map { ($0.head, $0.bytes) },
-        links: links.map { ($0.path, $0.bytes) })
+        links: links.map { ($0.path, $0.bytes) } + keys)
       // Of two that a device has signed with one counter, as it must not, the one that came first stays.
       tally(whole.filter { placed.contains($0.head.device) })
       let count = try member.refresh(having: read).count
       session.change { $0.changedRecordCount += count }
       return placed.count + links.count
     }
+  }
+
+  /// What opens these heads here from now on, as far as the remote has it.
+  private func wraps(
+    for heads: [OpenedHead]
+  ) throws(SyncError) -> [(path: VaultPath, bytes: [UInt8])] {
+    var found: [(path: VaultPath, bytes: [UInt8])] = []
+    for path in member.wraps(for: heads) {
+      guard let file = try exchange.fetched(path) else { continue }
+      session.tally(.pull, path, byteCount: UInt64(file.bytes.count))
+      found.append((path, file.bytes))
+    }
+    return found
   }
 
   private func tally(_ placed: [Incoming]) {

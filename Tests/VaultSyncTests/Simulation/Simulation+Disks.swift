@@ -52,8 +52,9 @@ extension Simulation {
   mutating func stepIfPossible() throws {
     let number = Int.random(in: devices.indices, using: &random)
     do { try step(of: number) } catch {
-      guard isFull(number, error) || mayWaitForWords(error) else { throw error }
       log("  \(error)")
+      if isOut(error) { return try recover(number) }
+      guard isFull(number, error) || mayWaitForWords(error) else { throw error }
       if Bool.random(using: &random) { try restart(number) }
     }
   }

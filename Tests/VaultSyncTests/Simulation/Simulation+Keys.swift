@@ -23,6 +23,19 @@ extension Simulation {
     changesKeys && "\(error)".contains("keysDivided")
   }
 
+  /// Whether a machine is told that it is out. Nobody removes one here; but one that was copied or put back may have become a
+  /// device of its own while keys were changed elsewhere, by somebody who had not met it.
+  func isOut(_ error: any Error) -> Bool {
+    changesKeys && "\(error)".contains("thisDeviceRemoved")
+  }
+
+  /// As its person does then.
+  mutating func recover(_ number: Int) throws {
+    log("\(number): is made a device anew")
+    try devices[number].recover(RecoveryWords(parsing: words))
+    if !onlookers.isEmpty { onlookers[number] = try Self.onlooker(of: devices[number]) }
+  }
+
   /// As a mount does all the time; who waits for the words joins nothing.
   func join(on number: Int) throws {
     do { _ = try devices[number].emma.joinConcurrent() } catch {

@@ -27,7 +27,7 @@ struct Simulation {
   /// Disks that are full now and then, and for how many steps more.
   var crowds: [Disk: Int] = [:]
   /// A second process of each device that runs all the time and looks on, as a mount does; in some schedules.
-  private var onlookers: [Vault] = []
+  var onlookers: [Vault] = []
   /// Whether keys change, on machines that may not know of each other.
   let changesKeys: Bool
   /// The person's 24.
@@ -354,8 +354,13 @@ struct Simulation {
             let report = try Self.sync(device, store, remote, options)
             if !report.pulled.isEmpty || !report.pushed.isEmpty { isAtRest = false }
           } catch {
-            guard mayWaitForWords(error) else { throw error }
             log("  \(error)")
+            if isOut(error) {
+              try recover(number)
+              isAtRest = false
+            } else if !mayWaitForWords(error) {
+              throw error
+            }
           }
         }
       }
@@ -383,6 +388,8 @@ struct Simulation {
         failures.append("the keys of \(number) are divided still")
       }
       guard readsEverything else { continue }
+      // What was told when it was opened may be over by now.
+      try device.reopen()
       let problems = try device.vault.check(readsData: true).problems.filter { $0.severity > .note }
       failures += problems.map { "\(number) is not whole: \($0.path): \($0.reason)" }
     }
