@@ -117,6 +117,28 @@ import VaultModel
 
   /// Another program of this machine finds out that it was copied, while this one syncs. (Schedule 49631 of a campaign: the
   /// sync ended, since the new device's log was not known to be anybody's.)
+  /// What a machine wrote has been taken over under new keys, and the machine is gone. Its copy has begun new keys as well.
+  /// (Schedule 39599 of a campaign: the copy followed nobody any more, and nobody it.)
+  @Test func copyLearnsOfALineThatWasTakenOver() throws {
+    let family = try Family()
+    let (desk, laptop) = (family[0], family[1])
+    try desk.write("First", "first")
+    try meet([desk, laptop], at: remote)
+    try laptop.write("Before", "before")
+    try meet([desk, laptop], at: remote)
+    let twin = try laptop.clone()
+    for number in 0..<4 { try laptop.write("Mine", "mine \(number)") }
+    try laptop.sync(remote)
+    try desk.vault.beginEpoch(of: desk.emma, without: [])
+    try desk.sync(remote)
+    let shared = twin.vault.device
+    try twin.vault.beginEpoch(of: twin.emma, without: [])
+    try twin.write("Of the twin", "of the twin")
+    try meet([twin, desk], at: remote)
+    #expect(twin.vault.device != shared)
+    try expectAll(["first", "before", "mine 0", "mine 3", "of the twin"], on: [desk, twin])
+  }
+
   /// A machine becomes a device of its own under the keys of before, where another one has read its line under new ones.
   /// (Schedule 7343 of a campaign: what had been read was not renamed, and the copy waited for it for ever.)
   @Test func whatWasReadOfALineUnderNewKeysIsRenamed() throws {

@@ -60,6 +60,7 @@ import VaultModel
     try family[0].vault.beginEpoch(of: family[0].emma, without: [])
     for device in family.devices.prefix(2) { try device.sync(usb) }
     try family[1].write("Late", "of the former epoch")
+    for number in 0..<4 { try family[1].write("Late too", "\(number)") }
     if let record { try family[1].edit(record, "changed") }
     try family[1].sync(usb)
     try family[0].vault.beginEpoch(of: family[0].emma, without: [])
@@ -85,9 +86,12 @@ import VaultModel
     for device in family.devices { #expect(try wraps(device.store, device).count == 1) }
   }
 
+  /// What became of the last head that a machine wrote before it was put back.
+  enum LastHead: CaseIterable { case waits, isTakenOver, opensForNobody }
+
   /// Its own newest head is of an epoch that it has never heard of, and that is over.
-  @Test(arguments: [false, true], [false, true])
-  func machineThatWasPutBackGoesOn(isTakenOver: Bool, hadWritten: Bool) throws {
+  @Test(arguments: LastHead.allCases, [false, true])
+  func machineThatWasPutBackGoesOn(last: LastHead, hadWritten: Bool) throws {
     let family = try Family(count: 3)
     let second = family[1]
     try family[0].write("Before", "before")
@@ -101,7 +105,8 @@ import VaultModel
     }
     let snapshot = second.snapshot()
     try wroteUnderAnEpochThatIsOver(family, changing: own)
-    if isTakenOver {
+    if last == .isTakenOver { try family[0].sync(usb) }
+    if last == .opensForNobody {
       for _ in 0..<2 {
         try family[0].sync(usb)
         try family[0].vault.removeOldObjects().requireNone()

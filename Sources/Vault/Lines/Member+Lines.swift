@@ -205,6 +205,16 @@ extension Member {
       || heads.openStrays(isOfOnePerson: context.areOfOnePerson) != told
   }
 
+  /// Whether the head that has this mark under this device's key is one that is followed here, or was.
+  package func isOfOwnLine(_ mark: HeadMark) -> Bool {
+    heads.withLock { heads in
+      let own = context.device.id
+      // Who may write again has written before, and no head of that is followed.
+      guard let here = heads.loaded[own] else { return mark.counter <= heads.counterFloor }
+      return here.mark == mark || heads.lines[own].contains(mark)
+    }
+  }
+
   /// Up to which counter a head of this device that nobody opens here is known to be of the line that is here: somebody's head
   /// that is followed had read this one's until there, and one of theirs after that has read the other. 0 where none says so.
   ///

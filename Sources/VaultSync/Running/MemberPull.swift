@@ -36,6 +36,7 @@ struct MemberPull {
     let transfers = transfers(for: incoming.map(\.head), coverage, opened)
     let transferOf = { (head: OpenedHead) in transfers[TransferKind(head, member)]! }
     let takenOver = takenOver(incoming)
+    unopened = unopened ?? unknownOwn(among: takenOver)
     let others = incoming.filter { one in !takenOver.contains { $0.head.device == one.head.device }
     }
     let loaded = try loadEntries(others, transferOf)
@@ -129,6 +130,16 @@ struct MemberPull {
       }
     }
     return (incoming, unopened)
+  }
+
+  /// The head of another machine under this one's key, of which nothing is needed any more: what it names may be gone, and
+  /// with it what it goes on from.
+  private func unknownOwn(among takenOver: [Incoming]) -> HeadMark? {
+    guard let own = takenOver.first(where: { $0.head.device == session.home.device }) else {
+      return nil
+    }
+    let mark = HeadMark(counter: own.head.counter, hash: own.head.hash)
+    return (vault.member(member.id) ?? member).isOfOwnLine(mark) ? nil : mark
   }
 
   private func noteCopy(_ unopened: HeadMark, seenBy others: [Incoming]) {
