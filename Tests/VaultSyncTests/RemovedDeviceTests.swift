@@ -367,9 +367,10 @@ import VaultTrust
       #expect(Set(own.devices.keys) == [family[0].vault.device, family[1].vault.device])
       #expect(own.removal(of: thief) != nil)
     }
-    // The words make it one that counts, and what it wrote is still in its folder.
+    // The words make it one that counts, and what it wrote goes on with it.
     let again = try recover()
     #expect(again.context.removal == nil)
+    #expect(again.problems.contains { $0.kind == .takenAlong })
     try sync(again, usb)
     try family[0].sync(usb, as: "real")
     let own = try #require(family[0].vault.context.people[family[0].vault.person])
@@ -378,7 +379,10 @@ import VaultTrust
     _ = try #require(again.members.first).commit([.newRecord("By the new device")])
     try sync(again, usb)
     try family[0].sync(usb, as: "real")
-    #expect(try family[0].emma.record(titled: "By the new device") != nil)
+    for title in ["Visit", "Written apart", "By the new device"] {
+      #expect(try family[0].emma.record(titled: title) != nil)
+    }
+    #expect(try again.check(readsData: true).problems.allSatisfy { $0.severity == .note })
   }
 
   /// Number 16 of the review.

@@ -67,11 +67,40 @@ struct HeadRegister: Sendable {
   func load(
     _ device: DeviceID, files: SignedFiles, people: People, links: MemberLinks? = nil
   ) throws(VaultError) -> LoadedHead {
-    let path = path(of: device)
     let links = links ?? self.links
     let judged = try judges(people, links).judge(device, in: files)
     try judged.requireCounting()
+    return try open(judged, files, links)
+  }
+
+  /// The head that this machine has written as the device that it was, which has been left out since; nil where that device
+  /// counts, or was somebody else's.
+  ///
+  /// - Parameter bytes: As this machine has kept it.
+  func loadFormerOwn(_ bytes: [UInt8]) throws(VaultError) -> LoadedHead? {
+    let device: DeviceID
+    do throws(ModelError) {
+      device = try HeadFile(decoding: SignedFile(decoding: bytes).body).device
+    } catch {
+      // A power cut has torn it.
+      return nil
+    }
+    guard device != context.device.id, try context.ownPerson().removal(of: device) != nil
+    else { return nil }
+    var store = OverlayStore(context.store)
+    store.add(BlobPath(path(of: device).string), bytes)
+    let files = SignedFiles(store: store, binding: context.binding)
+    let judged = try judges(context.people, links).judge(device, in: files)
+    guard judged.isOfFormerDevice, judged.body.person == context.person else { return nil }
+    return try open(judged, files, links)
+  }
+
+  private func open(
+    _ judged: JudgedHead, _ files: SignedFiles, _ links: MemberLinks
+  ) throws(VaultError) -> LoadedHead {
     let (body, hash) = (judged.body, judged.hash)
+    let device = body.device
+    let path = path(of: device)
     guard let epoch = keys.epoch(body.epoch) else {
       // Nobody brings the key of an epoch that is over, and this machine never had it: so another one has written that.
       if device == context.device.id, links.trust.epochs.over.contains(body.epoch) {
@@ -89,7 +118,8 @@ struct HeadRegister: Sendable {
     opened.sealed = []
     do {
       return LoadedHead(
-        device: device, counter: body.counter, hash: hash, late: judged.late,
+        device: device, counter: body.counter, hash: hash,
+        late: body.epoch == keys.currentEpoch ? nil : body.epoch,
         head: try Head(decoding: plain), body: opened)
     } catch {
       throw VaultError(error, path: path.string)

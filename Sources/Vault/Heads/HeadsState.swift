@@ -27,6 +27,8 @@ struct HeadsState: Sendable {
   var ownSegments = HeadSegments()
   /// Records learned from other devices that this device's head does not have yet.
   var learned: Set<RecordID> = []
+  /// How many of these only this machine knows, from what it wrote before it was out or an older folder was put back.
+  var restCount = 0
   /// Some of these may stand in no head that counts any more: a device was removed that had brought them.
   var hasLearnedOfFormer = false
   /// The greatest time known that this machine's clock believes.

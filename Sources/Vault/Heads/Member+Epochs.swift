@@ -131,6 +131,7 @@ extension Member {
     }
     try noteLines(of: found.map(\.head), &heads)
     failures += adoptInRounds(found, &heads)
+    if mayWrite { try learnRestOfFormer(&heads) }
     noteLateHeads(heads)
     if failures.isEmpty { heads.compared.keepOnly(heads) }
     return failures

@@ -23,6 +23,7 @@ extension Member {
         }
       }
       problems += try compare(heads, with: marks, acceptsRollback: acceptsRollback)
+      if heads.restCount > 0 { problems.append(restOfFormer(count: heads.restCount)) }
       if let kept { try learnRest(of: kept.head, &heads) }
       return problems + self.problems(of: heads)
     }
@@ -64,6 +65,15 @@ extension Member {
     // A head of before, when this person could write, counts no more than anyone else's.
     if isOwn, !isWrittenOver, mayWrite { state.withLock { $0.damage = $0.damage ?? error } }
     return Problem(error, path: path.string)
+  }
+
+  /// What is told of what this machine wrote before it was out.
+  private func restOfFormer(count: Int) -> Problem {
+    Problem(
+      .takenAlong, .note, path: register.folder.string,
+      reason:
+        "What this machine had saved before it was left out, and nobody had got, is taken along: "
+        + (count == 1 ? "one record." : "\(count) records."))
   }
 
   /// Whether what is wrong with the file of this device's head is set right by the one that this machine has kept: an

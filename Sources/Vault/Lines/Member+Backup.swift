@@ -7,8 +7,30 @@ extension Member {
   /// them; in part here are only taken where nothing else is known of the record.
   func learnRest(of kept: LoadedHead, _ heads: inout HeadsState) throws(VaultError) {
     // What the device that this machine was has written is to be written anew as this one's, not to be joined with it.
-    guard kept.device == context.device.id, damageReason == nil,
-      heads.last(of: kept.device)?.counter ?? 0 < kept.counter
+    guard kept.device == context.device.id else { return }
+    try learnRest(ofLost: kept, &heads)
+  }
+
+  /// The same of what this machine wrote as the device that it was, where that was left out before anybody had it, and this
+  /// machine is a device of the person again: whoever typed the words on it goes on with what is in it.
+  func learnRestOfFormer(_ heads: inout HeadsState) throws(VaultError) {
+    guard let bytes = try context.state.keptHead(of: id) else { return }
+    do throws(VaultError) {
+      guard let former = try register.loadFormerOwn(bytes) else { return }
+      try learnRest(ofLost: former, &heads)
+    } catch {
+      switch error {
+      // What it was sealed with is gone.
+      case .missing, .damaged: return
+      default: throw error
+      }
+    }
+  }
+
+  private func learnRest(
+    ofLost kept: LoadedHead, _ heads: inout HeadsState
+  ) throws(VaultError) {
+    guard damageReason == nil, heads.last(of: kept.device)?.counter ?? 0 < kept.counter
     else { return }
     for name in kept.head.segments {
       guard let segment = try ifWhole({ () throws(VaultError) in try entries(in: name) }) else {
@@ -17,7 +39,9 @@ extension Member {
       for entry in segment {
         let isWhole = try ifWhole { () throws(VaultError) in try hasWholly(entry) }
         guard let isWhole, isWhole || self.entry(entry.record) == nil else { continue }
-        heads.learned.formUnion(apply([entry], &heads))
+        let learned = apply([entry], of: kept.late == nil ? nil : kept, &heads)
+        heads.restCount += learned.count
+        heads.learned.formUnion(learned)
       }
     }
   }
@@ -37,11 +61,14 @@ extension Member {
 }
 
 extension Vault {
-  /// Writes down what was learned so when its person went back to an older folder.
+  /// Writes down what was learned so.
   func keepRest() throws(VaultError) {
     for member in members where member.isWritten {
-      guard member.heads.withLock({ !$0.learned.isEmpty }) else { continue }
-      _ = try member.commitNothingIfPossible()
+      guard member.heads.withLock({ $0.restCount > 0 }) else { continue }
+      do throws(VaultError) { _ = try member.commitNothingIfPossible() } catch {
+        // It is learned anew until the words have joined the keys.
+        guard case .keysDivided = error else { throw error }
+      }
     }
   }
 }

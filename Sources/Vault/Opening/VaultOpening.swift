@@ -60,10 +60,8 @@ extension Vault {
       }
       if !options.readOnly { try vault.partWhereNeeded() }
       if !options.readOnly { try vault.audit.prepareForNotesWithoutKeys() }
-      if options.acceptRollback, !options.readOnly {
-        try vault.keepRest()
-        try vault.audit.acceptOlderFolder()
-      }
+      if !options.readOnly { try vault.keepRest() }
+      if options.acceptRollback, !options.readOnly { try vault.audit.acceptOlderFolder() }
       try vault.redoWhatCrashesLeft()
       vault.removeDerivedOfOthers()
     } catch {

@@ -29,6 +29,8 @@ package struct Problem: Hashable, Sendable {
     case accessForgotten
     /// This machine was put back to an earlier state, or copied, and has become a device of its own.
     case parted
+    /// This machine was left out and is a device again; what it had saved before that, and nobody had got, is taken along.
+    case takenAlong
     /// What an interrupted writer left behind; `collect` removes it.
     case leftover
     /// What was durable when a process died could not be made part of the vault yet; that is tried again.

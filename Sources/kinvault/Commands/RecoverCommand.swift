@@ -8,7 +8,8 @@ struct RecoverCommand: ParsableCommand {
     abstract: "Open the vault with the 24 words and set a new password on this machine.",
     discussion: """
       For a lost password, and for a machine that does not know the vault yet (restored from a backup, or \
-      copied here). Copy the vault's folder to this machine first, if it is not here.
+      copied here). Copy the vault's folder to this machine first, if it is not here. What this machine saved \
+      before it was removed, and nobody has got, is taken along.
 
       Examples:
         kinvault recover --vault ~/Family
