@@ -40,8 +40,10 @@ struct RecoverCommand: ParsableCommand {
       folder: folder, stateRoot: Environment.stateRoot, key: key,
       options: OpenOptions(acceptRollback: true))
     vault.audit.note(.recovery)
+    let notes = AccessOptions.notes(on: vault)
     try vault.close()
     try SessionKeys.store(key, vault: id, timeout: SessionKeys.defaultTimeout)
     Terminal.writeLine("This machine has a password of its own now, and the vault is unlocked.")
+    for note in notes { Terminal.note(note) }
   }
 }
