@@ -45,4 +45,36 @@ import VaultModel
     #expect(try anna.titles == ["Ben's", "Meanwhile", "Again"])
     #expect(try ben.vault.check(readsData: true).problems.filter { $0.severity > .note } == [])
   }
+
+  /// What they had saved and not sent when they were let out.
+  @Test(arguments: [false, true])
+  func whatWasNotSentGoesOn(hasHeard: Bool) throws {
+    let usb = MemoryStore()
+    let anna = SyncingAdult(try Family(count: 1)[0])
+    try anna.sync(usb)
+    let ben = try SyncingAdult(joining: anna.vault.invite(), as: "Ben")
+    try ben.sync(usb)
+    try anna.sync(usb)
+    try anna.vault.share(#require(anna.emma), with: ben.vault.person, role: .editor)
+    try anna.sync(usb)
+    try ben.sync(usb)
+    try ben.write("Ben's")
+    try ben.sync(usb)
+    try anna.sync(usb)
+    try ben.write("Unsent")
+    try anna.vault.beginEpoch(of: #require(anna.emma), without: [ben.vault.person])
+    try anna.sync(usb)
+    if hasHeard { try ben.sync(usb) }
+    try anna.write("Meanwhile")
+    try anna.vault.share(#require(anna.emma), with: ben.vault.person, role: .editor)
+    for _ in 0..<3 {
+      try anna.sync(usb)
+      #expect(try ben.sync(usb).problems.filter { $0.severity > .note } == [])
+    }
+    #expect(try ben.titles == ["Ben's", "Meanwhile", "Unsent"])
+    #expect(try anna.titles == ["Ben's", "Meanwhile", "Unsent"])
+    for adult in [anna, ben] {
+      #expect(try adult.vault.check(readsData: true).problems.filter { $0.severity > .note } == [])
+    }
+  }
 }

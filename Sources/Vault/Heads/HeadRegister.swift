@@ -73,8 +73,8 @@ struct HeadRegister: Sendable {
     return try open(judged, files, links)
   }
 
-  /// The head that this machine has written as the device that it was, which has been left out since; nil where that device
-  /// counts, or was somebody else's.
+  /// The newest head that this machine has written, if that counts no more: its device has been left out since, and the machine
+  /// is another one, or its person was let out of the member, and in again; nil where it counts, or is somebody else's.
   ///
   /// - Parameter bytes: As this machine has kept it.
   func loadFormerOwn(_ bytes: [UInt8]) throws(VaultError) -> LoadedHead? {
@@ -85,13 +85,15 @@ struct HeadRegister: Sendable {
       // A power cut has torn it.
       return nil
     }
-    guard device != context.device.id, try context.ownPerson().removal(of: device) != nil
-    else { return nil }
+    let isOwn = device == context.device.id
+    if !isOwn, try context.ownPerson().removal(of: device) == nil { return nil }
     var store = OverlayStore(context.store)
     store.add(BlobPath(path(of: device).string), bytes)
     let files = SignedFiles(store: store, binding: context.binding)
     let judged = try judges(context.people, links).judge(device, in: files)
-    guard judged.isOfFormerDevice, judged.body.person == context.person else { return nil }
+    guard judged.body.person == context.person,
+      isOwn ? judged.isOfFormerWriter : judged.isOfFormerDevice
+    else { return nil }
     return try open(judged, files, links)
   }
 

@@ -33,9 +33,10 @@ extension Member {
     // Whoever takes over a line is read first, also where something that they name is gone since.
     fresh.followedBefore = Set(heads.loaded.values.map(\.hash))
     fresh.recordsReadAnew = Manifest()
-    for (path, error) in try readHeads(&fresh)
-    where path == register.path(of: context.device.id) && mayWrite {
-      throw error
+    let own = context.device.id
+    for (path, error) in try readHeads(&fresh) where path == register.path(of: own) && mayWrite {
+      // Of before, when this person could write: they have been let in again since, and begin anew.
+      guard try register.isOfFormerWriter(own) else { throw error }
     }
     let now = fresh.recordsReadAnew.take() ?? Manifest()
     heads = fresh

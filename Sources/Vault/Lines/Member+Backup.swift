@@ -11,8 +11,9 @@ extension Member {
     try learnRest(ofLost: kept, &heads)
   }
 
-  /// The same of what this machine wrote as the device that it was, where that was left out before anybody had it, and this
-  /// machine is a device of the person again: whoever typed the words on it goes on with what is in it.
+  /// The same of what this machine wrote before it was out: as the device that it was, which was left out before anybody had
+  /// that, and whoever types the words on a machine goes on with what is in it; or before its person was let out of the member,
+  /// and in again.
   func learnRestOfFormer(_ heads: inout HeadsState) throws(VaultError) {
     guard let bytes = try context.state.keptHead(of: id) else { return }
     do throws(VaultError) {
@@ -36,12 +37,16 @@ extension Member {
       guard let segment = try ifWhole({ () throws(VaultError) in try entries(in: name) }) else {
         continue
       }
-      for entry in segment {
+      let news = withRecords(&heads) { known in
+        segment.filter { known.isNews($0, from: kept.late) }
+      }
+      for entry in news {
         let isWhole = try ifWhole { () throws(VaultError) in try hasWholly(entry) }
         guard let isWhole, isWhole || self.entry(entry.record) == nil else { continue }
         let learned = apply([entry], of: kept.late == nil ? nil : kept, &heads)
         heads.restCount += learned.count
         heads.learned.formUnion(learned)
+        if !learned.isEmpty { heads.isToBeRewritten = true }
       }
     }
   }
