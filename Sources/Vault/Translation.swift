@@ -18,6 +18,8 @@ final class Translation: Sendable {
   let keepsHistory: Bool
   /// Whether what is not here is passed over; else it is an error, since it may be on its way.
   let keepsMissing: Bool
+  /// What is written under keys that are in use already; nil while nobody reads what stands under these.
+  private let arrivals: ObjectStore.Arrivals?
   private let state = Guarded(State())
 
   private struct State {
@@ -27,7 +29,10 @@ final class Translation: Sendable {
     var leftBehind: Set<ContentDigest> = []
   }
 
-  init(member: Member, target: EpochKeys, keepsHistory: Bool, keepsMissing: Bool) {
+  init(
+    member: Member, target: EpochKeys, keepsHistory: Bool, keepsMissing: Bool, isInUse: Bool = false
+  ) {
+    arrivals = isInUse ? ObjectStore.Arrivals() : nil
     self.member = member
     self.target = target
     self.keepsHistory = keepsHistory
@@ -42,6 +47,11 @@ final class Translation: Sendable {
 
   private func isDone(_ digest: ContentDigest) -> Bool {
     state.withLock { $0.done.contains(digest) }
+  }
+
+  /// Puts what was written in its place, where its keys are in use.
+  func place() throws(VaultError) {
+    if let arrivals { try member.objects.place(arrivals) }
   }
 
   // MARK: One object
@@ -126,7 +136,7 @@ final class Translation: Sendable {
   private func write(
     _ kind: ObjectKind, _ content: [UInt8], as digest: ContentDigest
   ) throws(VaultError) {
-    _ = try member.objects.write(kind, content, under: target)
+    _ = try member.objects.write(kind, content, under: target, with: arrivals)
     state.withLock { state in
       state.done.insert(digest)
       state.count += 1

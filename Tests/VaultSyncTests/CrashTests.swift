@@ -64,13 +64,18 @@ import VaultModel
     }
   }
 
-  /// Another device has put everything under new keys, which come with the sync; the power goes.
+  /// Another device has put everything under new keys, which come with the sync, and what was saved here under the old ones is
+  /// put under the new ones; the power goes.
   @Test func newKeysThatComeOutlastAPowerCut() throws {
     for number in 1... {
       let (family, usb) = try prepared()
       try family.meet(at: usb)
       try family[1].vault.beginEpoch(of: family[1].emma, without: [])
       try family[1].sync(usb)
+      var edit = RecordEdit.newRecord("Late", note: "saved under the old keys")
+      edit.items[try #require(FileName("late"))] =
+        try .photo("late", byteCount: 1 << 20, seed: 2, in: family[0].emma)
+      try family[0].commit(edit)
       family[0].store.cut(after: number)
       var isWhole = true
       do { try family[0].sync(usb) } catch is SyncError { isWhole = false }
@@ -80,6 +85,7 @@ import VaultModel
         family[0].stateStore = state.imageAfterPowerCut(seed: seed)
         try family[0].reopen()
         try family[0].expectWhole("folder cut at call \(number), power cut \(seed)")
+        #expect(try family[0].contents().values.contains("saved under the old keys"))
       }
       try family.meet(at: usb)
       try family.expectAgreement()

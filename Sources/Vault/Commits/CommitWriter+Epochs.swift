@@ -132,11 +132,14 @@ extension CommitWriter {
     let target = member.register.keys.current
     let ours =
       translation
-      ?? Translation(member: member, target: target, keepsHistory: true, keepsMissing: true)
+      ?? Translation(
+        member: member, target: target, keepsHistory: true, keepsMissing: true, isInUse: true)
     let others =
       translation
-      ?? Translation(member: member, target: target, keepsHistory: true, keepsMissing: false)
+      ?? Translation(
+        member: member, target: target, keepsHistory: true, keepsMissing: false, isInUse: true)
     let awaiting = member.revisionsAwaitingClosings(heads)
+    var taken: [RecordEntry] = []
     for entry in late.sorted(by: { ($0.record, $0.revision) < ($1.record, $1.revision) }) {
       let isOwn = own.contains(entry.revision)
       if !isOwn, awaiting.contains(entry.revision) {
@@ -145,15 +148,20 @@ extension CommitWriter {
       }
       do throws(VaultError) {
         try (isOwn ? ours : others).take(revision: entry.revision)
-        member.state.withLock { _ = $0.manifest.apply(entry) }
-        heads.learned.insert(entry.record)
-        unwritten.insert(entry.record)
+        taken.append(entry)
       } catch {
         switch error {
         case .missing where !isOwn, .away where !isOwn: isWaiting = true
         default: throw error
         }
       }
+    }
+    try ours.place()
+    try others.place()
+    for entry in taken {
+      member.state.withLock { _ = $0.manifest.apply(entry) }
+      heads.learned.insert(entry.record)
+      unwritten.insert(entry.record)
     }
   }
 }

@@ -1,4 +1,5 @@
 import BlobStore
+import Threads
 import VaultCrypto
 import VaultModel
 
@@ -92,22 +93,37 @@ extension ObjectStore {
       .map { HybridTime(milliseconds: $0) }
   }
 
-  /// What `body` makes of the place of the content under the keys in use or, where it misses the file there, under others.
+  /// What `body` makes of the place of the content under the keys in use or, where it misses the file there, or a power cut has
+  /// torn it while it was put under these, under others.
   ///
-  /// - Throws: `missing` if that misses it everywhere; what else `body` throws.
+  /// - Throws: `damaged`, or else `missing`, if it is whole nowhere; what else `body` throws.
   func inPlace<Value>(
     _ digest: ContentDigest, _ body: (ObjectPlace) throws(VaultError) -> Value
   ) throws(VaultError) -> Value {
     let current = ObjectPlace(of: digest, keys.current)
     do throws(VaultError) { return try body(current) } catch {
-      guard case .missing = error else { throw error }
+      return try inOtherPlace(digest, insteadOf: error, body)
     }
+  }
+
+  /// The same without the keys in use.
+  ///
+  /// - Parameter error: What is wrong with what stands under those.
+  func inOtherPlace<Value>(
+    _ digest: ContentDigest, insteadOf error: VaultError,
+    _ body: (ObjectPlace) throws(VaultError) -> Value
+  ) throws(VaultError) -> Value {
+    var found = error
+    guard error.isOfOneFile else { throw error }
     for keys in keys.others {
       do throws(VaultError) { return try body(ObjectPlace(of: digest, keys)) } catch {
-        guard case .missing = error else { throw error }
+        guard error.isOfOneFile else { throw error }
+        if case .missing = found { found = error }
       }
     }
-    throw .missing(path: path(of: current.name).string)
+    // What it would be under the keys in use is what whoever looks for it is told.
+    if case .missing = found { throw .missing(path: path(of: name(of: digest)).string) }
+    throw found
   }
 
   /// The whole content as it stands in its place, whether or not this process has staged it.
@@ -170,18 +186,53 @@ extension ObjectStore {
   ///
   /// What is there already and whole is not written again. On disk after the next barrier.
   ///
+  /// - Parameter arrivals: Those with which it comes to its place; nil: at once.
   /// - Throws: `noSpace`, `readOnly`, `io`.
   func write(
-    _ kind: ObjectKind, _ content: [UInt8], under keys: EpochKeys
+    _ kind: ObjectKind, _ content: [UInt8], under keys: EpochKeys, with arrivals: Arrivals? = nil
   ) throws(VaultError) -> ContentDigest {
     try content.withBytes { (bytes) throws(VaultError) in
       let hashed = HashedContent(kind, bytes)
-      try write(hashed, under: keys)
+      try write(hashed, under: keys, with: arrivals)
       return hashed.digest
     }
   }
 
-  func write(_ content: HashedContent, under keys: EpochKeys) throws(VaultError) {
+  /// Objects that are written, and come to their places together once they are on the disk.
+  ///
+  /// What stands under the keys in use is read before what stands under others: where a power cut tore the one, the other would
+  /// not be asked.
+  final class Arrivals: Sendable {
+    private let waiting = Guarded<[(from: BlobPath, to: BlobPath, digest: ContentDigest)]>([])
+
+    fileprivate func add(_ from: BlobPath, _ to: BlobPath, _ digest: ContentDigest) {
+      waiting.withLock { $0.append((from, to, digest)) }
+    }
+
+    /// In the order in which they were written.
+    fileprivate func take() -> [(from: BlobPath, to: BlobPath, digest: ContentDigest)] {
+      waiting.withLock { waiting in
+        defer { waiting = [] }
+        return waiting
+      }
+    }
+  }
+
+  /// Puts everything in its place, now that it is on the disk.
+  func place(_ arrivals: Arrivals) throws(VaultError) {
+    let waiting = arrivals.take()
+    if waiting.isEmpty { return }
+    let store = store
+    try storing { () throws(BlobStoreError) in
+      try store.barrier()
+      for one in waiting { try store.rename(one.from, to: one.to) }
+    }
+    for one in waiting { forgetReader(one.digest) }
+  }
+
+  private func write(
+    _ content: HashedContent, under keys: EpochKeys, with arrivals: Arrivals?
+  ) throws(VaultError) {
     guard let staging else { throw .readOnly }
     let place = ObjectPlace(of: content.digest, keys)
     let final = path(of: place.name)
@@ -196,8 +247,9 @@ extension ObjectStore {
     let arriving = staging.path.appending("\(place.name.hex).\(UInt64.random(in: 0 ... .max))")
     try storing { () throws(BlobStoreError) in
       try store.create(arriving, UnsafeRawBufferPointer(sealed))
-      try store.rename(arriving, to: final)
+      if arrivals == nil { try store.rename(arriving, to: final) }
     }
+    if let arrivals { return arrivals.add(arriving, final, content.digest) }
     forgetReader(content.digest)
   }
 
@@ -209,6 +261,16 @@ extension ObjectStore {
     } catch {
       // Whatever is wrong with it: a good copy takes its place.
       return false
+    }
+  }
+}
+
+extension VaultError {
+  /// Whether another copy of the file may do.
+  fileprivate var isOfOneFile: Bool {
+    switch self {
+    case .missing, .damaged: true
+    default: false
     }
   }
 }

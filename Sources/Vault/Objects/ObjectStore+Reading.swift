@@ -5,10 +5,24 @@ import VaultModel
 
 /// From digests to contents: staged, in its place, or on a remote.
 extension ObjectStore {
-  /// A reader for parts of the chunk.
+  /// Fills the buffer from the chunk's content at `offset`.
   ///
+  /// - Returns: How many bytes were there; less than asked only at the end of the object.
   /// - Throws: `missing`, `damaged`, `io`.
-  package func reader(_ digest: ContentDigest) throws(VaultError) -> ObjectReader {
+  package func read(
+    _ digest: ContentDigest, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(VaultError) -> Int {
+    do throws(VaultError) { return try reader(digest).read(at: offset, into: buffer) } catch {
+      guard case .damaged = error else { throw error }
+      forgetReader(digest)
+      return try inOtherPlace(digest, insteadOf: error) { (place) throws(VaultError) in
+        try reader(digest, place, path(of: place.name)).read(at: offset, into: buffer)
+      }
+    }
+  }
+
+  /// A reader for parts of the chunk.
+  func reader(_ digest: ContentDigest) throws(VaultError) -> ObjectReader {
     if let reader = readers.withLock({ $0[digest] }) { return reader }
     let reader = try fetchingIfAway(digest, .chunk) { () throws(VaultError) in try open(digest) }
     keep(reader)

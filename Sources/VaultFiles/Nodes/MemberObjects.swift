@@ -30,7 +30,7 @@ final class MemberObjects: DraftStore {
   ) throws(FileError) {
     let count: Int
     do throws(VaultError) {
-      count = try member.objects.reader(digest).read(at: offset, into: buffer)
+      count = try member.objects.read(digest, at: offset, into: buffer)
     } catch {
       throw failure(error, reading: digest)
     }
