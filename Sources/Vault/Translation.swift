@@ -18,7 +18,8 @@ final class Translation: Sendable {
   let keepsHistory: Bool
   /// Whether what is not here is passed over; else it is an error, since it may be on its way.
   let keepsMissing: Bool
-  /// What is written under keys that are in use already; nil while nobody reads what stands under these.
+  /// With these comes to its place what is written under keys that are in use already; nil while nobody reads what stands
+  /// under them.
   private let arrivals: ObjectStore.Arrivals?
   private let state = Guarded(State())
 
@@ -30,9 +31,10 @@ final class Translation: Sendable {
   }
 
   init(
-    member: Member, target: EpochKeys, keepsHistory: Bool, keepsMissing: Bool, isInUse: Bool = false
+    member: Member, target: EpochKeys, keepsHistory: Bool, keepsMissing: Bool,
+    with arrivals: ObjectStore.Arrivals? = nil
   ) {
-    arrivals = isInUse ? ObjectStore.Arrivals() : nil
+    self.arrivals = arrivals
     self.member = member
     self.target = target
     self.keepsHistory = keepsHistory
@@ -47,11 +49,6 @@ final class Translation: Sendable {
 
   private func isDone(_ digest: ContentDigest) -> Bool {
     state.withLock { $0.done.contains(digest) }
-  }
-
-  /// Puts what was written in its place, where its keys are in use.
-  func place() throws(VaultError) {
-    if let arrivals { try member.objects.place(arrivals) }
   }
 
   // MARK: One object

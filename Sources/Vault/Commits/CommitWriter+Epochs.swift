@@ -127,17 +127,31 @@ extension CommitWriter {
     if heads.held.contains(where: { heads.loaded[$0.source]?.late != nil }) { isWaiting = true }
     let late = member.state.withLock { $0.manifest.lateEntries }
     guard !late.isEmpty else { return }
+    let taken = try member.objects.placing { (arrivals) throws(VaultError) in
+      try take(late, with: translation, arrivals)
+    }
+    for entry in taken {
+      member.state.withLock { _ = $0.manifest.apply(entry) }
+      heads.learned.insert(entry.record)
+      unwritten.insert(entry.record)
+    }
+  }
+
+  /// - Returns: The entries of which everything is under the keys in use now, or comes there with `arrivals`.
+  private mutating func take(
+    _ late: [RecordEntry], with translation: Translation?, _ arrivals: ObjectStore.Arrivals
+  ) throws(VaultError) -> [RecordEntry] {
     var own = heads.broughtLate[context.device.id] ?? []
     if let former { own.formUnion(heads.broughtLate[former.head.device] ?? []) }
     let target = member.register.keys.current
     let ours =
       translation
       ?? Translation(
-        member: member, target: target, keepsHistory: true, keepsMissing: true, isInUse: true)
+        member: member, target: target, keepsHistory: true, keepsMissing: true, with: arrivals)
     let others =
       translation
       ?? Translation(
-        member: member, target: target, keepsHistory: true, keepsMissing: false, isInUse: true)
+        member: member, target: target, keepsHistory: true, keepsMissing: false, with: arrivals)
     let awaiting = member.revisionsAwaitingClosings(heads)
     var taken: [RecordEntry] = []
     for entry in late.sorted(by: { ($0.record, $0.revision) < ($1.record, $1.revision) }) {
@@ -156,12 +170,6 @@ extension CommitWriter {
         }
       }
     }
-    try ours.place()
-    try others.place()
-    for entry in taken {
-      member.state.withLock { _ = $0.manifest.apply(entry) }
-      heads.learned.insert(entry.record)
-      unwritten.insert(entry.record)
-    }
+    return taken
   }
 }

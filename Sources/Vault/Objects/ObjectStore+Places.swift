@@ -205,6 +205,8 @@ extension ObjectStore {
   final class Arrivals: Sendable {
     private let waiting = Guarded<[(from: BlobPath, to: BlobPath, digest: ContentDigest)]>([])
 
+    fileprivate var isEmpty: Bool { waiting.withLock { $0.isEmpty } }
+
     fileprivate func add(_ from: BlobPath, _ to: BlobPath, _ digest: ContentDigest) {
       waiting.withLock { $0.append((from, to, digest)) }
     }
@@ -218,13 +220,29 @@ extension ObjectStore {
     }
   }
 
-  /// Puts everything in its place, now that it is on the disk.
-  func place(_ arrivals: Arrivals) throws(VaultError) {
-    let waiting = arrivals.take()
-    if waiting.isEmpty { return }
+  /// Runs `body`, then puts everything that it wrote with these arrivals in its place. Where either fails, nothing of what has
+  /// no place yet is left.
+  func placing<Value>(
+    _ body: (Arrivals) throws(VaultError) -> Value
+  ) throws(VaultError) -> Value {
+    let arrivals = Arrivals()
+    do throws(VaultError) {
+      let value = try body(arrivals)
+      try place(arrivals)
+      return value
+    } catch {
+      // What cannot be removed goes with the folder that it stands in, when this process ends.
+      for one in arrivals.take() { try? store.remove(one.from) }
+      throw error
+    }
+  }
+
+  private func place(_ arrivals: Arrivals) throws(VaultError) {
+    if arrivals.isEmpty { return }
     let store = store
+    try storing { () throws(BlobStoreError) in try store.barrier() }
+    let waiting = arrivals.take()
     try storing { () throws(BlobStoreError) in
-      try store.barrier()
       for one in waiting { try store.rename(one.from, to: one.to) }
     }
     for one in waiting { forgetReader(one.digest) }

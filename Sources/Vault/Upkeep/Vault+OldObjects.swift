@@ -166,22 +166,22 @@ extension Member {
     var left: [VisitedObject] = []
     MemberWalk(member: self).walkAll(
       keeps: { _, _ in true }, visit: { left.append($0) }, fail: { _, _ in }, progress: { _ in })
-    let arrivals = ObjectStore.Arrivals()
     // What was replaced comes before what replaced it: history ends where the older one is not under these keys.
-    for reference in left.reversed() where try !objects.isPresentNow(reference.digest) {
-      do throws(VaultError) {
-        let content = try objects.placedContent(reference.digest, kind: reference.kind)
-        _ = try objects.write(
-          reference.kind, content, under: register.keys.current, with: arrivals)
-      } catch {
-        switch error {
-        // A lazy vault keeps it elsewhere, or nobody has it whole.
-        case .missing, .damaged: continue
-        default: throw error
+    try objects.placing { (arrivals) throws(VaultError) in
+      for reference in left.reversed() where try !objects.isPresentNow(reference.digest) {
+        do throws(VaultError) {
+          let content = try objects.placedContent(reference.digest, kind: reference.kind)
+          _ = try objects.write(
+            reference.kind, content, under: register.keys.current, with: arrivals)
+        } catch {
+          switch error {
+          // A lazy vault keeps it elsewhere, or nobody has it whole.
+          case .missing, .damaged: continue
+          default: throw error
+          }
         }
       }
     }
-    try objects.place(arrivals)
   }
 
   /// Removes these once `remember` has returned, unless something changed meanwhile.
