@@ -87,6 +87,28 @@ import Testing
     try desk.run("check", "--remote", "usb", "--read-data", expecting: 0)
   }
 
+  /// A machine that was removed and becomes a device again by the words goes on with what stands in it.
+  @Test func whatARemovedMachineHadSavedGoesOnWithTheWords() throws {
+    try addTablet()
+    try desk.run("sync", expecting: 0)
+    try tablet.write("two", titled: "Not sent")
+    try desk.run(
+      "device", "revoke", "tablet", "--words-file", desk.program.wordsFile, "--yes", expecting: 0)
+    try tablet.run("sync", expecting: 8)
+    let back = try tablet.run(
+      "recover", "--words-file", desk.program.wordsFile, "--password-file",
+      desk.program.passwordFile, expecting: 0)
+    let told = back.errors
+    #expect(told.contains("and nobody had got, is taken along: one record."), "\(told)")
+    try tablet.run("sync", expecting: 0)
+    try desk.run("sync", expecting: 0)
+    for machine in [desk, tablet] {
+      #expect(try machine.run("record", "list", expecting: 0).output.contains("Not sent"))
+      let check = try machine.run("check", "--read-data", expecting: 0).output
+      #expect(check.contains("Everything is whole."))
+    }
+  }
+
   /// What this machine remembers of new keys of Emma is of another version of the program: that is Emma's alone.
   private func spoilEpochOfEmma() throws {
     let folder = try CommandRunner.run(
