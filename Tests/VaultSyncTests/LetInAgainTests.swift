@@ -9,12 +9,15 @@ import VaultModel
 /// Somebody is let out of a member, and let in again later. Their device's head of before counts for nothing, and keeps
 /// nothing from them.
 @Suite struct LetInAgainTests {
-  @Test(arguments: [Role.viewer, .editor, .owner])
-  func whoWroteBeforeGoesOn(role: Role) throws {
-    let usb = MemoryStore()
-    let anna = SyncingAdult(try Family(count: 1)[0])
+  private let usb = MemoryStore()
+  private let anna: SyncingAdult
+  private let ben: SyncingAdult
+
+  /// Anna has let Ben write, and has what he wrote.
+  init() throws {
+    anna = SyncingAdult(try Family(count: 1)[0])
     try anna.sync(usb)
-    let ben = try SyncingAdult(joining: anna.vault.invite(), as: "Ben")
+    ben = try SyncingAdult(joining: anna.vault.invite(), as: "Ben")
     try ben.sync(usb)
     try anna.sync(usb)
     try anna.vault.share(#require(anna.emma), with: ben.vault.person, role: .editor)
@@ -23,6 +26,10 @@ import VaultModel
     try ben.write("Ben's")
     try ben.sync(usb)
     try anna.sync(usb)
+  }
+
+  @Test(arguments: [Role.viewer, .editor, .owner])
+  func whoWroteBeforeGoesOn(role: Role) throws {
     try anna.vault.beginEpoch(of: #require(anna.emma), without: [ben.vault.person])
     for _ in 0..<2 {
       try anna.sync(usb)
@@ -49,18 +56,6 @@ import VaultModel
   /// What they had saved and not sent when they were let out.
   @Test(arguments: [false, true])
   func whatWasNotSentGoesOn(hasHeard: Bool) throws {
-    let usb = MemoryStore()
-    let anna = SyncingAdult(try Family(count: 1)[0])
-    try anna.sync(usb)
-    let ben = try SyncingAdult(joining: anna.vault.invite(), as: "Ben")
-    try ben.sync(usb)
-    try anna.sync(usb)
-    try anna.vault.share(#require(anna.emma), with: ben.vault.person, role: .editor)
-    try anna.sync(usb)
-    try ben.sync(usb)
-    try ben.write("Ben's")
-    try ben.sync(usb)
-    try anna.sync(usb)
     try ben.write("Unsent")
     try anna.vault.beginEpoch(of: #require(anna.emma), without: [ben.vault.person])
     try anna.sync(usb)

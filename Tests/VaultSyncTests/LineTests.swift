@@ -115,8 +115,6 @@ import VaultModel
       Set(contents.values) == ["", "edited", "edited, too", "of the twin"], "\(contents)")
   }
 
-  /// Another program of this machine finds out that it was copied, while this one syncs. (Schedule 49631 of a campaign: the
-  /// sync ended, since the new device's log was not known to be anybody's.)
   /// What a machine wrote has been taken over under new keys, and the machine is gone. Its copy has begun new keys as well.
   /// (Schedule 39599 of a campaign: the copy followed nobody any more, and nobody it.)
   @Test func copyLearnsOfALineThatWasTakenOver() throws {
@@ -170,6 +168,8 @@ import VaultModel
     }
   }
 
+  /// Another program of this machine finds out that it was copied, while this one syncs. (Schedule 49631 of a campaign: the
+  /// sync ended, since the new device's log was not known to be anybody's.)
   @Test(arguments: PassingStore.Moment.allCases)
   func aMachineMayBecomeAnotherDeviceWhileItSyncs(moment: PassingStore.Moment) throws {
     let family = try Family(count: 2)
