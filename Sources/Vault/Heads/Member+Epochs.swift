@@ -132,7 +132,8 @@ extension Member {
     }
     try noteLines(of: found.map(\.head), &heads)
     failures += adoptInRounds(found, &heads)
-    if mayWrite { try learnRestOfFormer(&heads) }
+    // Where a head of this device is followed, that is the newest one which this machine has written.
+    if mayWrite, heads.loaded[context.device.id] == nil { try learnRestOfFormer(&heads) }
     noteLateHeads(heads)
     if failures.isEmpty { heads.compared.keepOnly(heads) }
     return failures

@@ -114,10 +114,10 @@ extension ObjectStore {
     _ body: (ObjectPlace) throws(VaultError) -> Value
   ) throws(VaultError) -> Value {
     var found = error
-    guard error.isOfOneFile else { throw error }
+    guard error.isDamage else { throw error }
     for keys in keys.others {
       do throws(VaultError) { return try body(ObjectPlace(of: digest, keys)) } catch {
-        guard error.isOfOneFile else { throw error }
+        guard error.isDamage else { throw error }
         if case .missing = found { found = error }
       }
     }
@@ -279,16 +279,6 @@ extension ObjectStore {
     } catch {
       // Whatever is wrong with it: a good copy takes its place.
       return false
-    }
-  }
-}
-
-extension VaultError {
-  /// Whether another copy of the file may do.
-  fileprivate var isOfOneFile: Bool {
-    switch self {
-    case .missing, .damaged: true
-    default: false
     }
   }
 }

@@ -26,8 +26,10 @@ struct MemberPull {
   /// - Returns: How many were put in place.
   func run(_ devices: [DeviceID]) throws(SyncError) -> Int {
     var (incoming, unopened) = try open(devices)
-    if let unopened { noteCopy(unopened, seenBy: []) }
-    guard !incoming.isEmpty else { return 0 }
+    guard !incoming.isEmpty else {
+      if let unopened { noteCopy(unopened, seenBy: []) }
+      return 0
+    }
     let coverage = Coverage(
       Dictionary(
         member.openedHeads.filter { !$0.isLate }.map { ($0.device, $0.counter) },
