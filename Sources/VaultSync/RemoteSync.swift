@@ -130,6 +130,7 @@ package struct RemoteSync {
 extension SyncSession {
   fileprivate func rememberSuccess(at now: UInt64) {
     let (report, isToBeCompared) = (report, isToBeCompared)
+    rememberLoss(at: now)
     remember { memory in
       memory.succeed(at: now)
       memory.pendingCommitCount = report.pendingCommitCount
@@ -150,9 +151,8 @@ extension SyncSession {
 extension SyncReport {
   /// What a person should know of, also one who did not see this report.
   fileprivate var findings: [RemoteMemory.Finding] {
-    problems.filter { $0.severity > .note }.prefix(Self.findingLimit).map {
-      RemoteMemory.Finding(kind: $0.kind, text: "\($0.path): \($0.text)")
-    }
+    problems.filter { $0.severity > .note }.prefix(Self.findingLimit)
+      .map(RemoteMemory.Finding.init)
   }
 
   /// The same of earlier findings, with what this sync has found damaged here.

@@ -103,6 +103,10 @@ import VaultModel
     // It has it again.
     try family.meet(at: usb)
     try family.expectAgreement()
+    // For an hour more may be lost.
+    #expect(try family[1].quickSync(usb) == nil)
+    family[1].clock.turn(bySeconds: 3601)
+    try family[1].sync(usb)
     #expect(try family[1].quickSync(usb) != nil)
   }
 

@@ -1,4 +1,5 @@
 import BlobStore
+import Synchronization
 import TestSupport
 import Testing
 import VaultModel
@@ -37,6 +38,9 @@ import VaultModel
     let whole = usb.blobs
     for path in objects {
       for isTorn in [false, true] {
+        // Nothing was lost for a while.
+        family[0].clock.turn(bySeconds: 3601)
+        try family[0].sync(usb)
         try usb.remove(path)
         if isTorn { try usb.put(path, Array(try #require(whole[path]).dropLast(100))) }
         #expect(try family[0].sync(usb).problems == [])
@@ -230,6 +234,84 @@ import VaultModel
     try family[0].sync(usb) { $0.looksEverywhere = true }
     try family.meet(at: usb)
     try family.expectAgreement()
+  }
+
+  // MARK: A backup of the remote that is put back while machines sync with it
+
+  /// Both heads are there, and nothing of what they name. Whoever meets what the other one's head lacks looks for their own.
+  @Test func whoMeetsALossLooksForTheirOwn() throws {
+    let family = try Family(count: 2)
+    let usb = MemoryStore()
+    try family.meet(at: usb)
+    let backup = usb.blobs
+    for (number, device) in family.devices.enumerated() {
+      try device.write("Record \(number)", "v1")
+      try device.sync(usb) { $0.direction = .push }
+    }
+    for path in usb.blobs.keys where path.isObject && backup[path] == nil { try usb.remove(path) }
+    let desk = try family[0].sync(usb)
+    #expect(desk.untakenHeadCount == 1)
+    #expect(desk.problems.contains { $0.text.contains("put back; look after the disk") })
+    #expect(try family[1].sync(usb).untakenHeadCount == 0)
+    // What stands in the report of every sync.
+    let told = try family[0].sync(usb).problems
+    #expect(told.contains { $0.text.contains("kinvault sync --full") })
+    try family[1].sync(usb) { $0.looksEverywhere = true }
+    try family.meet(at: usb)
+    try family.expectAgreement()
+  }
+
+  /// At each request of a sync. Another machine puts something there as well, so that no head shows in the end that the
+  /// remote went back.
+  @Test(arguments: [false, true])
+  func aRemoteThatGoesBackDuringASyncIsMendedByTheNext(hasSynced: Bool) throws {
+    var number = 0
+    while true {
+      let family = try Family(count: 2)
+      let usb = UnreliableStore(seed: 0)
+      try family.meet(at: usb)
+      let backup = usb.memory.blobs
+      let desk = family[0]
+      if hasSynced {
+        try desk.write("Earlier", "v1")
+        try desk.sync(usb)
+      }
+      try desk.write("Now", "v1")
+      let hasHappened = Mutex(false)
+      usb.interrupt(after: number) {
+        hasHappened.withLock { $0 = true }
+        do { try usb.goBack(to: backup) } catch { Issue.record(error) }
+      }
+      do { try desk.sync(usb) } catch SyncError.remote {}
+      guard hasHappened.withLock({ $0 }) else { break }
+      try desk.sync(usb)
+      let check = try RemoteCheck(vault: desk.vault, remote: usb).run(readsData: true)
+      #expect(check.problems == [], "request \(number)")
+      try family.meet(at: usb)
+      try family.expectAgreement()
+      number += 1
+    }
+    #expect(number > 10)
+  }
+
+  /// What is put back is put back file by file: what was put there once more may still go.
+  @Test func aRemoteThatLosesMoreForAWhileIsWatched() throws {
+    let desk = family[0]
+    let emma = try desk.emma
+    let lost = BlobPath(
+      emma.objects.vaultPath(of: try #require(emma.entry(record)).revision).string)
+    try usb.remove(lost)
+    #expect(try desk.sync(usb) { $0.looksEverywhere = true }.problems.count == 1)
+    for minutes in [1, 20, 59, 70] {
+      try usb.remove(lost)
+      desk.clock.turn(bySeconds: Int64(minutes) * 60)
+      #expect(try desk.sync(usb).problems.map(\.kind) == [.missingThere], "\(minutes)")
+    }
+    desk.clock.turn(bySeconds: 3601)
+    #expect(try desk.sync(usb).problems == [])
+    // A comparison has found it whole an hour after the last loss.
+    try usb.remove(lost)
+    #expect(try desk.sync(usb).problems == [])
   }
 
   @Test func aLazyVaultNamesWhatIsNowhere() throws {

@@ -25,6 +25,7 @@ struct RemoteMemoryEncodingTests {
       .head(.random(), .random()): RemoteMemory.Broken(fingerprint: 0, finding: nil),
     ]
     memory.lastCargoLook = memory.leftCargo.keys.first
+    memory.lastLoss = 5
     let bytes = memory.encoded()
     let again = try #require(RemoteMemory(decoding: bytes))
     #expect(again == memory)

@@ -138,6 +138,13 @@ extension SyncProblem {
       .waiting, .warning, path: path, "It is whole and does not count yet: \(reason). \(state)")
   }
 
+  static func wentBackMeanwhile(_ path: VaultPath) -> SyncProblem {
+    SyncProblem(
+      .wentBack, .warning, path: path.string,
+      "The remote went back while this machine was syncing with it: an older copy of it is being put back. What is missing "
+        + "there for it the next sync puts there.")
+  }
+
   static func hadElsewhere(_ path: VaultPath, isPutBack: Bool) -> SyncProblem {
     SyncProblem(
       .missingThere, .warning, path: path.string,
@@ -300,11 +307,17 @@ extension SyncProblem {
     SyncProblem(
       .missingThere, .warning, path: path.string,
       "\(count) of the objects that it needs cannot be had from the remote. It was not taken; "
-        + "everything else goes on, and the next sync tries again.")
+        + "everything else goes on, and the next sync tries again. If it stays so, the machine that wrote it can put back "
+        + "what the remote has lost: kinvault sync --full")
   }
 }
 
 extension SyncProblem {
+  /// Whether the remote has not what it had.
+  var isLoss: Bool {
+    (kind == .missingThere || kind == .wentBack) && severity > .note
+  }
+
   /// What is to be remembered until a person has looked at it: nobody does it who keeps to the format. Nil for all else, also
   /// for what mostly is innocent: a head that was not carried on yet, or what a device wrote before it knew of its removal.
   package var suspicion: StateFolder.Suspicion? {

@@ -97,7 +97,10 @@ struct LostObjects {
     let lostCount = sent.count { name in
       needed[name].map { member.objects.names(of: $0.digest)[0] == name } ?? false
     }
-    if lostCount > 0 { session.note(.putBack(lostCount, of: member.id)) }
+    if lostCount > 0 {
+      session.note(.putBack(lostCount, of: member.id))
+      session.noteLoss()
+    }
     if lostCount < sent.count {
       session.note(.putOlder(sent.count - lostCount, of: member.id))
     }

@@ -288,27 +288,15 @@ struct MemberPush {
   /// Those of other devices first: a head that has seen another never stands there without it.
   func put(_ heads: [OpenedHead]) throws(SyncError) {
     let own = session.home.device
+    var files: [SignedExchange.HeadFile] = []
     for head in heads.filter({ $0.device != own }) + heads.filter({ $0.device == own }) {
       let path = VaultPath.head(member.id, head.device)
-      guard let file = try exchange.stored(path) else { continue }
-      // Someone else may have carried a newer one there meanwhile.
-      if head.device != own, try isNewerThere(path, than: file.facts.counter) { continue }
-      guard file.facts.counter == head.counter else { continue }
-      try session.put(path, file.bytes, file.facts)
-      guard !session.options.isDryRun else { continue }
-      session.change { $0.doorbellTopics.insert(member.doorbellTopic) }
+      guard let file = try exchange.stored(path), file.facts.counter == head.counter else {
+        continue
+      }
+      files.append((path, file.bytes, file.facts))
     }
-  }
-
-  private func isNewerThere(_ path: VaultPath, than counter: UInt64) throws(SyncError) -> Bool {
-    guard let judged = exchange.there[path], let bytes = try session.readSigned(path) else {
-      return false
-    }
-    // What was there from the beginning is to be replaced, whatever its counter: it is of a line that was taken over.
-    if Digest.sha256(bytes) == judged.hash { return false }
-    guard case .counts(let facts) = try keeping(try exchange.tree.verdict(on: path, bytes)) else {
-      return false
-    }
-    return facts.counter > counter
+    guard try exchange.put(files, of: member.id), !session.options.isDryRun else { return }
+    session.change { $0.doorbellTopics.insert(member.doorbellTopic) }
   }
 }

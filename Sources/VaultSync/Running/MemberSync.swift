@@ -162,7 +162,7 @@ struct MemberSync {
         try push.put(sent)
       }
     }
-    if session.comparesObjects {
+    if session.comparesObjects || session.hasMetLoss {
       let isThere = Set(sent.map(\.hash))
       try LostObjects(
         session: session, exchange: exchange, member: member,

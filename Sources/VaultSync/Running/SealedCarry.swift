@@ -89,9 +89,11 @@ struct SealedCarry {
     }
     try StatementSync(session: session, exchange: exchange).push(member)
     try session.flush()
+    var files: [SignedExchange.HeadFile] = []
     for path in paths {
-      if let file = try exchange.stored(path) { try session.put(path, file.bytes, file.facts) }
+      if let file = try exchange.stored(path) { files.append((path, file.bytes, file.facts)) }
     }
+    _ = try exchange.put(files, of: member)
   }
 
   /// Puts an object there; where one stands of another length, only if that can be none and this one can.

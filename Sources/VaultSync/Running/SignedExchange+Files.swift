@@ -1,5 +1,6 @@
 import BlobStore
 import Vault
+import VaultCrypto
 import VaultModel
 
 /// What a sync asks for of the files themselves, after they were judged.
@@ -41,5 +42,61 @@ extension SignedExchange {
       }
       return true
     }
+  }
+
+  // MARK: Heads
+
+  typealias HeadFile = (path: VaultPath, bytes: [UInt8], facts: SignedFacts)
+
+  /// Puts heads of a member on the remote, in this order. None, if the remote went back since it was looked at: what they
+  /// name may be gone from there. The next sync sees what is missing, and puts it there anew.
+  ///
+  /// - Returns: Whether any was put.
+  func put(_ heads: [HeadFile], of member: MemberID) throws(SyncError) -> Bool {
+    var wanted: [HeadFile] = []
+    for head in heads {
+      switch try change(of: head.path) {
+      case .older:
+        session.note(.wentBackMeanwhile(head.path))
+        return false
+      // Someone else may have carried a newer one there meanwhile.
+      case .other(let counter) where !isOwn(head.path) && counter > head.facts.counter: continue
+      case .other, .none: wanted.append(head)
+      }
+    }
+    for head in wanted { try session.put(head.path, head.bytes, head.facts) }
+    guard let last = wanted.last else { return false }
+    if try !session.hasKeptObjects(of: member) { session.note(.wentBackMeanwhile(last.path)) }
+    return true
+  }
+
+  private func isOwn(_ path: VaultPath) -> Bool {
+    if case .head(_, session.home.device) = path { true } else { false }
+  }
+
+  /// What has become of a head on the remote since it was looked at.
+  private enum Change {
+    case none
+    /// It is gone, or one from before stands there.
+    case older
+    case other(counter: UInt64)
+  }
+
+  private func change(of path: VaultPath) throws(SyncError) -> Change {
+    guard let seen = there[path] else { return .none }
+    let bytes: [UInt8]
+    do throws(BlobStoreError) {
+      bytes = try session.remote.read(BlobPath(path.string), limit: Limits.signedFileBytes)
+    } catch {
+      if case .notFound = error { return .older }
+      guard error.concernsOneFile else { throw .remote(error) }
+      return .none
+    }
+    // What was there from the beginning is to be replaced, whatever its counter: it is of a line that was taken over.
+    if Digest.sha256(bytes) == seen.hash { return .none }
+    guard case .counts(let facts) = try keeping(try tree.verdict(on: path, bytes)) else {
+      return .none
+    }
+    return facts.counter < seen.counter ? .older : .other(counter: facts.counter)
   }
 }

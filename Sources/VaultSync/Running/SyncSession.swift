@@ -33,6 +33,8 @@ final class SyncSession: Sendable {
     var copies: [VaultPath: UInt64] = [:]
     var packs: Set<BlobPath> = []
     var isToBeCompared = false
+    var hasMetLoss = false
+    var firstObjects: [MemberID: VaultPath] = [:]
   }
 
   let home: SyncHome
@@ -41,7 +43,7 @@ final class SyncSession: Sendable {
   private let order: SyncOrder
   /// Every folder is looked into, also where nothing seems to have changed: when asked for, and once a day.
   let looksEverywhere: Bool
-  /// Objects here and there are compared: when asked for, and once a week.
+  /// Objects here and there are compared: when asked for, once a week, and while the remote may be losing something.
   let comparesObjects: Bool
   private let state: Guarded<State>
 
@@ -57,7 +59,7 @@ final class SyncSession: Sendable {
       || memory.lastFullLook.map { now < $0 || now - $0 > Self.fullLookInterval } ?? true
     // Of a first sync there is nothing to be compared yet.
     comparesObjects =
-      options.looksEverywhere
+      options.looksEverywhere || memory.lastLoss != nil
       || memory.lastComparison.map { now < $0 || now - $0 > Self.comparisonInterval } ?? false
     var report = SyncReport()
     report.isDryRun = options.isDryRun
@@ -72,6 +74,8 @@ final class SyncSession: Sendable {
 
   private static let fullLookInterval = CivilTime.dayMilliseconds
   private static let comparisonInterval = 7 * CivilTime.dayMilliseconds
+  /// A remote is not put back to an earlier state at once: so long what was put there since may still be lost.
+  private static let lossInterval: UInt64 = 3_600_000
 
   // MARK: What it gathers
 
@@ -87,6 +91,9 @@ final class SyncSession: Sendable {
 
   func note(_ problem: SyncProblem) {
     state.withLock { state in
+      if problem.isLoss, !state.memory.findings.contains(RemoteMemory.Finding(problem)) {
+        state.hasMetLoss = true
+      }
       guard !state.report.problems.contains(problem) else { return }
       let alike = state.report.problems.count { $0.kind == problem.kind }
       // A hostile store can have any number of them.
@@ -127,6 +134,26 @@ final class SyncSession: Sendable {
 
   var isToBeCompared: Bool { state.withLock { $0.isToBeCompared } }
 
+  /// The remote has lost something, or has gone back: then what this machine has put there may be gone as well, under heads
+  /// that are whole.
+  func noteLoss() { state.withLock { $0.hasMetLoss = true } }
+
+  var hasMetLoss: Bool { state.withLock { $0.hasMetLoss } }
+
+  /// Until when objects are compared with every sync.
+  func rememberLoss(at now: UInt64) {
+    let hasMetLoss = hasMetLoss
+    remember { memory in
+      if hasMetLoss {
+        memory.lastLoss = now
+      } else if comparesObjects, let loss = memory.lastLoss,
+        now < loss || now - loss > Self.lossInterval
+      {
+        memory.lastLoss = nil
+      }
+    }
+  }
+
   // MARK: Parallel work
 
   /// Does the same with each item on some threads.
@@ -162,8 +189,17 @@ final class SyncSession: Sendable {
   func put(_ path: VaultPath, _ bytes: [UInt8]) throws(SyncError) {
     if !options.isDryRun {
       try asking(try remote.put(BlobPath(path.string), bytes, .always))
+      if case .object(let member, _) = path {
+        state.withLock { $0.firstObjects[member] = $0.firstObjects[member] ?? path }
+      }
     }
     tally(.push, path, byteCount: UInt64(bytes.count))
+  }
+
+  /// Whether what this sync put there first of a member's objects is there still, if it put any.
+  func hasKeptObjects(of member: MemberID) throws(SyncError) -> Bool {
+    guard let path = state.withLock({ $0.firstObjects[member] }) else { return true }
+    return try asking(try remote.size(of: BlobPath(path.string))) != nil
   }
 
   /// Writes a signed file to the remote and remembers it as what the remote shows.

@@ -12,6 +12,7 @@ extension RemoteMemory {
     if let lastSuccess { lines.append("success \(lastSuccess)") }
     if let lastFullLook { lines.append("look \(lastFullLook)") }
     if let lastComparison { lines.append("compared \(lastComparison)") }
+    if let lastLoss { lines.append("loss \(lastLoss)") }
     lines.append("pending \(pendingCommitCount)")
     if let failures {
       lines.append("failed \(failures.count) \(failures.first) \(failures.last) \(failures.text)")
@@ -64,6 +65,9 @@ extension RemoteMemory {
     case ("compared", 2):
       lastComparison = UInt64(words[1])
       return lastComparison != nil
+    case ("loss", 2):
+      lastLoss = UInt64(words[1])
+      return lastLoss != nil
     case ("pending", 2):
       guard let count = UInt64(words[1]) else { return false }
       pendingCommitCount = count

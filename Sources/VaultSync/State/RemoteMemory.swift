@@ -53,6 +53,10 @@ package struct RemoteMemory: Hashable, Sendable {
       self.text = text.oneLine
     }
 
+    package init(_ problem: SyncProblem) {
+      self.init(kind: problem.kind, text: "\(problem.path): \(problem.text)")
+    }
+
     /// Nothing goes on with it before a person has decided.
     package var needsDecision: Bool { kind == .massChange }
   }
@@ -92,6 +96,9 @@ package struct RemoteMemory: Hashable, Sendable {
   package var lastFullLook: UInt64?
   /// When the objects there were last compared with those here.
   package var lastComparison: UInt64?
+  /// When a sync last saw that the remote had lost something, or had gone back; nil once a comparison has seen, an hour
+  /// later or more, that it keeps what was put there. Milliseconds since 1970.
+  package var lastLoss: UInt64?
   package var failures: Failures?
   /// Of the last sync that came to its end, worst first.
   package var findings: [Finding] = []

@@ -34,18 +34,24 @@ extension RealSchedule {
     return failures
   }
 
-  /// All sync with all until nothing moves.
+  /// All sync with all until nothing moves. Where a machine is told that the remote has lost what another one wrote, all do
+  /// what they are told to.
   private mutating func settle() throws {
+    var hasLost = false
     for _ in 0..<8 {
       var isAtRest = true
+      let looksEverywhere = hasLost
+      hasLost = false
       for number in here {
         let result = try machines[number].run(
-          ["sync", "--accept-mass-change"], expecting: expected)
+          ["sync", "--accept-mass-change"] + (looksEverywhere ? ["--full"] : []),
+          expecting: expected)
         log("\(machines[number].name): syncs: \(result.output)")
+        if result.output.contains("the remote has lost: kinvault sync --full") { hasLost = true }
         let lines = result.output.split(separator: "\n").filter { $0.hasPrefix("r") }
         if !lines.allSatisfy({ $0.hasSuffix("in sync, nothing to do.") }) { isAtRest = false }
       }
-      if isAtRest { return }
+      if isAtRest, !hasLost { return }
     }
     throw CommandFailure(description: "the machines go on moving files")
   }
