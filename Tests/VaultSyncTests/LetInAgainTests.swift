@@ -72,4 +72,28 @@ import VaultModel
       #expect(try adult.vault.check(readsData: true).problems.filter { $0.severity > .note } == [])
     }
   }
+
+  /// Who may only read from now on is told what they had saved and not sent; it goes along once they may write again.
+  @Test func whatWasNotSentIsToldToWhoMayOnlyRead() throws {
+    try ben.write("Unsent")
+    try anna.vault.beginEpoch(of: #require(anna.emma), without: [ben.vault.person])
+    try anna.sync(usb)
+    try anna.vault.share(#require(anna.emma), with: ben.vault.person, role: .viewer)
+    for _ in 0..<3 {
+      try anna.sync(usb)
+      #expect(try ben.sync(usb).problems.filter { $0.severity > .note } == [])
+    }
+    #expect(try anna.titles == ["Ben's"])
+    #expect(try ben.titles == ["Ben's"])
+    let told = try ben.opened().problems.filter { $0.kind == .heldBack }
+    #expect(told.count == 1)
+    #expect(told.allSatisfy { $0.reason.contains("“Unsent”") && $0.severity == .note })
+    try anna.vault.share(#require(anna.emma), with: ben.vault.person, role: .editor)
+    for _ in 0..<3 {
+      try anna.sync(usb)
+      #expect(try ben.sync(usb).problems.filter { $0.severity > .note } == [])
+    }
+    #expect(try anna.titles == ["Ben's", "Unsent"])
+    #expect(try ben.opened().problems.filter { $0.kind == .heldBack } == [])
+  }
 }

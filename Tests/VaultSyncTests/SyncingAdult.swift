@@ -16,13 +16,19 @@ struct SyncingAdult {
   var strangersLimit = CargoQuota.limit
   /// Empty for the family's person.
   let words: [String]
+  /// Opens the vault as another process of this machine finds it.
+  let opened: () throws -> Vault
 
-  init(_ device: Family.Device) { (store, vault, words) = (device.store, device.vault, []) }
+  init(_ device: Family.Device) {
+    (store, vault, words) = (device.store, device.vault, [])
+    opened = { try device.open(on: device.store) }
+  }
 
   /// Joins with an invitation in an empty folder.
   init(joining invitation: Invitation, as name: String) throws {
     let state = StateFolder(store: MemoryStore())
-    store = MemoryStore()
+    let store = MemoryStore()
+    self.store = store
     let device = NewDevice(
       personName: name, deviceName: "tablet", deviceKind: "tablet", passwordCost: .floor,
       recoveryCost: .floor)
@@ -30,9 +36,12 @@ struct SyncingAdult {
       invitation, in: VaultCopy(id: invitation.vault, store: store, state: state, clock: .system),
       device: device, password: SecretBytes(copying: Array("pw".utf8)), words: .random())
     words = joined.words.words
-    vault = try Vault.open(
-      VaultCopy(id: joined.id, store: store, state: state, clock: .system), key: joined.unlockKey,
-      options: OpenOptions())
+    opened = {
+      try Vault.open(
+        VaultCopy(id: joined.id, store: store, state: state, clock: .system),
+        key: joined.unlockKey, options: OpenOptions())
+    }
+    vault = try opened()
   }
 
   /// Anna, who has a vault with one record of Emma's, and Ben, whom she has let in to it; both have met at this remote.

@@ -29,6 +29,8 @@ struct HeadsState: Sendable {
   var learned: Set<RecordID> = []
   /// How many of these only this machine knows, from what it wrote before it was out or an older folder was put back.
   var restCount = 0
+  /// What this machine wrote when its person could write, and nobody has got: it does not count.
+  var heldBack: [RecordEntry] = []
   /// Some of these may stand in no head that counts any more: a device was removed that had brought them.
   var hasLearnedOfFormer = false
   /// The greatest time known that this machine's clock believes.

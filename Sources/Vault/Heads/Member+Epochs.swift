@@ -133,7 +133,11 @@ extension Member {
     try noteLines(of: found.map(\.head), &heads)
     failures += adoptInRounds(found, &heads)
     // Where a head of this device is followed, that is the newest one which this machine has written.
-    if mayWrite, heads.loaded[context.device.id] == nil { try learnRestOfFormer(&heads) }
+    if !mayWrite {
+      try noteHeldBack(&heads)
+    } else if heads.loaded[context.device.id] == nil {
+      try learnRestOfFormer(&heads)
+    }
     noteLateHeads(heads)
     if failures.isEmpty { heads.compared.keepOnly(heads) }
     return failures

@@ -24,6 +24,7 @@ extension Member {
       }
       problems += try compare(heads, with: marks, acceptsRollback: acceptsRollback)
       if heads.restCount > 0 { problems.append(restOfFormer(count: heads.restCount)) }
+      if !heads.heldBack.isEmpty { problems.append(heldBack(heads.heldBack)) }
       if let kept { try learnRest(of: kept.head, &heads) }
       return problems + self.problems(of: heads)
     }
@@ -74,6 +75,18 @@ extension Member {
       reason:
         "What this machine had saved before it lost access, and nobody had got, is taken along: "
         + (count == 1 ? "one record." : "\(count) records."))
+  }
+
+  /// What is told of what this machine wrote before its person could only read.
+  private func heldBack(_ entries: [RecordEntry]) -> Problem {
+    let titles = Set(entries.map(\.title.string)).sorted()
+    let shown = titles.prefix(3).map { "“\($0)”" }.joined(separator: ", ")
+    let others = titles.count > 3 ? " and \(titles.count - 3) more" : ""
+    return Problem(
+      .heldBack, .note, path: register.folder.string,
+      reason: "What this machine had saved while you could write, and nobody had got, does not "
+        + "count, as you may only read now: \(shown)\(others). It is kept on this machine, and is taken along "
+        + "once an owner lets you write again.")
   }
 
   /// Whether what is wrong with the file of this device's head is set right by the one that this machine has kept: an

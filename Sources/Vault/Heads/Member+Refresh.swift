@@ -49,6 +49,8 @@ extension Member {
   func catchUp(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
     var changed = try followEpoch(&heads)
     if let owner = heads.owner, owner != context.device.id { heads.isToBeRead = true }
+    // Somebody lets this person write again.
+    if !heads.heldBack.isEmpty, mayWrite { heads.isToBeRead = true }
     if heads.isToBeRead { changed.formUnion(try readAnew(&heads)) }
     forgetWhoCountsNoMore(&heads)
     var hasNews = !changed.isEmpty

@@ -15,40 +15,67 @@ extension Member {
   /// that, and whoever types the words on a machine goes on with what is in it; or before its person was let out of the member,
   /// and in again.
   func learnRestOfFormer(_ heads: inout HeadsState) throws(VaultError) {
-    guard let bytes = try context.state.keptHead(of: id) else { return }
-    do throws(VaultError) {
-      guard let former = try register.loadFormerOwn(bytes) else { return }
-      try learnRest(ofLost: former, &heads)
-    } catch {
+    if let former = try formerOwn() { try learnRest(ofLost: former, &heads) }
+  }
+
+  /// Notes what this machine wrote when its person could write, nobody has got, and does not count, as they may only read now.
+  func noteHeldBack(_ heads: inout HeadsState) throws(VaultError) {
+    heads.heldBack = []
+    guard let former = try formerOwn(), isAhead(former, heads) else { return }
+    for name in former.head.segments {
+      heads.heldBack += try rest(of: former, in: name, &heads).filter { !$0.isDeleted }
+    }
+  }
+
+  /// Whether something is held back so: as nothing that counts names it, nothing of the member is removed meanwhile.
+  var holdsBack: Bool { heads.withLock { !$0.heldBack.isEmpty } }
+
+  /// The newest head that this machine has kept, if it counts no more.
+  private func formerOwn() throws(VaultError) -> LoadedHead? {
+    guard let bytes = try context.state.keptHead(of: id) else { return nil }
+    do throws(VaultError) { return try register.loadFormerOwn(bytes) } catch {
       switch error {
       // What it was sealed with is gone.
-      case .missing, .damaged: return
+      case .missing, .damaged: return nil
       default: throw error
       }
     }
   }
 
+  private func isAhead(_ kept: LoadedHead, _ heads: HeadsState) -> Bool {
+    heads.last(of: kept.device)?.counter ?? 0 < kept.counter
+  }
+
   private func learnRest(
     ofLost kept: LoadedHead, _ heads: inout HeadsState
   ) throws(VaultError) {
-    guard damageReason == nil, heads.last(of: kept.device)?.counter ?? 0 < kept.counter
-    else { return }
+    guard damageReason == nil, isAhead(kept, heads) else { return }
     for name in kept.head.segments {
-      guard let segment = try ifWhole({ () throws(VaultError) in try entries(in: name) }) else {
-        continue
-      }
-      let news = withRecords(&heads) { known in
-        segment.filter { known.isNews($0, from: kept.late) }
-      }
-      for entry in news {
-        let isWhole = try ifWhole { () throws(VaultError) in try hasWholly(entry) }
-        guard let isWhole, isWhole || self.entry(entry.record) == nil else { continue }
+      for entry in try rest(of: kept, in: name, &heads) {
         let learned = apply([entry], of: kept.late == nil ? nil : kept, &heads)
         heads.restCount += learned.count
         heads.learned.formUnion(learned)
         if !learned.isEmpty { heads.isToBeRewritten = true }
       }
     }
+  }
+
+  /// The entries of a segment that are news, and still whole here; those of records of which nothing else is known in part.
+  private func rest(
+    of kept: LoadedHead, in name: ContentDigest, _ heads: inout HeadsState
+  ) throws(VaultError) -> [RecordEntry] {
+    guard let segment = try ifWhole({ () throws(VaultError) in try entries(in: name) }) else {
+      return []
+    }
+    let news = withRecords(&heads) { known in
+      segment.filter { known.isNews($0, from: kept.late) }
+    }
+    var rest: [RecordEntry] = []
+    for entry in news {
+      let isWhole = try ifWhole { () throws(VaultError) in try hasWholly(entry) }
+      if let isWhole, isWhole || self.entry(entry.record) == nil { rest.append(entry) }
+    }
+    return rest
   }
 
   /// Whether everything is here that the revision of an entry needs; its beginning must be.

@@ -199,6 +199,7 @@ private struct MemberCollection {
     without forgotten: Set<RecordID>
   ) throws(VaultError) -> Set<ContentDigest>? {
     guard member.damageReason == nil, !member.hasLinesApart, !member.holdsEntries,
+      !member.holdsBack,
       try !member.hasHeadsToCome
     else { return nil }
     var needed: Set<ContentDigest> = []

@@ -31,6 +31,8 @@ package struct Problem: Hashable, Sendable {
     case parted
     /// This machine was left out and is a device again; what it had saved before that, and nobody had got, is taken along.
     case takenAlong
+    /// What this machine had saved while its person could write, and nobody had got; they may only read now.
+    case heldBack
     /// What an interrupted writer left behind; `collect` removes it.
     case leftover
     /// What was durable when a process died could not be made part of the vault yet; that is tried again.

@@ -43,6 +43,7 @@ extension Vault {
     }
     _ = try member.refresh()
     guard !member.hasLateHeads, !member.isEpochSpent, member.damageReason == nil,
+      !member.holdsBack,
       try !state.hasMountElsewhere(),
       oldObjectUser.withLock({ $0 })?(member) != true,
       try PendingEpoch.load(of: member.id, state: state) == nil
