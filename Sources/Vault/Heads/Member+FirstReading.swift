@@ -84,9 +84,10 @@ extension Member {
     let others = titles.count > 3 ? " and \(titles.count - 3) more" : ""
     return Problem(
       .heldBack, .note, path: register.folder.string,
-      reason: "What this machine had saved while you could write, and nobody had got, does not "
-        + "count, as you may only read now: \(shown)\(others). It is kept on this machine, and is taken along "
-        + "once an owner lets you write again.")
+      reason:
+        "What this machine had saved of \(name.string) while you could write, and nobody had got, does not "
+        + "count, as you may only read now: \(shown)\(others). It is kept here, and is taken along once an "
+        + "owner lets you write again.")
   }
 
   /// Whether what is wrong with the file of this device's head is set right by the one that this machine has kept: an

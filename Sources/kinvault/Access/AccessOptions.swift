@@ -214,7 +214,7 @@ extension AccessOptions {
     }
     var notes =
       toldNow.map { $0.kind == .rollback ? "\($0.path): \($0.reason)" : $0.reason }
-      + vault.problems.filter { [.parted, .takenAlong].contains($0.kind) }.map(\.reason)
+      + vault.problems.filter { [.parted, .takenAlong, .heldBack].contains($0.kind) }.map(\.reason)
     // Where nothing is remembered of either, the problem itself is told.
     if case .words(_, _?)? = vault.dividedKeys { notes += [vault.dividedKeys?.text ?? ""] }
     let others = serious.count - toldNow.count

@@ -103,7 +103,7 @@ struct CollectCommand: ParsableCommand {
     }
     for name in report.skippedMembers {
       Terminal.writeLine(
-        "\(Terminal.visible(name)): skipped, because something is damaged, or has not come yet. What it is: kinvault check"
+        "\(Terminal.visible(name)): skipped, because something is damaged, has not come yet, or is held back. What it is: kinvault check"
       )
     }
   }
