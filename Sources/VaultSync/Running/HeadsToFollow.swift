@@ -1,0 +1,213 @@
+import Vault
+import VaultModel
+
+/// A head of the remote that is to be followed.
+struct IncomingHead {
+  var head: OpenedHead
+  var bytes: [UInt8]
+  /// What its segments say of the heads before it.
+  var lineages: [ContentDigest: SegmentLineage] = [:]
+  /// The records that it knows and that are not known here.
+  var entries: [RecordEntry] = []
+}
+
+/// Which of a remote's heads of one member are followed, and what they know that is news here.
+struct HeadsToFollow {
+  let session: SyncSession
+  let exchange: SignedExchange
+  let vault: Vault
+  /// As the remote's statements make it.
+  let member: Member
+
+  /// As it shows here, where it does already.
+  private var shown: Member { vault.member(member.id) ?? member }
+
+  // MARK: Which open
+
+  /// - Returns: Those that open; and which head another machine has written under this one's key, if the key that opens it
+  ///   never comes here.
+  func open(
+    _ devices: [DeviceID]
+  ) throws(SyncError) -> (incoming: [IncomingHead], unopened: HeadMark?) {
+    var incoming: [IncomingHead] = []
+    var unopened: HeadMark?
+    for device in devices {
+      let path = VaultPath.head(member.id, device)
+      guard let file = try exchange.fetched(path) else {
+        session.change { $0.untakenHeadCount += 1 }
+        continue
+      }
+      do throws(VaultError) {
+        let head = try member.openHead(device, bytes: file.bytes, in: exchange.tree)
+        incoming.append(IncomingHead(head: head, bytes: file.bytes))
+      } catch {
+        if case .branched = error {
+          unopened = HeadMark(counter: file.facts.counter, hash: file.facts.hash)
+        } else if try isClosed(path, file.bytes) {
+          session.note(.closed(path))
+          session.change { $0.untakenHeadCount += 1 }
+        } else {
+          notTaken(error, path)
+        }
+      }
+    }
+    return (incoming, unopened)
+  }
+
+  /// The head of another machine under this one's key, of which nothing is needed any more: what it names may be gone, and
+  /// with it what it goes on from.
+  private func unknownOwn(among takenOver: [IncomingHead]) -> HeadMark? {
+    guard let own = takenOver.first(where: { $0.head.device == session.home.device }) else {
+      return nil
+    }
+    let mark = HeadMark(counter: own.head.counter, hash: own.head.hash)
+    return shown.isOfOwnLine(mark) ? nil : mark
+  }
+
+  func noteCopy(_ unopened: HeadMark, seenBy others: [IncomingHead]) {
+    let above = shown.lastShared(
+      with: unopened, by: others.map { ($0.head, Array($0.lineages.values)) })
+    session.noteCopy(.head(member.id, session.home.device), above: above)
+  }
+
+  private func isClosed(_ path: VaultPath, _ bytes: [UInt8]) throws(SyncError) -> Bool {
+    try keeping(try member.isClosed(path, bytes, in: exchange.tree))
+  }
+
+  /// The late heads that others have taken over, which may be late themselves: what they name may be gone.
+  func takenOver(_ incoming: [IncomingHead]) -> [IncomingHead] {
+    let heads = incoming.map(\.head) + member.openedHeads
+    return incoming.filter { $0.head.isTakenOver(by: heads) }
+  }
+
+  private func notTaken(_ error: VaultError, _ path: VaultPath) {
+    session.note(SyncProblem(error, there: path.string))
+    session.change { $0.untakenHeadCount += 1 }
+  }
+
+  // MARK: What the heads know
+
+  /// Those of the heads that go on from what is followed here, with what is news in them.
+  ///
+  /// - Parameters:
+  ///   - takenOver: Late heads of which nothing is needed.
+  ///   - unopened: A head that another machine has written under this one's key, and that opens nowhere any more.
+  func followed(
+    _ incoming: [IncomingHead], besides takenOver: [IncomingHead], unopened: HeadMark?,
+    _ transfers: PullTransfers
+  ) throws(SyncError) -> [IncomingHead] {
+    let others = incoming.filter { one in
+      !takenOver.contains { $0.head.device == one.head.device }
+    }
+    let loaded = try loadEntries(others, transfers)
+    if let unopened = unopened ?? unknownOwn(among: takenOver) {
+      noteCopy(unopened, seenBy: loaded)
+    }
+    return try followed(loaded)
+  }
+
+  /// Brings the segments of every head, and finds what is news in them.
+  ///
+  /// - Returns: The heads whose segments are whole.
+  private func loadEntries(
+    _ incoming: [IncomingHead], _ transfers: PullTransfers
+  ) throws(SyncError) -> [IncomingHead] {
+    var result: [IncomingHead] = []
+    for one in incoming {
+      let path = VaultPath.head(member.id, one.head.device)
+      do throws(TransferFailure) {
+        result.append(try loadEntries(of: one, transfers[one.head]))
+      } catch {
+        switch error {
+        case .object(let error):
+          session.note(SyncProblem(error, there: error.file ?? path.string))
+          session.note(.notTaken(path, count: 1))
+          session.change { $0.untakenHeadCount += 1 }
+        case .fatal(let error): throw error
+        }
+      }
+    }
+    return result
+  }
+
+  private func loadEntries(
+    of one: IncomingHead, _ transfer: PullTransfer
+  ) throws(TransferFailure) -> IncomingHead {
+    var manifest = Manifest()
+    var found = one
+    found.lineages = [:]
+    let known = member.segments(in: one.head.epoch)
+    for name in one.head.segments where !known.contains(name) {
+      guard let bytes = try transfer.bring(name, kind: .segment) else { continue }
+      do throws(ModelError) {
+        let segment = try Segment(decoding: bytes)
+        found.lineages[name] = segment.lineage
+        for entry in segment.entries { _ = manifest.apply(entry) }
+      } catch {
+        throw .object(VaultError(error, path: member.objects.vaultPath(of: name).string))
+      }
+    }
+    if let name = one.head.head.announcement {
+      _ = try transfer.bring(name, kind: .announcement)
+    }
+    let lists = member.authoredLists(in: one.head.epoch)
+    for list in one.head.head.authored where !lists.contains(list) {
+      _ = try transfer.bring(list, kind: .authored)
+    }
+    found.entries = news(in: manifest)
+    return found
+  }
+
+  /// The heads that go on from what is followed here. Docs/Sync.md, "Put back or copied".
+  private func followed(_ incoming: [IncomingHead]) throws(SyncError) -> [IncomingHead] {
+    let known = shown
+    var result: [IncomingHead] = []
+    for one in incoming {
+      let path = VaultPath.head(member.id, one.head.device)
+      let kinship = try keeping(try known.kinship(of: one.head, segments: one.lineages))
+      switch kinship {
+      case .known: continue
+      case .followed:
+        let here = known.knownCounters[one.head.device]
+        if one.head.device == session.home.device, let here, here < one.head.counter {
+          session.note(
+            SyncProblem(
+              .ownIsNewerThere(here: here, there: one.head.counter), path: path, action: .take))
+        }
+        result.append(one)
+      case .ownCopy(let device, let above):
+        session.noteCopy(.head(member.id, device), above: above)
+      case .stray:
+        session.note(.stray(path))
+        // It is met with every sync, until its machine has gone on as another device.
+        session.remember { $0.seen[path] = nil }
+        session.change { $0.untakenHeadCount += 1 }
+      }
+    }
+    return result
+  }
+
+  /// Whether this very version shows here; it may have to be put under other keys all the same.
+  func isKnown(_ entry: RecordEntry) -> Bool {
+    shown.entry(entry.record)?.revision == entry.revision
+  }
+
+  /// What is not known here, and nothing that is known here replaces; and what is not here under the keys in use.
+  private func news(in manifest: Manifest) -> [RecordEntry] {
+    let all = manifest.entries + manifest.conflicts.values.joined()
+    var seen: Set<ContentDigest> = []
+    return all.filter { entry in
+      guard seen.insert(entry.revision).inserted else { return false }
+      guard let known = member.entry(entry.record) else { return true }
+      if known.revision == entry.revision { return !member.isUnderKeysInUse(entry) }
+      return known.version.compare(to: entry.version) != .dominates
+    }
+  }
+}
+
+extension OpenedHead {
+  /// Whether it is late, and one of these brings all that it does.
+  func isTakenOver(by heads: [OpenedHead]) -> Bool {
+    isLate && heads.contains { $0.takesOver(self) }
+  }
+}
