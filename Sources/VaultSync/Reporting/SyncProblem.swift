@@ -141,8 +141,15 @@ extension SyncProblem {
   static func wentBackMeanwhile(_ path: VaultPath) -> SyncProblem {
     SyncProblem(
       .wentBack, .warning, path: path.string,
-      "The remote went back while this machine was syncing with it: an older copy of it is being put back. What is missing "
-        + "there for it the next sync puts there.")
+      "The remote went back while this machine was syncing with it: an older copy of it is being put back. What is new here "
+        + "was not put there yet; the next sync does that.")
+  }
+
+  static func goneMeanwhile(_ member: MemberID) -> SyncProblem {
+    SyncProblem(
+      .missingThere, .warning, path: "members/\(member.hex)/objects",
+      "What was put there a moment ago is gone again: an older copy of the remote is being put back, or another device has "
+        + "removed it. The next sync compares what is there, and puts back what is missing.")
   }
 
   static func hadElsewhere(_ path: VaultPath, isPutBack: Bool) -> SyncProblem {

@@ -58,6 +58,7 @@ extension SignedExchange {
       switch try change(of: head.path) {
       case .older:
         session.note(.wentBackMeanwhile(head.path))
+        session.noteLoss()
         return false
       // Someone else may have carried a newer one there meanwhile.
       case .other(let counter) where !isOwn(head.path) && counter > head.facts.counter: continue
@@ -65,8 +66,11 @@ extension SignedExchange {
       }
     }
     for head in wanted { try session.put(head.path, head.bytes, head.facts) }
-    guard let last = wanted.last else { return false }
-    if try !session.hasKeptObjects(of: member) { session.note(.wentBackMeanwhile(last.path)) }
+    if wanted.isEmpty { return false }
+    if try !session.hasKeptObjects(of: member) {
+      session.note(.goneMeanwhile(member))
+      session.noteLoss()
+    }
     return true
   }
 
