@@ -22,10 +22,7 @@ extension Member {
       return []
     }
     let isLate = head.late != nil || known?.late != nil
-    if let known, isLate {
-      try requireOwnLine(OpenedHead(head), heads)
-      try requireNewer(head, than: known)
-    }
+    if let known, isLate { try requireNewer(head, than: known) }
     if head.late != nil, !isOwn && heads.isTakenOver(head) {
       pass(over: head, &heads)
       return try release(&heads)

@@ -34,10 +34,7 @@ extension Member {
     fresh.followedBefore = Set(heads.loaded.values.map(\.hash))
     fresh.recordsReadAnew = Manifest()
     let own = context.device.id
-    // Also what it has not written anew yet since it became another device.
-    let kept = try mayWrite ? keptHead(context.state.loadWatermarks())?.head : nil
-    for (path, error) in try readHeads(&fresh, kept: kept)
-    where path == register.path(of: own) && mayWrite {
+    for (path, error) in try readHeads(&fresh) where path == register.path(of: own) && mayWrite {
       // Of before, when this person could write: they have been let in again since, and begin anew.
       guard try register.isOfFormerWriter(own) else { throw error }
     }

@@ -44,10 +44,10 @@ extension Member {
   /// Between epochs counters decide; but what this machine has written itself it knows, under whichever keys, also as the
   /// device that it was and of which it has not written everything anew yet.
   ///
-  /// - Throws: `branched` for a head under its key that is of another line than its own.
-  func requireOwnLine(_ head: OpenedHead, _ heads: HeadsState) throws(VaultError) {
-    let isOwn = head.device == context.device.id
-    guard isOwn ? true : try hasWritten(head.device, heads),
+  /// - Throws: `branched` for a late head under its key that is of another line than its own.
+  private func requireOwnLine(_ head: OpenedHead, _ heads: HeadsState) throws(VaultError) {
+    guard head.isLate, heads.loaded[head.device]?.late == nil,
+      head.device == context.device.id ? true : try hasWritten(head.device, heads),
       case .apart(let above)? = heads.standing(
         of: head.mark, head.device, head.head, isOfOnePerson: context.areOfOnePerson)
     else { return }
@@ -104,11 +104,7 @@ extension Member {
     _ head: LoadedHead, comparesOwn: Bool, _ heads: inout HeadsState
   ) throws(VaultError) {
     do throws(VaultError) {
-      if comparesOwn {
-        try requireOneLine(OpenedHead(head), &heads)
-      } else {
-        try requireOwnLine(OpenedHead(head), heads)
-      }
+      if comparesOwn { try requireOneLine(OpenedHead(head), &heads) }
       try requireSharedLines(head.head, of: head.device, heads)
       heads.lines.apart.remove(head.device)
     } catch {
