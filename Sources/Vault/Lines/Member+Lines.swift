@@ -41,8 +41,8 @@ extension Member {
     }
   }
 
-  /// Between epochs counters decide; but what this machine has written itself it knows, under whichever keys, also as the
-  /// device that it was and of which it has not written everything anew yet.
+  /// Between epochs counters decide; but what this machine has written itself under the keys in use, also as the device that
+  /// it was and of which it has not written everything anew yet, it compares with late heads.
   ///
   /// - Throws: `branched` for a late head under its key that is of another line than its own.
   private func requireOwnLine(_ head: OpenedHead, _ heads: HeadsState) throws(VaultError) {
