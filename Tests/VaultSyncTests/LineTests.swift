@@ -2,6 +2,7 @@ import BlobStore
 import Synchronization
 import TestSupport
 import Testing
+import VaultCrypto
 import VaultModel
 
 @testable import Vault
@@ -135,6 +136,44 @@ import VaultModel
     try meet([twin, desk], at: remote)
     #expect(twin.vault.device != shared)
     try expectAll(["first", "before", "mine 0", "mine 3", "of the twin"], on: [desk, twin])
+  }
+
+  /// A copy has begun new keys and written under them, and meets newer ones of an owner and its twin's head: it is another
+  /// device before it can write what is its own under the keys that count. (Real schedule 188 of a campaign: it followed the
+  /// twin's head meanwhile, as of the device that it had been, and what it had written was gone.)
+  @Test(
+    arguments: [(1, false), (1, true), (2, false), (2, true), (5, false), (5, true)], [false, true])
+  func copyWaitsForKeysAsAnotherDevice(
+    _ laptops: (count: Int, changesWords: Bool), comesInFolder: Bool
+  ) throws {
+    let (count, changesWords) = laptops
+    let family = try Family()
+    let (desk, laptop) = (family[0], family[1])
+    try desk.write("First", "first")
+    try meet([desk, laptop], at: remote)
+    let ben = try SyncingAdult(joining: desk.vault.invite(), as: "Ben")
+    try ben.sync(remote)
+    try desk.sync(remote)
+    try desk.vault.share(desk.emma, with: ben.vault.person, role: .editor)
+    try laptop.write("Before", "before")
+    try meet([desk, laptop], at: remote)
+    let twin = try laptop.clone()
+    let shared = twin.vault.device
+    try twin.vault.beginEpoch(of: twin.emma, without: [ben.vault.person])
+    if changesWords {
+      try desk.vault.replaceWords(Family.words.words, with: RecoveryWords.random())
+    }
+    try desk.vault.beginEpoch(of: desk.emma, without: [])
+    for number in 0..<count { try laptop.write("Mine", "mine \(number)") }
+    try twin.write("Of the twin", "of the twin")
+    try desk.sync(remote)
+    try laptop.sync(remote)
+    if comesInFolder { try copyFiles(from: laptop, to: twin) }
+    try twin.sync(remote)
+    #expect(twin.vault.device != shared)
+    try meet([twin, desk, laptop], at: remote)
+    let mine = (0..<count).map { "mine \($0)" }
+    try expectAll(["first", "before", "of the twin"] + mine, on: [desk, laptop, twin])
   }
 
   /// A machine becomes a device of its own under the keys of before, where another one has read its line under new ones.

@@ -12,6 +12,9 @@ struct HeadsState: Sendable {
   /// The device that this machine was when it was read; nil before.
   var owner: DeviceID?
   var loaded: [DeviceID: LoadedHead] = [:]
+  /// What this machine wrote as the device that it was, while it is still to be written anew: meanwhile nothing else of that
+  /// device is followed.
+  var former: LoadedHead?
   /// Late heads of other devices that a head of another epoch has taken over: nothing of them is needed.
   var takenOver: [DeviceID: LoadedHead] = [:]
   /// What is known only from late heads, by the device whose head brought it.

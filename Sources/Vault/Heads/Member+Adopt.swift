@@ -21,8 +21,12 @@ extension Member {
       heads.lines.apart.remove(head.device)
       return []
     }
+    try requireNotFormer(head.device, head.hash, &heads)
     let isLate = head.late != nil || known?.late != nil
-    if let known, isLate { try requireNewer(head, than: known) }
+    if let known, isLate {
+      if isOwn { try requireOwnLine(OpenedHead(head), heads) }
+      try requireNewer(head, than: known)
+    }
     if head.late != nil, !isOwn && heads.isTakenOver(head) {
       pass(over: head, &heads)
       return try release(&heads)
@@ -168,6 +172,9 @@ extension Member {
 
   /// From now on this is the head of its device.
   private func follow(_ head: LoadedHead, _ heads: inout HeadsState) {
+    if let former = heads.former, head.hasTakenOver(former.device, for: context.device.id) {
+      heads.former = nil
+    }
     heads.loaded[head.device] = head
     heads.takenOver[head.device] = nil
     heads.lines.lineages[head.device] = heads.lines.lineage(of: head.head, head.device)

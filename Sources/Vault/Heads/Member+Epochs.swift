@@ -34,7 +34,9 @@ extension Member {
     fresh.followedBefore = Set(heads.loaded.values.map(\.hash))
     fresh.recordsReadAnew = Manifest()
     let own = context.device.id
-    for (path, error) in try readHeads(&fresh) where path == register.path(of: own) && mayWrite {
+    let kept = try mayWrite ? keptHead(context.state.loadWatermarks())?.head : nil
+    for (path, error) in try readHeads(&fresh, kept: kept)
+    where path == register.path(of: own) && mayWrite {
       // Of before, when this person could write: they have been let in again since, and begin anew.
       guard try register.isOfFormerWriter(own) else { throw error }
     }
@@ -147,18 +149,19 @@ extension Member {
   ///
   /// - Parameter isForged: Whether the file in its place is nothing that this device has signed.
   private func needs(_ kept: LoadedHead, beside found: [LoadedHead], isForged: Bool) -> Bool {
-    if found.contains(where: { $0.hash == kept.hash }) { return false }
-    if kept.device == context.device.id {
-      return isForged || found.contains { $0.device == kept.device }
-    }
     // Of the device that this machine was, what it has not written anew yet.
-    return !found.contains { $0.hasTakenOver(kept.device, for: context.device.id) }
+    if kept.device != context.device.id {
+      return !found.contains { $0.hasTakenOver(kept.device, for: context.device.id) }
+    }
+    if found.contains(where: { $0.hash == kept.hash }) { return false }
+    return isForged || found.contains { $0.device == kept.device }
   }
 
   private func adopt(kept: LoadedHead, _ heads: inout HeadsState) throws(VaultError) {
     do throws(VaultError) {
       try requireRevisions(try entries(of: kept.head), of: kept, &heads)
       _ = try adopt(kept, &heads)
+      if kept.device != context.device.id { heads.former = kept }
     } catch {
       switch error {
       // Then the file is compared with what was seen.

@@ -26,9 +26,14 @@ extension Member {
             changed
           }
         } catch {
+          switch error {
           // It is another device by now, which writes nothing yet.
-          guard case .epochSpent = error else { throw error }
-          return try heads.withLock { (heads) throws(VaultError) in try catchUp(&heads) }
+          case .epochSpent:
+            return try heads.withLock { (heads) throws(VaultError) in try catchUp(&heads) }
+          // What is known stays as it is until the words have joined the keys, which a sync may bring.
+          case .keysDivided: return []
+          default: throw error
+          }
         }
       }
       if case .rolledBack(register.path(of: context.device.id).string, _, _) = error,
@@ -54,7 +59,9 @@ extension Member {
     if heads.isToBeRead { changed.formUnion(try readAnew(&heads)) }
     forgetWhoCountsNoMore(&heads)
     var hasNews = !changed.isEmpty
-    for file in try filesToRead(heads) {
+    let files = try filesToRead(heads)
+    if files.contains(where: { $0.device != context.device.id }) { try noteFormer(&heads) }
+    for file in files {
       switch try take(file, &heads) {
       case .nothing: continue
       case .adopted(let records, let isNews):

@@ -133,6 +133,7 @@ extension HeadsState {
 
   /// Takes the line of the device that this machine was for its own.
   mutating func goOn(as device: DeviceID, from former: LoadedHead) {
+    self.former = nil
     loaded[former.device] = nil
     takenOver[former.device] = nil
     broughtLate[former.device] = nil

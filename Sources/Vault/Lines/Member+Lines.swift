@@ -41,17 +41,26 @@ extension Member {
     }
   }
 
-  /// Between epochs counters decide; but what this machine has written itself under the keys in use, also as the device that
-  /// it was and of which it has not written everything anew yet, it compares with late heads.
+  /// Between epochs counters decide; but what this machine has written itself, also as the device that it was, it compares
+  /// with every head.
   ///
-  /// - Throws: `branched` for a late head under its key that is of another line than its own.
-  private func requireOwnLine(_ head: OpenedHead, _ heads: HeadsState) throws(VaultError) {
-    guard head.isLate, heads.loaded[head.device]?.late == nil,
-      head.device == context.device.id ? true : try hasWritten(head.device, heads),
+  /// - Throws: `branched` for a head under its key that is of another line than its own.
+  func requireOwnLine(_ head: OpenedHead, _ heads: HeadsState) throws(VaultError) {
+    guard head.device == context.device.id ? true : try hasWritten(head.device, heads),
       case .apart(let above)? = heads.standing(
         of: head.mark, head.device, head.head, isOfOnePerson: context.areOfOnePerson)
     else { return }
     throw .branched(path: register.path(of: head.device).string, above: above)
+  }
+
+  /// - Throws: `branched` for a head of the device that this machine was, while what it wrote as that is still to be written
+  ///   anew: whatever else comes under that name is of another machine.
+  func requireNotFormer(
+    _ device: DeviceID, _ hash: FileHash, _ heads: inout HeadsState
+  ) throws(VaultError) {
+    guard let former = heads.former, former.device == device, former.hash != hash else { return }
+    heads.lines.apart.insert(device)
+    throw .branched(path: register.path(of: device).string, above: 0)
   }
 
   /// - Throws: `branched` if the head's writer follows another line of some device than is followed here: of that one's
@@ -75,7 +84,10 @@ extension Member {
         guard known.isApart(from: mark) else { continue }
       } else {
         // Of other devices it shows when the head itself comes.
-        guard isOwn, known != nil, mayWrite, mark.counter > heads.counterFloor else { continue }
+        let isFormer = cover.device == heads.former?.device
+        guard isOwn || isFormer, known != nil, mayWrite,
+          isFormer || mark.counter > heads.counterFloor
+        else { continue }
       }
       if isOwn, context.areOfOnePerson(device, cover.device),
         let stray = head.strays.first(where: { stray in
@@ -104,7 +116,11 @@ extension Member {
     _ head: LoadedHead, comparesOwn: Bool, _ heads: inout HeadsState
   ) throws(VaultError) {
     do throws(VaultError) {
-      if comparesOwn { try requireOneLine(OpenedHead(head), &heads) }
+      if comparesOwn {
+        try requireOneLine(OpenedHead(head), &heads)
+      } else if head.device == context.device.id {
+        try requireOwnLine(OpenedHead(head), heads)
+      }
       try requireSharedLines(head.head, of: head.device, heads)
       heads.lines.apart.remove(head.device)
     } catch {
@@ -251,6 +267,9 @@ extension Member {
       let mark = HeadMark(counter: head.counter, hash: head.hash)
       if retelling(of: head.device, mark, heads) != nil { return .known }
       for (name, lineage) in segments { heads.lines.note(lineage, of: name) }
+      if let former = heads.former, former.device == head.device {
+        return former.hash == head.hash ? .known : .stray
+      }
       do throws(VaultError) {
         if !head.isLate, heads.last(of: head.device)?.late == nil {
           try requireOneLine(head, &heads)

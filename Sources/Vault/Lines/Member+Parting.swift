@@ -46,8 +46,9 @@ extension Member {
   /// Writes anew, as the device that this machine is now, what it wrote as the one that it was, if that is still to be
   /// done. Under a spent epoch nothing is written: then whoever begins the next one does it.
   private func finishParting(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
-    if isEpochSpent { return [] }
-    guard let line = try lineToGoOnWith(heads) else { return [] }
+    let line = try lineToGoOnWith(heads)
+    heads.former = line?.head
+    guard let line, !isEpochSpent else { return [] }
     return try writeAnew(&heads, goingOnWith: line)
   }
 
@@ -129,6 +130,20 @@ extension Member {
     else { return false }
     try register.store(bytes)
     return true
+  }
+
+  /// What this machine wrote as the device that it was and has not written anew yet; nil if there is nothing, or it cannot be
+  /// read.
+  func keptOfFormer() throws(VaultError) -> LoadedHead? {
+    guard mayWrite, try Parting.load(of: id, state: context.state) != nil else { return nil }
+    let kept = try keptHead(Watermarks())?.head
+    return kept?.device == context.device.id ? nil : kept
+  }
+
+  /// Another process of this machine may have found out that what it wrote is to be written anew.
+  func noteFormer(_ heads: inout HeadsState) throws(VaultError) {
+    guard heads.former == nil, let kept = try keptOfFormer() else { return }
+    if heads.loaded[kept.device]?.hash == kept.hash { heads.former = kept }
   }
 
   /// This device's newest head as this machine kept it, if that is what it has written last and it holds; of the device
