@@ -51,4 +51,30 @@ import VaultModel
     try family.meet(at: usb)
     try family.expectAgreement()
   }
+
+  /// A pull that was cut short leaves objects here, and their key may have been taken back before it comes. (Key schedule
+  /// 1207: a machine that had to wait for the words was told that what it had here was damaged.)
+  @Test func whatNoKeyHereOpensIsNoDamageUnlessItIsNeeded() throws {
+    let desk = family[0]
+    try desk.write("Note", "x")
+    let folder = try "members/\(desk.emma.id.hex)/objects"
+    var foreign = try #require(
+      desk.store.blobs.first { $0.key.string.contains("/objects/") }?.value)
+    // The header says which key it is.
+    for index in 8..<16 { foreign[index] ^= 0xff }
+    let name = String(repeating: "ab", count: 31)
+    let left = BlobPath("\(folder)/cd/\(name)")
+    try desk.store.put(left, foreign)
+    let told = try desk.sync(usb).problems
+    #expect(told == [], "\(told.map { "\($0.path): \($0.text)" })")
+    #expect(usb.blobs[left] == nil)
+    try family.meet(at: usb)
+    try family.expectAgreement()
+    // The same in the place of something that is needed is damage.
+    let needed = try #require(
+      desk.store.blobs.keys.first { $0.string.contains("/objects/") && $0 != left })
+    try desk.store.put(needed, foreign)
+    let found = try desk.sync(MemoryStore(), as: "other").problems
+    #expect(found.contains { $0.kind == .damagedHere && $0.path == needed.string }, "\(found)")
+  }
 }

@@ -203,6 +203,8 @@ private struct KeySchedule {
   private var isDivided = false
   /// Whether everybody has met everybody: no sync has anything to tell.
   private var isSettled = false
+  /// Others who may write, and never do: each is let out on one machine, of which the rest have not heard.
+  private var guests: [PersonID] = []
   private var snapshot: (disk: Family.Seed, number: Int, texts: Set<String>)?
 
   init(seed: UInt64) throws {
@@ -212,6 +214,13 @@ private struct KeySchedule {
     for device in devices {
       try device.knowRemotes(["r0", "r1"])
     }
+    for name in ["Ben", "Carla"] {
+      let guest = try SyncingAdult(joining: devices[0].vault.invite(), as: name)
+      try guest.sync(remotes[0], as: "r0")
+      try devices[0].sync(remotes[0], as: "r0")
+      try devices[0].vault.share(devices[0].emma, with: guest.vault.person, role: .editor)
+      guests.append(guest.vault.person)
+    }
     for _ in 0..<2 {
       for number in devices.indices { for remote in 0..<2 { try sync(number, remote) } }
     }
@@ -219,8 +228,22 @@ private struct KeySchedule {
 
   mutating func step() throws {
     let number = Int.random(in: devices.indices, using: &random)
+    do { try step(of: number) } catch {
+      guard "\(error)".contains("thisDeviceRemoved") else { throw error }
+      try recover(number)
+    }
+  }
+
+  /// Nobody removes a machine here; but one that was copied or put back may have become a device of its own while keys were
+  /// changed elsewhere, by somebody who had not met it. It is told that it is out, and its person types the words.
+  private mutating func recover(_ number: Int) throws {
+    trace.append("\(number): is made a device anew")
+    try devices[number].recover(Family.words.words)
+  }
+
+  private mutating func step(of number: Int) throws {
     let device = devices[number]
-    switch Int.random(in: 0..<20, using: &random) {
+    switch Int.random(in: 0..<21, using: &random) {
     case 0...3:
       let text = newText()
       trace.append("\(number): writes \(text)")
@@ -248,13 +271,21 @@ private struct KeySchedule {
       }
       note(told)
     case 10:
+      guard let guest = guests.popLast() else { return }
+      trace.append("\(number): lets somebody out")
+      note(
+        try Self.told {
+          try device.vault.beginEpoch(of: device.emma, without: [guest])
+          try device.vault.removeOldObjects().requireNone()
+        })
+    case 11:
       trace.append("\(number): collects")
       _ = try device.vault.collect(keepDays: 0, isDryRun: false)
-    case 11:
+    case 12:
       trace.append("\(number): snapshot")
       snapshot = (device.snapshot(), number, try texts(of: number))
-    case 12: try putBack()
-    case 13:
+    case 13: try putBack()
+    case 14:
       guard devices.count < 4 else { return }
       trace.append("\(number): is copied")
       devices.append(try device.clone())
@@ -362,7 +393,14 @@ private struct KeySchedule {
   }
 
   private mutating func everyoneSyncs() throws {
-    for number in devices.indices { for remote in 0..<2 { try sync(number, remote) } }
+    for number in devices.indices {
+      for remote in 0..<2 {
+        do { try sync(number, remote) } catch SyncError.vault(.thisDeviceRemoved) {
+          try recover(number)
+          try sync(number, remote)
+        }
+      }
+    }
   }
 
   private struct Difference: Error { let shown: [[String: String]] }

@@ -176,6 +176,42 @@ import VaultModel
     try expectAll(["first", "before", "of the twin"] + mine, on: [desk, laptop, twin])
   }
 
+  /// A remote that few machines meet shows a head of a line that another device has taken over since, of an epoch whose key
+  /// nobody is given any more: whoever knows that device is told nothing. (Key schedule 1255: with every sync, for ever.)
+  @Test func aClosedHeadOfATakenOverLineIsNothingToBeTold() throws {
+    let family = try Family(count: 3)
+    let (desk, late, second) = (family[0], family[2], MemoryStore())
+    try desk.write("First", "first")
+    for device in family.devices { try device.knowRemotes(["origin", "second"]) }
+    for _ in 0..<2 {
+      for device in family.devices {
+        try device.sync(remote)
+        try device.sync(second, as: "second")
+      }
+    }
+    let twin = try desk.clone()
+    try twin.vault.beginEpoch(of: twin.emma, without: [])
+    let epoch = try twin.emma.epoch
+    try twin.write("Of the twin", "of the twin")
+    try twin.sync(remote)
+    let wraps = try #require(twin.emma.register.links.trust.epochs.wraps[epoch])
+    try desk.write("Of the desk", "of the desk")
+    for device in [desk, twin, desk] { try device.sync(second, as: "second") }
+    #expect(twin.vault.device != desk.vault.device)
+    try desk.vault.beginEpoch(of: desk.emma, without: [])
+    try desk.vault.removeOldObjects().requireNone()
+    for device in [desk, twin] { try device.sync(second, as: "second") }
+    try twin.write("More", "more")
+    for device in [twin, desk] { try device.sync(second, as: "second") }
+    for wrap in wraps {
+      try remote.remove(BlobPath(VaultPath.epochWrap(desk.emma.id, wrap.file).string))
+    }
+    try late.sync(second, as: "second")
+    let told = try late.sync(remote).problems
+    #expect(told == [], "\(told.map(\.text))")
+    try expectAll(["first", "of the twin", "of the desk", "more"], on: [desk, twin, late])
+  }
+
   /// A machine becomes a device of its own under the keys of before, where another one has read its line under new ones.
   /// (Schedule 7343 of a campaign: what had been read was not renamed, and the copy waited for it for ever.)
   @Test func whatWasReadOfALineUnderNewKeysIsRenamed() throws {

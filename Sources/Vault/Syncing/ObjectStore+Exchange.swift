@@ -33,6 +33,13 @@ extension ObjectStore {
     }
   }
 
+  /// Whether the file under this name says that it is sealed with a key that this person does not have.
+  ///
+  /// - Throws: `missing`, `damaged`, `io`.
+  package func isUnderUnknownKey(_ name: ObjectName) throws(VaultError) -> Bool {
+    try keys[keyID(of: name)] == nil
+  }
+
   /// Whether a file can be an object, as far as that is seen without its key: its header is one, and what follows has a
   /// length that such an object can have.
   package static func hasForm(_ file: [UInt8]) -> Bool {

@@ -37,6 +37,8 @@ struct HeadsToFollow {
         session.change { $0.untakenHeadCount += 1 }
         continue
       }
+      // Another device has all of it, and what opens it may be gone.
+      if shown.isRetold(device, counter: file.facts.counter, hash: file.facts.hash) { continue }
       do throws(VaultError) {
         let head = try member.openHead(device, bytes: file.bytes, in: exchange.tree)
         incoming.append(IncomingHead(head: head, bytes: file.bytes))

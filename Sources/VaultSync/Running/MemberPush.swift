@@ -15,8 +15,9 @@ struct MemberPush {
   /// Whether another version that is known here replaces the entry's.
   var isReplaced: @Sendable (RecordEntry) -> Bool = { _ in false }
 
-  /// Whether a head on the remote is of the line that is followed here: of another one its counter tells nothing.
-  var isOfOneLine: @Sendable (OpenedHead) -> Bool = { _ in true }
+  /// Whether a device's head with this counter and hash, on the remote, is of the line that is followed here: of another one
+  /// its counter tells nothing.
+  var isOfOneLine: @Sendable (DeviceID, UInt64, FileHash) -> Bool = { _, _, _ in true }
 
   private var objects: ObjectStore { member.objects }
 
@@ -25,7 +26,7 @@ struct MemberPush {
   /// - Returns: The heads that may be put on the remote now.
   func bringObjects(_ heads: [OpenedHead]) throws(SyncError) -> [OpenedHead] {
     // Only they say that objects under the current keys are there.
-    let there = try headsThere().filter { !$0.isLate && isOfOneLine($0) }
+    let there = try headsThere().filter { !$0.isLate }
     let coverage = Coverage(
       Dictionary(there.map { ($0.device, $0.counter) }, uniquingKeysWith: { first, _ in first }))
     if session.options.isDryRun { noteRecords(of: heads, newTo: coverage) }
@@ -224,14 +225,15 @@ struct MemberPush {
     }
   }
 
-  /// The heads on the remote, as far as they count and open.
+  /// The heads on the remote of lines that are followed here, as far as they count and open.
   private func headsThere() throws(SyncError) -> [OpenedHead] {
     var found: [OpenedHead] = []
     let own = Dictionary(
       member.heads.map { ($0.hash, $0) }, uniquingKeysWith: { first, _ in first })
     for device in exchange.look.heads(of: member.id) {
       let path = VaultPath.head(member.id, device)
-      guard let state = exchange.there[path] else { continue }
+      guard let state = exchange.there[path], isOfOneLine(device, state.counter, state.hash)
+      else { continue }
       if let same = own[state.hash] {
         found.append(same)
       } else if let file = try exchange.fetched(path) {
@@ -258,19 +260,26 @@ struct MemberPush {
     let transfer = PushTransfer(
       session: session, NamedObjects(objects: objects, epoch: member.epoch),
       listed: names.subtracting(missing), packs: packs)
-    let damaged = Gathered<VaultError>()
+    let (damaged, closed) = (Gathered<VaultError>(), Gathered<ObjectName>())
     try session.forEach(missing) { (name) throws(SyncError) in
       do throws(TransferFailure) { try transfer.send(name) } catch {
         switch error {
-        case .object(let error): damaged.add(error)
+        case .object(let error):
+          // Of a pull that was cut short, whose keys never came: no head that opens here needs it.
+          if isUnderUnknownKey(name) { closed.add(name) } else { damaged.add(error) }
         case .fatal(let error): throw error
         }
       }
     }
-    if damaged.all.isEmpty, namesOnly(names, heads) { return heads }
+    if damaged.all.isEmpty, closed.all.isEmpty, namesOnly(names, heads) { return heads }
     // Something here is broken: does any head need it?
     damaged.all.forEach(note)
     return try bringNews(heads, Coverage(), [], packs, listed: transfer.sentNames)
+  }
+
+  private func isUnderUnknownKey(_ name: ObjectName) -> Bool {
+    // What cannot even be read is told as what it is.
+    do throws(VaultError) { return try objects.isUnderUnknownKey(name) } catch { return false }
   }
 
   /// Whether every segment is among these objects; what segments name is, unless the vault is damaged, which

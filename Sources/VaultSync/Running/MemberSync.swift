@@ -149,7 +149,7 @@ struct MemberSync {
         member.entry(entry.record).map { $0.version.compare(to: entry.version) == .dominates }
           ?? false
       },
-      isOfOneLine: { member.isApart($0.device, counter: $0.counter, hash: $0.hash) == false })
+      isOfOneLine: { member.isApart($0, counter: $1, hash: $2) == false })
     var sent: [OpenedHead] = []
     if wanted.isEmpty {
       try statements.push(member.id)
