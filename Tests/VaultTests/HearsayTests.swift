@@ -83,6 +83,28 @@ import VaultModel
     try expect(["Visit", "Vaccine", "Allergy"], follows: anna.device)
   }
 
+  /// The lie is of a head that the owner has not written yet, and is there before it.
+  @Test(arguments: [Lie.seen, .heard], [false, true])
+  func aLieThatComesFirstKeepsNoOwnersHeadAway(how: Lie, reopens: Bool) throws {
+    let anna = adults.anna.vault
+    try adults.share(with: adults.carla, .editor)
+    try adults.anna.write("Vaccine")
+    try carryAllToCarla([adults.ben.store, adults.anna.store])
+    let mark = try mark(of: anna)
+    try lie(how, about: HeadMark(counter: mark.counter + 1, hash: .zero), of: anna.device)
+    try Replicas.carry(from: adults.ben.store, to: adults.carla.store)
+    if reopens {
+      try adults.carla.reopen()
+    } else {
+      _ = try adults.carla.emma?.refresh()
+    }
+    try adults.anna.write("Allergy")
+    #expect(try self.mark(of: anna).counter == mark.counter + 1)
+    try carryAllToCarla([adults.anna.store])
+    _ = try adults.carla.emma?.refresh()
+    try expect(["Visit", "Vaccine", "Allergy"], follows: anna.device)
+  }
+
   /// An editor says that they have taken over what somebody wrote under the key before, and have left it out: nobody reads
   /// that head any more, and a program that had read it shows what one shows that opens the vault now.
   @Test func whoHadReadWhatIsLeftOutSeesWhatOthersSee() throws {
@@ -130,9 +152,16 @@ import VaultModel
     try expect(["Visit", "Vaccine", "Allergy"], follows: anna.device)
   }
 
-  /// The first head of an owner's new machine comes with the lie to somebody who follows everyone else.
-  @Test(arguments: [Lie.seen, .heard])
-  func anOwnersNewMachineIsFollowed(how: Lie) throws {
+  /// When the lie about an owner's new machine comes.
+  enum Arrival: CaseIterable {
+    case withItsHead, before
+    /// And whoever hears it has written since.
+    case beforeAWrite
+  }
+
+  /// The first head of an owner's new machine comes with the lie, or after it, to somebody who follows everyone else.
+  @Test(arguments: [Lie.seen, .heard], Arrival.allCases)
+  func anOwnersNewMachineIsFollowed(how: Lie, arrival: Arrival) throws {
     try adults.share(with: adults.carla, .editor)
     let (store, state) = (adults.anna.store.imageAfterKill(), StateFolder(store: MemoryStore()))
     let id = adults.anna.vault.id
@@ -151,7 +180,17 @@ import VaultModel
       BlobPath(VaultPath.head(#require(adults.ben.emma).id, tablet.device).string))
     try adults.ben.reopen()
     try lie(how, about: mark, of: tablet.device)
+    var titles: Set = ["Visit", "By the tablet"]
+    if arrival != .withItsHead {
+      try Replicas.carry(from: adults.ben.store, to: adults.carla.store)
+      _ = try adults.carla.emma?.refresh()
+      if arrival == .beforeAWrite {
+        try adults.carla.write("By Carla")
+        titles.insert("By Carla")
+      }
+    }
     try carryAllToCarla([adults.ben.store, store])
-    try expect(["Visit", "By the tablet"], follows: tablet.device)
+    _ = try adults.carla.emma?.refresh()
+    try expect(titles, follows: tablet.device)
   }
 }

@@ -65,7 +65,7 @@ extension CommitWriter {
 
   /// What the next head says of heads that are not followed here.
   var openStrays: [Head.Stray] {
-    heads.openStrays(isOfOnePerson: context.areOfOnePerson)
+    heads.openStrays(by: member.witnesses)
   }
 
   /// The next head has something to say of the lines of devices that no edit brought.
@@ -91,7 +91,7 @@ extension CommitWriter {
   var heard: [Head.Cover] {
     var named = Set(cover.map(\.device))
     named.insert(context.device.id)
-    let newest = heads.newestBehind(isOfOnePerson: context.areOfOnePerson).filter {
+    let newest = heads.newestBehind(by: member.witnesses).filter {
       !named.contains($0.key) && !context.people.isFormer($0.key)
     }
     if newest.isEmpty { return [] }

@@ -200,14 +200,16 @@ extension Member {
   }
 
   /// Those first that have taken over lines of devices, late ones too, since what others have read of such a line is renamed;
-  /// then those that this machine followed before; all other late ones last.
+  /// then this device's and owners', those before others that this machine followed before; then whoever else it followed
+  /// before; all other late ones last.
   private func inAdoptingOrder(
     _ found: [FoundHead], _ before: [DeviceID: HeadMark]
   ) -> [FoundHead] {
+    let strong = register.ownersDevices.union([context.device.id])
     func rank(_ head: LoadedHead) -> Int {
       if !head.head.branches.isEmpty { return 0 }
-      if head.late != nil { return 3 }
-      return before[head.device] == head.mark ? 1 : 2
+      if head.late != nil { return 5 }
+      return (strong.contains(head.device) ? 1 : 3) + (before[head.device] == head.mark ? 0 : 1)
     }
     return found.enumerated().sorted { one, other in
       (rank(one.element.head), one.offset) < (rank(other.element.head), other.offset)

@@ -74,37 +74,39 @@ struct FollowedLine: Sendable {
 
 extension HeadsState {
   /// What is followed of a device: the head that was read, else the one that this machine had seen before, else the
-  /// newest one that the heads which are followed go on from; nothing of a line that another device has taken over.
+  /// newest one that the heads which are followed, and are believed, go on from; nothing of a line that another device has
+  /// taken over.
   func followed(
-    _ device: DeviceID, isOfOnePerson: (DeviceID, DeviceID) -> Bool
+    _ device: DeviceID, by witnesses: Witnesses
   ) -> FollowedLine? {
-    if let known = knownLine(device, isOfOnePerson: isOfOnePerson) { return known }
-    let heard = marksBehind(loaded.values, of: device).filter {
-      retelling(of: device, $0, isOfOnePerson: isOfOnePerson) == nil
+    if let known = knownLine(device, by: witnesses) { return known }
+    let believed = loaded.values.filter { witnesses.believes($0.device, of: device) }
+    let heard = marksBehind(believed, of: device).filter {
+      retelling(of: device, $0, by: witnesses) == nil
     }
     return heard.max { $0.counter < $1.counter }.map { FollowedLine(mark: $0) }
   }
 
   /// What was read of a device, or had been before.
   func knownLine(
-    _ device: DeviceID, isOfOnePerson: (DeviceID, DeviceID) -> Bool
+    _ device: DeviceID, by witnesses: Witnesses
   ) -> FollowedLine? {
     if let known = loaded[device] {
       return FollowedLine(mark: known.mark, lineage: lines[device])
     }
     guard let mark = lines.before[device],
-      retelling(of: device, mark, isOfOnePerson: isOfOnePerson) == nil
+      retelling(of: device, mark, by: witnesses) == nil
     else { return nil }
     return FollowedLine(mark: mark, lineage: lines[device])
   }
 
-  /// Of each device the newest head that those which are followed go on from.
-  func newestBehind(isOfOnePerson: (DeviceID, DeviceID) -> Bool) -> [DeviceID: Head.Cover] {
+  /// Of each device the newest head that those which are followed, and are believed, go on from.
+  func newestBehind(by witnesses: Witnesses) -> [DeviceID: Head.Cover] {
     var newest: [DeviceID: Head.Cover] = [:]
     for other in loaded.values where other.late == nil {
       for cover in other.head.basis where cover.device != other.device {
-        guard newest[cover.device]?.counter ?? 0 < cover.counter,
-          retelling(of: cover.device, cover.mark, isOfOnePerson: isOfOnePerson) == nil
+        guard witnesses.believes(other.device, of: cover.device), newest[cover.device]?.counter ?? 0 < cover.counter,
+          retelling(of: cover.device, cover.mark, by: witnesses) == nil
         else { continue }
         newest[cover.device] = cover
       }
@@ -112,14 +114,17 @@ extension HeadsState {
     return newest
   }
 
-  /// Whether a head that is followed here goes on from a head of this device that is of another line than this one.
-  func someoneFollowsAnother(
-    than line: FollowedLine, of device: DeviceID, isOfOnePerson: (DeviceID, DeviceID) -> Bool
-  ) -> Bool {
-    marksBehind(loaded.values, of: device).contains { mark in
-      line.isApart(from: mark)
-        && retelling(of: device, mark, isOfOnePerson: isOfOnePerson) == nil
-    }
+  /// The devices of which a head that is followed here goes on from a head of this device that is of another line than this
+  /// one.
+  func followersOfAnother(
+    than line: FollowedLine, of device: DeviceID, by witnesses: Witnesses
+  ) -> [DeviceID] {
+    loaded.values.filter { other in
+      marksBehind([other], of: device).contains { mark in
+        line.isApart(from: mark)
+          && retelling(of: device, mark, by: witnesses) == nil
+      }
+    }.map(\.device)
   }
 
   /// The heads of a device that heads of others go on from.
@@ -151,23 +156,21 @@ extension HeadsState {
   /// where none is.
   func standing(
     of mark: HeadMark, _ device: DeviceID, _ head: Head,
-    isOfOnePerson: (DeviceID, DeviceID) -> Bool
+    by witnesses: Witnesses
   ) -> Lineage.Standing? {
-    guard let known = followed(device, isOfOnePerson: isOfOnePerson) else { return nil }
+    guard let known = followed(device, by: witnesses) else { return nil }
     return lines.lineage(of: head, device).standing(of: mark, to: known.mark, known.lineage)
   }
 
   /// The device that a head counts as written by, since it is of a line that this one has taken over from the one that
-  /// its machine was; nil for none.
-  ///
-  /// - Parameter isOfOnePerson: Whether the two devices are of one person: nobody takes over what others wrote.
+  /// its machine was; nil for none. Nobody takes over what other persons wrote.
   func retelling(
-    of device: DeviceID, _ mark: HeadMark, isOfOnePerson: (DeviceID, DeviceID) -> Bool
+    of device: DeviceID, _ mark: HeadMark, by witnesses: Witnesses
   ) -> (to: DeviceID, above: UInt64)? {
     for (other, head) in loaded {
       for branch in head.head.branches where branch.device == device && mark.counter > branch.above
       {
-        guard lines[other].contains(mark), isOfOnePerson(device, other) else { continue }
+        guard lines[other].contains(mark), witnesses.areOfOnePerson(device, other) else { continue }
         return (other, branch.above)
       }
     }
@@ -175,21 +178,12 @@ extension HeadsState {
   }
 
   /// The strays that nobody has taken over by now, for this device's next head.
-  func openStrays(isOfOnePerson: (DeviceID, DeviceID) -> Bool) -> [Head.Stray] {
+  func openStrays(by witnesses: Witnesses) -> [Head.Stray] {
     lines.strays.values.filter { stray in
-      retelling(of: stray.device, stray.mark, isOfOnePerson: isOfOnePerson) == nil
-        && followed(stray.device, isOfOnePerson: isOfOnePerson).map { $0.mark != stray.mark }
+      retelling(of: stray.device, stray.mark, by: witnesses) == nil
+        && followed(stray.device, by: witnesses).map { $0.mark != stray.mark }
           ?? false
         && !lines[stray.device].contains(stray.mark)
     }.sorted { $0.device < $1.device }
-  }
-}
-
-extension VaultContext {
-  /// Whether both devices were certified by one person.
-  func areOfOnePerson(_ one: DeviceID, _ other: DeviceID) -> Bool {
-    people.persons.values.contains {
-      $0.devices[one] != nil && $0.devices[other] != nil
-    }
   }
 }

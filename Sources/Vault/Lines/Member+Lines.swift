@@ -7,16 +7,16 @@ extension Member {
   func retelling(
     of device: DeviceID, _ mark: HeadMark, _ heads: HeadsState
   ) -> (to: DeviceID, above: UInt64)? {
-    heads.retelling(of: device, mark, isOfOnePerson: context.areOfOnePerson)
+    heads.retelling(of: device, mark, by: witnesses)
   }
 
-  /// - Throws: `branched` for a head that does not go on from the one of its device that is followed here, by this
-  ///   machine or by whoever wrote another head that is, nor that one from it; `rolledBack` for an older one.
+  /// - Throws: `branched` for a head that does not go on from the one of its device that is followed here, nor that one from
+  ///   it; `rolledBack` for an older one.
   func requireOneLine(_ head: OpenedHead, _ heads: inout HeadsState) throws(VaultError) {
     let path = register.path(of: head.device).string
     let isOwn = head.device == context.device.id
     switch heads.standing(
-      of: head.mark, head.device, head.head, isOfOnePerson: context.areOfOnePerson)
+      of: head.mark, head.device, head.head, by: witnesses)
     {
     case nil, .same, .newer: break
     case .older:
@@ -30,15 +30,38 @@ extension Member {
       }
       throw .branched(path: path, above: above)
     }
+  }
+
+  /// Who of those that are followed here goes on from a head of another line of some head's device.
+  private enum Hearsay {
+    case nobody
+    /// No owner, of an owner's device: nobody has signed it but they, and the owner's own word goes before it.
+    case weak
+    case strong
+  }
+
+  private func hearsay(against head: OpenedHead, _ heads: HeadsState) -> Hearsay {
+    if head.device == context.device.id { return .nobody }
     let line = FollowedLine(
       mark: head.mark, lineage: heads.lines.lineage(of: head.head, head.device))
-    if !isOwn,
-      heads.someoneFollowsAnother(
-        than: line, of: head.device, isOfOnePerson: context.areOfOnePerson)
-    {
-      // What both lines have in common is for whoever follows the other one to say.
-      throw .branched(path: path, above: 0)
+    let others = heads.followersOfAnother(
+      than: line, of: head.device, by: witnesses)
+    if others.isEmpty { return .nobody }
+    return others.contains { witnesses.believes($0, of: head.device) } ? .strong : .weak
+  }
+
+  /// - Throws: `branched` for a head whose device another one that is followed knows by a head of another line. Where that
+  ///   is weak all heads are read anew, this one first.
+  private func requireNoHearsay(
+    against head: OpenedHead, _ heads: inout HeadsState
+  ) throws(VaultError) {
+    switch hearsay(against: head, heads) {
+    case .nobody: return
+    case .weak where heads.recordsReadAnew == nil: heads.isToBeRead = true
+    case .weak, .strong: break
     }
+    // What both lines have in common is for whoever follows the other one to say.
+    throw .branched(path: register.path(of: head.device).string, above: 0)
   }
 
   /// Between epochs counters decide; but what this machine has written itself, also as the device that it was, it compares
@@ -48,7 +71,7 @@ extension Member {
   func requireOwnLine(_ head: OpenedHead, _ heads: HeadsState) throws(VaultError) {
     guard head.device == context.device.id ? true : try hasWritten(head.device, heads),
       case .apart(let above)? = heads.standing(
-        of: head.mark, head.device, head.head, isOfOnePerson: context.areOfOnePerson)
+        of: head.mark, head.device, head.head, by: witnesses)
     else { return }
     throw .branched(path: register.path(of: head.device).string, above: above)
   }
@@ -68,14 +91,14 @@ extension Member {
   func requireSharedLines(
     _ head: Head, of device: DeviceID, _ heads: HeadsState
   ) throws(VaultError) {
-    let isOfOnePerson = context.areOfOnePerson
+    let witnesses = self.witnesses
     // Once for all that it names, which may be very many.
-    lazy var behind = heads.newestBehind(isOfOnePerson: isOfOnePerson)
+    lazy var behind = heads.newestBehind(by: witnesses)
     for cover in head.basis where cover.device != device {
       let mark = cover.mark
       if retelling(of: cover.device, mark, heads) != nil { continue }
       let isOwn = cover.device == context.device.id
-      var known = heads.knownLine(cover.device, isOfOnePerson: isOfOnePerson)
+      var known = heads.knownLine(cover.device, by: witnesses)
       // What others have seen of this device says nothing of what it has written itself.
       if known == nil, !isOwn { known = behind[cover.device].map { FollowedLine(mark: $0.mark) } }
       // It is this head that tells whose the line is that was followed here: all heads are read anew after it.
@@ -89,7 +112,7 @@ extension Member {
           isFormer || mark.counter > heads.counterFloor
         else { continue }
       }
-      if isOwn, context.areOfOnePerson(device, cover.device),
+      if isOwn, witnesses.areOfOnePerson(device, cover.device),
         let stray = head.strays.first(where: { stray in
           stray.device == cover.device
             && (stray.mark == known?.mark || known?.lineage.contains(stray.mark) ?? false)
@@ -108,7 +131,7 @@ extension Member {
   ) -> Bool {
     head.branches.contains { $0.device == other && followed.mark.counter > $0.above }
       && heads.lines.lineage(of: head, device).contains(followed.mark)
-      && context.areOfOnePerson(device, other)
+      && witnesses.areOfOnePerson(device, other)
   }
 
   /// - Throws: `branched`, and then what the head names is not to be removed here.
@@ -118,6 +141,7 @@ extension Member {
     do throws(VaultError) {
       if comparesOwn {
         try requireOneLine(OpenedHead(head), &heads)
+        try requireNoHearsay(against: OpenedHead(head), &heads)
       } else if head.device == context.device.id {
         try requireOwnLine(OpenedHead(head), heads)
       }
@@ -134,7 +158,7 @@ extension Member {
   var hasLinesApart: Bool {
     heads.withLock { heads in
       !heads.lines.apart.isEmpty
-        || !heads.openStrays(isOfOnePerson: context.areOfOnePerson).isEmpty
+        || !heads.openStrays(by: witnesses).isEmpty
     }
   }
 
@@ -220,7 +244,7 @@ extension Member {
     let own = heads.loaded[context.device.id]
     let told = own?.late == nil ? own?.head.strays ?? [] : []
     return heads.isToBeRewritten || heads.hasLearnedOfFormer && !heads.learned.isEmpty
-      || heads.openStrays(isOfOnePerson: context.areOfOnePerson) != told
+      || heads.openStrays(by: witnesses) != told
   }
 
   /// Whether the head that has this mark under this device's key is one that is followed here, or was.
@@ -273,6 +297,9 @@ extension Member {
       do throws(VaultError) {
         if !head.isLate, heads.last(of: head.device)?.late == nil {
           try requireOneLine(head, &heads)
+          if hearsay(against: head, heads) == .strong {
+            throw VaultError.branched(path: register.path(of: head.device).string, above: 0)
+          }
         } else {
           try requireOwnLine(head, heads)
         }

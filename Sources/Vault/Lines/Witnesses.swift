@@ -1,0 +1,35 @@
+import VaultModel
+
+/// Whose word counts, where heads say something of other devices: nobody but their writer has signed that. Docs/Format.md,
+/// "Lines".
+struct Witnesses: Sendable {
+  /// This machine's, which says what it has seen itself.
+  let own: DeviceID
+  let people: People
+  let links: MemberLinks
+
+  /// Whether what a device's head says of another device's heads is believed before those have come: an editor could name
+  /// heads of an owner's that never were, and keep the owner's own from everybody else.
+  func believes(_ witness: DeviceID, of device: DeviceID) -> Bool {
+    witness == own || !isOwners(device) || isOwners(witness)
+  }
+
+  private func isOwners(_ device: DeviceID) -> Bool {
+    people.persons.values.contains {
+      $0.devices[device] != nil && links.role(of: $0.id, now: 0) == .owner
+    }
+  }
+
+  /// Whether both devices were certified by one person.
+  func areOfOnePerson(_ one: DeviceID, _ other: DeviceID) -> Bool {
+    people.persons.values.contains {
+      $0.devices[one] != nil && $0.devices[other] != nil
+    }
+  }
+}
+
+extension Member {
+  var witnesses: Witnesses {
+    Witnesses(own: context.device.id, people: context.people, links: register.links)
+  }
+}
