@@ -328,7 +328,9 @@ private struct KeySchedule {
     }
     note(told)
     trace += problems.map { "  \($0.path): \($0.text)" }
-    isDivided = isDivided || problems.contains { $0.kind == .waiting }
+    isDivided =
+      try isDivided || problems.contains { $0.kind == .waiting }
+      || devices[number].vault.context.ownPerson().generation == nil
     // These remotes keep all that they are given. But who does not know yet that keys are divided may have put everything
     // under new ones: for whoever waits for the words the old ones are gone, and they are told why.
     if let untrue = problems.first(where: {

@@ -102,6 +102,19 @@ extension Member {
     return unwrapped.contains(context.person)
   }
 
+  /// Whether a head is of an epoch of which no key is here, and one of the epoch in use says that all it brings was taken
+  /// over: nobody waits for that key.
+  package func isClosedAndTakenOver(
+    _ device: DeviceID, counter: UInt64, _ bytes: [UInt8], in tree: SignedTree
+  ) -> Bool {
+    guard let epoch = tree.epoch(ofHead: .head(id, device), bytes),
+      register.keys.epoch(epoch) == nil
+    else { return false }
+    return heads.withLock { heads in
+      heads.loaded.values.contains { !$0.isLate && $0.head.covers(device, upTo: counter) }
+    }
+  }
+
   /// Puts verified heads in place, as the files they are, after everything that was placed before, and before them
   /// the links and wraps of the epochs that they begin, and the wraps that open theirs: no program of this machine sees
   /// those without heads, nor heads without the key that opens them.

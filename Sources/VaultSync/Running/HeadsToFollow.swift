@@ -45,6 +45,10 @@ struct HeadsToFollow {
       } catch {
         if case .branched = error {
           unopened = HeadMark(counter: file.facts.counter, hash: file.facts.hash)
+        } else if shown.isClosedAndTakenOver(
+          device, counter: file.facts.counter, file.bytes, in: exchange.tree)
+        {
+          continue
         } else if try isClosed(path, file.bytes) {
           session.note(.closed(path))
           session.change { $0.untakenHeadCount += 1 }
