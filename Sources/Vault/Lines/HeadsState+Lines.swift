@@ -105,7 +105,8 @@ extension HeadsState {
     var newest: [DeviceID: Head.Cover] = [:]
     for other in loaded.values where other.late == nil {
       for cover in other.head.basis where cover.device != other.device {
-        guard witnesses.believes(other.device, of: cover.device), newest[cover.device]?.counter ?? 0 < cover.counter,
+        guard witnesses.believes(other.device, of: cover.device),
+          newest[cover.device]?.counter ?? 0 < cover.counter,
           retelling(of: cover.device, cover.mark, by: witnesses) == nil
         else { continue }
         newest[cover.device] = cover
