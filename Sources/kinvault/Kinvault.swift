@@ -84,5 +84,6 @@ struct Kinvault: ParsableCommand {
     } catch {
       FailureReport(error).end()
     }
+    endProcess(0)
   }
 }

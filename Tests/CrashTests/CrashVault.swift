@@ -50,12 +50,15 @@ struct CommandFailure: Error, CustomStringConvertible {
 }
 
 /// Runs a program that must succeed; returns what it printed.
+///
+/// - Parameter expected: The statuses with which it may end.
 @discardableResult
 func run(
-  _ program: String, _ arguments: [String], environment: [String: String]? = nil
+  _ program: String, _ arguments: [String], environment: [String: String]? = nil,
+  expecting expected: Set<Int32> = [0]
 ) throws -> String {
   let result = try CommandRunner.run(program, arguments, environment: environment)
-  guard result.status == 0 else {
+  guard let status = result.status, expected.contains(status) else {
     throw CommandFailure(
       description: "\(program) \(arguments): \(result.end)\n\(result.output)\n\(result.errors)")
   }

@@ -157,10 +157,10 @@ struct MountCommand: ParsableCommand {
       guard let pipe = pipe.take() else {
         // The mount was up. Whoever ended it is told by `unmount`; a signal or an idle mount has nobody.
         log.failed(.ending, error)
-        Glibc.exit(report.status.rawValue)
+        endProcess(report.status.rawValue)
       }
       pipe.report(.failed(message: report.encoded))
-      Glibc.exit(report.status.rawValue)
+      endProcess(report.status.rawValue)
     }
   }
 

@@ -65,7 +65,7 @@ struct FailureReport {
       let isUsage = status == .usage && message.hasPrefix("Error:")
       Terminal.note(isUsage ? message : "kinvault: \(message)")
     }
-    exit(status.rawValue)
+    endProcess(status.rawValue)
   }
 }
 

@@ -36,7 +36,7 @@ enum Terminal {
           continue
         }
         // Nobody is left to tell.
-        exit(errno == EPIPE ? ExitStatus.success.rawValue : ExitStatus.system.rawValue)
+        endProcess(errno == EPIPE ? ExitStatus.success.rawValue : ExitStatus.system.rawValue)
       }
       rest = rest.dropFirst(count)
     }
