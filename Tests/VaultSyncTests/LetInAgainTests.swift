@@ -85,7 +85,10 @@ import VaultModel
     }
     #expect(try anna.titles == ["Ben's"])
     #expect(try ben.titles == ["Ben's"])
-    let told = try ben.opened().problems.filter { $0.kind == .heldBack }
+    let opened = try ben.opened()
+    // Nothing says to remove what is held back.
+    #expect(try opened.check(readsData: false).unusedCount == 0)
+    let told = opened.problems.filter { $0.kind == .heldBack }
     #expect(told.count == 1)
     #expect(told.allSatisfy { $0.reason.contains("“Unsent”") && $0.severity == .note })
     try anna.vault.share(#require(anna.emma), with: ben.vault.person, role: .editor)

@@ -15,7 +15,7 @@ package struct CheckReport: Sendable {
   package var awayByteCount: UInt64 = 0
   /// Ciphertext bytes of the objects that records need.
   package var objectByteCount: UInt64 = 0
-  /// Objects that nothing names; `collect` removes them.
+  /// Objects that nothing names; `collect` removes them. None while it is not known what a member needs.
   package var unusedCount = 0
   package var unusedByteCount: UInt64 = 0
   /// Bytes that were read and authenticated.
@@ -166,7 +166,7 @@ private struct MemberCheck {
     problems += unreadableFrontMatter()
     let sizes = try objectSizes()
     let places = member.objects.places(of: references.keys, among: sizes)
-    count(sizes, named: Set(places.values), &report)
+    try count(sizes, named: Set(places.values), &report)
     problems += present(references, places.mapValues { sizes[$0] ?? 0 }, &report)
     if readsData { problems += read(references, places, sizes, &report) }
     report.recordCount += member.recordCount
@@ -207,11 +207,12 @@ private struct MemberCheck {
 
   private func count(
     _ sizes: [ObjectName: UInt64], named: Set<ObjectName>, _ report: inout CheckReport
-  ) {
+  ) throws(VaultError) {
+    let knowsWhatIsNeeded = try member.knowsWhatIsNeeded
     for (name, size) in sizes {
       if named.contains(name) {
         report.objectByteCount += size
-      } else {
+      } else if knowsWhatIsNeeded {
         report.unusedCount += 1
         report.unusedByteCount += size
       }

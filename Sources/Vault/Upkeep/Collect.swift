@@ -198,10 +198,7 @@ private struct MemberCollection {
   private func neededObjects(
     without forgotten: Set<RecordID>
   ) throws(VaultError) -> Set<ContentDigest>? {
-    guard member.damageReason == nil, !member.hasLinesApart, !member.holdsEntries,
-      !member.holdsBack,
-      try !member.hasHeadsToCome
-    else { return nil }
+    guard try member.knowsWhatIsNeeded else { return nil }
     var needed: Set<ContentDigest> = []
     needed.formUnion(member.heads.withLock { $0.namedObjects })
     var isWhole = true

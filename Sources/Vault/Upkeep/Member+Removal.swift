@@ -41,6 +41,15 @@ extension Member {
     }
   }
 
+  /// Whether it is known here what of the member is needed: heads that are not followed, entries that wait, what is held back
+  /// and heads that are to come may need what nothing else names.
+  var knowsWhatIsNeeded: Bool {
+    get throws(VaultError) {
+      guard damageReason == nil, !hasLinesApart, !holdsEntries, !holdsBack else { return false }
+      return try !hasHeadsToCome
+    }
+  }
+
   /// Those of the objects that nothing names: no head, no record, no revision that is kept; nil while that cannot be
   /// told, because something cannot be read. What a content is that stands under none of the keys in use yet, the
   /// object under other keys is needed.
