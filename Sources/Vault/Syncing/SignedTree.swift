@@ -74,7 +74,12 @@ package struct SignedTree: Sendable {
       }
       store.add(blobPath, bytes)
     }
-    return try SignedTree(
+    return try holding(store)
+  }
+
+  /// The tree of what is in this store.
+  private func holding(_ store: OverlayStore) throws(VaultError) -> SignedTree {
+    try SignedTree(
       store: store, binding: files.binding, state: state, memory: memory, opener: opener)
   }
 
@@ -207,8 +212,10 @@ package struct SignedTree: Sendable {
   ) throws(VaultError) {
     var tree = self
     if try links(of: member).history.verdict(on: id) == nil {
-      let path = VaultPath.link(member, id)
-      tree = try adding([path: bytes])
+      // It may stand in the store all the same, if another process has put it there since the links were read.
+      var store = store
+      store.add(BlobPath(VaultPath.link(member, id).string), bytes)
+      tree = try holding(store)
     }
     let links = try tree.links(of: member)
     guard links.history.verdict(on: id) == .noPlace, !links.lasting.contains(id) else { return }
