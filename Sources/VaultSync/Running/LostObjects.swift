@@ -8,9 +8,9 @@ struct LostObjects {
   let session: SyncSession
   let exchange: SignedExchange
   let member: Member
-  /// Whether some head is here and not on the remote, as that has one of another line, or keys are divided: what such a
-  /// head names the remote need not have taken.
-  let hasUnsentHeads: Bool
+  /// The heads that count here and stand on the remote as well, so that it has taken what they name. It need not have
+  /// what others name: of another line, under keys that are not joined yet, or as this machine has renamed it.
+  let standing: [OpenedHead]
 
   /// Costs a list of all objects of the member, here and there, and more only when some are missing.
   func giveBack() throws(SyncError) {
@@ -82,20 +82,22 @@ struct LostObjects {
     for error in damaged.all {
       session.note(SyncProblem(error, here: error.file ?? "members/\(member.id.hex)"))
     }
-    if !hasUnsentHeads { tell(ofLost: sent.all, names, there) }
+    tell(ofSent: sent.all, names, there)
   }
 
   /// Says which of these the remote has lost. Of a history that ends there before it does here, another device may as well
   /// have collected the rest; and it may have encrypted anew, and removed, what stands here under keys of before.
   private func tell(
-    ofLost sent: [ObjectName], _ here: Set<ObjectName>, _ there: [ObjectName: UInt64]
+    ofSent sent: [ObjectName], _ here: Set<ObjectName>, _ there: [ObjectName: UInt64]
   ) {
     if sent.isEmpty { return }
-    let needed = needed(here, there) { older in
+    let taken = Set(needed(here, there, by: standing).keys)
+    let sent = sent.filter(taken.contains)
+    let current = needed(here, there, by: standing.filter { $0.epoch == member.epoch }) { older in
       member.objects.names(of: older).contains { there[$0] != nil }
     }
     let lostCount = sent.count { name in
-      needed[name].map { member.objects.names(of: $0.digest)[0] == name } ?? false
+      current[name].map { member.objects.names(of: $0.digest)[0] == name } ?? false
     }
     if lostCount > 0 {
       session.note(.putBack(lostCount, of: member.id))
@@ -107,24 +109,51 @@ struct LostObjects {
   }
 
   /// What is needed, by the name under which it stands here or there, or else belongs.
+  private func needed(
+    _ here: Set<ObjectName>, _ there: [ObjectName: UInt64]
+  ) -> [ObjectName: NeededObject] {
+    byName(member.neededObjects() + named(by: member.openedHeads), here, there)
+  }
+
+  /// What is needed of what these heads name, as they name it, by the name under which it stands here or there, or else
+  /// belongs.
   ///
   /// - Parameter keeps: Whether history goes on to an older revision.
   private func needed(
-    _ here: Set<ObjectName>, _ there: [ObjectName: UInt64],
+    _ here: Set<ObjectName>, _ there: [ObjectName: UInt64], by heads: [OpenedHead],
     keeping keeps: (_ older: ContentDigest) -> Bool = { _ in true }
   ) -> [ObjectName: NeededObject] {
-    var needed = member.neededObjects(keeping: keeps)
-    for head in member.openedHeads {
-      needed += head.segments.map { NeededObject(digest: $0, kind: .segment) }
-      needed += head.head.authored.map { NeededObject(digest: $0, kind: .authored) }
-      if let announcement = head.head.announcement {
-        needed.append(NeededObject(digest: announcement, kind: .announcement))
-      }
-    }
-    return needed.reduce(into: [:]) { result, object in
+    let revisions = Set(heads.flatMap(revisions))
+    let needed = member.neededObjects(
+      where: { revisions.contains($0.revision) }, keeping: keeps)
+    return byName(needed + named(by: heads), here, there)
+  }
+
+  private func byName(
+    _ objects: [NeededObject], _ here: Set<ObjectName>, _ there: [ObjectName: UInt64]
+  ) -> [ObjectName: NeededObject] {
+    objects.reduce(into: [:]) { result, object in
       let names = member.objects.names(of: object.digest)
       let name = names.first { here.contains($0) } ?? names.first { there[$0] != nil }
       result[name ?? names[0]] = object
+    }
+  }
+
+  private func named(by heads: [OpenedHead]) -> [NeededObject] {
+    heads.flatMap { head in
+      head.segments.map { NeededObject(digest: $0, kind: .segment) }
+        + head.head.authored.map { NeededObject(digest: $0, kind: .authored) }
+        + (head.head.announcement.map { [NeededObject(digest: $0, kind: .announcement)] } ?? [])
+    }
+  }
+
+  private func revisions(_ head: OpenedHead) -> [ContentDigest] {
+    head.segments.flatMap { name -> [ContentDigest] in
+      // One that cannot be read is damage, which is told where it is read to be used.
+      guard let bytes = try? member.objects.content(name, kind: .segment),
+        let segment = try? Segment(decoding: bytes)
+      else { return [] }
+      return segment.entries.map(\.revision)
     }
   }
 

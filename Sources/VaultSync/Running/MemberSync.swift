@@ -166,7 +166,7 @@ struct MemberSync {
       let isThere = Set(sent.map(\.hash))
       try LostObjects(
         session: session, exchange: exchange, member: member,
-        hasUnsentHeads: !member.openedHeads.allSatisfy { head in
+        standing: member.openedHeads.filter { head in
           isThere.contains(head.hash)
             || exchange.there[.head(member.id, head.device)]?.hash == head.hash
         }
