@@ -144,11 +144,46 @@ import VaultModel
 
   @Test func anEditedNoteCostsThreeUploads() throws {
     let note = try family[0].write("Visit 2", "well again")
+    try family[0].vault.audit.publish()
     try family.meet(at: usb)
     try family[0].edit(note, "quite well")
+    // As a command does when it ends, and a mount a minute after a write.
+    try family[0].vault.audit.publish()
     let report = try #require(try family[0].quickSync(usb))
     #expect(report.traffic.putCount == 3)
     #expect(report.traffic.putByteCount <= 2048)
+  }
+
+  /// The register that says where the log ends goes to a remote with the log, and every other one at once.
+  @Test func whereTheLogEndsGoesWithTheLog() throws {
+    let vault = family[0].vault
+    let path = BlobPath(VaultPath.device(vault.person, vault.device).string)
+    func register(_ store: any BlobStore) throws -> [UInt8] {
+      try store.read(path, limit: Limits.signedFileBytes)
+    }
+    let note = try family[0].write("Visit 2", "well again")
+    // The first register that is written so tells names as well.
+    try vault.audit.publish()
+    try family.meet(at: usb)
+    let before = try register(usb)
+    for text in ["well", "quite well"] {
+      try family[0].edit(note, text)
+      try vault.audit.publish()
+      let report = try family[0].sync(usb)
+      #expect(report.problems == [] && report.pushed.registerCount == 1)
+      #expect(try register(usb) == before)
+      #expect(try register(family[0].store) != before)
+      // Which nobody else takes for a remote that lacks something.
+      #expect(try family[1].sync(usb).problems == [])
+    }
+    try family[0].sync(usb) { $0.looksEverywhere = true }
+    #expect(try register(usb) == register(family[0].store))
+    try family[0].edit(note, "well")
+    try vault.audit.publish()
+    try vault.renameDevice(to: "kitchen")
+    try vault.audit.publish()
+    try family[0].sync(usb)
+    #expect(try register(usb) == register(family[0].store))
   }
 
   @Test func aSharedPhotoIsNotSentAgain() throws {

@@ -51,6 +51,21 @@ import VaultModel
     }
   }
 
+  /// A device's own register of which the remote has all but the end of the log waits for that; no other one does.
+  @Test func onlyOwnRegistersThatSayNothingElseWaitForTheLog() {
+    Self.forEachSituation { situation in
+      for since: UInt64 in 1...3 {
+        var waiting = situation
+        waiting.unchangedSince = since
+        let (before, plan) = (RegisterPlan(situation), RegisterPlan(waiting))
+        guard plan != before else { continue }
+        #expect(situation.isOwn && situation.remote.map { $0.counter >= since } ?? false)
+        #expect(plan.action == .leave && plan.findings == before.findings)
+        #expect(before.action == .put || before.action == .compare)
+      }
+    }
+  }
+
   @Test func whatIsOlderThanSeenIsNeverTakenAndAlwaysNamed() {
     Self.forEachSituation { situation in
       let plan = RegisterPlan(situation)

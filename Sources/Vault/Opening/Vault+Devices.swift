@@ -109,7 +109,8 @@ extension VaultContext {
     try changeRegister(logEnd: nil, change)
   }
 
-  /// The same, with the end of the log as it is now; nil leaves that as it was.
+  /// The same, with the end of the log as it is now; nil leaves that as it was. Where nothing but the end of the log is
+  /// another one, the register says since when that is so.
   func changeRegister(
     logEnd: LogEnd?, _ change: (inout DeviceProfile) -> Void = { _ in }
   ) throws(VaultError) {
@@ -123,13 +124,19 @@ extension VaultContext {
       of: device.id, signingPublicKey: device.signingKey.publicKey)
     let marks = try state.loadWatermarks()
     counter = max(counter, marks[path].map { max($0.counter, $0.floor) } ?? 0) + 1
+    let before = profile.encoded()
     change(&profile)
     try tellNames.withLock { $0 }?(&profile.profile)
+    let after = profile.encoded()
+    let saysMore = logEnd == nil || after != before || keys.generation != old.generation
+    // A first register says nothing of one before it.
+    let since = old.unchangedSince == 0 ? old.counter : old.unchangedSince
     let sealed = signedFiles.seal(
-      profile.encoded(), with: keys.profileKey, .deviceRegister, path, counter: counter)
+      after, with: keys.profileKey, .deviceRegister, path, counter: counter)
     let body = DeviceBody(
       person: person, device: device.id, counter: counter, previous: hash,
-      generation: keys.generation, sealed: sealed, logEnd: logEnd ?? old.logEnd)
+      generation: keys.generation, sealed: sealed, logEnd: logEnd ?? old.logEnd,
+      unchangedSince: saysMore ? counter : since)
     let bytes = signedFiles.sign(body.encoded(), .deviceRegister, path, with: device)
     try signedFiles.store(bytes, at: path, in: store)
     try state.updateWatermarks(durably: true) {

@@ -12,6 +12,9 @@ package struct SignedFacts: Hashable, Sendable {
   package var hash: FileHash
   /// Of the register that this one replaced.
   package var previous: FileHash?
+  /// Of a device's register: the counter of the one since which nothing but the end of the log is another one, where it
+  /// says so.
+  package var unchangedSince: UInt64?
 }
 
 /// The signed files of a copy of a vault, verified without any key: who is in it, whose devices are whose, and who
@@ -132,7 +135,9 @@ package struct SignedTree: Sendable {
       _ = try DeviceRequestBody.load(device, person: person, files: files)
     case .device(let person, let device):
       let body = try verifyDevice(device, person: person, files: files)
-      return SignedFacts(counter: body.counter, hash: hash, previous: body.previous)
+      return SignedFacts(
+        counter: body.counter, hash: hash, previous: body.previous,
+        unchangedSince: body.unchangedSince == 0 ? nil : body.unchangedSince)
     case .memberRoot(let member):
       _ = try MemberRoot.load(member, files: files, people: people)
     case .head(let member, let device):

@@ -12,6 +12,9 @@ package struct DeviceBody: Hashable, WireMessage {
   package var sealed: Sealed
   /// Where the device's audit log ends; nil before it has one. Not sealed: others check its end as well.
   package var logEnd: LogEnd?
+  /// The counter of the newest register, this one or one before it, that says something else than the one before it but
+  /// where the log ends; 0 where that is not said.
+  package var unchangedSince: UInt64
   package var unknown: UnknownFields
 
   package init(
@@ -22,6 +25,7 @@ package struct DeviceBody: Hashable, WireMessage {
     generation: StatementID,
     sealed: Sealed,
     logEnd: LogEnd? = nil,
+    unchangedSince: UInt64 = 0,
     unknown: UnknownFields = .none
   ) {
     self.person = person
@@ -31,6 +35,7 @@ package struct DeviceBody: Hashable, WireMessage {
     self.generation = generation
     self.sealed = sealed
     self.logEnd = logEnd
+    self.unchangedSince = unchangedSince
     self.unknown = unknown
   }
 
@@ -52,6 +57,7 @@ package struct DeviceBody: Hashable, WireMessage {
     }
     try fields.id(8, &newest, "newest segment")
     logEnd = newest.flatMap { next == 0 ? nil : LogEnd(next: next, newest: $0) }
+    try fields.number(9, &unchangedSince, "last change")
     fields.unknown(&unknown)
   }
 }

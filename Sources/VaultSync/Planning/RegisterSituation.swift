@@ -17,11 +17,14 @@ package struct RegisterSituation: Hashable, Sendable {
   package var isOwn: Bool
   /// It is a head, whose lineages tell what goes on from what. Of any other register the counter alone tells.
   package var hasLines: Bool
+  /// From this counter on the device's register here says nothing else but where the log ends, and the log is not put there
+  /// now; nil for all others, and where the log is.
+  package var unchangedSince: UInt64?
 
   package init(
     local: RegisterState?, remote: RegisterState?, mark: RegisterState? = nil,
     shown: RegisterState? = nil, previous: FileHash? = nil, isOwn: Bool = false,
-    hasLines: Bool = true
+    hasLines: Bool = true, unchangedSince: UInt64? = nil
   ) {
     self.local = local
     self.remote = remote
@@ -30,6 +33,7 @@ package struct RegisterSituation: Hashable, Sendable {
     self.previous = previous
     self.isOwn = isOwn
     self.hasLines = hasLines
+    self.unchangedSince = unchangedSince
   }
 }
 
@@ -111,6 +115,7 @@ package struct RegisterPlan: Hashable, Sendable {
       return
     }
     if local.counter == remote.counter { return }
+    if situation.waitsForLog { return }
     action = situation.knowsRemote || !situation.hasLines ? .put : .compare
   }
 }
@@ -137,6 +142,12 @@ extension RegisterSituation {
       local.hash != remote.hash, mark?.counter ?? 0 <= remote.counter
     else { return .leave }
     return local.hash < remote.hash ? .take : .put
+  }
+
+  /// Whether the remote has all that the state here says, but for where the log ends: that goes there with the log.
+  fileprivate var waitsForLog: Bool {
+    guard let unchangedSince, let remote else { return false }
+    return isOwn && knowsRemote && unchangedSince <= remote.counter
   }
 
   /// Whether the state here was certainly written by someone who knew the remote's.

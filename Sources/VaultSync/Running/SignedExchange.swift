@@ -115,7 +115,8 @@ final class SignedExchange: Sendable {
         local: own, remote: there[path], mark: known.marks[path],
         // What counts for nothing any more is no state that it could go back from.
         shown: former.contains(path) ? nil : known.shown[path],
-        previous: facts?.previous, isOwn: isOwn(path), hasLines: path.isHead))
+        previous: facts?.previous, isOwn: isOwn(path), hasLines: path.isHead,
+        unchangedSince: session.looksEverywhere ? nil : facts?.unchangedSince))
     let didGoBack = plan.findings.contains { if case .wentBack = $0 { true } else { false } }
     if didGoBack, !session.options.repairsRemote { plan.action = .leave }
     return plan

@@ -205,6 +205,9 @@ package nonisolated struct Kinvault_V2_DeviceBody: Sendable {
   /// SHA-256 of the newest segment's file
   package var logHash: Data = Data()
 
+  /// the counter of the newest register that says something else but where the log ends
+  package var unchangedSince: UInt64 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -1710,7 +1713,7 @@ nonisolated extension Kinvault_V2_DeviceRequest: SwiftProtobuf.Message, SwiftPro
 
 nonisolated extension Kinvault_V2_DeviceBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".DeviceBody"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}device\0\u{1}counter\0\u{1}previous\0\u{1}generation\0\u{1}sealed\0\u{3}log_next\0\u{3}log_hash\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}device\0\u{1}counter\0\u{1}previous\0\u{1}generation\0\u{1}sealed\0\u{3}log_next\0\u{3}log_hash\0\u{3}unchanged_since\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1726,6 +1729,7 @@ nonisolated extension Kinvault_V2_DeviceBody: SwiftProtobuf.Message, SwiftProtob
       case 6: try { try decoder.decodeSingularMessageField(value: &self._sealed) }()
       case 7: try { try decoder.decodeSingularUInt64Field(value: &self.logNext) }()
       case 8: try { try decoder.decodeSingularBytesField(value: &self.logHash) }()
+      case 9: try { try decoder.decodeSingularUInt64Field(value: &self.unchangedSince) }()
       default: break
       }
     }
@@ -1760,6 +1764,9 @@ nonisolated extension Kinvault_V2_DeviceBody: SwiftProtobuf.Message, SwiftProtob
     if !self.logHash.isEmpty {
       try visitor.visitSingularBytesField(value: self.logHash, fieldNumber: 8)
     }
+    if self.unchangedSince != 0 {
+      try visitor.visitSingularUInt64Field(value: self.unchangedSince, fieldNumber: 9)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1772,6 +1779,7 @@ nonisolated extension Kinvault_V2_DeviceBody: SwiftProtobuf.Message, SwiftProtob
     if lhs._sealed != rhs._sealed {return false}
     if lhs.logNext != rhs.logNext {return false}
     if lhs.logHash != rhs.logHash {return false}
+    if lhs.unchangedSince != rhs.unchangedSince {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
