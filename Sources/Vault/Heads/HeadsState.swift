@@ -83,15 +83,13 @@ struct HeadsState: Sendable {
   /// The newest head of a device, whether it counts or not.
   func last(of device: DeviceID) -> LoadedHead? { loaded[device] ?? takenOver[device] }
 
-  /// Whether a head of another epoch says that its device has taken over this late one. It may have been taken over
-  /// itself: whoever has done that has both.
+  /// Whether a head of another epoch says that its device has taken over this late one.
   func isTakenOver(_ late: LoadedHead) -> Bool {
     loaded.values.contains { $0.takesOver(late) }
-      || takenOver.values.contains { $0.takesOver(late) }
   }
 
-  /// Whether a head of the current epoch does, or one of another epoch that was taken over so.
+  /// Whether a head of the current epoch does.
   func isTakenOverNow(_ late: LoadedHead) -> Bool {
-    (Array(loaded.values) + takenOver.values).bringAll(of: late)
+    loaded.values.contains { !$0.isLate && $0.takesOver(late) }
   }
 }

@@ -22,22 +22,6 @@ extension UnsealedHead {
   }
 }
 
-extension Sequence where Element: UnsealedHead {
-  /// Whether a head of the epoch in use among these takes over this late one, or another late one that does, and so on.
-  func bringAll(of late: Element) -> Bool {
-    var waiting = [late]
-    // Heads that are made up may take over one another.
-    var passed: Set<DeviceID> = []
-    while let head = waiting.popLast() {
-      for other in self where other.takesOver(head) {
-        if !other.isLate { return true }
-        if passed.insert(other.device).inserted { waiting.append(other) }
-      }
-    }
-    return false
-  }
-}
-
 extension LoadedHead: UnsealedHead {
   package var epoch: StatementID { body.epoch }
   package var isLate: Bool { late != nil }

@@ -28,13 +28,6 @@ extension Member {
     }
   }
 
-  /// The heads that say what was taken over: those that count here, and late ones that were taken over themselves.
-  package var headsTakingOver: [OpenedHead] {
-    heads.withLock { heads in
-      (Array(heads.loaded.values) + heads.takenOver.values).map(OpenedHead.init)
-    }
-  }
-
   /// The counters of all heads that count here, late ones that were taken over included.
   package var knownCounters: [DeviceID: UInt64] {
     heads.withLock { heads in

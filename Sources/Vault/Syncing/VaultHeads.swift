@@ -51,7 +51,7 @@ package struct VaultHeads: Sendable {
       let current = loaded.filter { $0.late == nil }
       // A late head that waits to be taken over only an open vault takes.
       for head in loaded where head.late != nil {
-        guard loaded.bringAll(of: head) else { return nil }
+        guard current.contains(where: { $0.takesOver(head) }) else { return nil }
       }
       return MemberHeads(
         id: id,

@@ -82,7 +82,7 @@ struct HeadsToFollow {
 
   /// The late heads that others have taken over, which may be late themselves: what they name may be gone.
   func takenOver(_ incoming: [IncomingHead]) -> [IncomingHead] {
-    let heads = incoming.map(\.head) + member.headsTakingOver
+    let heads = incoming.map(\.head) + member.openedHeads
     return incoming.filter { $0.head.isTakenOver(by: heads) }
   }
 

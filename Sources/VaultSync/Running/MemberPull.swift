@@ -162,7 +162,7 @@ struct MemberPull {
   private func place(
     _ followed: [IncomingHead], passingOver takenOver: [IncomingHead], _ read: ReadRevisions
   ) throws(SyncError) -> Int {
-    let heads = followed.map(\.head) + member.headsTakingOver
+    let heads = followed.map(\.head) + member.openedHeads
     let known = member.knownCounters
     let whole =
       followed
