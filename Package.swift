@@ -84,28 +84,32 @@ let package = Package(
         "CLinux", "Threads", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
+      name: "VaultErrors", dependencies: ["VaultModel", "VaultCrypto", "BlobStore", "Log"]),
+    .target(
       name: "Vault",
       dependencies: [
-        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "CLinux", "CYAML", "Threads",
-        "Log",
+        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "CLinux", "CYAML",
+        "Threads", "Log",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(name: "Rendering", dependencies: ["CLinux", "Threads"]),
     .target(
       name: "Search",
-      dependencies: ["CSQLite", "CFullText", "Rendering", "Vault", "VaultModel"]),
+      dependencies: ["CSQLite", "CFullText", "Rendering", "VaultErrors", "Vault", "VaultModel"]),
     .target(
-      name: "Pictures", dependencies: ["Rendering", "Threads", "Vault", "VaultModel"]),
+      name: "Pictures",
+      dependencies: ["Rendering", "Threads", "VaultErrors", "Vault", "VaultModel"]),
     .target(
       name: "VaultSync",
       dependencies: [
-        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "Vault", "Threads", "Log",
+        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "Vault", "Threads",
+        "Log",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
       name: "VaultFiles",
       dependencies: [
-        "VaultModel", "Vault", "Threads", "Log",
+        "VaultModel", "VaultErrors", "Vault", "Threads", "Log",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
@@ -131,8 +135,8 @@ let package = Package(
     .target(
       name: "Window",
       dependencies: [
-        "CCMark", "Pictures", "Rendering", "Search", "Vault", "VaultCrypto", "VaultFiles",
-        "VaultModel", "Threads", "Log",
+        "CCMark", "Pictures", "Rendering", "Search", "VaultErrors", "Vault", "VaultCrypto",
+        "VaultFiles", "VaultModel", "Threads", "Log",
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
@@ -143,9 +147,9 @@ let package = Package(
     .executableTarget(
       name: "kinvault",
       dependencies: [
-        "VaultModel", "VaultCrypto", "BlobStore", "Vault", "VaultFiles", "VaultMount", "VaultSync",
-        "RemoteStores", "Rendering", "Tokens", "Traces", "Search", "Window", "CLinux", "Threads",
-        "Log",
+        "VaultModel", "VaultCrypto", "BlobStore", "VaultErrors", "Vault", "VaultFiles",
+        "VaultMount", "VaultSync", "RemoteStores", "Rendering", "Tokens", "Traces", "Search",
+        "Window", "CLinux", "Threads", "Log",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
@@ -239,14 +243,16 @@ let package = Package(
     .testTarget(
       name: "VaultTests",
       dependencies: [
-        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "Vault", "TestSupport",
+        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "Vault",
+        "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(name: "SearchTests", dependencies: ["Search", "VaultModel"]),
     .testTarget(
       name: "WindowTests",
       dependencies: [
-        "Fuzzing", "Log", "Rendering", "Threads", "Vault", "VaultCrypto", "VaultModel", "Window",
+        "Fuzzing", "Log", "Rendering", "Threads", "VaultErrors", "Vault", "VaultCrypto",
+        "VaultModel", "Window",
         .product(name: "Logging", package: "swift-log"),
       ]),
     // Tries what kinvault-render must not be able to do.
@@ -261,35 +267,39 @@ let package = Package(
     .testTarget(
       name: "PicturesTests",
       dependencies: [
-        "Pictures", "Rendering", "Vault", "VaultCrypto", "VaultModel", "TestSupport",
+        "Pictures", "Rendering", "VaultErrors", "Vault", "VaultCrypto", "VaultModel", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
       name: "VaultSyncTests",
       dependencies: [
-        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "Vault", "VaultSync", "TestSupport",
+        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "Vault", "VaultSync",
+        "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // Stories of devices and people, told in text files.
     .testTarget(
       name: "ScenarioTests",
       dependencies: [
-        "VaultModel", "VaultCrypto", "BlobStore", "Vault", "VaultFiles", "VaultSync", "TestSupport",
+        "VaultModel", "VaultCrypto", "BlobStore", "VaultErrors", "Vault", "VaultFiles", "VaultSync",
+        "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       exclude: ["Scenarios"]),
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "CLinux", "kinvault", "Vault", "VaultModel", "VaultCrypto", "SoftTokens", "TestSupport",
+        "CLinux", "kinvault", "VaultErrors", "Vault", "VaultModel", "VaultCrypto", "SoftTokens",
+        "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       exclude: ["page.py", "firefox.py", "rebinding.py", "story.py", "stranger.py"]),
     .testTarget(
       name: "VaultFilesTests",
       dependencies: [
-        "BlobStore", "VaultFiles", "Vault", "VaultModel", "VaultCrypto", "TestSupport", "Threads",
-        "Log", .product(name: "Logging", package: "swift-log"),
+        "BlobStore", "VaultFiles", "VaultErrors", "Vault", "VaultModel", "VaultCrypto",
+        "TestSupport", "Threads", "Log",
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(

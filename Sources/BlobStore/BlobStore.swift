@@ -64,7 +64,7 @@ extension BlobStore {
   package func put(
     _ path: BlobPath, _ bytes: [UInt8], _ condition: PutCondition = .always
   ) throws(BlobStoreError) {
-    try bytes.withBlobBytes { (buffer) throws(BlobStoreError) in
+    try bytes.withBytes { (buffer) throws(BlobStoreError) in
       try put(path, buffer, condition)
     }
   }
@@ -72,36 +72,20 @@ extension BlobStore {
 
 extension LocalStore {
   package func create(_ path: BlobPath, _ bytes: [UInt8]) throws(BlobStoreError) {
-    try bytes.withBlobBytes { (buffer) throws(BlobStoreError) in try create(path, buffer) }
+    try bytes.withBytes { (buffer) throws(BlobStoreError) in try create(path, buffer) }
   }
 
   package func overwrite(
     _ path: BlobPath, at offset: UInt64, _ bytes: [UInt8]
   ) throws(BlobStoreError) {
-    try bytes.withBlobBytes { (buffer) throws(BlobStoreError) in
+    try bytes.withBytes { (buffer) throws(BlobStoreError) in
       try overwrite(path, at: offset, buffer)
     }
   }
 
   package func replace(_ path: BlobPath, _ bytes: [UInt8], durably: Bool) throws(BlobStoreError) {
-    try bytes.withBlobBytes { (buffer) throws(BlobStoreError) in
+    try bytes.withBytes { (buffer) throws(BlobStoreError) in
       try replace(path, buffer, durably: durably)
     }
-  }
-}
-
-extension [UInt8] {
-  /// `withUnsafeBytes`, which does not yet pass typed errors through.
-  fileprivate func withBlobBytes(
-    _ body: (UnsafeRawBufferPointer) throws(BlobStoreError) -> Void
-  ) throws(BlobStoreError) {
-    let result = withUnsafeBytes { buffer -> Result<Void, BlobStoreError> in
-      do throws(BlobStoreError) {
-        return .success(try body(buffer))
-      } catch {
-        return .failure(error)
-      }
-    }
-    try result.get()
   }
 }

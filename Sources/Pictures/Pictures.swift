@@ -1,6 +1,7 @@
 import Rendering
 import Threads
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Pictures of attached files, made by a `Renderer` when somebody asks. What came of a content, also nothing, is kept

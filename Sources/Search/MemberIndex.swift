@@ -1,5 +1,6 @@
 import Rendering
 import Vault
+import VaultErrors
 import VaultModel
 
 /// The searchable words of one member's records, brought up to date by comparing which revisions it has with those that

@@ -1,5 +1,6 @@
 import Rendering
 import Vault
+import VaultErrors
 import VaultModel
 
 /// The text of attached PDFs. Each content is opened once: what came of it, also nothing, is kept sealed in the member's

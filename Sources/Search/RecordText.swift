@@ -1,5 +1,6 @@
 import Rendering
 import Vault
+import VaultErrors
 import VaultModel
 
 /// What of a record can be searched.

@@ -1,5 +1,6 @@
 import CSQLite
 import Vault
+import VaultErrors
 
 /// Why nothing could be searched.
 package enum SearchError: Error {

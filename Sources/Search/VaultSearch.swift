@@ -1,5 +1,6 @@
 import Rendering
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Searches in the members of an open vault. For one thread at a time.

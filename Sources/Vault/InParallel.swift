@@ -1,5 +1,6 @@
 import Dispatch
 import Threads
+import VaultErrors
 
 /// Calls `body` with every item, on as many threads as there are processors.
 ///

@@ -1,6 +1,7 @@
 import BlobStore
 import Threads
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// Puts what a member is made of under the keys of another epoch: every object with all that it names. No content

@@ -3,6 +3,7 @@ import Glibc
 import Log
 import Threads
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 import struct SystemPackage.FilePath

@@ -1,5 +1,6 @@
 import Glibc
 import Vault
+import VaultErrors
 
 extension FileError {
   /// What a program is told of a failure of the vault.

@@ -1,5 +1,6 @@
 import Testing
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Records in memory, without a vault.

@@ -4,6 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 @testable import Vault

@@ -2,6 +2,7 @@ import BlobStore
 import Glibc
 import Synchronization
 import Testing
+import VaultErrors
 import VaultModel
 
 @testable import Vault

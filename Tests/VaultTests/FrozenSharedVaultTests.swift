@@ -1,5 +1,6 @@
 import Testing
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 @testable import Vault

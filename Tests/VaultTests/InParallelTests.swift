@@ -1,5 +1,6 @@
 import Synchronization
 import Testing
+import VaultErrors
 import VaultModel
 
 @testable import Vault

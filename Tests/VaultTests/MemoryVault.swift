@@ -2,6 +2,7 @@ import BlobStore
 import Synchronization
 import TestSupport
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 @testable import Vault

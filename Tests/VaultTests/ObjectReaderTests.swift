@@ -1,5 +1,6 @@
 import BlobStore
 import Testing
+import VaultErrors
 import VaultModel
 
 @testable import Vault

@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 @testable import Vault

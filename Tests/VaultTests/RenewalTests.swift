@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+import VaultErrors
 import VaultModel
 import VaultTrust
 

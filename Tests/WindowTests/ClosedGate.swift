@@ -1,6 +1,7 @@
 import Rendering
 import Vault
 import VaultCrypto
+import VaultErrors
 
 @testable import Window
 

@@ -1,5 +1,6 @@
 import BlobStore
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// How old segments become one a month, and what replaces which. Docs/Format.md, section 13, "Segments of a month".

@@ -1,4 +1,5 @@
 import BlobStore
+import VaultErrors
 import VaultModel
 
 /// What becomes of this machine's log when it becomes a device of its own. Docs/Format.md, "Audit".

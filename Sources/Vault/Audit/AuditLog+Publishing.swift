@@ -1,5 +1,6 @@
 import BlobStore
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// How events come from this machine's state into segments of the vault. Docs/Format.md, section 13.

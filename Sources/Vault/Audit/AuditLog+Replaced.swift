@@ -1,5 +1,6 @@
 import BlobStore
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// Which segments of the log are known to stand in the place of others. Docs/Format.md, section 13, "Segments of a month".

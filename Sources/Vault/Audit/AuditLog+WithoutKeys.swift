@@ -1,4 +1,5 @@
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// What happens while no key is here. Docs/Format.md, section 13, "Events that wait".

@@ -1,6 +1,7 @@
 import BlobStore
 import Threads
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// Every access by this device, sealed for its person. Docs/Format.md, "Audit".

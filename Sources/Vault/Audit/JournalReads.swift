@@ -1,4 +1,5 @@
 import BlobStore
+import VaultErrors
 import VaultModel
 
 /// Since when the openings of files are noted in the journals of which members: since this machine's person was told so.

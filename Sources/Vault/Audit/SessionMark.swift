@@ -1,4 +1,5 @@
 import BlobStore
+import VaultErrors
 import VaultModel
 
 /// That a vault was unlocked on this machine, so that it is noted when its time is up: Docs/Format.md, "This machine's

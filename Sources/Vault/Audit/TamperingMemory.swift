@@ -1,6 +1,7 @@
 import BlobStore
 import Threads
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// What syncs found that nobody does who keeps to the format, until a person says that they have looked at it:

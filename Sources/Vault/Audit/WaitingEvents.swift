@@ -1,5 +1,6 @@
 import BlobStore
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// Events that stand in this machine's state and in no segment yet: Docs/Format.md, section 13, "Events that wait".

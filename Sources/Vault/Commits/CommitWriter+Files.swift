@@ -1,3 +1,4 @@
+import VaultErrors
 import VaultModel
 
 /// A file's content and attributes are one thing, however many names it has: `Docs/Format.md` section 10, "Files of

@@ -1,4 +1,5 @@
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// How what is known becomes segments, and a head that names them. Docs/Format.md, "Manifests and heads".

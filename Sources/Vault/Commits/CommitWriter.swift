@@ -1,3 +1,4 @@
+import VaultErrors
 import VaultModel
 
 /// One commit in the making. Lives while the commit lock is held.

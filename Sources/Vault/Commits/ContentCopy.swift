@@ -1,3 +1,4 @@
+import VaultErrors
 import VaultModel
 
 /// Puts contents of one member into another one, whose keys are others; they are staged there until a commit names them.

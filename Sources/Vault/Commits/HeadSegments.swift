@@ -1,3 +1,4 @@
+import VaultErrors
 import VaultModel
 
 /// The segments that a head names, with what the next commit has to know of them.

@@ -1,3 +1,4 @@
+import VaultErrors
 import VaultModel
 
 /// A version of a record that lost, as it stands in the member's `Offline Sync Conflicts`.

@@ -1,3 +1,4 @@
+import VaultErrors
 import VaultModel
 
 /// What differs between two revisions of a record.

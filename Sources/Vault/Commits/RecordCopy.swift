@@ -1,3 +1,4 @@
+import VaultErrors
 import VaultModel
 
 /// The edits that make a record of one member anew in another one, with everything below it, under new ids and without its

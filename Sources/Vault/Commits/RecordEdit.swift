@@ -1,3 +1,4 @@
+import VaultErrors
 import VaultModel
 
 /// A change of one record, said as what changes, so that it can be applied to a newer revision than

@@ -1,3 +1,4 @@
+import VaultErrors
 import VaultModel
 
 /// Joins revisions of one record that knew nothing of each other, and finds what of them has to be kept beside.

@@ -1,4 +1,5 @@
 import BlobStore
+import VaultErrors
 import VaultModel
 
 /// The folder of what is derived: what of it stays, and how long. Docs/Format.md, "What is derived".

@@ -1,4 +1,5 @@
 import VaultCrypto
+import VaultErrors
 import VaultModel
 import VaultTrust
 

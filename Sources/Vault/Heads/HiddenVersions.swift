@@ -1,4 +1,5 @@
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// Versions that this device has written and that entries hide whose writers have not gone on from them. Docs/Format.md,

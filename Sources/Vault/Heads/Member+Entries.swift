@@ -1,4 +1,5 @@
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// What another device's head says of revisions, and what the revisions say. Docs/Format.md, "Entries".

@@ -1,5 +1,6 @@
 import BlobStore
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// How what is known of a member goes from one epoch to the next. Docs/Format.md, "Links and epochs".

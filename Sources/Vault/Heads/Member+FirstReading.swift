@@ -1,4 +1,5 @@
 import BlobStore
+import VaultErrors
 import VaultModel
 
 /// How a member's heads are read when the vault is opened.

@@ -1,4 +1,5 @@
 import BlobStore
+import VaultErrors
 import VaultModel
 
 /// What keeps another device's head from counting yet: something that it names is not here, or not whole. A program that

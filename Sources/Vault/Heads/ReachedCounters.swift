@@ -1,3 +1,4 @@
+import VaultErrors
 import VaultModel
 
 /// How far the counters of devices have come, as far as is known here: what a version vector says above that has never

@@ -1,5 +1,6 @@
 import Dispatch
 import Threads
+import VaultErrors
 import VaultModel
 
 /// Where chunks that are not on this machine can be had: the remotes, as far as they can be reached.

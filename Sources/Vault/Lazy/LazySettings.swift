@@ -1,4 +1,5 @@
 import BlobStore
+import VaultErrors
 import VaultModel
 
 /// Which chunks of a vault may be absent on this machine, because a remote has them. Docs/Format.md, "This machine's

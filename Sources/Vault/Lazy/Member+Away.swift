@@ -1,3 +1,4 @@
+import VaultErrors
 import VaultModel
 
 /// What is made of a content without anything being fetched for it.

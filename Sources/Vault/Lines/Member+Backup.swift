@@ -1,4 +1,5 @@
 import BlobStore
+import VaultErrors
 import VaultModel
 
 /// What is left of this device's newest head where an older folder was put back. Docs/Format.md, "This machine's state".

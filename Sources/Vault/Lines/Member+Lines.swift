@@ -1,4 +1,5 @@
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// Which heads of a device go on from one another, and whose records are whose where a device was put back or copied.

@@ -1,5 +1,6 @@
 import BlobStore
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// How a member is gone on with by a machine that has become a device of its own. Docs/Format.md, "Lines".

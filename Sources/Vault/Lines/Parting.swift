@@ -1,5 +1,6 @@
 import BlobStore
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// What this machine still has to write anew of one member, since it goes on as a device of its own: what it wrote as

@@ -1,4 +1,5 @@
 import Threads
+import VaultErrors
 import VaultModel
 
 /// Writes anew what one device wrote of a member above a counter as written by another one, which its machine has

@@ -1,4 +1,5 @@
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// How this machine becomes a device of its own, when another one has written under its key. Docs/Format.md, "Lines".

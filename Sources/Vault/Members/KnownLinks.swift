@@ -1,5 +1,6 @@
 import BlobStore
 import Threads
+import VaultErrors
 import VaultModel
 
 /// The links of one member as they were last read, shared by all that judge its heads.

@@ -1,6 +1,7 @@
 import BlobStore
 import Threads
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// One family member, unlocked: the records, and the objects they are made of.

@@ -1,3 +1,4 @@
+import VaultErrors
 import VaultModel
 
 /// What keeps one member from something that is done of all.

@@ -1,3 +1,4 @@
+import VaultErrors
 import VaultModel
 
 /// What this process knows of one member's records, as one value: whoever asks sees one moment of it.

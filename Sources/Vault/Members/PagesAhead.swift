@@ -1,5 +1,6 @@
 import Glibc
 import Threads
+import VaultErrors
 import VaultModel
 
 /// Reads the pages of an item tree, several at once: each waits for the disk nearly all of the time.

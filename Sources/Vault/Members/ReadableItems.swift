@@ -1,3 +1,4 @@
+import VaultErrors
 import VaultModel
 
 /// The files of a record as far as their list can be read.
@@ -86,12 +87,5 @@ extension VaultError {
   /// A page that is no part of the tree that names it.
   static func damagedFileList(_ error: ModelError) -> VaultError {
     .damaged(path: "an object of the record's file list", reason: "\(error)")
-  }
-
-  package var isDamage: Bool {
-    switch self {
-    case .damaged, .missing, .crypto: true
-    default: false
-    }
   }
 }

@@ -1,6 +1,7 @@
 import BlobStore
 import Threads
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// The names under which this machine shows the members, remembered sealed in its state.

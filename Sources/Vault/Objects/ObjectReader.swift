@@ -1,6 +1,7 @@
 import BlobStore
 import Threads
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// One chunk, open for reading parts of it; only the blocks that a read touches are decrypted, and each is checked
@@ -243,6 +244,19 @@ extension ObjectHeader {
       } catch {
         throw VaultError(error, path: path)
       }
+    }
+  }
+}
+
+extension [UInt8] {
+  /// Fills this array from the blob.
+  ///
+  /// - Returns: How many bytes were there.
+  fileprivate mutating func fill(
+    from blob: any BlobReader, at offset: UInt64
+  ) throws(BlobStoreError) -> Int {
+    try withUnsafeMutableBufferPointer { (bytes) throws(BlobStoreError) in
+      try blob.read(at: offset, into: UnsafeMutableRawBufferPointer(bytes))
     }
   }
 }

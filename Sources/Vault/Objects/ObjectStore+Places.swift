@@ -1,6 +1,7 @@
 import BlobStore
 import Threads
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// Under which name an object stands, and the keys that it is sealed with.

@@ -1,6 +1,7 @@
 import BlobStore
 import Glibc
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// From contents to objects: staged first, then brought to their place by a commit.

@@ -2,6 +2,7 @@ import BlobStore
 import Glibc
 import Log
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 import struct SystemPackage.FilePath

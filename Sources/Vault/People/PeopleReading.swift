@@ -1,4 +1,5 @@
 import BlobStore
+import VaultErrors
 import VaultModel
 import VaultTrust
 

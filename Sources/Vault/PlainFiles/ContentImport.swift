@@ -1,4 +1,5 @@
 import Glibc
+import VaultErrors
 import VaultModel
 
 /// Takes one file's content into a member's vault as it comes, in parts of any size. At most a chunk of it is in memory.

@@ -1,4 +1,5 @@
 import Glibc
+import VaultErrors
 import VaultModel
 
 /// Takes plain files into a member's vault: their content in sealed chunks, their attributes as they

@@ -1,4 +1,5 @@
 import Glibc
+import VaultErrors
 import VaultModel
 
 /// Takes a plain directory in as a record, with everything in it: directories become records of their

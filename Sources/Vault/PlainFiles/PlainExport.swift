@@ -1,4 +1,5 @@
 import Glibc
+import VaultErrors
 import VaultModel
 
 /// Writes a record, with all that stands in it, into a plain folder: readable by everyone who can read

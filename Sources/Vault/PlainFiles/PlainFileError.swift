@@ -1,4 +1,5 @@
 import Glibc
+import VaultErrors
 import VaultModel
 
 /// Why a plain file could not be taken in or written out.

@@ -1,3 +1,4 @@
+import VaultErrors
 import VaultModel
 
 /// A record's note as somebody has read it, who may change it while others do the same.

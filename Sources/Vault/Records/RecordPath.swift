@@ -1,3 +1,4 @@
+import VaultErrors
 import VaultModel
 
 /// A path as the mounted view has it: a member's name, then titles, then perhaps a file's name.

@@ -1,3 +1,4 @@
+import VaultErrors
 import VaultModel
 
 /// Brings back what a record was: an older revision, a deleted record, a deleted file.

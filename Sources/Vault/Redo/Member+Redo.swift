@@ -1,6 +1,7 @@
 import BlobStore
 import Log
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 extension Member {

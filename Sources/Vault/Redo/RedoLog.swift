@@ -1,5 +1,6 @@
 import BlobStore
 import Threads
+import VaultErrors
 import VaultModel
 
 /// The redo file of one member and this process: what was synced and no commit has yet.

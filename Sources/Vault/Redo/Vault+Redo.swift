@@ -1,5 +1,6 @@
 import BlobStore
 import Log
+import VaultErrors
 import VaultModel
 
 extension Vault {

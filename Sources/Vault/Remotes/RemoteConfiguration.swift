@@ -1,4 +1,5 @@
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// A remote as this machine knows it: another copy of the vault, and how to reach it.

@@ -1,4 +1,5 @@
 import BlobStore
+import VaultErrors
 import VaultModel
 
 /// The remotes that this machine knows for one vault. Docs/Format.md, "This machine's state".

@@ -1,4 +1,5 @@
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// New keys of a member whose making was interrupted on this machine: until it goes on, whoever is to have no access

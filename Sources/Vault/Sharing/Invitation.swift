@@ -1,4 +1,5 @@
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// What one person hands to another who is to join: which vault, who invites, where it is, and a secret that proves

@@ -1,3 +1,4 @@
+import VaultErrors
 import VaultModel
 
 /// A member that somebody has given this person whom nothing but the folder vouches for. It stays out of sight, in lists

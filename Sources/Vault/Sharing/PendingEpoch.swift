@@ -1,5 +1,6 @@
 import BlobStore
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// An epoch that is being begun, as this machine remembers it: whatever happens, what is sealed under its key can be

@@ -1,5 +1,6 @@
 import BlobStore
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// An invitation that several people have answered: its secret is known to others than the one who was invited.

@@ -1,3 +1,4 @@
+import VaultErrors
 import VaultModel
 
 /// Under which names members show to this person, as their machines tell one another: a new machine has nothing else to go by

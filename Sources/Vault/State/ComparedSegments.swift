@@ -1,5 +1,6 @@
 import BlobStore
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// Segments of other devices whose entries this machine has compared with the revisions that they name, and which of their

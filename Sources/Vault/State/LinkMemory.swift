@@ -1,4 +1,5 @@
 import BlobStore
+import VaultErrors
 import VaultModel
 
 /// The root and the links of a member that this machine has seen count, and the wraps that it has opened.

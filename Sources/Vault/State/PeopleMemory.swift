@@ -1,4 +1,5 @@
 import BlobStore
+import VaultErrors
 import VaultModel
 
 /// The closings and certificates that this machine has seen count, and the wraps of its own person's keys.

@@ -1,5 +1,6 @@
 import BlobStore
 import Threads
+import VaultErrors
 
 import struct SystemPackage.FilePath
 

@@ -1,5 +1,6 @@
 import BlobStore
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// Whose machine this is, and the ways in which it unlocks the vault. Docs/Format.md, section 14.

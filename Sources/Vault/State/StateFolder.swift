@@ -1,6 +1,7 @@
 import BlobStore
 import Threads
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 import struct SystemPackage.FilePath

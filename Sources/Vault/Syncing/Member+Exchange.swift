@@ -1,5 +1,6 @@
 import BlobStore
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// A device's head, verified and opened.

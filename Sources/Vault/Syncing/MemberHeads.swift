@@ -1,4 +1,5 @@
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// A member's heads and objects, without the list of its records: enough to carry on what was committed, and as cheap

@@ -1,5 +1,6 @@
 import BlobStore
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// An object as it travels, and what is in it.

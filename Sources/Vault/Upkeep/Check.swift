@@ -2,6 +2,7 @@ import BlobStore
 import Dispatch
 import Threads
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// What a check went through and found.

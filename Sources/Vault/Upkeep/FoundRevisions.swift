@@ -1,3 +1,4 @@
+import VaultErrors
 import VaultModel
 
 /// A revision that lies in the folder, opens with the member's keys, and that no verified head leads to.

@@ -1,4 +1,5 @@
 import BlobStore
+import VaultErrors
 import VaultModel
 
 /// How objects that nothing names leave this machine. Docs/Format.md, "Removing objects".

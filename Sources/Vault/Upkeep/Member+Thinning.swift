@@ -1,5 +1,6 @@
 import BlobStore
 import Synchronization
+import VaultErrors
 import VaultModel
 
 /// What this process has replaced and nobody else has seen. Docs/Format.md, "Thinning".

@@ -1,3 +1,4 @@
+import VaultErrors
 import VaultModel
 
 /// The newest versions of one record, the current one first, as far as this device wrote them one after the other and

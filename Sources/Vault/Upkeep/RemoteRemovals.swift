@@ -1,4 +1,5 @@
 import BlobStore
+import VaultErrors
 import VaultModel
 
 /// The names of objects of one member that were removed here and are still to be removed from one remote.

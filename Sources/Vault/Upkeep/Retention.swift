@@ -1,3 +1,4 @@
+import VaultErrors
 import VaultModel
 
 /// How long what was replaced or deleted is kept, by what is known of clocks. `Docs/Format.md` section 11, "Removing

@@ -1,5 +1,6 @@
 import BlobStore
 import Glibc
+import VaultErrors
 import VaultModel
 
 import struct SystemPackage.FilePath

@@ -1,5 +1,6 @@
 import Threads
 import Vault
+import VaultErrors
 import VaultModel
 
 /// The objects of one member as drafts use them; notes damage.

@@ -1,5 +1,6 @@
 import Log
 import Vault
+import VaultErrors
 import VaultModel
 
 /// The files of a record as somebody else has left them.

@@ -1,5 +1,6 @@
 import Log
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Where a look at what others have written may fail.

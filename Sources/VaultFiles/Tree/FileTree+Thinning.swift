@@ -1,5 +1,6 @@
 import Log
 import Vault
+import VaultErrors
 import VaultModel
 
 extension FileTree {

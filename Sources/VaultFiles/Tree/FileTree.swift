@@ -1,6 +1,7 @@
 import Log
 import Threads
 import Vault
+import VaultErrors
 import VaultModel
 
 /// The mounted view of a vault without a kernel: inodes, names, attributes and open files.

@@ -1,5 +1,6 @@
 import BlobStore
 import Vault
+import VaultErrors
 import VaultModel
 
 /// What was fetched from a remote while the vault was locked, for whoever forgets that remote.

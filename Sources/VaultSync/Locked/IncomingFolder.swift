@@ -1,5 +1,6 @@
 import BlobStore
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Ciphertext that was fetched from a remote while the vault was locked, in this machine's state: the tree of a vault,

@@ -1,5 +1,6 @@
 import BlobStore
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Takes what was fetched from a remote while the vault was locked: a sync of its own, from this machine's state, judged as

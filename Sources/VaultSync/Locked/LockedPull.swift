@@ -1,5 +1,6 @@
 import BlobStore
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Takes what a remote has of one member while the vault is locked: carries ciphertext, and joins nothing.

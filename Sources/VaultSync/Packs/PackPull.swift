@@ -1,5 +1,6 @@
 import BlobStore
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Takes what packs on a remote hold of a member of which nothing is here yet, so that not each small object is asked

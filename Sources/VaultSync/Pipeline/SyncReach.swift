@@ -1,5 +1,6 @@
 import BlobStore
 import Vault
+import VaultErrors
 import VaultModel
 
 /// How far into a vault a sync can reach, with what it needs for that. Everything else about a sync is the same.

@@ -1,5 +1,6 @@
 import Log
 import Vault
+import VaultErrors
 import VaultModel
 
 /// What a sync sees to in the open vault between taking and putting.

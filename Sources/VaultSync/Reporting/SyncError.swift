@@ -1,5 +1,6 @@
 import BlobStore
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Why a sync of a remote came to nothing, or not to its end. What was moved until then stays, and need not be moved

@@ -1,4 +1,5 @@
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Something that a sync found wrong with a remote, or with what is here, in words for a person.

@@ -1,5 +1,6 @@
 import BlobStore
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Joins the audit logs of both sides: segments are written once, like statements, and old ones are replaced by one a month.

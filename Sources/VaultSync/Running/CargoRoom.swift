@@ -1,5 +1,6 @@
 import Threads
 import Vault
+import VaultErrors
 
 /// What may come of one stranger's member in this sync: as much as the remote listed when that was judged to fit.
 ///

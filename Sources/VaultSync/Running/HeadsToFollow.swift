@@ -1,4 +1,5 @@
 import Vault
+import VaultErrors
 import VaultModel
 
 /// A head of the remote that is to be followed.

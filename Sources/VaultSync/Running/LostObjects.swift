@@ -1,4 +1,5 @@
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Sees by comparing lists whether a remote still has every object that it took, and whether this machine has every one

@@ -1,5 +1,6 @@
 import Threads
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Takes what a remote has of one member whose keys are here: objects first, heads last.

@@ -2,6 +2,7 @@ import BlobStore
 import Synchronization
 import Vault
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// Puts on a remote what is here of one member whose keys are here and it lacks: objects first, heads last.

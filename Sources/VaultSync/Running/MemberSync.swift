@@ -1,5 +1,6 @@
 import BlobStore
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Syncs one member in both directions. Trouble with it stays with it: the other members go on.

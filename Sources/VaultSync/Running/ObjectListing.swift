@@ -1,5 +1,6 @@
 import BlobStore
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Every object of one member that a store lists, with its size.

@@ -1,5 +1,6 @@
 import Threads
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Brings revisions to where they lack, with all that they name: pages, lists of chunks, chunks, and the revisions that

@@ -1,4 +1,5 @@
 import Vault
+import VaultErrors
 import VaultModel
 
 /// A walk that moves nothing: whether all that it comes to is here.

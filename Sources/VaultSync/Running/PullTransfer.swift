@@ -1,6 +1,7 @@
 import BlobStore
 import Threads
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Brings objects of one member from a remote to here, as heads of one epoch name them.

@@ -1,6 +1,7 @@
 import BlobStore
 import Threads
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Brings objects of one member from here to a remote, as heads of one epoch name them.

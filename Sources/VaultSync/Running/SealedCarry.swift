@@ -1,5 +1,6 @@
 import BlobStore
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Carries a member whose keys are not here, both ways and as ciphertext: a vault is shared by people of whom each

@@ -1,6 +1,7 @@
 import BlobStore
 import Vault
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// What a sync asks for of the files themselves, after they were judged.

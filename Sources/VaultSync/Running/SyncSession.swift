@@ -1,6 +1,7 @@
 import BlobStore
 import Threads
 import Vault
+import VaultErrors
 import VaultModel
 
 /// A remote as a sync has it.

@@ -1,4 +1,5 @@
 import Vault
+import VaultErrors
 
 /// Why an object was not brought.
 enum TransferFailure: Error {

@@ -1,6 +1,7 @@
 import BlobStore
 import Glibc
 import Vault
+import VaultErrors
 
 /// Where this machine keeps what it remembers of one remote, and the lock that lets one process at a time sync it.
 /// Docs/Format.md, "This machine's state".

@@ -1,5 +1,6 @@
 import Threads
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Which records are versions that lost, and of which record. Each is opened once, so that every page may ask.

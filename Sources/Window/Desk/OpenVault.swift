@@ -2,6 +2,7 @@ import Pictures
 import Search
 import Threads
 import Vault
+import VaultErrors
 import VaultModel
 
 /// A vault that the page shows. Safe to use from any thread.

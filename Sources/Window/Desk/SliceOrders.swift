@@ -2,6 +2,7 @@ import Pictures
 import Rendering
 import Threads
 import Vault
+import VaultErrors
 import VaultModel
 
 /// In which order the DICOM files of a record are looked at: by series, and by the number that each has in its own. Safe to use

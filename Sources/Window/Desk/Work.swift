@@ -2,6 +2,7 @@ import Glibc
 import Log
 import Threads
 import Vault
+import VaultErrors
 
 /// What takes longer than anybody waits for a page: one at a time, on a thread of its own. Safe to use from any thread.
 final class Work: Sendable {

@@ -1,6 +1,7 @@
 import Pictures
 import Rendering
 import Vault
+import VaultErrors
 import VaultModel
 
 /// A DICOM file: a slice of a series, or a few frames in one file, with its window and as large as one likes.

@@ -2,6 +2,7 @@ import Pictures
 import Rendering
 import Search
 import Vault
+import VaultErrors
 import VaultModel
 
 /// A file of a record, as far as it can be shown: a picture of it, page by page, or its text. It itself is never sent as

@@ -1,4 +1,5 @@
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Who did what, newest first: what this person's devices noted, or what everyone with access reads of a member.

@@ -1,4 +1,5 @@
 import Vault
+import VaultErrors
 import VaultModel
 
 /// What happened while nobody had the keys, what syncs have found that may be tampering, and what is noted of reading from now

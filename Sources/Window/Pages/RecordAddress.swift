@@ -1,4 +1,5 @@
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Where a record or a file of it stands on the page. No name is in it, since browsers keep addresses.

@@ -1,5 +1,6 @@
 import Glibc
 import Vault
+import VaultErrors
 
 extension Texts {
   /// What went wrong, in the page's words; in those of commands where it has none.

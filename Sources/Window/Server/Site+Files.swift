@@ -3,6 +3,7 @@ import Hummingbird
 import Pictures
 import Vault
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 extension Site {

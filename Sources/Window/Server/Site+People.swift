@@ -1,5 +1,6 @@
 import Hummingbird
 import Vault
+import VaultErrors
 import VaultModel
 
 extension Site {

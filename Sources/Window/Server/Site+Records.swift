@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import Vault
+import VaultErrors
 import VaultFiles
 import VaultModel
 

@@ -6,6 +6,7 @@ import NIOPosix
 import Threads
 import Vault
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// What the page answers. Everything that touches the vault runs on threads of its own, since it waits for disks and locks.

@@ -4,6 +4,7 @@ import Log
 import SystemPackage
 import Vault
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// Which vault.

@@ -1,4 +1,5 @@
 import Vault
+import VaultErrors
 
 /// What stands around new keys of a person: the remotes are asked for what other machines have done, and afterwards
 /// everything of the members that they own is encrypted anew.

@@ -1,4 +1,5 @@
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Finds the adult whom a person names: by what they are called, or the first digits of their id.

@@ -1,6 +1,7 @@
 import Glibc
 import Vault
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// The unlocked state between commands, in the kernel's keyring where there is one.

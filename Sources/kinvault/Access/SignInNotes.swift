@@ -1,6 +1,7 @@
 import Glibc
 import Tokens
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Notes in the audit log what happens while a vault is locked. That this cannot be done is told and keeps nobody from

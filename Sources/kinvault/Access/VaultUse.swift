@@ -2,6 +2,7 @@ import Log
 import SystemPackage
 import Vault
 import VaultCrypto
+import VaultErrors
 
 /// What a command wants to do with the vault.
 enum VaultUse {

@@ -5,6 +5,7 @@ import RemoteStores
 import SystemPackage
 import Vault
 import VaultCrypto
+import VaultErrors
 import VaultModel
 import VaultSync
 

@@ -3,6 +3,7 @@ import Glibc
 import SystemPackage
 import Vault
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 struct DeviceJoinCommand: ParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Vault
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 struct DeviceRevokeCommand: ParsableCommand {

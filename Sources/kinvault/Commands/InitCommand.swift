@@ -3,6 +3,7 @@ import Glibc
 import SystemPackage
 import Vault
 import VaultCrypto
+import VaultErrors
 
 struct InitCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

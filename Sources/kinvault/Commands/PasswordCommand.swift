@@ -2,6 +2,7 @@ import ArgumentParser
 import SystemPackage
 import Vault
 import VaultCrypto
+import VaultErrors
 
 struct PasswordCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

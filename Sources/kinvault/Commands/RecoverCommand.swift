@@ -1,6 +1,7 @@
 import ArgumentParser
 import Vault
 import VaultCrypto
+import VaultErrors
 
 struct RecoverCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Vault
+import VaultErrors
 
 struct RecoveryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

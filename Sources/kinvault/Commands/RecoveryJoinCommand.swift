@@ -1,6 +1,7 @@
 import ArgumentParser
 import Vault
 import VaultCrypto
+import VaultErrors
 
 struct RecoveryJoinCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Vault
+import VaultErrors
 import VaultModel
 
 struct ShareCommand: ParsableCommand {

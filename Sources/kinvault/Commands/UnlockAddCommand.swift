@@ -2,6 +2,7 @@ import ArgumentParser
 import Tokens
 import Vault
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 struct UnlockAddCommand: ParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import SystemPackage
 import Vault
+import VaultErrors
 import VaultModel
 
 struct UnlockRemoveCommand: ParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Vault
+import VaultErrors
 
 struct UnshareCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

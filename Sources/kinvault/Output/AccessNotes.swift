@@ -1,4 +1,5 @@
 import Vault
+import VaultErrors
 import VaultModel
 
 /// What is to be told of who can read what, besides who can: access that ends, new keys whose making was interrupted,

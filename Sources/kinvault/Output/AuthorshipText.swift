@@ -1,4 +1,5 @@
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Whose revisions are, in words and for JSON: the device and the person who signed, or that nobody can be told.

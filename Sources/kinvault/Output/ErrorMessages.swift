@@ -1,6 +1,7 @@
 import Tokens
 import Vault
 import VaultCrypto
+import VaultErrors
 
 // What errors say to people: what happened, to what, and what to do next.
 

@@ -6,6 +6,7 @@ import Search
 import Tokens
 import Vault
 import VaultCrypto
+import VaultErrors
 import VaultFiles
 import VaultMount
 import VaultSync

@@ -1,4 +1,5 @@
 import Vault
+import VaultErrors
 import VaultModel
 
 /// The places among owners that the person who runs the program offers, or is offered, in words.

@@ -1,5 +1,6 @@
 import Glibc
 import Vault
+import VaultErrors
 import VaultModel
 
 /// A record as it is shown.

@@ -4,6 +4,7 @@ import SystemPackage
 import Tokens
 import Vault
 import VaultCrypto
+import VaultErrors
 import VaultModel
 import Window
 

@@ -3,6 +3,7 @@ import RemoteStores
 import SystemPackage
 import Vault
 import VaultCrypto
+import VaultErrors
 import VaultModel
 import VaultSync
 

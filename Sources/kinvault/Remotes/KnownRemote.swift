@@ -4,6 +4,7 @@ import RemoteStores
 import SystemPackage
 import Vault
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// A remote that this machine knows, with what it needs to be opened.

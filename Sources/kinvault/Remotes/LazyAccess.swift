@@ -2,6 +2,7 @@ import BlobStore
 import Synchronization
 import Vault
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// Lets a lazy vault get chunks from this machine's remotes.

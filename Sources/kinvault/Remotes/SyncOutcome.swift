@@ -1,6 +1,7 @@
 import BlobStore
 import Threads
 import Vault
+import VaultErrors
 import VaultModel
 import VaultSync
 import Window

@@ -2,6 +2,7 @@ import Glibc
 import SystemPackage
 import Traces
 import Vault
+import VaultErrors
 import VaultModel
 import VaultMount
 

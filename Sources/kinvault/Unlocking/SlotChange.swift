@@ -1,6 +1,7 @@
 import SystemPackage
 import Vault
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// A change of what unlocks a vault on this machine, noted in the audit log.

@@ -2,6 +2,7 @@ import SystemPackage
 import Tokens
 import Vault
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// Opens one of the ways in which this machine unlocks a vault, asking the person for what it needs.

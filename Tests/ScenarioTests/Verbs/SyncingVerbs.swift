@@ -1,3 +1,5 @@
+import VaultErrors
+
 @testable import Vault
 @testable import VaultSync
 

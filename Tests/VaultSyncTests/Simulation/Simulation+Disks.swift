@@ -1,5 +1,6 @@
 import BlobStore
 import TestSupport
+import VaultErrors
 
 @testable import Vault
 @testable import VaultSync

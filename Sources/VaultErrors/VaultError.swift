@@ -116,7 +116,7 @@ extension VaultError {
   }
 
   /// A file that does not authenticate.
-  init(_ error: CryptoError, path: String) {
+  package init(_ error: CryptoError, path: String) {
     self = .damaged(path: path, reason: "\(error.message)")
   }
 }
@@ -125,7 +125,7 @@ extension VaultError {
   /// A file that does not count yet, though nothing of it is damaged.
   ///
   /// - Parameter condition: What has to be true first, such as "its link has come".
-  static func waiting(_ path: VaultPath, until condition: String) -> VaultError {
+  package static func waiting(_ path: VaultPath, until condition: String) -> VaultError {
     .damaged(path: path.string, reason: .waiting(until: condition))
   }
 
@@ -133,17 +133,25 @@ extension VaultError {
   package var isWaiting: Bool {
     if case .damaged(_, .waiting) = self { true } else { false }
   }
+
+  /// Whether what was read is not as it must be, or not there: another copy of it may be.
+  package var isDamage: Bool {
+    switch self {
+    case .damaged, .missing, .crypto: true
+    default: false
+    }
+  }
 }
 
 /// Runs a store's call and says its failure in the vault's words.
-func storing<Value: ~Copyable>(_ body: () throws(BlobStoreError) -> Value) throws(VaultError)
-  -> Value
-{
+package func storing<Value: ~Copyable>(
+  _ body: () throws(BlobStoreError) -> Value
+) throws(VaultError) -> Value {
   do { return try body() } catch { throw VaultError(error) }
 }
 
 /// What `body` reads; nil where something of it is missing or damaged.
-func ifWhole<Value>(_ body: () throws(VaultError) -> Value) throws(VaultError) -> Value? {
+package func ifWhole<Value>(_ body: () throws(VaultError) -> Value) throws(VaultError) -> Value? {
   do throws(VaultError) { return try body() } catch {
     switch error {
     case .missing, .damaged: return nil
