@@ -86,10 +86,16 @@ let package = Package(
     .target(
       name: "VaultErrors", dependencies: ["VaultModel", "VaultCrypto", "BlobStore", "Log"]),
     .target(
+      name: "VaultObjects",
+      dependencies: [
+        "VaultModel", "VaultCrypto", "BlobStore", "VaultErrors", "Threads",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .target(
       name: "Vault",
       dependencies: [
-        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "CLinux", "CYAML",
-        "Threads", "Log",
+        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "VaultObjects",
+        "CLinux", "CYAML", "Threads", "Log",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(name: "Rendering", dependencies: ["CLinux", "Threads"]),
@@ -102,8 +108,8 @@ let package = Package(
     .target(
       name: "VaultSync",
       dependencies: [
-        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "Vault", "Threads",
-        "Log",
+        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "VaultObjects",
+        "Vault", "Threads", "Log",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
@@ -147,9 +153,9 @@ let package = Package(
     .executableTarget(
       name: "kinvault",
       dependencies: [
-        "VaultModel", "VaultCrypto", "BlobStore", "VaultErrors", "Vault", "VaultFiles",
-        "VaultMount", "VaultSync", "RemoteStores", "Rendering", "Tokens", "Traces", "Search",
-        "Window", "CLinux", "Threads", "Log",
+        "VaultModel", "VaultCrypto", "BlobStore", "VaultErrors", "VaultObjects", "Vault",
+        "VaultFiles", "VaultMount", "VaultSync", "RemoteStores", "Rendering", "Tokens", "Traces",
+        "Search", "Window", "CLinux", "Threads", "Log",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
@@ -241,10 +247,15 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
+      name: "VaultObjectsTests",
+      dependencies: [
+        "VaultModel", "VaultCrypto", "BlobStore", "VaultErrors", "VaultObjects", "TestSupport",
+      ]),
+    .testTarget(
       name: "VaultTests",
       dependencies: [
-        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "Vault",
-        "TestSupport",
+        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "VaultObjects",
+        "Vault", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(name: "SearchTests", dependencies: ["Search", "VaultModel"]),
@@ -273,8 +284,8 @@ let package = Package(
     .testTarget(
       name: "VaultSyncTests",
       dependencies: [
-        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "Vault", "VaultSync",
-        "TestSupport",
+        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "VaultObjects",
+        "Vault", "VaultSync", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // Stories of devices and people, told in text files.
@@ -297,8 +308,8 @@ let package = Package(
     .testTarget(
       name: "VaultFilesTests",
       dependencies: [
-        "BlobStore", "VaultFiles", "VaultErrors", "Vault", "VaultModel", "VaultCrypto",
-        "TestSupport", "Threads", "Log",
+        "BlobStore", "VaultFiles", "VaultErrors", "VaultObjects", "Vault", "VaultModel",
+        "VaultCrypto", "TestSupport", "Threads", "Log",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),

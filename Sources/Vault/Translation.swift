@@ -3,6 +3,7 @@ import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// Puts what a member is made of under the keys of another epoch: every object with all that it names. No content
 /// changes by it. Docs/Format.md, "Links and epochs".

@@ -5,6 +5,7 @@ import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 import struct SystemPackage.FilePath
 
@@ -40,8 +41,10 @@ final class VaultContext: Sendable {
   let slotKey: SealingKey
   let isReadOnly: Bool
   let staging: Staging?
-  /// What is known of chunks that are elsewhere; nil for a vault that is wholly here.
+  /// Brings chunks here that are elsewhere; nil for a vault that is wholly here.
   let lazy: LazyChunks?
+  /// Which may be elsewhere, as this process knows it; nil for a vault that was wholly here when it was opened.
+  let lazySettings: Guarded<LazySettings?>
   let buffers: BufferPool
   /// Where this process keeps its redo files.
   let redoFolder: RedoFolder
@@ -57,7 +60,7 @@ final class VaultContext: Sendable {
     slotKey: SealingKey,
     isReadOnly: Bool,
     staging: Staging?,
-    lazy: LazyChunks?, reading: ReadingMark, log: BackgroundLog
+    lazySettings: LazySettings?, reading: ReadingMark, log: BackgroundLog
   ) {
     self.copy = copy
     knownPeople = Guarded(people)
@@ -67,13 +70,14 @@ final class VaultContext: Sendable {
     self.slotKey = slotKey
     self.isReadOnly = isReadOnly
     self.staging = staging
-    self.lazy = lazy
+    lazy = lazySettings.map { _ in LazyChunks() }
+    self.lazySettings = Guarded(lazySettings)
     self.reading = reading
     self.log = log
     redoFolder = RedoFolder(state: copy.state)
     folderNumber = Self.inodeNumber(of: copy.folder)
     // Six buffers a core are in use at most when many reads and seals run at once.
-    buffers = BufferPool(byteCount: (ObjectStore.sealedChunkSize + 4095) & ~4095, keptCount: 12)
+    buffers = BufferPool(keptCount: 12)
   }
 
   var store: any LocalStore { copy.store }

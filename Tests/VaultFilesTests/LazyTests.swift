@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 @testable import Vault
 @testable import VaultFiles
@@ -142,7 +143,7 @@ import VaultModel
     }
     try mounted.vault.tendCache()
     #expect(try mounted.vault.check(readsData: true).awayCount == 0)
-    let pins = try #require(mounted.vault.lazyChunks).current.pins
+    let pins = try #require(mounted.vault.lazySettings).pins
     #expect(pins.contains { $0.member == member.id && $0.record == scan })
     try mounted.vault.setLazySettings { settings in
       settings.pins = []

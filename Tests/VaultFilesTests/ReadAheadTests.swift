@@ -4,6 +4,7 @@ import VaultModel
 
 @testable import Vault
 @testable import VaultFiles
+@testable import VaultObjects
 
 /// Files of a folder that are opened before they are read.
 @Suite struct ReadAheadTests {

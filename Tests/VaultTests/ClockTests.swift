@@ -58,10 +58,10 @@ struct ClockTests {
     replica.clock.advance(days: 3650)
     try replica.commit(delete(visit.record))
     replica.clock.goBack(days: 3650)
-    let before = try replica.member.objects.list().count
+    let before = try replica.member.objects.listed().count
     let report = try replica.vault.collect(keepDays: 0, isDryRun: false)
     #expect(report.objectCount > 0)
-    #expect(try replica.member.objects.list().count < before)
+    #expect(try replica.member.objects.listed().count < before)
     // There is no other device that could know the record, so not even that it was deleted is kept.
     #expect(try replica.member.entry(visit.record) == nil)
   }

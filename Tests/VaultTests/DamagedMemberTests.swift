@@ -106,9 +106,9 @@ import VaultModel
     }
     try damage()
     let member = try #require(anna.vault.member(whole))
-    let all = try member.objects.list().count
+    let all = try member.objects.listed().count
     // Of what is damaged nothing is removed, which is no failure.
     try anna.vault.removeOldObjects().requireNone()
-    #expect(try member.objects.list().count < all)
+    #expect(try member.objects.listed().count < all)
   }
 }

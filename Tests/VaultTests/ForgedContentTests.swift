@@ -145,7 +145,7 @@ import VaultModel
     try adults.anna.vault.removeOldObjects().requireNone()
     #expect(try emma.history(of: note).count == 1)
     let current = emma.register.keys.current.keyID
-    #expect(try emma.objects.list().allSatisfy { try emma.objects.keyID(of: $0.0) == current })
+    #expect(try emma.objects.listed().allSatisfy { try emma.objects.keyID(of: $0.name) == current })
     #expect(try damage(of: adults.anna) == [])
   }
 }

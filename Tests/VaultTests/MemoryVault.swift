@@ -4,6 +4,7 @@ import TestSupport
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 @testable import Vault
 
@@ -122,12 +123,11 @@ extension Item {
 }
 
 extension ObjectStore {
-  /// What a reader of the chunk gives for a range of its content.
-  func read(_ name: ContentDigest, _ range: Range<Int>) throws -> [UInt8] {
+  /// A range of the chunk's content.
+  func read(_ chunk: ContentDigest, _ range: Range<Int>) throws -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: range.count)
-    let reader = try reader(name)
     let count = try bytes.withUnsafeMutableBytes { buffer throws(VaultError) in
-      try reader.read(at: range.lowerBound, into: buffer)
+      try read(chunk, at: range.lowerBound, into: buffer)
     }
     return Array(bytes.prefix(count))
   }

@@ -39,7 +39,7 @@ import VaultTrust
   private func objects(_ adult: Adults.Adult) throws -> [KeyID: Set<ObjectName>] {
     let emma = try #require(adult.emma)
     return try Dictionary(
-      grouping: emma.objects.list().map(\.0), by: { try emma.objects.keyID(of: $0) }
+      grouping: emma.objects.listed().map(\.name), by: { try emma.objects.keyID(of: $0) }
     ).mapValues(Set.init)
   }
 

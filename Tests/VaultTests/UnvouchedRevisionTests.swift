@@ -22,7 +22,7 @@ import VaultModel
       _ = try writer.finish()
     }
     let genuine = Set(
-      try #require(adults.anna.emma).objects.list().map(\.0).compactMap { name in
+      try #require(adults.anna.emma).objects.listed().map(\.name).compactMap { name in
         try? adults.anna.emma?.objects.opened(name, kind: .record).digest
       })
     try Replicas.carry(from: adults.ben.store, to: adults.anna.store)

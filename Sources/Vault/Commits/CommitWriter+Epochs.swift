@@ -1,5 +1,6 @@
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 extension CommitWriter {
   /// The head of this device on disk is of another epoch; the next one has everything anew.

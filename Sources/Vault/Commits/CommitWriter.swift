@@ -1,5 +1,6 @@
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// One commit in the making. Lives while the commit lock is held.
 struct CommitWriter {

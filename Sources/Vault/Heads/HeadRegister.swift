@@ -2,6 +2,7 @@ import BlobStore
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 import VaultTrust
 
 /// A head that was read and verified.

@@ -1,6 +1,7 @@
 import BlobStore
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// What `fetch` or `evict` did.
 package struct LazyReport: Sendable {
@@ -13,7 +14,10 @@ package struct LazyReport: Sendable {
 }
 
 extension Vault {
-  /// What may be absent on this machine; nil for a vault that is wholly here.
+  /// Which chunks may be absent on this machine, as this process knows it; nil for a vault that is wholly here.
+  package var lazySettings: LazySettings? { context.lazySettings.withLock { $0 } }
+
+  /// What brings those here; nil for a vault that is wholly here.
   package var lazyChunks: LazyChunks? { context.lazy }
 
   /// Changes what is always here. On disk when it returns; fetches nothing by itself.
@@ -22,14 +26,14 @@ extension Vault {
   package func setLazySettings(
     _ change: (inout LazySettings) -> Void
   ) throws(VaultError) {
-    guard let lazy = context.lazy else {
+    guard let known = lazySettings else {
       throw .notFound(what: "part of this vault that is elsewhere")
     }
     try context.state.withLock("lazy-lock") { () throws(VaultError) in
-      var settings = try context.state.loadLazySettings() ?? lazy.current
+      var settings = try context.state.loadLazySettings() ?? known
       change(&settings)
       try context.state.storeLazySettings(settings)
-      lazy.adopt(settings)
+      context.lazySettings.withLock { $0 = settings }
     }
   }
 
@@ -66,9 +70,9 @@ extension Vault {
   /// - Throws: `away` or `damaged` when something pinned cannot be had, once everything else was done; what asking the
   ///   remote throws.
   package func tendCache() throws(VaultError) {
-    guard let lazy = try lazyAsOfNow() else { return }
+    guard let (_, settings) = try lazyAsOfNow() else { return }
     var failure: VaultError?
-    for pin in lazy.current.pins {
+    for pin in settings.pins {
       guard let member = member(pin.member) else { continue }
       do throws(VaultError) { _ = try fetch(pin.record, of: member) } catch {
         failure = failure ?? error
@@ -84,11 +88,11 @@ extension Vault {
   package func evict(
     _ record: RecordID, of member: Member
   ) throws(VaultError) -> LazyReport {
-    guard let lazy = try lazyAsOfNow() else {
+    guard let (lazy, settings) = try lazyAsOfNow() else {
       throw .notFound(what: "part of this vault that is elsewhere")
     }
     var report = LazyReport()
-    let pinned = try pinnedChunks(of: member, lazy.current)
+    let pinned = try pinnedChunks(of: member, settings)
     for (name, byteCount) in try member.chunksBelow(record) where !pinned.contains(name) {
       try evict(name, byteCount: byteCount, of: member, lazy, &report)
     }
@@ -99,14 +103,14 @@ extension Vault {
   /// a damaged record stay: what it needs cannot be told, and it may be mended with them.
   package func trimCache() throws(VaultError) -> LazyReport {
     var report = LazyReport()
-    guard let lazy = try lazyAsOfNow(), let limit = lazy.current.cacheByteLimit else {
+    guard let (lazy, settings) = try lazyAsOfNow(), let limit = settings.cacheByteLimit else {
       return report
     }
     var candidates: [(member: Member, name: ContentDigest, byteCount: UInt64)] = []
     for member in members {
       let all = member.listChunks(below: .root)
       var kept = all.ofDamaged
-      for pin in lazy.current.pins where pin.member == member.id {
+      for pin in settings.pins where pin.member == member.id {
         kept.formUnion(member.listChunks(below: pin.record).ofWhole.keys)
       }
       for (name, byteCount) in all.ofWhole where !kept.contains(name) {
@@ -128,28 +132,28 @@ extension Vault {
 
   /// With the settings as another process may have left them since: what it has pinned goes no more. Nil for a vault that is
   /// wholly here by now.
-  private func lazyAsOfNow() throws(VaultError) -> LazyChunks? {
+  private func lazyAsOfNow() throws(VaultError) -> (LazyChunks, LazySettings)? {
     guard let lazy = context.lazy, let settings = try context.state.loadLazySettings() else {
       return nil
     }
-    lazy.adopt(settings)
-    return lazy
+    context.lazySettings.withLock { $0 = settings }
+    return (lazy, settings)
   }
 
   private func evict(
     _ name: ContentDigest, byteCount: UInt64, of member: Member, _ lazy: LazyChunks,
     _ report: inout LazyReport
   ) throws(VaultError) {
-    guard let place = try member.objects.standing(name) else { return }
+    guard let here = try member.objects.nameHere(of: name) else { return }
     let size = try storing { () throws(BlobStoreError) in
-      try context.store.size(of: BlobPath(member.objects.path(of: place.name).string))
+      try context.store.size(of: member.objects.path(of: here))
     }
     // What an upload left torn there is nothing that could come back.
-    guard let size, try lazy.holds(place.name, byteCount: size, of: member.id) else {
+    guard let size, try lazy.holds(here, byteCount: size, of: member.id) else {
       report.keptCount += 1
       return
     }
-    try member.objects.withdraw(place.name)
+    try member.objects.withdraw(here)
     report.chunkCount += 1
     report.byteCount += byteCount
   }

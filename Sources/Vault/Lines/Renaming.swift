@@ -26,7 +26,7 @@ final class Renaming: Sendable {
   func entry(_ entry: RecordEntry) throws(VaultError) -> RecordEntry {
     guard concerns(entry) else { return entry }
     var entry = entry
-    if member.objects.staging != nil { entry.revision = try revision(entry.revision) }
+    if !member.context.isReadOnly { entry.revision = try revision(entry.revision) }
     entry.version = entry.version.renaming(device, above: above, to: other)
     if entry.device == device { entry.device = other }
     return entry

@@ -3,6 +3,7 @@ import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// One family member, unlocked: the records, and the objects they are made of.
 ///

@@ -3,6 +3,7 @@ import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 import VaultTrust
 
 /// What opening a member's keys gives.

@@ -4,6 +4,7 @@ import Log
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 import struct SystemPackage.FilePath
 
@@ -106,11 +107,11 @@ extension Vault {
     let staging =
       try options.readOnly
       ? nil : makeStaging(in: copy, device: device.id)
-    if let problem = staging?.problem { problems.append(problem) }
-    let lazy = try state.loadLazySettings().map(LazyChunks.init(settings:))
+    if let damage = staging?.damage { problems.append(.staging(damage)) }
     let context = VaultContext(
       copy, people: people, person: file.person, keys: keys, device: device, slotKey: slotKey,
-      isReadOnly: options.readOnly, staging: staging, lazy: lazy, reading: reading,
+      isReadOnly: options.readOnly, staging: staging,
+      lazySettings: try state.loadLazySettings(), reading: reading,
       log: options.log)
     return (context, marks, problems, isCrowded)
   }

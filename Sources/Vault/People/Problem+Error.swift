@@ -1,7 +1,16 @@
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 extension Problem {
+  /// A damaged disk keeps what is in the staging folder; nothing durable is.
+  static func staging(_ damage: VaultError) -> Problem {
+    Problem(
+      .damaged, .warning, path: Staging.folder.string,
+      reason: "\(damage.message) Only unfinished work of programs that have ended is in this "
+        + "folder, nothing that was saved.")
+  }
+
   /// What an error says of a file.
   init(_ error: VaultError, path: String) {
     switch error {

@@ -3,6 +3,7 @@ import Log
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 extension Member {
   /// Makes edits durable without a commit. They must be all that no commit has, and a commit with `foldsRedo` of them

@@ -2,6 +2,7 @@ import BlobStore
 import Threads
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// The redo file of one member and this process: what was synced and no commit has yet.
 ///

@@ -38,7 +38,7 @@ extension Member {
     let current = register.keys.current.keyID
     let new = try keyID(of: memory)
     var (objectCount, doneCount) = (0, 0)
-    for (name, _) in try objects.list() {
+    for (name, _) in try objects.listed() {
       do throws(VaultError) {
         switch try objects.keyID(of: name) {
         case current: objectCount += 1

@@ -1,6 +1,7 @@
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// A member's heads and objects, without the list of its records: enough to carry on what was committed, and as cheap
 /// with a hundred thousand records as with ten.

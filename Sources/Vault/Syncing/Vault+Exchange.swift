@@ -2,6 +2,7 @@ import BlobStore
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 import VaultTrust
 
 /// What a sync asks of a vault and does to it, besides its members.
@@ -157,12 +158,7 @@ extension Vault {
     guard ObjectStore.hasForm(file) else {
       throw .damaged(path: path.string, reason: "\(file.count) bytes is no size of an object")
     }
-    let store = context.store
-    let arriving = staging.path.appending("\(name.hex).\(UInt64.random(in: 0 ... .max))")
-    try storing { () throws(BlobStoreError) in
-      try store.create(arriving, file)
-      try store.rename(arriving, to: BlobPath(path.string))
-    }
+    try staging.place(name, of: member, file: file)
   }
 }
 

@@ -4,6 +4,7 @@ import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// What a check went through and found.
 package struct CheckReport: Sendable {
@@ -203,7 +204,7 @@ private struct MemberCheck {
 
   /// The sizes of all object files of the member.
   private func objectSizes() throws(VaultError) -> [ObjectName: UInt64] {
-    Dictionary(try member.objects.list()) { first, _ in first }
+    Dictionary(try member.objects.listed().map { ($0.name, $0.byteCount) }) { first, _ in first }
   }
 
   private func count(
@@ -287,20 +288,6 @@ private struct MemberCheck {
 }
 
 extension ObjectStore {
-  /// Every object file of the member, with its size. Files of other names are left out.
-  func list() throws(VaultError) -> [(ObjectName, UInt64)] {
-    var result: [(ObjectName, UInt64)] = []
-    let folder = BlobPath("members/\(member.hex)/objects")
-    let folders = try storing { () throws(BlobStoreError) in try store.list(folder) }
-    for part in folders where part.isFolder && part.name.utf8.count == 2 {
-      let inside = folder.appending(part.name)
-      for entry in try storing({ () throws(BlobStoreError) in try store.list(inside) }) {
-        if let name = ObjectName(hex: part.name + entry.name) { result.append((name, entry.size)) }
-      }
-    }
-    return result
-  }
-
   /// Opens the whole object and computes its name again.
   ///
   /// - Throws: `missing`, `damaged`.

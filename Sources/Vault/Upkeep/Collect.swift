@@ -2,6 +2,7 @@ import BlobStore
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// What `collect` removed or would remove.
 package struct CollectReport: Sendable {
@@ -189,7 +190,7 @@ private struct MemberCollection {
   private func unlisted(
     by needed: Set<ContentDigest>
   ) throws(VaultError) -> [(ObjectName, UInt64)] {
-    let listed = try member.objects.list()
+    let listed = try member.objects.listed().map { ($0.name, $0.byteCount) }
     let sizes = Dictionary(listed) { first, _ in first }
     let named = Set(member.objects.places(of: needed, among: sizes).values)
     return listed.filter { !named.contains($0.0) }

@@ -1,6 +1,7 @@
 import BlobStore
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// How objects that nothing names leave this machine. Docs/Format.md, "Removing objects".
 extension Member {
@@ -21,14 +22,7 @@ extension Member {
   }
 
   private func remove(_ names: ArraySlice<ObjectName>) throws(VaultError) {
-    for name in names {
-      let path = objects.path(of: name)
-      do throws(BlobStoreError) { try context.store.remove(path) } catch {
-        if case .notFound = error { continue }
-        throw VaultError(error)
-      }
-      objects.forgetReader(name)
-    }
+    for name in names { try objects.withdraw(name) }
     // What is decoded is known by its digest.
     revisions.withLock { $0.removeAll() }
   }

@@ -227,7 +227,7 @@ extension Member {
   private func revisionsInObjects(
     progress: (WorkProgress) -> Void
   ) throws(VaultError) -> [FoundRevisions.Found] {
-    let all = try objects.list()
+    let all = try objects.listed()
     var found: [FoundRevisions.Found] = []
     for (position, object) in all.enumerated() {
       if position % 1024 == 0 {
@@ -235,13 +235,13 @@ extension Member {
           WorkProgress(label: name.string, done: UInt64(position), total: UInt64(all.count)))
       }
       do throws(VaultError) {
-        guard try objects.kind(of: object.0) == .record else { continue }
-        let (digest, bytes) = try objects.opened(object.0, kind: .record)
+        guard try objects.kind(of: object.name) == .record else { continue }
+        let (digest, bytes) = try objects.opened(object.name, kind: .record)
         // It opens and is none that this version knows: nothing can be built on it.
         guard let revision = try? RecordRevision(decoding: bytes) else { continue }
         found.append(
           FoundRevisions.Found(
-            digest: digest, byteCount: object.1, revision: revision,
+            digest: digest, byteCount: object.byteCount, revision: revision,
             author: try author(of: revision, digest, bytes)))
       } catch {
         switch error {

@@ -148,7 +148,7 @@ extension Member {
   func oldObjects() throws(VaultError) -> [ObjectName]? {
     let current = register.keys.current.keyID
     var old: Set<ObjectName> = []
-    for (name, _) in try objects.list() {
+    for (name, _) in try objects.listed() {
       do throws(VaultError) {
         if try objects.keyID(of: name) != current { old.insert(name) }
       } catch {

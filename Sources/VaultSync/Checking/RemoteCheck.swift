@@ -2,6 +2,7 @@ import BlobStore
 import Vault
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// What a check of a remote went through and found.
 package struct RemoteCheckReport: Sendable {

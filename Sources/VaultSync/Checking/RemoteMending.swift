@@ -2,6 +2,7 @@ import BlobStore
 import Vault
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// What was mended from a remote.
 package struct MendingReport: Sendable {

@@ -2,6 +2,7 @@ import BlobStore
 import Vault
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// Takes what a remote has of one member while the vault is locked: carries ciphertext, and joins nothing.
 ///

@@ -2,6 +2,7 @@ import BlobStore
 import Vault
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// Takes what packs on a remote hold of a member of which nothing is here yet, so that not each small object is asked
 /// for. What they lack, or hold damaged, is taken one by one afterwards. Docs/Format.md, "Packs".

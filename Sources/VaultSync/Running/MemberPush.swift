@@ -4,6 +4,7 @@ import Vault
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// Puts on a remote what is here of one member whose keys are here and it lacks: objects first, heads last.
 struct MemberPush {

@@ -1,5 +1,6 @@
 import Vault
 import VaultModel
+import VaultObjects
 
 /// The objects of a member as heads of one epoch name them.
 struct NamedObjects: Sendable {

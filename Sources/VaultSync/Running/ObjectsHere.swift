@@ -1,6 +1,7 @@
 import Vault
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// A walk that moves nothing: whether all that it comes to is here.
 struct ObjectsHere: ObjectTransfer {
@@ -16,7 +17,7 @@ struct ObjectsHere: ObjectTransfer {
       guard object.kind == .chunk else {
         return try objects.placedContent(digest, kind: object.kind)
       }
-      if try objects.standsHere(digest) {
+      if try objects.isPresent(digest) {
         if opensChunks { _ = try objects.placedContent(digest, kind: .chunk) }
         return []
       }

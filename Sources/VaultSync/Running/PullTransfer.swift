@@ -3,6 +3,7 @@ import Threads
 import Vault
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// Brings objects of one member from a remote to here, as heads of one epoch name them.
 final class PullTransfer: ObjectTransfer {

@@ -3,6 +3,7 @@ import Threads
 import Vault
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// Brings objects of one member from here to a remote, as heads of one epoch name them.
 final class PushTransfer: ObjectTransfer {

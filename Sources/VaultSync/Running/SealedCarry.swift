@@ -2,6 +2,7 @@ import BlobStore
 import Vault
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// Carries a member whose keys are not here, both ways and as ciphertext: a vault is shared by people of whom each
 /// reads only parts of it.

@@ -4,6 +4,7 @@ import Vault
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// Lets a lazy vault get chunks from this machine's remotes.
 struct LazyAccess: ~Copyable {

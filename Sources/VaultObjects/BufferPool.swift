@@ -1,18 +1,19 @@
 import Threads
+import VaultModel
 
 /// Page-aligned buffers of one size, reused so that bulk data costs no allocation.
 ///
 /// They hold plaintext or ciphertext of attachments for the length of one call and are kept out of
 /// core dumps with the rest of the process.
 package final class BufferPool: Sendable {
-  package let byteCount: Int
+  let byteCount: Int
   private let keptCount: Int
   // Raw addresses, since pointers are not Sendable; the lock hands each to one caller at a time.
   private let free = Guarded<[UInt]>([])
 
-  /// A pool of buffers of `byteCount` bytes that keeps up to `keptCount` unused ones.
-  package init(byteCount: Int, keptCount: Int) {
-    self.byteCount = byteCount
+  /// A pool of buffers that any sealed chunk fits into, which keeps up to `keptCount` unused ones.
+  package init(keptCount: Int) {
+    byteCount = (ObjectLayout.largestFileSize(of: .chunk) + 4095) & ~4095
     self.keptCount = keptCount
   }
 
@@ -23,7 +24,7 @@ package final class BufferPool: Sendable {
   }
 
   /// A buffer whose bytes are not initialised; give it back with `put`.
-  package func take() -> UnsafeMutableRawBufferPointer {
+  func take() -> UnsafeMutableRawBufferPointer {
     if let address = free.withLock({ $0.popLast() }),
       let pointer = UnsafeMutableRawPointer(bitPattern: address)
     {
@@ -33,7 +34,7 @@ package final class BufferPool: Sendable {
   }
 
   /// Takes back a buffer that `take` gave and nobody uses any more.
-  package func put(_ buffer: UnsafeMutableRawBufferPointer) {
+  func put(_ buffer: UnsafeMutableRawBufferPointer) {
     guard let base = buffer.baseAddress else { return }
     let address = UInt(bitPattern: base)
     let isKept = free.withLock { addresses in

@@ -7,12 +7,14 @@ import struct SystemPackage.FilePath
 
 /// The folder in which one running process keeps the objects that no commit names yet.
 /// Docs/Format.md, "Write order".
-final class Staging: Sendable {
-  private static let folder: BlobPath = "staging"
+package final class Staging: Sendable {
+  /// In which all processes have theirs.
+  package static let folder: BlobPath = "staging"
 
-  let path: BlobPath
-  /// What a damaged disk keeps there, if it does; it is in nobody's way.
-  let problem: Problem?
+  /// The folder of this process.
+  package let path: BlobPath
+  /// Why what dead processes left is still there, or was put aside: the disk is damaged. It is in nobody's way.
+  package let damage: VaultError?
   private let store: any LocalStore
   // Held while the process lives: a token whose lock is free belongs to a dead process.
   private let lock: Guarded<FileLock?>
@@ -28,9 +30,9 @@ final class Staging: Sendable {
   }
 
   private init(
-    path: BlobPath, store: any LocalStore, lock: consuming FileLock?, problem: Problem?
+    path: BlobPath, store: any LocalStore, lock: consuming FileLock?, damage: VaultError?
   ) {
-    (self.path, self.store, self.problem) = (path, store, problem)
+    (self.path, self.store, self.damage) = (path, store, damage)
     self.lock = Guarded(lock)
   }
 
@@ -43,7 +45,7 @@ final class Staging: Sendable {
   /// - Parameters:
   ///   - root: The vault folder on disk; nil for a store that has none, which then takes no lock.
   ///   - token: Tells this process from every other one of the device.
-  static func make(
+  package static func make(
     in store: any LocalStore, root: FilePath?, device: DeviceID, token: String
   ) throws(VaultError) -> Staging {
     let path = folder.appending(ownerPrefix(device) + token)
@@ -61,12 +63,11 @@ final class Staging: Sendable {
       try makeFile(lockPath, in: store)
       damage = error
     }
-    let problem = damage.map(problem)
-    guard let root else { return Staging(path: path, store: store, lock: nil, problem: problem) }
+    guard let root else { return Staging(path: path, store: store, lock: nil, damage: damage) }
     let lock = try storing { () throws(BlobStoreError) in
       try FileLock(at: root.appending(lockPath.string))
     }
-    return Staging(path: path, store: store, lock: lock, problem: problem)
+    return Staging(path: path, store: store, lock: lock, damage: damage)
   }
 
   private static func makeFile(_ path: BlobPath, in store: any LocalStore) throws(VaultError) {
@@ -82,21 +83,42 @@ final class Staging: Sendable {
     } catch { throw cause }
   }
 
-  private static func problem(_ error: VaultError) -> Problem {
-    Problem(
-      .damaged, .warning, path: folder.string,
-      reason: "\(error.message) Only unfinished work of programs that have ended is in this "
-        + "folder, nothing that was saved.")
-  }
-
   /// Removes the folder; staged objects that no commit took are gone.
-  func remove() {
+  package func remove() {
     lock.withLock { $0 = nil }
     // Whatever cannot be removed now is a leftover, which the next process removes.
     try? store.removeFolder(path)
   }
 
+  /// Where the object of this name waits for a commit.
   func path(of name: ObjectName) -> BlobPath { path.appending(name.hex) }
+
+  // MARK: Coming to their places
+
+  /// Where a file is written that is to come to an object's place; another one each time.
+  func arrivingPath(of name: ObjectName) -> BlobPath {
+    path.appending("\(name.hex).\(UInt64.random(in: 0 ... .max))")
+  }
+
+  /// Puts a file in an object's place, over one that stands there. What it is nobody looks at.
+  ///
+  /// Whole or absent under its name whenever the process ends; on disk after the next barrier.
+  ///
+  /// - Throws: `noSpace`, `readOnly`, `io`.
+  package func place(
+    _ name: ObjectName, of member: MemberID, file: [UInt8]
+  ) throws(VaultError) {
+    let arriving = arrivingPath(of: name)
+    let final = BlobPath(VaultPath.object(member, name).string)
+    try storing { () throws(BlobStoreError) in
+      try store.create(arriving, file)
+      do throws(BlobStoreError) { try store.rename(arriving, to: final) } catch {
+        // What cannot be removed either goes with the staging folder.
+        do throws(BlobStoreError) { try store.remove(arriving) } catch {}
+        throw error
+      }
+    }
+  }
 
   // MARK: In memory
 

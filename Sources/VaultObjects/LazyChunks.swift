@@ -18,12 +18,11 @@ package protocol ChunkSource: Sendable {
   ) throws(VaultError) -> Bool
 }
 
-/// What a lazy vault knows of the chunks that are not here. Safe to use from any thread.
+/// Brings the chunks here that a lazy vault keeps elsewhere, and knows which were used last. Safe to use from any thread.
 package final class LazyChunks: Sendable {
   /// So many chunks are fetched ahead of a reader at once, at most.
   private static let readaheadLimit = 4
 
-  private let settings: Guarded<LazySettings>
   private let source = Guarded<(any ChunkSource)?>(nil)
   private let underway = Guarded<[ContentDigest: Fetch]>([:])
   private let readahead = DispatchSemaphore(value: readaheadLimit)
@@ -36,12 +35,7 @@ package final class LazyChunks: Sendable {
     init() { group.enter() }
   }
 
-  init(settings: LazySettings) { self.settings = Guarded(settings) }
-
-  /// What may be absent, as this process knows it.
-  package var current: LazySettings { settings.withLock { $0 } }
-
-  func adopt(_ new: LazySettings) { settings.withLock { $0 = new } }
+  package init() {}
 
   /// From now on chunks come from here; nil: they cannot be had.
   package func setSource(_ new: (any ChunkSource)?) { source.withLock { $0 = new } }
@@ -49,7 +43,7 @@ package final class LazyChunks: Sendable {
   /// Brings a chunk here, verified and in its place. Threads that ask for one chunk at once share one fetch.
   ///
   /// - Throws: `away` when it cannot be had; `damaged` when what came is not it; `noSpace`, `io`.
-  func fetch(_ chunk: ContentDigest, for objects: ObjectStore) throws(VaultError) {
+  package func fetch(_ chunk: ContentDigest, for objects: ObjectStore) throws(VaultError) {
     let (fetch, isOurs) = underway.withLock { underway in
       if let fetch = underway[chunk] { return (fetch, false) }
       let fetch = Fetch()
@@ -106,6 +100,7 @@ package final class LazyChunks: Sendable {
     }
   }
 
+  /// From now on this chunk is the one that was used last.
   func noteUse(_ chunk: ContentDigest) {
     uses.withLock {
       $0.count += 1
@@ -114,9 +109,12 @@ package final class LazyChunks: Sendable {
   }
 
   /// Greater for a chunk that was used later; 0 for one that this process did not use.
-  func lastUse(of chunk: ContentDigest) -> UInt64 { uses.withLock { $0.last[chunk] ?? 0 } }
+  package func lastUse(of chunk: ContentDigest) -> UInt64 { uses.withLock { $0.last[chunk] ?? 0 } }
 
-  func holds(
+  /// Whether a remote surely has the object; false where no remote is set up.
+  ///
+  /// - Throws: What asking the remote throws.
+  package func holds(
     _ name: ObjectName, byteCount: UInt64, of member: MemberID
   ) throws(VaultError) -> Bool {
     guard let source = source.withLock({ $0 }) else { return false }

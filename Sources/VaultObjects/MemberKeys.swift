@@ -6,12 +6,17 @@ import VaultModel
 ///
 /// Whoever names, opens or seals an object asks for a key, on every thread at once, and the keys change a few times in a
 /// process's life. So asking takes no lock: keys that were given never change, and new ones are hung behind them.
-final class MemberKeys: Sendable {
+package final class MemberKeys: Sendable {
   /// The keys of one epoch, and which one that is.
-  struct Epoch: Sendable {
+  package struct Epoch: Sendable {
     /// The link that began it.
-    let id: StatementID
-    let keys: EpochKeys
+    package let id: StatementID
+    package let keys: EpochKeys
+
+    package init(id: StatementID, keys: EpochKeys) {
+      self.id = id
+      self.keys = keys
+    }
   }
 
   /// The keys as they were given at one time.
@@ -60,7 +65,8 @@ final class MemberKeys: Sendable {
 
   private let first: Link
 
-  init(current: Epoch, others: [Epoch] = []) {
+  /// - Parameter current: What new objects and heads are sealed with.
+  package init(current: Epoch, others: [Epoch] = []) {
     first = Link(Given(current, others))
   }
 
@@ -71,24 +77,25 @@ final class MemberKeys: Sendable {
   }
 
   /// What new objects and heads are sealed with.
-  var current: EpochKeys { last.given.current.keys }
+  package var current: EpochKeys { last.given.current.keys }
 
-  var currentEpoch: StatementID { last.given.current.id }
+  /// The link that began the epoch of these.
+  package var currentEpoch: StatementID { last.given.current.id }
 
   /// Those of every other epoch that this person has.
-  var others: [EpochKeys] { last.given.others }
+  package var others: [EpochKeys] { last.given.others }
 
   /// The journal keys of every other epoch that this person has, each wrapped under that of the current one.
-  var pastJournals: [[UInt8]] { last.given.pastJournals }
+  package var pastJournals: [[UInt8]] { last.given.pastJournals }
 
   /// The keys of the epoch with this id; nil if this person never had them.
-  subscript(id: KeyID) -> EpochKeys? { last.given.byID[id]?.keys }
+  package subscript(id: KeyID) -> EpochKeys? { last.given.byID[id]?.keys }
 
   /// The epoch that this link began; nil if this person never had its key.
-  func epoch(_ id: StatementID) -> Epoch? { last.given.byEpoch[id] }
+  package func epoch(_ id: StatementID) -> Epoch? { last.given.byEpoch[id] }
 
   /// Goes by other links from now on; readers that are open go on reading.
-  func replace(by new: MemberKeys) {
+  package func replace(by new: MemberKeys) {
     var end = last
     let new = Link(new.last.given)
     // Links are read again far more often than keys change.

@@ -128,28 +128,30 @@ extension ObjectStore {
   /// Whole or absent under its name whenever the process ends; on disk after the next barrier.
   package func place(_ name: ObjectName, file: [UInt8]) throws(VaultError) {
     guard let staging else { throw .readOnly }
-    let arriving = staging.path.appending("\(name.hex).\(UInt64.random(in: 0 ... .max))")
-    let final = path(of: name)
-    try storing { () throws(BlobStoreError) in
-      try store.create(arriving, file)
-      do throws(BlobStoreError) { try store.rename(arriving, to: final) } catch {
-        // What cannot be removed either goes with the staging folder.
-        do throws(BlobStoreError) { try store.remove(arriving) } catch {}
-        throw error
-      }
-    }
+    try staging.place(name, of: member, file: file)
     forgetReader(name)
   }
 
-  /// Removes an object that `place` put there and that nothing needs.
+  /// Removes the object's file, which nothing needs; does nothing where there is none.
+  ///
+  /// - Throws: `readOnly`, `io`.
   package func withdraw(_ name: ObjectName) throws(VaultError) {
     let path = path(of: name)
     try storing { () throws(BlobStoreError) in try store.remove(path) }
     forgetReader(name)
   }
 
-  /// Every object file of the member that stands here, with its size.
+  /// Every object file of the member that stands here, with its size. Files of other names are left out.
   package func listed() throws(VaultError) -> [(name: ObjectName, byteCount: UInt64)] {
-    try list().map { (name: $0.0, byteCount: $0.1) }
+    var result: [(name: ObjectName, byteCount: UInt64)] = []
+    let folder = BlobPath("members/\(member.hex)/objects")
+    let folders = try storing { () throws(BlobStoreError) in try store.list(folder) }
+    for part in folders where part.isFolder && part.name.utf8.count == 2 {
+      let inside = folder.appending(part.name)
+      for entry in try storing({ () throws(BlobStoreError) in try store.list(inside) }) {
+        if let name = ObjectName(hex: part.name + entry.name) { result.append((name, entry.size)) }
+      }
+    }
+    return result
   }
 }

@@ -18,12 +18,13 @@ struct ObjectPlace: Sendable {
 /// Where a content stands in the vault's folder: under the keys in use, or, as long as it was not put under these, under
 /// those of another epoch.
 extension ObjectStore {
-  func path(of name: ObjectName) -> BlobPath {
+  /// Where the object of this name stands, or belongs.
+  package func path(of name: ObjectName) -> BlobPath {
     BlobPath(VaultPath.object(member, name).string)
   }
 
   /// Where the content stands; where it belongs if it stands nowhere, or that cannot be told.
-  func path(of digest: ContentDigest) -> BlobPath {
+  package func path(of digest: ContentDigest) -> BlobPath {
     let place = try? standing(digest)
     return path(of: place?.name ?? name(of: digest))
   }
@@ -64,13 +65,13 @@ extension ObjectStore {
   }
 
   /// Whether a file stands here for the content under the keys in use; it is not opened.
-  func isPresentNow(_ digest: ContentDigest) throws(VaultError) -> Bool {
+  package func isPresentNow(_ digest: ContentDigest) throws(VaultError) -> Bool {
     try isPresent(name(of: digest))
   }
 
-  /// Whether the content stands under any of the keys; nothing is read.
-  package func standsHere(_ digest: ContentDigest) throws(VaultError) -> Bool {
-    try standing(digest) != nil
+  /// Under which name the content stands here; nil if under none.
+  package func nameHere(of digest: ContentDigest) throws(VaultError) -> ObjectName? {
+    try standing(digest)?.name
   }
 
   /// Where the content stands; nil if nowhere.
@@ -87,7 +88,7 @@ extension ObjectStore {
   }
 
   /// When the file came here that the content stands in; nil if it stands nowhere, or the folder keeps no times.
-  func arrival(of digest: ContentDigest) throws(VaultError) -> HybridTime? {
+  package func arrival(of digest: ContentDigest) throws(VaultError) -> HybridTime? {
     guard let place = try standing(digest) else { return nil }
     let path = path(of: place.name)
     return try storing { () throws(BlobStoreError) in try store.arrival(of: path) }
@@ -162,7 +163,7 @@ extension ObjectStore {
   /// What is in the object of this name, as its header calls it.
   ///
   /// - Throws: `missing`, `damaged`.
-  func opened(
+  package func opened(
     _ name: ObjectName, kind: ObjectKind
   ) throws(VaultError) -> (digest: ContentDigest, content: [UInt8]) {
     let content = try sealedObject(name, kind: kind).content
@@ -170,10 +171,16 @@ extension ObjectStore {
   }
 
   /// What the header of the object of this name says it is.
-  func kind(of name: ObjectName) throws(VaultError) -> ObjectKind { try header(of: name).kind }
+  ///
+  /// - Throws: `missing`, `damaged`, `io`. Nothing is authenticated.
+  package func kind(of name: ObjectName) throws(VaultError) -> ObjectKind {
+    try header(of: name).kind
+  }
 
   /// The key that the header of the object of this name says it is sealed with.
-  func keyID(of name: ObjectName) throws(VaultError) -> KeyID { try header(of: name).keyID }
+  ///
+  /// - Throws: `missing`, `damaged`, `io`. Nothing is authenticated.
+  package func keyID(of name: ObjectName) throws(VaultError) -> KeyID { try header(of: name).keyID }
 
   private func header(of name: ObjectName) throws(VaultError) -> ObjectHeader {
     let path = path(of: name)
@@ -189,7 +196,7 @@ extension ObjectStore {
   ///
   /// - Parameter arrivals: Those with which it comes to its place; nil: at once.
   /// - Throws: `noSpace`, `readOnly`, `io`.
-  func write(
+  package func write(
     _ kind: ObjectKind, _ content: [UInt8], under keys: EpochKeys, with arrivals: Arrivals? = nil
   ) throws(VaultError) -> ContentDigest {
     try content.withBytes { (bytes) throws(VaultError) in
@@ -203,7 +210,7 @@ extension ObjectStore {
   ///
   /// What stands under the keys in use is read before what stands under others: where a power cut tore the one, the other would
   /// not be asked.
-  final class Arrivals: Sendable {
+  package final class Arrivals: Sendable {
     private let waiting = Guarded<[(from: BlobPath, to: BlobPath, digest: ContentDigest)]>([])
 
     fileprivate var isEmpty: Bool { waiting.withLock { $0.isEmpty } }
@@ -223,7 +230,7 @@ extension ObjectStore {
 
   /// Runs `body`, then puts everything that it wrote with these arrivals in its place. Where either fails, nothing of what has
   /// no place yet is left.
-  func placing<Value>(
+  package func placing<Value>(
     _ body: (Arrivals) throws(VaultError) -> Value
   ) throws(VaultError) -> Value {
     let arrivals = Arrivals()
@@ -263,7 +270,7 @@ extension ObjectStore {
     defer { if isPooled { buffers.put(buffer) } else { buffer.deallocate() } }
     let sealed = UnsafeMutableRawBufferPointer(rebasing: buffer[0..<byteCount])
     keys.seal(content, as: place.name, into: sealed)
-    let arriving = staging.path.appending("\(place.name.hex).\(UInt64.random(in: 0 ... .max))")
+    let arriving = staging.arrivingPath(of: place.name)
     try storing { () throws(BlobStoreError) in
       try store.create(arriving, UnsafeRawBufferPointer(sealed))
       if arrivals == nil { try store.rename(arriving, to: final) }

@@ -152,7 +152,7 @@ extension ObjectStore {
   package var stagedCount: Int { staged.withLock { $0.count } }
 
   /// Where an object is to be found.
-  enum Whereabouts {
+  package enum Whereabouts {
     /// In its place, if anywhere.
     case inPlace
     /// In memory only: its sealed file.
@@ -160,7 +160,8 @@ extension ObjectStore {
     case inStagingFolder
   }
 
-  func whereabouts(of digest: ContentDigest) -> Whereabouts {
+  /// Where this process has the content, or had it before a commit took it.
+  package func whereabouts(of digest: ContentDigest) -> Whereabouts {
     switch staged.withLock({ $0[digest]?.place }) {
     case nil: .inPlace
     case .memory(let sealed): .held(sealed)
@@ -168,7 +169,8 @@ extension ObjectStore {
     }
   }
 
-  func isStaged(_ digest: ContentDigest) -> Bool { staged.withLock { $0[digest] != nil } }
+  /// Whether the content waits for a commit.
+  package func isStaged(_ digest: ContentDigest) -> Bool { staged.withLock { $0[digest] != nil } }
 
   // MARK: Publishing
 
@@ -180,7 +182,7 @@ extension ObjectStore {
   /// tells by the file itself whether it is still the one that was deleted elsewhere.
   ///
   /// - Throws: `missing` if it is neither staged nor in its place; `damaged`; `noSpace`, `io`.
-  func publish(_ digest: ContentDigest) throws(VaultError) {
+  package func publish(_ digest: ContentDigest) throws(VaultError) {
     let place = ObjectPlace(of: digest, keys.current)
     try bring(digest, to: place)
     if announced.withLock({ $0.mayName(place.name) }) { try renew(path(of: place.name)) }
@@ -246,16 +248,16 @@ extension ObjectStore {
   }
 
   /// How many objects the commit under way has brought to their places.
-  var publishedCount: Int { staged.withLock { $0.published.count } }
+  package var publishedCount: Int { staged.withLock { $0.published.count } }
 
   /// The commit under way is done: what it has brought to its place stays there.
-  func settle() {
+  package func settle() {
     for byteCount in staged.withLock({ $0.settle() }) { letGo(byteCount) }
   }
 
   /// The commit under way failed, or leaves out what it has brought to its place since `position`. No head names that,
   /// so it is staged again for those who use it: whoever collects what is not named may remove it from its place.
-  func restage(from position: Int = 0) {
+  package func restage(from position: Int = 0) {
     guard let staging else { return }
     let freed = staged.withLock { staged in
       staged.restage(from: position) { name in
@@ -290,7 +292,7 @@ extension ObjectStore {
   /// One that cannot be read yet is read when it is here: a program that copies files brings the head before it.
   ///
   /// - Throws: `io` and the like, but nothing for one that is missing or damaged.
-  func noteAnnounced(_ announcements: Set<ContentDigest>) throws(VaultError) {
+  package func noteAnnounced(_ announcements: Set<ContentDigest>) throws(VaultError) {
     try announced.withLock { (announced) throws(VaultError) in
       announced.read = announced.read.filter { announcements.contains($0.key) }
       announced.unread = []
@@ -310,7 +312,7 @@ extension ObjectStore {
   /// What an announcement names.
   ///
   /// - Throws: `missing`, `damaged`.
-  func announcedNames(_ announcement: ContentDigest) throws(VaultError) -> Set<ObjectName> {
+  package func announcedNames(_ announcement: ContentDigest) throws(VaultError) -> Set<ObjectName> {
     let bytes = try content(announcement, kind: .announcement)
     do { return Set(try Announcement(decoding: bytes).names) } catch {
       throw VaultError(error, path: path(of: announcement).string)

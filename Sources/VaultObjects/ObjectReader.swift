@@ -8,7 +8,7 @@ import VaultModel
 /// with its hash: whoever has the keys can seal other blocks, but not such that the name is theirs.
 ///
 /// Stays readable when its file is renamed or removed. Safe to use from any thread.
-package final class ObjectReader: Sendable {
+final class ObjectReader: Sendable {
   let digest: ContentDigest
   let path: BlobPath
   private let place: ObjectPlace
@@ -76,7 +76,7 @@ package final class ObjectReader: Sendable {
   ///
   /// - Returns: How many bytes were there; less than asked only at the end of the object.
   /// - Throws: `damaged` when a block that the range touches is not the one that the name is of.
-  package func read(
+  func read(
     at offset: Int, into target: UnsafeMutableRawBufferPointer
   ) throws(VaultError) -> Int {
     guard 0..<paddedSize ~= offset, target.count > 0, let start = target.baseAddress else {

@@ -12,9 +12,7 @@ package final class ObjectStore: Sendable {
   let member: MemberID
   let keys: MemberKeys
   let store: any LocalStore
-  // Nil in a vault opened for reading.
   let staging: Staging?
-  // Nil in a vault that is wholly here.
   let lazy: LazyChunks?
   let buffers: BufferPool
   /// What no commit of this process has taken yet.
@@ -22,7 +20,11 @@ package final class ObjectStore: Sendable {
   let readers = Guarded(ReaderCache(capacity: openReaderLimit))
   let announced = Guarded(AnnouncedObjects())
 
-  init(
+  /// - Parameters:
+  ///   - staging: Where new objects wait for a commit; nil in a vault opened for reading.
+  ///   - lazy: Where chunks are brought from that are not here; nil in a vault that is wholly here.
+  ///   - buffers: Such as any sealed chunk fits into.
+  package init(
     member: MemberID, keys: MemberKeys, store: any LocalStore, staging: Staging?,
     lazy: LazyChunks?, buffers: BufferPool
   ) {
@@ -33,9 +35,6 @@ package final class ObjectStore: Sendable {
     self.lazy = lazy
     self.buffers = buffers
   }
-
-  /// The size of a buffer that any sealed chunk fits into.
-  static let sealedChunkSize = ObjectLayout.largestFileSize(of: .chunk)
 }
 
 /// What other devices have announced that they will remove.

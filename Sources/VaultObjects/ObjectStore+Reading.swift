@@ -148,7 +148,9 @@ extension ObjectStore {
   }
 
   /// The content of an object whose sealed file is at hand, authenticated.
-  func content(
+  ///
+  /// - Throws: `damaged`.
+  package func content(
     of file: [UInt8], _ digest: ContentDigest, _ kind: ObjectKind
   ) throws(VaultError) -> [UInt8] {
     let keys = Self.keyID(of: file).flatMap { self.keys[$0] } ?? keys.current
