@@ -331,7 +331,7 @@ let package = Package(
       dependencies: [
         "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
       ],
-      exclude: ["machine.sh", "oracle.py"]),
+      exclude: ["machine.sh", "oracle.py", "processor-state.c"]),
 
     // The product from outside: system calls and real programs on a plain folder and on the mount.
     .target(name: "CPosix", path: "Tests/CPosix"),

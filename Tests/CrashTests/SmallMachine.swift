@@ -5,16 +5,24 @@ import TestSupport
 /// A whole machine with one disk, whose power goes each time its script has ended: user-mode Linux, whose kernel has file
 /// systems that the one here may lack.
 final class SmallMachine {
-  private static let start = FilePath(#filePath).removingLastComponent().appending("machine.sh")
+  private static let sources = FilePath(#filePath).removingLastComponent()
+  private static let start = sources.appending("machine.sh")
 
   private let folder: TemporaryFolder
   private let fileSystem: String
   private var image: FilePath { folder.appending("disk") }
+  private var processorState: FilePath { folder.appending("processor-state.so") }
 
   /// - Parameter fileSystem: What `mkfs.<fileSystem>` makes.
   init(fileSystem: String, megabytes: Int) throws {
     folder = try TemporaryFolder()
     self.fileSystem = fileSystem
+    try run(
+      "clang",
+      [
+        "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o", processorState.string,
+        Self.sources.appending("processor-state.c").string,
+      ])
     try run("truncate", ["-s", "\(megabytes)M", image.string])
     try run("/usr/sbin/mkfs.\(fileSystem)", [image.string])
   }
@@ -51,7 +59,9 @@ final class SmallMachine {
         "mem=768M", "rootfstype=hostfs", "rootflags=/", "rw", "con=null", "con0=null",
         "uml_dir=\(outside("uml"))", "ubda=\(image)", "init=\(Self.start)", "type=\(fileSystem)",
         "script=\(path)", "output=\(output)", "status=\(status)",
-      ], timeout: .seconds(240))
+      ],
+      environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LD_PRELOAD": processorState.string],
+      timeout: .seconds(240))
     let printed = try CommandRunner.run("cat", [output.string]).output
     guard try CommandRunner.run("cat", [status.string]).output == "0\n" else {
       throw CommandFailure(
