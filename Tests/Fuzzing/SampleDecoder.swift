@@ -90,7 +90,8 @@ package struct SampleDecoder: Sendable {
           names: [Head.Name(person: random.id(), name: "Adult B")],
           reached: [Head.Reached(device: random.id(), counter: 12)], authored: [random.id()],
           journals: [Head.PastJournal(wrapped: random.bytes(40))],
-          reads: Head.Reads(areNoted: true, time: 9, person: random.id())),
+          reads: Head.Reads(areNoted: true, time: 9, person: random.id()),
+          takenOver: [Head.Reached(device: random.id(), counter: 4)]),
         Head.init(decoding:)
       ) { $0.encoded() },
       .init(

@@ -142,9 +142,9 @@ struct Access {
             try WireMessage(body.bytes(9)), key: objects.registerKey, label: "head", path: path,
             counter: counter)))
     }
-    let covers = try heads.flatMap { try $0.body.messages(3) }
+    let told = try heads.flatMap { try $0.body.messages(3) + $0.body.messages(16) }
     for head in late {
-      let isTakenOver = try covers.contains {
+      let isTakenOver = try told.contains {
         try $0.bytes(1) == head.device && $0.number(2) >= head.counter
       }
       try Refused.unless(isTakenOver, "a late head that nobody has taken over")

@@ -189,6 +189,54 @@ extension KeyScheduleTests {
   }
 }
 
+extension KeyScheduleTests {
+  /// One machine has taken over what another one wrote in an epoch before, and removed it there under the old keys. A third
+  /// one, which had begun an epoch of its own, takes that over, and then meets the first head: of that it needs nothing,
+  /// nor later, when the head between them has been replaced.
+  @Test func whatWasTakenOverTwiceIsNotNeeded() throws {
+    var isMet = false
+    // Which of two epochs is the better one is decided by their names.
+    for _ in 0..<30 where !isMet {
+      let family = try Family(count: 3)
+      let remotes = [MemoryStore(), MemoryStore()]
+      func sync(_ device: Int, _ remote: Int) throws -> SyncReport {
+        try family[device].sync(remotes[remote], as: "r\(remote)")
+      }
+      for device in family.devices { try device.knowRemotes(["r0", "r1"]) }
+      try family[0].write("Note", "before")
+      for _ in 0..<2 {
+        for device in 0..<3 { for remote in 0..<2 { _ = try sync(device, remote) } }
+      }
+      try family[0].vault.beginEpoch(of: family[0].emma, without: [])
+      try family[0].vault.removeOldObjects().requireNone()
+      try family[2].write("Record", "by the third one")
+      _ = try sync(2, 1)
+      try family[1].vault.beginEpoch(of: family[1].emma, without: [])
+      let second = try family[1].emma.epoch
+      for remote in [1, 0, 1] { _ = try sync(0, remote) }
+      _ = try sync(1, 0)
+      guard try family[1].emma.epoch == second else { continue }
+      isMet = true
+      let report = try sync(1, 1)
+      #expect(!report.problems.contains { $0.severity > .note }, "\(report.problems)")
+      // The head between them is replaced, and the first one stands where it stood.
+      try family[0].write("Other", "by the one between")
+      _ = try sync(0, 0)
+      for remote in [0, 1] {
+        let report = try sync(1, remote)
+        #expect(!report.problems.contains { $0.severity > .note }, "\(report.problems)")
+      }
+      // Neither does a program that opens the vault anew.
+      try family[1].reopen()
+      try family[1].expectWhole("opened anew")
+      #expect(
+        try Set(["before", "by the third one", "by the one between"]).isSubset(
+          of: family[1].contents().values))
+    }
+    #expect(isMet)
+  }
+}
+
 /// See `KeyScheduleTests`.
 private struct KeySchedule {
   private var devices: [Family.Device]

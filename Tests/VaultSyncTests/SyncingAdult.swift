@@ -81,6 +81,14 @@ struct SyncingAdult {
     if let failure = commit.failures.values.first { throw failure }
   }
 
+  func delete(_ title: String) throws {
+    let emma = try #require(emma)
+    let entry = try #require(emma.children(of: .root).first { $0.title.string == title })
+    var edit = RecordEdit(record: entry.record)
+    edit.place = RecordPlace(parent: entry.parent, title: entry.title, isDeleted: true)
+    if let failure = try emma.commit([edit]).failures.values.first { throw failure }
+  }
+
   var titles: Set<String> {
     get throws { Set(try #require(emma).children(of: .root).map(\.title.string)) }
   }

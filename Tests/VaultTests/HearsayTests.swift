@@ -107,7 +107,10 @@ import VaultModel
 
   /// An editor says that they have taken over what somebody wrote under the key before, and have left it out: nobody reads
   /// that head any more, and a program that had read it shows what one shows that opens the vault now.
-  @Test func whoHadReadWhatIsLeftOutSeesWhatOthersSee() throws {
+  ///
+  /// - Parameter isTold: Whether they say that somebody else had taken it over, and they them.
+  @Test(arguments: [false, true])
+  func whoHadReadWhatIsLeftOutSeesWhatOthersSee(isTold: Bool) throws {
     try adults.share(with: adults.carla, .editor)
     try adults.carla.write("Late")
     try adults.anna.vault.beginEpoch(of: #require(adults.anna.emma), without: [])
@@ -124,6 +127,10 @@ import VaultModel
     try member.heads.withLock { heads in
       var writer = CommitWriter(member: member, heads: heads)
       try writer.writeHead(.checkpoint) { head in
+        guard !isTold else {
+          head.takenOver = [Head.Reached(device: device, counter: taken.counter)]
+          return
+        }
         head.cover.append(
           Head.Cover(device: device, counter: taken.counter, headHash: taken.hash))
         head.cover.sort { $0.device < $1.device }

@@ -75,16 +75,50 @@ extension CommitWriter {
 
   /// What the next head says it has seen of other devices: of late heads, only what it has taken over.
   var cover: [Head.Cover] {
-    let seen =
-      heads.loaded.values.filter {
-        $0.device != context.device.id && ($0.late == nil || !isWaiting)
-      }
-      + heads.takenOver.values.filter {
+    let current = heads.loaded.values.filter {
+      $0.device != context.device.id && $0.late == nil
+    }
+    return (current + lateHeadsTaken).map {
+      Head.Cover(device: $0.device, counter: $0.counter, headHash: $0.hash)
+    }.sorted { $0.device < $1.device }
+  }
+
+  /// The late heads of other devices that are here and of which the next head has everything, or another one in use has.
+  private var lateHeadsTaken: [LoadedHead] {
+    let own = heads.loaded[context.device.id]
+    return heads.loaded.values.filter {
+      $0.device != context.device.id && $0.late != nil && !isWaiting
+    }
+      + heads.takenOver.values.filter { late in
         // What another late head has taken over is not taken over here before that one is.
-        $0.device != context.device.id && (!isWaiting || heads.isTakenOverNow($0))
+        late.device != context.device.id
+          && (!isWaiting || heads.isTakenOverNow(late) || own?.takesOver(late) ?? false)
       }
-    return seen.map { Head.Cover(device: $0.device, counter: $0.counter, headHash: $0.hash) }
-      .sorted { $0.device < $1.device }
+  }
+
+  /// What the next head calls taken over: the late heads that are here, and what these and the head before it call so. Who
+  /// meets such a head later has its content, and its objects may be gone. Of a device whose head is in use here nothing
+  /// has to be said, nor of one that was removed or that nobody has certified: else an editor could make up so many that
+  /// no head has room for them.
+  var takenOver: [Head.Reached] {
+    let (late, witnesses) = (lateHeadsTaken, member.witnesses)
+    var counters: [DeviceID: UInt64] = [:]
+    func note(_ device: DeviceID, _ counter: UInt64) {
+      counters[device] = max(counters[device] ?? 0, counter)
+    }
+    for head in late { note(head.device, head.counter) }
+    for head in late + (heads.loaded[context.device.id].map { [$0] } ?? []) {
+      for told in head.head.takenOver where witnesses.believes(head.device, of: told.device) {
+        note(told.device, told.counter)
+      }
+    }
+    let certified = Set(context.people.persons.values.flatMap(\.devices.keys))
+    let told = counters.filter { device, _ in
+      device != context.device.id && certified.contains(device) && !context.people.isFormer(device)
+        && heads.loaded[device].map(\.isLate) ?? true
+    }
+    return told.map { Head.Reached(device: $0.key, counter: $0.value) }
+      .sorted { $0.device < $1.device }.prefix(Limits.headHeard).map(\.self)
   }
 
   /// What the next head goes on from without having read it: what the heads that are followed here say, and the one

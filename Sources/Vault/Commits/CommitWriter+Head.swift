@@ -98,6 +98,7 @@ extension CommitWriter {
     head.names = names
     head.journals = journals
     head.reads = reads
+    head.takenOver = takenOver
     if let former {
       head.branches.append(Head.Branch(device: former.head.device, above: former.above))
     }

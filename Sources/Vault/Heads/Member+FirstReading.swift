@@ -80,8 +80,9 @@ extension Member {
 
   /// What is told of what this machine wrote before its person could only read.
   private func heldBack(_ entries: [RecordEntry]) -> Problem {
-    let titles = Set(entries.map(\.title.string)).sorted()
-    let shown = titles.prefix(3).map { "“\($0)”" }.joined(separator: ", ")
+    let titles = Set(entries.map { "“\($0.title.string)”" + ($0.isDeleted ? " (deleted)" : "") })
+      .sorted()
+    let shown = titles.prefix(3).joined(separator: ", ")
     let others = titles.count > 3 ? " and \(titles.count - 3) more" : ""
     return Problem(
       .heldBack, .note, path: register.folder.string,

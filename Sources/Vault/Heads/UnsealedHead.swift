@@ -18,7 +18,7 @@ extension UnsealedHead {
   /// Whether it says that all that a late head brings is under the keys of its own epoch as well. It may be late itself: whoever
   /// takes that over has both.
   package func takesOver(_ late: some UnsealedHead) -> Bool {
-    epoch != late.epoch && head.covers(late.device, upTo: late.counter)
+    epoch != late.epoch && head.takesOver(late.device, upTo: late.counter)
   }
 }
 

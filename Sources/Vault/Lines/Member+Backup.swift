@@ -19,12 +19,16 @@ extension Member {
     if let former = try formerOwn() { try learnRest(ofLost: former, &heads) }
   }
 
-  /// Notes what this machine wrote when its person could write, nobody has got, and does not count, as they may only read now.
+  /// Notes what this machine wrote when its person could write, nobody has got, and does not count, as they may only read
+  /// now: also that it deleted what is still there.
   func noteHeldBack(_ heads: inout HeadsState) throws(VaultError) {
     heads.heldBack = []
     guard let former = try formerOwn(), isAhead(former, heads) else { return }
     for name in former.head.segments {
-      heads.heldBack += try rest(of: former, in: name, &heads).filter { !$0.isDeleted }
+      let rest = try rest(of: former, in: name, &heads)
+      heads.heldBack += withRecords(&heads) { known in
+        rest.filter { !$0.isDeleted || known[$0.record]?.isDeleted == false }
+      }
     }
   }
 

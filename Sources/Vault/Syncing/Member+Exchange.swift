@@ -112,7 +112,7 @@ extension Member {
       register.keys.epoch(epoch) == nil
     else { return false }
     return heads.withLock { heads in
-      heads.loaded.values.contains { !$0.isLate && $0.head.covers(device, upTo: counter) }
+      heads.loaded.values.contains { !$0.isLate && $0.head.takesOver(device, upTo: counter) }
     }
   }
 

@@ -92,7 +92,7 @@ package struct Head: Hashable, WireMessage {
     }
   }
 
-  /// How far a device's counter had come, as far as the writer knows, of which it names no such head.
+  /// A counter that a device had come to, as far as the writer knows.
   package struct Reached: Hashable, WireMessage {
     package var device: DeviceID
     package var counter: UInt64
@@ -200,6 +200,8 @@ package struct Head: Hashable, WireMessage {
   package var journals: [PastJournal]
   /// Of an owner's head; nil where no owner has said anything.
   package var reads: Reads?
+  /// Late heads of which everything is under the keys of this head's epoch, whoever put it there.
+  package var takenOver: [Reached]
   package var unknown: UnknownFields
 
   /// Every head that it goes on from, whoever read it.
@@ -214,7 +216,7 @@ package struct Head: Hashable, WireMessage {
     redone: [Redone] = [], branches: [Branch] = [], strays: [Stray] = [], heard: [Cover] = [],
     names: [Name] = [], reached: [Reached] = [],
     authored: [ContentDigest] = [], journals: [PastJournal] = [], reads: Reads? = nil,
-    unknown: UnknownFields = .none
+    takenOver: [Reached] = [], unknown: UnknownFields = .none
   ) {
     self.checkpoint = checkpoint
     self.deltas = deltas
@@ -231,6 +233,7 @@ package struct Head: Hashable, WireMessage {
     self.authored = authored
     self.journals = journals
     self.reads = reads
+    self.takenOver = takenOver
     self.unknown = unknown
   }
 
@@ -256,14 +259,21 @@ package struct Head: Hashable, WireMessage {
     var said = reads.map { [$0] } ?? []
     try fields.messages(15, &said, "reads", limit: 1)
     reads = said.first
+    try fields.messages(16, &takenOver, "taken over", limit: Limits.headHeard)
     fields.unknown(&unknown)
   }
 }
 
 extension Head {
-  /// Whether its writer had read this head of another device, or one that came after it. Of a late head that a head of the
-  /// current epoch covers, everything was taken over.
+  /// Whether its writer had read this head of another device, or one that came after it.
   package func covers(_ device: DeviceID, upTo counter: UInt64) -> Bool {
     cover.contains { $0.device == device && $0.counter >= counter }
+  }
+
+  /// Whether everything of this head of another epoch is under the keys of the epoch that this one is of: its writer had
+  /// read that and took it over, or took over what somebody else had.
+  package func takesOver(_ device: DeviceID, upTo counter: UInt64) -> Bool {
+    covers(device, upTo: counter)
+      || takenOver.contains { $0.device == device && $0.counter >= counter }
   }
 }

@@ -430,6 +430,9 @@ package nonisolated struct Kinvault_V2_Head: Sendable {
   /// at most one: whether openings of files are noted in the journal; of an owner's head
   package var reads: [Kinvault_V2_JournalReads] = []
 
+  /// late heads of which everything is under the keys of this one's epoch
+  package var takenOver: [Kinvault_V2_Reached] = []
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -2110,7 +2113,7 @@ nonisolated extension Kinvault_V2_Introduction: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension Kinvault_V2_Head: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Head"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}checkpoint\0\u{1}deltas\0\u{1}cover\0\u{1}time\0\u{1}announcement\0\u{3}announced_at\0\u{1}redone\0\u{1}branches\0\u{1}strays\0\u{1}names\0\u{1}heard\0\u{1}reached\0\u{1}authored\0\u{1}journals\0\u{1}reads\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}checkpoint\0\u{1}deltas\0\u{1}cover\0\u{1}time\0\u{1}announcement\0\u{3}announced_at\0\u{1}redone\0\u{1}branches\0\u{1}strays\0\u{1}names\0\u{1}heard\0\u{1}reached\0\u{1}authored\0\u{1}journals\0\u{1}reads\0\u{3}taken_over\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2133,6 +2136,7 @@ nonisolated extension Kinvault_V2_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 13: try { try decoder.decodeRepeatedBytesField(value: &self.authored) }()
       case 14: try { try decoder.decodeRepeatedMessageField(value: &self.journals) }()
       case 15: try { try decoder.decodeRepeatedMessageField(value: &self.reads) }()
+      case 16: try { try decoder.decodeRepeatedMessageField(value: &self.takenOver) }()
       default: break
       }
     }
@@ -2184,6 +2188,9 @@ nonisolated extension Kinvault_V2_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
     if !self.reads.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.reads, fieldNumber: 15)
     }
+    if !self.takenOver.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.takenOver, fieldNumber: 16)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2203,6 +2210,7 @@ nonisolated extension Kinvault_V2_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.authored != rhs.authored {return false}
     if lhs.journals != rhs.journals {return false}
     if lhs.reads != rhs.reads {return false}
+    if lhs.takenOver != rhs.takenOver {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
