@@ -237,6 +237,45 @@ extension KeyScheduleTests {
   }
 }
 
+extension KeyScheduleTests {
+  /// On a remote stands a head that this machine wrote before keys were changed, of which nothing is left there, beside an
+  /// epoch that nobody has met: it is no news, and nothing of it is asked for.
+  @Test func anEpochThatComesMakesNoOldHeadNews() throws {
+    let family = try Family(count: 3)
+    let remotes = [MemoryStore(), MemoryStore()]
+    func sync(_ device: Int, _ remote: Int) throws {
+      let report = try family[device].sync(remotes[remote], as: "r\(remote)")
+      #expect(!report.problems.contains { $0.severity > .note }, "\(report.problems)")
+    }
+    for device in family.devices { try device.knowRemotes(["r0", "r1"]) }
+    for _ in 0..<2 {
+      for device in 0..<3 { for remote in 0..<2 { try sync(device, remote) } }
+    }
+    // Others carry it to the second remote.
+    try family[2].write("Note", "by the third one")
+    for (device, remote) in [(2, 0), (0, 0), (0, 1)] { try sync(device, remote) }
+    try family[0].vault.beginEpoch(of: family[0].emma, without: [])
+    try family[0].vault.removeOldObjects().requireNone()
+    for remote in [0, 1] { try sync(0, remote) }
+    for path in remotes[1].blobs.keys {
+      guard case .object? = VaultPath(parsing: path.string) else { continue }
+      if family[0].store.blobs[path] == nil { try remotes[1].remove(path) }
+    }
+    try family[2].write("Other", "by the third one")
+    try sync(2, 0)
+    // Of the second machine nothing but its new epoch has come to the second remote.
+    try family[1].vault.beginEpoch(of: family[1].emma, without: [])
+    let member = try family[1].emma.id
+    for (path, bytes) in family[1].store.blobs where remotes[1].blobs[path] == nil {
+      switch VaultPath(parsing: path.string) {
+      case .link(member, _), .epochWrap(member, _): try remotes[1].put(path, bytes)
+      default: continue
+      }
+    }
+    try sync(2, 1)
+  }
+}
+
 /// See `KeyScheduleTests`.
 private struct KeySchedule {
   private var devices: [Family.Device]

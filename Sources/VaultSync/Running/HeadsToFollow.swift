@@ -83,7 +83,7 @@ struct HeadsToFollow {
 
   /// The late heads that others have taken over, which may be late themselves: what they name may be gone.
   func takenOver(_ incoming: [IncomingHead]) -> [IncomingHead] {
-    let heads = incoming.map(\.head) + member.openedHeads
+    let heads = incoming.map(\.head) + shown.openedHeads
     return incoming.filter { $0.head.isTakenOver(by: heads) }
   }
 

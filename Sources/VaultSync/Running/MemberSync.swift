@@ -50,6 +50,8 @@ struct MemberSync {
 
   /// Whether the remote's head is news, or of a line that is not followed here.
   private func isFetched(_ plan: RegisterPlan, _ device: DeviceID, _ open: Member) -> Bool {
+    // One that is opened for an epoch that has come has read no heads.
+    let open = vault.member(member) ?? open
     let path = VaultPath.head(member, device)
     guard let there = exchange.there[path] else { return false }
     if plan.action == .take { return true }
