@@ -55,4 +55,58 @@ import VaultModel
     }
     #expect(try Set(["visit", "allergy"]).isSubset(of: laptop.contents().values))
   }
+
+  /// An editor says that they have taken over what an owner's machine wrote under the key before, and is on a remote with that
+  /// before the owner's head, which stands on another one: it is taken all the same, if it is still to be had.
+  @Test(arguments: [false, true])
+  func whatAnOwnerWroteIsNotLeftOut(isGone: Bool) throws {
+    let family = try Family()
+    let (desk, laptop, other) = (family[0], family[1], MemoryStore())
+    for device in family.devices { try device.knowRemotes(["usb", "other"]) }
+    try desk.write("Visit", "visit")
+    for _ in 0..<2 {
+      try family.meet(at: remote)
+      for device in family.devices { try device.sync(other, as: "other") }
+    }
+    let ben = try SyncingAdult(joining: desk.vault.invite(), as: "Ben")
+    try ben.sync(remote)
+    try desk.sync(remote)
+    try desk.vault.share(desk.emma, with: ben.vault.person, role: .editor)
+    try family.meet(at: remote)
+    try laptop.write("Late", "late")
+    let before = Set(other.blobs.keys)
+    try laptop.sync(other, as: "other")
+    let late = try laptop.emma.heads.withLock { try #require($0.loaded[laptop.vault.device]) }
+    try desk.vault.beginEpoch(of: desk.emma, without: [])
+    try desk.sync(remote)
+    try ben.sync(remote)
+    let member = try #require(ben.vault.members.first)
+    try member.heads.withLock { heads in
+      var writer = CommitWriter(member: member, heads: heads)
+      try writer.writeHead(.checkpoint) { head in
+        head.cover.removeAll { $0.device == laptop.vault.device }
+        head.cover.append(
+          Head.Cover(device: laptop.vault.device, counter: late.counter, headHash: late.hash))
+        head.cover.sort { $0.device < $1.device }
+      }
+      heads = writer.heads
+    }
+    try ben.sync(remote)
+    try desk.sync(remote)
+    if isGone {
+      for path in other.blobs.keys where !before.contains(path) {
+        if case .object? = VaultPath(parsing: path.string) { try other.remove(path) }
+      }
+    }
+    for _ in 0..<2 {
+      let report = try desk.sync(other, as: "other")
+      #expect(!report.problems.contains { $0.severity > .note }, "\(report.problems)")
+      #expect(try desk.contents().values.contains("late") == !isGone)
+      try desk.reopen()
+    }
+    if isGone { return }
+    try desk.sync(remote)
+    try ben.sync(remote)
+    #expect(try ben.titles == ["Visit", "Late"])
+  }
 }

@@ -276,6 +276,50 @@ extension KeyScheduleTests {
   }
 }
 
+extension KeyScheduleTests {
+  /// A machine was copied, and both edit one note. What the copy wrote has come by way of two machines that had changed keys
+  /// apart: the one that was copied has never met it, and learns from the last one's head that it is no line of its own.
+  @Test func aLineComesByWayOfTwoLateHeads() throws {
+    var isMet = false
+    // Which of two epochs is the better one is decided by their names.
+    for _ in 0..<30 where !isMet {
+      let family = try Family(count: 3)
+      let remotes = [MemoryStore(), MemoryStore()]
+      for device in family.devices { try device.knowRemotes(["r0", "r1"]) }
+      let record = try family[0].write("Note", "before")
+      var devices = family.devices
+      func everyoneSyncs() throws {
+        for device in devices {
+          for (number, remote) in remotes.enumerated() {
+            do { try device.sync(remote, as: "r\(number)") } catch SyncError.vault(.keysDivided) {}
+          }
+        }
+      }
+      for _ in 0..<2 { try everyoneSyncs() }
+      let copy = try family[2].clone()
+      devices.append(copy)
+      try family[2].edit(record, "by the one that was copied")
+      try copy.edit(record, "by the copy")
+      try copy.sync(remotes[1], as: "r1")
+      try family[1].vault.beginEpoch(of: family[1].emma, without: [])
+      let second = try family[1].emma.epoch
+      try family[0].sync(remotes[1], as: "r1")
+      try family[0].vault.beginEpoch(of: family[0].emma, without: [])
+      try family[0].sync(remotes[0], as: "r0")
+      try family[1].sync(remotes[0], as: "r0")
+      guard try family[1].emma.epoch == second else { continue }
+      isMet = true
+      try family[2].sync(remotes[0], as: "r0")
+      for _ in 0..<6 { try everyoneSyncs() }
+      for device in devices {
+        let texts = try Set(device.contents().values)
+        #expect(texts.isSuperset(of: ["by the one that was copied", "by the copy"]), "\(texts)")
+      }
+    }
+    #expect(isMet)
+  }
+}
+
 /// See `KeyScheduleTests`.
 private struct KeySchedule {
   private var devices: [Family.Device]

@@ -143,6 +143,46 @@ import VaultModel
     #expect(try adults.anna.titles == live)
   }
 
+  /// The same of what an owner wrote. It is not the editor's to leave out: who has it here goes on showing it, and their next
+  /// head has it, for everybody.
+  ///
+  /// - Parameter reads: Whether Anna's program has read the owner's head before the lie comes.
+  @Test(arguments: [false, true], [false, true])
+  func whatAnOwnerWroteIsNotLeftOut(isTold: Bool, reads: Bool) throws {
+    try adults.share(with: adults.carla, .owner)
+    try adults.carla.write("Late")
+    try adults.anna.vault.beginEpoch(of: #require(adults.anna.emma), without: [])
+    try adults.carry(from: adults.anna, to: adults.ben)
+    let anna = try #require(adults.anna.emma)
+    try Replicas.carry(from: adults.carla.store, to: adults.anna.store)
+    if reads { _ = try anna.refresh() }
+    let device = adults.carla.vault.device
+    let taken = try #require(
+      adults.carla.emma.flatMap { emma in emma.heads.withLock { $0.loaded[device] } })
+    let member = try #require(adults.ben.emma)
+    try member.heads.withLock { heads in
+      var writer = CommitWriter(member: member, heads: heads)
+      try writer.writeHead(.checkpoint) { head in
+        if isTold {
+          head.takenOver = [Head.Reached(device: device, counter: taken.counter)]
+        } else {
+          head.cover.append(
+            Head.Cover(device: device, counter: taken.counter, headHash: taken.hash))
+          head.cover.sort { $0.device < $1.device }
+        }
+      }
+    }
+    try Replicas.carry(from: adults.ben.store, to: adults.anna.store)
+    _ = try anna.refresh()
+    #expect(try adults.anna.titles == ["Visit", "Late"])
+    try adults.anna.reopen()
+    #expect(try adults.anna.titles == ["Visit", "Late"])
+    try adults.anna.write("Later")
+    // Ben has never read what Carla wrote.
+    try adults.carry(from: adults.anna, to: adults.ben)
+    #expect(try adults.ben.titles == ["Visit", "Late", "Later"])
+  }
+
   /// Whoever takes over a line is read before others, and may say so of a device of their own.
   @Test(arguments: Lie.allCases)
   func whoTakesOverALineIsNoMoreBelieved(how: Lie) throws {

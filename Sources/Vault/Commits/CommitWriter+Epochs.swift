@@ -121,13 +121,14 @@ extension CommitWriter {
       .sorted { $0.device < $1.device }.prefix(Limits.headHeard).map(\.self)
   }
 
-  /// What the next head goes on from without having read it: what the heads that are followed here say, and the one
-  /// before it. A device of which a head is followed here, which was removed, or which nobody has certified, is not
+  /// What the next head goes on from without having read it: what the heads that are followed here say, the late ones that
+  /// are taken over, and the one before it. A device of which a head is followed here, which was removed, or which nobody has certified, is not
   /// among them: else an editor could make up so many that no head has room for them.
   var heard: [Head.Cover] {
     var named = Set(cover.map(\.device))
     named.insert(context.device.id)
-    let newest = heads.newestBehind(by: member.witnesses).filter {
+    let own = heads.loaded[context.device.id].map { $0.late == nil ? [] : [$0] } ?? []
+    let newest = heads.newestBehind(by: member.witnesses, and: lateHeadsTaken + own).filter {
       !named.contains($0.key) && !context.people.isFormer($0.key)
     }
     if newest.isEmpty { return [] }

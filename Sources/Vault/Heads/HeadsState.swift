@@ -83,12 +83,12 @@ struct HeadsState: Sendable {
   /// The newest head of a device, whether it counts or not.
   func last(of device: DeviceID) -> LoadedHead? { loaded[device] ?? takenOver[device] }
 
-  /// Whether a head of another epoch says that its device has taken over this late one.
-  func isTakenOver(_ late: LoadedHead) -> Bool {
-    loaded.values.contains { $0.takesOver(late) }
+  /// The devices whose head says that they have taken over this late one.
+  func takers(of late: LoadedHead) -> [DeviceID] {
+    loaded.values.filter { $0.takesOver(late) }.map(\.device)
   }
 
-  /// Whether a head of the current epoch does.
+  /// Whether a head of the current epoch says so.
   func isTakenOverNow(_ late: LoadedHead) -> Bool {
     loaded.values.contains { !$0.isLate && $0.takesOver(late) }
   }

@@ -28,7 +28,7 @@ extension Member {
       if isOwn { try requireOwnLine(OpenedHead(head), heads) }
       try requireNewer(head, than: known)
     }
-    if head.late != nil, !isOwn && heads.isTakenOver(head) {
+    if head.late != nil, !isOwn, try isTakenOver(head, &heads) {
       pass(over: head, &heads)
       return try release(&heads)
     }
@@ -55,25 +55,8 @@ extension Member {
     }
     follow(head, &heads)
     changed += try release(&heads)
-    passOverCovered(&heads)
+    try passOverTaken(&heads)
     return changed
-  }
-
-  /// Passes over the late heads of other devices that have been taken over by now.
-  private func passOverCovered(_ heads: inout HeadsState) {
-    for known in heads.loaded.values
-    where known.late != nil && known.device != context.device.id && heads.isTakenOver(known) {
-      noteLeftOut(of: known, &heads)
-      pass(over: known, &heads)
-    }
-  }
-
-  /// Whoever says that they have taken a head over, and left out what it alone had brought, leaves that nowhere: a program
-  /// that opens the vault anew does not see it, and this one reads anew to see the same.
-  private func noteLeftOut(of head: LoadedHead, _ heads: inout HeadsState) {
-    guard heads.isTakenOverNow(head), let brought = heads.broughtLate[head.device] else { return }
-    let late = withRecords(&heads) { $0.lateEntries }
-    if late.contains(where: { brought.contains($0.revision) }) { heads.isToBeRead = true }
   }
 
   /// Of heads of which one is late, the counters decide.
@@ -188,14 +171,6 @@ extension Member {
         heads.isToBeRead = true
       }
     }
-    heads.note(head.head.time, by: context.clock)
-  }
-
-  /// A late head that was taken over, or that nothing is taken over of any more.
-  private func pass(over head: LoadedHead, _ heads: inout HeadsState) {
-    heads.loaded[head.device] = nil
-    heads.broughtLate[head.device] = nil
-    heads.takenOver[head.device] = head
     heads.note(head.head.time, by: context.clock)
   }
 }

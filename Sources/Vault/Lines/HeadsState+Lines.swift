@@ -101,9 +101,13 @@ extension HeadsState {
   }
 
   /// Of each device the newest head that those which are followed, and are believed, go on from.
-  func newestBehind(by witnesses: Witnesses) -> [DeviceID: Head.Cover] {
+  ///
+  /// - Parameter taken: Late heads of which everything is taken over.
+  func newestBehind(
+    by witnesses: Witnesses, and taken: [LoadedHead] = []
+  ) -> [DeviceID: Head.Cover] {
     var newest: [DeviceID: Head.Cover] = [:]
-    for other in loaded.values where other.late == nil {
+    for other in loaded.values.filter({ $0.late == nil }) + taken {
       for cover in other.head.basis where cover.device != other.device {
         guard witnesses.believes(other.device, of: cover.device),
           newest[cover.device]?.counter ?? 0 < cover.counter,

@@ -84,7 +84,7 @@ extension Member {
   }
 
   /// Whether everything is here that the revision of an entry needs; its beginning must be.
-  private func hasWholly(_ entry: RecordEntry) throws(VaultError) -> Bool {
+  func hasWholly(_ entry: RecordEntry) throws(VaultError) -> Bool {
     for item in try items(of: revision(entry.revision)) {
       let names = try ifWhole { () throws(VaultError) in try chunks(of: item.content) }
       guard let names else { return false }

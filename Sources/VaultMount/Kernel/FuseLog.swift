@@ -20,9 +20,9 @@ enum FuseLog {
   }
 
   /// What was said since `begin`, on one line.
-  static func collected() -> String {
+  static func collected(orElse nothing: String = "the kernel gave no reason") -> String {
     let text = lines.withLock { $0.joined(separator: "; ") }
-    return text.isEmpty ? "the kernel gave no reason" : text
+    return text.isEmpty ? nothing : text
   }
 
   private static func note(_ line: String) {

@@ -53,7 +53,7 @@ package final class Mount: Sendable {
     // The first answer means that the kernel and we have agreed on how to talk.
     var status = stat()
     guard point.path.withPlatformString({ lstat($0, &status) }) == 0 else {
-      let reason = FuseLog.collected()
+      let reason = FuseLog.collected(orElse: "it answers: \(String(cString: strerror(errno)))")
       mount.requestEnd(.unmounted)
       _ = try? mount.waitUntilEnded()  // the first error says more
       throw .refused(point.path, reason: reason)

@@ -19,6 +19,13 @@ struct HeadsToFollow {
   let vault: Vault
   /// As the remote's statements make it.
   let member: Member
+  /// Devices whose late head an editor alone says they have taken over: it is asked for all the same, and nothing is told
+  /// where what it names is gone.
+  private(set) var doubted: Set<DeviceID> = []
+
+  init(session: SyncSession, exchange: SignedExchange, vault: Vault, member: Member) {
+    (self.session, self.exchange, self.vault, self.member) = (session, exchange, vault, member)
+  }
 
   /// As it shows here, where it does already.
   private var shown: Member { vault.member(member.id) ?? member }
@@ -82,9 +89,15 @@ struct HeadsToFollow {
   }
 
   /// The late heads that others have taken over, which may be late themselves: what they name may be gone.
-  func takenOver(_ incoming: [IncomingHead]) -> [IncomingHead] {
+  mutating func takenOver(_ incoming: [IncomingHead]) -> [IncomingHead] {
     let heads = incoming.map(\.head) + shown.openedHeads
-    return incoming.filter { $0.head.isTakenOver(by: heads) }
+    let told = incoming.filter { $0.head.isTakenOver(by: heads) }
+    let believed = told.filter { one in
+      let takers = heads.filter { $0.takesOver(one.head) }.map(\.device)
+      return shown.believes(anyOf: takers, of: one.head.device)
+    }
+    doubted = Set(told.map(\.head.device)).subtracting(believed.map(\.head.device))
+    return believed
   }
 
   private func notTaken(_ error: VaultError, _ path: VaultPath) {
@@ -126,6 +139,7 @@ struct HeadsToFollow {
         result.append(try loadEntries(of: one, transfers[one.head]))
       } catch {
         switch error {
+        case .object(.missing) where doubted.contains(one.head.device): continue
         case .object(let error):
           session.note(SyncProblem(error, there: error.file ?? path.string))
           session.note(.notTaken(path, count: 1))

@@ -15,7 +15,7 @@ struct MemberPull {
   ///
   /// - Returns: How many were put in place.
   func run(_ devices: [DeviceID]) throws(SyncError) -> Int {
-    let finding = HeadsToFollow(
+    var finding = HeadsToFollow(
       session: session, exchange: exchange, vault: vault, member: member)
     let (found, unopened) = try finding.open(devices)
     guard !found.isEmpty else {
@@ -25,9 +25,11 @@ struct MemberPull {
     let opened = OpenedContents()
     let transfers = PullTransfers(
       of: member, session: session, opened: opened, room: exchange.cargo.rooms[member.id])
-    let takenOver = finding.takenOver(found)
+    var takenOver = finding.takenOver(found)
     let incoming = try finding.followed(
       found, besides: takenOver, unopened: unopened, transfers)
+    // They are passed over where they do not come whole.
+    takenOver += found.filter { finding.doubted.contains($0.head.device) }
     guard !incoming.isEmpty else { return try place([], passingOver: takenOver, ReadRevisions()) }
     guard try mayJoin(incoming, transfers) else {
       session.change { $0.untakenHeadCount += incoming.count }
@@ -39,7 +41,7 @@ struct MemberPull {
         recordCount: incoming.reduce(0) { $0 + $1.entries.count { !finding.isKnown($0) } }
       ).run()
     }
-    let whole = try bring(incoming, transfers)
+    let whole = try bring(incoming, doubting: finding.doubted, transfers)
     if session.options.isDryRun { noteRecords(of: whole, finding) }
     return try place(whole, passingOver: takenOver, transfers.read)
   }
@@ -111,9 +113,10 @@ struct MemberPull {
 
   // MARK: Objects, then heads
 
+  /// - Parameter doubted: Devices of whose heads nothing is told where they do not come whole.
   /// - Returns: The heads of which everything that they need is here now.
   private func bring(
-    _ incoming: [IncomingHead], _ transfers: PullTransfers
+    _ incoming: [IncomingHead], doubting doubted: Set<DeviceID>, _ transfers: PullTransfers
   ) throws(SyncError) -> [IncomingHead] {
     var waiting = incoming
     while true {
@@ -126,7 +129,10 @@ struct MemberPull {
             $0.version.compare(to: entry.version) != .dominates
           }
         }
-        if try bring(needed, of: one.head, transfers[one.head]) { whole.append(one) }
+        let isDoubted = doubted.contains(one.head.device)
+        if try bring(needed, of: one.head, transfers[one.head], isTold: !isDoubted) {
+          whole.append(one)
+        }
       }
       // What was left out for the sake of one that does not come is needed after all.
       if whole.count == waiting.count { return whole }
@@ -134,9 +140,11 @@ struct MemberPull {
     }
   }
 
+  /// - Parameter isTold: Whether it is told when something is gone.
   /// - Returns: Whether everything that these entries of the head need is here now.
   private func bring(
-    _ entries: [RecordEntry], of head: OpenedHead, _ transfer: PullTransfer
+    _ entries: [RecordEntry], of head: OpenedHead, _ transfer: PullTransfer,
+    isTold: Bool
   ) throws(SyncError) -> Bool {
     let walk = ObjectWalk(transfer)
     let needs = entries.map { ObjectWalk<PullTransfer>.Need(reference: .revision($0.revision)) }
@@ -144,14 +152,17 @@ struct MemberPull {
     for failure in outcome.failures {
       // Older revisions end where they were collected.
       if failure.isHistory, case .missing = failure.error { continue }
+      if !isTold, case .missing = failure.error { continue }
       session.note(
         SyncProblem(failure.error, there: member.objects.vaultPath(of: failure.digest).string))
     }
     try transfer.withdraw(outcome.brokenHistory)
     let lacking = outcome.failures.filter { !$0.isHistory }
     guard lacking.isEmpty else {
-      session.note(.notTaken(VaultPath.head(member.id, head.device), count: lacking.count))
-      session.change { $0.untakenHeadCount += 1 }
+      if isTold {
+        session.note(.notTaken(VaultPath.head(member.id, head.device), count: lacking.count))
+        session.change { $0.untakenHeadCount += 1 }
+      }
       return false
     }
     try transfer.finish(outcome.whole)
@@ -165,11 +176,12 @@ struct MemberPull {
   ) throws(SyncError) -> Int {
     let heads = followed.map(\.head) + member.openedHeads
     let known = member.knownCounters
+    let comes = Set(followed.map(\.head.device))
     let whole =
       followed
       + takenOver.filter {
         $0.head.device != session.home.device && known[$0.head.device] ?? 0 < $0.head.counter
-          && $0.head.isTakenOver(by: heads)
+          && !comes.contains($0.head.device) && $0.head.isTakenOver(by: heads)
       }
     if whole.isEmpty { return 0 }
     if session.options.isDryRun {
