@@ -79,7 +79,7 @@ import Testing
     head.branches = [Head.Branch(device: .random(), above: 4)]
     head.strays = [Head.Stray(device: .random(), counter: 9, headHash: .random(), above: 3)]
     head.heard = [Head.Cover(device: .random(), counter: 7, headHash: .random())]
-    head.takenOver = [Head.Reached(device: .random(), counter: 5)]
+    head.takenOver = [Head.Cover(device: .random(), counter: 5, headHash: .random())]
     #expect(try Head(decoding: head.encoded()) == head)
   }
 
@@ -89,10 +89,9 @@ import Testing
     #expect(try Head(decoding: head.encoded()) == head)
     head.heard.append(cover)
     #expect(throws: ModelError.self) { try Head(decoding: head.encoded()) }
-    let told = Head.Reached(device: .random(), counter: 1)
-    head = Head(takenOver: Array(repeating: told, count: Limits.headHeard))
+    head = Head(takenOver: Array(repeating: cover, count: Limits.headHeard))
     #expect(try Head(decoding: head.encoded()) == head)
-    head.takenOver.append(told)
+    head.takenOver.append(cover)
     #expect(throws: ModelError.self) { try Head(decoding: head.encoded()) }
     let crowded = Head(cover: Array(repeating: cover, count: Limits.headDevices + 1))
     #expect(throws: ModelError.self) { try Head(decoding: crowded.encoded()) }

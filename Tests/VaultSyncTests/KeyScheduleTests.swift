@@ -320,6 +320,58 @@ extension KeyScheduleTests {
   }
 }
 
+extension KeyScheduleTests {
+  /// A machine was copied, and what the copy wrote was taken over under new keys. What the machine itself had sent before it
+  /// broke was not: it is told, and stays where it is.
+  @Test func whatABrokenMachineSentIsNotTakenForItsCopys() throws {
+    let family = try Family(count: 3)
+    let remotes = [MemoryStore(), MemoryStore()]
+    for device in family.devices { try device.knowRemotes(["r0", "r1"]) }
+    try family[0].write("Note", "before")
+    for _ in 0..<2 {
+      for device in family.devices {
+        for (number, remote) in remotes.enumerated() { try device.sync(remote, as: "r\(number)") }
+      }
+    }
+    let (device, copy) = (family[2].vault.device, try family[2].clone())
+    let before = Set(remotes[0].blobs.keys)
+    try family[2].write("One", "by the one that broke")
+    try family[2].sync(remotes[0], as: "r0")
+    let sent = Set(remotes[0].blobs.keys).subtracting(before)
+    try copy.write("Other", "by the copy")
+    try copy.sync(remotes[1], as: "r1")
+    try family[0].sync(remotes[1], as: "r1")
+    try family[0].vault.beginEpoch(of: family[0].emma, without: [])
+    try family[0].vault.removeOldObjects().requireNone()
+    try family[0].sync(remotes[1], as: "r1")
+    try family[1].sync(remotes[1], as: "r1")
+    let path = VaultPath.head(try family[1].emma.id, device).string
+    for _ in 0..<3 {
+      for machine in [family[1], family[0]] {
+        let report = try machine.sync(remotes[0], as: "r0")
+        #expect(report.problems.contains { $0.path == path && $0.severity > .note })
+        #expect(try machine.contents().values.contains("by the copy"))
+        try machine.reopen()
+      }
+    }
+    for path in sent {
+      if case .object? = VaultPath(parsing: path.string) {
+        #expect(remotes[0].blobs[path] != nil, "\(path) was removed")
+      }
+    }
+    // Nothing of it is lost where the machine can be mended.
+    for _ in 0..<4 {
+      for machine in family.devices + [copy] {
+        for (number, remote) in remotes.enumerated() { try machine.sync(remote, as: "r\(number)") }
+      }
+    }
+    for machine in family.devices + [copy] {
+      let texts = try Set(machine.contents().values)
+      #expect(texts.isSuperset(of: ["by the one that broke", "by the copy"]), "\(texts)")
+    }
+  }
+}
+
 /// See `KeyScheduleTests`.
 private struct KeySchedule {
   private var devices: [Family.Device]

@@ -128,7 +128,9 @@ import VaultModel
       var writer = CommitWriter(member: member, heads: heads)
       try writer.writeHead(.checkpoint) { head in
         guard !isTold else {
-          head.takenOver = [Head.Reached(device: device, counter: taken.counter)]
+          head.takenOver = [
+            Head.Cover(device: device, counter: taken.counter, headHash: taken.hash)
+          ]
           return
         }
         head.cover.append(
@@ -164,7 +166,9 @@ import VaultModel
       var writer = CommitWriter(member: member, heads: heads)
       try writer.writeHead(.checkpoint) { head in
         if isTold {
-          head.takenOver = [Head.Reached(device: device, counter: taken.counter)]
+          head.takenOver = [
+            Head.Cover(device: device, counter: taken.counter, headHash: taken.hash)
+          ]
         } else {
           head.cover.append(
             Head.Cover(device: device, counter: taken.counter, headHash: taken.hash))

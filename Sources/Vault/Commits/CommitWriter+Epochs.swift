@@ -100,25 +100,27 @@ extension CommitWriter {
   /// meets such a head later has its content, and its objects may be gone. Of a device whose head is in use here nothing
   /// has to be said, nor of one that was removed or that nobody has certified: else an editor could make up so many that
   /// no head has room for them.
-  var takenOver: [Head.Reached] {
+  var takenOver: [Head.Cover] {
     let (late, witnesses) = (lateHeadsTaken, member.witnesses)
-    var counters: [DeviceID: UInt64] = [:]
-    func note(_ device: DeviceID, _ counter: UInt64) {
-      counters[device] = max(counters[device] ?? 0, counter)
+    var newest: [DeviceID: Head.Cover] = [:]
+    func note(_ taken: Head.Cover) {
+      if newest[taken.device]?.counter ?? 0 < taken.counter { newest[taken.device] = taken }
     }
-    for head in late { note(head.device, head.counter) }
+    for head in late {
+      note(Head.Cover(device: head.device, counter: head.counter, headHash: head.hash))
+    }
     for head in late + (heads.loaded[context.device.id].map { [$0] } ?? []) {
       for told in head.head.takenOver where witnesses.believes(head.device, of: told.device) {
-        note(told.device, told.counter)
+        note(told)
       }
     }
     let certified = Set(context.people.persons.values.flatMap(\.devices.keys))
-    let told = counters.filter { device, _ in
-      device != context.device.id && certified.contains(device) && !context.people.isFormer(device)
-        && heads.loaded[device].map(\.isLate) ?? true
+    let told = newest.values.filter { taken in
+      taken.device != context.device.id && certified.contains(taken.device)
+        && !context.people.isFormer(taken.device)
+        && heads.loaded[taken.device].map(\.isLate) ?? true
     }
-    return told.map { Head.Reached(device: $0.key, counter: $0.value) }
-      .sorted { $0.device < $1.device }.prefix(Limits.headHeard).map(\.self)
+    return Array(told.sorted { $0.device < $1.device }.prefix(Limits.headHeard))
   }
 
   /// What the next head goes on from without having read it: what the heads that are followed here say, the late ones that

@@ -28,6 +28,7 @@ extension Member {
       if isOwn { try requireOwnLine(OpenedHead(head), heads) }
       try requireNewer(head, than: known)
     }
+    if head.late != nil, !isOwn { try requireNoTwin(of: head, &heads) }
     if head.late != nil, !isOwn, try isTakenOver(head, &heads) {
       pass(over: head, &heads)
       return try release(&heads)

@@ -14,6 +14,14 @@ extension Member {
     return try !isLeftOut(late, &heads)
   }
 
+  /// - Throws: `branched` for a late head that others have taken for one of another machine under its device's key, and then
+  ///   what it names is not to be removed here.
+  func requireNoTwin(of late: LoadedHead, _ heads: inout HeadsState) throws(VaultError) {
+    guard heads.loaded.values.mistake(late) else { return }
+    heads.lines.apart.insert(late.device)
+    throw .branched(path: register.path(of: late.device).string, above: 0)
+  }
+
   /// Whose word counts of those who say that they have taken over a late head.
   package func believes(anyOf takers: [DeviceID], of late: DeviceID) -> Bool {
     let witnesses = self.witnesses
@@ -40,6 +48,10 @@ extension Member {
   /// Passes over the late heads of other devices that have been taken over by now.
   func passOverTaken(_ heads: inout HeadsState) throws(VaultError) {
     for known in heads.loaded.values where known.late != nil && known.device != context.device.id {
+      if heads.loaded.values.mistake(known) {
+        heads.isToBeRead = true
+        continue
+      }
       guard try isTakenOver(known, &heads) else { continue }
       noteLeftOut(of: known, &heads)
       pass(over: known, &heads)

@@ -7,6 +7,7 @@ import VaultModel
 package protocol UnsealedHead {
   var device: DeviceID { get }
   var counter: UInt64 { get }
+  var hash: FileHash { get }
   /// The link that began its epoch.
   var epoch: StatementID { get }
   /// Whether it is of another epoch than the one in use.
@@ -19,6 +20,23 @@ extension UnsealedHead {
   /// takes that over has both.
   package func takesOver(_ late: some UnsealedHead) -> Bool {
     epoch != late.epoch && head.takesOver(late.device, upTo: late.counter)
+  }
+
+  /// Whether it says so of nothing but another head that was written with this counter under the key of the late one's
+  /// device: another machine's.
+  fileprivate func takesOverTwin(of late: some UnsealedHead) -> Bool {
+    let taken = (head.cover + head.takenOver).filter {
+      $0.device == late.device && $0.counter >= late.counter
+    }
+    return taken.allSatisfy { $0.counter == late.counter && $0.headHash != late.hash }
+  }
+}
+
+extension Sequence where Element: UnsealedHead {
+  /// Whether all of these that say they have taken over a late head mean one of another machine under its device's key.
+  package func mistake(_ late: some UnsealedHead) -> Bool {
+    let takers = filter { $0.takesOver(late) }
+    return !takers.isEmpty && takers.allSatisfy { $0.takesOverTwin(of: late) }
   }
 }
 

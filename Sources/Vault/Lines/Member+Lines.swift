@@ -156,7 +156,7 @@ extension Member {
 
   /// Whether there are heads here, or anywhere else, that are not followed though they hold: nobody knows what of this
   /// member they need.
-  var hasLinesApart: Bool {
+  package var hasLinesApart: Bool {
     heads.withLock { heads in
       !heads.lines.apart.isEmpty
         || !heads.openStrays(by: witnesses).isEmpty
@@ -303,6 +303,10 @@ extension Member {
           }
         } else {
           try requireOwnLine(head, heads)
+          if head.isLate, heads.loaded.values.mistake(head) {
+            heads.lines.apart.insert(head.device)
+            return .stray
+          }
         }
         try requireSharedLines(head.head, of: head.device, heads)
         return .followed

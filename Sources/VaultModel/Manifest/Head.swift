@@ -92,7 +92,7 @@ package struct Head: Hashable, WireMessage {
     }
   }
 
-  /// A counter that a device had come to, as far as the writer knows.
+  /// How far a device's counter had come, as far as the writer knows, of which it names no such head.
   package struct Reached: Hashable, WireMessage {
     package var device: DeviceID
     package var counter: UInt64
@@ -201,7 +201,7 @@ package struct Head: Hashable, WireMessage {
   /// Of an owner's head; nil where no owner has said anything.
   package var reads: Reads?
   /// Late heads of which everything is under the keys of this head's epoch, whoever put it there.
-  package var takenOver: [Reached]
+  package var takenOver: [Cover]
   package var unknown: UnknownFields
 
   /// Every head that it goes on from, whoever read it.
@@ -216,7 +216,7 @@ package struct Head: Hashable, WireMessage {
     redone: [Redone] = [], branches: [Branch] = [], strays: [Stray] = [], heard: [Cover] = [],
     names: [Name] = [], reached: [Reached] = [],
     authored: [ContentDigest] = [], journals: [PastJournal] = [], reads: Reads? = nil,
-    takenOver: [Reached] = [], unknown: UnknownFields = .none
+    takenOver: [Cover] = [], unknown: UnknownFields = .none
   ) {
     self.checkpoint = checkpoint
     self.deltas = deltas
@@ -273,7 +273,6 @@ extension Head {
   /// Whether everything of this head of another epoch is under the keys of the epoch that this one is of: its writer had
   /// read that and took it over, or took over what somebody else had.
   package func takesOver(_ device: DeviceID, upTo counter: UInt64) -> Bool {
-    covers(device, upTo: counter)
-      || takenOver.contains { $0.device == device && $0.counter >= counter }
+    (cover + takenOver).contains { $0.device == device && $0.counter >= counter }
   }
 }

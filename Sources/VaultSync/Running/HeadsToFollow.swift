@@ -91,7 +91,7 @@ struct HeadsToFollow {
   /// The late heads that others have taken over, which may be late themselves: what they name may be gone.
   mutating func takenOver(_ incoming: [IncomingHead]) -> [IncomingHead] {
     let heads = incoming.map(\.head) + shown.openedHeads
-    let told = incoming.filter { $0.head.isTakenOver(by: heads) }
+    let told = incoming.filter { $0.head.isTakenOver(by: heads) && !heads.mistake($0.head) }
     let believed = told.filter { one in
       let takers = heads.filter { $0.takesOver(one.head) }.map(\.device)
       return shown.believes(anyOf: takers, of: one.head.device)

@@ -431,7 +431,7 @@ package nonisolated struct Kinvault_V2_Head: Sendable {
   package var reads: [Kinvault_V2_JournalReads] = []
 
   /// late heads of which everything is under the keys of this one's epoch
-  package var takenOver: [Kinvault_V2_Reached] = []
+  package var takenOver: [Kinvault_V2_Cover] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 

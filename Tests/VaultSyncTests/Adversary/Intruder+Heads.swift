@@ -70,7 +70,7 @@ extension Intruder {
       head.cover = others.filter { $0 != signer.device }.map {
         Head.Cover(device: $0, counter: 1 << 30, headHash: .zero)
       }
-      head.takenOver = others.map { Head.Reached(device: $0, counter: 1 << 30) }
+      head.takenOver = head.cover
     }
     if chance(4), let other = pick(others) {
       head.branches = [Head.Branch(device: other, above: 0)]
