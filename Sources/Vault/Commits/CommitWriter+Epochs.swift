@@ -124,8 +124,8 @@ extension CommitWriter {
   }
 
   /// What the next head goes on from without having read it: what the heads that are followed here say, the late ones that
-  /// are taken over, and the one before it. A device of which a head is followed here, which was removed, or which nobody has certified, is not
-  /// among them: else an editor could make up so many that no head has room for them.
+  /// are taken over, and the one before it. A device of which a head is followed here, which was removed, or which nobody
+  /// has certified, is not among them: else an editor could make up so many that no head has room for them.
   var heard: [Head.Cover] {
     var named = Set(cover.map(\.device))
     named.insert(context.device.id)
