@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -20,6 +21,28 @@ struct MountTests {
     let running = MountRegistry.runningMounts(stateFolder: fixture.stateFolder)
     #expect(running.map(\.mountpoint) == [fixture.mountpoint])
     #expect(running.map(\.process) == [getpid()])
+  }
+
+  /// Whoever uses the mount or unmounts it in the instant in which it is there has it commit, and waits for its end.
+  @Test func whoSeesTheMountFindsItRegistered() throws {
+    let fixture = try MountFixture()
+    for _ in 0..<30 {
+      #expect(try fixture.end() == .unmounted)
+      let isRegistered = Mutex<Bool?>(nil)
+      let (mountpoint, stateRoot) = (fixture.mountpoint, fixture.stateRoot)
+      let watcher = MountThread {
+        let end = ContinuousClock.now + .seconds(10)
+        while ContinuousClock.now < end {
+          guard (try? MountTable.isVaultMount(mountpoint)) == true else { continue }
+          let isFound = MountRegistry.watch(mountpoint, stateRoot: stateRoot) != nil
+          isRegistered.withLock { $0 = isFound }
+          return
+        }
+      }
+      try fixture.start()
+      watcher.join()
+      #expect(isRegistered.withLock { $0 } == true)
+    }
   }
 
   @Test func contentSurvivesUnmountingAndTheMountpointDoesNot() throws {

@@ -42,14 +42,18 @@ package final class Mount: Sendable {
     try FuseConfiguration.check(options)
     let point = try Mountpoint.prepare(given, vault: vault)
     let service = Service(tree: tree)
+    // Before anybody can use the mount, or unmount it: they wait for what is registered, and have it commit.
+    let entry = RunningMount(process: getpid(), mountpoint: point.path, vault: vault)
+    let registration = register(entry, stateFolder, tree.log)
     let session: FuseSession
     do throws(MountError) {
       session = try mount(service, on: point, vault: vault, options: options)
     } catch {
+      registration?.remove()
       point.cleanUp()
       throw error
     }
-    let mount = Mount(point, service, session, vault: vault, stateFolder: stateFolder)
+    let mount = Mount(point, service, session, registration)
     // The first answer means that the kernel and we have agreed on how to talk.
     var status = stat()
     guard point.path.withPlatformString({ lstat($0, &status) }) == 0 else {
@@ -78,43 +82,52 @@ package final class Mount: Sendable {
   }
 
   private init(
-    _ point: Mountpoint, _ service: Service, _ session: FuseSession, vault: FilePath,
-    stateFolder: FilePath?
+    _ point: Mountpoint, _ service: Service, _ session: FuseSession,
+    _ registration: MountRegistry.Registration?
   ) {
     self.point = point
     self.service = service
     self.session = session
+    self.registration = registration
     let log = service.tree.log
     let invalidator = Invalidator(session: session, log: log)
     self.invalidator = invalidator
     InterruptSignal.prepare()
     service.tree.setInvalidationHandler { invalidator.add($0) }
     service.tree.start()
+    commitSocket = Self.commitSocket(of: service.tree, registration)
+    Self.reportUnsaved(of: service.tree, to: registration)
     loop = MountThread {
       InterruptSignal.unblock()
       let status = session.loop()
       if status != 0 { log.failed(.serving, kind: ErrorKind("kernel", number: status)) }
     }
-    let entry = RunningMount(process: getpid(), mountpoint: point.path, vault: vault)
-    (registration, commitSocket) = Self.register(entry, of: service.tree, stateFolder)
-    Self.reportUnsaved(of: service.tree, to: registration)
   }
 
   /// A state folder that cannot be written costs `status` its entry, not the family its records.
   private static func register(
-    _ entry: RunningMount, of tree: FileTree, _ stateFolder: FilePath?
-  ) -> (MountRegistry.Registration?, CommitSocket?) {
+    _ entry: RunningMount, _ stateFolder: FilePath?, _ log: BackgroundLog
+  ) -> MountRegistry.Registration? {
+    guard let stateFolder else { return nil }
     var registered: MountRegistry.Registration?
+    log.attempt(.registration) { () throws(MountError) in
+      registered = try MountRegistry.register(entry, stateFolder: stateFolder)
+    }
+    return registered
+  }
+
+  /// By which commands have what was saved here committed.
+  private static func commitSocket(
+    of tree: FileTree, _ registration: MountRegistry.Registration?
+  ) -> CommitSocket? {
+    guard let registration else { return nil }
     var socket: CommitSocket?
     tree.log.attempt(.registration) { () throws(MountError) in
-      guard let stateFolder else { return }
-      let registration = try MountRegistry.register(entry, stateFolder: stateFolder)
-      registered = registration
       socket = try CommitSocket(beside: registration.path) { () throws(FileError) in
         try tree.commitForCommand()
       }
     }
-    return (registered, socket)
+    return socket
   }
 
   /// Has the registration say from now on what could not be saved.
