@@ -105,6 +105,27 @@ import VaultModel
     try expect(["Visit", "Vaccine", "Allergy"], follows: anna.device)
   }
 
+  /// Ben has left out what it brings.
+  ///
+  /// - Parameter isTold: Whether he says that somebody else had taken it over, and he them.
+  private func benCallsCarlasHeadTakenOver(isTold: Bool) throws {
+    let (member, carlas) = (try #require(adults.ben.emma), try #require(adults.carla.emma))
+    let device = adults.carla.vault.device
+    let late = try carlas.heads.withLock { try #require($0.loaded[device]) }
+    let taken = Head.Cover(device: device, counter: late.counter, headHash: late.hash)
+    try member.heads.withLock { heads in
+      var writer = CommitWriter(member: member, heads: heads)
+      try writer.writeHead(.checkpoint) { head in
+        if isTold {
+          head.takenOver = [taken]
+        } else {
+          head.cover.append(taken)
+          head.cover.sort { $0.device < $1.device }
+        }
+      }
+    }
+  }
+
   /// An editor says that they have taken over what somebody wrote under the key before, and have left it out: nobody reads
   /// that head any more, and a program that had read it shows what one shows that opens the vault now.
   ///
@@ -120,24 +141,7 @@ import VaultModel
     try Replicas.carry(from: adults.carla.store, to: adults.anna.store)
     _ = try anna.refresh()
     #expect(try adults.anna.titles == ["Visit", "Late"])
-    let member = try #require(adults.ben.emma)
-    let device = adults.carla.vault.device
-    let taken = try #require(
-      adults.carla.emma.flatMap { emma in emma.heads.withLock { $0.loaded[device] } })
-    try member.heads.withLock { heads in
-      var writer = CommitWriter(member: member, heads: heads)
-      try writer.writeHead(.checkpoint) { head in
-        guard !isTold else {
-          head.takenOver = [
-            Head.Cover(device: device, counter: taken.counter, headHash: taken.hash)
-          ]
-          return
-        }
-        head.cover.append(
-          Head.Cover(device: device, counter: taken.counter, headHash: taken.hash))
-        head.cover.sort { $0.device < $1.device }
-      }
-    }
+    try benCallsCarlasHeadTakenOver(isTold: isTold)
     try Replicas.carry(from: adults.ben.store, to: adults.anna.store)
     _ = try anna.refresh()
     let live = try adults.anna.titles
@@ -158,24 +162,7 @@ import VaultModel
     let anna = try #require(adults.anna.emma)
     try Replicas.carry(from: adults.carla.store, to: adults.anna.store)
     if reads { _ = try anna.refresh() }
-    let device = adults.carla.vault.device
-    let taken = try #require(
-      adults.carla.emma.flatMap { emma in emma.heads.withLock { $0.loaded[device] } })
-    let member = try #require(adults.ben.emma)
-    try member.heads.withLock { heads in
-      var writer = CommitWriter(member: member, heads: heads)
-      try writer.writeHead(.checkpoint) { head in
-        if isTold {
-          head.takenOver = [
-            Head.Cover(device: device, counter: taken.counter, headHash: taken.hash)
-          ]
-        } else {
-          head.cover.append(
-            Head.Cover(device: device, counter: taken.counter, headHash: taken.hash))
-          head.cover.sort { $0.device < $1.device }
-        }
-      }
-    }
+    try benCallsCarlasHeadTakenOver(isTold: isTold)
     try Replicas.carry(from: adults.ben.store, to: adults.anna.store)
     _ = try anna.refresh()
     #expect(try adults.anna.titles == ["Visit", "Late"])

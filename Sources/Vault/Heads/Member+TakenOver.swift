@@ -8,9 +8,9 @@ extension Member {
   /// Of what an owner's device wrote that is an editor's to say only as long as nothing here says otherwise: else they could
   /// leave it out, and nobody would see it until that device writes again.
   func isTakenOver(_ late: LoadedHead, _ heads: inout HeadsState) throws(VaultError) -> Bool {
-    let (takers, witnesses) = (heads.takers(of: late), witnesses)
+    let takers = heads.takers(of: late)
     if takers.isEmpty { return false }
-    if takers.contains(where: { witnesses.believes($0, of: late.device) }) { return true }
+    if believes(anyOf: takers, of: late.device) { return true }
     return try !isLeftOut(late, &heads)
   }
 
@@ -22,7 +22,7 @@ extension Member {
     throw .branched(path: register.path(of: late.device).string, above: 0)
   }
 
-  /// Whose word counts of those who say that they have taken over a late head.
+  /// Whether the word of one of those counts who say that they have taken over a late head of this device.
   package func believes(anyOf takers: [DeviceID], of late: DeviceID) -> Bool {
     let witnesses = self.witnesses
     return takers.contains { witnesses.believes($0, of: late) }
