@@ -27,7 +27,8 @@ package final class SoftTPM {
         "--ctrl", "type=tcp,port=\(port + 1),bindaddr=127.0.0.1", "--flags", "not-need-init",
       ])
     for _ in 0..<1000 {
-      if Self.answers(port + 1) { return }
+      // It listens to its control before it does to the TPM.
+      if Self.answers(port + 1), Self.answers(port) { return }
       if process.hasEnded() { break }
       usleep(10_000)
     }
