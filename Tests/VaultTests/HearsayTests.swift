@@ -105,14 +105,30 @@ import VaultModel
     try expect(["Visit", "Vaccine", "Allergy"], follows: anna.device)
   }
 
+  /// What somebody says they have taken over.
+  enum Claim: CaseIterable {
+    case theRealHead
+    /// One with its counter that never was.
+    case anotherOne
+    case aLaterOne
+
+    fileprivate func cover(_ late: LoadedHead) -> Head.Cover {
+      Head.Cover(
+        device: late.device, counter: self == .aLaterOne ? late.counter + 3 : late.counter,
+        headHash: self == .theRealHead ? late.hash : .zero)
+    }
+  }
+
   /// Ben has left out what it brings.
   ///
   /// - Parameter isTold: Whether he says that somebody else had taken it over, and he them.
-  private func benCallsCarlasHeadTakenOver(isTold: Bool) throws {
+  private func benCallsCarlasHeadTakenOver(
+    isTold: Bool, claim: Claim = .theRealHead
+  ) throws {
     let (member, carlas) = (try #require(adults.ben.emma), try #require(adults.carla.emma))
     let device = adults.carla.vault.device
     let late = try carlas.heads.withLock { try #require($0.loaded[device]) }
-    let taken = Head.Cover(device: device, counter: late.counter, headHash: late.hash)
+    let taken = claim.cover(late)
     try member.heads.withLock { heads in
       var writer = CommitWriter(member: member, heads: heads)
       try writer.writeHead(.checkpoint) { head in
@@ -153,25 +169,27 @@ import VaultModel
   /// head has it, for everybody.
   ///
   /// - Parameter reads: Whether Anna's program has read the owner's head before the lie comes.
-  @Test(arguments: [false, true], [false, true])
-  func whatAnOwnerWroteIsNotLeftOut(isTold: Bool, reads: Bool) throws {
+  @Test(arguments: [(false, false), (false, true), (true, false), (true, true)], Claim.allCases)
+  func whatAnOwnerWroteIsNotLeftOut(how: (isTold: Bool, reads: Bool), claim: Claim) throws {
     try adults.share(with: adults.carla, .owner)
     try adults.carla.write("Late")
     try adults.anna.vault.beginEpoch(of: #require(adults.anna.emma), without: [])
     try adults.carry(from: adults.anna, to: adults.ben)
     let anna = try #require(adults.anna.emma)
     try Replicas.carry(from: adults.carla.store, to: adults.anna.store)
-    if reads { _ = try anna.refresh() }
-    try benCallsCarlasHeadTakenOver(isTold: isTold)
+    if how.reads { _ = try anna.refresh() }
+    try benCallsCarlasHeadTakenOver(isTold: how.isTold, claim: claim)
     try Replicas.carry(from: adults.ben.store, to: adults.anna.store)
     _ = try anna.refresh()
     #expect(try adults.anna.titles == ["Visit", "Late"])
     try adults.anna.reopen()
     #expect(try adults.anna.titles == ["Visit", "Late"])
     try adults.anna.write("Later")
-    // Ben has never read what Carla wrote.
-    try adults.carry(from: adults.anna, to: adults.ben)
-    #expect(try adults.ben.titles == ["Visit", "Late", "Later"])
+    // Ben has never read what Carla wrote. Who has made up a head of hers follows nobody who names the real one.
+    for reader in claim == .anotherOne ? [adults.carla] : [adults.ben, adults.carla] {
+      try adults.carry(from: adults.anna, to: reader)
+      #expect(try reader.titles == ["Visit", "Late", "Later"])
+    }
   }
 
   /// Whoever takes over a line is read before others, and may say so of a device of their own.

@@ -83,9 +83,14 @@ struct HeadsState: Sendable {
   /// The newest head of a device, whether it counts or not.
   func last(of device: DeviceID) -> LoadedHead? { loaded[device] ?? takenOver[device] }
 
-  /// The devices whose head says that they have taken over this late one.
-  func takers(of late: LoadedHead) -> [DeviceID] {
-    loaded.values.filter { $0.takesOver(late) }.map(\.device)
+  /// What is known of whether something of a late head is still needed.
+  func takeover(of late: some UnsealedHead, by witnesses: Witnesses) -> Takeover {
+    loaded.values.takeover(of: late, after: lineTakenOver(of: late.device), by: witnesses)
+  }
+
+  /// The newest late head of a device that was taken over, and what is known of those before it.
+  func lineTakenOver(of device: DeviceID) -> FollowedLine? {
+    takenOver[device].map { FollowedLine(mark: $0.mark, lineage: lines[device]) }
   }
 
   /// Whether a head of the current epoch says so.

@@ -26,9 +26,8 @@ extension Member {
     let isLate = head.late != nil || known?.late != nil
     if let known, isLate {
       if isOwn { try requireOwnLine(OpenedHead(head), heads) }
-      try requireNewer(head, than: known)
+      try requireNewer(head, than: known, &heads)
     }
-    if head.late != nil, !isOwn { try requireNoTwin(of: head, &heads) }
     if head.late != nil, !isOwn, try isTakenOver(head, &heads) {
       pass(over: head, &heads)
       return try release(&heads)
@@ -40,7 +39,7 @@ extension Member {
       !named.contains(name) || isContinued && isDelta
     }
     for segment in segments { heads.lines.note(segment.lineage, of: segment.name) }
-    try requireLines(head, comparesOwn: !isLate, &heads)
+    try requireLines(head, &heads)
     if !isOwn { try requireRight(&segments, of: head, reading: reads, &heads) }
     let retold = try retell(&segments, of: head, heads)
     if isOwn, !retold.isEmpty { heads.isToBeRewritten = true }
@@ -60,15 +59,19 @@ extension Member {
     return changed
   }
 
-  /// Of heads of which one is late, the counters decide.
+  /// - Throws: `branched` for a head that is not before `known`, nor goes on from it, as far as the lineage of that tells;
+  ///   `rolledBack` for an older one.
   private func requireNewer(
-    _ head: LoadedHead, than known: LoadedHead
+    _ head: LoadedHead, than known: LoadedHead, _ heads: inout HeadsState
   ) throws(VaultError) {
+    if head.counter > known.counter { return }
     let path = register.path(of: head.device).string
-    guard head.counter != known.counter else { throw .forked(path: path, counter: head.counter) }
-    guard head.counter > known.counter else {
+    let line = FollowedLine(mark: known.mark, lineage: heads.lines[head.device])
+    guard line.isApart(from: head.mark) else {
       throw .rolledBack(path: path, found: head.counter, seen: known.counter)
     }
+    heads.lines.apart.insert(head.device)
+    throw .branched(path: path, above: 0)
   }
 
   /// Whether what another device's head names is here, and says what the entries say of it: what revisions say stands in

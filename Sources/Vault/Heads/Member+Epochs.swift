@@ -60,8 +60,8 @@ extension Member {
       heads.counterFloor, heads.last(of: own)?.counter ?? 0, mark?.counter ?? 0, mark?.floor ?? 0)
   }
 
-  /// What is followed of each device while heads are read anew; nothing of another epoch, between which counters decide,
-  /// nor of the device that this machine was before.
+  /// What is followed of each device while heads are read anew; nothing of another epoch, whose heads have to be taken over
+  /// first, nor of the device that this machine was before.
   private func linesToKeep(_ heads: HeadsState) -> KnownLines {
     var lines = KnownLines()
     guard heads.epoch == register.keys.currentEpoch else { return lines }

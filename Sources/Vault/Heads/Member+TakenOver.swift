@@ -5,27 +5,38 @@ import VaultModel
 extension Member {
   /// Whether nothing of a late head is needed any more.
   ///
-  /// Of what an owner's device wrote that is an editor's to say only as long as nothing here says otherwise: else they could
-  /// leave it out, and nobody would see it until that device writes again.
+  /// Where that is not proven it is so only as long as nothing here says otherwise: else an editor could leave out what an
+  /// owner's device wrote, and nobody would see it until that device writes again.
+  ///
+  /// - Throws: `branched` for one of another line of its device than what was taken over, and then what it names is not to be
+  ///   removed here.
   func isTakenOver(_ late: LoadedHead, _ heads: inout HeadsState) throws(VaultError) -> Bool {
-    let takers = heads.takers(of: late)
-    if takers.isEmpty { return false }
-    if believes(anyOf: takers, of: late.device) { return true }
-    return try !isLeftOut(late, &heads)
+    switch heads.takeover(of: late, by: witnesses) {
+    case .none: return false
+    case .certain: return true
+    case .unproven: return try !isLeftOut(late, &heads)
+    case .apart:
+      heads.lines.apart.insert(late.device)
+      throw .branched(path: register.path(of: late.device).string, above: 0)
+    }
   }
 
-  /// - Throws: `branched` for a late head that others have taken for one of another machine under its device's key, and then
-  ///   what it names is not to be removed here.
-  func requireNoTwin(of late: LoadedHead, _ heads: inout HeadsState) throws(VaultError) {
-    guard heads.loaded.values.mistake(late) else { return }
-    heads.lines.apart.insert(late.device)
-    throw .branched(path: register.path(of: late.device).string, above: 0)
+  /// What is known of whether a late head, of here or elsewhere, is still needed.
+  ///
+  /// - Parameter others: Heads of elsewhere that are to be followed beside those that are here.
+  package func takeover(of late: OpenedHead, besides others: [OpenedHead]) -> Takeover {
+    heads.withLock { heads in
+      (others + heads.loaded.values.map(OpenedHead.init)).takeover(
+        of: late, after: heads.lineTakenOver(of: late.device), by: witnesses)
+    }
   }
 
-  /// Whether the word of one of those counts who say that they have taken over a late head of this device.
-  package func believes(anyOf takers: [DeviceID], of late: DeviceID) -> Bool {
-    let witnesses = self.witnesses
-    return takers.contains { witnesses.believes($0, of: late) }
+  /// Whether a late head that stands elsewhere is one that was taken over here, or is known to be one before such a head.
+  package func hasTakenOver(_ device: DeviceID, counter: UInt64, hash: FileHash) -> Bool {
+    let mark = HeadMark(counter: counter, hash: hash)
+    return heads.withLock { heads in
+      heads.lineTakenOver(of: device)?.has(mark) ?? false
+    }
   }
 
   /// Whether a late head brings something that stands in no head of the current epoch, and that is here whole.
@@ -48,7 +59,7 @@ extension Member {
   /// Passes over the late heads of other devices that have been taken over by now.
   func passOverTaken(_ heads: inout HeadsState) throws(VaultError) {
     for known in heads.loaded.values where known.late != nil && known.device != context.device.id {
-      if heads.loaded.values.mistake(known) {
+      if case .apart = heads.takeover(of: known, by: witnesses) {
         heads.isToBeRead = true
         continue
       }
@@ -68,6 +79,10 @@ extension Member {
 
   /// A late head that was taken over, or that nothing is taken over of any more.
   func pass(over head: LoadedHead, _ heads: inout HeadsState) {
+    // What is known of the heads before one that was read here; of any other, nothing.
+    if heads.last(of: head.device)?.mark != head.mark {
+      heads.lines.lineages[head.device] = nil
+    }
     heads.loaded[head.device] = nil
     heads.broughtLate[head.device] = nil
     heads.takenOver[head.device] = head

@@ -15,29 +15,47 @@ package protocol UnsealedHead {
   var head: Head { get }
 }
 
+/// What is known of whether something of a late head is still needed.
+package enum Takeover: Sendable {
+  /// Nobody says that they have taken it over.
+  case none
+  /// Nothing of it is needed: this very head was taken over, or one that goes on from it.
+  case certain
+  /// Somebody says so whose word does not count, or of a head with a higher counter that is not known to go on from it.
+  case unproven
+  /// What was taken over is of another line of its device: two machines have written under one key.
+  case apart
+}
+
 extension UnsealedHead {
-  /// Whether it says that all that a late head brings is under the keys of its own epoch as well. It may be late itself: whoever
-  /// takes that over has both.
+  /// Whether it says that all that a late head brings is under the keys of its own epoch as well, as far as counters tell. It
+  /// may be late itself: whoever takes that over has both.
   package func takesOver(_ late: some UnsealedHead) -> Bool {
     epoch != late.epoch && head.takesOver(late.device, upTo: late.counter)
-  }
-
-  /// Whether it says so of nothing but another head that was written with this counter under the key of the late one's
-  /// device: another machine's.
-  fileprivate func takesOverTwin(of late: some UnsealedHead) -> Bool {
-    let taken = (head.cover + head.takenOver).filter {
-      $0.device == late.device && $0.counter >= late.counter
-    }
-    return taken.allSatisfy { $0.counter == late.counter && $0.headHash != late.hash }
   }
 }
 
 extension Sequence where Element: UnsealedHead {
-  /// Whether all of these that say they have taken over a late head mean one of another machine under its device's key.
-  package func mistake(_ late: some UnsealedHead) -> Bool {
+  /// What these heads say of a late one.
+  ///
+  /// - Parameter line: A head of its device that was taken over, and what is known of those before that.
+  func takeover(
+    of late: some UnsealedHead, after line: FollowedLine?, by witnesses: Witnesses
+  ) -> Takeover {
     let takers = filter { $0.takesOver(late) }
-    return !takers.isEmpty && takers.allSatisfy { $0.takesOverTwin(of: late) }
+    if takers.isEmpty { return .none }
+    let believed = takers.filter { witnesses.believes($0.device, of: late.device) }
+    let taken = believed.flatMap { $0.head.cover + $0.head.takenOver }
+      .filter { $0.device == late.device && $0.counter >= late.counter }.map(\.mark)
+    if taken.contains(late.mark) { return .certain }
+    if let line, line.has(late.mark) { return believed.isEmpty ? .unproven : .certain }
+    let isTwin = !taken.isEmpty && taken.allSatisfy { $0.counter == late.counter }
+    return isTwin || line?.isApart(from: late.mark) ?? false ? .apart : .unproven
   }
+}
+
+extension UnsealedHead {
+  var mark: HeadMark { HeadMark(counter: counter, hash: hash) }
 }
 
 extension LoadedHead: UnsealedHead {

@@ -1,13 +1,5 @@
 import VaultModel
 
-extension LoadedHead {
-  var mark: HeadMark { HeadMark(counter: counter, hash: hash) }
-}
-
-extension OpenedHead {
-  var mark: HeadMark { HeadMark(counter: counter, hash: hash) }
-}
-
 extension Head.Cover {
   var mark: HeadMark { HeadMark(counter: counter, hash: headHash) }
 }
@@ -62,11 +54,14 @@ struct FollowedLine: Sendable {
   let mark: HeadMark
   var lineage = Lineage()
 
+  /// Whether a head with this mark is this one, or known to be before it.
+  func has(_ mark: HeadMark) -> Bool { mark == self.mark || lineage.contains(mark) }
+
   /// Whether a head with this mark is known to be of another line of the device than this one.
   ///
   /// Of one with a higher counter that is not known: this one may be before it.
   func isApart(from mark: HeadMark) -> Bool {
-    if mark == self.mark || lineage.contains(mark) { return false }
+    if has(mark) { return false }
     return mark.counter == self.mark.counter
       || mark.counter < self.mark.counter && lineage.reaches(mark.counter)
   }

@@ -65,8 +65,19 @@ extension Member {
     throw .branched(path: register.path(of: head.device).string, above: 0)
   }
 
-  /// Between epochs counters decide; but what this machine has written itself, also as the device that it was, it compares
-  /// with every head.
+  /// Of heads of one device of which one is late, or both are: what others say of such counts for nothing, what was read of
+  /// them does.
+  ///
+  /// - Throws: As `requireOneLine`.
+  private func requireOneLineBetweenEpochs(
+    _ head: OpenedHead, _ heads: inout HeadsState
+  ) throws(VaultError) {
+    try requireOwnLine(head, heads)
+    if heads.loaded[head.device] != nil { try requireOneLine(head, &heads) }
+  }
+
+  /// What this machine has written itself, also as the device that it was, it compares with every head, whichever epochs they
+  /// are of.
   ///
   /// - Throws: `branched` for a head under its key that is of another line than its own.
   func requireOwnLine(_ head: OpenedHead, _ heads: HeadsState) throws(VaultError) {
@@ -137,14 +148,14 @@ extension Member {
 
   /// - Throws: `branched`, and then what the head names is not to be removed here.
   func requireLines(
-    _ head: LoadedHead, comparesOwn: Bool, _ heads: inout HeadsState
+    _ head: LoadedHead, _ heads: inout HeadsState
   ) throws(VaultError) {
     do throws(VaultError) {
-      if comparesOwn {
+      if head.late == nil, heads.last(of: head.device)?.late == nil {
         try requireOneLine(OpenedHead(head), &heads)
         try requireNoHearsay(against: OpenedHead(head), &heads)
-      } else if head.device == context.device.id {
-        try requireOwnLine(OpenedHead(head), heads)
+      } else {
+        try requireOneLineBetweenEpochs(OpenedHead(head), &heads)
       }
       try requireSharedLines(head.head, of: head.device, heads)
       heads.lines.apart.remove(head.device)
@@ -282,11 +293,32 @@ extension Member {
     }
   }
 
+  /// Whether a late head is of another line of its device than what was taken over of that: its lineage may be gone with its
+  /// segments, but whoever takes a head over has all that those before it brought.
+  private func isOfAnotherLine(
+    _ head: OpenedHead, _ entries: [RecordEntry], _ heads: inout HeadsState
+  ) -> Bool {
+    guard head.isLate else { return false }
+    switch heads.takeover(of: head, by: witnesses) {
+    case .none, .certain: return false
+    case .apart: return true
+    case .unproven:
+      guard let taken = heads.takenOver[head.device], head.counter < taken.counter else {
+        return false
+      }
+      return withRecords(&heads) { known in
+        entries.contains { known.isNews($0, from: head.epoch) }
+      }
+    }
+  }
+
   /// Decides about a head from elsewhere, and remembers it if it is a stray.
   ///
-  /// - Parameter segments: Of those that it names and that were not read here before, what they say.
+  /// - Parameters:
+  ///   - segments: Of those that it names and that were not read here before, what they say.
+  ///   - entries: Those of its entries that may be news.
   package func kinship(
-    of head: OpenedHead, segments: [ContentDigest: SegmentLineage]
+    of head: OpenedHead, segments: [ContentDigest: SegmentLineage], entries: [RecordEntry]
   ) throws(VaultError) -> Kinship {
     try heads.withLock { (heads) throws(VaultError) in
       let mark = HeadMark(counter: head.counter, hash: head.hash)
@@ -302,8 +334,8 @@ extension Member {
             throw VaultError.branched(path: register.path(of: head.device).string, above: 0)
           }
         } else {
-          try requireOwnLine(head, heads)
-          if head.isLate, heads.loaded.values.mistake(head) {
+          try requireOneLineBetweenEpochs(head, &heads)
+          if isOfAnotherLine(head, entries, &heads) {
             heads.lines.apart.insert(head.device)
             return .stray
           }

@@ -19,8 +19,8 @@ struct HeadsToFollow {
   let vault: Vault
   /// As the remote's statements make it.
   let member: Member
-  /// Devices whose late head an editor alone says they have taken over: it is asked for all the same, and nothing is told
-  /// where what it names is gone.
+  /// Devices whose late head is said to be taken over, without proof: it is asked for all the same, and nothing is told where
+  /// what it names is gone.
   private(set) var doubted: Set<DeviceID> = []
 
   init(session: SyncSession, exchange: SignedExchange, vault: Vault, member: Member) {
@@ -90,14 +90,16 @@ struct HeadsToFollow {
 
   /// The late heads that others have taken over, which may be late themselves: what they name may be gone.
   mutating func takenOver(_ incoming: [IncomingHead]) -> [IncomingHead] {
-    let heads = incoming.map(\.head) + shown.openedHeads
-    let told = incoming.filter { $0.head.isTakenOver(by: heads) && !heads.mistake($0.head) }
-    let believed = told.filter { one in
-      let takers = heads.filter { $0.takesOver(one.head) }.map(\.device)
-      return shown.believes(anyOf: takers, of: one.head.device)
+    let heads = incoming.map(\.head)
+    var certain: [IncomingHead] = []
+    for one in incoming where one.head.isLate {
+      switch shown.takeover(of: one.head, besides: heads) {
+      case .certain: certain.append(one)
+      case .unproven: doubted.insert(one.head.device)
+      case .none, .apart: break
+      }
     }
-    doubted = Set(told.map(\.head.device)).subtracting(believed.map(\.head.device))
-    return believed
+    return certain
   }
 
   private func notTaken(_ error: VaultError, _ path: VaultPath) {
@@ -185,7 +187,8 @@ struct HeadsToFollow {
     var result: [IncomingHead] = []
     for one in incoming {
       let path = VaultPath.head(member.id, one.head.device)
-      let kinship = try keeping(try known.kinship(of: one.head, segments: one.lineages))
+      let kinship = try keeping(
+        try known.kinship(of: one.head, segments: one.lineages, entries: one.entries))
       switch kinship {
       case .known: continue
       case .followed:

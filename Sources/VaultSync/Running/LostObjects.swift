@@ -87,7 +87,8 @@ struct LostObjects {
   }
 
   /// Says which of these the remote has lost. Of a history that ends there before it does here, another device may as well
-  /// have collected the rest; and it may have encrypted anew, and removed, what stands here under keys of before.
+  /// have collected the rest; and it may have encrypted anew, and removed, what stands here under keys of before, or what is
+  /// here in use where that is not the device's line which is followed.
   private func tell(
     ofSent sent: [ObjectName], _ here: Set<ObjectName>, _ there: [ObjectName: UInt64]
   ) {
@@ -97,9 +98,14 @@ struct LostObjects {
     let current = needed(here, there, by: standing.filter { $0.epoch == member.epoch }) { older in
       member.objects.names(of: older).contains { there[$0] != nil }
     }
-    let lostCount = sent.count { name in
-      current[name].map { member.objects.names(of: $0.digest)[0] == name } ?? false
-    }
+    // Whoever wrote a head that is not followed here knew nothing of what is, may have put everything under keys of its own,
+    // and removed what that was under before.
+    let lostCount =
+      member.hasLinesApart
+      ? 0
+      : sent.count { name in
+        current[name].map { member.objects.names(of: $0.digest)[0] == name } ?? false
+      }
     if lostCount > 0 {
       session.note(.putBack(lostCount, of: member.id))
       session.noteLoss()

@@ -71,7 +71,6 @@ struct RemovalThere {
     guard !member.hasLateHeads, !member.hasLinesApart else { return false }
     let opened = Dictionary(
       member.openedHeads.map { ($0.device, $0) }, uniquingKeysWith: { first, _ in first })
-    let known = member.knownCounters
     var isOneCurrent = false
     for path in exchange.heads(of: member.id) {
       guard case .head(_, let device) = path else { continue }
@@ -82,7 +81,9 @@ struct RemovalThere {
       }
       if let head = opened[device], head.hash == there.hash {
         isOneCurrent = true
-      } else if opened[device] != nil || known[device] ?? 0 < there.counter {
+      } else if opened[device] != nil
+        || !member.hasTakenOver(device, counter: there.counter, hash: there.hash)
+      {
         return false
       }
     }
