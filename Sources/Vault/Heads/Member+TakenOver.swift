@@ -5,8 +5,8 @@ import VaultModel
 extension Member {
   /// Whether nothing of a late head is needed any more.
   ///
-  /// Where that is not proven it is so only as long as nothing here says otherwise: else an editor could leave out what an
-  /// owner's device wrote, and nobody would see it until that device writes again.
+  /// Where that is not proven it is so only as long as nothing here says otherwise: else an editor could leave out what somebody
+  /// else's device wrote, and nobody would see it until that device writes again.
   ///
   /// - Throws: `branched` for one of another line of its device than what was taken over, and then what it names is not to be
   ///   removed here.

@@ -44,11 +44,11 @@ extension Sequence where Element: UnsealedHead {
   ) -> Takeover {
     let takers = filter { $0.takesOver(late) }
     if takers.isEmpty { return .none }
-    let believed = takers.filter { witnesses.believes($0.device, of: late.device) }
-    let taken = believed.flatMap { $0.head.cover + $0.head.takenOver }
+    let proving = takers.filter { witnesses.proves($0.device, of: late.device) }
+    let taken = proving.flatMap { $0.head.cover + $0.head.takenOver }
       .filter { $0.device == late.device && $0.counter >= late.counter }.map(\.mark)
     if taken.contains(late.mark) { return .certain }
-    if let line, line.has(late.mark) { return believed.isEmpty ? .unproven : .certain }
+    if let line, line.has(late.mark) { return proving.isEmpty ? .unproven : .certain }
     let isTwin = !taken.isEmpty && taken.allSatisfy { $0.counter == late.counter }
     return isTwin || line?.isApart(from: late.mark) ?? false ? .apart : .unproven
   }

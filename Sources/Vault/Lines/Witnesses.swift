@@ -14,6 +14,12 @@ struct Witnesses: Sendable {
     witness == own || !isOwners(device) || isOwners(witness)
   }
 
+  /// Whether a device's word proves that a late head of another device was taken over: an editor could leave out what somebody
+  /// else wrote. Docs/Format.md, section 16.
+  func proves(_ witness: DeviceID, of device: DeviceID) -> Bool {
+    witness == own || isOwners(witness) || areOfOnePerson(witness, device)
+  }
+
   private func isOwners(_ device: DeviceID) -> Bool {
     people.persons.values.contains {
       $0.devices[device] != nil && links.role(of: $0.id, now: 0) == .owner
