@@ -1,5 +1,6 @@
 """What every benchmark needs: running programs, a clock, and data that repeats in every run and nowhere else."""
 
+import argparse
 import contextlib
 import json
 import os
@@ -13,6 +14,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MIB = 1 << 20
+
+
+def some_of(*names):
+    """The type of an argument that is one of these names, or several with commas between them."""
+    def parse(text):
+        chosen = text.split(",")
+        if unknown := [name for name in chosen if name not in names]:
+            raise argparse.ArgumentTypeError(f"there is no “{unknown[0]}”; one or more of {','.join(names)}")
+        return chosen
+    return parse
 
 
 def run(command, **options):

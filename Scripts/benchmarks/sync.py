@@ -28,7 +28,7 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-from benchmarks.common import ROOT, Clock, kinvault_program, run, write_file
+from benchmarks.common import ROOT, Clock, kinvault_program, run, some_of, write_file
 from benchmarks.remotes import DirectoryRemote, SeaweedRemote
 from benchmarks.sync_programs import PROGRAMS
 
@@ -300,9 +300,11 @@ def parse(words):
     parser.add_argument("--quick", action="store_true", help="a tenth of everything, once")
     parser.add_argument("--only", action="append", choices=("copying", "growth"), help="one part")
     parser.add_argument("--largest", type=int, default=12_000, metavar="N", help="growth: up to so many records")
-    parser.add_argument("--programs", default=",".join(PROGRAMS), help="which of them")
-    parser.add_argument("--remotes", default="directory,s3", help="directory, s3 or both")
-    parser.add_argument("--media", default="ram", help="disk, ram or both")
+    parser.add_argument(
+        "--programs", type=some_of(*PROGRAMS), default=list(PROGRAMS), help="one or more of " + ",".join(PROGRAMS))
+    parser.add_argument(
+        "--remotes", type=some_of("directory", "s3"), default=["directory", "s3"], help="one or more of directory,s3")
+    parser.add_argument("--media", type=some_of("disk", "ram"), default=["ram"], help="one or more of disk,ram")
     parser.add_argument("--folder", type=Path, default=None, help="a folder on the disk to measure (else $TMPDIR or /tmp)")
     parser.add_argument("--json", metavar="FILE", help="write all figures")
     arguments = parser.parse_args(words)
@@ -310,7 +312,6 @@ def parse(words):
     arguments.parts = arguments.only or ["copying", "growth"]
     counts = (100, 1000, 1200) if arguments.quick else (1000, 10_000, 12_000, 100_000)
     arguments.counts = [count for count in counts if count <= arguments.largest]
-    arguments.programs = arguments.programs.split(",")
     return arguments
 
 
@@ -332,11 +333,11 @@ def main(words):
     # Ctrl-C and kill clean up as well.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     everything = {}
-    for medium in arguments.media.split(","):
+    for medium in arguments.media:
         parent = Path("/dev/shm") if medium == "ram" else arguments.folder
         base = Path(tempfile.mkdtemp(prefix="kinvault-bench.", dir=parent))
         try:
-            for kind in arguments.remotes.split(","):
+            for kind in arguments.remotes:
                 measuring = Measuring(arguments, medium, kind, base)
                 everything[measuring.title] = measuring.run()
                 print_table(measuring.title, everything[measuring.title], arguments.programs)
