@@ -51,6 +51,8 @@ struct ListPage {
     var memberName: String
     /// It is a version that lost.
     var isLost = false
+    /// Its revision, or a part of the list of its files, cannot be read.
+    var isDamaged = false
   }
 
   let frame: PageFrame
@@ -113,10 +115,17 @@ struct ListPage {
     var row = Row(
       shown: shown, memberName: (names[shown.member.id] ?? shown.member.name).string)
     row.isLost = try open.lostVersions.original(of: shown.entry, in: shown.member) != nil
-    if !shown.entry.isBare, let (items, _) = try? shown.member.contents(of: shown.entry) {
-      let files = items.filter { $0.name != .record }.sorted { $0.name < $1.name }
+    if shown.entry.isBare { return row }
+    do throws(VaultError) {
+      let revision = try shown.member.revision(shown.entry.revision)
+      let readable = try shown.member.readableItems(of: revision)
+      row.isDamaged = !readable.gaps.isEmpty
+      let files = readable.items.filter { $0.name != .record }.sorted { $0.name < $1.name }
       row.files = files.map(\.name)
       row.picture = files.first { FileView.Kind($0).hasPicture }?.name
+    } catch {
+      guard error.isDamage else { throw error }
+      row.isDamaged = true
     }
     return row
   }
@@ -219,6 +228,7 @@ struct ListPage {
           named(row.memberName)
           if !entry.type.isEmpty { " · " + texts.type(entry.knownType) }
           if row.isLost { " · " + texts("list.lost") }
+          if row.isDamaged { " · " + texts("list.damaged") }
           if !row.files.isEmpty { " · " + texts.count(row.files.count, "list.files") }
         }
         if !row.excerpt.isEmpty { tag("p", ["class": "excerpt", "dir": "auto"]) { row.excerpt } }
