@@ -87,8 +87,8 @@ struct LostObjects {
   }
 
   /// Says which of these the remote has lost. Of a history that ends there before it does here, another device may as well
-  /// have collected the rest; and it may have encrypted anew, and removed, what stands here under keys of before, or what is
-  /// here in use where that is not the device's line which is followed.
+  /// have collected the rest; and it may have encrypted anew, and removed, what stands here under keys of before. One whose
+  /// head is not followed here may have done so with what is in use.
   private func tell(
     ofSent sent: [ObjectName], _ here: Set<ObjectName>, _ there: [ObjectName: UInt64]
   ) {
