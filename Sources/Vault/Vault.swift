@@ -5,6 +5,7 @@ import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 import struct SystemPackage.FilePath
 
@@ -29,6 +30,8 @@ package final class Vault: Sendable {
   package var person: PersonID { context.person }
   package var device: DeviceID { context.device.id }
   package var folder: FilePath? { context.folder }
+  /// What content leaves free of the disk, for the commits that name it.
+  package static var reservedByteCount: UInt64 { Staging.commitByteCount }
   package var isReadOnly: Bool { context.isReadOnly }
   /// How this person and device call themselves; kept sealed in the device's register.
   package let profile: DeviceProfile

@@ -152,7 +152,7 @@ package final class Staging: Sendable {
 
   /// What a chunk that is written at once leaves free on the disk, for the commit that names it: for the segment, the head
   /// and the log, and for each staged object a record and its folder.
-  private static let commitByteCount: UInt64 = 1 << 20
+  package static let commitByteCount: UInt64 = 1 << 20
   private static let recordByteCount: UInt64 = 2 * blockByteCount
   /// The same in files: the folders of objects, and what a commit writes besides records.
   private static let commitFileCount: UInt64 = 512

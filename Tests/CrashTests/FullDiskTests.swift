@@ -62,6 +62,33 @@ struct FullDiskTests {
     try vault.checkIsClean()
   }
 
+  /// The last of a disk is kept for commits. No file gets it, and the mount does not say that one would.
+  @Test func whatNoFileGetsIsNotSaidToBeFree() throws {
+    let disk = try LoopDisk(megabytes: 32)
+    let vault = try CrashVault(on: disk.root)
+    try vault.mount()
+    func free(_ path: FilePath) throws -> UInt64 {
+      var space = statvfs()
+      #expect(statvfs(path.string, &space) == 0)
+      return UInt64(space.f_bavail) * UInt64(space.f_frsize)
+    }
+    let (here, inMount) = (try free(disk.root), try free(vault.emma))
+    #expect(inMount > 0 && inMount < here)
+    let filler = disk.root.appending("filler")
+    try run("sh", ["-c", "head -c \(here - 600_000) /dev/zero > '\(filler)'; sync '\(filler)'"])
+    #expect(try free(disk.root) > 0)
+    #expect(try free(vault.emma) == 0)
+    // It is told where it is closed, as on any disk that is written to later.
+    let copied = try CommandRunner.run(
+      "cp", ["/etc/hostname", vault.emma.appending("copied").string], environment: [:])
+    #expect(copied.status != 0 && copied.errors.contains("No space left"), "\(copied.errors)")
+    try run("rm", [filler.string])
+    #expect(try free(vault.emma) > 0)
+    try run("cp", ["/etc/hostname", vault.emma.appending("copied").string])
+    try vault.unmount()
+    try vault.checkIsClean()
+  }
+
   private func status(of vault: CrashVault) throws -> String {
     try CommandRunner.run(
       CrashVault.binary, ["status", "--vault", vault.vault.string], environment: vault.environment

@@ -65,7 +65,7 @@ package struct AttributeChange: Hashable, Sendable {
   }
 }
 
-/// What `statvfs` tells of the mount: the numbers of the store's file system.
+/// What `statvfs` tells of the mount: the numbers of the store's file system, but for what is kept free there.
 package struct FileSystemStatistics: Hashable, Sendable {
   package var blockSize: UInt64
   package var blocks: UInt64
