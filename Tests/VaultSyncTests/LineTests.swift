@@ -45,6 +45,36 @@ import VaultModel
     }
   }
 
+  /// The machine that was copied meets heads of others that follow its copy. It is itself that was copied, and it goes on as
+  /// another device: it says nothing else of anybody.
+  @Test(arguments: [false, true])
+  func whoWasCopiedBlamesNobodyElse(changesKeys: Bool) throws {
+    let family = try Family(count: 2)
+    for device in family.devices { try device.knowRemotes(["usb"]) }
+    try family[0].write("Before", "before")
+    try meet(family.devices, at: remote)
+    // Whoever is judged before one's own head, and after it.
+    let devices = family.devices.sorted { $0.vault.device < $1.vault.device }
+    for (other, copied) in [(devices[0], devices[1]), (devices[1], devices[0])] {
+      let copy = try copied.clone()
+      try copy.write("By the copy", "by the copy")
+      try copy.sync(remote)
+      try other.sync(remote)
+      try other.write("After it", "after it")
+      if changesKeys {
+        try other.vault.beginEpoch(of: other.emma, without: [])
+        try other.vault.removeOldObjects().requireNone()
+      }
+      try other.sync(remote)
+      try copied.write("By itself", "by itself")
+      let problems = try copied.sync(remote).problems
+      #expect(problems.contains { $0.kind == .parted })
+      #expect(problems.allSatisfy { $0.severity <= .note }, "\(problems)")
+      try meet(family.devices + [copy], at: remote)
+      try expectAll(["by the copy", "after it", "by itself"], on: family.devices + [copy])
+    }
+  }
+
   /// A remote's head of the device that this machine was has the greater counter, and is of the line that it has taken
   /// over. (Schedule 6255 of a campaign: every sync sent the objects again, and never the head.)
   @Test func aHeadOfATakenOverLineIsReplacedWhateverItsCounter() throws {

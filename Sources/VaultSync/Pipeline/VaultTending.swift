@@ -8,12 +8,14 @@ struct VaultTending {
   let session: SyncSession
   let vault: Vault
 
-  /// Goes on as a device of its own, if another machine has written under this machine's key.
+  /// Goes on as a device of its own, if another machine has written under this machine's key. What was said of heads that go
+  /// on from that one's was said of the wrong machine, and is withdrawn: the heads are judged once more.
   ///
   /// - Returns: Whether it does.
   func part() throws(SyncError) -> Bool {
     let copies = session.takeCopies()
     guard !copies.isEmpty, !session.options.isDryRun else { return false }
+    session.change { $0.problems.removeAll { $0.kind == .fork } }
     for (path, above) in copies {
       guard case .head(let id, let device) = path, let member = vault.member(id) else { continue }
       try keeping(try member.part(from: device, above: above))
