@@ -301,6 +301,32 @@ import VaultModel
     #expect(reopened.knownCounters[anna] == counter)
   }
 
+  /// What a guessed counter hides is named by nothing until it is written once more: till then nothing is removed.
+  @Test func nothingOfWhatIsHiddenIsRemoved() throws {
+    let anna = adults.anna.vault.device
+    let emma = try #require(adults.anna.emma)
+    let next = try #require(emma.knownCounters[anna]) + 1
+    _ = try forgeRevision { $0.version[anna] = next }
+    let text = Self.text("severe; nuts")
+    try adults.anna.edit(note, text)
+    let mine = try #require(emma.entry(note)).revision
+    try Replicas.carry(from: adults.ben.store, to: adults.anna.store)
+    _ = try emma.refresh()
+    #expect(emma.hasHiddenVersions)
+    #expect(try emma.unneeded(emma.objects.names(of: mine)) == nil)
+    #expect(emma.unneeded([mine]) == nil)
+    #expect(try !emma.knowsWhatIsNeeded)
+    _ = try adults.anna.vault.collect(keepDays: 0, isDryRun: false)
+    _ = try emma.joinConcurrent()
+    #expect(!emma.hasHiddenVersions)
+    try adults.meet()
+    for adult in [adults.anna, adults.ben, adults.carla] {
+      let member = try #require(adult.emma)
+      let shown = try #require(try member.bytes(of: "record.md", in: note))
+      #expect(String(decoding: shown, as: UTF8.self) == text)
+    }
+  }
+
   /// Who has seen a version and goes on from it may replace it, over as many steps as they like.
   @Test func whatGoesOnFromAVersionIsNotWrittenAgain() throws {
     let anna = adults.anna.vault.device

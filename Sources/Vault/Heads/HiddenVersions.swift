@@ -29,6 +29,9 @@ struct HiddenVersions: Hashable, Sendable {
 }
 
 extension Member {
+  /// Whether a version that this device has written is to be written once more.
+  package var hasHiddenVersions: Bool { heads.withLock { !$0.hidden.isEmpty } }
+
   /// Finds among entries that another device's head brings those that hide what this one has written, before they are
   /// taken.
   ///

@@ -56,7 +56,7 @@ package final class Member: Sendable {
 
   /// Whether some record has versions that know nothing of each other, which `joinConcurrent` is to join.
   package var hasConcurrentVersions: Bool {
-    state.withLock { $0.manifest.hasConflicts } || heads.withLock { !$0.hidden.isEmpty }
+    state.withLock { $0.manifest.hasConflicts } || hasHiddenVersions
   }
 
   /// Whether `joinConcurrent` has something to do that the next edit need not be waited for.

@@ -9,8 +9,10 @@ extension Member {
   /// Whether a head is here that was not taken in and may be later: it counts, and a part of what it names has not come; or
   /// it waits for a certificate or a link, and somebody with the member's keys has made it.
   ///
-  /// Reads only the files of such heads.
+  /// Reads only the files of such heads. This device's own next one is among them while a version that it has written is
+  /// hidden: that head brings it back, and nothing else may name what it is made of.
   func hasHeadsToCome(_ heads: HeadsState) throws(VaultError) -> Bool {
+    if !heads.hidden.isEmpty { return true }
     for (device, fingerprint) in try register.files() where device != context.device.id {
       let known = heads.loaded[device] ?? heads.takenOver[device]
       if known != nil, heads.seen[device] == fingerprint, heads.refused[device] == nil { continue }

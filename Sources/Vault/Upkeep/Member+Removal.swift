@@ -46,13 +46,14 @@ extension Member {
   }
 
   /// Those of the objects that nothing names: no head, no record, no revision that is kept; nil while that cannot be
-  /// told, because something cannot be read. What a content is that stands under none of the keys in use yet, the
-  /// object under other keys is needed.
+  /// told, because something cannot be read, or a version of this device's that is hidden needs what nothing names. What a
+  /// content is that stands under none of the keys in use yet, the object under other keys is needed.
   package func unneeded(
     _ names: some Sequence<ObjectName>, by isWanted: (RecordEntry) -> Bool = { _ in true }
   ) throws(VaultError) -> [ObjectName]? {
     var left = Set(names)
     if left.isEmpty { return [] }
+    if hasHiddenVersions { return nil }
     var failure: VaultError?
     func need(_ digest: ContentDigest) {
       let names = objects.names(of: digest)
@@ -70,11 +71,12 @@ extension Member {
     return isWhole ? left.sorted() : nil
   }
 
-  /// Those of the contents that nothing names; nil while that cannot be told, because something cannot be read.
+  /// Those of the contents that nothing names; nil while that cannot be told, as above.
   func unneeded(
     _ digests: Set<ContentDigest>, by isWanted: (RecordEntry) -> Bool = { _ in true }
   ) -> Set<ContentDigest>? {
-    unnamed(digests, by: isWanted)?.subtracting(heads.withLock { $0.namedObjects })
+    if hasHiddenVersions { return nil }
+    return unnamed(digests, by: isWanted)?.subtracting(heads.withLock { $0.namedObjects })
   }
 
   /// The same without looking at the heads, whose lock the caller may hold.

@@ -68,7 +68,9 @@ struct RemovalThere {
   /// Whether every head on the remote that counts is of the current epoch and joined here, or was taken over by one that
   /// stands there.
   private var isWholeThere: Bool {
-    guard !member.hasLateHeads, !member.hasLinesApart else { return false }
+    guard !member.hasLateHeads, !member.hasLinesApart, !member.hasHiddenVersions else {
+      return false
+    }
     let opened = Dictionary(
       member.openedHeads.map { ($0.device, $0) }, uniquingKeysWith: { first, _ in first })
     var isOneCurrent = false
