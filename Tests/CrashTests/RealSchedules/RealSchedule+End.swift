@@ -45,8 +45,13 @@ extension RealSchedule {
       for number in here {
         let result = try machines[number].run(
           ["sync", "--accept-mass-change"] + (looksEverywhere ? ["--full"] : []),
-          expecting: expected)
+          expecting: expected.union(papers.count > 1 ? [8] : []))
         log("\(machines[number].name): syncs: \(result.output)")
+        if result.status == 8 {
+          try recover(number, told: result)
+          isAtRest = false
+          continue
+        }
         if result.output.contains("the remote has lost: kinvault sync --full") { hasLost = true }
         let lines = result.output.split(separator: "\n").filter { $0.hasPrefix("r") }
         if !lines.allSatisfy({ $0.hasSuffix("in sync, nothing to do.") }) { isAtRest = false }
@@ -54,6 +59,23 @@ extension RealSchedule {
       if isAtRest, !hasLost { return }
     }
     throw CommandFailure(description: "the machines go on moving files")
+  }
+
+  /// A machine that was copied, and became another device while keys were changed on a machine that had not met it, is out for
+  /// that one. It is told so, and its person types the words.
+  private mutating func recover(_ number: Int, told: CommandResult) throws {
+    let machine = machines[number]
+    guard told.errors.contains("This device has been removed"), !members[number].isBens else {
+      throw CommandFailure(description: "\(machine.name): \(told.errors)")
+    }
+    for paper in papers.reversed() {
+      let result = try machine.run(
+        ["recover", "--words-file", paper.string, "--password-file", family.password.string],
+        expecting: [0, 3])
+      log("\(machine.name): recover: \(result.end) \(result.output)")
+      if result.status == 0 { return }
+    }
+    throw CommandFailure(description: "no paper makes \(machine.name) a device again")
   }
 
   /// Keys that were changed on two machines are joined by the words, whichever papers that takes, on a machine that has
