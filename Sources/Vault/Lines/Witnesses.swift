@@ -34,8 +34,12 @@ struct Witnesses: Sendable {
   }
 }
 
-extension Member {
+extension HeadRegister {
   var witnesses: Witnesses {
-    Witnesses(own: context.device.id, people: context.people, links: register.links)
+    Witnesses(own: context.device.id, people: context.people, links: links)
   }
+}
+
+extension Member {
+  var witnesses: Witnesses { register.witnesses }
 }

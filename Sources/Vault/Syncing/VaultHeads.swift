@@ -53,10 +53,9 @@ package struct VaultHeads: Sendable {
       let current = loaded.filter { $0.late == nil }
       // A late head that waits to be taken over only an open vault takes.
       for head in loaded where head.late != nil {
-        let takeover = current.takeover(
-          of: head, after: nil,
-          by: Witnesses(own: context.device.id, people: context.people, links: register.links))
-        guard case .certain = takeover else { return nil }
+        guard case .certain = current.takeover(of: head, after: nil, by: register.witnesses) else {
+          return nil
+        }
       }
       return MemberHeads(
         id: id,

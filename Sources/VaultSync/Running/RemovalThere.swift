@@ -65,8 +65,8 @@ struct RemovalThere {
     try keeping(try list.remove(names))
   }
 
-  /// Whether every head on the remote that counts is of the current epoch and joined here, or was taken over by one that
-  /// stands there.
+  /// Whether every head on the remote that counts is of the current epoch and joined here, or a late one that was taken over
+  /// here, and nothing here waits that may need what is there.
   private var isWholeThere: Bool {
     guard !member.hasLateHeads, !member.hasLinesApart, !member.hasHiddenVersions else {
       return false
