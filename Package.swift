@@ -91,17 +91,23 @@ let package = Package(
         "VaultModel", "VaultCrypto", "BlobStore", "VaultErrors", "Threads",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    // What stands in a record's note; the one place where YAML is read.
+    .target(name: "Notes", dependencies: ["CYAML"]),
     .target(
       name: "Vault",
       dependencies: [
         "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "VaultObjects",
-        "CLinux", "CYAML", "Threads", "Log",
+        "Notes", "CLinux", "Threads", "Log",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .target(
+      name: "VaultPlain", dependencies: ["VaultModel", "VaultErrors", "Vault", "CLinux"]),
     .target(name: "Rendering", dependencies: ["CLinux", "Threads"]),
     .target(
       name: "Search",
-      dependencies: ["CSQLite", "CFullText", "Rendering", "VaultErrors", "Vault", "VaultModel"]),
+      dependencies: [
+        "CSQLite", "CFullText", "Notes", "Rendering", "VaultErrors", "Vault", "VaultModel",
+      ]),
     .target(
       name: "Pictures",
       dependencies: ["Rendering", "Threads", "VaultErrors", "Vault", "VaultModel"]),
@@ -141,8 +147,8 @@ let package = Package(
     .target(
       name: "Window",
       dependencies: [
-        "CCMark", "Pictures", "Rendering", "Search", "VaultErrors", "Vault", "VaultCrypto",
-        "VaultFiles", "VaultModel", "Threads", "Log",
+        "CCMark", "Notes", "Pictures", "Rendering", "Search", "VaultErrors", "Vault", "VaultCrypto",
+        "VaultFiles", "VaultModel", "VaultPlain", "Threads", "Log",
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
@@ -153,9 +159,9 @@ let package = Package(
     .executableTarget(
       name: "kinvault",
       dependencies: [
-        "VaultModel", "VaultCrypto", "BlobStore", "VaultErrors", "VaultObjects", "Vault",
-        "VaultFiles", "VaultMount", "VaultSync", "RemoteStores", "Rendering", "Tokens", "Traces",
-        "Search", "Window", "CLinux", "Threads", "Log",
+        "VaultModel", "VaultCrypto", "BlobStore", "VaultErrors", "VaultObjects", "Notes", "Vault",
+        "VaultPlain", "VaultFiles", "VaultMount", "VaultSync", "RemoteStores", "Rendering",
+        "Tokens", "Traces", "Search", "Window", "CLinux", "Threads", "Log",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
@@ -195,7 +201,7 @@ let package = Package(
     .target(
       name: "Fuzzing",
       dependencies: [
-        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "Vault", "VaultSync",
+        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "Notes", "Vault", "VaultSync",
         "RemoteStores", "Search",
       ],
       path: "Tests/Fuzzing"),
@@ -255,14 +261,15 @@ let package = Package(
       name: "VaultTests",
       dependencies: [
         "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "VaultObjects",
-        "Vault", "TestSupport",
+        "Notes", "Vault", "VaultPlain", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .testTarget(name: "NotesTests", dependencies: ["Notes"]),
     .testTarget(name: "SearchTests", dependencies: ["Search", "VaultModel"]),
     .testTarget(
       name: "WindowTests",
       dependencies: [
-        "Fuzzing", "Log", "Rendering", "Threads", "VaultErrors", "Vault", "VaultCrypto",
+        "Fuzzing", "Log", "Notes", "Rendering", "Threads", "VaultErrors", "Vault", "VaultCrypto",
         "VaultModel", "Window",
         .product(name: "Logging", package: "swift-log"),
       ]),
@@ -285,7 +292,7 @@ let package = Package(
       name: "VaultSyncTests",
       dependencies: [
         "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "VaultObjects",
-        "Vault", "VaultSync", "TestSupport",
+        "Notes", "Vault", "VaultSync", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // Stories of devices and people, told in text files.
@@ -309,7 +316,7 @@ let package = Package(
       name: "VaultFilesTests",
       dependencies: [
         "BlobStore", "VaultFiles", "VaultErrors", "VaultObjects", "Vault", "VaultModel",
-        "VaultCrypto", "TestSupport", "Threads", "Log",
+        "VaultPlain", "VaultCrypto", "TestSupport", "Threads", "Log",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),

@@ -1,3 +1,4 @@
+import Notes
 import Rendering
 import Vault
 import VaultErrors

@@ -1,4 +1,5 @@
 import Glibc
+import Notes
 
 /// Times as this machine's clock and time zone have them.
 package enum LocalTime {

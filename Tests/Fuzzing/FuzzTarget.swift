@@ -1,4 +1,5 @@
 import BlobStore
+import Notes
 import Vault
 import VaultCrypto
 import VaultModel

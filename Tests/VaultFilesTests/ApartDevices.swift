@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import Vault
 import VaultModel
+import VaultPlain
 
 import struct SystemPackage.FilePath
 

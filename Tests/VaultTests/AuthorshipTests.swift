@@ -1,4 +1,5 @@
 import BlobStore
+import Notes
 import Testing
 import VaultCrypto
 import VaultErrors

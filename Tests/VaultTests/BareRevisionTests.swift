@@ -1,4 +1,5 @@
 import BlobStore
+import Notes
 import TestSupport
 import Testing
 import VaultCrypto

@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 import VaultModel
+import VaultPlain
 
 @testable import Vault
 

@@ -2,86 +2,12 @@ import BlobStore
 import Testing
 import VaultErrors
 import VaultModel
+import VaultPlain
 
 @testable import Vault
 
-/// What whoever changes records stands on: notes changed line by line, records deleted and brought back, contents in parts.
+/// What whoever changes records stands on: records deleted and brought back, contents in parts.
 @Suite struct RecordChangesTests {
-  private static let note = """
-    ---
-    type: vaccine   # as on the card
-    date: 2025-01-20
-    lot: 'AB123'
-    dose: |
-      two
-      lines
-    # the doctor's handwriting
-    tags: [school, travel]
-    ---
-
-    Sore arm.
-
-    """
-
-  private func fields(_ document: RecordDocument) throws -> [FrontMatter.Field] {
-    try #require(try document.frontMatter()).fields
-  }
-
-  @Test(arguments: [
-    ("20.1.2025", "2025-01-20"), ("01.02.2025", "2025-02-01"), ("1.2025", "2025-01"),
-    ("31.2.2025", "31.2.2025"), ("1.2.25", "1.2.25"), ("2025-01-20", "2025-01-20"),
-    ("1.2.3.2025", "1.2.3.2025"), ("a.2025", "a.2025"), (".2025", ".2025"), ("2025", "2025"),
-  ])
-  func aDateIsReadAsItIsTyped(text: String, date: String) {
-    #expect(RecordDate.reading(text) == date)
-  }
-
-  @Test func whatNobodyChangesStaysToTheByte() throws {
-    let document = RecordDocument(Array(Self.note.utf8))
-    let all = try fields(document)
-    #expect(document.replacing(fields: all, text: nil) == document.bytes)
-    #expect(document.replacing(fields: nil, text: nil) == document.bytes)
-    let text = String(decoding: document.replacing(fields: nil, text: "No fever."), as: UTF8.self)
-    #expect(text == Self.note.replacing("Sore arm.", with: "No fever."))
-  }
-
-  @Test func aFieldIsChangedOnItsLineAndCommentsStay() throws {
-    let document = RecordDocument(Array(Self.note.utf8))
-    var all = try fields(document)
-    let lot = try #require(all.firstIndex { $0.name == "lot" })
-    all[lot].value = .text("CD: 4")
-    all.append(FrontMatter.Field("site", .text("left arm")))
-    let changed = RecordDocument(document.replacing(fields: all, text: nil))
-    #expect(try fields(changed) == all)
-    let text = String(decoding: changed.bytes, as: UTF8.self)
-    #expect(text.contains("# as on the card") && text.contains("# the doctor's handwriting"))
-    #expect(text.hasSuffix("---\n\nSore arm.\n"))
-  }
-
-  /// A field of several lines cannot be changed on one: all are written anew, and say what is wanted.
-  @Test func whatDoesNotStandOnALineIsWrittenAnew() throws {
-    let document = RecordDocument(Array(Self.note.utf8))
-    var all = try fields(document)
-    let dose = try #require(all.firstIndex { $0.name == "dose" })
-    all[dose].value = .text("one")
-    #expect(try fields(RecordDocument(document.replacing(fields: all, text: nil))) == all)
-  }
-
-  @Test(arguments: ["", "text only", "---\nnever closed", "\u{FEFF}---\ntype: note\n---\n"])
-  func anyNoteTakesFieldsAndText(note: String) throws {
-    let document = RecordDocument(Array(note.utf8))
-    let wanted = [
-      FrontMatter.Field("type", .text("note")), FrontMatter.Field("odd: name", .text("- # ' \"")),
-    ]
-    let changed = RecordDocument(document.replacing(fields: wanted, text: "New.\nLines."))
-    #expect(try fields(changed) == wanted)
-    #expect(String(decoding: changed.text, as: UTF8.self) == "\nNew.\nLines.\n")
-    // What stood there is still there where only fields are given.
-    guard case .plain = document.layout, !note.isEmpty else { return }
-    let kept = RecordDocument(document.replacing(fields: wanted, text: nil))
-    #expect(String(decoding: kept.text, as: UTF8.self).contains(note))
-  }
-
   @Test func whatIsDeletedWithEverythingInItIsBroughtBack() throws {
     let vault = try MemoryVault().open()
     let member = try vault.addMember(named: #require(FileName("Emma")))
@@ -158,14 +84,5 @@ import VaultModel
     let parts = try FileParts(of: item, in: member)
     #expect(try (0..<parts.count).flatMap { try parts.part($0) } == bytes)
     try vault.close()
-  }
-
-  @Test(arguments: [
-    ("2025-01-20", true), ("2025-01", true), ("2025", true), ("2024-02-29", true),
-    ("2025-02-29", false), ("2025-13", false), ("25-01-01", false), ("2025-1-1", false),
-    ("", false), ("2025-01-20 ", false), ("٢٠٢٥", false), ("2025-01-20-01", false),
-  ])
-  func datesAreThoseThatThereAre(text: String, isDate: Bool) {
-    #expect(RecordDate.isWritten(text) == isDate)
   }
 }

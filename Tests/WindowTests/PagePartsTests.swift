@@ -1,4 +1,5 @@
 import Glibc
+import Notes
 import Testing
 import Vault
 import VaultErrors

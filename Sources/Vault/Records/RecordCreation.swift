@@ -1,3 +1,4 @@
+import Notes
 import VaultCrypto
 import VaultErrors
 import VaultModel

@@ -1,4 +1,5 @@
 import BlobStore
+import Notes
 import VaultCrypto
 import VaultErrors
 import VaultModel

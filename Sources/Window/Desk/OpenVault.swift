@@ -1,3 +1,4 @@
+import Notes
 import Pictures
 import Search
 import Threads

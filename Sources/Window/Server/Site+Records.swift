@@ -1,9 +1,11 @@
 import HTTPTypes
 import Hummingbird
+import Notes
 import Vault
 import VaultErrors
 import VaultFiles
 import VaultModel
+import VaultPlain
 
 extension Site {
   func addRecords(to router: Router<PageContext>) {

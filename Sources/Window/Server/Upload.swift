@@ -3,6 +3,7 @@ import Vault
 import VaultErrors
 import VaultFiles
 import VaultModel
+import VaultPlain
 
 /// A file that somebody drops on the page, taken into the vault as it comes: nothing of it is plain on a disk.
 ///

@@ -3,6 +3,7 @@ import Threads
 import Vault
 import VaultFiles
 import VaultModel
+import VaultPlain
 
 /// Plain files and folders that are to become part of a record.
 struct Attachment {

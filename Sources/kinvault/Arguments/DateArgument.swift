@@ -1,4 +1,5 @@
 import ArgumentParser
+import Notes
 import Vault
 
 /// A date as records have it: `2025-01-20`, or as much of it as is known: `2025-01`, `2025`.

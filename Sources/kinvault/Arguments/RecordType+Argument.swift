@@ -1,4 +1,5 @@
 import ArgumentParser
+import Notes
 import Vault
 
 extension RecordType: ExpressibleByArgument {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Vault
 import VaultModel
+import VaultPlain
 
 struct ExportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

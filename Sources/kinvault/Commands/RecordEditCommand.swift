@@ -1,9 +1,11 @@
 import ArgumentParser
 import Glibc
+import Notes
 import Vault
 import VaultErrors
 import VaultFiles
 import VaultModel
+import VaultPlain
 
 struct RecordEditCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import Tokens
 import Vault
 import VaultCrypto
 import VaultErrors
+import VaultPlain
 
 // What errors say to people: what happened, to what, and what to do next.
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BlobStore
 import Glibc
+import Notes
 import RemoteStores
 import Search
 import Tokens
@@ -9,6 +10,7 @@ import VaultCrypto
 import VaultErrors
 import VaultFiles
 import VaultMount
+import VaultPlain
 import VaultSync
 
 /// What a failed command says and ends with. The one place where errors become exit statuses.

@@ -1,3 +1,4 @@
+import Notes
 import TestSupport
 import VaultCrypto
 import VaultModel

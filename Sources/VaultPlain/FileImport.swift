@@ -1,4 +1,5 @@
 import Glibc
+import Vault
 import VaultErrors
 import VaultModel
 

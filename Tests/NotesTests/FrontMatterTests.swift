@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Vault
+@testable import Notes
 
 @Suite struct FrontMatterTests {
   private func summary(_ text: String) -> FrontMatterSummary {
