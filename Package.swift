@@ -91,13 +91,19 @@ let package = Package(
         "VaultModel", "VaultCrypto", "BlobStore", "VaultErrors", "Threads",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .target(
+      name: "MachineState",
+      dependencies: [
+        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "Threads",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     // What stands in a record's note; the one place where YAML is read.
     .target(name: "Notes", dependencies: ["CYAML"]),
     .target(
       name: "Vault",
       dependencies: [
         "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "VaultObjects",
-        "Notes", "CLinux", "Threads", "Log",
+        "MachineState", "Notes", "CLinux", "Threads", "Log",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
@@ -115,7 +121,7 @@ let package = Package(
       name: "VaultSync",
       dependencies: [
         "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "VaultObjects",
-        "Vault", "Threads", "Log",
+        "MachineState", "Vault", "Threads", "Log",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
@@ -159,9 +165,9 @@ let package = Package(
     .executableTarget(
       name: "kinvault",
       dependencies: [
-        "VaultModel", "VaultCrypto", "BlobStore", "VaultErrors", "VaultObjects", "Notes", "Vault",
-        "VaultPlain", "VaultFiles", "VaultMount", "VaultSync", "RemoteStores", "Rendering",
-        "Tokens", "Traces", "Search", "Window", "CLinux", "Threads", "Log",
+        "VaultModel", "VaultCrypto", "BlobStore", "VaultErrors", "VaultObjects", "MachineState",
+        "Notes", "Vault", "VaultPlain", "VaultFiles", "VaultMount", "VaultSync", "RemoteStores",
+        "Rendering", "Tokens", "Traces", "Search", "Window", "CLinux", "Threads", "Log",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
@@ -201,8 +207,8 @@ let package = Package(
     .target(
       name: "Fuzzing",
       dependencies: [
-        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "Notes", "Vault", "VaultSync",
-        "RemoteStores", "Search",
+        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "MachineState", "Notes", "Vault",
+        "VaultSync", "RemoteStores", "Search",
       ],
       path: "Tests/Fuzzing"),
     .testTarget(name: "FuzzingTests", dependencies: ["Fuzzing"]),
@@ -261,7 +267,7 @@ let package = Package(
       name: "VaultTests",
       dependencies: [
         "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "VaultObjects",
-        "Notes", "Vault", "VaultPlain", "TestSupport",
+        "MachineState", "Notes", "Vault", "VaultPlain", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(name: "NotesTests", dependencies: ["Notes"]),
@@ -285,38 +291,39 @@ let package = Package(
     .testTarget(
       name: "PicturesTests",
       dependencies: [
-        "Pictures", "Rendering", "VaultErrors", "Vault", "VaultCrypto", "VaultModel", "TestSupport",
+        "Pictures", "Rendering", "VaultErrors", "MachineState", "Vault", "VaultCrypto",
+        "VaultModel", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
       name: "VaultSyncTests",
       dependencies: [
         "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "VaultObjects",
-        "Notes", "Vault", "VaultSync", "TestSupport",
+        "MachineState", "Notes", "Vault", "VaultSync", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // Stories of devices and people, told in text files.
     .testTarget(
       name: "ScenarioTests",
       dependencies: [
-        "VaultModel", "VaultCrypto", "BlobStore", "VaultErrors", "Vault", "VaultFiles", "VaultSync",
-        "TestSupport",
+        "VaultModel", "VaultCrypto", "BlobStore", "VaultErrors", "MachineState", "Vault",
+        "VaultFiles", "VaultSync", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       exclude: ["Scenarios"]),
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "CLinux", "kinvault", "VaultErrors", "Vault", "VaultModel", "VaultCrypto", "SoftTokens",
-        "TestSupport",
+        "CLinux", "kinvault", "VaultErrors", "MachineState", "Vault", "VaultModel", "VaultCrypto",
+        "SoftTokens", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       exclude: ["page.py", "firefox.py", "rebinding.py", "story.py", "stranger.py"]),
     .testTarget(
       name: "VaultFilesTests",
       dependencies: [
-        "BlobStore", "VaultFiles", "VaultErrors", "VaultObjects", "Vault", "VaultModel",
-        "VaultPlain", "VaultCrypto", "TestSupport", "Threads", "Log",
+        "BlobStore", "VaultFiles", "VaultErrors", "VaultObjects", "MachineState", "Vault",
+        "VaultModel", "VaultPlain", "VaultCrypto", "TestSupport", "Threads", "Log",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),

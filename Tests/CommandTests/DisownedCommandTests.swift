@@ -1,3 +1,4 @@
+import MachineState
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import MachineState
 import Vault
 import VaultCrypto
 import VaultModel

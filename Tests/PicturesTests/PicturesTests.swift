@@ -1,3 +1,4 @@
+import MachineState
 import Pictures
 import Rendering
 import SystemPackage

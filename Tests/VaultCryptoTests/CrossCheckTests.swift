@@ -57,7 +57,7 @@ import VaultModel
     #expect(Array(theirs) == plaintext)
 
     let box = try AES.GCM.seal(plaintext, using: .init(data: key), authenticating: additional)
-    let back = SealedValue(
+    let back = Sealed(
       nonce: Array(box.nonce), ciphertext: Array(box.ciphertext) + Array(box.tag))
     #expect(try ours.open(back, label: .head, path: "some/path", counter: 258) == plaintext)
   }

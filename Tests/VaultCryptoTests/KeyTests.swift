@@ -267,7 +267,7 @@ import VaultModel
     for (nonceSize, size) in [(0, 36), (11, 36), (13, 36), (12, 0), (12, 15)] {
       #expect(throws: CryptoError.self) {
         try key.open(
-          SealedValue(nonce: content(nonceSize), ciphertext: content(size)), label: .audit,
+          Sealed(nonce: content(nonceSize), ciphertext: content(size)), label: .audit,
           path: "p", counter: 1)
       }
     }

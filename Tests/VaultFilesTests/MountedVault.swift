@@ -1,5 +1,6 @@
 import Glibc
 import Log
+import MachineState
 import TestSupport
 import Testing
 import Vault

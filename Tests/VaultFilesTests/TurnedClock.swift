@@ -1,3 +1,4 @@
+import MachineState
 import Synchronization
 import Vault
 

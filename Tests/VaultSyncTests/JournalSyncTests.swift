@@ -103,7 +103,7 @@ import VaultModel
         decoding: SignedFile(decoding: #require(family[0].store.blobs[path])).body)
       body.slots = body.slots.map { slot in
         JournalSlot(
-          tag: .random(), sealed: Sealed(.nothing(like: 1024)), first: slot.first,
+          tag: .random(), sealed: .nothing(like: 1024), first: slot.first,
           position: slot.position)
       }
       let parsed = try #require(VaultPath(parsing: path.string))

@@ -62,7 +62,7 @@ import VaultModel
     for _ in 0..<count { vault.audit.note(.read, member: emma.id, record: .random()) }
     try vault.audit.keep()
     let files = memory.stateStore.blobs.filter { $0.key.string.hasPrefix("events/") }
-    #expect(files.count > 1 && files.values.allSatisfy { $0.count <= SignedFiles.sizeLimit })
+    #expect(files.count > 1 && files.values.allSatisfy { $0.count <= Limits.signedFileBytes })
     let found = try memory.open().audit.read()
     #expect(found.events.count { $0.event.action == "read" } == count)
     #expect(found.problems.isEmpty)
@@ -79,7 +79,7 @@ import VaultModel
     let sealed = keys.auditKey.seal(
       AuditEvents(events: events).encoded(), label: .waiting, path: "events/9", counter: 0)
     let bytes = keys.generation.bytes + sealed.nonce + sealed.ciphertext
-    #expect(bytes.count > SignedFiles.sizeLimit)
+    #expect(bytes.count > Limits.signedFileBytes)
     try memory.stateStore.replace("events/9", bytes, durably: true)
     let found = try memory.open().audit.read()
     #expect(found.events.count { $0.event.action == "read" } == events.count)

@@ -1,5 +1,6 @@
 import BlobStore
 import Glibc
+import MachineState
 import Synchronization
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import Testing
 import VaultCrypto
 import VaultModel

@@ -105,7 +105,7 @@ import VaultModel
     #expect(!body.replaces.isEmpty)
     body.slots = body.slots.map { slot in
       JournalSlot(
-        tag: .random(), sealed: Sealed(.nothing(like: 1024)), first: slot.first,
+        tag: .random(), sealed: .nothing(like: 1024), first: slot.first,
         position: slot.position)
     }
     let forged = ben.vault.context.signedFiles.sign(

@@ -1,3 +1,4 @@
+import MachineState
 import TestSupport
 import Testing
 import VaultErrors

@@ -145,7 +145,7 @@ extension AuditLog {
     while all < count { all *= 2 }
     return (count..<all).map { _ in
       JournalSlot(
-        tag: .random(), sealed: Sealed(.nothing(like: SegmentPacking.slotByteCount)),
+        tag: .random(), sealed: .nothing(like: SegmentPacking.slotByteCount),
         first: replaced.randomElement()?.first ?? 0,
         position: .random(in: 0..<UInt32(SegmentPacking.slotCount)))
     }

@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel
@@ -100,11 +101,11 @@ extension AuditLog {
       else { preconditionFailure("a slot is packed for a journal, and so that it can be filled") }
       return JournalSlot(
         tag: key.tag(of: position, in: device, first: first),
-        sealed: Sealed(key.seal(padded.encoded(), path: path, first: first)))
+        sealed: key.seal(padded.encoded(), path: path, first: first))
     }
     let unused = (used.count..<SegmentPacking.slotCount).map { _ in
       JournalSlot(
-        tag: .random(), sealed: Sealed(.nothing(like: SegmentPacking.slotByteCount)))
+        tag: .random(), sealed: .nothing(like: SegmentPacking.slotByteCount))
     }
     return used + unused
   }

@@ -1,3 +1,4 @@
+import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel

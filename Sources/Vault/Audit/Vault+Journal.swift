@@ -186,7 +186,7 @@ extension AuditSegmentBody {
     let plain: [UInt8]
     do throws(CryptoError) {
       plain = try key.open(
-        SealedValue(nonce: slot.sealed.nonce, ciphertext: slot.sealed.ciphertext), path: path,
+        slot.sealed, path: path,
         first: first)
     } catch {
       throw VaultError(error, path: path)

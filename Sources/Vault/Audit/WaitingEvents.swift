@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel
@@ -166,7 +167,7 @@ struct WaitingEvents {
       let wrap = try Self.take(KeylessSeal.wrapByteCount, of: &rest)
       let nonce = try Self.take(12, of: &rest)
       plaintext = try KeylessSeal(person: person, generation: generation, binding: binding).open(
-        wrap, SealedValue(nonce: nonce, ciphertext: Array(rest)), with: key,
+        wrap, Sealed(nonce: nonce, ciphertext: Array(rest)), with: key,
         path: file.path.string, counter: 0)
     } else {
       guard let key = keys.auditKey(generation: generation) else {
@@ -174,7 +175,7 @@ struct WaitingEvents {
       }
       let nonce = try Self.take(12, of: &rest)
       plaintext = try key.open(
-        SealedValue(nonce: nonce, ciphertext: Array(rest)), label: .waiting,
+        Sealed(nonce: nonce, ciphertext: Array(rest)), label: .waiting,
         path: file.path.string, counter: 0)
     }
     return try Self.events(plaintext, isKeyless: file.isKeyless)

@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel
@@ -173,5 +174,16 @@ extension VaultContext {
       return isDue
     }
     if isDue { try state.trimDerived(to: limit - limit / 16) }
+  }
+}
+
+extension Vault {
+  /// Removes what was derived of members to which this person has no access any more, or that are gone. What keeps it from
+  /// being removed is a problem, and told as one.
+  package func removeDerivedOfOthers() {
+    let members = Set(openedMembers.lazy.filter { $0.role != nil }.map(\.id))
+    do throws(VaultError) { try context.state.removeDerived(but: members) } catch {
+      note(Problem(error, path: context.state.describe(StateFolder.derivedPath)))
+    }
   }
 }

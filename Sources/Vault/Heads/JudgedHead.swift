@@ -99,7 +99,7 @@ struct HeadJudges: Sendable {
   func judge(_ device: DeviceID, in files: SignedFiles) throws(VaultError) -> JudgedHead {
     let path = VaultPath.head(links.member, device)
     let bytes = try storing { () throws(BlobStoreError) in
-      try files.store.read(BlobPath(path.string), limit: SignedFiles.sizeLimit)
+      try files.store.read(BlobPath(path.string), limit: Limits.signedFileBytes)
     }
     let body = try verified(path, device, bytes)
     return JudgedHead(

@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel
@@ -91,67 +92,5 @@ struct NextDevice: Sendable {
       let keys = Sealed(words: values[1])
     else { return nil }
     (self.device, self.keys) = (device, keys)
-  }
-}
-
-extension StateFolder {
-  /// A file of the state; nil if it is not there.
-  func readIfThere(_ path: BlobPath, limit: Int) throws(VaultError) -> [UInt8]? {
-    do { return try store.read(path, limit: limit) } catch {
-      if case .notFound = error { return nil }
-      throw VaultError(error)
-    }
-  }
-
-  // MARK: What is to be told
-
-  private static let untoldPath: BlobPath = "parted"
-
-  /// This machine has become another device, which nobody at it has been told.
-  func notePartedUntold() throws(VaultError) {
-    try storing { () throws(BlobStoreError) in
-      try store.replace(Self.untoldPath, [], durably: false)
-    }
-  }
-
-  /// Whether that is still to be told.
-  func isPartedUntold() throws(VaultError) -> Bool {
-    try readIfThere(Self.untoldPath, limit: 1) != nil
-  }
-
-  func forgetPartedUntold() throws(VaultError) {
-    do throws(BlobStoreError) { try store.remove(Self.untoldPath) } catch {
-      switch error {
-      // Who cannot write there is told again.
-      case .notFound, .readOnly, .permission, .noSpace: break
-      default: throw VaultError(error)
-      }
-    }
-  }
-
-  // MARK: The newest own head
-
-  private static func keptHeadPath(of member: MemberID) -> BlobPath {
-    BlobPath("heads").appending(member.hex)
-  }
-
-  /// Keeps the bytes of this device's newest head of a member. A commit does not wait for that.
-  func keepHead(_ bytes: [UInt8], of member: MemberID) throws(VaultError) {
-    try storing { () throws(BlobStoreError) in
-      try store.replace(Self.keptHeadPath(of: member), bytes, durably: false)
-    }
-  }
-
-  /// Makes sure that no power cut takes what `keepHead` kept.
-  func keepHeadDurably(of member: MemberID) throws(VaultError) {
-    guard let bytes = try keptHead(of: member) else { return }
-    try storing { () throws(BlobStoreError) in
-      try store.replace(Self.keptHeadPath(of: member), bytes, durably: true)
-    }
-  }
-
-  /// What `keepHead` kept, of which nothing is verified; nil if nothing was.
-  func keptHead(of member: MemberID) throws(VaultError) -> [UInt8]? {
-    try readIfThere(Self.keptHeadPath(of: member), limit: SignedFiles.sizeLimit)
   }
 }

@@ -208,13 +208,13 @@ struct LinkReading {
   private func readRoot(_ path: VaultPath) throws(VaultError) -> [UInt8] {
     if let known = memory.files[path] { return known }
     return try storing { () throws(BlobStoreError) in
-      try store.read(BlobPath(path.string), limit: SignedFiles.sizeLimit)
+      try store.read(BlobPath(path.string), limit: Limits.signedFileBytes)
     }
   }
 
   private func read(_ path: VaultPath) throws(VaultError) -> [UInt8] {
     let bytes = try storing { () throws(BlobStoreError) in
-      try store.read(BlobPath(path.string), limit: SignedFiles.sizeLimit)
+      try store.read(BlobPath(path.string), limit: Limits.signedFileBytes)
     }
     do throws(TrustError) {
       guard try StatementFile(.link, bytes).place(in: files.binding.vault) == path.statementPlace

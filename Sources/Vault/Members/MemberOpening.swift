@@ -135,7 +135,7 @@ extension MemberRoot {
   ) throws(VaultError) -> MemberRoot {
     let path = VaultPath.memberRoot(member)
     let bytes = try storing { () throws(BlobStoreError) in
-      try files.store.read(BlobPath(path.string), limit: SignedFiles.sizeLimit)
+      try files.store.read(BlobPath(path.string), limit: Limits.signedFileBytes)
     }
     return try load(member, from: bytes, people: people)
   }

@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import Threads
 import VaultCrypto
 import VaultErrors
@@ -130,7 +131,7 @@ package final class ShownNames: Sendable {
       throw VaultError(error)
     }
     memory.file = bytes
-    let sealed = SealedValue(
+    let sealed = Sealed(
       nonce: Array(bytes.prefix(Self.nonceSize)), ciphertext: Array(bytes.dropFirst(Self.nonceSize))
     )
     let place = state.describe(Self.path)

@@ -200,7 +200,7 @@ extension SealingKey {
         }
       }
     }
-    return Sealed(seal(plain, label: .deviceKeys, path: "device/\(device.hex)", counter: 0))
+    return seal(plain, label: .deviceKeys, path: "device/\(device.hex)", counter: 0)
   }
 
   /// The device whose private keys the file seals.
@@ -220,7 +220,7 @@ extension SealingKey {
     var plain: [UInt8]
     do {
       plain = try open(
-        SealedValue(keys), label: .deviceKeys, path: "device/\(expected.hex)", counter: 0)
+        keys, label: .deviceKeys, path: "device/\(expected.hex)", counter: 0)
     } catch {
       throw failure
     }

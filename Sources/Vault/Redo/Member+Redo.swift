@@ -1,5 +1,6 @@
 import BlobStore
 import Log
+import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel

@@ -63,7 +63,7 @@ enum RedoFile {
       let epoch = keys(keyID)
     else { return nil }
     let sequence = number(file[(start + 8)..<(start + 16)])
-    let sealed = SealedValue(
+    let sealed = Sealed(
       nonce: Array(file[(start + 24)..<body]), ciphertext: Array(file[body..<body + length]))
     // What a power cut has torn, or something else, ends the file: what stands before it counts.
     guard

@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel
@@ -118,8 +119,7 @@ struct PendingEpoch: Sendable {
     self.without = without
     self.keepsHistory = keepsHistory
     self.isAfterTorn = isAfterTorn
-    self.key = Sealed(
-      key.sealed(with: sealingKey, path: Self.path(of: member).string, counter: 0))
+    self.key = key.sealed(with: sealingKey, path: Self.path(of: member).string, counter: 0)
   }
 
   /// - Throws: `damaged`.
@@ -129,7 +129,7 @@ struct PendingEpoch: Sendable {
     let path = Self.path(of: member)
     do {
       return try FamilyMemberKey.open(
-        SealedValue(key), with: sealingKey, path: path.string, counter: 0)
+        key, with: sealingKey, path: path.string, counter: 0)
     } catch {
       throw VaultError(error, path: state.describe(path))
     }

@@ -8,15 +8,13 @@ struct SignedFiles: Sendable {
   let store: any BlobStore
   let binding: Binding
 
-  static let sizeLimit = 1 << 20
-
   /// Reads a signed file; nothing in it is verified yet.
   ///
   /// - Throws: `missing`, `damaged` when it is no signed file.
   func load(_ path: VaultPath) throws(VaultError) -> LoadedSignedFile {
     let blobPath = BlobPath(path.string)
     let bytes = try storing { () throws(BlobStoreError) in
-      try store.read(blobPath, limit: Self.sizeLimit)
+      try store.read(blobPath, limit: Limits.signedFileBytes)
     }
     do {
       return LoadedSignedFile(
@@ -54,7 +52,7 @@ struct SignedFiles: Sendable {
     _ plaintext: [UInt8], with key: SealingKey, _ label: FileLabel, _ path: VaultPath,
     counter: UInt64
   ) -> Sealed {
-    Sealed(key.seal(plaintext, label: label, path: path.string, counter: counter))
+    key.seal(plaintext, label: label, path: path.string, counter: counter)
   }
 
   func open(
@@ -63,7 +61,7 @@ struct SignedFiles: Sendable {
   ) throws(VaultError) -> [UInt8] {
     do {
       return try key.open(
-        SealedValue(sealed), label: label, path: path.string, counter: counter)
+        sealed, label: label, path: path.string, counter: counter)
     } catch {
       throw VaultError(error, path: path.string)
     }
@@ -103,18 +101,5 @@ struct LoadedSignedFile: Sendable {
     guard isValid else {
       throw .damaged(path: path.string, reason: "its signature does not hold")
     }
-  }
-}
-
-extension Sealed {
-  /// What the cipher gave, as it stands in a message.
-  init(_ value: SealedValue) {
-    self.init(nonce: value.nonce, ciphertext: value.ciphertext)
-  }
-}
-
-extension SealedValue {
-  init(_ sealed: Sealed) {
-    self.init(nonce: sealed.nonce, ciphertext: sealed.ciphertext)
   }
 }

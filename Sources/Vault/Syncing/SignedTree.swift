@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import Threads
 import VaultCrypto
 import VaultErrors
@@ -157,7 +158,7 @@ package struct SignedTree: Sendable {
   package func verifyStored(_ path: VaultPath) throws(VaultError) -> SignedFacts? {
     let bytes: [UInt8]
     do {
-      bytes = try store.read(BlobPath(path.string), limit: SignedFiles.sizeLimit)
+      bytes = try store.read(BlobPath(path.string), limit: Limits.signedFileBytes)
     } catch {
       if case .notFound = error { return nil }
       throw VaultError(error)

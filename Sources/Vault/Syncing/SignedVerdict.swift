@@ -46,7 +46,7 @@ extension SignedTree {
     if isRetired(path) { return .retired }
     let bytes: [UInt8]
     do throws(BlobStoreError) {
-      bytes = try store.read(BlobPath(path.string), limit: SignedFiles.sizeLimit)
+      bytes = try store.read(BlobPath(path.string), limit: Limits.signedFileBytes)
     } catch {
       if case .notFound = error { return nil }
       return try .broken(ofFile: VaultError(error))

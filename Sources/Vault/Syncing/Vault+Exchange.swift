@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel
@@ -85,7 +86,7 @@ extension Vault {
     let store = context.store
     return try ifWhole { () throws(VaultError) in
       try storing { () throws(BlobStoreError) in
-        Digest.sha256(try store.read(BlobPath(path.string), limit: SignedFiles.sizeLimit))
+        Digest.sha256(try store.read(BlobPath(path.string), limit: Limits.signedFileBytes))
       }
     }
   }

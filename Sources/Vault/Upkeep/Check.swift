@@ -90,7 +90,7 @@ extension Vault {
       let over = member.register.links.wrapsThatAreOver
       for (path, bytes) in try context.state.loadLinkMemory(of: member.id).files {
         do throws(BlobStoreError) {
-          let limit = SignedFiles.sizeLimit
+          let limit = Limits.signedFileBytes
           if try context.store.read(BlobPath(path.string), limit: limit) == bytes { continue }
           problems.append(
             Problem(

@@ -1,5 +1,6 @@
 import BlobStore
 import Glibc
+import MachineState
 import VaultErrors
 import VaultModel
 
@@ -110,24 +111,6 @@ extension Member {
         }
       }
     }
-  }
-}
-
-extension StateFolder {
-  /// Whether another process serves a mount of the vault: the lock on its file says so. Beside it stands a socket, which one
-  /// that was killed leaves.
-  func hasMountElsewhere() throws(VaultError) -> Bool {
-    guard let path else { return false }
-    let folder: BlobPath = "mounts"
-    for entry in try storing({ () throws(BlobStoreError) in try store.list(folder) })
-    where entry.kind == .blob && !entry.name.hasPrefix("\(getpid())-") {
-      let file = path.appending(folder.appending(entry.name).string)
-      let lock = try storing { () throws(BlobStoreError) in
-        try FileLock.attempt(at: file, mode: .shared)
-      }
-      if lock == nil { return true }
-    }
-    return false
   }
 }
 

@@ -35,7 +35,7 @@ package struct FamilyMemberKey: ~Copyable, Sendable {
   // MARK: In this machine's state
 
   /// The key as this machine keeps it while its epoch is being begun.
-  package func sealed(with key: SealingKey, path: String, counter: UInt64) -> SealedValue {
+  package func sealed(with key: SealingKey, path: String, counter: UInt64) -> Sealed {
     secret.withUnsafeBytes { bytes in
       var copy = Array(bytes)
       defer { wipe(&copy) }
@@ -45,7 +45,7 @@ package struct FamilyMemberKey: ~Copyable, Sendable {
 
   /// Throws as `SealingKey.open` does, and `malformed` for what has not the size of a key.
   package static func open(
-    _ sealed: SealedValue, with key: SealingKey, path: String, counter: UInt64
+    _ sealed: Sealed, with key: SealingKey, path: String, counter: UInt64
   ) throws(CryptoError) -> FamilyMemberKey {
     var bytes = try key.open(sealed, label: .epoch, path: path, counter: counter)
     defer { wipe(&bytes) }

@@ -32,13 +32,13 @@ package final class JournalKey: Sendable {
   }
 
   /// Seals a slot for the segment of this path and number only.
-  package func seal(_ plaintext: [UInt8], path: String, first: UInt64) -> SealedValue {
+  package func seal(_ plaintext: [UInt8], path: String, first: UInt64) -> Sealed {
     sealingKey.seal(plaintext, label: .journal, path: path, counter: first)
   }
 
   /// Throws as `SealingKey.open` does.
   package func open(
-    _ sealed: SealedValue, path: String, first: UInt64
+    _ sealed: Sealed, path: String, first: UInt64
   ) throws(CryptoError) -> [UInt8] {
     try sealingKey.open(sealed, label: .journal, path: path, counter: first)
   }

@@ -23,7 +23,7 @@ package struct KeylessSeal: Sendable {
   /// Throws `invalidKey` for a public key that must not be used.
   package func seal(
     _ plaintext: [UInt8], for agreementPublicKey: [UInt8], path: String, counter: UInt64
-  ) throws(CryptoError) -> (wrap: [UInt8], sealed: SealedValue) {
+  ) throws(CryptoError) -> (wrap: [UInt8], sealed: Sealed) {
     let secret = SecretBytes(randomCount: GCM.keySize)
     let wrap = try HybridWrap.wrap(secret, for: agreementPublicKey, info: info)
     let key = SealingKey(secret, binding: binding)
@@ -32,7 +32,7 @@ package struct KeylessSeal: Sendable {
 
   /// What was sealed; throws as `HybridWrap.unwrap` and `SealingKey.open`.
   package func open(
-    _ wrap: [UInt8], _ sealed: SealedValue, with agreementKey: ExpandedAgreementKey,
+    _ wrap: [UInt8], _ sealed: Sealed, with agreementKey: ExpandedAgreementKey,
     path: String, counter: UInt64
   ) throws(CryptoError) -> [UInt8] {
     let key = SealingKey(

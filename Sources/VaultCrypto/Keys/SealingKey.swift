@@ -1,21 +1,9 @@
 import VaultModel
 
-/// A value sealed under a random nonce.
-package struct SealedValue: Hashable, Sendable {
-  /// 12 bytes.
-  package var nonce: [UInt8]
-  /// The ciphertext, then the tag of 16 bytes.
-  package var ciphertext: [UInt8]
-
-  package init(nonce: [UInt8], ciphertext: [UInt8]) {
-    self.nonce = nonce
-    self.ciphertext = ciphertext
-  }
-
+extension Sealed {
   /// Random bytes that look as if so many had been sealed; nothing opens them.
-  package static func nothing(like byteCount: Int) -> SealedValue {
-    SealedValue(
-      nonce: randomBytes(GCM.nonceSize), ciphertext: randomBytes(byteCount + GCM.tagSize))
+  package static func nothing(like byteCount: Int) -> Sealed {
+    Sealed(nonce: randomBytes(GCM.nonceSize), ciphertext: randomBytes(byteCount + GCM.tagSize))
   }
 }
 
@@ -35,7 +23,7 @@ package final class SealingKey: Sendable {
 
   /// Seals for the file of this label, path and counter only.
   package func seal(_ plaintext: [UInt8], label: FileLabel, path: String, counter: UInt64)
-    -> SealedValue
+    -> Sealed
   {
     let nonce = randomBytes(GCM.nonceSize)
     let additionalData = binding.additionalData(label, path: path, counter: counter)
@@ -47,12 +35,12 @@ package final class SealingKey: Sendable {
       }
       count = size + GCM.tagSize
     }
-    return SealedValue(nonce: nonce, ciphertext: ciphertext)
+    return Sealed(nonce: nonce, ciphertext: ciphertext)
   }
 
   /// What was sealed; throws `malformed` for impossible sizes, else `authenticationFailed` if
   /// anything differs: key, bytes, label, path or counter.
-  package func open(_ sealed: SealedValue, label: FileLabel, path: String, counter: UInt64)
+  package func open(_ sealed: Sealed, label: FileLabel, path: String, counter: UInt64)
     throws(CryptoError) -> [UInt8]
   {
     try sealed.ciphertext.span.bytes.withUnsafeBytes { bytes throws(CryptoError) in

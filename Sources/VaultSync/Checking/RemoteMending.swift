@@ -84,7 +84,7 @@ package struct RemoteMending: Sendable {
           vault: vault.id, store: vault.store, state: vault.state
         ).adding([path: bytes])
         let facts = try tree.verify(path, bytes)
-        let mark = try vault.state.watermarks().marks.first { $0.path == path }
+        let mark = try vault.state.loadWatermarks().marks.first { $0.path == path }
         if let mark, facts.counter < mark.counter { return false }
         if let mark, facts.counter == mark.counter, facts.hash != mark.hash { return false }
         try vault.place([(path, bytes, facts)])

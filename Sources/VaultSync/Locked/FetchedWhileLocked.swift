@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import Vault
 import VaultErrors
 import VaultModel
@@ -17,7 +18,7 @@ package struct FetchedWhileLocked {
   package static func isEmpty(
     in state: StateFolder, from remote: RemoteName
   ) throws(SyncError) -> Bool {
-    do { return try state.files.list(IncomingFolder.path(of: remote)).isEmpty } catch {
+    do { return try state.store.list(IncomingFolder.path(of: remote)).isEmpty } catch {
       throw .vault(VaultError(error))
     }
   }

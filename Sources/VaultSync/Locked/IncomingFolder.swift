@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import Vault
 import VaultErrors
 import VaultModel
@@ -18,7 +19,7 @@ struct IncomingFolder: BlobStore {
   }
 
   init(_ state: StateFolder, vault: VaultID, remote: RemoteName) {
-    store = state.files
+    store = state.store
     folder = Self.path(of: remote)
     self.vault = vault
   }

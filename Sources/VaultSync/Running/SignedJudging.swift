@@ -14,7 +14,7 @@ struct SignedJudging {
   func run() throws(SyncError) -> SignedExchange {
     // Before any register is read: one that is written meanwhile must not look like a rollback.
     let known = KnownRegisters(
-      marks: try keeping(try session.home.state.watermarks()), shown: session.memory.seen)
+      marks: try keeping(try session.home.state.loadWatermarks()), shown: session.memory.seen)
     var judged = JudgedFiles(tree: ownTree)
     try judgeFilesHere(&judged)
     let changed = changed(besides: judged)

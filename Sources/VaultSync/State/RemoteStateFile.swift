@@ -1,5 +1,6 @@
 import BlobStore
 import Glibc
+import MachineState
 import Vault
 import VaultErrors
 
@@ -23,7 +24,7 @@ package struct RemoteStateFile: Sendable {
   /// What is remembered; nil when nothing ever was, or the file is lost or torn.
   package func loadIfKept() throws(SyncError) -> RemoteMemory? {
     do throws(BlobStoreError) {
-      let bytes = try state.files.read(path, limit: RemoteMemory.byteLimit)
+      let bytes = try state.store.read(path, limit: RemoteMemory.byteLimit)
       return RemoteMemory(decoding: bytes)
     } catch {
       switch error {
@@ -36,7 +37,7 @@ package struct RemoteStateFile: Sendable {
   /// Remembers. Does not wait for the disk.
   package func store(_ memory: RemoteMemory) throws(SyncError) {
     do throws(BlobStoreError) {
-      try state.files.replace(path, memory.encoded(), durably: false)
+      try state.store.replace(path, memory.encoded(), durably: false)
     } catch {
       throw .vault(VaultError(error))
     }

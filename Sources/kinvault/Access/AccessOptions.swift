@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Log
+import MachineState
 import SystemPackage
 import Vault
 import VaultCrypto

@@ -1,4 +1,5 @@
 import Glibc
+import MachineState
 import Tokens
 import Vault
 import VaultErrors

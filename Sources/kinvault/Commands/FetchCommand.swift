@@ -1,4 +1,5 @@
 import ArgumentParser
+import MachineState
 import Vault
 import VaultModel
 

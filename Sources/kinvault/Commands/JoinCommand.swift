@@ -1,4 +1,5 @@
 import ArgumentParser
+import MachineState
 import SystemPackage
 import Vault
 import VaultCrypto

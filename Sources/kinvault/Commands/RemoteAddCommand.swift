@@ -1,6 +1,7 @@
 import ArgumentParser
 import BlobStore
 import Glibc
+import MachineState
 import RemoteStores
 import SystemPackage
 import Vault

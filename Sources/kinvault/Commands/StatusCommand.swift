@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Log
+import MachineState
 import Rendering
 import SystemPackage
 import Vault

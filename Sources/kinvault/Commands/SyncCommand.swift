@@ -1,5 +1,6 @@
 import ArgumentParser
 import BlobStore
+import MachineState
 import Vault
 import VaultModel
 import VaultSync

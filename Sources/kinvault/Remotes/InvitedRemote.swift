@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import RemoteStores
 import SystemPackage
 import Vault

@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import Synchronization
 import Vault
 import VaultCrypto

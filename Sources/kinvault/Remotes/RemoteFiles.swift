@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import Threads
 import Vault
 import VaultSync

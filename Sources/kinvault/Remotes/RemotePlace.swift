@@ -1,4 +1,5 @@
 import Glibc
+import MachineState
 import RemoteStores
 import SystemPackage
 import Vault

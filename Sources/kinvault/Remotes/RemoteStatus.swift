@@ -1,3 +1,4 @@
+import MachineState
 import RemoteStores
 import Vault
 import VaultModel

@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import Synchronization
 import TestSupport
 import VaultCrypto

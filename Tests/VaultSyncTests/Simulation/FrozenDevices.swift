@@ -1,5 +1,6 @@
 import BlobStore
 import Foundation
+import MachineState
 import TestSupport
 import Testing
 import VaultCrypto

@@ -4,12 +4,6 @@ import VaultModel
 
 /// What a sync keeps on this machine.
 extension StateFolder {
-  /// The folder itself.
-  package var files: any LocalStore { store }
-
-  /// The newest register that this machine has seen of everyone.
-  package func watermarks() throws(VaultError) -> Watermarks { try loadWatermarks() }
-
   /// This machine's device and its person, which is known without being unlocked.
   ///
   /// - Throws: `noDeviceHere`, `damagedSlot`.

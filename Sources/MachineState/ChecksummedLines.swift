@@ -20,7 +20,7 @@ package struct ChecksummedLines {
   }
 
   /// Whether these bytes are not as somebody wrote them: what another version wrote is whole.
-  static func isTorn(_ bytes: [UInt8]) -> Bool { text(of: bytes) == nil }
+  package static func isTorn(_ bytes: [UInt8]) -> Bool { text(of: bytes) == nil }
 
   /// Nil for what is torn, changed, or has another title.
   package init?(decoding bytes: [UInt8], title: String) {
@@ -70,9 +70,9 @@ package struct ChecksummedLines {
 
 extension Sealed {
   /// As it stands in a line of a state file: the nonce and the ciphertext, both in hexadecimal digits.
-  var words: String { "\(Hex.encode(nonce)) \(Hex.encode(ciphertext))" }
+  package var words: String { "\(Hex.encode(nonce)) \(Hex.encode(ciphertext))" }
 
-  init?(words: Substring) {
+  package init?(words: Substring) {
     let parts = words.split(separator: " ", omittingEmptySubsequences: false)
     guard parts.count == 2, let nonce = Hex.decode(String(parts[0])),
       nonce.count == 12, let ciphertext = Hex.decode(String(parts[1])), ciphertext.count >= 16

@@ -3,14 +3,14 @@ import VaultModel
 
 /// Files of the vault that this machine keeps in its state, whatever becomes of them in the folder: SHA-256 of the rest,
 /// then each path and file, and ids that go with them. Docs/Format.md, "This machine's state".
-struct RememberedFiles: Hashable, Sendable {
-  var files: [VaultPath: [UInt8]] = [:]
+package struct RememberedFiles: Hashable, Sendable {
+  package var files: [VaultPath: [UInt8]] = [:]
   /// Of links: those that ended a tenure and counted.
-  var ends: Set<StatementID> = []
+  package var ends: Set<StatementID> = []
   /// Of links: those that would end a tenure as well, and of which a person has said that another one is the end.
-  var refusedEnds: Set<StatementID> = []
+  package var refusedEnds: Set<StatementID> = []
 
-  func encoded() -> [UInt8] {
+  package func encoded() -> [UInt8] {
     var writer = WireWriter()
     for (path, bytes) in files.map({ ($0.key.string, $0.value) }).sorted(by: { $0.0 < $1.0 }) {
       writer.message(1) { writer in
@@ -23,12 +23,12 @@ struct RememberedFiles: Hashable, Sendable {
     return Digest.sha256(writer.bytes).bytes + writer.bytes
   }
 
-  init(files: [VaultPath: [UInt8]] = [:], ends: Set<StatementID> = []) {
+  package init(files: [VaultPath: [UInt8]] = [:], ends: Set<StatementID> = []) {
     self.files = files
     self.ends = ends
   }
 
-  init(decoding file: [UInt8], what: StaticString) throws(ModelError) {
+  package init(decoding file: [UInt8], what: StaticString) throws(ModelError) {
     let message = Array(file.dropFirst(FileHash.byteCount))
     guard Array(file.prefix(FileHash.byteCount)) == Digest.sha256(message).bytes else {
       throw .malformed(what: "\(what)", reason: "its checksum is wrong")

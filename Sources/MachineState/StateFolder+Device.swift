@@ -5,13 +5,13 @@ import VaultModel
 
 /// Whose machine this is, and the ways in which it unlocks the vault. Docs/Format.md, section 14.
 extension StateFolder {
-  static let devicePath: BlobPath = "device"
+  package static let devicePath: BlobPath = "device"
   private static let slotsPath: BlobPath = "slots"
 
   /// This machine's device, with its keys sealed.
   ///
   /// - Throws: `noDeviceHere` where there is none; `damagedSlot` when the file does not decode or its checksum is wrong.
-  func loadDevice(vault: VaultID) throws(VaultError) -> DeviceFile {
+  package func loadDevice(vault: VaultID) throws(VaultError) -> DeviceFile {
     guard let device: DeviceFile = try loadChecksummed(at: Self.devicePath, vault: vault) else {
       throw .noDeviceHere(vault: vault)
     }
@@ -19,7 +19,7 @@ extension StateFolder {
   }
 
   /// Makes this machine the device; on disk when this returns.
-  func storeDevice(_ device: DeviceFile) throws(VaultError) {
+  package func storeDevice(_ device: DeviceFile) throws(VaultError) {
     try storeChecksummed(device, at: Self.devicePath)
   }
 
@@ -29,7 +29,7 @@ extension StateFolder {
   }
 
   /// The slots, the oldest first, and what is wrong with those that are not whole.
-  func loadSlots(
+  package func loadSlots(
     vault: VaultID
   ) throws(VaultError) -> (slots: [UnlockSlot], damaged: [VaultError]) {
     let names: [String]
@@ -60,15 +60,15 @@ extension StateFolder {
   }
 
   /// Writes a slot; on disk when this returns.
-  func storeSlot(_ slot: UnlockSlot) throws(VaultError) {
+  package func storeSlot(_ slot: UnlockSlot) throws(VaultError) {
     try storeChecksummed(slot, at: Self.path(of: slot.id))
   }
 
-  func removeSlot(_ id: UnlockSlotID) throws(VaultError) {
+  package func removeSlot(_ id: UnlockSlotID) throws(VaultError) {
     try storing { () throws(BlobStoreError) in try store.remove(Self.path(of: id)) }
   }
 
-  func describeSlot(_ id: UnlockSlotID) -> String { describe(Self.path(of: id)) }
+  package func describeSlot(_ id: UnlockSlotID) -> String { describe(Self.path(of: id)) }
 
   private static func path(of id: UnlockSlotID) -> BlobPath { slotsPath.appending(id.hex) }
 

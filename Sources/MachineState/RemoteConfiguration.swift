@@ -74,7 +74,7 @@ extension RemoteLogin {
     var plain = Array(user.utf8) + [0] + Array(secret.utf8)
     defer { wipe(&plain) }
     let sealing = key.sealingKey(binding: Binding(vault: vault))
-    return Sealed(sealing.seal(plain, label: .remote, path: Self.path(name), counter: 0))
+    return sealing.seal(plain, label: .remote, path: Self.path(name), counter: 0)
   }
 
   /// - Throws: `damaged` when they do not open with this key, or were sealed for another remote.
@@ -86,7 +86,7 @@ extension RemoteLogin {
     let sealing = key.sealingKey(binding: Binding(vault: vault))
     var plain: [UInt8]
     do {
-      plain = try sealing.open(SealedValue(sealed), label: .remote, path: path, counter: 0)
+      plain = try sealing.open(sealed, label: .remote, path: path, counter: 0)
     } catch {
       throw VaultError(error, path: path)
     }

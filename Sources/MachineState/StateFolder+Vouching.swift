@@ -37,7 +37,7 @@ extension StateFolder {
   }
 
   /// Says it anew. Does not wait for the disk.
-  func storeVouching(_ vouching: Vouching) throws(VaultError) {
+  package func storeVouching(_ vouching: Vouching) throws(VaultError) {
     let lines =
       vouching.people.sorted().map { "person \($0.hex)" }
       + vouching.members.sorted().map { "member \($0.hex)" }

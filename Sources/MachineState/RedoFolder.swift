@@ -10,12 +10,12 @@ import struct SystemPackage.FilePath
 /// something was synced of. Docs/Format.md, "Redo files".
 ///
 /// It is made when it is first needed. Who finds it without its lock being held knows that its process has died.
-final class RedoFolder: Sendable {
-  static let parent: BlobPath = "redo"
+package final class RedoFolder: Sendable {
+  package static let parent: BlobPath = "redo"
   /// Held while a folder is made, and while those that crashes left are emptied.
-  static let lockName = "redo-lock"
+  package static let lockName = "redo-lock"
 
-  let writer: RedoWriterID
+  package let writer: RedoWriterID
   private let state: StateFolder
   private let made = Guarded(Made())
 
@@ -25,23 +25,23 @@ final class RedoFolder: Sendable {
     var lock: FileLock?
   }
 
-  init(state: StateFolder) {
+  package init(state: StateFolder) {
     self.state = state
     writer = RedoWriterID(storage: Bytes8(exactly: randomBytes(RedoWriterID.byteCount)))
   }
 
-  var path: BlobPath { Self.path(of: writer) }
+  package var path: BlobPath { Self.path(of: writer) }
 
-  static func path(of writer: RedoWriterID) -> BlobPath { parent.appending(writer.hex) }
+  package static func path(of writer: RedoWriterID) -> BlobPath { parent.appending(writer.hex) }
 
-  static func lockPath(of writer: RedoWriterID) -> BlobPath {
+  package static func lockPath(of writer: RedoWriterID) -> BlobPath {
     path(of: writer).appending("lock")
   }
 
-  func path(of member: MemberID) -> BlobPath { path.appending(member.hex) }
+  package func path(of member: MemberID) -> BlobPath { path.appending(member.hex) }
 
   /// Makes the folder, durably, unless it is there.
-  func make() throws(VaultError) {
+  package func make() throws(VaultError) {
     try made.withLock { (made) throws(VaultError) in
       guard !made.isMade else { return }
       made.lock = try makeLocked()
@@ -74,7 +74,7 @@ final class RedoFolder: Sendable {
   /// The process ends.
   ///
   /// - Parameter isNeeded: Something in it is in no commit; then it stays for whoever comes next.
-  func close(isNeeded: Bool) {
+  package func close(isNeeded: Bool) {
     made.withLock { made in
       guard made.isMade else { return }
       if !isNeeded { state.removeRedoFiles(of: writer) }
@@ -87,7 +87,7 @@ final class RedoFolder: Sendable {
 
 extension StateFolder {
   /// Whether this process has redo files, or has died and left some.
-  func hasRedoFolder(of writer: RedoWriterID) throws(VaultError) -> Bool {
+  package func hasRedoFolder(of writer: RedoWriterID) throws(VaultError) -> Bool {
     let path = RedoFolder.lockPath(of: writer)
     return try storing { () throws(BlobStoreError) in try store.size(of: path) } != nil
   }
@@ -103,13 +103,13 @@ extension StateFolder {
 
   /// Removes the folder of a process of which nothing is left to do. Its lock must not be held any more: NFS and FUSE keep a
   /// name for a removed file that is open, and so the folder is not empty.
-  func removeRedoFolder(of writer: RedoWriterID) {
+  package func removeRedoFolder(of writer: RedoWriterID) {
     // What cannot be removed now, the next process removes.
     try? store.removeFolder(RedoFolder.path(of: writer))
   }
 
   /// The processes of this device, but for one, that have redo files.
-  func redoWriters(besides own: RedoWriterID? = nil) throws(VaultError) -> [RedoWriterID] {
+  package func redoWriters(besides own: RedoWriterID? = nil) throws(VaultError) -> [RedoWriterID] {
     let entries = try storing { () throws(BlobStoreError) in try store.list(RedoFolder.parent) }
     return entries.compactMap { $0.isFolder ? RedoWriterID(hex: $0.name) : nil }
       .filter { $0 != own }
@@ -127,7 +127,7 @@ extension StateFolder {
   /// The lock of a process that has died; nil while it lives, or when it has just ended and taken its folder away.
   ///
   /// - Parameter root: The folder of this state.
-  func lock(
+  package func lock(
     ofDead writer: RedoWriterID, in root: FilePath
   ) throws(VaultError) -> FileLock? {
     do throws(BlobStoreError) {

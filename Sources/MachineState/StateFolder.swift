@@ -11,7 +11,7 @@ import struct SystemPackage.FilePath
 package final class StateFolder: Sendable {
   /// Nil in tests that keep the state in memory.
   package let path: FilePath?
-  let store: any LocalStore
+  package let store: any LocalStore
   private let hasKeptWatermarks = Guarded(false)
 
   /// The state of the vault `id` below `root`; the folder is made, with mode 0700, if it is missing.
@@ -46,8 +46,16 @@ package final class StateFolder: Sendable {
   }
 
   /// The path of one of the state's files, for messages.
-  func describe(_ name: BlobPath) -> String {
+  package func describe(_ name: BlobPath) -> String {
     path?.appending(name.string).string ?? name.string
+  }
+
+  /// A file of the state; nil if it is not there.
+  package func readIfThere(_ path: BlobPath, limit: Int) throws(VaultError) -> [UInt8]? {
+    do { return try store.read(path, limit: limit) } catch {
+      if case .notFound = error { return nil }
+      throw VaultError(error)
+    }
   }
 
   // MARK: Watermarks
@@ -61,7 +69,7 @@ package final class StateFolder: Sendable {
   /// wrote it began.
   ///
   /// - Throws: `damaged` when neither is whole.
-  func loadWatermarks() throws(VaultError) -> Watermarks {
+  package func loadWatermarks() throws(VaultError) -> Watermarks {
     do throws(VaultError) {
       if let marks = try loadWatermarks(at: Self.watermarksPath) { return marks }
     } catch {
@@ -94,7 +102,7 @@ package final class StateFolder: Sendable {
   /// Changes the watermarks as they are on disk now. The caller holds the commit lock.
   ///
   /// - Parameter durably: Whether they are on disk when this returns; a commit does not wait for that.
-  func updateWatermarks(
+  package func updateWatermarks(
     durably: Bool = false, _ change: (inout Watermarks) -> Void
   ) throws(VaultError) {
     var marks = try loadWatermarks()
@@ -132,12 +140,14 @@ package final class StateFolder: Sendable {
   // MARK: Locks
 
   /// Holds the lock that commits of this device take in turn, for as long as `body` runs.
-  func withCommitLock<Value>(_ body: () throws(VaultError) -> Value) throws(VaultError) -> Value {
+  package func withCommitLock<Value>(
+    _ body: () throws(VaultError) -> Value
+  ) throws(VaultError) -> Value {
     try withLock("commit-lock", body)
   }
 
   /// Holds the named lock between this machine's processes for as long as `body` runs.
-  func withLock<Value>(
+  package func withLock<Value>(
     _ name: String, _ body: () throws(VaultError) -> Value
   ) throws(VaultError) -> Value {
     guard let path else { return try body() }

@@ -1,4 +1,5 @@
 import BlobStore
+import Glibc
 import Threads
 import VaultErrors
 
@@ -37,7 +38,7 @@ package final class ReadingMark: Sendable {
   /// Runs `body` while no other process of this device reads the vault, nor any sync; others wait meanwhile.
   ///
   /// - Returns: False, and `body` did not run, when somebody does.
-  func whileAlone(_ body: () throws(VaultError) -> Void) throws(VaultError) -> Bool {
+  package func whileAlone(_ body: () throws(VaultError) -> Void) throws(VaultError) -> Bool {
     guard let folder = state.path else {
       try body()
       return true
@@ -64,11 +65,20 @@ package final class ReadingMark: Sendable {
   }
 }
 
-extension Vault {
-  /// Runs `body` while no other process of this device has the vault open, and no sync runs; others wait meanwhile.
-  ///
-  /// - Returns: False, and `body` did not run, when somebody does.
-  package func whileAlone(_ body: () throws(VaultError) -> Void) throws(VaultError) -> Bool {
-    try context.reading.whileAlone(body)
+extension StateFolder {
+  /// Whether another process serves a mount of the vault: the lock on its file says so. Beside it stands a socket, which one
+  /// that was killed leaves.
+  package func hasMountElsewhere() throws(VaultError) -> Bool {
+    guard let path else { return false }
+    let folder: BlobPath = "mounts"
+    for entry in try storing({ () throws(BlobStoreError) in try store.list(folder) })
+    where entry.kind == .blob && !entry.name.hasPrefix("\(getpid())-") {
+      let file = path.appending(folder.appending(entry.name).string)
+      let lock = try storing { () throws(BlobStoreError) in
+        try FileLock.attempt(at: file, mode: .shared)
+      }
+      if lock == nil { return true }
+    }
+    return false
   }
 }

@@ -2,13 +2,13 @@ import VaultModel
 
 extension Watermarks {
   /// What was seen of the register; nil if it was never seen.
-  subscript(path: VaultPath) -> Watermark? { marks.first { $0.path == path } }
+  package subscript(path: VaultPath) -> Watermark? { marks.first { $0.path == path } }
 
   /// Remembers that this state of a register was seen; an older one than is known changes nothing.
   ///
   /// After a rollback that its person confirmed, the newer state seen before stays as the `floor` below
   /// which no counter is used again.
-  mutating func raise(_ path: VaultPath, counter: UInt64, hash: FileHash) {
+  package mutating func raise(_ path: VaultPath, counter: UInt64, hash: FileHash) {
     guard let position = marks.firstIndex(where: { $0.path == path }) else {
       marks.append(
         Watermark(path: path, counter: counter, hash: hash, floor: counter))
@@ -21,14 +21,14 @@ extension Watermarks {
   }
 
   /// Forgets what was seen of some registers.
-  mutating func forget(where isForgotten: (Watermark) -> Bool) {
+  package mutating func forget(where isForgotten: (Watermark) -> Bool) {
     marks.removeAll(where: isForgotten)
   }
 
   /// Goes back to an older state of a register, which its person confirmed to be meant.
   ///
   /// What was seen before stays as the floor, so that no counter is used twice.
-  mutating func accept(_ path: VaultPath, counter: UInt64, hash: FileHash) {
+  package mutating func accept(_ path: VaultPath, counter: UInt64, hash: FileHash) {
     guard let position = marks.firstIndex(where: { $0.path == path }) else { return }
     marks[position].floor = max(marks[position].floor, marks[position].counter)
     marks[position].counter = counter

@@ -23,8 +23,8 @@ package struct MountpointMemory: Hashable, Sendable {
   }
 
   /// The oldest ones are forgotten.
-  static let placeLimit = 64
-  static let pathByteLimit = 4096
+  private static let placeLimit = 64
+  package static let pathByteLimit = 4096
 
   /// The one that was mounted last comes last.
   package private(set) var places: [Place] = []

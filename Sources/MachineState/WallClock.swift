@@ -19,7 +19,7 @@ package struct WallClock: Sendable {
   }
 
   /// How far the clocks of two machines may be apart that are taken to be right, in milliseconds.
-  package static let tolerance: UInt64 = 600_000
+  private static let tolerance: UInt64 = 600_000
 
   /// Whether something may have been written at that time: a later one was written by a clock that was ahead, or is
   /// made up.

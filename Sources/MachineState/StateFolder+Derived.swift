@@ -4,7 +4,7 @@ import VaultModel
 
 /// The folder of what is derived: what of it stays, and how long. Docs/Format.md, "What is derived".
 extension StateFolder {
-  static let derivedPath: BlobPath = "derived"
+  package static let derivedPath: BlobPath = "derived"
 
   private struct File {
     let path: BlobPath
@@ -23,7 +23,7 @@ extension StateFolder {
   }
 
   /// Removes what is derived of others than these members.
-  func removeDerived(but members: Set<MemberID>) throws(VaultError) {
+  package func removeDerived(but members: Set<MemberID>) throws(VaultError) {
     let kept = Set(members.map(\.hex))
     try storing { () throws(BlobStoreError) in
       for entry in try store.list(Self.derivedPath) where !kept.contains(entry.name) {
@@ -34,7 +34,7 @@ extension StateFolder {
   }
 
   /// Removes what was of use longest ago, until no more than so many bytes are left.
-  func trimDerived(to limit: UInt64) throws(VaultError) {
+  package func trimDerived(to limit: UInt64) throws(VaultError) {
     var files = try derivedFiles()
     var total = files.reduce(0) { $0 + $1.byteCount }
     guard total > limit else { return }
@@ -57,17 +57,6 @@ extension StateFolder {
         }
       }
       return files
-    }
-  }
-}
-
-extension Vault {
-  /// Removes what was derived of members to which this person has no access any more, or that are gone. What keeps it from
-  /// being removed is a problem, and told as one.
-  func removeDerivedOfOthers() {
-    let members = Set(openedMembers.lazy.filter { $0.role != nil }.map(\.id))
-    do throws(VaultError) { try context.state.removeDerived(but: members) } catch {
-      note(Problem(error, path: context.state.describe(StateFolder.derivedPath)))
     }
   }
 }
