@@ -110,13 +110,11 @@ extension StateFolder {
     _ change: (inout MountpointMemory) -> Void
   ) throws(VaultError) {
     try withLock("mountpoints-lock") { () throws(VaultError) in
-      let before = try ifWhole { () throws(VaultError) in try loadMountpoints() }
+      let before = try ifWhole(loadMountpoints())
       var memory = before ?? MountpointMemory()
       change(&memory)
       guard memory != before else { return }
-      try storing { () throws(BlobStoreError) in
-        try store.replace(Self.mountpointsPath, memory.encoded(), durably: true)
-      }
+      try storing(store.replace(Self.mountpointsPath, memory.encoded(), durably: true))
     }
   }
 }

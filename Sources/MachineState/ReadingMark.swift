@@ -57,7 +57,7 @@ package final class ReadingMark: Sendable {
   private static func alone(
     at path: FilePath, _ state: StateFolder, _ body: () throws(VaultError) -> Void
   ) throws(VaultError) -> Bool {
-    let lock = try storing { () throws(BlobStoreError) in try FileLock.attempt(at: path) }
+    let lock = try storing(FileLock.attempt(at: path))
     guard lock != nil, try !state.hasMountElsewhere() else { return false }
     try body()
     withExtendedLifetime(lock) {}
@@ -71,12 +71,10 @@ extension StateFolder {
   package func hasMountElsewhere() throws(VaultError) -> Bool {
     guard let path else { return false }
     let folder: BlobPath = "mounts"
-    for entry in try storing({ () throws(BlobStoreError) in try store.list(folder) })
+    for entry in try storing(store.list(folder))
     where entry.kind == .blob && !entry.name.hasPrefix("\(getpid())-") {
       let file = path.appending(folder.appending(entry.name).string)
-      let lock = try storing { () throws(BlobStoreError) in
-        try FileLock.attempt(at: file, mode: .shared)
-      }
+      let lock = try storing(FileLock.attempt(at: file, mode: .shared))
       if lock == nil { return true }
     }
     return false

@@ -52,21 +52,13 @@ package final class RedoFolder: Sendable {
   private func makeLocked() throws(VaultError) -> FileLock? {
     let lockPath = Self.lockPath(of: writer)
     guard let root = state.path else {
-      try storing { () throws(BlobStoreError) in
-        try state.store.replace(lockPath, [], durably: true)
-      }
+      try storing(state.store.replace(lockPath, [], durably: true))
       return nil
     }
     // Nobody must find the folder without its lock.
-    let other = try storing { () throws(BlobStoreError) in
-      try FileLock(at: root.appending(Self.lockName))
-    }
-    try storing { () throws(BlobStoreError) in
-      try state.store.replace(lockPath, [], durably: true)
-    }
-    let lock = try storing { () throws(BlobStoreError) in
-      try FileLock(at: root.appending(lockPath.string))
-    }
+    let other = try storing(FileLock(at: root.appending(Self.lockName)))
+    try storing(state.store.replace(lockPath, [], durably: true))
+    let lock = try storing(FileLock(at: root.appending(lockPath.string)))
     withExtendedLifetime(other) {}
     return lock
   }
@@ -89,7 +81,7 @@ extension StateFolder {
   /// Whether this process has redo files, or has died and left some.
   package func hasRedoFolder(of writer: RedoWriterID) throws(VaultError) -> Bool {
     let path = RedoFolder.lockPath(of: writer)
-    return try storing { () throws(BlobStoreError) in try store.size(of: path) } != nil
+    return try storing(store.size(of: path)) != nil
   }
 
   /// Removes what a process would have brought in for members, while its lock is still held.
@@ -110,7 +102,7 @@ extension StateFolder {
 
   /// The processes of this device, but for one, that have redo files.
   package func redoWriters(besides own: RedoWriterID? = nil) throws(VaultError) -> [RedoWriterID] {
-    let entries = try storing { () throws(BlobStoreError) in try store.list(RedoFolder.parent) }
+    let entries = try storing(store.list(RedoFolder.parent))
     return entries.compactMap { $0.isFolder ? RedoWriterID(hex: $0.name) : nil }
       .filter { $0 != own }
   }

@@ -15,7 +15,7 @@ package struct RemoteRegistry: Sendable {
   ///
   /// - Throws: `damaged` when one's file is.
   package func all() throws(VaultError) -> [RemoteConfiguration] {
-    let entries = try storing { () throws(BlobStoreError) in try state.store.list(Self.folder) }
+    let entries = try storing(state.store.list(Self.folder))
     var found: [RemoteConfiguration] = []
     for entry in entries where entry.name.hasSuffix(Self.suffix) {
       guard let name = RemoteName(entry.name.dropLast(Self.suffix.count)) else { continue }
@@ -42,12 +42,10 @@ package struct RemoteRegistry: Sendable {
   /// - Throws: `alreadyExists` when there is one of this name.
   package func add(_ configuration: RemoteConfiguration) throws(VaultError) {
     let path = path(configuration.name)
-    guard try storing({ () throws(BlobStoreError) in try state.store.size(of: path) }) == nil else {
+    guard try storing(state.store.size(of: path)) == nil else {
       throw .alreadyExists(what: "the remote \(configuration.name)")
     }
-    try storing { () throws(BlobStoreError) in
-      try state.store.replace(path, configuration.encoded(), durably: true)
-    }
+    try storing(state.store.replace(path, configuration.encoded(), durably: true))
   }
 
   /// Changes what is known of a remote that is there; on disk when it returns.
@@ -59,9 +57,7 @@ package struct RemoteRegistry: Sendable {
     var configuration = try load(name)
     change(&configuration)
     let bytes = configuration.encoded()
-    try storing { () throws(BlobStoreError) in
-      try state.store.replace(path(name), bytes, durably: true)
-    }
+    try storing(state.store.replace(path(name), bytes, durably: true))
   }
 
   /// Forgets a remote and all that is remembered of it. What is stored there stays.

@@ -19,7 +19,7 @@ extension StateFolder {
 
   /// Removes all that is derived; whoever needs it makes it again. Nobody's keys are needed for that.
   package func removeDerived() throws(VaultError) {
-    try storing { () throws(BlobStoreError) in try store.removeFolder(Self.derivedPath) }
+    try storing(store.removeFolder(Self.derivedPath))
   }
 
   /// Removes what is derived of others than these members.
@@ -40,7 +40,7 @@ extension StateFolder {
     guard total > limit else { return }
     files.sort { ($0.lastUse, $0.path.string) < ($1.lastUse, $1.path.string) }
     for file in files where total > limit {
-      try storing { () throws(BlobStoreError) in try store.remove(file.path) }
+      try storing(store.remove(file.path))
       total -= file.byteCount
     }
   }

@@ -25,7 +25,7 @@ extension StateFolder {
 
   /// True if this machine already has a device in the vault.
   package func hasDevice() throws(VaultError) -> Bool {
-    try storing { () throws(BlobStoreError) in try store.size(of: Self.devicePath) } != nil
+    try storing(store.size(of: Self.devicePath)) != nil
   }
 
   /// The slots, the oldest first, and what is wrong with those that are not whole.
@@ -65,7 +65,7 @@ extension StateFolder {
   }
 
   package func removeSlot(_ id: UnlockSlotID) throws(VaultError) {
-    try storing { () throws(BlobStoreError) in try store.remove(Self.path(of: id)) }
+    try storing(store.remove(Self.path(of: id)))
   }
 
   package func describeSlot(_ id: UnlockSlotID) -> String { describe(Self.path(of: id)) }
@@ -103,8 +103,6 @@ extension StateFolder {
     var message = message
     message.checksum = Digest.sha256(message.encodedWithoutChecksum())
     let bytes = message.encoded()
-    try storing { () throws(BlobStoreError) in
-      try store.replace(path, bytes, durably: true)
-    }
+    try storing(store.replace(path, bytes, durably: true))
   }
 }

@@ -10,9 +10,7 @@ extension StateFolder {
 
   /// This machine has become another device, which nobody at it has been told.
   package func notePartedUntold() throws(VaultError) {
-    try storing { () throws(BlobStoreError) in
-      try store.replace(Self.untoldPath, [], durably: false)
-    }
+    try storing(store.replace(Self.untoldPath, [], durably: false))
   }
 
   /// Whether that is still to be told.
@@ -38,17 +36,13 @@ extension StateFolder {
 
   /// Keeps the bytes of this device's newest head of a member. A commit does not wait for that.
   package func keepHead(_ bytes: [UInt8], of member: MemberID) throws(VaultError) {
-    try storing { () throws(BlobStoreError) in
-      try store.replace(Self.keptHeadPath(of: member), bytes, durably: false)
-    }
+    try storing(store.replace(Self.keptHeadPath(of: member), bytes, durably: false))
   }
 
   /// Makes sure that no power cut takes what `keepHead` kept.
   package func keepHeadDurably(of member: MemberID) throws(VaultError) {
     guard let bytes = try keptHead(of: member) else { return }
-    try storing { () throws(BlobStoreError) in
-      try store.replace(Self.keptHeadPath(of: member), bytes, durably: true)
-    }
+    try storing(store.replace(Self.keptHeadPath(of: member), bytes, durably: true))
   }
 
   /// What `keepHead` kept, of which nothing is verified; nil if nothing was.

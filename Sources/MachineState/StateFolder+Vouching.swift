@@ -42,8 +42,6 @@ extension StateFolder {
       vouching.people.sorted().map { "person \($0.hex)" }
       + vouching.members.sorted().map { "member \($0.hex)" }
     let bytes = ChecksummedLines.encode(title: Self.vouchedTitle, lines)
-    try storing { () throws(BlobStoreError) in
-      try store.replace(Self.vouchedPath, bytes, durably: false)
-    }
+    try storing(store.replace(Self.vouchedPath, bytes, durably: false))
   }
 }

@@ -18,16 +18,12 @@ package final class StateFolder: Sendable {
   package init(root: FilePath, vault id: VaultID) throws(VaultError) {
     let path = root.appending(id.hex)
     self.path = path
-    store = try storing { () throws(BlobStoreError) in
-      try DirectoryStore(making: path)
-    }
+    store = try storing(DirectoryStore(making: path))
   }
 
   /// Removes all that this machine keeps of a vault, keys and remotes among them. Nobody may have it open.
   package static func remove(root: FilePath, vault id: VaultID) throws(VaultError) {
-    try storing { () throws(BlobStoreError) in
-      try DirectoryStore(opening: root).removeFolder(BlobPath(id.hex))
-    }
+    try storing(DirectoryStore(opening: root).removeFolder(BlobPath(id.hex)))
   }
 
   /// A state kept in `store`, without locks between processes.
@@ -132,9 +128,7 @@ package final class StateFolder: Sendable {
   ) throws(VaultError) {
     let message = marks.encoded()
     let bytes = Digest.sha256(message).bytes + message
-    try storing { () throws(BlobStoreError) in
-      try store.replace(path, bytes, durably: durably)
-    }
+    try storing(store.replace(path, bytes, durably: durably))
   }
 
   // MARK: Locks
@@ -151,9 +145,7 @@ package final class StateFolder: Sendable {
     _ name: String, _ body: () throws(VaultError) -> Value
   ) throws(VaultError) -> Value {
     guard let path else { return try body() }
-    let lock = try storing { () throws(BlobStoreError) in
-      try FileLock(at: path.appending(name))
-    }
+    let lock = try storing(FileLock(at: path.appending(name)))
     let value = try body()
     withExtendedLifetime(lock) {}
     return value

@@ -50,9 +50,7 @@ final class MemberIndex {
 
   private func loadKept() throws(SearchError) {
     guard
-      let file = try reading({ () throws(VaultError) in
-        try member.derived.load(DerivedContent(.searchIndex))
-      })
+      let file = try reading(member.derived.load(DerivedContent(.searchIndex)))
     else { return }
     do throws(SearchError) {
       let loaded = try IndexStorage.decode(file, by: rule) {
@@ -77,9 +75,7 @@ final class MemberIndex {
   }
 
   private func loadJournal() throws(SearchError) {
-    let file = try reading { () throws(VaultError) in
-      try member.derived.load(DerivedContent(.searchJournal))
-    }
+    let file = try reading(member.derived.load(DerivedContent(.searchJournal)))
     guard let file, let journal = IndexStorage.decodeJournal(file, of: kept.mark) else { return }
     try add(journal)
     addVocabulary(of: journal)
@@ -138,7 +134,7 @@ final class MemberIndex {
   /// Whether a text lacked something that is here now: then it is read again.
   private func hasWhatItLacked(_ row: Int) throws(SearchError) -> Bool {
     guard let object = kept.lacking[row] else { return false }
-    return try reading { () throws(VaultError) in try member.objects.isPresent(object) }
+    return try reading(member.objects.isPresent(object))
   }
 
   /// Whether a text that was read again lacks what it lacked before, as one does of which something is damaged.
@@ -203,17 +199,13 @@ final class MemberIndex {
     additions = []
     try store(kept.encoded(by: rule, image: words.image()), .searchIndex)
     // Of the index before, so that it is passed over anyway.
-    try reading { () throws(VaultError) in
-      try member.derived.remove(DerivedContent(.searchJournal))
-    }
+    try reading(member.derived.remove(DerivedContent(.searchJournal)))
   }
 
   private func store(
     _ bytes: [UInt8], _ kind: DerivedContent.Kind
   ) throws(SearchError) {
-    try reading { () throws(VaultError) in
-      try member.derived.store(bytes, as: DerivedContent(kind))
-    }
+    try reading(member.derived.store(bytes, as: DerivedContent(kind)))
   }
 
   func row(of record: RecordID) -> Int? { rowOf[record] }

@@ -93,9 +93,7 @@ package final class VaultSearch {
 
   /// Where in a record it was found. Reads the record.
   package func excerpt(of hit: Hit, _ query: SearchQuery) throws(SearchError) -> Excerpt {
-    let text = try reading { () throws(VaultError) in
-      try RecordText.read(hit.entry, of: hit.member, renderer).text
-    }
+    let text = try reading(RecordText.read(hit.entry, of: hit.member, renderer).text)
     return Excerpt(of: text, query, cutter)
   }
 }

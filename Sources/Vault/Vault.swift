@@ -174,7 +174,7 @@ package final class Vault: Sendable {
   }
 
   private func hasUnopenedMembers() throws(VaultError) -> Bool {
-    let entries = try storing { () throws(BlobStoreError) in try context.store.list("members") }
+    let entries = try storing(context.store.list("members"))
     return entries.contains { entry in
       MemberID(hex: entry.name).map { member($0) == nil } ?? false
     }
@@ -183,7 +183,7 @@ package final class Vault: Sendable {
   @discardableResult
   func openNewMembers(marks: Watermarks, acceptsRollback: Bool) throws(VaultError) -> Bool {
     let folder: BlobPath = "members"
-    let entries = try storing { () throws(BlobStoreError) in try context.store.list(folder) }
+    let entries = try storing(context.store.list(folder))
     let identities = identities.expanded()
     var isNew = false
     try compare(Set(entries.map(\.name)), with: marks, acceptsRollback: acceptsRollback)
@@ -304,9 +304,7 @@ package final class Vault: Sendable {
   /// written first, so nothing can be lost with it.
   private func isUnfinished(_ id: MemberID) throws(VaultError) -> Bool {
     let folder = BlobPath(VaultPath.memberRoot(id).string).parent ?? .root
-    return try storing { () throws(BlobStoreError) in
-      try context.store.list(folder).allSatisfy { !$0.isFolder && $0.name != "root" }
-    }
+    return try storing(context.store.list(folder).allSatisfy { !$0.isFolder && $0.name != "root" })
   }
 
   /// What could not be encrypted anew since the last call, one problem a member.

@@ -143,19 +143,33 @@ extension VaultError {
   }
 }
 
-/// Runs a store's call and says its failure in the vault's words.
+/// A store's call, whose failure is said in the vault's words: `try storing(store.list(folder))`.
+package func storing<Value: ~Copyable>(
+  _ call: @autoclosure () throws(BlobStoreError) -> Value
+) throws(VaultError) -> Value {
+  do { return try call() } catch { throw VaultError(error) }
+}
+
+/// The same of several calls.
 package func storing<Value: ~Copyable>(
   _ body: () throws(BlobStoreError) -> Value
 ) throws(VaultError) -> Value {
   do { return try body() } catch { throw VaultError(error) }
 }
 
-/// What `body` reads; nil where something of it is missing or damaged.
-package func ifWhole<Value>(_ body: () throws(VaultError) -> Value) throws(VaultError) -> Value? {
-  do throws(VaultError) { return try body() } catch {
+/// What a call reads; nil where something of it is missing or damaged: `try ifWhole(load(path))`.
+package func ifWhole<Value>(
+  _ call: @autoclosure () throws(VaultError) -> Value
+) throws(VaultError) -> Value? {
+  do throws(VaultError) { return try call() } catch {
     switch error {
     case .missing, .damaged: return nil
     default: throw error
     }
   }
+}
+
+/// The same of several calls.
+package func ifWhole<Value>(_ body: () throws(VaultError) -> Value) throws(VaultError) -> Value? {
+  try ifWhole(try body())
 }

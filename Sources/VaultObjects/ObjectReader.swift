@@ -152,9 +152,7 @@ final class ObjectReader: Sendable {
     let file = Self.layout.fileRange(ofBlocks: blocks, bodySize: bodySize)
     let sealed = UnsafeMutableRawBufferPointer(rebasing: buffer[0..<file.count])
     let blob = self.blob
-    let count = try storing { () throws(BlobStoreError) in
-      try blob.read(at: UInt64(file.lowerBound), into: sealed)
-    }
+    let count = try storing(blob.read(at: UInt64(file.lowerBound), into: sealed))
     guard count == file.count else {
       throw .damaged(path: path.string, reason: "it was cut short")
     }
@@ -237,7 +235,7 @@ extension ObjectHeader {
   /// - Throws: `damaged` when it is none.
   init(reading blob: any BlobReader, path: String) throws(VaultError) {
     var bytes = [UInt8](repeating: 0, count: ObjectLayout.headerSize)
-    let count = try storing { () throws(BlobStoreError) in try bytes.fill(from: blob, at: 0) }
+    let count = try storing(bytes.fill(from: blob, at: 0))
     self = try bytes.withBytes { (bytes) throws(VaultError) in
       do throws(CryptoError) {
         return try ObjectHeader(decoding: UnsafeRawBufferPointer(rebasing: bytes[..<count]))

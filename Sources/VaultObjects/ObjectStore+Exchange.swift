@@ -64,7 +64,7 @@ extension ObjectStore {
   ) throws(VaultError) -> SealedObject {
     let path = path(of: name)
     let limit = Self.fileSizeLimit(of: kind ?? .announcement)
-    let file = try storing { () throws(BlobStoreError) in try store.read(path, limit: limit) }
+    let file = try storing(store.read(path, limit: limit))
     return try authenticate(name, kind: kind, file: file)
   }
 
@@ -137,7 +137,7 @@ extension ObjectStore {
   /// - Throws: `readOnly`, `io`.
   package func withdraw(_ name: ObjectName) throws(VaultError) {
     let path = path(of: name)
-    try storing { () throws(BlobStoreError) in try store.remove(path) }
+    try storing(store.remove(path))
     forgetReader(name)
   }
 
@@ -145,10 +145,10 @@ extension ObjectStore {
   package func listed() throws(VaultError) -> [(name: ObjectName, byteCount: UInt64)] {
     var result: [(name: ObjectName, byteCount: UInt64)] = []
     let folder = BlobPath("members/\(member.hex)/objects")
-    let folders = try storing { () throws(BlobStoreError) in try store.list(folder) }
+    let folders = try storing(store.list(folder))
     for part in folders where part.isFolder && part.name.utf8.count == 2 {
       let inside = folder.appending(part.name)
-      for entry in try storing({ () throws(BlobStoreError) in try store.list(inside) }) {
+      for entry in try storing(store.list(inside)) {
         if let name = ObjectName(hex: part.name + entry.name) { result.append((name, entry.size)) }
       }
     }

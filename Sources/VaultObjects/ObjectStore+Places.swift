@@ -56,7 +56,7 @@ extension ObjectStore {
   /// Whether a file stands under the object's name; it is not opened.
   package func isPresent(_ name: ObjectName) throws(VaultError) -> Bool {
     let path = path(of: name)
-    return try storing { () throws(BlobStoreError) in try store.size(of: path) } != nil
+    return try storing(store.size(of: path)) != nil
   }
 
   /// Whether a file stands here for the content, under the keys of whichever epoch; it is not opened.
@@ -91,7 +91,7 @@ extension ObjectStore {
   package func arrival(of digest: ContentDigest) throws(VaultError) -> HybridTime? {
     guard let place = try standing(digest) else { return nil }
     let path = path(of: place.name)
-    return try storing { () throws(BlobStoreError) in try store.arrival(of: path) }
+    return try storing(store.arrival(of: path))
       .map { HybridTime(milliseconds: $0) }
   }
 
@@ -146,7 +146,7 @@ extension ObjectStore {
     _ kind: ObjectKind, at path: BlobPath, _ place: ObjectPlace
   ) throws(VaultError) -> [UInt8] {
     let limit = Self.fileSizeLimit(of: kind)
-    let file = try storing { () throws(BlobStoreError) in try store.read(path, limit: limit) }
+    let file = try storing(store.read(path, limit: limit))
     return try content(kind, in: file, at: path, place)
   }
 
@@ -184,7 +184,7 @@ extension ObjectStore {
 
   private func header(of name: ObjectName) throws(VaultError) -> ObjectHeader {
     let path = path(of: name)
-    let blob = try storing { () throws(BlobStoreError) in try store.openForReading(path) }
+    let blob = try storing(store.openForReading(path))
     return try ObjectHeader(reading: blob, path: path.string)
   }
 
@@ -248,7 +248,7 @@ extension ObjectStore {
   private func place(_ arrivals: Arrivals) throws(VaultError) {
     if arrivals.isEmpty { return }
     let store = store
-    try storing { () throws(BlobStoreError) in try store.barrier() }
+    try storing(store.barrier())
     let waiting = arrivals.take()
     try storing { () throws(BlobStoreError) in
       for one in waiting { try store.rename(one.from, to: one.to) }
@@ -262,7 +262,7 @@ extension ObjectStore {
     guard let staging else { throw .readOnly }
     let place = ObjectPlace(of: content.digest, keys)
     let final = path(of: place.name)
-    let size = try storing { () throws(BlobStoreError) in try store.size(of: final) }
+    let size = try storing(store.size(of: final))
     if size != nil, opens(content.kind, place) { return }
     let byteCount = ObjectLayout(of: content.kind).fileSize(contentSize: content.bytes.count)
     let isPooled = byteCount <= buffers.byteCount

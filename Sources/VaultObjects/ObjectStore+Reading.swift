@@ -90,7 +90,7 @@ extension ObjectStore {
     if let held {
       blob = held
     } else {
-      blob = try storing { () throws(BlobStoreError) in try store.openForReading(path) }
+      blob = try storing(store.openForReading(path))
     }
     return try ObjectReader(digest: digest, place: place, path: path, blob: blob, buffers: buffers)
   }

@@ -102,7 +102,7 @@ extension ObjectStore {
     _ digest: ContentDigest, _ kind: ObjectKind, _ place: ObjectPlace, _ staging: Staging
   ) throws(VaultError) -> UInt64? {
     let final = path(of: place.name)
-    guard try storing({ () throws(BlobStoreError) in try store.size(of: final) }) != nil else {
+    guard try storing(store.size(of: final)) != nil else {
       return nil
     }
     // One that does not open is replaced when the good one is published.
@@ -244,7 +244,7 @@ extension ObjectStore {
       guard case .alreadyExists = error else { throw VaultError(error) }
     }
     if opens(kind, place) { return }
-    try storing { () throws(BlobStoreError) in try store.put(final, held, .always) }
+    try storing(store.put(final, held, .always))
   }
 
   /// How many objects the commit under way has brought to their places.

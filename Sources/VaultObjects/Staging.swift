@@ -64,14 +64,12 @@ package final class Staging: Sendable {
       damage = error
     }
     guard let root else { return Staging(path: path, store: store, lock: nil, damage: damage) }
-    let lock = try storing { () throws(BlobStoreError) in
-      try FileLock(at: root.appending(lockPath.string))
-    }
+    let lock = try storing(FileLock(at: root.appending(lockPath.string)))
     return Staging(path: path, store: store, lock: lock, damage: damage)
   }
 
   private static func makeFile(_ path: BlobPath, in store: any LocalStore) throws(VaultError) {
-    try storing { () throws(BlobStoreError) in try store.replace(path, [], durably: false) }
+    try storing(store.replace(path, [], durably: false))
   }
 
   /// - Throws: `cause` if that cannot be done either.
@@ -136,7 +134,7 @@ package final class Staging: Sendable {
   ///
   /// - Returns: False when it has to be written at once: a disk that is almost full then says so to whoever writes.
   func hold(_ byteCount: Int) throws(VaultError) -> Bool {
-    let space = try storing { () throws(BlobStoreError) in try store.space() }
+    let space = try storing(store.space())
     return held.withLock { held in
       var next = held
       next.fileCount += 1
@@ -165,7 +163,7 @@ package final class Staging: Sendable {
   ///   - stagedCount: How many objects are staged already.
   /// - Throws: `noSpace`.
   func requireRoom(for byteCount: Int, besides stagedCount: Int) throws(VaultError) {
-    let space = try storing { () throws(BlobStoreError) in try store.space() }
+    let space = try storing(store.space())
     let promised = held.withLock { $0 }
     let needed =
       UInt64(byteCount) + promised.diskByteCount + Self.commitByteCount
@@ -193,7 +191,7 @@ package final class Staging: Sendable {
   static func leftovers(
     store: any LocalStore, root: FilePath?, device: DeviceID
   ) throws(VaultError) -> [BlobPath] {
-    let entries = try storing { () throws(BlobStoreError) in try store.list(folder) }
+    let entries = try storing(store.list(folder))
     var dead: [BlobPath] = []
     for entry in entries where entry.isFolder && entry.name.hasPrefix(ownerPrefix(device)) {
       let token = folder.appending(entry.name)
@@ -215,7 +213,7 @@ package final class Staging: Sendable {
     store: any LocalStore, root: FilePath?, device: DeviceID
   ) throws(VaultError) {
     for token in try leftovers(store: store, root: root, device: device) {
-      try storing { () throws(BlobStoreError) in try store.removeFolder(token) }
+      try storing(store.removeFolder(token))
     }
   }
 }

@@ -126,7 +126,7 @@ package struct FileImport {
         }
       }
     } while count == buffer.count
-    return try inVault { () throws(VaultError) in try whole.finish() }
+    return try inVault(whole.finish())
   }
 
   /// Reads until the buffer is full or the file ends.

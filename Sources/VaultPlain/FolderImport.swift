@@ -78,7 +78,7 @@ package struct FolderImport {
     guard !edits.isEmpty else { return }
     let part = edits
     let member = self.member
-    let commit = try inVault { () throws(VaultError) in try member.commit(part) }
+    let commit = try inVault(member.commit(part))
     if let failure = commit.failures.values.first { throw .vault(failure) }
     edits = []
     waitingBytes = 0

@@ -193,7 +193,7 @@ extension PlainExport {
         try write(UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(item.size))), descriptor, path)
       }
     }
-    let chunks = try inVault { () throws(VaultError) in try member.chunks(of: item.content) }
+    let chunks = try inVault(member.chunks(of: item.content))
     guard case .inline = item.content else {
       try write(chunks, size: item.size, to: descriptor, path: path)
       return

@@ -13,7 +13,14 @@ package enum PlainFileError: Error {
   case vault(VaultError)
 }
 
-/// Runs a call of the vault and says its failure as one of plain files.
+/// A call of the vault, whose failure is said as one of plain files: `try inVault(member.commit(edits))`.
+func inVault<Value>(
+  _ call: @autoclosure () throws(VaultError) -> Value
+) throws(PlainFileError) -> Value {
+  do { return try call() } catch { throw .vault(error) }
+}
+
+/// The same of several calls.
 func inVault<Value>(_ body: () throws(VaultError) -> Value) throws(PlainFileError) -> Value {
   do { return try body() } catch { throw .vault(error) }
 }

@@ -65,7 +65,7 @@ package struct RemoteSync {
     let home = try home()
     let file = RemoteStateFile(state: home.state, remote: name)
     // What is on its way stays meanwhile.
-    let reading = try keeping(try ReadingMark.take(in: home.state))
+    let reading = try keeping(ReadingMark.take(in: home.state))
     defer { withExtendedLifetime(reading) {} }
     return try file.whileLocked(patience: options.patience) { () throws(SyncError) in
       let memory = try file.load()
@@ -87,7 +87,7 @@ package struct RemoteSync {
     switch reach {
     case .heads(let vault, _), .locked(let vault): try .closed(vault)
     case .open(let vault):
-      SyncHome(vault, vouching: try keeping(try vault.rememberedVouching()))
+      SyncHome(vault, vouching: try keeping(vault.rememberedVouching()))
     }
   }
 

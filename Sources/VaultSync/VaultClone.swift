@@ -51,7 +51,7 @@ package enum VaultClone {
     try requireFree(store, for: description, called: name)
     let (files, problems) = try ClonedPeople.read(remote)
     let tree = try keeping(
-      try SignedTree(vault: description.vault, store: store).adding(files))
+      SignedTree.load(vault: description.vault, store: store).adding(files))
     var people = ClonedPeople(files: files, problems: problems)
     if !order.takesStrangers { people.leave(order, besides: try LocalLook.ofFolder(store).files) }
     for (path, bytes) in try people.judge(in: tree) { try write(path, bytes, into: store) }
@@ -133,7 +133,7 @@ private struct ClonedPeople {
   ) throws(SyncError) -> (files: [VaultPath: [UInt8]], problems: [SyncProblem]) {
     var paths: [VaultPath] = []
     try asking(
-      try remote.walk(under: "people", depth: 6, limit: RemoteLook.nameLimit) { path, entry in
+      remote.walk(under: "people", depth: 6, limit: RemoteLook.nameLimit) { path, entry in
         if let path, entry.kind == .blob, let known = VaultPath(parsing: path.string) {
           paths.append(known)
         }
@@ -190,7 +190,7 @@ private struct ClonedPeople {
   ) throws(SyncError) -> [(path: VaultPath, bytes: [UInt8])] {
     var sound: [(path: VaultPath, bytes: [UInt8])] = []
     for (path, bytes) in files.sorted(by: { $0.key.cloneRank < $1.key.cloneRank }) {
-      switch try keeping(try tree.verdict(on: path, bytes)) {
+      switch try keeping(tree.verdict(on: path, bytes)) {
       case .counts: sound.append((path, bytes))
       // Of no use to anyone, and of no harm.
       case .retired, .former, .broken(.signedByRemovedDevice): continue

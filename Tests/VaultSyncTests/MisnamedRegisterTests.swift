@@ -25,7 +25,7 @@ import VaultModel
   private func path(of vault: Vault) -> VaultPath { .device(vault.person, vault.device) }
 
   private func tree() throws -> SignedTree {
-    try SignedTree(vault: named.id, store: family[0].store, state: named.context.state)
+    try SignedTree.load(vault: named.id, store: family[0].store, state: named.context.state)
   }
 
   /// Puts it on the stick, in the place of one of the two.

@@ -52,7 +52,7 @@ import VaultTrust
     #expect(vault.context.people[claimant.id]?.devices.isEmpty == true)
     #expect(vault.context.removal == nil)
     #expect(try vault.context.ownCertificate().id == own.id)
-    let tree = try SignedTree(vault: vault.id, store: adults.ben.store)
+    let tree = try SignedTree.load(vault: vault.id, store: adults.ben.store)
     #expect(!tree.people.isFormer(vault.device))
     #expect(tree.removal(of: vault.device, from: vault.person) == nil)
     // He goes on, and nothing of what he wrote is lost.

@@ -81,7 +81,7 @@ import VaultPlain
     }
     var item = Item(name: name, file: .random(), mode: 0o100600, time: .zero)
     (item.size, item.content) = (UInt64(size), whole)
-    let parts = try FileParts(of: item, in: member)
+    let parts = try FileParts.load(of: item, in: member)
     #expect(try (0..<parts.count).flatMap { try parts.part($0) } == bytes)
     try vault.close()
   }

@@ -13,7 +13,7 @@ import VaultModel
     try adults.anna.write("Visit")
     try adults.share(with: adults.ben, .editor)
     let (store, emma) = (adults.anna.store, try #require(adults.anna.emma))
-    let tree = try SignedTree(vault: adults.anna.vault.id, store: store)
+    let tree = try SignedTree.load(vault: adults.anna.vault.id, store: store)
     _ = try tree.links(of: emma.id)
     let before = Set(store.blobs.keys)
     try adults.anna.vault.beginEpoch(of: emma, without: [adults.ben.id])

@@ -62,7 +62,7 @@ extension AuditLog {
     var last: (year: Int, month: Int)?
     // The newest one is where the log ends.
     for first in try segments(of: device) {
-      let found = try ifWhole { () throws(VaultError) in try open(first) }
+      let found = try ifWhole(open(first))
       guard let found else { return runs }
       if let month = last, found.month != month {
         runs += split(run)

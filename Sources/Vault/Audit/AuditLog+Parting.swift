@@ -25,7 +25,7 @@ extension AuditLog {
       while !new.isEmpty { _ = try appendSegment(&new, by: next, journals) }
       for first in read {
         let path = BlobPath(VaultPath.auditSegment(context.device.id, first: first).string)
-        try storing { () throws(BlobStoreError) in try context.store.remove(path) }
+        try storing(context.store.remove(path))
       }
     }
   }

@@ -83,9 +83,7 @@ extension AuditLog {
       generation: keys.generation, sealed: sealed,
       slots: slots(packing, journals, device: device.id, first: next))
     let bytes = context.signedFiles.sign(body.encoded(), .audit, path, with: device)
-    try storing { () throws(BlobStoreError) in
-      try context.store.replace(BlobPath(path.string), bytes, durably: true)
-    }
+    try storing(context.store.replace(BlobPath(path.string), bytes, durably: true))
     events = packing.rest
     return LogEnd(next: next + UInt64(SegmentPacking.eventLimit), newest: Digest.sha256(bytes))
   }
@@ -233,8 +231,6 @@ extension StateFolder {
       [
         "device \(device.hex)", "next \(end.next)", "newest \(end.newest.hex)", "written \(time)",
       ])
-    try storing { () throws(BlobStoreError) in
-      try store.replace(Self.logEndPath, bytes, durably: true)
-    }
+    try storing(store.replace(Self.logEndPath, bytes, durably: true))
   }
 }

@@ -7,7 +7,7 @@ extension AuditLog {
   /// The first numbers of a device's segments, in order.
   func segments(of device: DeviceID) throws(VaultError) -> [UInt64] {
     let folder = BlobPath("audit/\(device.hex)")
-    let entries = try storing { () throws(BlobStoreError) in try context.store.list(folder) }
+    let entries = try storing(context.store.list(folder))
     var result: [UInt64] = []
     for entry in entries {
       let path = folder.appending(entry.name).string
@@ -201,10 +201,9 @@ extension AuditLog {
       problems.contains(where: { $0.kind == .rollback || $0.kind == .missing })
     else { return }
     try context.state.withCommitLock { () throws(VaultError) in
-      let register = try ifWhole { () throws(VaultError) in
-        try context.loadRegister(
-          of: device, signingPublicKey: context.device.signingKey.publicKey)
-      }
+      let register = try ifWhole(
+        context.loadRegister(
+          of: device, signingPublicKey: context.device.signingKey.publicKey))
       if let register {
         let path = VaultPath.device(context.person, device)
         try context.state.updateWatermarks(durably: true) {
@@ -221,7 +220,7 @@ extension AuditLog {
 
   private func newestSegment(of device: DeviceID) throws(VaultError) -> FileHash? {
     for first in try segments(of: device).reversed() {
-      if let hash = try ifWhole({ () throws(VaultError) in try load(first, device: device).2 }) {
+      if let hash = try ifWhole(load(first, device: device).2) {
         return hash
       }
     }

@@ -16,11 +16,10 @@ extension AuditLog {
           let path = VaultPath.auditSegment(device, first: first)
           // Only these have a number that no other segment has.
           guard first % UInt64(SegmentPacking.eventLimit) != 1 else { continue }
-          let body = try ifWhole { () throws(VaultError) in
-            try AuditSegmentBody.load(
+          let body = try ifWhole(
+            AuditSegmentBody.load(
               device, first: first, files: context.signedFiles, people: context.people
-            ).0
-          }
+            ).0)
           for replaced in body?.replaces ?? [] {
             found[.auditSegment(device, first: replaced.first), default: []].append(path)
           }
@@ -66,9 +65,7 @@ extension Vault {
         let before = try segment(device, first)
       else { continue }
       if try segment(inPlaceOf: before, among: claiming) != nil {
-        try storing { () throws(BlobStoreError) in
-          try context.store.remove(BlobPath(old.string))
-        }
+        try storing(context.store.remove(BlobPath(old.string)))
       } else {
         problems += claiming.map { path in
           Problem(
@@ -102,10 +99,9 @@ extension Vault {
   private func segment(
     _ device: DeviceID, _ first: UInt64
   ) throws(VaultError) -> (body: AuditSegmentBody, hash: FileHash)? {
-    try ifWhole { () throws(VaultError) in
-      try AuditSegmentBody.load(
-        device, first: first, files: context.signedFiles, people: context.people)
-    }
+    try ifWhole(
+      AuditSegmentBody.load(
+        device, first: first, files: context.signedFiles, people: context.people))
   }
 }
 

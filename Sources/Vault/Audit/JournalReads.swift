@@ -25,9 +25,7 @@ extension StateFolder {
   func store(toldReads told: [MemberID: UInt64]) throws(VaultError) {
     let lines = told.sorted { $0.key < $1.key }.map { "reads \($0.key.hex) \($0.value)" }
     let bytes = ChecksummedLines.encode(title: Self.journalsTitle, lines)
-    try storing { () throws(BlobStoreError) in
-      try store.replace(Self.journalsPath, bytes, durably: true)
-    }
+    try storing(store.replace(Self.journalsPath, bytes, durably: true))
   }
 }
 

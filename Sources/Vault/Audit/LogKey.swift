@@ -40,9 +40,7 @@ struct LogKey: Hashable, Sendable {
         "vault \(vault.hex)", "person \(person.hex)", "generation \(generation.hex)",
         "agreement \(Hex.encode(agreementPublicKey))",
       ])
-    try storing { () throws(BlobStoreError) in
-      try state.store.replace(Self.path, bytes, durably: false)
-    }
+    try storing(state.store.replace(Self.path, bytes, durably: false))
   }
 
   private init?(decoding bytes: [UInt8]) {

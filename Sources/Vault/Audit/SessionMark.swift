@@ -26,13 +26,11 @@ package struct SessionMark: Hashable, Sendable {
   func store(state: StateFolder) throws(VaultError) {
     let bytes = ChecksummedLines.encode(
       title: Self.title, ["used \(used)", "timeout \(timeout)"])
-    try storing { () throws(BlobStoreError) in
-      try state.store.replace(Self.path, bytes, durably: false)
-    }
+    try storing(state.store.replace(Self.path, bytes, durably: false))
   }
 
   static func remove(state: StateFolder) throws(VaultError) {
-    try storing { () throws(BlobStoreError) in try state.store.remove(path) }
+    try storing(state.store.remove(path))
   }
 }
 

@@ -103,9 +103,7 @@ extension TamperingMemory {
         + ($0.isAcknowledged ? "acknowledged" : "open")
     }
     let bytes = ChecksummedLines.encode(title: Self.title, lines)
-    try storing { () throws(BlobStoreError) in
-      try state.store.replace(Self.path, bytes, durably: true)
-    }
+    try storing(state.store.replace(Self.path, bytes, durably: true))
   }
 }
 

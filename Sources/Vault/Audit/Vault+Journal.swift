@@ -52,10 +52,9 @@ extension Vault {
     }) {
       guard let certified = context.people[someone]?.anyCertificate(of: device) else { continue }
       let path = VaultPath.device(someone, device)
-      let read = try ifWhole { () throws(VaultError) in
-        try context.signedFiles.loadRegisterBody(
-          of: device, person: someone, signingPublicKey: certified.certificate.signingKey.bytes)
-      }
+      let read = try ifWhole(
+        context.signedFiles.loadRegisterBody(
+          of: device, person: someone, signingPublicKey: certified.certificate.signingKey.bytes))
       guard let (body, hash) = read, body.counter > marks[path]?.counter ?? 0 else { continue }
       news.append((path, body.counter, hash))
     }

@@ -217,13 +217,11 @@ struct WaitingEvents {
   }
 
   private func store(_ bytes: [UInt8], at file: WaitingFile) throws(VaultError) {
-    try storing { () throws(BlobStoreError) in
-      try state.store.replace(file.path, bytes, durably: true)
-    }
+    try storing(state.store.replace(file.path, bytes, durably: true))
   }
 
   private func remove(_ file: WaitingFile) throws(VaultError) {
-    try storing { () throws(BlobStoreError) in try state.store.remove(file.path) }
+    try storing(state.store.remove(file.path))
   }
 }
 

@@ -41,7 +41,7 @@ extension CommitWriter {
     if others.isEmpty { return nil }
     let all = pendingEntries(everyRecord)
     let limit = isCheckpoint ? all.count : changes.count
-    guard let leaving = try ifWhole({ () throws(VaultError) in try announcedNames() }) else {
+    guard let leaving = try ifWhole(announcedNames()) else {
       return nil
     }
     for other in others
@@ -69,9 +69,7 @@ extension CommitWriter {
     of other: LoadedHead, toBecome wanted: [RecordEntry]
   ) throws(VaultError) -> (segments: HeadSegments, news: [RecordEntry])? {
     guard other.head.isCompact(for: wanted.count),
-      let segments = try ifWhole({ () throws(VaultError) in
-        try member.loadSegments(of: other.head)
-      }),
+      let segments = try ifWhole(member.loadSegments(of: other.head)),
       let news = Manifest(segments.flatMap(\.entries)).additions(toBecome: wanted)
     else { return nil }
     let own = heads.lines[context.device.id]

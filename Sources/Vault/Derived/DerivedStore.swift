@@ -92,7 +92,7 @@ package struct DerivedStore: Sendable {
       let path = path(of: content, keys)
       guard let file = try read(path) else { continue }
       guard let bytes = keys.open(file, path: path.string) else {
-        try storing { () throws(BlobStoreError) in try store.remove(path) }
+        try storing(store.remove(path))
         continue
       }
       guard number > 0 else {
@@ -125,7 +125,7 @@ package struct DerivedStore: Sendable {
 
   package func remove(_ content: DerivedContent) throws(VaultError) {
     for keys in keys {
-      try storing { () throws(BlobStoreError) in try store.remove(path(of: content, keys)) }
+      try storing(store.remove(path(of: content, keys)))
     }
   }
 

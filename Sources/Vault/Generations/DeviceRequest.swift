@@ -56,7 +56,7 @@ extension Vault {
   package func requests(with key: SealingKey) throws(VaultError) -> [RequestingDevice] {
     try context.reloadPeople()
     let folder = BlobPath("people/\(person.hex)/requests")
-    let entries = try storing { () throws(BlobStoreError) in try context.store.list(folder) }
+    let entries = try storing(context.store.list(folder))
     let known = context.people[person]
     var requests: [RequestingDevice] = []
     for entry in entries {

@@ -161,8 +161,6 @@ extension SignedFiles {
   /// The bytes of a wrap, which has no signature: whether it is right shows when it is opened.
   func loadWrap(_ path: VaultPath, _ memory: PeopleMemory) throws(VaultError) -> [UInt8] {
     if let known = memory.files[path] { return known }
-    return try storing { () throws(BlobStoreError) in
-      try store.read(BlobPath(path.string), limit: DeviceWrapContext.fileLimit)
-    }
+    return try storing(store.read(BlobPath(path.string), limit: DeviceWrapContext.fileLimit))
   }
 }

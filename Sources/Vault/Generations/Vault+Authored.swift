@@ -92,9 +92,7 @@ extension Member {
     var waiting = rivals(of: entry.record).map(\.revision)
     var seen = Set(waiting)
     while let digest = waiting.popLast() {
-      let bytes = try ifWhole { () throws(VaultError) in
-        try objects.content(digest, kind: .record)
-      }
+      let bytes = try ifWhole(objects.content(digest, kind: .record))
       guard let bytes else { continue }
       let revision: RecordRevision
       do throws(ModelError) { revision = try RecordRevision(decoding: bytes) } catch { continue }
@@ -125,7 +123,7 @@ extension CommitWriter {
     }
     var names = Set(current)
     for list in wanted.subtracting(names).sorted() where names.count < Limits.headLists {
-      let isPut: Void? = try ifWhole { () throws(VaultError) in try member.objects.publish(list) }
+      let isPut: Void? = try ifWhole(member.objects.publish(list))
       if isPut != nil { names.insert(list) }
     }
     return names.sorted()

@@ -117,7 +117,7 @@ extension Vault {
     let departing = certificates(of: leaving.devices)
     var counted: Set<StatementID> = []
     if departing.isEmpty { return counted }
-    for entry in try storing({ () throws(BlobStoreError) in try context.store.list("members") }) {
+    for entry in try storing(context.store.list("members")) {
       guard let id = MemberID(hex: entry.name) else { continue }
       do throws(VaultError) {
         let root = try MemberRoot.load(id, files: context.signedFiles, people: people)

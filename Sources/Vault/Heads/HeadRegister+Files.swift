@@ -42,7 +42,7 @@ extension HeadRegister {
   }
 
   private func entries() throws(VaultError) -> [BlobEntry] {
-    try storing { () throws(BlobStoreError) in try context.store.list(folder) }
+    try storing(context.store.list(folder))
   }
 
   /// What heads are judged by, as it is here now: statements, and what a person has decided of them on this machine.

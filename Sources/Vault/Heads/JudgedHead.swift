@@ -98,9 +98,7 @@ struct HeadJudges: Sendable {
   /// - Throws: `missing`; `damaged` when it is another's, its signature does not hold, or nobody has certified its device.
   func judge(_ device: DeviceID, in files: SignedFiles) throws(VaultError) -> JudgedHead {
     let path = VaultPath.head(links.member, device)
-    let bytes = try storing { () throws(BlobStoreError) in
-      try files.store.read(BlobPath(path.string), limit: Limits.signedFileBytes)
-    }
+    let bytes = try storing(files.store.read(BlobPath(path.string), limit: Limits.signedFileBytes))
     let body = try verified(path, device, bytes)
     return JudgedHead(
       body: body, hash: Digest.sha256(bytes),

@@ -56,7 +56,7 @@ extension Member {
     for name in head.checkpoint {
       let path = objects.path(of: name)
       total += Int(
-        clamping: try storing { () throws(BlobStoreError) in try context.store.size(of: path) } ?? 0
+        clamping: try storing(context.store.size(of: path)) ?? 0
       )
     }
     return total

@@ -43,14 +43,14 @@ extension Member {
   private func isLeftOut(
     _ late: LoadedHead, _ heads: inout HeadsState
   ) throws(VaultError) -> Bool {
-    guard let told = try ifWhole({ () throws(VaultError) in try entries(of: late.head) }) else {
+    guard let told = try ifWhole(entries(of: late.head)) else {
       return false
     }
     let brought = Manifest(told)
     let all = brought.entries + brought.conflicts.values.joined()
     let news = withRecords(&heads) { known in all.filter { known.isNews($0) } }
     for entry in news {
-      let isWhole = try ifWhole { () throws(VaultError) in try hasWholly(entry) }
+      let isWhole = try ifWhole(hasWholly(entry))
       guard let isWhole, isWhole else { return false }
     }
     return !news.isEmpty

@@ -83,9 +83,7 @@ extension Member {
   }
 
   private func mark(of path: BlobPath) throws(VaultError) -> FileMark {
-    let entries = try storing { () throws(BlobStoreError) in
-      try context.store.list(path.parent ?? .root)
-    }
+    let entries = try storing(context.store.list(path.parent ?? .root))
     let entry = entries.first { $0.kind == .blob && $0.name == path.name }
     return entry.map { .present($0.fingerprint) } ?? .absent
   }

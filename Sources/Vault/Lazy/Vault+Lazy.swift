@@ -146,9 +146,7 @@ extension Vault {
     _ report: inout LazyReport
   ) throws(VaultError) {
     guard let here = try member.objects.nameHere(of: name) else { return }
-    let size = try storing { () throws(BlobStoreError) in
-      try context.store.size(of: member.objects.path(of: here))
-    }
+    let size = try storing(context.store.size(of: member.objects.path(of: here)))
     // What an upload left torn there is nothing that could come back.
     guard let size, try lazy.holds(here, byteCount: size, of: member.id) else {
       report.keptCount += 1

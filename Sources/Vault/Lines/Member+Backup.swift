@@ -69,7 +69,7 @@ extension Member {
   private func rest(
     of kept: LoadedHead, in name: ContentDigest, _ heads: inout HeadsState
   ) throws(VaultError) -> [RecordEntry] {
-    guard let segment = try ifWhole({ () throws(VaultError) in try entries(in: name) }) else {
+    guard let segment = try ifWhole(entries(in: name)) else {
       return []
     }
     let news = withRecords(&heads) { known in
@@ -77,7 +77,7 @@ extension Member {
     }
     var rest: [RecordEntry] = []
     for entry in news {
-      let isWhole = try ifWhole { () throws(VaultError) in try hasWholly(entry) }
+      let isWhole = try ifWhole(hasWholly(entry))
       if let isWhole, isWhole || self.entry(entry.record) == nil { rest.append(entry) }
     }
     return rest
@@ -86,7 +86,7 @@ extension Member {
   /// Whether everything is here that the revision of an entry needs; its beginning must be.
   func hasWholly(_ entry: RecordEntry) throws(VaultError) -> Bool {
     for item in try items(of: revision(entry.revision)) {
-      let names = try ifWhole { () throws(VaultError) in try chunks(of: item.content) }
+      let names = try ifWhole(chunks(of: item.content))
       guard let names else { return false }
       for name in names {
         guard let name, context.lazy == nil else { continue }

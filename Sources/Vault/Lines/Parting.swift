@@ -32,13 +32,11 @@ struct Parting: Hashable, Sendable {
   func store(of member: MemberID, state: StateFolder) throws(VaultError) {
     let bytes = ChecksummedLines.encode(
       title: Self.title, ["from \(from.hex)", "above \(above)"])
-    try storing { () throws(BlobStoreError) in
-      try state.store.replace(Self.path(of: member), bytes, durably: true)
-    }
+    try storing(state.store.replace(Self.path(of: member), bytes, durably: true))
   }
 
   static func remove(of member: MemberID, state: StateFolder) throws(VaultError) {
-    try storing { () throws(BlobStoreError) in try state.store.remove(path(of: member)) }
+    try storing(state.store.remove(path(of: member)))
   }
 
   private init?(decoding bytes: [UInt8]) {
@@ -74,13 +72,11 @@ struct NextDevice: Sendable {
     let bytes = ChecksummedLines.encode(
       title: Self.title,
       ["device \(device.hex)", "keys \(keys.words)"])
-    try storing { () throws(BlobStoreError) in
-      try state.store.replace(Self.path, bytes, durably: true)
-    }
+    try storing(state.store.replace(Self.path, bytes, durably: true))
   }
 
   static func remove(state: StateFolder) throws(VaultError) {
-    try storing { () throws(BlobStoreError) in try state.store.remove(path) }
+    try storing(state.store.remove(path))
   }
 
   init(device: DeviceID, keys: Sealed) { (self.device, self.keys) = (device, keys) }

@@ -10,13 +10,13 @@ package struct FileParts: Sendable {
   private let chunks: [ContentDigest?]
 
   /// - Throws: `missing`, `damaged` of a list of chunks.
-  package init(of item: Item, in member: Member) throws(VaultError) {
-    (self.member, size) = (member, item.size)
+  package static func load(of item: Item, in member: Member) throws(VaultError) -> FileParts {
     if case .inline(let bytes) = item.content {
-      (inline, chunks) = (Array(bytes.prefix(Int(clamping: item.size))), [])
-    } else {
-      (inline, chunks) = ([], try member.chunks(of: item.content))
+      let inline = Array(bytes.prefix(Int(clamping: item.size)))
+      return FileParts(member: member, size: item.size, inline: inline, chunks: [])
     }
+    let chunks = try member.chunks(of: item.content)
+    return FileParts(member: member, size: item.size, inline: [], chunks: chunks)
   }
 
   package var count: Int { inline.isEmpty ? chunks.count : 1 }

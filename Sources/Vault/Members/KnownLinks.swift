@@ -41,9 +41,7 @@ extension VaultContext {
   func keep(_ links: MemberLinks, wraps: [VaultPath: [UInt8]]) throws(VaultError) {
     guard !isReadOnly else { return }
     for (path, bytes) in links.lost {
-      try storing { () throws(BlobStoreError) in
-        try store.replace(BlobPath(path.string), bytes, durably: true)
-      }
+      try storing(store.replace(BlobPath(path.string), bytes, durably: true))
     }
     try state.remember(links, wraps: wraps)
   }

@@ -202,7 +202,7 @@ package final class Member: Sendable {
   /// - Throws: `missing`, `damaged`.
   package func beginning(of item: Item, byteCount: Int) throws(VaultError) -> [UInt8] {
     let wanted = Int(min(item.size, UInt64(byteCount)))
-    let parts = try FileParts(of: item, in: self)
+    let parts = try FileParts.load(of: item, in: self)
     var result: [UInt8] = []
     for number in 0..<parts.count where result.count < wanted {
       result += try parts.part(number).prefix(wanted - result.count)

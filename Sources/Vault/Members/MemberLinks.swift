@@ -194,7 +194,7 @@ struct LinkReading {
     of member: MemberID, in store: any BlobStore
   ) throws(VaultError) -> [(path: BlobPath, entry: BlobEntry)] {
     let folder = BlobPath("members/\(member.hex)/links")
-    return try storing { () throws(BlobStoreError) in try store.list(folder) }
+    return try storing(store.list(folder))
       .map { (folder.appending($0.name), $0) }
   }
 
@@ -207,15 +207,11 @@ struct LinkReading {
 
   private func readRoot(_ path: VaultPath) throws(VaultError) -> [UInt8] {
     if let known = memory.files[path] { return known }
-    return try storing { () throws(BlobStoreError) in
-      try store.read(BlobPath(path.string), limit: Limits.signedFileBytes)
-    }
+    return try storing(store.read(BlobPath(path.string), limit: Limits.signedFileBytes))
   }
 
   private func read(_ path: VaultPath) throws(VaultError) -> [UInt8] {
-    let bytes = try storing { () throws(BlobStoreError) in
-      try store.read(BlobPath(path.string), limit: Limits.signedFileBytes)
-    }
+    let bytes = try storing(store.read(BlobPath(path.string), limit: Limits.signedFileBytes))
     do throws(TrustError) {
       guard try StatementFile(.link, bytes).place(in: files.binding.vault) == path.statementPlace
       else {
@@ -265,9 +261,7 @@ struct LinkReading {
       if case .link = path {
         if !found.contains(path) { lost[path] = bytes }
       } else {
-        let size = try storing { () throws(BlobStoreError) in
-          try store.size(of: BlobPath(path.string))
-        }
+        let size = try storing(store.size(of: BlobPath(path.string)))
         if size == nil { lost[path] = bytes }
       }
     }

@@ -89,9 +89,7 @@ struct MemberOpening {
   private func file(of wrap: EpochWrap) throws(VaultError) -> [UInt8] {
     let path = VaultPath.epochWrap(member, wrap.wrap.file)
     if let known = memory.files[path] { return known }
-    let file = try storing { () throws(BlobStoreError) in
-      try store.read(BlobPath(path.string), limit: EpochWrapContext.fileLimit)
-    }
+    let file = try storing(store.read(BlobPath(path.string), limit: EpochWrapContext.fileLimit))
     guard Digest.sha256(file) == wrap.wrap.file else {
       throw .damaged(path: path.string, reason: "its name is not that of what it holds")
     }
@@ -134,9 +132,7 @@ extension MemberRoot {
     _ member: MemberID, files: SignedFiles, people: People
   ) throws(VaultError) -> MemberRoot {
     let path = VaultPath.memberRoot(member)
-    let bytes = try storing { () throws(BlobStoreError) in
-      try files.store.read(BlobPath(path.string), limit: Limits.signedFileBytes)
-    }
+    let bytes = try storing(files.store.read(BlobPath(path.string), limit: Limits.signedFileBytes))
     return try load(member, from: bytes, people: people)
   }
 

@@ -53,10 +53,8 @@ extension Vault {
     in folder: FilePath, stateRoot: FilePath, device: NewDevice, password: borrowing SecretBytes,
     words: consuming RecoveryWords = .random(), clock: WallClock = .system
   ) throws(VaultError) -> CreatedVault {
-    let store = try storing { () throws(BlobStoreError) in
-      try DirectoryStore(making: folder)
-    }
-    guard try storing({ () throws(BlobStoreError) in try store.list(.root) }).isEmpty else {
+    let store = try storing(DirectoryStore(making: folder))
+    guard try storing(store.list(.root)).isEmpty else {
       throw .folderNotEmpty(folder: folder.string)
     }
     let id = VaultID.random()
@@ -73,9 +71,8 @@ extension Vault {
   ) throws(VaultError) -> CreatedVault {
     let made = try PersonCreation(copy: copy).run(new, password: password, words: words)
     let description = VaultDescription(vault: copy.id)
-    try storing { () throws(BlobStoreError) in
-      try copy.store.replace(BlobPath(VaultPath.vault.string), description.encoded(), durably: true)
-    }
+    try storing(
+      copy.store.replace(BlobPath(VaultPath.vault.string), description.encoded(), durably: true))
     return CreatedVault(id: copy.id, words: words, unlockKey: made.unlockKey)
   }
 }

@@ -69,9 +69,7 @@ struct People: Sendable {
   /// Puts what this machine remembers into the folder that lacks it; durable when it returns.
   func putBack(into store: any LocalStore) throws(VaultError) {
     for (path, bytes) in lost {
-      try storing { () throws(BlobStoreError) in
-        try store.replace(BlobPath(path.string), bytes, durably: true)
-      }
+      try storing(store.replace(BlobPath(path.string), bytes, durably: true))
     }
   }
 

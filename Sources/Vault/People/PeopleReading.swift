@@ -50,11 +50,11 @@ struct PeopleReading {
   }
 
   private func list(_ folder: BlobPath) throws(VaultError) -> [BlobEntry] {
-    try storing { () throws(BlobStoreError) in try store.list(folder) }
+    try storing(store.list(folder))
   }
 
   private func isAbsent(_ path: VaultPath) throws(VaultError) -> Bool {
-    try storing { () throws(BlobStoreError) in try store.size(of: BlobPath(path.string)) } == nil
+    try storing(store.size(of: BlobPath(path.string))) == nil
   }
 
   private mutating func read(_ path: VaultPath) throws(VaultError) {

@@ -112,7 +112,7 @@ extension Member {
 
   private func authored(in list: ContentDigest) throws(VaultError) -> Set<ContentDigest> {
     if let known = authoredLists.withLock({ $0[list] }) { return known }
-    let bytes = try ifWhole { () throws(VaultError) in try objects.content(list, kind: .authored) }
+    let bytes = try ifWhole(objects.content(list, kind: .authored))
     // One of another member, or not here yet.
     guard let bytes else { return [] }
     let revisions: Set<ContentDigest>

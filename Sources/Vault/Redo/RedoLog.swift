@@ -73,9 +73,7 @@ final class RedoLog: Sendable {
       state.sequence += 1
       state.isBroken = true
       let offset = UInt64(state.offset)
-      try storing { () throws(BlobStoreError) in
-        try store.overwrite(path, at: offset, bytes)
-      }
+      try storing(store.overwrite(path, at: offset, bytes))
       state.isBroken = false
       state.offset += bytes.count
       state.objects.formUnion(record.objects.map(\.digest))
@@ -86,9 +84,7 @@ final class RedoLog: Sendable {
   private func makeFile() throws(VaultError) {
     try folder.make()
     let zeros = [UInt8](repeating: 0, count: RedoFile.byteCount)
-    try storing { () throws(BlobStoreError) in
-      try store.replace(path, zeros, durably: true)
-    }
+    try storing(store.replace(path, zeros, durably: true))
   }
 
   /// A head says that it has everything: the records in the file count no more.
@@ -103,9 +99,7 @@ final class RedoLog: Sendable {
   /// Takes the records out of the file, where no head says that they count no more; on disk when this returns.
   func erase() throws(VaultError) {
     guard !isEmpty else { return }
-    try storing { () throws(BlobStoreError) in
-      try store.overwrite(path, at: 0, [UInt8](repeating: 0, count: RedoFile.blockSize))
-    }
+    try storing(store.overwrite(path, at: 0, [UInt8](repeating: 0, count: RedoFile.blockSize)))
     rewind()
   }
 }

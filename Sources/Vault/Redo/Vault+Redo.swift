@@ -49,7 +49,7 @@ extension Vault {
   private func redo(_ writer: RedoWriterID) throws(VaultError) -> Bool {
     let store = context.state.store
     let folder = RedoFolder.path(of: writer)
-    let entries = try storing { () throws(BlobStoreError) in try store.list(folder) }
+    let entries = try storing(store.list(folder))
     var isDone = true
     for entry in entries {
       guard let id = MemberID(hex: entry.name) else { continue }
@@ -60,9 +60,7 @@ extension Vault {
         continue
       }
       do throws(VaultError) {
-        let file = try storing { () throws(BlobStoreError) in
-          try store.read(path, limit: RedoFile.byteCount)
-        }
+        let file = try storing(store.read(path, limit: RedoFile.byteCount))
         let redone = try member.redo(file, of: writer) { edits, commit in
           // The process that died could not.
           audit.note(edits, of: commit, in: id)
@@ -71,7 +69,7 @@ extension Vault {
           isDone = false
           continue
         }
-        try storing { () throws(BlobStoreError) in try store.remove(path) }
+        try storing(store.remove(path))
         switch redone {
         case .done, .elsewhere: log.succeeded(.redo, of: LogIdentity(id))
         case .refused:

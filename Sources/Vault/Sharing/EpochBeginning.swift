@@ -103,7 +103,7 @@ struct EpochBeginning {
         // What was written meanwhile.
         try translation.run(member.versionsToTakeAlong(heads)) { _, _ in }
         // Once the link is there everybody reads what stands under the new keys.
-        try storing { () throws(BlobStoreError) in try context.store.barrier() }
+        try storing(context.store.barrier())
         try writeLink()
         try member.loadLinks()
         _ = try member.followEpoch(&heads)

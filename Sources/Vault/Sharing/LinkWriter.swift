@@ -115,7 +115,7 @@ struct LinkWriter {
 
   /// Wraps the key of an epoch once more for somebody who has a wrap of it whose file is lost; nil if it is not to be had.
   func wrapAnew(_ epoch: StatementID, for other: Person) throws(VaultError) -> Wrap? {
-    guard let key = try OwnEpochKeys(links, context).key(of: epoch) else { return nil }
+    guard let key = try OwnEpochKeys.load(links, context).key(of: epoch) else { return nil }
     return try wrap(key, of: epoch, for: other)
   }
 
@@ -124,7 +124,7 @@ struct LinkWriter {
   func wraps(
     of epochs: [StatementID], for other: Person, limit: Int = 256
   ) throws(VaultError) -> [Wrap] {
-    let own = try OwnEpochKeys(links, context)
+    let own = try OwnEpochKeys.load(links, context)
     var wraps: [Wrap] = []
     for epoch in epochs where wraps.count < limit {
       let known = links.trust.epochs.wraps[epoch] ?? []
@@ -145,14 +145,16 @@ private struct OwnEpochKeys {
   private let identities: ExpandedIdentities
   private let wraps: [StatementID: [EpochWrap]]
 
-  init(_ links: MemberLinks, _ context: VaultContext) throws(VaultError) {
+  static func load(
+    _ links: MemberLinks, _ context: VaultContext
+  ) throws(VaultError) -> OwnEpochKeys {
     let identities = context.keys.identities.expanded()
-    opening = try context.opening(of: links.member)
-    wraps = Dictionary(
+    let wraps = Dictionary(
       grouping: links.history.wraps(for: context.person).lazy.filter {
         identities.has($0.wrap.generation)
       }, by: \.epoch)
-    self.identities = identities
+    return OwnEpochKeys(
+      opening: try context.opening(of: links.member), identities: identities, wraps: wraps)
   }
 
   /// By whichever wrap opens, as somebody may have put a wrong one beside a right one; nil where none does.

@@ -63,13 +63,11 @@ struct PendingEpoch: Sendable {
   /// On disk when it returns.
   func store(of member: MemberID, state: StateFolder) throws(VaultError) {
     let bytes = encoded()
-    try storing { () throws(BlobStoreError) in
-      try state.store.replace(Self.path(of: member), bytes, durably: true)
-    }
+    try storing(state.store.replace(Self.path(of: member), bytes, durably: true))
   }
 
   static func remove(of member: MemberID, state: StateFolder) throws(VaultError) {
-    try storing { () throws(BlobStoreError) in try state.store.remove(path(of: member)) }
+    try storing(state.store.remove(path(of: member)))
   }
 
   private func encoded() -> [UInt8] {

@@ -13,9 +13,7 @@ struct SignedFiles: Sendable {
   /// - Throws: `missing`, `damaged` when it is no signed file.
   func load(_ path: VaultPath) throws(VaultError) -> LoadedSignedFile {
     let blobPath = BlobPath(path.string)
-    let bytes = try storing { () throws(BlobStoreError) in
-      try store.read(blobPath, limit: Limits.signedFileBytes)
-    }
+    let bytes = try storing(store.read(blobPath, limit: Limits.signedFileBytes))
     do {
       return LoadedSignedFile(
         path: path, hash: Digest.sha256(bytes), file: try SignedFile(decoding: bytes),
@@ -43,9 +41,7 @@ struct SignedFiles: Sendable {
   func store(
     _ bytes: [UInt8], at path: VaultPath, in folder: any LocalStore
   ) throws(VaultError) {
-    try storing { () throws(BlobStoreError) in
-      try folder.replace(BlobPath(path.string), bytes, durably: true)
-    }
+    try storing(folder.replace(BlobPath(path.string), bytes, durably: true))
   }
 
   func seal(

@@ -20,8 +20,8 @@ extension Vault {
     _ invitation: Invitation, folder: FilePath, stateRoot: FilePath, device: NewDevice,
     password: borrowing SecretBytes, words: consuming RecoveryWords, clock: WallClock = .system
   ) throws(VaultError) -> CreatedVault {
-    let store = try storing { () throws(BlobStoreError) in try DirectoryStore(making: folder) }
-    let names = try storing { () throws(BlobStoreError) in try store.list(.root) }.map(\.name)
+    let store = try storing(DirectoryStore(making: folder))
+    let names = try storing(store.list(.root)).map(\.name)
     if names.contains(VaultPath.vault.string) {
       guard try describe(store: store, folder: folder.string).vault == invitation.vault else {
         throw .otherVault(folder: folder.string)

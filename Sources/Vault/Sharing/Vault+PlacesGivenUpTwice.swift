@@ -25,7 +25,7 @@ extension Vault {
   package func placesToSettle(
     alsoIn isMeant: (MemberID) -> Bool = { _ in false }
   ) throws(VaultError) -> [PlaceToSettle] {
-    let entries = try storing { () throws(BlobStoreError) in try context.store.list("members") }
+    let entries = try storing(context.store.list("members"))
     let known = try vouching().people.union([person])
     var found: [PlaceToSettle] = []
     for id in entries.compactMap({ MemberID(hex: $0.name) }) {

@@ -164,7 +164,7 @@ extension Vault {
     guard links.history.hasEpoch(after: epoch) else { return [] }
     let folder = BlobPath("members/\(links.member.hex)/wraps")
     let here = Set(
-      try storing { () throws(BlobStoreError) in try context.store.list(folder) }.map(\.name))
+      try storing(context.store.list(folder)).map(\.name))
     let named = (links.trust.epochs.wraps[epoch] ?? []).filter {
       $0.person != person && links.access.includes($0.person)
     }

@@ -33,7 +33,7 @@ extension Vault {
   /// The members of which files are here and that do not show to this person, by who made them. One whose root does not
   /// hold is nobody's.
   package func unopenedMembers() throws(VaultError) -> [PersonID: [MemberID]] {
-    let entries = try storing { () throws(BlobStoreError) in try context.store.list("members") }
+    let entries = try storing(context.store.list("members"))
     var unopened: [PersonID: [MemberID]] = [:]
     for id in entries.compactMap({ MemberID(hex: $0.name) }) where member(id) == nil {
       do throws(VaultError) {

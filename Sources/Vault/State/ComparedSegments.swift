@@ -95,9 +95,7 @@ extension StateFolder {
   /// Says it anew. Does not wait for the disk.
   func store(_ compared: ComparedSegments, of member: MemberID) throws(VaultError) {
     let bytes = compared.encoded()
-    try storing { () throws(BlobStoreError) in
-      try store.replace(Self.path(of: member), bytes, durably: false)
-    }
+    try storing(store.replace(Self.path(of: member), bytes, durably: false))
   }
 }
 

@@ -93,7 +93,7 @@ extension StateFolder {
   func linkMemoryMark(of member: MemberID) throws(VaultError) -> UInt64? {
     let path = Self.path(of: member)
     guard let folder = path.parent else { return nil }
-    let entries = try storing { () throws(BlobStoreError) in try store.list(folder) }
+    let entries = try storing(store.list(folder))
     return entries.first { $0.name == path.name }?.fingerprint
   }
 
@@ -111,9 +111,7 @@ extension StateFolder {
       var memory = try loadLinkMemory(of: member)
       body(&memory)
       let bytes = memory.encoded()
-      try storing { () throws(BlobStoreError) in
-        try store.replace(Self.path(of: member), bytes, durably: true)
-      }
+      try storing(store.replace(Self.path(of: member), bytes, durably: true))
     }
   }
 

@@ -133,9 +133,7 @@ extension StateFolder {
       }
       if memory != before {
         let bytes = memory.encoded()
-        try storing { () throws(BlobStoreError) in
-          try store.replace(Self.peoplePath, bytes, durably: true)
-        }
+        try storing(store.replace(Self.peoplePath, bytes, durably: true))
       }
       return !people.files.keys.allSatisfy {
         memory.files[$0] != nil || people.personOfLasting($0) == nil

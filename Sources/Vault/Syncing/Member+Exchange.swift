@@ -147,7 +147,7 @@ extension Member {
             }
           }
         }
-        try storing { () throws(BlobStoreError) in try replaceFiles(of: newer) }
+        try storing(replaceFiles(of: newer))
         try context.state.updateWatermarks(durably: true) { marks in
           for (head, _) in newer {
             marks.raise(
@@ -187,7 +187,7 @@ extension Member {
   ) throws(VaultError) -> Bool {
     guard let known = heads.last(of: head.device) else { return true }
     if head.mark != known.mark { return head.counter > known.counter }
-    return try ifWhole { () throws(VaultError) in try register.fileHash(of: head.device) }
+    return try ifWhole(register.fileHash(of: head.device))
       != head.hash
   }
 

@@ -38,24 +38,22 @@ package struct SignedTree: Sendable {
   ///   - state: Where this machine keeps what counted before; without it, the files alone decide.
   ///   - opener: Tells which wraps for this machine's device hold; without it, their form alone is looked at.
   /// - Throws: `io` and the like when the people cannot be listed; a broken file of one hides only that one.
-  package init(
+  package static func load(
     vault: VaultID, store: any BlobStore, state: StateFolder? = nil, opener: WrapOpener? = nil
-  ) throws(VaultError) {
-    try self.init(
-      store: OverlayStore(store), binding: Binding(vault: vault), state: state,
+  ) throws(VaultError) -> SignedTree {
+    try load(
+      OverlayStore(store), binding: Binding(vault: vault), state: state,
       memory: try state?.loadPeopleMemory() ?? PeopleMemory(), opener: opener)
   }
 
-  private init(
-    store: OverlayStore, binding: Binding, state: StateFolder?, memory: PeopleMemory,
+  private static func load(
+    _ store: OverlayStore, binding: Binding, state: StateFolder?, memory: PeopleMemory,
     opener: WrapOpener?
-  ) throws(VaultError) {
-    self.store = store
-    self.state = state
-    self.memory = memory
-    self.opener = opener
-    files = SignedFiles(store: store, binding: binding)
-    people = try People.load(store: store, files: files, memory: memory)
+  ) throws(VaultError) -> SignedTree {
+    let files = SignedFiles(store: store, binding: binding)
+    let people = try People.load(store: store, files: files, memory: memory)
+    return SignedTree(
+      store: store, files: files, people: people, memory: memory, state: state, opener: opener)
   }
 
   /// When the person removed the device, in milliseconds since 1970; nil if they did not.
@@ -72,7 +70,7 @@ package struct SignedTree: Sendable {
     var store = store
     for (path, bytes) in new where path.isStatement {
       let blobPath = BlobPath(path.string)
-      if try storing({ () throws(BlobStoreError) in try store.size(of: blobPath) }) != nil,
+      if try storing(store.size(of: blobPath)) != nil,
         try !isReplaced(path, by: bytes)
       {
         continue
@@ -84,8 +82,8 @@ package struct SignedTree: Sendable {
 
   /// The tree of what is in this store.
   private func holding(_ store: OverlayStore) throws(VaultError) -> SignedTree {
-    try SignedTree(
-      store: store, binding: files.binding, state: state, memory: memory, opener: opener)
+    try Self.load(
+      store, binding: files.binding, state: state, memory: memory, opener: opener)
   }
 
   /// Whether the file of a statement that stands here does not hold, and these bytes do.

@@ -32,9 +32,7 @@ extension Vault {
       var wanted: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] = []
       for file in files where try isToBePlaced(file.path, file.facts, marks) { wanted.append(file) }
       for file in wanted {
-        try storing { () throws(BlobStoreError) in
-          try store.replace(BlobPath(file.path.string), file.bytes, durably: true)
-        }
+        try storing(store.replace(BlobPath(file.path.string), file.bytes, durably: true))
       }
       try context.state.updateWatermarks(durably: true) { marks in
         for file in wanted where file.facts.counter > 0 {
@@ -131,7 +129,7 @@ extension Vault {
   ) throws(VaultError) {
     guard !heads.isEmpty else { return }
     let store = context.store
-    try storing { () throws(BlobStoreError) in try store.barrier() }
+    try storing(store.barrier())
     try place(heads)
   }
 

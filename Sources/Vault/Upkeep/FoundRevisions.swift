@@ -59,11 +59,11 @@ struct FoundRevisions {
   ///   - roots: What verified heads name.
   ///   - refusal: Why a revision that no head names is not taken for itself; nil if it is.
   ///   - isJoin: Whether a revision without a signature is what joining gives of those that it names.
-  init(
+  static func sorted(
     _ all: [Found], named roots: Set<ContentDigest>,
     refusal: (Found) -> UnvouchedRevision.Refusal?,
     isJoin: (Found) throws(VaultError) -> Bool
-  ) throws(VaultError) {
+  ) throws(VaultError) -> FoundRevisions {
     // One may lie there under the keys of several epochs.
     let byDigest = Dictionary(all.map { ($0.digest, $0) }) { first, _ in first }
     let all = byDigest.values.sorted { $0.digest < $1.digest }
@@ -74,17 +74,19 @@ struct FoundRevisions {
       if refusals[found.digest] == nil { vouchedFor.insert(found.digest) }
     }
     let joins = all.filter { refusals[$0.digest] != nil && $0.revision.isUnsignedJoin }
-    let reached = try Self.reach(
+    let reached = try reach(
       &vouchedFor, in: byDigest.mapValues(\.revision), joins: joins, isJoin: isJoin)
+    var sorted = FoundRevisions()
     for found in all {
       if vouchedFor.contains(found.digest) {
-        vouched.append(found)
+        sorted.vouched.append(found)
       } else if reached.contains(found.digest) {
-        replaced.append(found)
+        sorted.replaced.append(found)
       } else {
-        unvouched.append(UnvouchedRevision(found, refusals[found.digest] ?? .notSigned))
+        sorted.unvouched.append(UnvouchedRevision(found, refusals[found.digest] ?? .notSigned))
       }
     }
+    return sorted
   }
 }
 

@@ -16,7 +16,7 @@ extension Member {
     }
     try remove(first.prefix(limit))
     if !first.isEmpty {
-      try storing { () throws(BlobStoreError) in try context.store.barrier() }
+      try storing(context.store.barrier())
     }
     try remove(rest.prefix(limit - min(limit, first.count)))
   }

@@ -172,7 +172,7 @@ extension CommitWriter {
       return ([], false)
     }
     let own = context.device.id
-    let past = try OwnPast(of: entry.revision, device: own, seen: seen) {
+    let past = try OwnPast.load(of: entry.revision, device: own, seen: seen) {
       (name) throws(VaultError) in
       do throws(VaultError) {
         // What is written anew is signed, and another one's version may say that it is this device's.

@@ -14,18 +14,20 @@ struct OwnPast {
   /// - Parameters:
   ///   - seen: Up to which of this device's heads somebody else may have seen.
   ///   - load: The revision of a name; nil when it is not kept, or the device has not signed it.
-  init(
+  static func load(
     of current: ContentDigest, device: DeviceID, seen: UInt64,
     load: (ContentDigest) throws(VaultError) -> RecordRevision?
-  ) throws(VaultError) {
+  ) throws(VaultError) -> OwnPast {
+    var past = OwnPast()
     var next: ContentDigest? = current
     while let digest = next, let revision = try load(digest) {
       guard revision.device == device, revision.version[device] > seen,
         revision.previous.count < 2
-      else { return }
-      versions.append(Version(digest: digest, revision: revision))
+      else { break }
+      past.versions.append(Version(digest: digest, revision: revision))
       next = revision.previous.first
     }
+    return past
   }
 
   /// Which versions go, by their positions, in order.

@@ -55,9 +55,7 @@ extension StateFolder {
   /// Whether a sync with this remote has to see to epochs or removals: one that was begun is not brought to its end, or
   /// objects are still to be removed there.
   package func hasWorkLeft(on remote: RemoteName) throws(VaultError) -> Bool {
-    let entries = try storing { () throws(BlobStoreError) in
-      try store.list(PendingEpoch.folder)
-    }
+    let entries = try storing(store.list(PendingEpoch.folder))
     return entries.contains { entry in
       !entry.name.contains(".") || entry.name.hasSuffix(".\(remote)")
     }

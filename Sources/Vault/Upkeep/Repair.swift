@@ -131,7 +131,7 @@ extension Member {
     let isOwn = wasNeverShared
     let wanted = isOwn ? [] : self.unvouched(all, named: taken)
     guard wanted.isEmpty || approve(wanted) else { return .refused }
-    let found = try FoundRevisions(all, named: try namedRevisions()) { found in
+    let found = try FoundRevisions.sorted(all, named: try namedRevisions()) { found in
       if isOwn || taken.contains(where: found.digest.hex.hasPrefix) { return nil }
       return refusal(of: found)
     } isJoin: { (found) throws(VaultError) in

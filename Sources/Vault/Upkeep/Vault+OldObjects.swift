@@ -97,7 +97,7 @@ extension Member {
     let unneeded = unneededWraps
     if unneeded.isEmpty { return }
     let folder = BlobPath("members/\(id.hex)/wraps")
-    let listed = try storing { () throws(BlobStoreError) in try context.store.list(folder) }
+    let listed = try storing(context.store.list(folder))
     let here = listed.filter { entry in
       VaultPath(parsing: folder.appending(entry.name).string).map(unneeded.contains) ?? false
     }
@@ -107,7 +107,7 @@ extension Member {
         guard try isAllKnown(&heads) else { return }
         for entry in here {
           let path = folder.appending(entry.name)
-          try storing { () throws(BlobStoreError) in try context.store.remove(path) }
+          try storing(context.store.remove(path))
         }
       }
     }

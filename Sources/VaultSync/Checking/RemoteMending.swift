@@ -38,7 +38,7 @@ package struct RemoteMending: Sendable {
     // What was missing may name more that is missing.
     for round in 0..<Self.roundLimit {
       report.problems = try keeping(
-        try vault.check(readsData: readsData && round == 0, progress: progress).problems)
+        vault.check(readsData: readsData && round == 0, progress: progress).problems)
       let broken = report.problems.filter { $0.kind == .missing || $0.kind == .damaged }
         .map(\.path)
       var isMended = false
@@ -73,14 +73,14 @@ package struct RemoteMending: Sendable {
       switch path {
       case .object(let member, let name):
         // A member whose head lacks something is not among those that are open.
-        let tree = try SignedTree(
+        let tree = try SignedTree.load(
           vault: vault.id, store: vault.store, state: vault.state)
         let member = try vault.receivingMember(member, in: tree)
         let object = try member.objects.authenticate(name, kind: nil, file: bytes)
         try member.objects.place(name, file: object.file)
       case .vault: return false
       default:
-        let tree = try SignedTree(
+        let tree = try SignedTree.load(
           vault: vault.id, store: vault.store, state: vault.state
         ).adding([path: bytes])
         let facts = try tree.verify(path, bytes)

@@ -104,7 +104,7 @@ extension IncomingFolder {
     guard let bytes = try fetched(BlobPath(path.string), limit: Limits.signedFileBytes) else {
       return nil
     }
-    switch try keeping(try tree.verdict(on: path, bytes)) {
+    switch try keeping(tree.verdict(on: path, bytes)) {
     case .counts(let facts): return facts.counter
     case .retired, .former: return nil
     // If its device has signed it, it may wait for what has not come yet.
@@ -116,7 +116,7 @@ extension IncomingFolder {
 extension SignedTree {
   /// The counter of the head or register in its place; 0 where none counts.
   func storedCounter(of path: VaultPath) throws(SyncError) -> UInt64 {
-    guard case .counts(let facts)? = try keeping(try verdictOnStored(path)) else { return 0 }
+    guard case .counts(let facts)? = try keeping(verdictOnStored(path)) else { return 0 }
     return facts.counter
   }
 }

@@ -97,7 +97,7 @@ extension SignedExchange {
     guard let known = try incoming.fetched(BlobPath(path.string), limit: Limits.signedFileBytes)
     else { return false }
     if known == file.bytes { return true }
-    if case .counts(let facts) = try keeping(try tree.verdict(on: path, known)) {
+    if case .counts(let facts) = try keeping(tree.verdict(on: path, known)) {
       return facts.counter >= file.facts.counter
     }
     return tree.signedCounter(of: path, known).map { $0 >= file.facts.counter } ?? false

@@ -26,7 +26,7 @@ struct LockedStatements {
       return { _ in true }
     }
     let (tree, members) = (exchange.tree, exchange.look.members.union(exchange.local.members))
-    let vouching = try keeping(try tree.extending(known, by: members))
+    let vouching = try keeping(tree.extending(known, by: members))
     return { vouching.carries($0) }
   }
 }

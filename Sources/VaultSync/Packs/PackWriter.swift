@@ -58,7 +58,7 @@ final class PackWriter: Sendable {
     if session.options.isDryRun { return }
     let bytes = ObjectPack(objects).encoded()
     let path = Self.folder(of: member).appending(Digest.sha256(bytes).hex)
-    try asking(try session.remote.put(path, bytes, .always))
+    try asking(session.remote.put(path, bytes, .always))
     session.notePack(path)
   }
 }

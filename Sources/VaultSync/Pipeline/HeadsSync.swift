@@ -18,7 +18,7 @@ struct HeadsSync {
       session.memory.pendingCommitCount == 0
     else { return false }
     // Only an open vault takes that in, and what was fetched while it was locked.
-    guard try !keeping(try home.state.hasRedoLeft()) else { return false }
+    guard try !keeping(home.state.hasRedoLeft()) else { return false }
     if let name = session.name,
       try !saving(try IncomingFolder(home, remote: name).isEmpty())
     {
@@ -62,11 +62,11 @@ struct HeadsSync {
   private func mayOweEpoch(
     to members: Set<MemberID>, _ exchange: SignedExchange
   ) throws(SyncError) -> Bool {
-    if let name = session.name, try keeping(try home.state.hasWorkLeft(on: name)) { return true }
+    if let name = session.name, try keeping(home.state.hasWorkLeft(on: name)) { return true }
     let now = home.clock.milliseconds()
     // In what strangers have made up this person owes nobody anything.
     for member in members where home.vouching?.members.contains(member) ?? true {
-      if try keeping(try exchange.tree.mayOweEpoch(to: member, now: now)) { return true }
+      if try keeping(exchange.tree.mayOweEpoch(to: member, now: now)) { return true }
     }
     return false
   }

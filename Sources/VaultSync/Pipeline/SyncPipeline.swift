@@ -156,7 +156,7 @@ struct SyncPipeline {
     let news = try sync.newHeads(looking.lookHere())
     guard !news.isEmpty else { return true }
     guard session.options.direction != .pull, !session.options.isDryRun,
-      let heads = try keeping(try opening())
+      let heads = try keeping(opening())
     else { return false }
     commits = (news, heads)
     return true

@@ -18,7 +18,7 @@ struct VaultTending {
     session.change { $0.problems.removeAll { $0.kind == .fork } }
     for (path, above) in copies {
       guard case .head(let id, let device) = path, let member = vault.member(id) else { continue }
-      try keeping(try member.part(from: device, above: above))
+      try keeping(member.part(from: device, above: above))
       session.note(.parted(path, name: vault.name(of: vault.device)))
     }
     return true
@@ -29,7 +29,7 @@ struct VaultTending {
   /// - Returns: Whether it was written.
   func tendRegister(_ exchange: SignedExchange) throws(SyncError) -> Bool {
     guard exchange.isOwnRegisterForked else { return false }
-    try keeping { () throws(VaultError) in try vault.rewriteRegister() }
+    try keeping(vault.rewriteRegister())
     return true
   }
 

@@ -26,13 +26,13 @@ struct AuditSync {
       if session.options.direction != .pull { try push(here.subtracting(there)) }
       return
     }
-    var replaced = ReplacedSegments(claimed: try keeping(try vault.claimedSegments()))
+    var replaced = ReplacedSegments(claimed: try keeping(vault.claimedSegments()))
     if session.options.direction != .push {
       try pull(there.subtracting(here), vault, &replaced)
       if !session.options.isDryRun {
-        _ = try keeping(try vault.removeReplacedSegments())
+        _ = try keeping(vault.removeReplacedSegments())
         // What came may say more of the same.
-        replaced.claimed = try keeping(try vault.claimedSegments())
+        replaced.claimed = try keeping(vault.claimedSegments())
       }
     }
     guard session.options.direction != .pull else { return }
@@ -56,7 +56,7 @@ struct AuditSync {
     var found: Set<VaultPath> = []
     for (path, claiming) in replaced.claimed where paths.contains(path) {
       guard let file = try exchange.stored(path) else { continue }
-      let new = try keeping(try vault.segment(inPlaceOf: path, file.bytes, among: claiming))
+      let new = try keeping(vault.segment(inPlaceOf: path, file.bytes, among: claiming))
       if new != nil { found.insert(path) }
     }
     return found
@@ -75,14 +75,14 @@ struct AuditSync {
       guard let claiming = replaced.claimed[path] else { continue }
       var new = replaced.there[path]
       if new == nil, let file = try exchange.fetched(path) {
-        new = try keeping(try vault.segment(inPlaceOf: path, file.bytes, among: claiming))
+        new = try keeping(vault.segment(inPlaceOf: path, file.bytes, among: claiming))
       }
       guard let new else { continue }
       let isWhole: Bool
       if let known = whole[new] { isWhole = known } else { isWhole = try standsWhole(new) }
       whole[new] = isWhole
       guard isWhole else { continue }
-      try asking { () throws(BlobStoreError) in try session.remote.remove(BlobPath(path.string)) }
+      try asking(session.remote.remove(BlobPath(path.string)))
     }
   }
 
@@ -116,14 +116,14 @@ struct AuditSync {
       // The own log has its end here, unless a copy of this machine has gone on with it; a segment of it that is not here
       // any more stays where it is.
       if case .auditSegment(session.home.device, let first) = path,
-        try !keeping({ () throws(VaultError) in try vault.audit.isOfElsewhere(first) })
+        try !keeping(vault.audit.isOfElsewhere(first))
       {
         continue
       }
       guard try isCarried(path) else { continue }
       guard let file = try exchange.fetched(path) else { continue }
       let claiming = replaced.claimed[path] ?? []
-      let new = try keeping(try vault.segment(inPlaceOf: path, file.bytes, among: claiming))
+      let new = try keeping(vault.segment(inPlaceOf: path, file.bytes, among: claiming))
       replaced.there[path] = new
       guard new == nil else { continue }
       taken.append((path, file.bytes, file.facts))
@@ -131,7 +131,7 @@ struct AuditSync {
     }
     if session.options.isDryRun { return }
     let files = taken
-    try keeping(try vault.place(files))
+    try keeping(vault.place(files))
   }
 
   /// Whether the log is of somebody whose files are carried: a stranger's is left, and of whom nothing is here nothing is

@@ -46,7 +46,7 @@ struct CargoAdmission {
     _ member: MemberID, _ signed: CargoWeight
   ) throws(SyncError) {
     var weight = signed
-    let creator = try keeping(try tree.creator(of: member))
+    let creator = try keeping(tree.creator(of: member))
     guard let creator, isHere(creator), weight.fits(room) else {
       left[.member(member)] = weight
       return

@@ -43,7 +43,7 @@ struct CommitPush {
       guard case .head(_, let device) = path, exchange.here[path] != nil else { return nil }
       return device
     }
-    let opened = try keeping(try vault.member(id, devices: devices))
+    let opened = try keeping(vault.member(id, devices: devices))
     guard let member = opened else { return nil }
     let heads = member.heads.filter { news.contains(.head(id, $0.device)) }
     // A late head that waits to be carried on has others to be compared with.
@@ -51,7 +51,7 @@ struct CommitPush {
     // What is there may be of another line: the whole sync finds out.
     for head in heads {
       guard let there = exchange.there[.head(id, head.device)] else { continue }
-      let goesOn = try keeping(try member.goesOn(head, from: there.counter, there.hash))
+      let goesOn = try keeping(member.goesOn(head, from: there.counter, there.hash))
       guard goesOn else { return nil }
     }
     return Waiting(

@@ -85,7 +85,7 @@ struct HeadsToFollow {
   }
 
   private func isClosed(_ path: VaultPath, _ bytes: [UInt8]) throws(SyncError) -> Bool {
-    try keeping(try member.isClosed(path, bytes, in: exchange.tree))
+    try keeping(member.isClosed(path, bytes, in: exchange.tree))
   }
 
   /// The late heads that others have taken over, which may be late themselves: what they name may be gone.
@@ -188,7 +188,7 @@ struct HeadsToFollow {
     for one in incoming {
       let path = VaultPath.head(member.id, one.head.device)
       let kinship = try keeping(
-        try known.kinship(of: one.head, segments: one.lineages, entries: one.entries))
+        known.kinship(of: one.head, segments: one.lineages, entries: one.entries))
       switch kinship {
       case .known: continue
       case .followed:

@@ -58,7 +58,7 @@ struct LostObjects {
   }
 
   private func putBack(_ there: [ObjectName: UInt64]) throws(SyncError) {
-    let here = try keeping(try member.objects.listed())
+    let here = try keeping(member.objects.listed())
     let missing = here.filter { there[$0.name] != $0.byteCount }.map(\.name)
     // A lazy vault may need what is on the remote only.
     if missing.isEmpty, !member.objects.isLazy { return }

@@ -255,7 +255,7 @@ struct MemberPush {
   private func bringEverything(
     _ heads: [OpenedHead], _ packs: PackWriter
   ) throws(SyncError) -> [OpenedHead] {
-    let listed = try keeping(try objects.listed())
+    let listed = try keeping(objects.listed())
     let there = try ObjectListing.load(member.id, session: session)
     let missing = listed.filter { there[$0.name] != $0.byteCount }.map(\.name)
     let names = Set(listed.map(\.name))

@@ -120,7 +120,7 @@ final class PullTransfer: ObjectTransfer {
         continue
       }
       let name = objects.name(of: digest, in: epoch)
-      try keeping(try objects.withdraw(name))
+      try keeping(objects.withdraw(name))
       session.change { $0.pulled.uncountObject(byteCount: byteCount) }
     }
   }

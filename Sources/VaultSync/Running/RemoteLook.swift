@@ -122,7 +122,7 @@ struct RemoteLooking {
   /// Without `vault.json` there may be nothing strange; and something, if this machine has seen anything of the vault
   /// there: what is empty now is a disk that is not plugged in, or another one.
   private func requireBeginning() throws(SyncError) {
-    let names = try asking(try session.remote.list(.root))
+    let names = try asking(session.remote.list(.root))
     if let strange = RemoteRoot.stranger(among: names) {
       throw .notEmpty(example: strange.name)
     }

@@ -19,10 +19,10 @@ struct RemovalThere {
     guard let name = session.name, !session.options.isDryRun else { return }
     try removeWraps()
     let list = RemoteRemovals(of: member.id, on: name, state: session.home.state)
-    let names = try keeping(try list.load())
+    let names = try keeping(list.load())
     // What was put or came again since is named by something.
     guard !names.isEmpty, isWholeThere,
-      let gone = try keeping(try member.unneeded(names))
+      let gone = try keeping(member.unneeded(names))
     else { return }
     try forget(Set(names).subtracting(gone).sorted(), list)
     if !gone.isEmpty { try removePacks() }
@@ -32,7 +32,7 @@ struct RemovalThere {
       let batch = Array(gone[start..<min(start + Self.batchSize, gone.count)])
       try session.forEach(batch) { [self] (name) throws(SyncError) in
         let path = BlobPath(VaultPath.object(member.id, name).string)
-        try asking(try session.remote.remove(path))
+        try asking(session.remote.remove(path))
       }
       try forget(batch, list)
     }
@@ -45,24 +45,24 @@ struct RemovalThere {
     }
     guard !gone.isEmpty, isWholeThere, try areHeadsAsSeen() else { return }
     try session.forEach(gone.sorted { $0.string < $1.string }) { (path) throws(SyncError) in
-      try asking { () throws(BlobStoreError) in try session.remote.remove(BlobPath(path.string)) }
+      try asking(session.remote.remove(BlobPath(path.string)))
     }
   }
 
   /// A pack may hold what is removed, and nothing needs one.
   private func removePacks() throws(SyncError) {
     let folder = PackWriter.folder(of: member.id)
-    let entries = try asking(try session.remote.list(folder))
+    let entries = try asking(session.remote.list(folder))
     for entry in entries where entry.kind == .blob && FileHash(hex: entry.name) != nil {
       let path = folder.appending(entry.name)
       if session.hasPutPack(path) { continue }
-      try asking(try session.remote.remove(path))
+      try asking(session.remote.remove(path))
     }
   }
 
   private func forget(_ names: [ObjectName], _ list: RemoteRemovals) throws(SyncError) {
     if names.isEmpty { return }
-    try keeping(try list.remove(names))
+    try keeping(list.remove(names))
   }
 
   /// Whether every head on the remote that counts is of the current epoch and joined here, or a late one that was taken over
@@ -100,7 +100,7 @@ struct RemovalThere {
   /// Whether the heads on the remote are those that were judged, and no others.
   private func areHeadsAsSeen() throws(SyncError) -> Bool {
     let folder = BlobPath("members/\(member.id.hex)/heads")
-    let entries = try asking(try session.remote.list(folder))
+    let entries = try asking(session.remote.list(folder))
     let own = VaultPath.head(member.id, session.home.device)
     for entry in entries {
       guard let path = VaultPath(parsing: folder.appending(entry.name).string), path != own,

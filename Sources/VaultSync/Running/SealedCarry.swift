@@ -42,7 +42,7 @@ struct SealedCarry {
     }
     if session.options.isDryRun { return }
     let placed = heads
-    try keeping(try vault.placeSealedHeads(of: member, placed))
+    try keeping(vault.placeSealedHeads(of: member, placed))
   }
 
   /// - Returns: False when it cannot be had, which is noted.

@@ -99,7 +99,7 @@ extension SignedExchange {
     }
     // What was there from the beginning is to be replaced, whatever its counter: it is of a line that was taken over.
     if Digest.sha256(bytes) == seen.hash { return .none }
-    guard case .counts(let facts) = try keeping(try tree.verdict(on: path, bytes)) else {
+    guard case .counts(let facts) = try keeping(tree.verdict(on: path, bytes)) else {
       return .none
     }
     return facts.counter < seen.counter ? .older : .other(counter: facts.counter)

@@ -189,7 +189,7 @@ final class SignedExchange: Sendable {
   /// Whether somebody whom the person does not know is carried as one of a member's people.
   func vouchesForFolder(of person: PersonID, _ known: Vouching) throws(SyncError) -> Bool {
     let (tree, members) = (tree, local.members)
-    return try keeping(try tree.extending(known, by: members).carries(person))
+    return try keeping(tree.extending(known, by: members).carries(person))
   }
 
   /// When this machine's device was removed, as either side shows; nil if it was not.

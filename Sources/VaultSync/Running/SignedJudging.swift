@@ -14,14 +14,14 @@ struct SignedJudging {
   func run() throws(SyncError) -> SignedExchange {
     // Before any register is read: one that is written meanwhile must not look like a rollback.
     let known = KnownRegisters(
-      marks: try keeping(try session.home.state.loadWatermarks()), shown: session.memory.seen)
+      marks: try keeping(session.home.state.loadWatermarks()), shown: session.memory.seen)
     var judged = JudgedFiles(tree: ownTree)
     try judgeFilesHere(&judged)
     let changed = changed(besides: judged)
     try read(changed, &judged)
     let (here, there) = (sight.local.files, sight.look.files.keys)
     judged.staying = try keeping(
-      try judged.tree.wrapsThatStay(among: here.symmetricDifference(there), here: here))
+      judged.tree.wrapsThatStay(among: here.symmetricDifference(there), here: here))
     try judgeFilesHereAgain(&judged)
     try judgeFilesThere(changed, &judged)
     try findReplaced(&judged)
@@ -34,7 +34,7 @@ struct SignedJudging {
 
   private func judgeFilesHere(_ judged: inout JudgedFiles) throws(SyncError) {
     for path in sight.local.files {
-      switch try keeping(try ownTree.verdictOnStored(path)) {
+      switch try keeping(ownTree.verdictOnStored(path)) {
       case .counts(let facts): judged.here[path] = facts
       case .former: judged.former.insert(path)
       case .broken(let error):
@@ -53,7 +53,7 @@ struct SignedJudging {
     judged.former = judged.former.filter { !tree.isRetired($0) }
     guard judged.bytes.keys.contains(where: \.isLink) else { return }
     for path in judged.here.keys where path.isHead {
-      guard case .former? = try keeping(try tree.verdictOnStored(path)) else { continue }
+      guard case .former? = try keeping(tree.verdictOnStored(path)) else { continue }
       judged.here[path] = nil
       judged.former.insert(path)
     }
@@ -74,7 +74,7 @@ struct SignedJudging {
         continue
       }
       let tree = judged.tree
-      guard case .broken = try keeping(try tree.verdict(on: path, bytes)) else { continue }
+      guard case .broken = try keeping(tree.verdict(on: path, bytes)) else { continue }
       if let counter = tree.signedCounter(of: path, bytes), counter >= there.counter { continue }
       judged.replaced.insert(path)
     }
@@ -125,7 +125,7 @@ struct SignedJudging {
     // What could not be had just now may be one that is being written.
     judged.maybeNewer = Set(
       paths.filter { isOfAnother($0) && judged.bytes[$0] == nil && !left.contains($0) })
-    if !judged.bytes.isEmpty { judged.tree = try keeping(try ownTree.adding(judged.bytes)) }
+    if !judged.bytes.isEmpty { judged.tree = try keeping(ownTree.adding(judged.bytes)) }
   }
 
   /// Whether it is the register of another device: what this one has written last it knows, and its own stands for it.
@@ -156,7 +156,7 @@ struct SignedJudging {
   private func judge(
     _ path: VaultPath, _ bytes: [UInt8], _ entry: BlobEntry, _ judged: inout JudgedFiles
   ) throws(SyncError) {
-    switch try keeping(try judged.tree.verdict(on: path, bytes)) {
+    switch try keeping(judged.tree.verdict(on: path, bytes)) {
     case .counts(let facts):
       judged.facts[path] = facts
       judged.there[path] = RegisterState(counter: facts.counter, hash: facts.hash)

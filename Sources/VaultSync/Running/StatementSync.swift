@@ -63,7 +63,7 @@ struct StatementSync {
     }
     if session.options.isDryRun { return }
     let files = taken
-    try keeping(try vault.place(files))
+    try keeping(vault.place(files))
   }
 
   /// Everything that the remote has, holds, and would be put in place here.
@@ -90,7 +90,7 @@ struct StatementSync {
     var members: Set<MemberID> = []
     for path in news {
       guard case .link(let member, let id) = path, let here = known[member] else { continue }
-      let begins = try keeping(try exchange.tree.beginsEpoch(member, id, besides: here))
+      let begins = try keeping(exchange.tree.beginsEpoch(member, id, besides: here))
       guard begins else { continue }
       late.insert(path)
       members.insert(member)

@@ -27,7 +27,7 @@ struct SyncHome: Sendable {
 
   /// The signed files of the folder as they stand now.
   func tree() throws(SyncError) -> SignedTree {
-    try keeping(try SignedTree(vault: id, store: store, state: state, opener: opener))
+    try keeping(SignedTree.load(vault: id, store: store, state: state, opener: opener))
   }
 }
 
@@ -46,11 +46,11 @@ extension SyncHome {
   ///
   /// - Throws: `vault` when this machine has no device in it.
   static func closed(_ vault: ClosedVault) throws(SyncError) -> SyncHome {
-    let owner = try keeping(try vault.state.owner(in: vault.id))
+    let owner = try keeping(vault.state.owner(in: vault.id))
     // Where no process with the keys has said it yet, nobody is known but this person themself: everything else waits for
     // a sync with the keys.
     let vouching =
-      try keeping(try vault.state.loadVouching(of: owner.person))
+      try keeping(vault.state.loadVouching(of: owner.person))
       ?? Vouching(own: owner.person, people: [], members: [])
     return SyncHome(
       id: vault.id, store: vault.folder, state: vault.state, clock: vault.clock,

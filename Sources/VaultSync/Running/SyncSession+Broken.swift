@@ -55,7 +55,7 @@ extension SignedTree {
     func add(_ path: VaultPath, times factor: UInt64) { basis &+= path.mark &* factor }
     for path in local.files where path.isStatement { add(path, times: 0x9E37_79B9_7F4A_7C15) }
     for member in local.members {
-      for end in try keeping(try ends(in: member)) {
+      for end in try keeping(ends(in: member)) {
         add(.link(member, end), times: 0xC2B2_AE3D_27D4_EB4F)
       }
     }

@@ -190,7 +190,7 @@ final class SyncSession: Sendable {
   /// Writes a file to the remote, or in a dry run says so.
   func put(_ path: VaultPath, _ bytes: [UInt8]) throws(SyncError) {
     if !options.isDryRun {
-      try asking(try remote.put(BlobPath(path.string), bytes, .always))
+      try asking(remote.put(BlobPath(path.string), bytes, .always))
       if case .object(let member, _) = path {
         state.withLock { $0.firstObjects[member] = $0.firstObjects[member] ?? path }
       }
@@ -201,7 +201,7 @@ final class SyncSession: Sendable {
   /// Whether what this sync put there first of a member's objects is there still, if it put any.
   func hasKeptObjects(of member: MemberID) throws(SyncError) -> Bool {
     guard let path = state.withLock({ $0.firstObjects[member] }) else { return true }
-    return try asking(try remote.size(of: BlobPath(path.string))) != nil
+    return try asking(remote.size(of: BlobPath(path.string))) != nil
   }
 
   /// Writes a signed file to the remote and remembers it as what the remote shows.
@@ -238,7 +238,7 @@ final class SyncSession: Sendable {
 
   func flush() throws(SyncError) {
     if options.isDryRun { return }
-    try asking(try remote.flush())
+    try asking(remote.flush())
   }
 
   /// A signed file that the remote was seen to list; nil when it cannot be had, which is then noted.

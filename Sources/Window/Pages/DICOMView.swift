@@ -24,12 +24,12 @@ struct DICOMView {
   private let isPictureless: Bool
   /// How many files of the record are slices like this one, in the order of their series, and which of them this one is.
   /// Where they are in the order of their names, they may be something else.
-  private let sliceCount: Int
+  private var sliceCount = 0
   private let isInSeries: Bool
-  private let position: Int
+  private var position = 0
   /// Those next to this one.
-  private let before: Place?
-  private let after: Place?
+  private var before: Place?
+  private var after: Place?
 
   /// A frame of another file.
   private struct Place {
@@ -38,35 +38,29 @@ struct DICOMView {
   }
 
   /// - Throws: What reading throws.
-  init(
+  static func load(
     _ item: Item, _ frameNumber: Int, _ frameCount: Int, _ wish: FileView.Wish,
     of shown: ShownRecord, in open: OpenVault
-  ) throws(VaultError) {
-    self.item = item
-    address = shown.address
-    (self.frameNumber, self.frameCount, self.wish) = (frameNumber, frameCount, wish)
-    switch try open.pictures.header(ofDICOM: item, of: shown.member, fetching: true) {
-    case .here(let header): (self.header, isPictureless) = (header, header.pixels == nil)
-    case .nothing: (header, isPictureless) = (nil, true)
-    case .lacking, .unavailable: (header, isPictureless) = (nil, false)
-    }
+  ) throws(VaultError) -> DICOMView {
+    let (header, isPictureless): (DICOMHeader?, Bool) =
+      switch try open.pictures.header(ofDICOM: item, of: shown.member, fetching: true) {
+      case .here(let header): (header, header.pixels == nil)
+      case .nothing: (nil, true)
+      case .lacking, .unavailable: (nil, false)
+      }
     let all = try shown.member.contents(of: shown.entry).0.filter {
       $0.name != .record && (PictureForm(of: $0) == .dicom || $0.isOfUnsaidForm)
     }
     let ordered = try open.sliceOrders.order(of: all, in: shown, by: open.pictures)
     let slices = ordered ?? all.sorted { NaturalName($0.name) < NaturalName($1.name) }
-    isInSeries = ordered != nil
-    guard let position = slices.firstIndex(where: { $0.name == item.name }) else {
-      (sliceCount, position, before, after) = (0, 0, nil, nil)
-      return
-    }
-    (sliceCount, self.position) = (slices.count, position)
-    let (last, next) = try Self.neighbours(of: position, in: slices, isInSeries, shown, open)
-    after = next.map { Place(name: $0.name, frame: 1) }
-    guard let last else {
-      before = nil
-      return
-    }
+    var view = DICOMView(
+      item: item, address: shown.address, frameNumber: frameNumber, frameCount: frameCount,
+      wish: wish, header: header, isPictureless: isPictureless, isInSeries: ordered != nil)
+    guard let position = slices.firstIndex(where: { $0.name == item.name }) else { return view }
+    (view.sliceCount, view.position) = (slices.count, position)
+    let (last, next) = try neighbours(of: position, in: slices, view.isInSeries, shown, open)
+    view.after = next.map { Place(name: $0.name, frame: 1) }
+    guard let last else { return view }
     // A series of single frames is the usual case: then no file has to be opened for it.
     var frame = 1
     if frameCount > 1,
@@ -74,7 +68,8 @@ struct DICOMView {
     {
       frame = max(1, count)
     }
-    before = Place(name: last.name, frame: frame)
+    view.before = Place(name: last.name, frame: frame)
+    return view
   }
 
   /// - Parameter areKnown: Whether each is known to be a slice.

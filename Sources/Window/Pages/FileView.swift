@@ -66,16 +66,14 @@ struct FileView {
   /// - Throws: `notFound`; what reading throws.
   ///
   /// - Parameter wish: Which page, and how DICOM is to be shown.
-  init(
+  static func load(
     _ name: FileName, _ wish: Wish, of address: RecordAddress, in open: OpenVault,
     _ frame: PageFrame
-  ) throws(VaultError) {
-    self.frame = frame
-    shown = try ShownRecord(address, in: open.vault)
+  ) throws(VaultError) -> FileView {
+    let shown = try ShownRecord(address, in: open.vault)
     guard let item = try shown.member.item(named: name, in: shown.entry.record) else {
       throw .notFound(what: "the file")
     }
-    self.item = item
     var kind = Kind(item)
     // Somebody looks at it: so it is brought here.
     if kind == .other,
@@ -83,21 +81,25 @@ struct FileView {
     {
       kind = .picture(form)
     }
-    self.kind = kind
+    var view = FileView(frame: frame, shown: shown, item: item, kind: kind)
     switch kind {
     case .picture(let form):
       switch try open.pictures.pageCount(of: item, of: shown.member, fetching: true) {
-      case .here(let count): pageCount = max(1, count)
-      case .nothing: isPictureless = true
+      case .here(let count): view.pageCount = max(1, count)
+      case .nothing: view.isPictureless = true
       case .lacking, .unavailable: break
       }
-      page = min(max(1, wish.page), pageCount)
-      if form == .dicom { dicom = try DICOMView(item, page, pageCount, wish, of: shown, in: open) }
+      view.page = min(max(1, wish.page), view.pageCount)
+      if form == .dicom {
+        view.dicom = try DICOMView.load(
+          item, view.page, view.pageCount, wish, of: shown, in: open)
+      }
     case .text:
-      let bytes = try shown.member.beginning(of: item, byteCount: Self.textLimit)
-      text = AttachedText.decode(bytes, isCut: item.size > UInt64(bytes.count))
+      let bytes = try shown.member.beginning(of: item, byteCount: textLimit)
+      view.text = AttachedText.decode(bytes, isCut: item.size > UInt64(bytes.count))
     case .other: break
     }
+    return view
   }
 
   var document: String {

@@ -25,28 +25,30 @@ struct JournalPage {
   private var texts: Texts { frame.texts }
 
   /// - Throws: What reading throws; `notFound` for a member that does not show.
-  init(_ vault: Vault, _ wish: Wish, _ frame: PageFrame) throws(VaultError) {
-    (self.frame, self.wish) = (frame, wish)
+  static func load(
+    _ vault: Vault, _ wish: Wish, _ frame: PageFrame
+  ) throws(VaultError) -> JournalPage {
     let shown = vault.shownNames
-    members = vault.members.map { ($0.id, (shown[$0.id] ?? $0.name).string) }
-    own = vault.person
-    let events: [LoggedEvent]
+    let (events, problems): ([LoggedEvent], [Problem])
     var names: PersonNames?
     if let id = wish.member {
       guard let member = vault.member(id), member.role != nil else {
         throw .notFound(what: "the member")
       }
       (events, problems) = try vault.journal(of: member)
-      names = try PersonNames(vault, frame.texts)
+      names = try PersonNames.load(vault, frame.texts)
     } else {
       (events, problems) = try vault.audit.read()
     }
-    readsAreNoted = vault.readsAreNoted.contains { $0.member == wish.member }
     let naming = EventNames(vault, others: names.map { names in { names.name(of: $0) } })
     let end = max(0, events.count - wish.offset)
     let start = max(0, end - Self.pageSize)
-    rows = events[start..<end].reversed().map(naming.naming)
-    hasOlder = start > 0
+    return JournalPage(
+      frame: frame, wish: wish, rows: events[start..<end].reversed().map(naming.naming),
+      hasOlder: start > 0,
+      members: vault.members.map { ($0.id, (shown[$0.id] ?? $0.name).string) },
+      problems: problems, own: vault.person,
+      readsAreNoted: vault.readsAreNoted.contains { $0.member == wish.member })
   }
 
   var document: String {

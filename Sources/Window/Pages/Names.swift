@@ -8,9 +8,8 @@ struct PersonNames {
   private let texts: Texts
 
   /// - Throws: What reading throws.
-  init(_ vault: Vault, _ texts: Texts) throws(VaultError) {
-    known = KnownPeople(try vault.knownPeople())
-    self.texts = texts
+  static func load(_ vault: Vault, _ texts: Texts) throws(VaultError) -> PersonNames {
+    PersonNames(known: KnownPeople(try vault.knownPeople()), texts: texts)
   }
 
   func name(of id: PersonID) -> String {
@@ -42,9 +41,8 @@ struct AuthorNames {
   private let texts: Texts
   private let people: PersonNames
 
-  init(_ vault: Vault, _ texts: Texts) throws(VaultError) {
-    (self.vault, self.texts) = (vault, texts)
-    people = try PersonNames(vault, texts)
+  static func load(_ vault: Vault, _ texts: Texts) throws(VaultError) -> AuthorNames {
+    AuthorNames(vault: vault, texts: texts, people: try PersonNames.load(vault, texts))
   }
 
   /// Of a record's newest revision.

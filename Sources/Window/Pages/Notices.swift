@@ -16,15 +16,16 @@ struct Notices {
   private var texts: Texts { frame.texts }
 
   /// - Throws: What reading throws.
-  init(_ open: OpenVault, _ frame: PageFrame) throws(VaultError) {
-    self.frame = frame
-    refused = try open.vault.audit.notedWithoutKeys()
-      .filter { $0.action == AuditAction.refused.rawValue }
-    reads = try open.vault.readsNews()
-    findings = try open.vault.state.tampering().open
+  static func load(_ open: OpenVault, _ frame: PageFrame) throws(VaultError) -> Notices {
     let names = open.vault.shownNames
-    memberNames = Dictionary(
-      uniqueKeysWithValues: open.vault.members.map { ($0.id, (names[$0.id] ?? $0.name).string) })
+    return Notices(
+      frame: frame,
+      refused: try open.vault.audit.notedWithoutKeys()
+        .filter { $0.action == AuditAction.refused.rawValue },
+      reads: try open.vault.readsNews(),
+      findings: try open.vault.state.tampering().open,
+      memberNames: Dictionary(
+        uniqueKeysWithValues: open.vault.members.map { ($0.id, (names[$0.id] ?? $0.name).string) }))
   }
 
   /// Nothing where there is nothing to be told.

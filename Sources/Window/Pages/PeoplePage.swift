@@ -36,29 +36,26 @@ struct PeoplePage {
   private var texts: Texts { frame.texts }
 
   /// - Throws: What reading throws.
-  init(_ vault: Vault, _ frame: PageFrame) throws(VaultError) {
-    self.frame = frame
-    let names = try PersonNames(vault, frame.texts)
-    self.names = names
-    people = names.known.all.filter(\.isSpokenOf)
+  static func load(_ vault: Vault, _ frame: PageFrame) throws(VaultError) -> PeoplePage {
+    let names = try PersonNames.load(vault, frame.texts)
     let shown = vault.shownNames
-    shownNames = shown
-    rows = vault.members.map { member in
+    let rows = vault.members.map { member in
       var row = Row(
         member: member.id, name: (shown[member.id] ?? member.name).string,
         isOwner: member.role == .owner)
       do throws(VaultError) {
-        row.holders = Self.holders(try member.accesses(), names, as: vault.person)
+        row.holders = holders(try member.accesses(), names, as: vault.person)
       } catch {
         row.failure = error
       }
       return row
     }
-    offers = vault.offeredMembers
-    places = try vault.offeredPlaces().filter { $0.taker == vault.person && !$0.isAgreed }.map {
-      ($0, (shown[$0.member]?.string ?? $0.member.shortHex))
-    }
-    contested = vault.contestedPlaces
+    let places = try vault.offeredPlaces().filter { $0.taker == vault.person && !$0.isAgreed }
+    return PeoplePage(
+      frame: frame, rows: rows, people: names.known.all.filter(\.isSpokenOf), names: names,
+      offers: vault.offeredMembers,
+      places: places.map { ($0, (shown[$0.member]?.string ?? $0.member.shortHex)) },
+      contested: vault.contestedPlaces, shownNames: shown)
   }
 
   private static func holders(

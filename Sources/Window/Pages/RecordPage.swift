@@ -70,7 +70,7 @@ struct RecordPage {
     isLost = originals[shown.entry.record] != nil
     hasLost = originals.values.contains(shown.entry.record)
     folders = Self.folders(above: shown, in: vault)
-    let authors = try AuthorNames(vault, frame.texts)
+    let authors = try AuthorNames.load(vault, frame.texts)
     changed = try authors.text(of: shown)
   }
 

@@ -14,7 +14,7 @@ extension Site {
       let (address, name) = (try Self.address(context), try Self.fileName(context))
       let wish = FileView.Wish(FormValues(request.uri.query ?? ""))
       return try await show(context) { open, frame in
-        let view = try FileView(name, wish, of: address, in: open, frame)
+        let view = try FileView.load(name, wish, of: address, in: open, frame)
         open.vault.audit.note(.read, member: address.member, record: address.record, name: name)
         return .page(view.document)
       }
@@ -146,7 +146,7 @@ extension Site {
       item.content != .none || item.size == 0
     else { throw VaultError.notFound(what: "the file") }
     if case .symlink = item.content { throw VaultError.notFound(what: "the file") }
-    let parts = try FileParts(of: item, in: member)
+    let parts = try FileParts.load(of: item, in: member)
     // What cannot be had is told before a browser is promised a file.
     let first = try parts.count == 0 ? [] : parts.part(0)
     open.vault.audit.note(

@@ -12,7 +12,7 @@ extension Site {
       wish.member = values.given("member").flatMap { MemberID(hex: $0) }
       wish.offset = values["from"].flatMap { Int($0) }.map { min(max(0, $0), 10_000_000) } ?? 0
       return try await show(context) { [wish] in
-        .page(try JournalPage($0.vault, wish, $1).document)
+        .page(try JournalPage.load($0.vault, wish, $1).document)
       }
     }
   }

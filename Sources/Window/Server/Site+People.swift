@@ -12,7 +12,7 @@ extension Site {
     people.get { _, context in
       try await show(context) { open, frame in
         if !frame.isReadOnly { _ = try open.vault.acceptIntroductions() }
-        return .page(try PeoplePage(open.vault, frame).document)
+        return .page(try PeoplePage.load(open.vault, frame).document)
       }
     }
     people.post("invite") { request, context in
@@ -109,7 +109,7 @@ extension Site {
   private static func page(
     of id: PersonID, in vault: Vault, _ frame: PageFrame
   ) throws -> PersonPage {
-    let names = try PersonNames(vault, frame.texts)
+    let names = try PersonNames.load(vault, frame.texts)
     guard let person = names.known[id] else {
       throw VaultError.notFound(what: "the person")
     }
@@ -127,12 +127,12 @@ extension Site {
       let person = form["person"].flatMap({ PersonID(hex: $0) })
     else { throw VaultError.notFound(what: "the member") }
     func again(_ problem: String) throws -> Response {
-      var page = try PeoplePage(vault, frame)
+      var page = try PeoplePage.load(vault, frame)
       page.problem = problem
       page.typed = (id, form)
       return .page(page.document, status: .unprocessableContent)
     }
-    let names = try PersonNames(vault, frame.texts)
+    let names = try PersonNames.load(vault, frame.texts)
     var end: UInt64?
     if let day = form.given("until") {
       guard role != .owner else { return try again(frame.texts("people.ownerUntil")) }

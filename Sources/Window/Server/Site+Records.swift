@@ -26,7 +26,7 @@ extension Site {
       let wish = ListPage.Wish(query: request.uri.query ?? "")
       return try await show(context) { open, frame in
         var frame = frame
-        do throws(VaultError) { frame.notices = try Notices(open, frame).html } catch {
+        do throws(VaultError) { frame.notices = try Notices.load(open, frame).html } catch {
           // The records are shown all the same.
           log.failed(.audit, error)
         }

@@ -196,7 +196,7 @@ extension AccessOptions {
     for line in try SignInNotes.news(of: vault.audit.takeIn()) { tell("kinvault: \(line)") }
     if try !vault.readsNews().isEmpty {
       // The names first: once they are taken they count as told.
-      let text = try ReadsText(vault)
+      let text = try ReadsText.load(of: vault)
       for news in try vault.takeReadsNews() { tell("kinvault: \(text.line(for: news))") }
     }
     let warning = try SignInNotes.warning(of: vault.state.tampering())

@@ -40,7 +40,7 @@ final class DeferredVault {
     for invitation in try vault.contestedInvitations() {
       Terminal.note("kinvault: \(invitation.text)")
     }
-    for line in try PlaceOffers(of: vault, vault.untoldOffers()).lines {
+    for line in try PlaceOffers.load(of: vault, vault.untoldOffers()).lines {
       Terminal.note("kinvault: \(line)")
     }
   }

@@ -7,7 +7,9 @@ struct PersonLookup {
   private static let leastDigits = 6
   let known: KnownPeople
 
-  init(vault: Vault) throws(VaultError) { known = KnownPeople(try vault.knownPeople()) }
+  static func load(of vault: Vault) throws(VaultError) -> PersonLookup {
+    PersonLookup(known: KnownPeople(try vault.knownPeople()))
+  }
 
   /// - Throws: `notFound` when nobody, or more than one, fits.
   func find(_ text: String) throws(CommandError) -> KnownPerson {

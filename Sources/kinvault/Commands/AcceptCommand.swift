@@ -66,7 +66,7 @@ struct AcceptCommand: ParsableCommand {
         "More than one is called that. Name one by the id: "
           + meant.map { String($0.member.hex.prefix(12)) }.joined(separator: ", "))
     }
-    let people = try PersonLookup(vault: vault)
+    let people = try PersonLookup.load(of: vault)
     let giver = people.name(of: offer.giver)
     let name = Terminal.visible(vault.member(offer.member)?.name.string ?? offer.member.shortHex)
     if let other = people.known[offer.giver], !other.isVerified { Terminal.note(other.warning) }
@@ -111,7 +111,7 @@ struct AcceptCommand: ParsableCommand {
     let verification: String
 
     static func all(in vault: Vault) throws -> [PlaceInWords] {
-      let people = try PersonLookup(vault: vault)
+      let people = try PersonLookup.load(of: vault)
       return try vault.offeredPlaces().filter { $0.taker == vault.person && !$0.isAgreed }
         .map { place in
           PlaceInWords(
@@ -165,7 +165,7 @@ struct Offer {
   static func all(in vault: Vault) throws(VaultError) -> [Offer] {
     let offered = vault.offeredMembers
     if offered.isEmpty { return [] }
-    let people = try PersonLookup(vault: vault)
+    let people = try PersonLookup.load(of: vault)
     return offered.map { offer in
       let known = offer.gifts.compactMap { people.known[$0.giver] }
       return Offer(

@@ -71,7 +71,7 @@ struct AccessListCommand: ParsableCommand {
       let lines = found.values.flatMap { member, accesses in
         accesses.map { Line(member: member.name.string, access: $0) }
       }
-      let people = try PersonLookup(vault: vault)
+      let people = try PersonLookup.load(of: vault)
       let contested = vault.contestedPlaces.filter { place in
         members?.contains { $0.id == place.member } ?? true
       }

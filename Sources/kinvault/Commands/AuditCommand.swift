@@ -84,7 +84,7 @@ struct AuditCommand: ParsableCommand {
       let journal = try journal.map { try RecordLookup(vault: vault).member(named: $0) }
       let (events, problems) =
         try journal.map { try vault.journal(of: $0, filter) } ?? vault.audit.read(filter)
-      let people = try journal.map { _ in try PersonLookup(vault: vault) }
+      let people = try journal.map { _ in try PersonLookup.load(of: vault) }
       let names = EventNames(vault, others: people.map { people in { people.name(of: $0) } })
       let chosen = events.filter { filter.allows($0, deviceName: names.name(of:)) }
       let paths = NamedPath(vault)
@@ -134,7 +134,7 @@ struct AuditCommand: ParsableCommand {
       filter.record = (id, found?.path.string ?? place)
     }
     if let person {
-      let found = try unlessNotFound { try PersonLookup(vault: vault).find(person) }
+      let found = try unlessNotFound { try PersonLookup.load(of: vault).find(person) }
       filter.person = (found?.id, person)
       filter.includesDeeds = journal != nil
     }

@@ -72,7 +72,8 @@ struct CheckCommand: ParsableCommand {
       let repairs = repair ? try mend(vault, bar) : []
       let report = try vault.check(readsData: readData, progress: { bar.update($0) })
       let printed = try CheckPrint(
-        report: report, repairs: repairs, readData: readData, authors: AuthorshipText(vault: vault))
+        report: report, repairs: repairs, readData: readData,
+        authors: AuthorshipText.load(of: vault))
       return (printed, report.problems.contains { $0.severity > .note })
     }
     if !json { printed.print() }
@@ -90,7 +91,7 @@ struct CheckCommand: ParsableCommand {
 extension CheckCommand {
   /// What is to be taken though nothing vouches for it is shown first: who signed it, and why it was left alone.
   private func mend(_ vault: Vault, _ bar: ProgressBar) throws -> [RepairReport] {
-    let authors = try AuthorshipText(vault: vault)
+    let authors = try AuthorshipText.load(of: vault)
     var refusal: CommandError?
     let repairs = try vault.repair(taking: take.map { $0.lowercased() }) { wanted in
       bar.finish()

@@ -42,7 +42,7 @@ struct HandOverCommand: ParsableCommand {
       try vault.acceptIntroductions()
       let member = try RecordLookup(vault: vault).member(named: member)
       guard let to else { return try takeBack(member, in: vault) }
-      try offer(member, to: PersonLookup(vault: vault).find(to), in: vault)
+      try offer(member, to: PersonLookup.load(of: vault).find(to), in: vault)
     }
   }
 

@@ -75,7 +75,7 @@ private struct RevisionRow: Encodable {
     let history = try found.member.history(of: found.record)
     let byDigest = Dictionary(uniqueKeysWithValues: history.map { ($0.digest, $0.revision) })
     var names = vault.pathNames(of: found.member)
-    let authors = try AuthorshipText(vault: vault)
+    let authors = try AuthorshipText.load(of: vault)
     return try history.compactMap { digest, revision in
       let old = revision.previous.compactMap { byDigest[$0] }.first
       var changes = try found.member.changes(from: old, to: revision)

@@ -28,7 +28,7 @@ struct MemberJournalCommand: ParsableCommand {
     let line = try access.withVault(reads == nil ? .reading : .writing) { vault in
       let member = try RecordLookup(vault: vault).member(named: name)
       if let reads { try vault.noteReads(reads == .on, of: member) }
-      return try ReadsText(vault).line(for: member)
+      return try ReadsText.load(of: vault).line(for: member)
     }
     Terminal.writeLine(line)
   }
@@ -39,9 +39,8 @@ struct ReadsText {
   private let vault: Vault
   private let people: PersonLookup
 
-  init(_ vault: Vault) throws(VaultError) {
-    self.vault = vault
-    people = try PersonLookup(vault: vault)
+  static func load(of vault: Vault) throws(VaultError) -> ReadsText {
+    ReadsText(vault: vault, people: try PersonLookup.load(of: vault))
   }
 
   func line(for member: Member) -> String {

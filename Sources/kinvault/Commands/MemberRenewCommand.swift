@@ -34,7 +34,7 @@ struct MemberRenewCommand: ParsableCommand {
   func run() throws {
     try access.withVault(.writing) { vault in
       let old = try RecordLookup(vault: vault).member(named: member)
-      let people = try PersonLookup(vault: vault)
+      let people = try PersonLookup.load(of: vault)
       let lost = try without.map(people.find)
       let name = Terminal.visible(old.name.string)
       let names = lost.map { people.name(of: $0.id) }.joined(separator: " and ")

@@ -127,7 +127,7 @@ private struct PlacesInWords {
   /// - Parameter text: A member's name, or the first digits of an id; nil: all.
   init(of vault: Vault, named text: String?) throws {
     let places = try vault.placesToSettle { member in text.map(member.begins) ?? false }
-    add(places, named: text, try PersonLookup(vault: vault), in: vault)
+    add(places, named: text, try PersonLookup.load(of: vault), in: vault)
     // Of one that does not show nobody knows more than that there is nothing to settle.
     if ends.isEmpty, let text { _ = try RecordLookup(vault: vault).member(named: text) }
   }

@@ -38,7 +38,7 @@ struct PeopleListCommand: ParsableCommand {
 
   func run() throws {
     let list = try access.withVault(.reading) { vault in
-      let list = try PeopleList(of: vault, all: all)
+      let list = try PeopleList.gather(of: vault, all: all)
       list.failures.tell(MemberFailure.ofAccess, in: vault)
       return list
     }
@@ -97,15 +97,16 @@ private struct PeopleList {
   private let unopened: [PersonID: [MemberID]]
 
   /// - Parameter all: Whether those are shown whom nobody has let in.
-  init(of vault: Vault, all: Bool) throws(VaultError) {
-    joined = try vault.acceptIntroductions()
-    everyone = try PersonLookup(vault: vault)
+  static func gather(of vault: Vault, all: Bool) throws(VaultError) -> PeopleList {
+    let joined = try vault.acceptIntroductions()
+    let everyone = try PersonLookup.load(of: vault)
+    let shown = everyone.known.all.filter { all || $0.isSpokenOf }
     let found = vault.accesses(to: vault.members)
-    (accesses, failures) = (found.values.map { ($0.name.string, $1) }, found.failures)
-    folder = vault.folder
-    unopened = all ? try vault.unopenedMembers() : [:]
-    shown = everyone.known.all.filter { all || $0.isSpokenOf }
-    hiddenCount = everyone.known.all.count - shown.count
+    return PeopleList(
+      joined: joined, shown: shown, hiddenCount: everyone.known.all.count - shown.count,
+      everyone: everyone, failures: found.failures,
+      accesses: found.values.map { ($0.name.string, $1) }, folder: vault.folder,
+      unopened: all ? try vault.unopenedMembers() : [:])
   }
 
   var rows: [Row] {

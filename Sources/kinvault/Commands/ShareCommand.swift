@@ -41,7 +41,7 @@ struct ShareCommand: ParsableCommand {
     try access.withVault(.writing) { vault in
       try vault.acceptIntroductions()
       let member = try RecordLookup(vault: vault).member(named: member)
-      let other = try PersonLookup(vault: vault).find(with)
+      let other = try PersonLookup.load(of: vault).find(with)
       do throws(VaultError) {
         try vault.share(member, with: other.id, role: role, until: end)
       } catch {

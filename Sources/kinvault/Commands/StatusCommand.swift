@@ -71,7 +71,7 @@ private struct StatusReport: Encodable {
       contestedInvitations = try vault.contestedInvitations().map(\.text)
       keys = vault.dividedKeys?.text
       refused = SignInNotes.news(of: try vault.audit.notedWithoutKeys())
-      reads = try ReadsText(vault).lines
+      reads = try ReadsText.load(of: vault).lines
     }
 
     /// A heading and what belongs to it, a line each.

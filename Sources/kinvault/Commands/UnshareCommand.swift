@@ -33,7 +33,7 @@ struct UnshareCommand: ParsableCommand {
     try access.withDeferredVault(.writing) { deferred in
       let vault = try deferred.opened()
       let member = try RecordLookup(vault: vault).member(named: member)
-      let people = try PersonLookup(vault: vault)
+      let people = try PersonLookup.load(of: vault)
       let other = try people.find(with)
       guard try member.accesses().contains(where: { $0.person == other.id }) else {
         throw CommandError.notFound(

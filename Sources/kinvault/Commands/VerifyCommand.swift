@@ -26,7 +26,7 @@ struct VerifyCommand: ParsableCommand {
   func run() throws {
     try access.withVault(.writing) { vault in
       try vault.acceptIntroductions()
-      let other = try PersonLookup(vault: vault).find(person)
+      let other = try PersonLookup.load(of: vault).find(person)
       guard !other.isSelf else { throw CommandError.usage("That is you.") }
       let words = try vault.comparisonWords(with: other.id)
       Terminal.writeLine("\n  \(words.joined(separator: "  "))\n")

@@ -78,8 +78,8 @@ struct AccessNotes: Encodable {
   }
 
   init(of vault: Vault) throws {
-    let people = try PersonLookup(vault: vault)
-    let places = try PlaceOffers(of: vault)
+    let people = try PersonLookup.load(of: vault)
+    let places = try PlaceOffers.load(of: vault)
     (self.places, placeLines) = (places.rows, places.lines)
     for member in vault.members {
       do throws(VaultError) { add(try member.accesses(), to: member.name.string, people) } catch {

@@ -25,9 +25,8 @@ struct AuthorshipText {
   private let vault: Vault
   private let people: PersonLookup
 
-  init(vault: Vault) throws(VaultError) {
-    self.vault = vault
-    people = try PersonLookup(vault: vault)
+  static func load(of vault: Vault) throws(VaultError) -> AuthorshipText {
+    AuthorshipText(vault: vault, people: try PersonLookup.load(of: vault))
   }
 
   /// For a table.

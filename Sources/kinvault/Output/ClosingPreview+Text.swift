@@ -25,7 +25,7 @@ extension ClosingPreview {
     guard let departing, !deeds.isEmpty else { return }
     Terminal.note(
       "What \(departing) did, the newest first\(beginning == nil ? "; all of it stays" : ""):")
-    let people = try PersonLookup(vault: vault)
+    let people = try PersonLookup.load(of: vault)
     for deed in deeds.prefix(Self.toldCount) {
       Terminal.note(
         "  \(DateText.local(milliseconds: deed.time))  \(deed.text(people, vault))"

@@ -12,7 +12,7 @@ struct NamedPath {
     self.vault = vault
     names = EventNames(vault, others: nil)
     // Where people cannot be read, their ids are shortened.
-    people = try? PersonLookup(vault: vault)
+    people = try? PersonLookup.load(of: vault)
   }
 
   func text(_ path: String) -> String {

@@ -16,16 +16,15 @@ struct PlaceOffers {
   let all: [OfferedPlace]
   private let people: PersonLookup?
 
-  init(of vault: Vault) throws(VaultError) {
-    try self.init(of: vault, vault.offeredPlaces())
+  static func load(of vault: Vault) throws(VaultError) -> PlaceOffers {
+    try load(of: vault, vault.offeredPlaces())
   }
 
   /// - Parameter offers: some of those.
-  init(of vault: Vault, _ offers: [OfferedPlace]) throws(VaultError) {
-    self.vault = vault
-    all = offers
+  static func load(of vault: Vault, _ offers: [OfferedPlace]) throws(VaultError) -> PlaceOffers {
     // Reading who is there is not for nothing.
-    people = offers.isEmpty ? nil : try PersonLookup(vault: vault)
+    let people = offers.isEmpty ? nil : try PersonLookup.load(of: vault)
+    return PlaceOffers(vault: vault, all: offers, people: people)
   }
 
   var rows: [Row] {

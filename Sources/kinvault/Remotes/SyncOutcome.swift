@@ -92,7 +92,7 @@ struct SyncOutcome: Encodable {
     outcome.revocations = describe(report.revocations, in: vault)
     if !report.handOvers.isEmpty {
       // Without their names they are told by their ids.
-      let people = try? PersonLookup(vault: vault)
+      let people = try? PersonLookup.load(of: vault)
       outcome.handOvers = report.handOvers.map { $0.text(in: vault, people) }
     }
     return outcome
@@ -114,7 +114,7 @@ struct SyncOutcome: Encodable {
   private static func describe(_ done: [Revocation], in vault: Vault) -> [String] {
     guard !done.isEmpty else { return [] }
     // Without their names they are told by their ids.
-    let people = try? PersonLookup(vault: vault)
+    let people = try? PersonLookup.load(of: vault)
     return done.flatMap { revocation in
       let member = vault.member(revocation.member)?.name.string ?? revocation.member.shortHex
       func name(_ person: PersonID) -> String { people?.name(of: person) ?? person.shortHex }
