@@ -126,14 +126,14 @@ extension DirectoryStore {
   package func put(
     _ path: BlobPath, _ bytes: UnsafeRawBufferPointer, _ condition: PutCondition
   ) throws(BlobStoreError) {
-    do throws(BlobStoreError) {
+    do {
       try writingAgain { () throws(BlobStoreError) in
         if condition == .ifAbsent, try writeUnnamed(path, bytes) { return }
         try write(path, bytes, condition, .overAnother)
       }
     } catch .alreadyExists {
       // Whoever takes the one that is there for theirs needs it on disk: its maker may not have waited for its data.
-      do throws(BlobStoreError) { try finishExisting(path) } catch .notFound {}
+      do { try finishExisting(path) } catch .notFound {}
       throw .alreadyExists(path: path.string)
     }
   }
@@ -144,7 +144,7 @@ extension DirectoryStore {
     _ write: () throws(BlobStoreError) -> Void
   ) throws(BlobStoreError) {
     for _ in 1..<Self.writeTries {
-      do throws(BlobStoreError) { return try write() } catch .notFound {}
+      do { return try write() } catch .notFound {}
     }
     try write()
   }

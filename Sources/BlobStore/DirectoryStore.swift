@@ -109,7 +109,7 @@ package final class DirectoryStore: LocalStore {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
     guard abs(now.tv_sec - status.st_ctim.tv_sec) < Self.writebackSeconds else { return true }
-    do throws(BlobStoreError) { try finishExisting(path) } catch .notFound { return false }
+    do { try finishExisting(path) } catch .notFound { return false }
     return true
   }
 

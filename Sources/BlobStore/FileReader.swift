@@ -33,7 +33,7 @@ final class FileReader: BlobReader {
   }
 
   var isRemoved: Bool {
-    do throws(BlobStoreError) { return try file.status(path: path).st_nlink == 0 } catch {
+    do { return try file.status(path: path).st_nlink == 0 } catch {
       // Whoever reads it is told what is wrong.
       return false
     }

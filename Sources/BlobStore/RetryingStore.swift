@@ -59,7 +59,7 @@ package final class RetryingStore: BlobStore {
     var silence = Duration.zero
     while true {
       let start = now()
-      do throws(BlobStoreError) {
+      do {
         return try call(attempt)
       } catch {
         let wait = policy.bound(after: attempt) * Double.random(in: 0...1)
@@ -103,7 +103,7 @@ package final class RetryingStore: BlobStore {
   private func holds(
     _ path: BlobPath, _ bytes: UnsafeRawBufferPointer
   ) throws(BlobStoreError) -> Bool {
-    do throws(BlobStoreError) {
+    do {
       let found = try inner.read(path, limit: bytes.count)
       return found.withUnsafeBytes { $0.elementsEqual(bytes) }
     } catch .tooLarge {

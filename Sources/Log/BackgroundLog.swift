@@ -91,7 +91,7 @@ package final class BackgroundLog: Sendable {
   package func attempt<Failure: Error>(
     _ work: BackgroundWork, of subject: LogIdentity? = nil, _ body: () throws(Failure) -> Void
   ) -> Bool {
-    do throws(Failure) {
+    do {
       try body()
       succeeded(work, of: subject)
       return true

@@ -85,7 +85,7 @@ extension StateFolder {
 
   /// Those of which this machine has a state; none where it cannot be read.
   package static func vaults(below root: FilePath) -> [VaultID] {
-    do throws(BlobStoreError) {
+    do {
       return try DirectoryStore(opening: root).list(.root).compactMap { VaultID(hex: $0.name) }
     } catch { return [] }
   }

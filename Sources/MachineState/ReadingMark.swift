@@ -24,7 +24,7 @@ package final class ReadingMark: Sendable {
 
   private static func sharedLock(in state: StateFolder) throws(VaultError) -> FileLock? {
     guard let folder = state.path else { return nil }
-    do throws(BlobStoreError) {
+    do {
       return try FileLock(at: folder.appending(fileName), mode: .shared)
     } catch {
       switch error {

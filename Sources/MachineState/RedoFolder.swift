@@ -122,7 +122,7 @@ extension StateFolder {
   package func lock(
     ofDead writer: RedoWriterID, in root: FilePath
   ) throws(VaultError) -> FileLock? {
-    do throws(BlobStoreError) {
+    do {
       return try FileLock.attempt(at: root.appending(RedoFolder.lockPath(of: writer).string))
     } catch {
       if case .notFound = error { return nil }

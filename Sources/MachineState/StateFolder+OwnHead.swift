@@ -19,7 +19,7 @@ extension StateFolder {
   }
 
   package func forgetPartedUntold() throws(VaultError) {
-    do throws(BlobStoreError) { try store.remove(Self.untoldPath) } catch {
+    do { try store.remove(Self.untoldPath) } catch {
       switch error {
       // Who cannot write there is told again.
       case .notFound, .readOnly, .permission, .noSpace: break

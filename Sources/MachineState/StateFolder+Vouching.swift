@@ -13,7 +13,7 @@ extension StateFolder {
   /// - Returns: Nil where no process with the keys has said it yet, or what it said is torn.
   package func loadVouching(of person: PersonID) throws(VaultError) -> Vouching? {
     let bytes: [UInt8]
-    do throws(BlobStoreError) {
+    do {
       bytes = try store.read(Self.vouchedPath, limit: Self.vouchedByteLimit)
     } catch {
       switch error {

@@ -66,7 +66,7 @@ package final class StateFolder: Sendable {
   ///
   /// - Throws: `damaged` when neither is whole.
   package func loadWatermarks() throws(VaultError) -> Watermarks {
-    do throws(VaultError) {
+    do {
       if let marks = try loadWatermarks(at: Self.watermarksPath) { return marks }
     } catch {
       guard case .damaged = error, let kept = try loadWatermarks(at: Self.keptWatermarksPath)

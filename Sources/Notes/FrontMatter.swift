@@ -87,7 +87,7 @@ extension FrontMatter {
 
   /// The type and date of a `record.md`. Never throws and never takes long, whatever the bytes.
   package static func summary(of documentBytes: [UInt8]) -> FrontMatterSummary {
-    do throws(FrontMatterError) {
+    do {
       guard let matter = try RecordDocument(documentBytes).frontMatter() else {
         return FrontMatterSummary()
       }

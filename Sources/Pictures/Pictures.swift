@@ -164,7 +164,7 @@ package final class Pictures: Sendable {
     of item: Item, of member: Member, _ fetching: Bool, limit: Int
   ) throws(VaultError) -> ContentHere<[UInt8]> {
     guard fetching else { return try member.beginningHere(of: item, byteCount: limit) }
-    do throws(VaultError) {
+    do {
       return .here(try member.beginning(of: item, byteCount: limit))
     } catch {
       guard error.isDamage else { throw error }

@@ -52,7 +52,7 @@ final class MemberIndex {
     guard
       let file = try reading(member.derived.load(DerivedContent(.searchIndex)))
     else { return }
-    do throws(SearchError) {
+    do {
       let loaded = try IndexStorage.decode(file, by: rule) {
         (storage, image) throws(SearchError) in (try TextIndex(image: image), storage)
       }

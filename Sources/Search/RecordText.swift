@@ -48,7 +48,7 @@ package struct RecordText: Sendable {
     if entry.isBare { return (text, nil) }
     let revision: RecordRevision
     let readable: ReadableItems
-    do throws(VaultError) {
+    do {
       revision = try member.revision(entry.revision)
       readable = try member.readableItems(of: revision)
     } catch {
@@ -80,7 +80,7 @@ package struct RecordText: Sendable {
   private mutating func take(note bytes: [UInt8]) {
     let document = RecordDocument(bytes)
     note = String(decoding: document.text, as: UTF8.self)
-    do throws(FrontMatterError) {
+    do {
       let values = try document.frontMatter()?.fields ?? []
       fields = values.map(Self.line).filter { !$0.isEmpty }.joined(separator: "\n")
     } catch {

@@ -22,10 +22,10 @@ func sqlite(_ body: () -> Int32) throws(SearchError) {
 func reading<Value>(
   _ call: @autoclosure () throws(VaultError) -> Value
 ) throws(SearchError) -> Value {
-  do throws(VaultError) { return try call() } catch { throw .vault(error) }
+  do { return try call() } catch { throw .vault(error) }
 }
 
 /// The same for several calls.
 func reading<Value>(_ body: () throws(VaultError) -> Value) throws(SearchError) -> Value {
-  do throws(VaultError) { return try body() } catch { throw .vault(error) }
+  do { return try body() } catch { throw .vault(error) }
 }

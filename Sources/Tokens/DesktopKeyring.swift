@@ -47,7 +47,7 @@ package enum DesktopKeyring {
   /// - Throws: `noneHere`.
   package static func remove(vault: VaultID, slot: UnlockSlotID) throws(TokenError) {
     var failure: UnsafeMutablePointer<CChar>?
-    do throws(TokenError) {
+    do {
       try check(kv_keyring_remove(vault.hex, slot.hex, &failure), failure)
     } catch {
       if case .notKept = error { return }

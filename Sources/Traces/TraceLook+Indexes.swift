@@ -8,7 +8,7 @@ extension TraceLook {
     let (above, path) = indexer.folder(in: places)
     guard let store = open(above) else { return }
     let place = above.appending(path.string)
-    do throws(BlobStoreError) {
+    do {
       let found = try mountpoints(in: path, of: store, indexer)
       if found.isEmpty { return }
       if removes {
@@ -32,7 +32,7 @@ extension TraceLook {
     var found: Set<[UInt8]> = []
     for file in try store.list(folder) where file.kind == .blob {
       guard let path = folder.child(named: file.name) else { continue }
-      do throws(BlobStoreError) {
+      do {
         let reader = try store.openForReading(path)
         switch indexer {
         case .baloo: found.formUnion(try mountpoints(inBaloo: reader))

@@ -8,7 +8,7 @@ extension TraceLook {
     guard let store = open(profile) else { return }
     let path: BlobPath = "registrymodifications.xcu"
     let place = profile.appending(path.string)
-    do throws(BlobStoreError) {
+    do {
       let bytes = try store.read(path, limit: Self.listByteLimit)
       let settings: LibreOfficeSettings
       do { settings = try LibreOfficeSettings(parsing: bytes) } catch {

@@ -6,10 +6,10 @@ import SystemPackage
 extension TraceLook {
   mutating func okularViews(in folder: FilePath) {
     guard let store = open(folder) else { return }
-    do throws(BlobStoreError) {
+    do {
       for file in try store.list(.root) where file.kind == .blob && file.name.hasSuffix(".xml") {
         guard let path = BlobPath.root.child(named: file.name) else { continue }
-        do throws(BlobStoreError) { try okularView(at: path, in: store) } catch .notFound {
+        do { try okularView(at: path, in: store) } catch .notFound {
           // Okular writes at any time.
           continue
         }
@@ -24,7 +24,7 @@ extension TraceLook {
   ) throws(BlobStoreError) {
     let bytes = try store.read(path, limit: Self.listByteLimit)
     let place = store.folder.appending(path.string)
-    do throws(MalformedList) {
+    do {
       var scanner = XMLScanner(bytes)
       guard let tag = try scanner.nextTag(), tag.name.elementsEqual("documentInfo".utf8),
         let written = try scanner.value(of: "url", in: tag),

@@ -5,7 +5,7 @@ import SystemPackage
 extension TraceLook {
   mutating func previews(in folder: FilePath, _ cache: BlobPath) {
     guard let store = open(folder) else { return }
-    do throws(BlobStoreError) {
+    do {
       for size in try store.list(cache) {
         guard let path = cache.child(named: size.name) else { continue }
         switch size.kind {
@@ -32,7 +32,7 @@ extension TraceLook {
   private mutating func previews(
     _ kind: Trace.Kind, in folder: BlobPath, of store: DirectoryStore
   ) {
-    do throws(BlobStoreError) {
+    do {
       for file in try store.list(folder) where file.kind == .blob {
         guard let path = folder.child(named: file.name) else { continue }
         preview(kind, at: path, of: store)
@@ -44,7 +44,7 @@ extension TraceLook {
 
   private mutating func preview(_ kind: Trace.Kind, at path: BlobPath, of store: DirectoryStore) {
     let text: [UInt8]?
-    do throws(BlobStoreError) {
+    do {
       let reader = try store.openForReading(path)
       text = try PNGText.value(of: "Thumb::URI") { (offset, count) throws(BlobStoreError) in
         try Self.read(reader, at: offset, count: count)

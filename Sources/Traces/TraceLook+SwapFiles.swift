@@ -6,7 +6,7 @@ import SystemPackage
 extension TraceLook {
   mutating func swapFiles(in folder: FilePath, home: [UInt8], user: String) {
     guard let store = open(folder, isShared: true) else { return }
-    do throws(BlobStoreError) {
+    do {
       for file in try store.list(.root) where file.kind == .blob && Self.isSwapName(file.name) {
         guard let path = BlobPath.root.child(named: file.name), isOwn(folder.appending(file.name))
         else { continue }
@@ -21,7 +21,7 @@ extension TraceLook {
     at path: BlobPath, in store: DirectoryStore, home: [UInt8], user: String
   ) throws(BlobStoreError) {
     let bytes: [UInt8]
-    do throws(BlobStoreError) {
+    do {
       bytes = try store.read(path, at: 0, count: VimSwapHeader.byteCount)
     } catch {
       // Programs come and go in such a folder.

@@ -12,7 +12,7 @@ extension TraceLook {
         guard mounted.hold(named), let path = BlobPath.root.child(named: file.name) else {
           continue
         }
-        do throws(BlobStoreError) {
+        do {
           // What does not begin as one is none, whatever it is called.
           let beginning = try store.read(path, at: 0, count: Self.undoMagic.count)
           guard beginning == Self.undoMagic else { continue }

@@ -80,7 +80,7 @@ struct TraceLook {
 
   /// Nil where there is no such folder. One that another user owns is not this user's to change, unless it is for all.
   mutating func open(_ folder: FilePath, isShared: Bool = false) -> DirectoryStore? {
-    do throws(BlobStoreError) {
+    do {
       let store = try DirectoryStore(opening: folder)
       guard isShared || Self.owner(of: folder) == geteuid() else {
         note(folder, "it belongs to another user")
@@ -97,7 +97,7 @@ struct TraceLook {
   /// Removes the file if this is to be; in any case it is in the report.
   mutating func found(_ trace: Trace, at path: BlobPath, in store: DirectoryStore) {
     if spares(trace.kind) { return report.unsavedWork.append(trace) }
-    do throws(BlobStoreError) {
+    do {
       if removes { try store.remove(path) }
       report.traces.append(trace)
     } catch {
@@ -112,7 +112,7 @@ struct TraceLook {
   ) {
     guard let store = open(folder) else { return }
     let place = folder.appending(path.string)
-    do throws(BlobStoreError) {
+    do {
       let bytes = try store.read(path, limit: Self.listByteLimit)
       let all: [ListEntry]
       do { all = try entries(bytes) } catch { return note(place, error.reason) }

@@ -88,7 +88,7 @@ final class Translation: Sendable {
 
   /// Nil for what does not decode, or may not stand there: that is left behind.
   private func decoded(_ reference: ObjectReference, _ bytes: [UInt8]) -> ObjectContent? {
-    do throws(ModelError) {
+    do {
       let content = try ObjectContent(decoding: bytes, reference.kind)
       try reference.check(content)
       return content
@@ -111,7 +111,7 @@ final class Translation: Sendable {
   private func readable(
     _ digest: ContentDigest, _ kind: ObjectKind, isNeeded: Bool = true
   ) throws(VaultError) -> [UInt8]? {
-    do throws(VaultError) { return try member.objects.content(digest, kind: kind) } catch {
+    do { return try member.objects.content(digest, kind: kind) } catch {
       switch error {
       case .damaged: leaveBehind(digest)
       case .missing where !isNeeded || keepsMissing: note(digest)

@@ -143,7 +143,7 @@ package final class Vault: Sendable {
   /// Has members that this person has left elsewhere known as such.
   private func closeWhatWasLeft() {
     for member in openedMembers where member.role != nil {
-      do throws(VaultError) {
+      do {
         if try member.hasLostAccessSince() { _ = try reloadLinks(of: member) }
       } catch {
         // The look at its heads tells what is wrong with a member's folder.
@@ -159,7 +159,7 @@ package final class Vault: Sendable {
   ///
   /// - Returns: Whether it is still open.
   func reloadLinks(of member: Member) throws(VaultError) -> Bool {
-    do throws(VaultError) { try member.reloadLinks() } catch {
+    do { try member.reloadLinks() } catch {
       let root = VaultPath.memberRoot(member.id).string
       switch error {
       case .damaged(root, _): note(Problem(error, path: root))
@@ -194,7 +194,7 @@ package final class Vault: Sendable {
       }
       if member(id) != nil { continue }
       let place = folder.appending(entry.name).string
-      do throws(VaultError) {
+      do {
         if let member = try openNew(id, identities, marks, acceptsRollback, place) {
           openMembers.withLock { $0[id] = member }
           isNew = true

@@ -158,7 +158,7 @@ final class VaultContext: Sendable {
   /// - Throws: `keysDivided` while this device waits for the words: it was certified in one of two generations of its
   ///   person's keys, and nothing that it signs counts before these are joined.
   func requireJoinedKeys() throws(VaultError) {
-    do throws(VaultError) { _ = try ownCertificate() } catch {
+    do { _ = try ownCertificate() } catch {
       if case .keysDivided = error { throw error }
     }
   }
@@ -198,7 +198,7 @@ final class VaultContext: Sendable {
   }
 
   private func renewKeys(of own: Person, _ memory: PeopleMemory) throws(VaultError) {
-    do throws(VaultError) {
+    do {
       let keys = try PersonKeys.open(own, device: device, files: signedFiles, memory: memory)
       knownKeys.withLock { $0 = keys }
     } catch {

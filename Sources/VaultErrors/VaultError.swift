@@ -161,7 +161,7 @@ package func storing<Value: ~Copyable>(
 package func ifWhole<Value>(
   _ call: @autoclosure () throws(VaultError) -> Value
 ) throws(VaultError) -> Value? {
-  do throws(VaultError) { return try call() } catch {
+  do { return try call() } catch {
     switch error {
     case .missing, .damaged: return nil
     default: throw error

@@ -51,7 +51,7 @@ package final class LazyChunks: Sendable {
       return (fetch, true)
     }
     if isOurs {
-      do throws(VaultError) { try fetchNow(chunk, for: objects) } catch {
+      do { try fetchNow(chunk, for: objects) } catch {
         fetch.failure.withLock { $0 = error }
       }
       underway.withLock { $0[chunk] = nil }
@@ -76,7 +76,7 @@ package final class LazyChunks: Sendable {
     of chunk: ContentDigest, for objects: ObjectStore, from source: any ChunkSource
   ) throws(VaultError) -> (name: ObjectName, file: [UInt8]) {
     let names = objects.names(of: chunk)
-    do throws(VaultError) {
+    do {
       return (names[0], try source.fetch(names[0], of: objects.member))
     } catch {
       guard case .away = error else { throw error }

@@ -163,7 +163,7 @@ final class ObjectReader: Sendable {
     _ blocks: Range<Int>, _ ciphertext: UnsafeRawBufferPointer, with cipher: ObjectCipher,
     into target: UnsafeMutableRawBufferPointer
   ) throws(VaultError) {
-    do throws(CryptoError) {
+    do {
       try cipher.openBlocks(
         blocks, isLast: blocks.upperBound == Self.layout.blockCount(bodySize: bodySize),
         ciphertext: ciphertext, into: target)
@@ -211,7 +211,7 @@ final class ObjectReader: Sendable {
   ) throws(VaultError) -> BlockHashes {
     let lengthStart = end.count - ObjectLayout.lengthSize
     let contentSize: Int
-    do throws(CryptoError) {
+    do {
       contentSize = try ObjectCipher.contentSize(
         end: UnsafeRawBufferPointer(rebasing: end[lengthStart...]), bodySize: bodySize,
         layout: Self.layout)

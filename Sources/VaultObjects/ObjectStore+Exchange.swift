@@ -75,7 +75,7 @@ extension ObjectStore {
     _ digest: ContentDigest, kind: ObjectKind, in epoch: StatementID
   ) throws(VaultError) -> SealedObject {
     let place = ObjectPlace(of: digest, epochKeys(epoch))
-    do throws(VaultError) { return try sealedObject(place.name, kind: kind) } catch {
+    do { return try sealedObject(place.name, kind: kind) } catch {
       guard case .missing = error, !keys.others.isEmpty else { throw error }
     }
     let content = try placedContent(digest, kind: kind)

@@ -103,7 +103,7 @@ extension ObjectStore {
     _ digest: ContentDigest, _ body: (ObjectPlace) throws(VaultError) -> Value
   ) throws(VaultError) -> Value {
     let current = ObjectPlace(of: digest, keys.current)
-    do throws(VaultError) { return try body(current) } catch {
+    do { return try body(current) } catch {
       return try inOtherPlace(digest, insteadOf: error, body)
     }
   }
@@ -118,7 +118,7 @@ extension ObjectStore {
     var found = error
     guard error.isDamage else { throw error }
     for keys in keys.others {
-      do throws(VaultError) { return try body(ObjectPlace(of: digest, keys)) } catch {
+      do { return try body(ObjectPlace(of: digest, keys)) } catch {
         guard error.isDamage else { throw error }
         if case .missing = found { found = error }
       }
@@ -153,7 +153,7 @@ extension ObjectStore {
   func content(
     _ kind: ObjectKind, in file: [UInt8], at path: BlobPath, _ place: ObjectPlace
   ) throws(VaultError) -> [UInt8] {
-    do throws(CryptoError) {
+    do {
       return try place.keys.open(name: place.name, kind: kind, file: file)
     } catch {
       throw VaultError(error, path: path.string)
@@ -234,7 +234,7 @@ extension ObjectStore {
     _ body: (Arrivals) throws(VaultError) -> Value
   ) throws(VaultError) -> Value {
     let arrivals = Arrivals()
-    do throws(VaultError) {
+    do {
       let value = try body(arrivals)
       try place(arrivals)
       return value
@@ -281,7 +281,7 @@ extension ObjectStore {
 
   /// Whether what stands in an object's place has the content that the name is of: anybody could put something there.
   func opens(_ kind: ObjectKind, _ place: ObjectPlace) -> Bool {
-    do throws(VaultError) {
+    do {
       _ = try content(kind, at: path(of: place.name), place)
       return true
     } catch {

@@ -13,7 +13,7 @@ extension ObjectStore {
   package func read(
     _ digest: ContentDigest, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
   ) throws(VaultError) -> Int {
-    do throws(VaultError) { return try reader(digest).read(at: offset, into: buffer) } catch {
+    do { return try reader(digest).read(at: offset, into: buffer) } catch {
       guard case .damaged = error else { throw error }
       forgetReader(digest)
       return try inOtherPlace(digest, insteadOf: error) { (place) throws(VaultError) in
@@ -72,7 +72,7 @@ extension ObjectStore {
       if case .memory(let held) = object.place {
         return try reader(digest, object.sealed, path, HeldBlob(bytes: held))
       }
-      do throws(VaultError) { return try reader(digest, object.sealed, path) } catch {
+      do { return try reader(digest, object.sealed, path) } catch {
         // It may have been published since.
         guard case .missing = error else { throw error }
       }
@@ -106,7 +106,7 @@ extension ObjectStore {
       if case .memory(let held) = object.place {
         return try content(kind, in: held, at: path, object.sealed)
       }
-      do throws(VaultError) { return try content(kind, at: path, object.sealed) } catch {
+      do { return try content(kind, at: path, object.sealed) } catch {
         guard case .missing = error else { throw error }
       }
     }
@@ -121,7 +121,7 @@ extension ObjectStore {
   ) throws(VaultError) -> Value {
     guard let lazy, kind == .chunk else { return try body() }
     lazy.noteUse(digest)
-    do throws(VaultError) { return try body() } catch {
+    do { return try body() } catch {
       guard case .missing = error else { throw error }
       try lazy.fetch(digest, for: self)
       return try body()
@@ -143,7 +143,7 @@ extension ObjectStore {
   package func prefetch(_ digest: ContentDigest) {
     guard let lazy, staging != nil, !isStaged(digest) else { return }
     // What cannot be told now is told to whoever reads it.
-    do throws(VaultError) { if try isPresent(digest) { return } } catch { return }
+    do { if try isPresent(digest) { return } } catch { return }
     lazy.fetchAhead(digest, for: self)
   }
 

@@ -107,7 +107,7 @@ extension ObjectStore {
     }
     // One that does not open is replaced when the good one is published.
     guard opens(kind, place) else { return nil }
-    do throws(BlobStoreError) {
+    do {
       // The link keeps the content alive even if `collect` removes the object before the commit.
       try store.link(final, to: staging.path(of: place.name))
     } catch {
@@ -202,7 +202,7 @@ extension ObjectStore {
     case .memory(let sealed): try write(sealed, object.kind, place)
     case .folder, .link:
       let path = staging.path(of: place.name)
-      do throws(BlobStoreError) {
+      do {
         try store.rename(path, to: self.path(of: place.name))
         // Renaming one link of a file over another does nothing and leaves both.
         if case .link = object.place { try store.remove(path) }
@@ -238,7 +238,7 @@ extension ObjectStore {
     _ held: [UInt8], _ kind: ObjectKind, _ place: ObjectPlace
   ) throws(VaultError) {
     let final = path(of: place.name)
-    do throws(BlobStoreError) {
+    do {
       return try store.put(final, held, .ifAbsent)
     } catch {
       guard case .alreadyExists = error else { throw VaultError(error) }
@@ -278,7 +278,7 @@ extension ObjectStore {
 
   /// Gives an object's file another inode and time; does nothing where there is none.
   private func renew(_ path: BlobPath) throws(VaultError) {
-    do throws(BlobStoreError) {
+    do {
       let bytes = try store.read(path, limit: Self.fileSizeLimit(of: .announcement))
       try store.put(path, bytes, .always)
     } catch {

@@ -50,14 +50,14 @@ package final class Staging: Sendable {
   ) throws(VaultError) -> Staging {
     let path = folder.appending(ownerPrefix(device) + token)
     var damage: VaultError?
-    do throws(VaultError) {
+    do {
       try removeLeftovers(store: store, root: root, device: device)
     } catch {
       guard case .io = error else { throw error }
       damage = error
     }
     let lockPath = path.appending("lock")
-    do throws(VaultError) { try makeFile(lockPath, in: store) } catch {
+    do { try makeFile(lockPath, in: store) } catch {
       guard case .io = error else { throw error }
       try putAside(in: store, as: token, after: error)
       try makeFile(lockPath, in: store)
@@ -76,7 +76,7 @@ package final class Staging: Sendable {
   private static func putAside(
     in store: any LocalStore, as suffix: String, after cause: VaultError
   ) throws(VaultError) {
-    do throws(BlobStoreError) {
+    do {
       try store.rename(folder, to: BlobPath("\(folder).damaged-\(suffix)"))
     } catch { throw cause }
   }
@@ -200,7 +200,7 @@ package final class Staging: Sendable {
         continue
       }
       let lockPath = root.appending(token.appending("lock").string)
-      do throws(BlobStoreError) {
+      do {
         if try FileLock.attempt(at: lockPath) != nil { dead.append(token) }
       } catch {
         continue

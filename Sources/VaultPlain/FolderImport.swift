@@ -52,7 +52,7 @@ package struct FolderImport {
         folders.append(name)
         continue
       }
-      do throws(PlainFileError) {
+      do {
         let item = try files.item(for: inner, named: name)
         edit.items[name] = item
         fileCount += 1

@@ -91,7 +91,7 @@ package struct PlainExport {
     let folder = Folder(record: entry.record, descriptor: opened.descriptor, path: path)
     var attributes = RecordAttributes(mode: entry.mode, modified: entry.modified)
     var items: [Item] = []
-    do throws(VaultError) {
+    do {
       let revision = try member.revision(entry.revision)
       attributes = revision.attributes
       let found = try member.readableItems(of: revision)
@@ -131,7 +131,7 @@ extension PlainExport {
     _ item: Item, in folder: Folder
   ) throws(PlainFileError) {
     let file = folder.file(item.name)
-    do throws(PlainFileError) {
+    do {
       if try !link(item, of: folder.record, to: file) { try create(item, as: file) }
       report.fileCount += 1
       if !item.linkRecords.isEmpty, linkedFiles[item.file] == nil {
@@ -154,7 +154,7 @@ extension PlainExport {
     guard let first = linkedFiles[item.file],
       item.isName(of: first.item, in: first.record, standingIn: record)
     else { return false }
-    do throws(PlainFileError) {
+    do {
       try file.link(to: first.place)
       return true
     } catch {

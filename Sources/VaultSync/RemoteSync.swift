@@ -100,7 +100,7 @@ package struct RemoteSync {
     var pipeline = SyncPipeline(
       session: session, reach: reach, looking: looking,
       course: SyncCourse(reach.kind, session.options))
-    do throws(SyncError) {
+    do {
       guard try pipeline.run() else {
         return .notEnough(pipeline.looking.sight(besides: before, at: now))
       }
@@ -110,7 +110,7 @@ package struct RemoteSync {
       session.remember { $0.fail(at: now, error) }
       if error.isOfRemote { takeIncoming(session) }
       // Whoever waits is told what went wrong with the sync, also where that cannot be kept.
-      do throws(SyncError) { if !options.isDryRun { try file.store(session.memory) } } catch {}
+      do { if !options.isDryRun { try file.store(session.memory) } } catch {}
       throw error
     }
     session.rememberSuccess(at: now)
@@ -124,7 +124,7 @@ package struct RemoteSync {
       return
     }
     // Whoever waits is told what is wrong with the remote; this the next sync tries again, and tells.
-    do throws(SyncError) { _ = try IncomingPull(session: session, vault: vault).run() } catch {}
+    do { _ = try IncomingPull(session: session, vault: vault).run() } catch {}
   }
 }
 

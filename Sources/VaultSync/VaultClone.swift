@@ -35,7 +35,7 @@ package enum VaultClone {
     takesStrangers: Bool = false
   ) throws(SyncError) -> Beginning {
     let store: DirectoryStore
-    do throws(BlobStoreError) { store = try DirectoryStore(making: folder) } catch {
+    do { store = try DirectoryStore(making: folder) } catch {
       throw .vault(VaultError(error))
     }
     let order = CloneOrder(known: known, takesStrangers: takesStrangers)
@@ -69,7 +69,7 @@ package enum VaultClone {
     of remote: any BlobStore
   ) throws(SyncError) -> VaultDescription {
     let bytes: [UInt8]
-    do throws(BlobStoreError) {
+    do {
       bytes = try remote.read(
         BlobPath(VaultPath.vault.string), limit: VaultDescription.byteLimit)
     } catch {
@@ -84,7 +84,7 @@ package enum VaultClone {
   private static func requireFree(
     _ store: any LocalStore, for description: VaultDescription, called name: String
   ) throws(SyncError) {
-    do throws(BlobStoreError) {
+    do {
       let entries = try store.list(.root).filter { !$0.name.hasPrefix(".") }
       if entries.allSatisfy({ $0.name == "people" && $0.isFolder }) { return }
       let path = BlobPath(VaultPath.vault.string)
@@ -102,7 +102,7 @@ package enum VaultClone {
   private static func write(
     _ path: VaultPath, _ bytes: [UInt8], into store: any LocalStore
   ) throws(SyncError) {
-    do throws(BlobStoreError) {
+    do {
       try store.replace(BlobPath(path.string), bytes, durably: true)
     } catch {
       throw .vault(VaultError(error))

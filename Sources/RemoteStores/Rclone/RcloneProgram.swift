@@ -32,7 +32,7 @@ final class RcloneProgram: Sendable {
     variables["RCLONE_STREAMING_UPLOAD_CUTOFF"] = "16M"
     variables["RCLONE_USE_SERVER_MODTIME"] = "true"
     variables["RCLONE_ASK_PASSWORD"] = "false"
-    do throws(BlobStoreError) {
+    do {
       transport = try HTTPTransport(timeouts: timeouts)
       program = try GuardedProgram(
         name,
@@ -153,7 +153,7 @@ final class RcloneProgram: Sendable {
   private func alive(
     _ call: () throws(BlobStoreError) -> HTTPReply
   ) throws(BlobStoreError) -> HTTPReply {
-    do throws(BlobStoreError) {
+    do {
       return try call()
     } catch {
       throw program.hasEnded ? program.failure("it has ended") : error

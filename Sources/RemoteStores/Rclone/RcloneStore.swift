@@ -121,7 +121,7 @@ package final class RcloneStore: BlobStore {
     struct Answer: Decodable {
       var item: Item?
     }
-    do throws(BlobStoreError) {
+    do {
       let answer: Answer = try program.run(
         "operations/stat", Place(fs: fs, remote: path.string, opt: Place.Options()), about: path)
       return answer.item
@@ -149,7 +149,7 @@ package final class RcloneStore: BlobStore {
   ) throws(BlobStoreError) {
     var attempt = 1
     while true {
-      do throws(BlobStoreError) {
+      do {
         return try move(temporary, to: path)
       } catch {
         let isMoved = try size(of: temporary) == nil
@@ -176,7 +176,7 @@ package final class RcloneStore: BlobStore {
 
   package func remove(_ path: BlobPath) throws(BlobStoreError) {
     guard try size(of: path) != nil else { return }
-    do throws(BlobStoreError) {
+    do {
       let _: Nothing = try program.run(
         "operations/deletefile", Place(fs: fs, remote: path.string), about: path)
     } catch .notFound {
@@ -218,7 +218,7 @@ package final class RcloneStore: BlobStore {
     }
     let place = Place(
       fs: fs, remote: folder.string, opt: Place.Options(recurse: recurse))
-    do throws(BlobStoreError) {
+    do {
       let answer: Answer = try program.run(
         "operations/list", place, about: folder, limit: Self.listingLimit)
       return answer.list ?? []

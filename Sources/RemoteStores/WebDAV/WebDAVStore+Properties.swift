@@ -18,7 +18,7 @@ extension WebDAVStore {
     of path: BlobPath, depth: Int, at place: String? = nil
   ) throws(BlobStoreError) -> [Resource] {
     let reply: HTTPReply
-    do throws(BlobStoreError) {
+    do {
       reply = try askForProperties(
         of: path, depth: depth,
         at: place ?? (depth > 0 && !path.isRoot ? "\(fullPath(path))/" : nil))

@@ -92,7 +92,7 @@ package final class WebDAVStore: BlobStore {
       reply = try send(.PUT, temporary, body: bytes)
     }
     guard reply.isSuccess else { throw refusal(reply, path) }
-    do throws(BlobStoreError) {
+    do {
       try move(temporary, to: path, condition)
     } catch {
       // It was not moved, or nobody knows: then it is absent, and removing it does no harm.

@@ -36,7 +36,7 @@ extension AuditLog {
     var events: [AuditEvent] = []
     var firsts: [UInt64] = []
     for first in try segments(of: device) {
-      do throws(VaultError) {
+      do {
         events += try load(first, device: device).1
         firsts.append(first)
       } catch {

@@ -107,7 +107,7 @@ extension AuditLog {
       rest = rest.dropFirst(batch.count)
       for (first, segment) in zip(batch, try follow(batch, of: device, part)) {
         let path = VaultPath.auditSegment(device, first: first).string
-        do throws(VaultError) {
+        do {
           let segment = try segment.get()
           // Where a copy of its machine went on with the log, it goes on from an earlier one.
           // One in whose place others stand, which are here still, may be the first.

@@ -46,7 +46,7 @@ extension Vault {
   ) throws(VaultError) -> VaultPath? {
     guard case .auditSegment = old, !claiming.isEmpty else { return nil }
     let body: AuditSegmentBody
-    do throws(ModelError) {
+    do {
       body = try AuditSegmentBody(decoding: SignedFile(decoding: bytes).body)
     } catch {
       throw VaultError(error, path: old.string)

@@ -12,7 +12,7 @@ extension AuditLog {
     else {
       return
     }
-    do throws(VaultError) { try key.store(state: context.state) } catch {
+    do { try key.store(state: context.state) } catch {
       switch error {
       // Events go on being sealed for the generation before, which opens as well.
       case .noSpace, .readOnly, .permission: return

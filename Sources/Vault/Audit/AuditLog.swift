@@ -129,7 +129,7 @@ package final class AuditLog: Sendable {
     }
     guard !events.isEmpty else { return }
     events = named(events)
-    do throws(VaultError) {
+    do {
       try context.state.withLock("audit-lock") { () throws(VaultError) in
         try waiting.keep(events, keys: context.keys)
       }

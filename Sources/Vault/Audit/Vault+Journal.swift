@@ -183,7 +183,7 @@ extension AuditSegmentBody {
   ) throws(VaultError) -> [AuditEvent] {
     let path = VaultPath.auditSegment(device, first: first).string
     let plain: [UInt8]
-    do throws(CryptoError) {
+    do {
       plain = try key.open(
         slot.sealed, path: path,
         first: first)

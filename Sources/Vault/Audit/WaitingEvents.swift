@@ -101,7 +101,7 @@ struct WaitingEvents {
   ) throws(VaultError) -> [UInt8] {
     let seal = KeylessSeal(
       person: key.person, generation: key.generation, binding: Binding(vault: key.vault))
-    do throws(CryptoError) {
+    do {
       let (wrap, sealed) = try seal.seal(
         AuditEvents(events: [event]).encoded(), for: key.agreementPublicKey,
         path: file.path.string, counter: 0)
@@ -139,7 +139,7 @@ struct WaitingEvents {
       guard let bytes = try state.readIfThere(file.path, limit: Self.fileByteLimit) else {
         continue
       }
-      do throws(CryptoError) {
+      do {
         let events = try open(file, bytes[...], keys, identities, person)
         batches.append(Batch(file: file, events: events, byteCount: bytes.count))
       } catch {

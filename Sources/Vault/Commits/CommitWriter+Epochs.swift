@@ -199,7 +199,7 @@ extension CommitWriter {
         isWaiting = true
         continue
       }
-      do throws(VaultError) {
+      do {
         try (isOwn ? ours : others).take(revision: entry.revision)
         taken.append(entry)
       } catch {

@@ -47,7 +47,7 @@ extension CommitWriter {
     while let record = waiting.popLast() {
       guard let entry = entry(record), !entry.isDeleted else { continue }
       let items: [Item]
-      do throws(VaultError) {
+      do {
         items = try itemsAndTombstones(of: member.revision(entry.revision))
       } catch {
         switch error {
@@ -184,7 +184,7 @@ extension CommitWriter {
   private func itemBefore(
     _ edit: RecordEdit, _ name: FileName, in base: RecordRevision?
   ) throws(VaultError) -> Item? {
-    do throws(VaultError) {
+    do {
       return try pages(member.loadPage) { load in
         var base = base
         return try base?.item(named: name, load: load)

@@ -13,7 +13,7 @@ extension CommitWriter {
     for (record, rivals) in conflicts.sorted(by: { $0.key < $1.key }) {
       if member.hasLate(among: rivals) { continue }
       let before = written
-      do throws(VaultError) {
+      do {
         try join(record, rivals)
       } catch {
         switch error {

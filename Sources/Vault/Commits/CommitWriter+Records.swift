@@ -15,7 +15,7 @@ extension CommitWriter {
     names.unseen = unseen
     for edit in edits {
       let position = objects.publishedCount
-      do throws(VaultError) {
+      do {
         try add(edit, names: names)
       } catch {
         switch error {
@@ -58,7 +58,7 @@ extension CommitWriter {
     for (name, item) in edit.items.sorted(by: { $0.key < $1.key }) {
       guard let item else { continue }
       let position = objects.publishedCount
-      do throws(VaultError) {
+      do {
         try publish(item.content)
       } catch {
         switch error {

@@ -50,7 +50,7 @@ extension Member {
     catchesUp: Bool = true, succeedsSpentEpoch: Bool = true,
     _ body: (inout CommitWriter, _ changed: Set<RecordID>) throws(VaultError) -> Value
   ) throws(VaultError) -> Value {
-    do throws(VaultError) { return try withWriterOnce(catchesUp: catchesUp, body) } catch {
+    do { return try withWriterOnce(catchesUp: catchesUp, body) } catch {
       guard case .epochSpent = error, succeedsSpentEpoch, try mayBeginEpoch else { throw error }
     }
     try succeedSpentEpoch()

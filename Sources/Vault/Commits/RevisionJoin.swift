@@ -73,7 +73,7 @@ struct RevisionJoin {
   }
 
   private func revisionIfKept(_ digest: ContentDigest) throws(VaultError) -> Named? {
-    do throws(VaultError) {
+    do {
       return Named(digest: digest, revision: try member.revision(digest))
     } catch {
       if case .missing = error { return nil }
@@ -167,7 +167,7 @@ struct RevisionJoin {
     var seen = Set(waiting)
     while !waiting.isEmpty, seen.count < Self.depthLimit {
       let revision = waiting.removeFirst()
-      do throws(VaultError) {
+      do {
         guard let parent = try revisionIfKept(revision) else { continue }
         let item = try member.item(named: name, of: parent.revision)
         if let item, item.changed == time { return item }

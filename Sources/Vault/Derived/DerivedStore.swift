@@ -111,7 +111,7 @@ package struct DerivedStore: Sendable {
   package func store(_ bytes: [UInt8], as content: DerivedContent) throws(VaultError) {
     let path = path(of: content, keys[0])
     let file = keys[0].seal(bytes, path: path.string)
-    do throws(BlobStoreError) {
+    do {
       try store.replace(path, file, durably: false)
       for older in keys.dropFirst() { try store.remove(self.path(of: content, older)) }
     } catch {
@@ -136,7 +136,7 @@ package struct DerivedStore: Sendable {
   }
 
   private func noteUse(of path: BlobPath) throws(VaultError) {
-    do throws(BlobStoreError) { try store.noteUse(of: path) } catch {
+    do { try store.noteUse(of: path) } catch {
       switch error {
       // Where nothing can be written, nothing is removed for its age either.
       case .readOnly, .permission: return
@@ -147,7 +147,7 @@ package struct DerivedStore: Sendable {
 
   /// Nil where nothing is, or what cannot be ours.
   private func read(_ path: BlobPath) throws(VaultError) -> [UInt8]? {
-    do throws(BlobStoreError) {
+    do {
       return try store.read(path, limit: Int(Self.byteLimit))
     } catch {
       switch error {
@@ -182,7 +182,7 @@ extension Vault {
   /// being removed is a problem, and told as one.
   package func removeDerivedOfOthers() {
     let members = Set(openedMembers.lazy.filter { $0.role != nil }.map(\.id))
-    do throws(VaultError) { try context.state.removeDerived(but: members) } catch {
+    do { try context.state.removeDerived(but: members) } catch {
       note(Problem(error, path: context.state.describe(StateFolder.derivedPath)))
     }
   }

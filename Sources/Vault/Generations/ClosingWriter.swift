@@ -129,7 +129,7 @@ struct ClosingWriter {
     _ tip: StatementID, words: borrowing RecoveryWords
   ) throws(VaultError) -> MasterKey {
     if let device {
-      do throws(VaultError) {
+      do {
         let path = VaultPath.wrap(person.id, tip, device.id)
         let wrap = try files.loadWrap(path, memory)
         return try PersonKeys.openMaster(
@@ -166,7 +166,7 @@ extension Person {
     let slot = try recoverySlot(of: closing)
     let cost = Argon2Cost(passes: slot.passes, memoryKiB: slot.memoryKiB)
     let master: MasterKey
-    do throws(CryptoError) {
+    do {
       let seed = try words.seed(salt: slot.salt, cost: cost)
       master = try MasterKey.unwrap(slot.wrappedMasterKey, seed: seed, binding: binding)
     } catch {
@@ -197,7 +197,7 @@ extension SignedFiles {
   ) throws(VaultError) {
     let device = certificate.device
     let wrap: [UInt8]
-    do throws(CryptoError) {
+    do {
       wrap = try master.wrap(
         for: DeviceWrapContext(person: person, generation: generation, device: device),
         agreementPublicKey: certificate.agreementKey, binding: binding)

@@ -62,7 +62,7 @@ extension Vault {
     for entry in entries {
       guard let device = DeviceID(hex: entry.name), known?.anyCertificate(of: device) == nil
       else { continue }
-      do throws(VaultError) {
+      do {
         let files = context.signedFiles
         let body = try DeviceRequestBody.load(device, person: person, files: files)
         let path = VaultPath.deviceRequest(person, device)

@@ -97,7 +97,7 @@ package struct PendingDevice: ~Copyable {
     try requireApproval(people)
     let device = prepared.device
     let keys: PersonKeys
-    do throws(VaultError) {
+    do {
       keys = try PersonKeys.open(own, device: device, files: copy.files, memory: memory)
     } catch {
       // The wrap may come after the certificate.
@@ -117,11 +117,11 @@ package struct PendingDevice: ~Copyable {
       guard people.trust.device(statement) == .counts else { continue }
       let path = VaultPath.certificate(person, statement).string
       let approval: Sealed
-      do throws(ModelError) { approval = try Sealed(decoding: certificate.approval) } catch {
+      do { approval = try Sealed(decoding: certificate.approval) } catch {
         failure = .damaged(path: path, reason: "whoever gave it does not know the eight words")
         continue
       }
-      do throws(VaultError) {
+      do {
         return try copy.files.openApproval(approval, with: key, person, id)
       } catch {
         failure = error

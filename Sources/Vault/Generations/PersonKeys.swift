@@ -140,7 +140,7 @@ struct PersonKeys: Sendable {
     _ generation: StatementID, of person: Person, device: ThisDevice, wrap: [UInt8],
     binding: Binding
   ) throws(VaultError) -> MasterKey {
-    do throws(CryptoError) {
+    do {
       return try MasterKey.unwrap(
         wrap,
         for: DeviceWrapContext(person: person.id, generation: generation, device: device.id),

@@ -95,7 +95,7 @@ extension Member {
       let bytes = try ifWhole(objects.content(digest, kind: .record))
       guard let bytes else { continue }
       let revision: RecordRevision
-      do throws(ModelError) { revision = try RecordRevision(decoding: bytes) } catch { continue }
+      do { revision = try RecordRevision(decoding: bytes) } catch { continue }
       if let signature = revision.signature, certificates.contains(signature.certificate),
         let device = known[signature.certificate]?.device, isRight(signature, of: bytes)
       {

@@ -67,7 +67,7 @@ extension Vault {
       throw .notFound(what: "a device of yours among those to remove")
     }
     let tips = try context.ownPerson().history.tips
-    do throws(VaultError) { try keepWhatWasLearned() } catch {
+    do { try keepWhatWasLearned() } catch {
       // A copied machine that has to become a device of its own writes no head before the words have joined its keys,
       // which is what this is.
       guard leaving.devices.isEmpty, case .keysDivided = error else { throw error }
@@ -119,7 +119,7 @@ extension Vault {
     if departing.isEmpty { return counted }
     for entry in try storing(context.store.list("members")) {
       guard let id = MemberID(hex: entry.name) else { continue }
-      do throws(VaultError) {
+      do {
         let root = try MemberRoot.load(id, files: context.signedFiles, people: people)
         if departing.contains(root.certificate) { counted.insert(id.root) }
         let history = try context.opening(of: id).loadLinks().history
@@ -133,7 +133,7 @@ extension Vault {
         }
       }
     }
-    do throws(VaultError) {
+    do {
       let answer = try IntroductionBody.load(person, files: context.signedFiles, people: people)
       if departing.contains(answer.body.certificate) { counted.insert(answer.id) }
     } catch {

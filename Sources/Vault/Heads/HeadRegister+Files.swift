@@ -69,7 +69,7 @@ extension HeadRegister {
   /// somebody without its key has spelled otherwise.
   var hasForgedOwnHead: Bool {
     get throws(VaultError) {
-      do throws(VaultError) {
+      do {
         _ = try judges(context.people, links).judge(context.device.id, in: context.signedFiles)
         return false
       } catch {

@@ -50,7 +50,7 @@ struct HeadRegister: Sendable {
   ///   person may not write this member; `keysDivided` for this device's own, while it waits for the words.
   func load(_ device: DeviceID) throws(VaultError) -> LoadedHead {
     let head: LoadedHead
-    do throws(VaultError) {
+    do {
       head = try load(device, files: context.signedFiles, people: context.people)
     } catch {
       // Nothing of it has to come: its certificate is of one of two generations.
@@ -81,7 +81,7 @@ struct HeadRegister: Sendable {
   /// - Parameter bytes: As this machine has kept it.
   func loadFormerOwn(_ bytes: [UInt8]) throws(VaultError) -> LoadedHead? {
     let device: DeviceID
-    do throws(ModelError) {
+    do {
       device = try HeadFile(decoding: SignedFile(decoding: bytes).body).device
     } catch {
       // A power cut has torn it.

@@ -98,7 +98,7 @@ extension Member {
   }
 
   private func revisionIfWhole(_ digest: ContentDigest) throws(VaultError) -> RecordRevision? {
-    do throws(VaultError) { return try revision(digest) } catch {
+    do { return try revision(digest) } catch {
       switch error {
       case .missing, .damaged: return nil
       default: throw error
@@ -115,7 +115,7 @@ extension Member {
   func writeHidden(_ heads: inout HeadsState) throws(VaultError) {
     if heads.hidden.isEmpty { return }
     var writer = CommitWriter(member: self, heads: heads)
-    do throws(VaultError) {
+    do {
       try writer.takeOver()
       try writer.writeHidden()
       _ = try writer.finish()
@@ -142,7 +142,7 @@ extension CommitWriter {
       }
       if member.hasLate(among: rivals) { continue }
       let before = written
-      do throws(VaultError) {
+      do {
         if let mine = try writtenAnew(hidden.revision) {
           try join(hidden.record, (written[hidden.record].map { [$0] } ?? rivals) + [mine])
         }

@@ -128,7 +128,7 @@ struct HeadJudges: Sendable {
 
   /// Whether the head is of someone who could write the member once and may no more; false also where it does not hold.
   func isOfFormerWriter(_ device: DeviceID, in files: SignedFiles) throws(VaultError) -> Bool {
-    do throws(VaultError) { return try judge(device, in: files).isOfFormerWriter } catch {
+    do { return try judge(device, in: files).isOfFormerWriter } catch {
       switch error {
       case .damaged, .missing, .signedByRemovedDevice: return false
       default: throw error

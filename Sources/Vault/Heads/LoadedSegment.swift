@@ -45,7 +45,7 @@ extension Member {
     _ name: ContentDigest
   ) throws(VaultError) -> (segment: Segment, byteCount: Int) {
     let bytes = try objects.content(name, kind: .segment)
-    do throws(ModelError) { return (try Segment(decoding: bytes), bytes.count) } catch {
+    do { return (try Segment(decoding: bytes), bytes.count) } catch {
       throw VaultError(error, path: objects.path(of: name).string)
     }
   }

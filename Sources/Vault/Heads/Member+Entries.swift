@@ -115,9 +115,9 @@ extension Member {
   /// What the revision says that the entry names; nil where it is not here, or damaged.
   private func entryOfRevision(_ entry: RecordEntry) throws(VaultError) -> RecordEntry? {
     let revision: RecordRevision
-    do throws(VaultError) {
+    do {
       let bytes = try objects.content(entry.revision, kind: .record)
-      do throws(ModelError) { revision = try RecordRevision(decoding: bytes) } catch { return nil }
+      do { revision = try RecordRevision(decoding: bytes) } catch { return nil }
     } catch {
       switch error {
       case .missing, .damaged: return nil
@@ -136,7 +136,7 @@ extension Member {
     guard let document = revision.document else { return .empty }
     let claimed = FrontMatterSummary(
       type: entry.type, date: entry.date, isUnreadable: entry.hasUnreadableFrontMatter)
-    do throws(VaultError) {
+    do {
       if case .chunks(let chunks) = document.content, objects.isLazy {
         for case let chunk? in chunks.prefix(1) where try !objects.isPresent(chunk) {
           return claimed

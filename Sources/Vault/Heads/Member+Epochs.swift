@@ -88,7 +88,7 @@ extension Member {
       } else {
         guard head.device == own, heads.lines.before[own] == head.mark else { continue }
       }
-      do throws(VaultError) {
+      do {
         for segment in try loadSegments(of: head.head) {
           heads.lines.note(segment.lineage, of: segment.name)
         }
@@ -121,7 +121,7 @@ extension Member {
     var failures: [HeadFailure] = []
     var found: [FoundHead] = []
     for (device, fingerprint) in try register.files() {
-      do throws(VaultError) {
+      do {
         found.append((try register.load(device), fingerprint))
       } catch {
         failures.append((register.path(of: device), error))
@@ -159,7 +159,7 @@ extension Member {
   }
 
   private func adopt(kept: LoadedHead, _ heads: inout HeadsState) throws(VaultError) {
-    do throws(VaultError) {
+    do {
       try requireRevisions(try entries(of: kept.head), of: kept, &heads)
       _ = try adopt(kept, &heads)
       if kept.device != context.device.id { heads.former = kept }
@@ -182,7 +182,7 @@ extension Member {
       let round = waiting
       (waiting, failed) = ([], [])
       for (head, fingerprint) in round {
-        do throws(VaultError) {
+        do {
           _ = try adopt(head, &heads)
           heads.seen[head.device] = fingerprint
         } catch {

@@ -14,7 +14,7 @@ extension Member {
   package func refresh(
     having read: ReadRevisions = ReadRevisions()
   ) throws(VaultError) -> Set<RecordID> {
-    do throws(VaultError) {
+    do {
       return try heads.withLock { (heads) throws(VaultError) in
         heads.read = read
         defer { heads.read = ReadRevisions() }
@@ -22,7 +22,7 @@ extension Member {
       }
     } catch {
       if mustPart(for: error) {
-        do throws(VaultError) {
+        do {
           return try withWriter(succeedsSpentEpoch: false) { (_, changed) throws(VaultError) in
             changed
           }
@@ -149,7 +149,7 @@ extension Member {
     let isOwn = device == context.device.id && mayWrite
     let look = try look(at: device, fingerprint, heads.waiting[device])
     if look.isInVain { return .nothing }
-    do throws(VaultError) {
+    do {
       // After each commit of this process: it was verified, or written, before.
       if isOwn, let known = heads.loaded[device], try register.fileHash(of: device) == known.hash {
         heads.seen[device] = fingerprint
@@ -206,7 +206,7 @@ extension Member {
 
   /// The head of a device that may be newer than what is known of people.
   private func loadHead(of device: DeviceID) throws(VaultError) -> LoadedHead {
-    do throws(VaultError) { return try register.load(device) } catch {
+    do { return try register.load(device) } catch {
       try context.reloadPeople()
       try loadLinks()
       return try register.load(device)

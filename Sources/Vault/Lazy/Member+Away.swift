@@ -29,7 +29,7 @@ extension Member {
   package func beginningHere(
     of item: Item, byteCount: Int
   ) throws(VaultError) -> ContentHere<[UInt8]> {
-    do throws(VaultError) {
+    do {
       if let away = try firstChunkAway(of: item, byteCount: byteCount) { return .lacking(away) }
       return .here(try beginning(of: item, byteCount: byteCount))
     } catch {

@@ -75,7 +75,7 @@ extension Vault {
     var failure: VaultError?
     for pin in settings.pins {
       guard let member = member(pin.member) else { continue }
-      do throws(VaultError) { _ = try fetch(pin.record, of: member) } catch {
+      do { _ = try fetch(pin.record, of: member) } catch {
         failure = failure ?? error
       }
     }

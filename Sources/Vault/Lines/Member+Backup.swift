@@ -38,7 +38,7 @@ extension Member {
   /// The newest head that this machine has kept, if it counts no more.
   private func formerOwn() throws(VaultError) -> LoadedHead? {
     guard let bytes = try context.state.keptHead(of: id) else { return nil }
-    do throws(VaultError) { return try register.loadFormerOwn(bytes) } catch {
+    do { return try register.loadFormerOwn(bytes) } catch {
       switch error {
       // What it was sealed with is gone.
       case .missing, .damaged: return nil
@@ -102,7 +102,7 @@ extension Vault {
   func keepRest() throws(VaultError) {
     for member in members where member.isWritten {
       guard member.heads.withLock({ $0.restCount > 0 }) else { continue }
-      do throws(VaultError) { _ = try member.commitNothingIfPossible() } catch {
+      do { _ = try member.commitNothingIfPossible() } catch {
         // It is learned anew until the words have joined the keys.
         guard case .keysDivided = error else { throw error }
       }

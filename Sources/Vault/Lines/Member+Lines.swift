@@ -150,7 +150,7 @@ extension Member {
   func requireLines(
     _ head: LoadedHead, _ heads: inout HeadsState
   ) throws(VaultError) {
-    do throws(VaultError) {
+    do {
       if head.late == nil, heads.last(of: head.device)?.late == nil {
         try requireOneLine(OpenedHead(head), &heads)
         try requireNoHearsay(against: OpenedHead(head), &heads)

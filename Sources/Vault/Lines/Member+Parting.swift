@@ -11,7 +11,7 @@ extension Member {
     try context.followDeviceFile()
     var changed = try finishParting(&heads)
     let own = register.path(of: context.device.id).string
-    do throws(VaultError) { return changed.union(try catchUp(&heads)) } catch {
+    do { return changed.union(try catchUp(&heads)) } catch {
       if case .rolledBack(own, _, _) = error, try putKeptBack(heads) {
         return changed.union(try catchUp(&heads))
       }
@@ -156,7 +156,7 @@ extension Member {
     let path = register.path(of: device)
     var store = OverlayStore(context.store)
     store.add(BlobPath(path.string), bytes)
-    do throws(VaultError) {
+    do {
       let head = try register.load(
         device, files: SignedFiles(store: store, binding: context.binding), people: context.people)
       if parting != nil { return (head, bytes) }
@@ -180,7 +180,7 @@ extension Vault {
   func partWhereNeeded() throws(VaultError) {
     for member in members where member.isWritten {
       guard try member.isToPart() else { continue }
-      do throws(VaultError) { _ = try member.joinConcurrent() } catch {
+      do { _ = try member.joinConcurrent() } catch {
         guard case .keysDivided = error else { throw error }
         note(
           Problem(

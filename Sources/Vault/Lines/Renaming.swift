@@ -81,7 +81,7 @@ final class Renaming: Sendable {
   }
 
   private func readable(_ digest: ContentDigest) throws(VaultError) -> RecordRevision? {
-    do throws(VaultError) { return try member.revision(digest) } catch {
+    do { return try member.revision(digest) } catch {
       switch error {
       case .missing, .damaged: return nil
       default: throw error

@@ -54,7 +54,7 @@ extension Member {
   func ifPossible<Value>(
     _ body: () throws(VaultError) -> Value
   ) throws(VaultError) -> Value? {
-    do throws(VaultError) { return try body() } catch {
+    do { return try body() } catch {
       switch error {
       case .epochSpent, .viewersOnlyRead: return nil
       default: throw error

@@ -245,7 +245,7 @@ package final class Member: Sendable {
     var seen: Set<ContentDigest> = [entry.revision]
     while let digest = waiting.popLast() {
       let found: RecordRevision
-      do throws(VaultError) { found = try revision(digest) } catch {
+      do { found = try revision(digest) } catch {
         try fail(error, digest == entry.revision)
         continue
       }
@@ -267,7 +267,7 @@ extension Member {
   /// - Parameter newer: One that is here.
   func historyGoesOn(from newer: ContentDigest, to older: ContentDigest) -> Bool {
     guard !register.keys.others.isEmpty else { return true }
-    do throws(VaultError) {
+    do {
       if objects.isStaged(older) { return true }
       if try objects.isPresentNow(older) { return true }
       return try !objects.isPresentNow(newer)

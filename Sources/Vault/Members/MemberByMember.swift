@@ -36,7 +36,7 @@ package struct MemberByMember<Value: Sendable>: Sendable {
   mutating func add(
     _ member: Member, _ body: (inout [Value]) throws(VaultError) -> Void
   ) {
-    do throws(VaultError) { try body(&values) } catch {
+    do { try body(&values) } catch {
       failures.append(MemberFailure(member.id, error))
     }
   }

@@ -182,7 +182,7 @@ struct LinkReading {
       }
       found.insert(path)
       if memory.files[path] != nil { continue }
-      do throws(VaultError) { news[path] = try read(path) } catch {
+      do { news[path] = try read(path) } catch {
         problems.append(Problem(error, path: text))
       }
     }

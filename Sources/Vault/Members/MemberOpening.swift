@@ -67,7 +67,7 @@ struct MemberOpening {
         continue
       }
       // What only an older epoch's key opens is missed when it is looked for.
-      do throws(VaultError) {
+      do {
         let key = try unwrap(wrap, identities)
         epochs[wrap.epoch] = MemberKeys.Epoch(
           id: wrap.epoch, keys: EpochKeys(key, member: member, binding: files.binding))
@@ -141,7 +141,7 @@ extension MemberRoot {
     _ member: MemberID, from bytes: [UInt8], people: People
   ) throws(VaultError) -> MemberRoot {
     let path = VaultPath.memberRoot(member)
-    do throws(TrustError) {
+    do {
       if let root = try people.trust.root(of: member, decoding: bytes) { return root }
     } catch {
       throw .damaged(path: path.string, reason: "\(error)")

@@ -47,7 +47,7 @@ struct MemberWalk {
       if readsAhead, reference.kind == .page, pages == nil {
         pages = PagesAhead.read(below: reference.digest, in: member)
       }
-      do throws(VaultError) {
+      do {
         let content = try member.content(of: reference, pages)
         visit(object)
         found = found ?? content.revision
@@ -118,7 +118,7 @@ extension Member {
     case .index: content = .index(try loadIndex(reference.digest))
     case .chunk, .segment, .announcement, .authored: content = .end
     }
-    do throws(ModelError) { try reference.check(content) } catch {
+    do { try reference.check(content) } catch {
       throw VaultError(error, path: objects.path(of: reference.digest).string)
     }
     return content

@@ -115,7 +115,7 @@ package final class ShownNames: Sendable {
   var failure: VaultError? { memory.withLock { $0.failure } }
 
   private func load(_ memory: inout Memory) -> PinnedNames {
-    do throws(VaultError) { return try read(&memory) } catch {
+    do { return try read(&memory) } catch {
       if case .notFound = error { return memory.pins ?? PinnedNames() }
       memory.failure = error
       return memory.pins ?? PinnedNames()
@@ -124,7 +124,7 @@ package final class ShownNames: Sendable {
 
   private func read(_ memory: inout Memory) throws(VaultError) -> PinnedNames {
     let bytes: [UInt8]
-    do throws(BlobStoreError) {
+    do {
       bytes = try state.store.read(Self.path, limit: PinnedNames.byteLimit)
     } catch {
       if case .notFound = error { throw .notFound(what: Self.path.string) }
@@ -136,10 +136,10 @@ package final class ShownNames: Sendable {
     )
     let place = state.describe(Self.path)
     let plain: [UInt8]
-    do throws(CryptoError) {
+    do {
       plain = try key.open(sealed, label: .shown, path: Self.path.string, counter: 0)
     } catch { throw VaultError(error, path: place) }
-    do throws(ModelError) { return try PinnedNames(decoding: plain) } catch {
+    do { return try PinnedNames(decoding: plain) } catch {
       throw VaultError(error, path: place)
     }
   }
@@ -147,7 +147,7 @@ package final class ShownNames: Sendable {
   private func save(_ pins: PinnedNames, _ memory: inout Memory) {
     let sealed = key.seal(pins.encoded(), label: .shown, path: Self.path.string, counter: 0)
     let file = sealed.nonce + sealed.ciphertext
-    do throws(BlobStoreError) {
+    do {
       try state.store.replace(Self.path, file, durably: true)
       memory.file = file
       memory.failure = nil

@@ -129,7 +129,7 @@ extension DeviceEnrolment {
   ) throws(VaultError) -> PersonalProfile? {
     var joined: PersonalProfile?
     for (device, certified) in (person?.devices ?? [:]).sorted(by: { $0.key < $1.key }) {
-      do throws(VaultError) {
+      do {
         let register = try files.loadRegister(
           of: device, person: self.person,
           signingPublicKey: certified.certificate.signingKey.bytes, keys: keys)

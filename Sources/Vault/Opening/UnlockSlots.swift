@@ -75,7 +75,7 @@ package struct UnlockSlots: Sendable {
     var isAsked = false
     for slot in slots where slot.id != left?.id && slot.parts.map(\.kind) == [.password] {
       isAsked = true
-      do throws(VaultError) {
+      do {
         let secret = try stretch(password, for: slot)
         return OpenedSlot(slot: slot, key: try open(slot, with: secret))
       } catch {
@@ -119,7 +119,7 @@ package struct UnlockSlots: Sendable {
     guard case .password(let salt, let passes, let memoryKiB) = part else {
       preconditionFailure("a password is for a password's part")
     }
-    do throws(CryptoError) {
+    do {
       return try PasswordHash.stretch(
         password, salt: salt, cost: Argon2Cost(passes: passes, memoryKiB: memoryKiB))
     } catch {
@@ -135,7 +135,7 @@ package struct UnlockSlots: Sendable {
   /// - Throws: `noDeviceHere`, `damagedSlot` when the device file is damaged.
   package func opensDevice(_ key: borrowing DeviceUnlockKey) throws(VaultError) -> Bool {
     let device = try state.loadDevice(vault: vault)
-    do throws(VaultError) {
+    do {
       _ = try key.sealingKey(binding: binding).openDeviceKeys(
         of: device, path: state.describe(StateFolder.devicePath))
       return true
@@ -170,7 +170,7 @@ extension UnlockSlots {
       password: borrowing SecretBytes, cost: Argon2Cost
     ) throws(VaultError) {
       let salt = randomBytes(PasswordHash.saltSize)
-      do throws(CryptoError) {
+      do {
         let secret = try PasswordHash.stretch(password, salt: salt, cost: cost)
         add(
           .password(salt: salt, passes: cost.passes, memoryKiB: cost.memoryKiB), giving: secret)

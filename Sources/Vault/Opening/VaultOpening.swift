@@ -51,7 +51,7 @@ extension Vault {
     let (profile, generation) = try loadProfile(
       of: context.device, person: context.person, keys: keys, files: context.signedFiles)
     let vault = Vault(id: copy.id, context: context, profile: profile, problems: problems)
-    do throws(VaultError) {
+    do {
       try vault.openNewMembers(marks: marks, acceptsRollback: options.acceptRollback)
       if isCrowded, !options.readOnly {
         // Strangers have filled what is remembered of people: now it can be told who is none.
@@ -96,7 +96,7 @@ extension Vault {
     let device = try slotKey.openDeviceKeys(
       of: file, path: state.describe(StateFolder.devicePath))
     let keys: PersonKeys
-    do throws(VaultError) {
+    do {
       keys = try PersonKeys.open(person, device: device, files: files, memory: memory)
     } catch {
       if case .thisDeviceRemoved = error { try state.removeDerived() }
@@ -158,7 +158,7 @@ extension Vault {
   private static func loadProfile(
     of device: ThisDevice, person: PersonID, keys: PersonKeys, files: SignedFiles
   ) throws(VaultError) -> (DeviceProfile, generation: StatementID?) {
-    do throws(VaultError) {
+    do {
       let (body, _) = try files.loadRegisterBody(
         of: device.id, person: person, signingPublicKey: device.signingKey.publicKey)
       return (try files.profile(in: body, keys: keys), body.generation)

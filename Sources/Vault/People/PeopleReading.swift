@@ -58,9 +58,9 @@ struct PeopleReading {
   }
 
   private mutating func read(_ path: VaultPath) throws(VaultError) {
-    do throws(BlobStoreError) {
+    do {
       let bytes = try store.read(BlobPath(path.string), limit: Limits.signedFileBytes)
-      do throws(TrustError) { try checkPlace(of: bytes, at: path) } catch {
+      do { try checkPlace(of: bytes, at: path) } catch {
         problems.append(Problem(.damaged, .damage, path: path.string, reason: "\(error)"))
         return
       }

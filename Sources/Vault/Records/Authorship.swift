@@ -116,7 +116,7 @@ extension Member {
     // One of another member, or not here yet.
     guard let bytes else { return [] }
     let revisions: Set<ContentDigest>
-    do throws(ModelError) { revisions = Set(try AuthoredList(decoding: bytes).revisions) } catch {
+    do { revisions = Set(try AuthoredList(decoding: bytes).revisions) } catch {
       // Its person's closing names what is no list.
       return []
     }
@@ -129,7 +129,7 @@ extension Member {
     _ revision: RecordRevision, _ digest: ContentDigest
   ) throws(VaultError) -> Bool {
     guard revision.isUnsignedJoin, revision.previous.count == 2 else { return false }
-    do throws(VaultError) {
+    do {
       let parts = try revision.previous.map { part throws(VaultError) in try self.revision(part) }
       guard parts.allSatisfy({ $0.record == revision.record }), try areRivals(parts[0], parts[1])
       else { return false }

@@ -22,7 +22,7 @@ extension Member {
     }
     let record = RedoRecord(
       edits: edits.map(RedoEdit.init), objects: Array(objects.values), folder: context.folderNumber)
-    do throws(VaultError) {
+    do {
       guard try redoLog.append(record) else { return false }
       context.log.succeeded(.redoLog, of: LogIdentity(id))
       return true

@@ -59,7 +59,7 @@ extension Vault {
         noteUnfinished(path, member: nil, "the member cannot be opened")
         continue
       }
-      do throws(VaultError) {
+      do {
         let file = try storing(store.read(path, limit: RedoFile.byteCount))
         let redone = try member.redo(file, of: writer) { edits, commit in
           // The process that died could not.

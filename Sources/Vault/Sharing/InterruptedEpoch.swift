@@ -39,7 +39,7 @@ extension Member {
     let new = try keyID(of: memory)
     var (objectCount, doneCount) = (0, 0)
     for (name, _) in try objects.listed() {
-      do throws(VaultError) {
+      do {
         switch try objects.keyID(of: name) {
         case current: objectCount += 1
         case new: doneCount += 1
@@ -60,7 +60,7 @@ extension Member {
   /// Nil when what was begun is begun anew, since it was sealed with a key of before, or the key cannot be read.
   private func keyID(of memory: PendingEpoch.Memory) throws(VaultError) -> KeyID? {
     guard case .epoch(let pending) = memory else { return nil }
-    do throws(VaultError) {
+    do {
       let key = try pending.openKey(
         of: id, sealingKey: context.keys.profileKey, state: context.state)
       return EpochKeys(key, member: id, binding: context.binding).keyID

@@ -74,7 +74,7 @@ struct LinkWriter {
   private func store(_ link: Link) throws(VaultError) {
     let files = context.signedFiles
     let body = link.encoded()
-    do throws(ModelError) { _ = try Link(decoding: body) } catch {
+    do { _ = try Link(decoding: body) } catch {
       throw .limit(
         what: "the changes, keys and links that one link names",
         found: link.changes.count + link.wraps.count + link.follows.count, limit: 1_024)
@@ -97,7 +97,7 @@ struct LinkWriter {
       let publicKey = other.agreementPublicKey(generation: generation)
     else { return nil }
     let file: [UInt8]
-    do throws(CryptoError) {
+    do {
       file = try key.wrap(
         for: EpochWrapContext(
           member: links.member,
@@ -163,7 +163,7 @@ private struct OwnEpochKeys {
   func key(of epoch: StatementID) throws(VaultError) -> FamilyMemberKey? {
     var missing: VaultError?
     for wrap in (wraps[epoch] ?? []).reversed() {
-      do throws(VaultError) { return try opening.unwrap(wrap, identities) } catch {
+      do { return try opening.unwrap(wrap, identities) } catch {
         switch error {
         case .missing: missing = error
         case .damaged, .crypto: break

@@ -45,7 +45,7 @@ struct PendingEpoch: Sendable {
   /// - Throws: `damaged` for what is whole, and nothing that this version has written.
   static func load(of member: MemberID, state: StateFolder) throws(VaultError) -> Memory? {
     let bytes: [UInt8]
-    do throws(BlobStoreError) {
+    do {
       bytes = try state.store.read(path(of: member), limit: byteLimit)
     } catch {
       if case .notFound = error { return nil }

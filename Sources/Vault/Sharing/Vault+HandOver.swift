@@ -176,7 +176,7 @@ extension Vault {
     let told = try toldOffers()
     let new = open.filter { !told.contains($0.id) }
     if new.isEmpty { return [] }
-    do throws(BlobStoreError) {
+    do {
       try context.state.store.replace(
         Self.toldPath, open.map(\.id).sorted().flatMap(\.bytes), durably: false)
     } catch {
@@ -191,7 +191,7 @@ extension Vault {
 
   private func toldOffers() throws(VaultError) -> Set<StatementID> {
     let bytes: [UInt8]
-    do throws(BlobStoreError) {
+    do {
       bytes = try context.state.store.read(Self.toldPath, limit: 1 << 20)
     } catch {
       if case .notFound = error { return [] }

@@ -29,7 +29,7 @@ extension Vault {
     let known = try vouching().people.union([person])
     var found: [PlaceToSettle] = []
     for id in entries.compactMap({ MemberID(hex: $0.name) }) {
-      do throws(VaultError) {
+      do {
         let places = try context.opening(of: id).loadLinks().history.placesGivenUpTwice
         found += places.filter { known.contains($0.holder) || isMeant(id) }.map {
           PlaceToSettle(member: id, place: $0)

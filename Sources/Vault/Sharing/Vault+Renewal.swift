@@ -91,7 +91,7 @@ extension Vault {
       .map({ ($0, links.history.given(to: $0).first) })
     {
       guard let given, person != self.person, !lost.contains(person) else { continue }
-      do throws(VaultError) {
+      do {
         try share(
           renewal.member, with: person, role: given.role,
           until: given.until == 0 ? nil : given.until)
@@ -161,7 +161,7 @@ private struct MemberCopy {
   private func copied(_ entry: RecordEntry) throws(VaultError) -> (RecordEdit, isWhole: Bool)? {
     let revision: RecordRevision
     let found: ReadableItems
-    do throws(VaultError) {
+    do {
       revision = try old.revision(entry.revision)
       found = try old.readableItems(of: revision)
     } catch {
@@ -175,7 +175,7 @@ private struct MemberCopy {
     edit.hasAllNames = true
     var isWhole = found.gaps.isEmpty
     for var item in found.items {
-      do throws(VaultError) {
+      do {
         item.content = try contents.copied(item.content)
         edit.items[item.name] = item
       } catch {

@@ -36,7 +36,7 @@ extension Vault {
     let entries = try storing(context.store.list("members"))
     var unopened: [PersonID: [MemberID]] = [:]
     for id in entries.compactMap({ MemberID(hex: $0.name) }) where member(id) == nil {
-      do throws(VaultError) {
+      do {
         unopened[try context.opening(of: id).loadLinks().creator, default: []].append(id)
       } catch {
         switch error {

@@ -36,7 +36,7 @@ struct ComparedSegments: Hashable, Sendable {
   init?(decoding file: [UInt8]) {
     let message = Array(file.dropFirst(FileHash.byteCount))
     guard Array(file.prefix(FileHash.byteCount)) == Digest.sha256(message).bytes else { return nil }
-    do throws(ModelError) {
+    do {
       self = try WireReader.read(message, what: "compared segments", limit: .max) {
         (reader) throws(ModelError) in
         var compared = ComparedSegments()
@@ -81,7 +81,7 @@ extension StateFolder {
 
   /// What was compared of a member; nothing where that is lost or torn.
   func loadCompared(of member: MemberID) throws(VaultError) -> ComparedSegments {
-    do throws(BlobStoreError) {
+    do {
       let file = try store.read(Self.path(of: member), limit: Self.byteLimit)
       return ComparedSegments(decoding: file) ?? ComparedSegments()
     } catch {
@@ -103,7 +103,7 @@ extension Member {
   /// Keeps for later openings what was compared.
   func keepCompared(_ heads: HeadsState) throws(VaultError) {
     guard !context.isReadOnly else { return }
-    do throws(VaultError) { try context.state.store(heads.compared, of: id) } catch {
+    do { try context.state.store(heads.compared, of: id) } catch {
       switch error {
       // Then the next opening compares it again.
       case .noSpace, .readOnly: return

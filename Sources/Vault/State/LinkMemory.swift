@@ -78,7 +78,7 @@ extension StateFolder {
   /// - Throws: `damaged` when it is not as it was written; without it a removal could be taken back.
   package func loadLinkMemory(of member: MemberID) throws(VaultError) -> LinkMemory {
     let file: [UInt8]
-    do throws(BlobStoreError) {
+    do {
       file = try store.read(Self.path(of: member), limit: .max)
     } catch {
       if case .notFound = error { return LinkMemory() }

@@ -105,7 +105,7 @@ extension StateFolder {
   /// - Throws: `damaged` when it is not as it was written; without it a removal could be taken back.
   package func loadPeopleMemory() throws(VaultError) -> PeopleMemory {
     let file: [UInt8]
-    do throws(BlobStoreError) {
+    do {
       file = try store.read(Self.peoplePath, limit: .max)
     } catch {
       if case .notFound = error { return PeopleMemory() }

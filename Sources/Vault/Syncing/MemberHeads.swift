@@ -46,9 +46,9 @@ package struct MemberHeads: Sendable {
 
   /// What a segment says of the heads before it; nothing if it is not here or damaged, which the whole sync tells.
   private func lineage(in segment: ContentDigest) throws(VaultError) -> SegmentLineage? {
-    do throws(VaultError) {
+    do {
       let bytes = try objects.content(segment, kind: .segment)
-      do throws(ModelError) { return try Segment(decoding: bytes).lineage } catch { return nil }
+      do { return try Segment(decoding: bytes).lineage } catch { return nil }
     } catch {
       switch error {
       case .missing, .damaged: return nil

@@ -10,7 +10,7 @@ extension SignedTree {
   ) throws(VaultError) -> Vouching {
     var histories: [MemberHistory] = []
     for member in members {
-      do throws(VaultError) { histories.append(try links(of: member).history) } catch {
+      do { histories.append(try links(of: member).history) } catch {
         switch error {
         case .damaged, .missing: continue
         default: throw error
@@ -24,7 +24,7 @@ extension SignedTree {
 
   /// Who made a member, if its root holds.
   package func creator(of member: MemberID) throws(VaultError) -> PersonID? {
-    do throws(VaultError) { return try links(of: member).creator } catch {
+    do { return try links(of: member).creator } catch {
       switch error {
       case .damaged, .missing: return nil
       default: throw error

@@ -88,7 +88,7 @@ package struct SignedTree: Sendable {
 
   /// Whether the file of a statement that stands here does not hold, and these bytes do.
   private func isReplaced(_ path: VaultPath, by bytes: [UInt8]) throws(VaultError) -> Bool {
-    do throws(VaultError) {
+    do {
       _ = try verifyStored(path)
       return false
     } catch {
@@ -97,7 +97,7 @@ package struct SignedTree: Sendable {
       default: throw error
       }
     }
-    do throws(VaultError) { _ = try verify(path, bytes) } catch {
+    do { _ = try verify(path, bytes) } catch {
       switch error {
       case .damaged, .missing, .signedByRemovedDevice: return false
       default: throw error
@@ -191,7 +191,7 @@ package struct SignedTree: Sendable {
     var found: Set<VaultPath> = []
     for path in paths {
       guard case .epochWrap(let member, _) = path else { continue }
-      do throws(VaultError) {
+      do {
         guard try links(of: member).wrapsThatAreOver.contains(path) else { continue }
       } catch {
         switch error {
@@ -236,7 +236,7 @@ package struct SignedTree: Sendable {
 
   /// The links of a member that end the tenures of places; none where its root does not hold.
   package func ends(in member: MemberID) throws(VaultError) -> [StatementID] {
-    do throws(VaultError) { return try links(of: member).history.ends } catch {
+    do { return try links(of: member).history.ends } catch {
       switch error {
       case .damaged, .missing, .signedByRemovedDevice: return []
       default: throw error
@@ -249,7 +249,7 @@ package struct SignedTree: Sendable {
   package func beginsEpoch(
     _ member: MemberID, _ id: StatementID, besides known: Set<StatementID>
   ) throws(VaultError) -> Bool {
-    do throws(VaultError) {
+    do {
       return try links(of: member).history.follows(id, anEpochBesides: known)
     } catch {
       switch error {
@@ -265,7 +265,7 @@ package struct SignedTree: Sendable {
   /// - Parameter now: Milliseconds since 1970.
   package func mayOweEpoch(to member: MemberID, now: UInt64) throws(VaultError) -> Bool {
     let links: MemberLinks
-    do throws(VaultError) { links = try self.links(of: member) } catch {
+    do { links = try self.links(of: member) } catch {
       switch error {
       // In what does not hold nobody owes anything.
       case .damaged, .missing: return false
@@ -289,7 +289,7 @@ package struct SignedTree: Sendable {
 
   private func shownHead(_ path: VaultPath, _ bytes: [UInt8]) -> HeadFile? {
     guard case .head(let member, let device) = path else { return nil }
-    do throws(VaultError) {
+    do {
       return try holding(path, bytes).loadHeadWithoutVerifying(of: device, in: member).body
     } catch {
       // What is no head says nothing; `verify` says what is wrong with it.
@@ -327,7 +327,7 @@ package struct SignedTree: Sendable {
     else {
       throw .damaged(path: path.string, reason: "its generation or its device is not known here")
     }
-    do throws(CryptoError) { try MasterKey.requireWrap(bytes) } catch {
+    do { try MasterKey.requireWrap(bytes) } catch {
       throw VaultError(error, path: path.string)
     }
     try opener?.requireWhole(bytes, of: closing, for: device, of: known)

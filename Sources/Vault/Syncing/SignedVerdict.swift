@@ -22,7 +22,7 @@ extension SignedTree {
   /// - Throws: What keeps this machine from judging it: `io` and the like, which nobody's bytes bring about.
   package func verdict(on path: VaultPath, _ bytes: [UInt8]) throws(VaultError) -> SignedVerdict {
     if isRetired(path) { return .retired }
-    do throws(VaultError) {
+    do {
       if case .head(let member, let device) = path {
         let head = try judge(member, device, in: holding(path, bytes))
         if head.isOfFormerWriter { return .former }
@@ -45,7 +45,7 @@ extension SignedTree {
   package func verdictOnStored(_ path: VaultPath) throws(VaultError) -> SignedVerdict? {
     if isRetired(path) { return .retired }
     let bytes: [UInt8]
-    do throws(BlobStoreError) {
+    do {
       bytes = try store.read(BlobPath(path.string), limit: Limits.signedFileBytes)
     } catch {
       if case .notFound = error { return nil }
@@ -66,7 +66,7 @@ extension SignedTree {
   /// device has not signed. The device is one that somebody has certified.
   package func signedCounter(of path: VaultPath, _ bytes: [UInt8]) -> UInt64? {
     let files = holding(path, bytes)
-    do throws(VaultError) {
+    do {
       switch path {
       case .head(let member, let device):
         let (body, file) = try files.loadHeadWithoutVerifying(of: device, in: member)

@@ -53,7 +53,7 @@ extension Vault {
   private func noting(
     _ member: Member, _ body: () throws(VaultError) -> Void
   ) throws(VaultError) {
-    do throws(VaultError) { try body() } catch {
+    do { try body() } catch {
       guard error.concernsOneMember else { throw error }
       note(Problem(error, path: "members/\(member.id.hex)"))
     }
@@ -99,7 +99,7 @@ extension Vault {
         known.history.valid[id] == nil
       else { continue }
       let closing: Closing
-      do throws(ModelError) {
+      do {
         closing = try Closing(decoding: SignedFile(decoding: file.bytes).body)
       } catch {
         throw VaultError(error, path: file.path.string)

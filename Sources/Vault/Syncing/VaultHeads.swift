@@ -44,7 +44,7 @@ package struct VaultHeads: Sendable {
   package func member(
     _ id: MemberID, devices: [DeviceID]
   ) throws(VaultError) -> MemberHeads? {
-    do throws(VaultError) {
+    do {
       let opened = try context.opening(of: id).open(identities: identities)
       let register = HeadRegister(
         member: id, context: context, keys: opened.keys, known: KnownLinks(opened.links))

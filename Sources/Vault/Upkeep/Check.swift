@@ -77,7 +77,7 @@ extension Vault {
     var problems = shown.problems
     for (path, bytes) in try context.state.loadPeopleMemory().files {
       guard case .wrap = path else { continue }
-      do throws(VaultError) {
+      do {
         if try files.loadWrap(path, PeopleMemory()) == bytes { continue }
         problems.append(
           Problem(
@@ -89,7 +89,7 @@ extension Vault {
     for member in openedMembers {
       let over = member.register.links.wrapsThatAreOver
       for (path, bytes) in try context.state.loadLinkMemory(of: member.id).files {
-        do throws(BlobStoreError) {
+        do {
           let limit = Limits.signedFileBytes
           if try context.store.read(BlobPath(path.string), limit: limit) == bytes { continue }
           problems.append(

@@ -52,7 +52,7 @@ extension Vault {
     var report = CollectReport()
     for member in members where member.mayWrite {
       let collection = MemberCollection(member: member, keepDays: keepDays, isDryRun: isDryRun)
-      do throws(VaultError) { try collection.run(into: &report) } catch {
+      do { try collection.run(into: &report) } catch {
         try report.note(error, of: member)
       }
     }
@@ -82,7 +82,7 @@ extension Vault {
     for member in members where member.mayWrite {
       let collection = MemberCollection(member: member, keepDays: keepDays, isDryRun: false)
       // Of the others there may be enough to remove.
-      do throws(VaultError) { try collection.makeRoom() } catch {
+      do { try collection.makeRoom() } catch {
         try report.note(error, of: member)
       }
     }
@@ -268,10 +268,10 @@ extension ObjectStore {
   fileprivate func isSegment(
     _ name: ObjectName, where isSuch: (RecordEntry) -> Bool
   ) throws(VaultError) -> Bool {
-    do throws(VaultError) {
+    do {
       guard try kind(of: name) == .segment else { return false }
       let bytes = try opened(name, kind: .segment).content
-      do throws(ModelError) {
+      do {
         return try Segment(decoding: bytes).entries.contains(where: isSuch)
       } catch {
         return false

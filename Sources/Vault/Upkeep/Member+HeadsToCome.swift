@@ -33,7 +33,7 @@ extension Member {
   ) throws(VaultError) -> Bool {
     let file: LoadedSignedFile
     let body: HeadFile
-    do throws(VaultError) {
+    do {
       (body, file) = try context.signedFiles.loadHeadWithoutVerifying(of: device, in: id)
     } catch {
       switch error {
@@ -44,7 +44,7 @@ extension Member {
     guard file.hash != known else { return false }
     let isSigned = context.people.trust.statements.certificates[body.certificate] != nil
     if isSigned {
-      do throws(VaultError) {
+      do {
         let judged = try register.judges(context.people, register.links)
           .judge(device, in: context.signedFiles)
         if judged.counts { return true }

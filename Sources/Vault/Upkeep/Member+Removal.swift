@@ -59,7 +59,7 @@ extension Member {
       let names = objects.names(of: digest)
       left.remove(names[0])
       guard !left.isDisjoint(with: names) else { return }
-      do throws(VaultError) {
+      do {
         if try !objects.isPresent(names[0]) { left.subtract(names) }
       } catch {
         failure = error
@@ -121,7 +121,7 @@ extension HeadsState {
 extension ObjectStore {
   /// Whether the object's header calls it a record revision; false when it has no header that can be read, or is gone.
   fileprivate func isRevision(_ name: ObjectName) throws(VaultError) -> Bool {
-    do throws(VaultError) { return try kind(of: name) == .record } catch {
+    do { return try kind(of: name) == .record } catch {
       switch error {
       case .damaged, .missing: return false
       default: throw error

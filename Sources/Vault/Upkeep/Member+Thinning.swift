@@ -79,7 +79,7 @@ extension Member {
   /// Whether no other device is known; nil while that cannot be told.
   private var isOnlyDevice: Bool? {
     // Nothing is removed then; the next look at the vault meets the same failure, and says so.
-    do throws(VaultError) { try context.reloadPeople() } catch { return nil }
+    do { try context.reloadPeople() } catch { return nil }
     return context.people.deviceCount == 1
   }
 
@@ -127,7 +127,7 @@ extension Member {
   ) throws(VaultError) {
     names.insert(version.digest)
     var items = version.revision.document.map { [$0] } ?? []
-    do throws(VaultError) {
+    do {
       try pages(loadPage) { load in
         try version.revision.items.visit(
           load: load, page: { names.insert($0).inserted }, item: { items.append($0) })

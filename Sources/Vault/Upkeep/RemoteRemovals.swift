@@ -19,7 +19,7 @@ package struct RemoteRemovals: Sendable {
   /// The names; none when the list is lost or torn: then the objects stay there.
   package func load() throws(VaultError) -> [ObjectName] {
     let bytes: [UInt8]
-    do throws(BlobStoreError) { bytes = try state.store.read(path, limit: Self.byteLimit) } catch {
+    do { bytes = try state.store.read(path, limit: Self.byteLimit) } catch {
       if case .notFound = error { return [] }
       throw VaultError(error)
     }

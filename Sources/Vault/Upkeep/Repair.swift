@@ -52,7 +52,7 @@ extension Vault {
     guard !isReadOnly else { throw .readOnly }
     var reports: [RepairReport] = []
     for member in members where member.mayWrite {
-      do throws(VaultError) {
+      do {
         if let report = try member.repair(taking: taken, approve, progress: progress) {
           audit.note(.repair, member: member.id)
           reports.append(report)
@@ -92,7 +92,7 @@ extension Member {
     var cut: [RepairReport.CutRecord] = []
     for entry in allEntries() where !entry.isDeleted && !entry.isBare {
       let readable: ReadableItems
-      do throws(VaultError) { readable = try readableItems(of: revision(entry.revision)) } catch {
+      do { readable = try readableItems(of: revision(entry.revision)) } catch {
         switch error {
         case .missing, .damaged: continue
         default: throw error
@@ -210,7 +210,7 @@ extension Member {
   ) throws(VaultError) -> RecordEntry {
     var summary = FrontMatterSummary()
     if let document = revision.document, !document.isDeleted {
-      do throws(VaultError) {
+      do {
         summary = FrontMatter.summary(
           of: try beginning(of: document, byteCount: RecordDocument.frontMatterLimit))
       } catch {
@@ -235,7 +235,7 @@ extension Member {
         progress(
           WorkProgress(label: name.string, done: UInt64(position), total: UInt64(all.count)))
       }
-      do throws(VaultError) {
+      do {
         guard try objects.kind(of: object.name) == .record else { continue }
         let (digest, bytes) = try objects.opened(object.name, kind: .record)
         // It opens and is none that this version knows: nothing can be built on it.

@@ -36,7 +36,7 @@ struct Retention {
     guard let limit else { return false }
     let isBelieved = clock.believes(write.time)
     if isBelieved, write.time >= limit { return true }
-    do throws(VaultError) {
+    do {
       guard let arrival = try arrival(write.revision) else { return !isBelieved }
       return arrival >= limit
     } catch {

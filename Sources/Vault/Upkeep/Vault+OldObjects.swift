@@ -22,7 +22,7 @@ extension Vault {
     // What is damaged could not even be refreshed: nothing of it goes until it is mended.
     for member in members
     where member.damageReason == nil && member.register.links.trust.epochs.ranking.count > 1 {
-      do throws(VaultError) {
+      do {
         try removeOldObjects(of: member, whileSyncing: remote)
         try member.removeOldWraps()
       } catch {
@@ -132,7 +132,7 @@ extension Member {
     let current = register.keys.current.keyID
     var old: Set<ObjectName> = []
     for (name, _) in try objects.listed() {
-      do throws(VaultError) {
+      do {
         if try objects.keyID(of: name) != current { old.insert(name) }
       } catch {
         switch error {

@@ -40,7 +40,7 @@ package final class DerivedKeys: Sendable {
 
   /// What is in a file; nil for one that is torn, changed, of another path, or sealed with other keys.
   package func open(_ file: [UInt8], path: String) -> [UInt8]? {
-    do throws(CryptoError) {
+    do {
       return try file.span.bytes.withUnsafeBytes { bytes throws(CryptoError) in
         try sealingKey.open(
           nonce: Array(bytes.prefix(GCM.nonceSize)),

@@ -23,7 +23,7 @@ package enum SessionKeyring {
       payload.withUnsafeBytes { kv_key_add(description(vault, state), $0.baseAddress, $0.count) })
     // A key added to the user's keyring directly could not be read back: it would be possessed by
     // no process. So it is made in this process's own keyring, opened to the user, then linked.
-    do throws(SessionKeyringError) {
+    do {
       try check(kv_key_set_timeout(serial, seconds))
       try check(kv_key_share_with_user(serial))
       try check(kv_key_link_to_user_keyring(serial))

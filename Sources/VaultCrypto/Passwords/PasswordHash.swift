@@ -42,7 +42,7 @@ package enum PasswordHash {
     let salt = [UInt8](repeating: 0, count: saltSize)
     var isDone = true
     let duration = ContinuousClock().measure {
-      do throws(CryptoError) {
+      do {
         _ = try stretch(password, salt: salt, cost: cost)
       } catch {
         isDone = false

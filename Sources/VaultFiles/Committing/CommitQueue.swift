@@ -29,7 +29,7 @@ final class CommitQueue: Sendable {
       case .ended(let error?): throw error
       case .begins(let number):
         var failure: FileError?
-        do throws(FileError) { try body() } catch { failure = error }
+        do { try body() } catch { failure = error }
         runs.change {
           $0.isRunning = false
           $0.finishedCount = number

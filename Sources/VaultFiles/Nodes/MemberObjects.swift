@@ -18,7 +18,7 @@ final class MemberObjects: DraftStore {
   func put(
     _ kind: ObjectKind, _ content: UnsafeRawBufferPointer
   ) throws(FileError) -> StoredObject {
-    do throws(VaultError) {
+    do {
       let use = try member.objects.stage(kind, content)
       return StoredObject(use.digest, heldBy: use)
     } catch {
@@ -30,7 +30,7 @@ final class MemberObjects: DraftStore {
     _ digest: ContentDigest, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
   ) throws(FileError) {
     let count: Int
-    do throws(VaultError) {
+    do {
       count = try member.objects.read(digest, at: offset, into: buffer)
     } catch {
       throw failure(error, reading: digest)
@@ -54,7 +54,7 @@ final class MemberObjects: DraftStore {
   }
 
   func index(_ digest: ContentDigest) throws(FileError) -> [ContentDigest?] {
-    do throws(VaultError) {
+    do {
       return try member.chunks(of: .indexes([digest]))
     } catch {
       throw failure(error, reading: digest)

@@ -52,7 +52,7 @@ package final class DirectoryHandle: Sendable {
         continue
       }
       let attributes: Attributes
-      do throws(FileError) {
+      do {
         attributes = try tree.lookup(inode, listing.names[position - 2].name)
       } catch {
         guard error == .notFound else { throw error }

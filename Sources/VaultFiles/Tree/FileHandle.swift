@@ -102,7 +102,7 @@ package final class FileHandle: Sendable {
   }
 
   private func publish() throws(FileError) {
-    do throws(FileError) { try tree.publish(file, draft) } catch {
+    do { try tree.publish(file, draft) } catch {
       // A reader may hear of it too, and wrote nothing.
       if flags.contains(.write) { tree.withTree { $0[file].isToldUnsealed = true } }
       throw error

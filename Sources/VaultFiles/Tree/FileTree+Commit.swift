@@ -36,7 +36,7 @@ extension FileTree {
     committer.stop()
     try commitNow()
     // What cannot be thinned now another mount or `collect` removes; `thin` has logged it.
-    do throws(FileError) { try thinAtLast() } catch {}
+    do { try thinAtLast() } catch {}
   }
 
   /// Seals and commits everything, what is open included. Durable when it returns.
@@ -47,9 +47,9 @@ extension FileTree {
     var failure: FileError?
     for member in members {
       // One file that cannot be sealed is not to be the loss of others.
-      do throws(FileError) { try seal(member) { _ in true } } catch { failure = failure ?? error }
+      do { try seal(member) { _ in true } } catch { failure = failure ?? error }
       releaseTimes(of: member)
-      do throws(FileError) { try commit(member) } catch { failure = failure ?? error }
+      do { try commit(member) } catch { failure = failure ?? error }
     }
     if let failure = failure ?? unsaved.first?.error { throw failure }
   }
@@ -106,7 +106,7 @@ extension FileTree {
     guard !writing.mustCommit else { return false }
     let pending = withTree { tree in tree[member.view].pendingEdits }
     defer { withExtendedLifetime(pending.objects) {} }
-    do throws(VaultError) { return try member.member.log(pending.edits) } catch {
+    do { return try member.member.log(pending.edits) } catch {
       throw FileError(error)
     }
   }
@@ -129,7 +129,7 @@ extension FileTree {
     guard !isReadOnly else { return }
     for member in members {
       guard hasChanges(member) else { continue }
-      do throws(FileError) {
+      do {
         try commit(member)
       } catch {
         // What was not committed stays pending, files were told, it is logged, and tried again after the usual
@@ -188,7 +188,7 @@ extension FileTree {
     }
     var failure: FileError?
     for (file, draft, changes) in unsealed where condition(changes) {
-      do throws(FileError) { try publish(file, draft) } catch {
+      do { try publish(file, draft) } catch {
         failure = failure ?? error
         withTree { $0[file].pendingError = error }
       }
@@ -214,7 +214,7 @@ extension FileTree {
     // What replaces these contents meanwhile does not take their objects away.
     defer { withExtendedLifetime(pending.objects) {} }
     writing.mustCommit = true
-    do throws(VaultError) {
+    do {
       let commit = try member.commit(pending.edits, foldsRedo: true)
       let failures = failures(of: commit)
       let news = withTree { tree in

@@ -12,7 +12,7 @@ extension FileTree {
   ) throws(FileError) -> (attributes: Attributes, handle: FileHandle) {
     try checkIsWritable(parent)
     while true {
-      do throws(FileError) {
+      do {
         return try look { (tree) throws(TreeObstacle) in
           let directory = try tree.loaded(parent, without: name)
           let node = tree.newFile(
@@ -25,7 +25,7 @@ extension FileTree {
       }
       do throws(FileError) {
         let found = try lookup(parent, name)
-        do throws(FileError) {
+        do {
           let handle = try open(found.inode, flags, by: caller)
           return (try attributes(found.inode), handle)
         } catch {
@@ -57,7 +57,7 @@ extension FileTree {
     }
     let handle = try open(file, flags)
     if flags.contains(.truncate) {
-      do throws(FileError) { try handle.truncate(to: 0, by: caller) } catch {
+      do { try handle.truncate(to: 0, by: caller) } catch {
         handle.release()
         throw error
       }
@@ -99,7 +99,7 @@ extension FileTree {
     let isLast = withTree { $0[file].openCount == 1 }
     var isKept = false
     if isLast {
-      do throws(FileError) {
+      do {
         try publish(file, draft)
       } catch {
         isKept = withTree { $0[file].keepOrRevert(after: error) }

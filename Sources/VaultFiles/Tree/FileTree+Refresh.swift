@@ -13,7 +13,7 @@ struct LookTrouble: Hashable, Sendable {
 extension FileTree {
   /// Catches up with what other processes and devices have committed. What is pending here stays on top.
   package func refresh() {
-    do throws(VaultError) {
+    do {
       // A sync in this process may have opened new ones before.
       _ = try vault.refreshMembers()
       adoptMembers()
@@ -25,7 +25,7 @@ extension FileTree {
     }
     for shown in members {
       let member = shown.member
-      do throws(VaultError) {
+      do {
         _ = try member.refresh()
         joinConcurrent(of: member)
         let epoch = member.epoch
@@ -55,7 +55,7 @@ extension FileTree {
     guard !isReadOnly, member.isToBeJoined else {
       return tell(nil, of: .unsaved, in: member.id)
     }
-    do throws(VaultError) {
+    do {
       _ = try member.joinConcurrent()
       log.succeeded(.join, of: LogIdentity(member.id))
       tell(nil, of: .unsaved, in: member.id)

@@ -39,7 +39,7 @@ extension FileTree {
   private func thin(_ members: [ShownMember], removesAll: Bool) throws(FileError) {
     var failure: FileError?
     for member in members {
-      do throws(FileError) { try thin(member, removesAll: removesAll) } catch {
+      do { try thin(member, removesAll: removesAll) } catch {
         failure = failure ?? error
       }
     }
@@ -49,7 +49,7 @@ extension FileTree {
   private func thin(_ shown: ShownMember, removesAll: Bool) throws(FileError) {
     guard let thinning = options.thinning, mayChange(shown.member) else { return }
     let identity = LogIdentity(shown.member.id)
-    do throws(VaultError) {
+    do {
       if try thin(shown, thinning, removesAll: removesAll) {
         log.succeeded(.thinning, of: identity)
       }

@@ -79,7 +79,7 @@ package final class FileTree: Sendable {
     _ body: (inout sending TreeState) throws(TreeObstacle) -> sending Answer
   ) throws(FileError) -> Answer {
     while true {
-      do throws(TreeObstacle) { return try state.withLock(body) } catch {
+      do { return try state.withLock(body) } catch {
         switch error {
         case .failed(let error): throw error
         case .missing(let files): try load(files)
@@ -94,13 +94,13 @@ package final class FileTree: Sendable {
     switch missing.need {
     case .all(let kept): try loadAll(missing, keeping: kept)
     case .readable:
-      do throws(FileError) { try loadAll(missing, keeping: []) } catch {
+      do { try loadAll(missing, keeping: []) } catch {
         guard error == .inputOutput else { throw error }
         try salvage(missing)
       }
     case .names(let file, let kept):
       var isRead = true
-      do throws(FileError) { try loadAll(missing, keeping: kept) } catch { isRead = false }
+      do { try loadAll(missing, keeping: kept) } catch { isRead = false }
       withTree { tree in
         tree[file].openCount -= 1
         if !isRead { tree[file].unseenLinkRecords.remove(missing.record) }
@@ -116,7 +116,7 @@ package final class FileTree: Sendable {
       guard let entry = member.entry(missing.record) else { throw .notFound }
       let items: [Item]
       let xattrs: [Xattr]
-      do throws(VaultError) {
+      do {
         (items, xattrs) = try member.contents(of: entry)
       } catch {
         throw missing.member.objects.failure(error, reading: entry.revision)
@@ -141,7 +141,7 @@ package final class FileTree: Sendable {
     let member = missing.member.member
     guard let entry = member.entry(missing.record) else { throw .notFound }
     let found: ReadableItems
-    do throws(VaultError) {
+    do {
       found = try member.readableItems(of: member.revision(entry.revision))
     } catch {
       throw missing.member.objects.failure(error, reading: entry.revision)

@@ -38,7 +38,7 @@ package enum Unmount {
   }
 
   private static func commit(_ path: FilePath) throws(MountError) {
-    do throws(MountError) { try CommitRequest.run(path) } catch {
+    do { try CommitRequest.run(path) } catch {
       // Somebody else's mount, which root may take away and not look into: it commits when it ends.
       if case .system(_, _, let number) = error, number == EACCES || number == EPERM { return }
       throw error

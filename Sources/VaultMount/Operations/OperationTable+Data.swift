@@ -43,7 +43,7 @@ extension OperationTable {
   /// a flag of the write; of one past its cache it only says so.
   private static func syncIfAsked(_ handle: FileHandle, flags: Int32) -> FileError? {
     guard flags & O_DSYNC != 0 else { return nil }  // O_SYNC has the bit of O_DSYNC
-    do throws(FileError) { try handle.sync() } catch { return error }
+    do { try handle.sync() } catch { return error }
     return nil
   }
 }

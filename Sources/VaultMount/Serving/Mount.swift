@@ -46,7 +46,7 @@ package final class Mount: Sendable {
     let entry = RunningMount(process: getpid(), mountpoint: point.path, vault: vault)
     let registration = register(entry, stateFolder, tree.log)
     let session: FuseSession
-    do throws(MountError) {
+    do {
       session = try mount(service, on: point, vault: vault, options: options)
     } catch {
       registration?.remove()

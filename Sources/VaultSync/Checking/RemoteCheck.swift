@@ -139,7 +139,7 @@ private struct RemoteMemberCheck: Sendable {
       if exchange.former.contains(path) { continue }
       exchange.note(exchange.plan(path), path)
       guard exchange.there[path] != nil, let file = try exchange.fetched(path) else { continue }
-      do throws(VaultError) {
+      do {
         opened.append(try member.openHead(device, bytes: file.bytes, in: exchange.tree))
       } catch {
         session.note(SyncProblem(error, there: path.string))
@@ -188,7 +188,7 @@ private struct RemoteMemberCheck: Sendable {
   /// - Returns: False when it is not whole here either.
   private func putAgain(_ one: Work) throws(SyncError) -> Bool {
     let whole: SealedObject
-    do throws(VaultError) {
+    do {
       whole = try member.objects.sealedObject(one.name, kind: one.object.kind)
     } catch {
       switch error {
@@ -227,14 +227,14 @@ private struct RemoteMemberCheck: Sendable {
   /// What its bytes show, all of which are fetched.
   private func damage(of one: Work, at path: VaultPath) throws(SyncError) -> VaultError? {
     let file: [UInt8]
-    do throws(BlobStoreError) {
+    do {
       file = try session.remote.read(
         BlobPath(path.string), limit: ObjectStore.fileSizeLimit(of: one.object.kind))
     } catch {
       guard error.concernsOneFile else { throw .remote(error) }
       return VaultError(error)
     }
-    do throws(VaultError) {
+    do {
       _ = try member.objects.authenticate(one.name, kind: one.object.kind, file: file)
       return nil
     } catch {

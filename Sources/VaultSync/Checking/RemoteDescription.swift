@@ -16,7 +16,7 @@ struct RemoteDescription {
 
   /// False also where there is none.
   func isExtended() throws(SyncError) -> Bool {
-    do throws(BlobStoreError) {
+    do {
       guard let size = try session.remote.size(of: Self.path), size > whole.count else {
         return false
       }

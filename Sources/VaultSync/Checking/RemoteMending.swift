@@ -62,14 +62,14 @@ package struct RemoteMending: Sendable {
 
   private func mend(_ path: VaultPath) throws(SyncError) -> Bool {
     let bytes: [UInt8]
-    do throws(BlobStoreError) {
+    do {
       bytes = try remote.read(
         BlobPath(path.string), limit: ObjectStore.fileSizeLimit(of: .announcement))
     } catch {
       guard error.concernsOneFile else { throw .remote(error) }
       return false
     }
-    do throws(VaultError) {
+    do {
       switch path {
       case .object(let member, let name):
         // A member whose head lacks something is not among those that are open.

@@ -57,7 +57,7 @@ package struct FetchedWhileLocked {
 
   private func signedFiles() throws(SyncError) -> [VaultPath] {
     var found: [VaultPath] = []
-    do throws(BlobStoreError) {
+    do {
       try incoming.walk(under: .root, entering: { !$0.string.hasSuffix("/objects") }) {
         path, entry in
         if !entry.isFolder, let path, let file = VaultPath(parsing: path.string) {

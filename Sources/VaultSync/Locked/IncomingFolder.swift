@@ -63,7 +63,7 @@ struct IncomingFolder: BlobStore {
   ///
   /// - Throws: What concerns this machine's whole disk.
   func fetched(_ path: BlobPath, limit: Int) throws(SyncError) -> [UInt8]? {
-    do throws(BlobStoreError) { return try read(path, limit: limit) } catch {
+    do { return try read(path, limit: limit) } catch {
       guard error.concernsOneFile else { throw .vault(VaultError(error)) }
       return nil
     }

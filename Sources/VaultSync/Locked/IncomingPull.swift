@@ -21,7 +21,7 @@ struct IncomingPull {
     var pipeline = SyncPipeline(
       session: own, reach: .open(vault), looking: SyncLooking(session: own),
       course: SyncCourse.ofIncoming)
-    do throws(SyncError) {
+    do {
       _ = try pipeline.run()
       try own.throwFailure()
     } catch {

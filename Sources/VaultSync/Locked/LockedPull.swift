@@ -59,7 +59,7 @@ struct LockedPull {
       return true
     }
     let file: [UInt8]
-    do throws(BlobStoreError) {
+    do {
       file = try session.remote.read(blobPath, limit: Self.sizeLimit)
     } catch {
       guard error.concernsOneFile else { throw .remote(error) }

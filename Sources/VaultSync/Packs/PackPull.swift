@@ -20,7 +20,7 @@ struct PackPull {
     if session.options.isDryRun || recordCount < PackWriter.leastCount { return }
     let folder = PackWriter.folder(of: member)
     let entries: [BlobEntry]
-    do throws(BlobStoreError) { entries = try session.remote.list(folder) } catch {
+    do { entries = try session.remote.list(folder) } catch {
       guard error.concernsOneFile else { throw .remote(error) }
       session.note(.endlessListing(folder.string))
       return
@@ -40,9 +40,9 @@ struct PackPull {
 
   private func take(_ path: BlobPath) throws(SyncError) {
     let pack: ObjectPack
-    do throws(BlobStoreError) {
+    do {
       let bytes = try session.remote.read(path, limit: ObjectPack.byteLimit)
-      do throws(ModelError) { pack = try ObjectPack(decoding: bytes) } catch {
+      do { pack = try ObjectPack(decoding: bytes) } catch {
         session.note(.unusablePack(path.string, "\(error)."))
         return
       }
@@ -61,7 +61,7 @@ struct PackPull {
   /// - Returns: False when the object does not open.
   private func take(_ object: ObjectPack.Object) throws(SyncError) -> Bool {
     let sealed: SealedObject
-    do throws(VaultError) {
+    do {
       if try objects.isPresent(object.name) { return true }
       sealed = try objects.authenticate(object.name, kind: nil, file: object.file)
     } catch {
@@ -70,7 +70,7 @@ struct PackPull {
     }
     // A lazy vault leaves chunks on the remote until they are read.
     if sealed.kind == .chunk, objects.isLazy { return true }
-    do throws(VaultError) { try objects.place(object.name, file: object.file) } catch {
+    do { try objects.place(object.name, file: object.file) } catch {
       throw .vault(error)
     }
     if sealed.kind != .chunk { opened.hold(object.name, sealed.content) }

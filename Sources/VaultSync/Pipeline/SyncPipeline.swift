@@ -101,7 +101,7 @@ struct SyncPipeline {
   private func alone(
     _ member: MemberID, _ body: (MemberID) throws(SyncError) -> Void
   ) throws(SyncError) {
-    do throws(SyncError) { try body(member) } catch {
+    do { try body(member) } catch {
       guard case .vault(let cause) = error, cause.concernsOneMember else { throw error }
       session.note(SyncProblem(cause, here: "members/\(member.hex)"))
       // What was fetched for it while the vault was locked is kept.

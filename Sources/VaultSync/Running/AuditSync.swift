@@ -14,12 +14,12 @@ struct AuditSync {
   func run(into vault: Vault?) throws(SyncError) {
     guard session.looksEverywhere else { return }
     let there: Set<VaultPath>
-    do throws(BlobStoreError) { there = try segments(in: session.remote) } catch {
+    do { there = try segments(in: session.remote) } catch {
       guard error.concernsOneFile else { throw .remote(error) }
       return session.note(.endlessListing("audit"))
     }
     let here: Set<VaultPath>
-    do throws(BlobStoreError) { here = try segments(in: session.home.store) } catch {
+    do { here = try segments(in: session.home.store) } catch {
       throw .vault(VaultError(error))
     }
     guard let vault else {
@@ -152,7 +152,7 @@ struct AuditSync {
   private func push(_ paths: Set<VaultPath>) throws(SyncError) -> Set<VaultPath> {
     var sent: Set<VaultPath> = []
     for path in paths.sorted(by: { $0.string < $1.string }) {
-      do throws(SyncError) {
+      do {
         if let file = try exchange.stored(path) {
           try session.put(path, file.bytes)
           sent.insert(path)

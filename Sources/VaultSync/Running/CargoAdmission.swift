@@ -72,7 +72,7 @@ struct CargoAdmission {
   /// What is here of strangers.
   private func weighHere() throws(SyncError) -> CargoWeight {
     var weight = CargoWeight()
-    do throws(BlobStoreError) {
+    do {
       for owner in here.sorted() where !vouching.carries(owner) {
         if !weight.fits(session.options.strangersLimit) { break }
         try session.home.store.walk(under: BlobPath(owner.path)) { _, entry in
@@ -94,7 +94,7 @@ struct CargoAdmission {
       local.members.contains(member)
       ? try ObjectListing.loadHere(member, session: session) : [:]
     var weight = CargoWeight()
-    do throws(BlobStoreError) {
+    do {
       try session.remote.walk(
         under: BlobPath("members/\(member.hex)/objects"), depth: 3, limit: RemoteLook.nameLimit
       ) { path, entry in

@@ -47,7 +47,7 @@ struct HeadsToFollow {
       }
       // Another device has all of it, and what opens it may be gone.
       if shown.isRetold(device, counter: file.facts.counter, hash: file.facts.hash) { continue }
-      do throws(VaultError) {
+      do {
         let head = try member.openHead(device, bytes: file.bytes, in: exchange.tree)
         incoming.append(IncomingHead(head: head, bytes: file.bytes))
       } catch {
@@ -137,7 +137,7 @@ struct HeadsToFollow {
     var result: [IncomingHead] = []
     for one in incoming {
       let path = VaultPath.head(member.id, one.head.device)
-      do throws(TransferFailure) {
+      do {
         result.append(try loadEntries(of: one, transfers[one.head]))
       } catch {
         switch error {
@@ -162,7 +162,7 @@ struct HeadsToFollow {
     let known = member.segments(in: one.head.epoch)
     for name in one.head.segments where !known.contains(name) {
       guard let bytes = try transfer.bring(name, kind: .segment) else { continue }
-      do throws(ModelError) {
+      do {
         let segment = try Segment(decoding: bytes)
         found.lineages[name] = segment.lineage
         for entry in segment.entries { _ = manifest.apply(entry) }

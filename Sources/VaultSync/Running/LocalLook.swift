@@ -10,7 +10,7 @@ struct LocalLook: Sendable {
 
   /// Lists them.
   static func ofFolder(_ store: any BlobStore) throws(SyncError) -> LocalLook {
-    do throws(BlobStoreError) { return try list(store) } catch { throw .vault(VaultError(error)) }
+    do { return try list(store) } catch { throw .vault(VaultError(error)) }
   }
 
   private static func list(_ store: any BlobStore) throws(BlobStoreError) -> LocalLook {

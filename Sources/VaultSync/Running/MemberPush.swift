@@ -143,7 +143,7 @@ struct MemberPush {
   private func runWalk<Transfer: ObjectTransfer>(
     _ walk: ObjectWalk<Transfer>, _ needs: [ObjectWalk<Transfer>.Need]
   ) throws(TransferFailure) -> ObjectWalk<Transfer>.Outcome {
-    do throws(SyncError) {
+    do {
       return try walk.run(needs, threadCount: session.options.threadCount)
     } catch {
       throw .fatal(error)
@@ -163,7 +163,7 @@ struct MemberPush {
     var entries: [RecordEntry] = []
     for name in head.segments where !known.contains(name) {
       let bytes = try transfer.send(name, kind: .segment)
-      do throws(ModelError) { entries += try Segment(decoding: bytes).entries } catch {
+      do { entries += try Segment(decoding: bytes).entries } catch {
         throw .object(VaultError(error, path: objects.vaultPath(of: name).string))
       }
     }
@@ -185,7 +185,7 @@ struct MemberPush {
     for name in head.segments where !known.contains(name) {
       do throws(VaultError) {
         let bytes = try objects.placedContent(name, kind: .segment)
-        do throws(ModelError) { entries += try Segment(decoding: bytes).entries } catch {
+        do { entries += try Segment(decoding: bytes).entries } catch {
           throw VaultError(error, path: objects.vaultPath(of: name).string)
         }
       } catch {
@@ -213,13 +213,13 @@ struct MemberPush {
       $0.version.compare(to: entry.version) == .dominates
     }
     guard isReplacedThere || isReplaced(entry) else { return false }
-    do throws(VaultError) { return try !objects.isPresent(entry.revision) } catch { return false }
+    do { return try !objects.isPresent(entry.revision) } catch { return false }
   }
 
   private func isNews(_ entry: RecordEntry, _ coverage: Coverage) -> Bool {
     if let isThere = coverage.holds(entry) { return !isThere }
     // A merge carries no counter of its own, so the entry alone cannot tell.
-    do throws(VaultError) {
+    do {
       return !coverage.holds(try member.revision(entry.revision))
     } catch {
       // What is wrong with it shows when it is brought.
@@ -239,7 +239,7 @@ struct MemberPush {
       if let same = own[state.hash] {
         found.append(same)
       } else if let file = try exchange.fetched(path) {
-        do throws(VaultError) {
+        do {
           found.append(try member.open(device, bytes: file.bytes, in: exchange.tree))
         } catch {
           session.note(SyncProblem(error, there: path.string))
@@ -281,7 +281,7 @@ struct MemberPush {
 
   private func isUnderUnknownKey(_ name: ObjectName) -> Bool {
     // What cannot even be read is told as what it is.
-    do throws(VaultError) { return try objects.isUnderUnknownKey(name) } catch { return false }
+    do { return try objects.isUnderUnknownKey(name) } catch { return false }
   }
 
   /// Whether every segment is among these objects; what segments name is, unless the vault is damaged, which

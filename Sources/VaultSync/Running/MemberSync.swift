@@ -105,7 +105,7 @@ struct MemberSync {
   }
 
   private func access() -> Access {
-    do throws(VaultError) {
+    do {
       let member = try vault.receivingMember(member, in: exchange.tree)
       // One that is opened for an epoch that has come goes on from the one that is open here.
       if let standstill = member.standstill ?? vault.member(member.id)?.standstill {

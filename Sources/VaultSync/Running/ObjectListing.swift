@@ -16,7 +16,7 @@ enum ObjectListing {
   ) throws(SyncError) -> [ObjectName: UInt64] {
     var sizes: [ObjectName: UInt64] = [:]
     let folder = BlobPath("members/\(member.hex)/objects")
-    do throws(BlobStoreError) {
+    do {
       try session.remote.walk(under: folder, depth: 3, limit: limit) { path, entry in
         if let path, case .object(_, let name)? = VaultPath(parsing: path.string) {
           sizes[name] = entry.size
@@ -37,7 +37,7 @@ enum ObjectListing {
     _ member: MemberID, session: SyncSession
   ) throws(SyncError) -> [ObjectName: UInt64] {
     var sizes: [ObjectName: UInt64] = [:]
-    do throws(BlobStoreError) {
+    do {
       try session.home.store.walk(under: BlobPath("members/\(member.hex)/objects"), depth: 3) {
         path, entry in
         if let path, case .object(_, let name)? = VaultPath(parsing: path.string) {

@@ -128,7 +128,7 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
   }
 
   private func process(_ need: Need) {
-    do throws(TransferFailure) {
+    do {
       guard
         let content = try transfer.bring(need.reference, isReplaced: need.isReplaced)
       else { return }
@@ -150,7 +150,7 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
 
   private func children(of need: Need, _ bytes: [UInt8]) throws(TransferFailure) -> [Need] {
     let content: ObjectContent
-    do throws(ModelError) { content = try ObjectContent(decoding: bytes, need.kind) } catch {
+    do { content = try ObjectContent(decoding: bytes, need.kind) } catch {
       throw .object(VaultError(error, path: "an object that was \(need.kind)"))
     }
     guard let revision = content.revision else {

@@ -100,7 +100,7 @@ final class PullTransfer: ObjectTransfer {
     }
     let (name, object) = try fetch(digest, kind: kind, isReplaced: isReplaced)
     if !session.options.isDryRun {
-      do throws(VaultError) { try objects.place(name, file: object.file) } catch {
+      do { try objects.place(name, file: object.file) } catch {
         throw .fatal(.vault(error))
       }
       if kind == .record {
@@ -133,7 +133,7 @@ final class PullTransfer: ObjectTransfer {
     _ digest: ContentDigest, kind: ObjectKind, isReplaced: Bool
   ) throws(TransferFailure) -> [UInt8]? {
     if isReplaced, try isLeftOut(digest) { return nil }
-    do throws(VaultError) {
+    do {
       if session.options.isDryRun {
         let content = try objects.placedContent(digest, kind: kind)
         return kind == .chunk ? [] : content
@@ -155,7 +155,7 @@ final class PullTransfer: ObjectTransfer {
   /// Whether a revision that is here was not put under the keys of this epoch, here or there.
   private func isLeftOut(_ digest: ContentDigest) throws(TransferFailure) -> Bool {
     let name = objects.name(of: digest, in: epoch)
-    do throws(VaultError) {
+    do {
       if try objects.isPresent(name) { return false }
       if try !objects.isPresent(digest) { return false }
     } catch {
@@ -169,10 +169,10 @@ final class PullTransfer: ObjectTransfer {
     _ digest: ContentDigest, kind: ObjectKind, isReplaced: Bool
   ) throws(TransferFailure) -> (name: ObjectName, object: SealedObject) {
     let name = objects.name(of: digest, in: epoch)
-    do throws(TransferFailure) { return (name, try fetch(name, kind: kind)) } catch {
+    do { return (name, try fetch(name, kind: kind)) } catch {
       guard case .object(.missing) = error, !isReplaced else { throw error }
       for other in objects.names(of: digest) where other != name {
-        do throws(TransferFailure) { return (other, try fetch(other, kind: kind)) } catch {
+        do { return (other, try fetch(other, kind: kind)) } catch {
           guard case .object = error else { throw error }
         }
       }
@@ -184,7 +184,7 @@ final class PullTransfer: ObjectTransfer {
     if let nearer = session.nearer, let found = fetch(name, kind: kind, from: nearer) {
       return found
     }
-    do throws(TransferFailure) { return try fetchThere(name, kind: kind) } catch {
+    do { return try fetchThere(name, kind: kind) } catch {
       guard case .object = error, let found = fetchElsewhere(name, kind: kind) else { throw error }
       try mend(name, found)
       return found
@@ -196,13 +196,13 @@ final class PullTransfer: ObjectTransfer {
   ) throws(TransferFailure) -> SealedObject {
     let path = BlobPath(objects.vaultPath(of: name).string)
     let file: [UInt8]
-    do throws(BlobStoreError) {
+    do {
       file = try session.remote.read(path, limit: ObjectStore.fileSizeLimit(of: kind))
     } catch {
       throw error.concernsOneFile ? .object(VaultError(error)) : .fatal(.remote(error))
     }
     if let room, !room.take(byteCount: file.count) { throw .object(.moreThanListed(path.string)) }
-    do throws(VaultError) {
+    do {
       return try objects.authenticate(name, kind: kind, file: file)
     } catch {
       throw .object(error)
@@ -215,7 +215,7 @@ final class PullTransfer: ObjectTransfer {
     guard
       let file = session.elsewhere?.read(path, limit: ObjectStore.fileSizeLimit(of: kind))
     else { return nil }
-    do throws(VaultError) { return try objects.authenticate(name, kind: kind, file: file) } catch {
+    do { return try objects.authenticate(name, kind: kind, file: file) } catch {
       // It has no good one either; a sync of it says so.
       return nil
     }
@@ -227,7 +227,7 @@ final class PullTransfer: ObjectTransfer {
     let isPutBack = session.options.direction != .pull && session.options.repairsRemote
     session.note(.hadElsewhere(path, isPutBack: isPutBack))
     guard isPutBack else { return }
-    do throws(SyncError) { try session.put(path, object.file) } catch { throw .fatal(error) }
+    do { try session.put(path, object.file) } catch { throw .fatal(error) }
   }
 
   /// What was fetched while locked is used if it is whole.
@@ -235,10 +235,9 @@ final class PullTransfer: ObjectTransfer {
     _ name: ObjectName, kind: ObjectKind, from nearer: any BlobStore
   ) -> SealedObject? {
     let path = BlobPath(objects.vaultPath(of: name).string)
-    do throws(BlobStoreError) {
+    do {
       let file = try nearer.read(path, limit: ObjectStore.fileSizeLimit(of: kind))
-      do throws(VaultError) { return try objects.authenticate(name, kind: kind, file: file) } catch
-      {
+      do { return try objects.authenticate(name, kind: kind, file: file) } catch {
         return nil
       }
     } catch {
@@ -252,7 +251,7 @@ final class PullTransfer: ObjectTransfer {
   }
 
   private func size(there path: VaultPath) throws(TransferFailure) -> UInt64? {
-    do throws(BlobStoreError) { return try session.remote.size(of: BlobPath(path.string)) } catch {
+    do { return try session.remote.size(of: BlobPath(path.string)) } catch {
       throw error.concernsOneFile ? .object(VaultError(error)) : .fatal(.remote(error))
     }
   }

@@ -80,10 +80,10 @@ final class PushTransfer: ObjectTransfer {
       return []
     }
     let object: SealedObject
-    do throws(VaultError) { object = try load() } catch { throw .object(error) }
+    do { object = try load() } catch { throw .object(error) }
     guard !isThere else { return object.content }
     let path = objects.vaultPath(of: name)
-    do throws(SyncError) {
+    do {
       try session.put(path, object.file)
       try packs?.add(name, object.file)
     } catch {
@@ -101,11 +101,11 @@ final class PushTransfer: ObjectTransfer {
   ) throws(TransferFailure) -> Bool {
     let path = BlobPath(objects.vaultPath(of: name).string)
     let size: UInt64?
-    do throws(BlobStoreError) { size = try session.home.store.size(of: path) } catch {
+    do { size = try session.home.store.size(of: path) } catch {
       throw .fatal(.vault(VaultError(error)))
     }
     if let size, size < Self.askedSize { return false }
-    do throws(BlobStoreError) {
+    do {
       let there = try session.remote.size(of: path)
       if let size { return there == size }
       // A lazy vault may have left it there; what was cut on its way has not the size of a chunk.

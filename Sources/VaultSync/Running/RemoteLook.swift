@@ -87,7 +87,7 @@ struct RemoteLooking {
   /// - Returns: Whether there is a vault at all.
   private func identify() throws(SyncError) -> Bool {
     let bytes: [UInt8]
-    do throws(BlobStoreError) {
+    do {
       bytes = try session.remote.read(
         BlobPath(VaultPath.vault.string), limit: VaultDescription.byteLimit)
     } catch {
@@ -148,7 +148,7 @@ struct RemoteLooking {
   // MARK: Names
 
   private func listPeople(_ look: inout RemoteLook) throws(SyncError) {
-    do throws(BlobStoreError) {
+    do {
       var passedBy: Set<CargoOwner> = []
       defer { look.passedBy.formUnion(passedBy) }
       try session.remote.walk(
@@ -173,7 +173,7 @@ struct RemoteLooking {
   private func listMembers(_ look: inout RemoteLook) throws(SyncError) {
     let folder: BlobPath = "members"
     let entries: [BlobEntry]
-    do throws(BlobStoreError) { entries = try list(folder) } catch {
+    do { entries = try list(folder) } catch {
       guard error.concernsOneFile else { throw .remote(error) }
       session.note(.endlessListing(folder.string))
       return
@@ -231,7 +231,7 @@ struct RemoteLooking {
   ) throws(SyncError) -> RemoteLook {
     var look = RemoteLook()
     let folder = BlobPath("members/\(member.hex)")
-    do throws(BlobStoreError) {
+    do {
       let heads = folder.appending("heads")
       for entry in try list(heads) {
         add(heads.child(named: entry.name), entry, to: &look)

@@ -52,7 +52,7 @@ struct SealedCarry {
     let path = VaultPath.object(member, name)
     if !session.options.isDryRun {
       let file: [UInt8]
-      do throws(BlobStoreError) {
+      do {
         file = try session.remote.read(
           BlobPath(path.string), limit: Self.sizeLimit)
       } catch {
@@ -64,7 +64,7 @@ struct SealedCarry {
         session.note(SyncProblem(.moreThanListed(path.string), there: path.string))
         return false
       }
-      do throws(VaultError) {
+      do {
         try vault.placeSealed(name, of: member, file: file)
       } catch {
         guard case .damaged = error else { throw .vault(error) }
@@ -117,7 +117,7 @@ struct SealedCarry {
 
   /// An object's file; nil when it is gone by now, or cannot be read, which is noted: it keeps nothing else away.
   private func readHere(_ path: VaultPath) throws(SyncError) -> [UInt8]? {
-    do throws(BlobStoreError) {
+    do {
       return try session.home.store.read(BlobPath(path.string), limit: Self.sizeLimit)
     } catch {
       if case .notFound = error { return nil }
@@ -134,7 +134,7 @@ struct SealedCarry {
 
   /// Whether what the remote has there can be an object. Which of two that can is the right one only a key tells.
   private func hasForm(there path: VaultPath) throws(SyncError) -> Bool {
-    do throws(BlobStoreError) {
+    do {
       return ObjectStore.hasForm(
         try session.remote.read(BlobPath(path.string), limit: Self.sizeLimit))
     } catch {

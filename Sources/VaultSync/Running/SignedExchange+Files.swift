@@ -10,7 +10,7 @@ extension SignedExchange {
   func fetched(_ path: VaultPath) throws(SyncError) -> (bytes: [UInt8], facts: SignedFacts)? {
     if let bytes = judged.bytes[path], let facts = judged.facts[path] { return (bytes, facts) }
     guard let bytes = try session.readListed(path) else { return nil }
-    do throws(VaultError) { return (bytes, try tree.verify(path, bytes)) } catch {
+    do { return (bytes, try tree.verify(path, bytes)) } catch {
       session.note(SyncProblem(error, there: path.string))
       return nil
     }
@@ -20,14 +20,14 @@ extension SignedExchange {
   /// one that does not, by what the remote shows, stays where it is, and keeps nothing else from being sent.
   func stored(_ path: VaultPath) throws(SyncError) -> (bytes: [UInt8], facts: SignedFacts)? {
     let bytes: [UInt8]
-    do throws(BlobStoreError) {
+    do {
       bytes = try session.home.store.read(
         BlobPath(path.string), limit: Limits.signedFileBytes)
     } catch {
       if case .notFound = error { return nil }
       throw .vault(VaultError(error))
     }
-    do throws(VaultError) { return (bytes, try tree.verify(path, bytes)) } catch {
+    do { return (bytes, try tree.verify(path, bytes)) } catch {
       guard error.isDamage else { throw .vault(error) }
       if try !holdsByNow(path, bytes) { session.note(SyncProblem(error, here: path.string)) }
       return nil
@@ -90,7 +90,7 @@ extension SignedExchange {
   private func change(of path: VaultPath) throws(SyncError) -> Change {
     guard let seen = there[path] else { return .none }
     let bytes: [UInt8]
-    do throws(BlobStoreError) {
+    do {
       bytes = try session.remote.read(BlobPath(path.string), limit: Limits.signedFileBytes)
     } catch {
       if case .notFound = error { return .older }

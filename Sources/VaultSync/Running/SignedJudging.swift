@@ -66,7 +66,7 @@ struct SignedJudging {
     for path in judged.brokenHere {
       guard let there = judged.there[path] else { continue }
       let bytes: [UInt8]
-      do throws(BlobStoreError) {
+      do {
         bytes = try session.home.store.read(
           BlobPath(path.string), limit: Limits.signedFileBytes)
       } catch {

@@ -249,7 +249,7 @@ final class SyncSession: Sendable {
 
   /// A signed file of the remote as it is now; nil when it cannot be had, which is then noted.
   func readSigned(_ path: VaultPath) throws(SyncError) -> [UInt8]? {
-    do throws(BlobStoreError) {
+    do {
       return try remote.read(BlobPath(path.string), limit: Limits.signedFileBytes)
     } catch {
       guard error.concernsOneFile else { throw .remote(error) }

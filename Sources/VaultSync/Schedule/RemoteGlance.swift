@@ -32,7 +32,7 @@ package struct RemoteGlance: Sendable {
     for member in nextMembers(among: seen.keys, limit: isWide ? .max : Self.requestLimit) {
       let folder = BlobPath("members/\(member.hex)/heads")
       let entries: [BlobEntry]
-      do throws(BlobStoreError) { entries = try remote.list(folder) } catch {
+      do { entries = try remote.list(folder) } catch {
         throw .remote(error)
       }
       var found: [VaultPath: UInt64] = [:]

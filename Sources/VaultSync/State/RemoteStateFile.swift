@@ -23,7 +23,7 @@ package struct RemoteStateFile: Sendable {
 
   /// What is remembered; nil when nothing ever was, or the file is lost or torn.
   package func loadIfKept() throws(SyncError) -> RemoteMemory? {
-    do throws(BlobStoreError) {
+    do {
       let bytes = try state.store.read(path, limit: RemoteMemory.byteLimit)
       return RemoteMemory(decoding: bytes)
     } catch {
@@ -36,7 +36,7 @@ package struct RemoteStateFile: Sendable {
 
   /// Remembers. Does not wait for the disk.
   package func store(_ memory: RemoteMemory) throws(SyncError) {
-    do throws(BlobStoreError) {
+    do {
       try state.store.replace(path, memory.encoded(), durably: false)
     } catch {
       throw .vault(VaultError(error))
@@ -72,7 +72,7 @@ package struct RemoteStateFile: Sendable {
   }
 
   private func attempt() throws(SyncError) -> StateFolder.RemoteLock {
-    do throws(VaultError) { return try state.lockRemote(name) } catch { throw .vault(error) }
+    do { return try state.lockRemote(name) } catch { throw .vault(error) }
   }
 
   private static let pollMicroseconds: UInt32 = 50_000

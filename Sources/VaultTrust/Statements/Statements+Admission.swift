@@ -50,7 +50,7 @@ extension Statements {
     var approved: [StatementID: [Candidate]] = [:]
     var ready: [(Candidate, VerifyingKey)] = []
     for file in files where file.label == .certificate {
-      do throws(TrustError) {
+      do {
         let signed = try open(file.bytes, .certificate)
         let certificate = try decoding(signed.body, Certificate.init(decoding:))
         let candidate = Candidate(file: file, signed: signed, certificate: certificate)
@@ -66,7 +66,7 @@ extension Statements {
     }
     while let (candidate, key) = ready.popLast() {
       waiting[candidate.signed.id] = nil
-      do throws(TrustError) { try admit(candidate, key) } catch {
+      do { try admit(candidate, key) } catch {
         broken[candidate.file] = error
         continue
       }

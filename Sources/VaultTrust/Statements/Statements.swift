@@ -168,7 +168,7 @@ package struct Statements: Sendable {
     _ file: StatementFile,
     _ admit: (inout Statements, StatementFile) throws(TrustError) -> Void
   ) {
-    do throws(TrustError) { try admit(&self, file) } catch { broken[file] = error }
+    do { try admit(&self, file) } catch { broken[file] = error }
   }
 }
 
@@ -176,7 +176,7 @@ package struct Statements: Sendable {
 func decoding<Value>(
   _ body: [UInt8], _ decode: ([UInt8]) throws(ModelError) -> Value
 ) throws(TrustError) -> Value {
-  do throws(ModelError) { return try decode(body) } catch { throw .body(error) }
+  do { return try decode(body) } catch { throw .body(error) }
 }
 
 extension StatementFile {

@@ -25,7 +25,7 @@ final class LostVersions: Sendable {
   func original(of copy: RecordEntry, in member: Member) throws(VaultError) -> RecordID? {
     guard copy.parent == member.conflictFolder else { return nil }
     if let known = known.withLock({ $0[copy.revision] }) { return known }
-    do throws(VaultError) {
+    do {
       let original = ConflictMark(try member.revision(copy.revision).attributes.xattrs)?.record
       known.withLock { _ = $0.updateValue(original, forKey: copy.revision) }
       return original

@@ -57,7 +57,7 @@ struct ConflictsPage {
   ) throws(VaultError) -> Side {
     var note = RecordDocument([])
     if let item = items.first(where: { $0.name == .record }) {
-      do throws(VaultError) {
+      do {
         note = RecordDocument(try member.beginning(of: item, byteCount: NoteReading.byteLimit))
       } catch {
         guard error.isDamage else { throw error }

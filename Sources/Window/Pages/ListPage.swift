@@ -117,7 +117,7 @@ struct ListPage {
       shown: shown, memberName: (names[shown.member.id] ?? shown.member.name).string)
     row.isLost = try open.lostVersions.original(of: shown.entry, in: shown.member) != nil
     if shown.entry.isBare { return row }
-    do throws(VaultError) {
+    do {
       let revision = try shown.member.revision(shown.entry.revision)
       let readable = try shown.member.readableItems(of: revision)
       row.isDamaged = !readable.gaps.isEmpty

@@ -21,7 +21,7 @@ struct NoteForm: Sendable {
   /// What stands in a note.
   init(_ document: RecordDocument) {
     text = String(decoding: document.text, as: UTF8.self)
-    do throws(FrontMatterError) {
+    do {
       lines = try document.frontMatter()?.fields.map(Line.init) ?? []
       // The empty line below the fields is none of the text.
       text = String(text.drop(while: \.isNewline))

@@ -58,7 +58,7 @@ struct RecordPage {
       revision.document.map { !$0.isDeleted && $0.size > UInt64(Self.noteLimit) } ?? false
     self.lacksNote = lacksNote
     var problem: String?
-    do throws(FrontMatterError) { _ = try document.frontMatter() } catch { problem = error.message }
+    do { _ = try document.frontMatter() } catch { problem = error.message }
     self.problem = problem
     let readable = try member.readableItems(of: revision)
     lacksFiles = !readable.gaps.isEmpty
@@ -79,7 +79,7 @@ struct RecordPage {
     of revision: RecordRevision, in member: Member
   ) throws(VaultError) -> (RecordDocument, isLacking: Bool) {
     guard let item = revision.document, !item.isDeleted else { return (RecordDocument([]), false) }
-    do throws(VaultError) {
+    do {
       return (RecordDocument(try member.beginning(of: item, byteCount: noteLimit)), false)
     } catch {
       guard error.isDamage else { throw error }

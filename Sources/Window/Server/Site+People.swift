@@ -147,7 +147,7 @@ extension Site {
         role: "\(role)", until: form["until"] ?? "")
       return .page(page.document)
     }
-    do throws(VaultError) { try vault.share(member, with: person, role: role, until: end) } catch {
+    do { try vault.share(member, with: person, role: role, until: end) } catch {
       guard case .alreadyExists = error else { throw error }
       return try again(frame.texts("people.already", names.name(of: person)))
     }

@@ -332,7 +332,7 @@ extension Site {
     if target === shown.member, place.parent == shown.entry.parent {
       return .seeOther(address.path)
     }
-    do throws(VaultError) {
+    do {
       let parent: RecordID
       if let known = place.parent {
         parent = known

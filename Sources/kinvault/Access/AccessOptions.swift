@@ -134,7 +134,7 @@ extension AccessOptions {
     guard !vault.isReadOnly else { return }
     var failures: [MemberFailure] = []
     for member in vault.members where member.hasConcurrentVersions || member.hasLinesToTell {
-      do throws(VaultError) { _ = try member.joinConcurrent() } catch {
+      do { _ = try member.joinConcurrent() } catch {
         failures.append(MemberFailure(member.id, error))
       }
     }
@@ -271,7 +271,7 @@ extension AccessOptions {
     _ folder: FilePath, key: borrowing DeviceUnlockKey, use: VaultUse
   ) throws -> Bool {
     guard !acceptRollback, TerminalPrompt() != nil else { return false }
-    do throws(VaultError) {
+    do {
       try open(folder, key: key, use: use).close()
       return false
     } catch {
@@ -284,7 +284,7 @@ extension AccessOptions {
   private func openAskingAboutRollback(
     _ folder: FilePath, key: borrowing DeviceUnlockKey, use: VaultUse, log: BackgroundLog
   ) throws -> Vault {
-    do throws(VaultError) {
+    do {
       return try open(folder, key: key, use: use, log: log)
     } catch {
       try askAboutRollback(error)

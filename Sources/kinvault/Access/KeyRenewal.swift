@@ -45,7 +45,7 @@ struct KeyRenewal {
         others.append(name)
         continue
       }
-      do throws(VaultError) {
+      do {
         try vault.beginEpoch(of: member, without: []) { bar.update($0) }
         bar.finish()
         Terminal.writeLine("\(name) has been encrypted anew.")

@@ -46,7 +46,7 @@ enum SecretInput {
     let failure = kv_pipe(&ends)
     guard failure == 0 else { throw .system(call: "pipe", path: "", errno: -failure) }
     let process: pid_t
-    do throws(CommandError) {
+    do {
       process = try ChildProcess.start(
         ["/bin/sh", "-c", command], path: "/bin/sh", standardOutput: ends[1])
     } catch {
@@ -55,7 +55,7 @@ enum SecretInput {
     }
     close(ends[1])
     let secret: SecretBytes
-    do throws(CommandError) {
+    do {
       secret = try read(from: ends[0], path: source)
     } catch {
       close(ends[0])

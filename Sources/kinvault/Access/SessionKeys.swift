@@ -15,7 +15,7 @@ enum SessionKeys {
   /// no vault unlocked.
   static func load(vault: VaultID) throws(SessionKeyringError) -> DeviceUnlockKey? {
     let isAttended = Environment.value("KINVAULT_UNATTENDED") == nil
-    do throws(SessionKeyringError) {
+    do {
       let key = try SessionKeyring.load(vault: vault, state: state, renewing: isAttended)
       guard let key else {
         SignInNotes.keep(of: vault) { (state) throws(VaultError) in
@@ -42,7 +42,7 @@ enum SessionKeys {
   static func store(
     _ key: borrowing DeviceUnlockKey, vault: VaultID, timeout: Duration
   ) throws(SessionKeyringError) {
-    do throws(SessionKeyringError) {
+    do {
       try SessionKeyring.store(key, vault: vault, state: state, timeout: timeout)
       SignInNotes.keep(of: vault) { (state) throws(VaultError) in
         try state.noteSession(timeout: timeout)
@@ -55,7 +55,7 @@ enum SessionKeys {
 
   /// Forgets the key, if there is one.
   static func remove(vault: VaultID) throws(SessionKeyringError) {
-    do throws(SessionKeyringError) {
+    do {
       try SessionKeyring.remove(vault: vault, state: state)
     } catch {
       // Without a keyring it is never unlocked.

@@ -14,7 +14,7 @@ enum SignInNotes {
   ) {
     let root = Environment.stateRoot
     guard access(root.appending(vault.hex).appending("device").string, F_OK) == 0 else { return }
-    do throws(VaultError) { try body(StateFolder(root: root, vault: vault)) } catch {
+    do { try body(StateFolder(root: root, vault: vault)) } catch {
       switch error {
       // Who only reads on a full disk, or a read-only one, is told by what they do there.
       case .noSpace, .readOnly, .permission: return
@@ -42,7 +42,7 @@ enum SignInNotes {
   static func tryingWords<Value>(
     of vault: VaultID, _ body: () throws(VaultError) -> Value
   ) throws(VaultError) -> Value {
-    do throws(VaultError) { return try body() } catch {
+    do { return try body() } catch {
       refused(error, of: vault)
       throw error
     }

@@ -23,7 +23,7 @@ extension Vault {
     log: BackgroundLog = .silent
   ) throws(VaultError) -> Vault {
     var options = OpenOptions(readOnly: false, acceptRollback: acceptsRollback, log: log)
-    do throws(VaultError) {
+    do {
       return try Vault.open(
         folder: folder, stateRoot: Environment.stateRoot, key: key, options: options)
     } catch {

@@ -40,7 +40,7 @@ enum WordsInput {
       let line = try prompt.line("Words \(typed.count + 1) to \(count): ")
       typed += line.split(whereSeparator: \.isWhitespace).map(String.init)
       guard typed.count >= count else { continue }
-      do throws(WordsError) {
+      do {
         return try parse(typed.joined(separator: " "))
       } catch {
         prompt.show("\(error.message)\nOnce more, from the first word.\n")

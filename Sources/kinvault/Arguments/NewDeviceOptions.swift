@@ -15,7 +15,7 @@ struct NewDeviceOptions: ParsableArguments {
 
   func validate() throws {
     // Before somebody has typed a password and words.
-    do throws(CommandError) { _ = try PasswordTime.target() } catch {
+    do { _ = try PasswordTime.target() } catch {
       throw ValidationError(FailureReport(error).message)
     }
   }

@@ -136,7 +136,7 @@ struct CloneCommand: ParsableCommand {
   private func addIfNew(
     _ configuration: RemoteConfiguration, to registry: RemoteRegistry
   ) throws {
-    do throws(VaultError) { try registry.add(configuration) } catch {
+    do { try registry.add(configuration) } catch {
       guard case .alreadyExists = error else { throw error }
       let known = try registry.load(configuration.name)
       guard known.address == configuration.address else {

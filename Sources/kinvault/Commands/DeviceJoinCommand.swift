@@ -66,7 +66,7 @@ struct DeviceEnquiry {
     Terminal.note("Making the keys; this takes a moment.")
     let device = try machine.machine()
     let pending: PendingDevice
-    do throws(VaultError) {
+    do {
       pending = try PendingDevice.begin(
         folder: folder, stateRoot: Environment.stateRoot, words: words,
         device: device, password: password)

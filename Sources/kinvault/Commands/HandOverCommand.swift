@@ -73,7 +73,7 @@ struct HandOverCommand: ParsableCommand {
 
   private func takeBack(_ member: Member, in vault: Vault) throws {
     let name = Terminal.visible(member.name.string)
-    do throws(VaultError) { try vault.withdrawOffer(in: member) } catch {
+    do { try vault.withdrawOffer(in: member) } catch {
       guard case .notFound = error else { throw error }
       throw CommandError.notFound(
         "You offer nobody your place among the owners of \(name). Who stands where: kinvault access list"

@@ -45,7 +45,7 @@ struct InviteCommand: ParsableCommand {
     if qr {
       try QRCode.draw(text)
     } else if Terminal.isOutputTerminal {
-      do throws(CommandError) { try QRCode.draw(text) } catch {
+      do { try QRCode.draw(text) } catch {
         Terminal.note("kinvault: \(error.message)")
       }
     }
@@ -74,7 +74,7 @@ struct InviteCommand: ParsableCommand {
       invited = .s3(bucket)
     case .directory, .rclone: break
     }
-    do throws(RemoteAddressError) { try invited.requireHarmless(hasLogin: true) } catch {
+    do { try invited.requireHarmless(hasLogin: true) } catch {
       throw CommandError.usage(
         "An invitation cannot name this remote: \(error.message). Invite without it, and tell the other one the address "
           + "yourself: kinvault invite")

@@ -70,7 +70,7 @@ struct MemberRenewCommand: ParsableCommand {
   ) throws -> Renewal {
     let bar = ProgressBar(.items)
     defer { bar.finish() }
-    do throws(VaultError) {
+    do {
       return try vault.renew(old, without: lost) { bar.update($0) }
     } catch {
       guard case .alreadyExists(let id) = error else { throw error }

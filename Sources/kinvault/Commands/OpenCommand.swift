@@ -74,7 +74,7 @@ struct OpenCommand: ParsableCommand {
   ///
   /// - Returns: Whether it could be started; else it is said why not.
   private func start(_ file: LaunchFile?) -> Bool {
-    do throws(CommandError) { try file?.launch.start() } catch {
+    do { try file?.launch.start() } catch {
       Terminal.note("kinvault: \(FailureReport(error).message)")
       return false
     }

@@ -29,7 +29,7 @@ struct PasswordCommand: ParsableCommand {
     let current = try PasswordSource.configured(passwordFile: access.passwordFile)
       .current("Current password: ")
     let opened: UnlockSlots.OpenedSlot
-    do throws(VaultError) { opened = try slots.open(password: current) } catch {
+    do { opened = try slots.open(password: current) } catch {
       SignInNotes.refused(error, of: slots.vault)
       throw error
     }

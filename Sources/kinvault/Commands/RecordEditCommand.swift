@@ -58,7 +58,7 @@ struct RecordEditCommand: ParsableCommand {
   }
 
   private func note(of found: FoundRecord) throws -> NoteReading {
-    do throws(VaultError) {
+    do {
       return try NoteReading.load(of: found.record, in: found.member)
     } catch {
       guard case .limit = error else { throw error }
@@ -81,7 +81,7 @@ struct RecordEditCommand: ParsableCommand {
   }
 
   private func warnAboutFields(_ text: [UInt8]) {
-    do throws(FrontMatterError) { _ = try RecordDocument(text).frontMatter() } catch {
+    do { _ = try RecordDocument(text).frontMatter() } catch {
       Terminal.note(
         "kinvault: The fields at the top cannot be read (\(error.message)). The text is saved as it is; "
           + "mend it with kinvault record edit.")

@@ -29,7 +29,7 @@ struct RecoverCommand: ParsableCommand {
     Terminal.note("Opening with the words; this takes a moment.")
     let machine = try deviceOptions.machine()
     let key: DeviceUnlockKey
-    do throws(VaultError) {
+    do {
       key = try Vault.recover(
         folder: folder, stateRoot: Environment.stateRoot, words: words,
         device: machine, password: password)

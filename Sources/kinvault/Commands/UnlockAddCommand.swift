@@ -66,7 +66,7 @@ struct UnlockAddCommand: ParsableCommand {
     if requireBoth || kind == .password { try addPassword(to: &new) }
     try addPart(to: &new, vault: change.vault)
     let added: UnlockSlot
-    do throws(VaultError) { added = try change.add(new) } catch {
+    do { added = try change.add(new) } catch {
       if kind == .keyring { try DesktopKeyring.remove(vault: change.vault, slot: new.id) }
       throw error
     }

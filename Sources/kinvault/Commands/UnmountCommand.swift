@@ -29,7 +29,7 @@ struct UnmountCommand: ParsableCommand {
     if keepTraces {
       for traces in traces { try traces.keep(at: path) }
     }
-    do throws(MountError) {
+    do {
       try Unmount.run(path, stateRoot: Environment.stateRoot, lazily: lazy)
     } catch {
       switch error {

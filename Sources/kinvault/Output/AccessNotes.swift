@@ -82,7 +82,7 @@ struct AccessNotes: Encodable {
     let places = try PlaceOffers.load(of: vault)
     (self.places, placeLines) = (places.rows, places.lines)
     for member in vault.members {
-      do throws(VaultError) { add(try member.accesses(), to: member.name.string, people) } catch {
+      do { add(try member.accesses(), to: member.name.string, people) } catch {
         unread.append(Unread(member: member.name.string, reason: FailureReport(error).message))
       }
     }

@@ -20,7 +20,7 @@ enum QRCode {
       throw .system(call: "open", path: path, errno: errno)
     }
     defer { close(file) }
-    do throws(CommandError) {
+    do {
       try run(text, ["-t", "PNG", "-s", "6", "-o", "-"], standardOutput: file)
     } catch {
       unlink(path)
@@ -41,7 +41,7 @@ enum QRCode {
     defer { close(ends[0]) }
     guard count == bytes.count else { throw .system(call: "write", path: "a pipe", errno: errno) }
     let process: pid_t
-    do throws(CommandError) {
+    do {
       process = try ChildProcess.start(
         ["qrencode"] + arguments, path: "qrencode", standardInput: ends[0],
         standardOutput: standardOutput)

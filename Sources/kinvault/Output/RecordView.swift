@@ -65,7 +65,7 @@ struct RecordView: Encodable {
     if let item = revision.document, !item.isDeleted {
       let document = RecordDocument(try member.beginning(of: item, byteCount: Self.noteLimit))
       text = String(decoding: document.text, as: UTF8.self)
-      do throws(FrontMatterError) {
+      do {
         fields = try document.frontMatter()?.fields.map(FieldRow.init) ?? []
       } catch {
         problem = error.message

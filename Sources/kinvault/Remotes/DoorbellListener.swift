@@ -30,7 +30,7 @@ final class DoorbellListener: Sendable {
 
   /// - Parameter onRing: Called on any thread when it rings, or may have rung unheard.
   func start(_ remote: KnownRemote, onRing: @escaping @Sendable () -> Void) {
-    do throws(BlobStoreError) {
+    do {
       guard let doorbell = try remote.doorbell() else {
         return vault.log.failed(.doorbell, kind: "address", of: identity)
       }
@@ -82,7 +82,7 @@ final class DoorbellListener: Sendable {
         return state.isStopping
       }
       if isStopping { listening.cancel() }
-      do throws(BlobStoreError) { try listening.wait() } catch {
+      do { try listening.wait() } catch {
         vault.log.failed(.doorbell, error, of: identity)
       }
       state.withLock { $0.current = nil }

@@ -26,7 +26,7 @@ struct InvitedRemote {
     self.invitation = invitation
     let (address, password) = try place.parse(invitation.remote)
     Terminal.note("The invitation names a copy of the vault at \(Terminal.visible(address.text)).")
-    do throws(RemoteAddressError) {
+    do {
       try address.requireHarmless(hasLogin: place.user != nil)
     } catch {
       throw CommandError.usage(
@@ -54,7 +54,7 @@ struct InvitedRemote {
         "At \(Terminal.visible(invitation.remote)) is another vault than the one that you are invited to. Nothing was "
           + "fetched. Ask the one who invited you.")
     }
-    do throws(VaultError) {
+    do {
       // Joining says if it is another one.
       _ = try Vault.describe(folder: folder)
       return
@@ -70,7 +70,7 @@ struct InvitedRemote {
   }
 
   private func vault(at store: any BlobStore) throws -> VaultID {
-    do throws(SyncError) { return try VaultClone.description(of: store).vault } catch {
+    do { return try VaultClone.description(of: store).vault } catch {
       guard case .noVault = error else { throw error }
       throw CommandError.notFound(
         "There is no vault at \(Terminal.visible(invitation.remote)) yet: the one who invited you has to sync with it "
@@ -80,7 +80,7 @@ struct InvitedRemote {
 
   /// The store, with a failure to open it in the words of a sync.
   private func store() throws(SyncError) -> any BlobStore {
-    do throws(BlobStoreError) { return try known.open() } catch { throw .remote(error) }
+    do { return try known.open() } catch { throw .remote(error) }
   }
 
   /// Adds it to the remotes of this machine, its login sealed with this machine's key.

@@ -52,7 +52,7 @@ struct KnownRemote: Sendable {
   func open() throws(BlobStoreError) -> any BlobStore {
     var options = RemoteOptions(environment: Environment.all)
     options.bytesPerSecond = configuration.options[Self.rateOption].flatMap { Int($0) }
-    do throws(BlobStoreError) {
+    do {
       return try RemoteOpening.open(
         address,
         credentials: login.map { RemoteCredentials(user: $0.user, secret: $0.secret) },

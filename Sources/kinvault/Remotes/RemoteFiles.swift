@@ -20,7 +20,7 @@ final class RemoteFiles: ObjectSource {
   func fetch(_ path: BlobPath, limit: Int) throws(Unavailable) -> [UInt8] {
     var failure = Unavailable(reason: "there is no remote")
     for remote in remotes {
-      do throws(BlobStoreError) { return try store(of: remote).read(path, limit: limit) } catch {
+      do { return try store(of: remote).read(path, limit: limit) } catch {
         failure.reason = "\(remote.name): \(error.message)"
       }
     }
@@ -29,13 +29,13 @@ final class RemoteFiles: ObjectSource {
 
   func read(_ path: BlobPath, limit: Int) -> [UInt8]? {
     // It is asked for what another remote has lost, which is told in any case.
-    do throws(Unavailable) { return try fetch(path, limit: limit) } catch { return nil }
+    do { return try fetch(path, limit: limit) } catch { return nil }
   }
 
   /// Whether one of the remotes surely has the file, and it is so long there.
   func holds(_ path: BlobPath, byteCount: UInt64) -> Bool {
     for remote in remotes {
-      do throws(BlobStoreError) {
+      do {
         if try store(of: remote).size(of: path) == byteCount { return true }
       } catch {
         // Who cannot be asked has nothing surely.

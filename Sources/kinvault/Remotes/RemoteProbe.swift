@@ -48,12 +48,12 @@ struct RemoteProbe {
   private func look(_ store: any BlobStore) throws -> Holds {
     let path = BlobPath(VaultPath.vault.string)
     var description: [UInt8]?
-    do throws(BlobStoreError) { description = try store.read(path, limit: 4096) } catch {
+    do { description = try store.read(path, limit: 4096) } catch {
       guard case .notFound = error else { throw error }
     }
     if let description {
       let found: VaultID
-      do throws(ModelError) { found = try VaultDescription(decoding: description).vault } catch {
+      do { found = try VaultDescription(decoding: description).vault } catch {
         throw CommandError.refused("A vault.json is there that this version cannot read: \(error).")
       }
       guard found == vault else {

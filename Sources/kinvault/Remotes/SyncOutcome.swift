@@ -100,7 +100,7 @@ struct SyncOutcome: Encodable {
 
   /// Brings what is pinned, and trims the cache. The sync has succeeded all the same where that fails.
   private mutating func tendCache(of vault: Vault) {
-    do throws(VaultError) { try vault.tendCache() } catch {
+    do { try vault.tendCache() } catch {
       problems.append(
         ProblemRow(
           kind: "cache", severity: "warning", path: error.file ?? "members",
@@ -221,12 +221,12 @@ struct SyncOutcome: Encodable {
   private static func open(
     _ known: KnownRemote, in home: (state: StateFolder, clock: WallClock)
   ) throws -> (store: any BlobStore, unopened: BlobStoreError?) {
-    do throws(BlobStoreError) { return (try known.open(), nil) } catch {
+    do { return (try known.open(), nil) } catch {
       if try !FetchedWhileLocked.isEmpty(in: home.state, from: known.name) {
         return (UnopenedStore(error), error)
       }
       // Whoever waits is told, also where it cannot be kept, or another sync is just about to say how it ends.
-      do throws(SyncError) { try remember(error, of: known, in: home) } catch {}
+      do { try remember(error, of: known, in: home) } catch {}
       throw error
     }
   }
@@ -234,7 +234,7 @@ struct SyncOutcome: Encodable {
   /// Tells the other machines. Where that fails they look for themselves a little later, so it is a note.
   private mutating func ring(_ topics: Set<String>, of known: KnownRemote) {
     guard !topics.isEmpty else { return }
-    do throws(BlobStoreError) {
+    do {
       guard let doorbell = try known.doorbell() else { return }
       for topic in topics.sorted() { try doorbell.ring(topic) }
     } catch {
@@ -250,7 +250,7 @@ struct SyncOutcome: Encodable {
   private mutating func remember(
     _ report: SyncReport, of known: KnownRemote, in home: (state: StateFolder, clock: WallClock)
   ) {
-    do throws(VaultError) {
+    do {
       try home.state.note(
         report.problems.compactMap(\.suspicion), remote: known.name, clock: home.clock)
     } catch {

@@ -110,7 +110,7 @@ struct VaultTraces {
   }
 
   private func attempt(_ body: () throws(VaultError) -> [String]) -> [String] {
-    do throws(VaultError) { return try body() } catch {
+    do { return try body() } catch {
       return [
         "kinvault: What other programs keep of the mount could not be looked for: "
           + FailureReport(error).message

@@ -148,7 +148,7 @@ struct SlotOpening {
     _ known: [UnlockSlot], password: borrowing SecretBytes,
     pin: (_ name: String) throws -> SecretBytes = SlotParts.pin(of:)
   ) throws -> UnlockSlots.OpenedSlot {
-    do throws(VaultError) { return try slots.open(password: password, butFor: left) } catch {
+    do { return try slots.open(password: password, butFor: left) } catch {
       guard case .passwordIsNotEnough = error else { throw error }
     }
     let both = known.filter { $0.parts.count > 1 && $0.parts.contains { $0.kind == .password } }
