@@ -750,6 +750,47 @@ import VaultModel
     }
   }
 
+  /// A mount does not know yet that a sync of the same machine has made it a device of its own, and has something to say.
+  @Test func whoDoesNotKnowYetOfThePartingSaysNothingAsTheFormerDevice() throws {
+    func note(_ text: String, _ vault: Vault) throws {
+      vault.audit.note(.read, detail: text)
+      try vault.audit.publish()
+    }
+    let family = try Family(count: 1)
+    let first = family[0]
+    try first.write("Before", "before")
+    try note("before", first.vault)
+    try first.sync(remote) { $0.looksEverywhere = true }
+    let copy = try first.clone()
+    try first.write("By the first one", "by the first one")
+    try note("by the first one", first.vault)
+    try first.sync(remote) { $0.looksEverywhere = true }
+    let mount = try copy.open(on: copy.store)
+    try copy.write("By the copy", "by the copy")
+    try copy.sync(remote) { $0.looksEverywhere = true }
+    #expect(copy.vault.device != first.vault.device)
+    #expect(mount.device == first.vault.device)
+    mount.audit.note(.read, detail: "in the mount")
+    try mount.audit.publish()
+    let former = BlobPath("audit").appending(first.vault.device.hex)
+    #expect(try copy.store.list(former).map(\.name) == first.store.list(former).map(\.name))
+    try mount.renameDevice(to: "laptop")
+    #expect(mount.device == copy.vault.device)
+    try mount.close()
+    for machine in [first, copy, first, copy] {
+      try machine.sync(remote) { $0.looksEverywhere = true }
+    }
+    for machine in [first, copy] {
+      try machine.expectWhole()
+      let (events, problems) = try machine.vault.audit.read()
+      #expect(problems == [])
+      let details = Set(events.map(\.event.detail))
+      #expect(details.isSuperset(of: ["before", "by the first one", "in the mount", "desk-2"]))
+      #expect(
+        Set(try machine.vault.devices().map { $0.profile?.deviceName }) == ["desk", "laptop"])
+    }
+  }
+
   // MARK: An older folder
 
   /// Puts an older copy of the folder in the place of the one that is there; the machine remembers the newer one.

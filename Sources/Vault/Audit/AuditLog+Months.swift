@@ -39,7 +39,7 @@ extension AuditLog {
   package func joinMonths(keepingFrom oldest: UInt64 = 0) throws(VaultError) -> Int {
     guard !context.isReadOnly, context.removal == nil else { return 0 }
     let now = context.clock.milliseconds()
-    return try context.state.withCommitLock { () throws(VaultError) in
+    return try context.whileThisDevice { () throws(VaultError) in
       try context.state.withLock("audit-lock") { () throws(VaultError) in
         var count = 0
         for run in try oldRuns(now: now) {

@@ -19,7 +19,7 @@ extension AuditLog {
     // Whose files nobody takes any more keeps them.
     if context.removal != nil { return context.forgetWrite() }
     let journals = try journals(checkingHeads: true)
-    try context.state.withCommitLock { () throws(VaultError) in
+    try context.whileThisDevice { () throws(VaultError) in
       try context.state.withLock("audit-lock") { () throws(VaultError) in
         let batches = try waiting.load(keys: context.keys).batches
         let (held, ready) = journals.parting(batches.flatMap(\.events))
@@ -50,7 +50,7 @@ extension AuditLog {
   private func note(_ end: LogEnd) throws(VaultError) {
     try context.state.store(
       end, of: context.device.id, written: context.clock.milliseconds())
-    do throws(VaultError) {
+    do {
       try context.changeRegister(logEnd: end)
     } catch {
       switch error {
@@ -120,7 +120,7 @@ extension AuditLog {
     let stride = UInt64(SegmentPacking.eventLimit)
     var (next, previous): (UInt64, FileHash?) = (1, nil)
     for first in segments.reversed() {
-      do throws(VaultError) {
+      do {
         let (body, _, hash) = try load(first, device: device)
         (next, previous) = (min(body.first, Limits.number - stride) + stride, hash)
         break
@@ -189,7 +189,7 @@ extension AuditLog {
       return .end(nil)
     }
     let mark = try context.state.loadWatermarks()[.device(person, device)]
-    do throws(VaultError) {
+    do {
       let (body, _) = try context.signedFiles.loadRegisterBody(
         of: device, person: person, signingPublicKey: certified.certificate.signingKey.bytes)
       return body.counter < mark?.counter ?? 0 ? .rolledBack : .end(body.logEnd)

@@ -71,12 +71,23 @@ extension VaultContext {
     return name
   }
 
+  /// Holds the commit lock for whoever writes what only this device may: its register, its log, heads. Where another process
+  /// has made this machine another device meanwhile, it is that one.
+  func whileThisDevice<Value>(
+    _ body: () throws(VaultError) -> Value
+  ) throws(VaultError) -> Value {
+    try state.withCommitLock { () throws(VaultError) in
+      try followDeviceFile()
+      return try body()
+    }
+  }
+
   /// Becomes the device that another process of this machine has become. The caller holds the commit lock.
   func followDeviceFile() throws(VaultError) {
     let file = try state.loadDevice(vault: binding.vault)
     guard file.device != device.id else { return }
     let new: ThisDevice
-    do throws(VaultError) {
+    do {
       new = try slotKey.openDeviceKeys(of: file, path: state.describe(StateFolder.devicePath))
     } catch {
       // Made with the 24 words since: that is another device's.
@@ -119,7 +130,7 @@ extension VaultContext {
 
   private func profile(of device: DeviceID) -> DeviceProfile? {
     guard let certified = people[person]?.devices[device] else { return nil }
-    do throws(VaultError) {
+    do {
       return try loadRegister(
         of: device, signingPublicKey: certified.certificate.signingKey.bytes
       ).profile

@@ -71,7 +71,7 @@ extension Vault {
   func profile(
     of device: DeviceID, _ certified: CertifiedDevice
   ) -> DeviceProfile? {
-    do throws(VaultError) {
+    do {
       return try context.loadRegister(
         of: device, signingPublicKey: certified.certificate.signingKey.bytes
       ).profile
@@ -96,7 +96,7 @@ extension Vault {
   ///
   /// - Throws: As `renameDevice`.
   func changeProfile(_ change: (inout DeviceProfile) -> Void) throws(VaultError) {
-    try context.state.withCommitLock { () throws(VaultError) in
+    try context.whileThisDevice { () throws(VaultError) in
       try context.changeProfile(change)
     }
   }

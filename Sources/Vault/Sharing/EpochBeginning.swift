@@ -73,7 +73,7 @@ struct EpochBeginning {
   private static func key(
     of pending: PendingEpoch, of member: Member
   ) throws(VaultError) -> SharedKey? {
-    do throws(VaultError) {
+    do {
       return SharedKey(
         try pending.openKey(
           of: member.id, sealingKey: member.context.keys.profileKey, state: member.context.state))
@@ -96,7 +96,7 @@ struct EpochBeginning {
       progress(WorkProgress(label: label, done: done, total: total))
     }
     try member.heads.withLock { (heads) throws(VaultError) in
-      try context.state.withCommitLock { () throws(VaultError) in
+      try context.whileThisDevice { () throws(VaultError) in
         _ = try member.catchUp(&heads)
         guard member.role == .owner else { throw .ownersOnly(member: member.id) }
         if let pending { try writeLast(&heads, after: pending.former) }
