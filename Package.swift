@@ -107,7 +107,8 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
-      name: "VaultPlain", dependencies: ["VaultModel", "VaultErrors", "Vault", "CLinux"]),
+      name: "VaultPlain",
+      dependencies: ["VaultModel", "BlobStore", "VaultErrors", "Vault", "CLinux"]),
     .target(name: "Rendering", dependencies: ["CLinux", "Threads"]),
     .target(
       name: "Search",
@@ -330,7 +331,7 @@ let package = Package(
     .testTarget(
       name: "VaultMountTests",
       dependencies: [
-        "VaultModel", "VaultFiles", "VaultMount", "Vault", "VaultCrypto", "CFuse",
+        "BlobStore", "VaultModel", "VaultFiles", "VaultMount", "Vault", "VaultCrypto", "CFuse",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
 

@@ -1,3 +1,4 @@
+import BlobStore
 import Glibc
 import Vault
 import VaultErrors
@@ -84,22 +85,16 @@ package struct FolderImport {
     waitingBytes = 0
   }
 
-  /// The names in a directory, sorted, without `.` and `..`.
+  /// The names in a directory, sorted.
   private func names(
     in folder: borrowing OpenFile, path: String
   ) throws(PlainFileError) -> [FileName] {
-    // The listing takes its descriptor with it when it is closed.
-    let descriptor = fcntl(folder.descriptor, F_DUPFD_CLOEXEC, 0)
-    guard descriptor >= 0, let listing = fdopendir(descriptor) else {
-      throw .system(call: "open", path: path, errno: errno)
+    let all: [[UInt8]]
+    do { all = try FolderNames.all(in: folder.descriptor) } catch {
+      throw .system(call: "read", path: path, errno: error.rawValue)
     }
-    defer { closedir(listing) }
     var names: [FileName] = []
-    while true {
-      errno = 0
-      guard let entry = readdir(listing) else { break }
-      let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-      if bytes == [UInt8(ascii: ".")] || bytes == Array("..".utf8) { continue }
+    for bytes in all {
       // Only a file system that is not Linux's own has longer names.
       guard let name = FileName(bytes) else {
         throw .system(
@@ -108,7 +103,6 @@ package struct FolderImport {
       }
       names.append(name)
     }
-    guard errno == 0 else { throw .system(call: "read", path: path, errno: errno) }
     return names.sorted()
   }
 }

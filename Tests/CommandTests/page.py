@@ -21,6 +21,9 @@ from pydicom.data import get_testdata_file
 
 from story import Elsewhere, disc, look, scans
 
+# Instead of five seconds: whatever else the machine does meanwhile.
+expect.set_options(timeout=30_000)
+
 address, code, password, photo, kinvault = sys.argv[1:6]
 shots = pathlib.Path(sys.argv[6]) if len(sys.argv) > 6 else None
 elsewhere = Elsewhere(kinvault)

@@ -17,6 +17,9 @@ import urllib.parse
 
 from playwright.sync_api import Error, expect, sync_playwright
 
+# Instead of five seconds: whatever else the machine does meanwhile.
+expect.set_options(timeout=30_000)
+
 address, code, process = sys.argv[1], sys.argv[2], int(sys.argv[3])
 port = urllib.parse.urlsplit(address).port
 received = []

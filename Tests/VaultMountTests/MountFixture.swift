@@ -1,3 +1,4 @@
+import BlobStore
 import Glibc
 import SystemPackage
 import Vault
@@ -107,6 +108,6 @@ enum POSIX {
   }
 
   static func names(_ path: FilePath) -> [String] {
-    Directory.names(in: path).map { String(decoding: $0, as: UTF8.self) }.sorted()
+    FolderNames.readable(in: path).map { String(decoding: $0, as: UTF8.self) }.sorted()
   }
 }

@@ -1,3 +1,4 @@
+import BlobStore
 import Glibc
 import Synchronization
 import SystemPackage
@@ -115,7 +116,7 @@ struct MountTests {
     let descriptor = try POSIX.call(
       path.withPlatformString { open($0, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600) })
     close(descriptor)
-    #expect(Directory.names(in: fixture.emma) == [name])
+    #expect(FolderNames.readable(in: fixture.emma) == [name])
     let long = fixture.emma.appending(String(repeating: "x", count: 256))
     #expect(throws: POSIX.Failure(errno: ENAMETOOLONG)) { try POSIX.write(long, []) }
   }

@@ -1,3 +1,4 @@
+import BlobStore
 import Glibc
 import SystemPackage
 
@@ -16,7 +17,7 @@ struct Mountpoint: Sendable {
   static func prepare(_ given: FilePath, vault: FilePath) throws(MountError) -> Mountpoint {
     let path = try resolve(given)
     let vaultPath = try realPath(vault)
-    guard !path.isOrLiesUnder(vaultPath), !vaultPath.isOrLiesUnder(path) else {
+    guard !path.starts(with: vaultPath), !vaultPath.starts(with: path) else {
       throw .overlapsVault(mountpoint: path, vault: vaultPath)
     }
     if try MountTable.isVaultMount(path) {
@@ -105,11 +106,9 @@ struct Mountpoint: Sendable {
   }
 
   private static func isEmpty(_ path: FilePath) throws(MountError) -> Bool {
-    guard let folder = path.withPlatformString({ opendir($0) }) else {
-      throw .system(call: "opendir", path: path, errno: errno)
+    do { return try FolderNames.all(in: path).isEmpty } catch {
+      throw .system(call: "opendir", path: path, errno: error.rawValue)
     }
-    closedir(folder)
-    return Directory.names(in: path).isEmpty
   }
 
   private static func isLink(_ path: FilePath) -> Bool {

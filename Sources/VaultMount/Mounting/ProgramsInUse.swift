@@ -1,3 +1,4 @@
+import BlobStore
 import Glibc
 import SystemPackage
 
@@ -6,7 +7,7 @@ enum ProgramsInUse {
   /// Names with process ids, `less (4711)`, of at most five programs whose current folder or open files lie there.
   static func find(under mountpoint: FilePath) -> [String] {
     var found: [String] = []
-    let numbers = Directory.names(in: "/proc").compactMap {
+    let numbers = FolderNames.readable(in: "/proc").compactMap {
       Int32(String(decoding: $0, as: UTF8.self))
     }
     for process in numbers where process != getpid() && found.count < 5 {
@@ -22,8 +23,8 @@ enum ProgramsInUse {
     let open = folder.appending("fd")
     let links =
       [folder.appending("cwd")]
-      + Directory.names(in: open).map { open.appending(String(decoding: $0, as: UTF8.self)) }
-    return links.contains { target(of: $0)?.isOrLiesUnder(mountpoint) ?? false }
+      + FolderNames.readable(in: open).map { open.appending(String(decoding: $0, as: UTF8.self)) }
+    return links.contains { target(of: $0)?.starts(with: mountpoint) ?? false }
   }
 
   private static func target(of link: FilePath) -> FilePath? {

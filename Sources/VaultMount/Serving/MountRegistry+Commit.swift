@@ -1,3 +1,4 @@
+import BlobStore
 import Glibc
 import SystemPackage
 
@@ -17,7 +18,7 @@ extension MountRegistry {
     stateFolder: FilePath, within seconds: Int
   ) -> [UncommittedMount] {
     let folder = stateFolder.appending("mounts")
-    return Directory.names(in: folder).compactMap { name in
+    return FolderNames.readable(in: folder).compactMap { name in
       let name = String(decoding: name, as: UTF8.self)
       guard name.hasSuffix(CommitSocket.suffix) else { return nil }
       let file = folder.appending(String(name.dropLast(CommitSocket.suffix.count)))

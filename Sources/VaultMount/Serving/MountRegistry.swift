@@ -164,7 +164,7 @@ package enum MountRegistry {
   }
 
   private static func entries(in folder: FilePath) -> [FilePath.Component] {
-    Directory.names(in: folder).compactMap {
+    FolderNames.readable(in: folder).compactMap {
       FilePath.Component(String(decoding: $0, as: UTF8.self))
     }
   }

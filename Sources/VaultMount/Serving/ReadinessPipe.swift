@@ -1,3 +1,4 @@
+import BlobStore
 import Glibc
 
 /// The child's end of what `BackgroundLauncher` waits for.
@@ -40,7 +41,7 @@ package struct ReadinessPipe: ~Copyable {
     for kept in [descriptor, InheritedSecret.descriptor] {
       guard fcntl(kept, F_SETFD, FD_CLOEXEC) == 0 else { return nil }
     }
-    let strangers = Directory.names(in: "/proc/self/fd").compactMap {
+    let strangers = FolderNames.readable(in: "/proc/self/fd").compactMap {
       Int32(String(decoding: $0, as: UTF8.self))
     }
     for stranger in strangers where stranger > InheritedSecret.descriptor { close(stranger) }

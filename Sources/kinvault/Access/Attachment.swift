@@ -1,4 +1,6 @@
+import BlobStore
 import Glibc
+import SystemPackage
 import Threads
 import Vault
 import VaultFiles
@@ -115,15 +117,8 @@ private enum PlainSize {
     guard status.st_mode & S_IFMT == S_IFDIR else {
       return status.st_mode & S_IFMT == S_IFREG ? UInt64(clamping: status.st_size) : 0
     }
-    let terminated = path.map { CChar(bitPattern: $0) } + [0]
-    guard let listing = opendir(terminated) else { return 0 }
-    defer { closedir(listing) }
-    var sum: UInt64 = 0
-    while let entry = readdir(listing) {
-      let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-      if bytes == Array(".".utf8) || bytes == Array("..".utf8) { continue }
-      sum &+= measure(path + [UInt8(ascii: "/")] + bytes)
+    return FolderNames.readable(in: FilePath(bytes: path)).reduce(0) { sum, name in
+      sum &+ measure(path + [UInt8(ascii: "/")] + name)
     }
-    return sum
   }
 }

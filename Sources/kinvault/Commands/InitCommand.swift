@@ -1,4 +1,5 @@
 import ArgumentParser
+import BlobStore
 import Glibc
 import SystemPackage
 import Vault
@@ -60,19 +61,13 @@ struct InitCommand: ParsableCommand {
         "\(folder) is a vault already. To use it on this machine: kinvault recover --vault \(folder)"
       )
     }
-    guard let listing = opendir(folder.string) else {
-      if errno == ENOENT { return }
-      throw CommandError.system(call: "open", path: folder.string, errno: errno)
+    let names: [[UInt8]]
+    do { names = try FolderNames.all(in: folder) } catch {
+      if error == .noSuchFileOrDirectory { return }
+      throw CommandError.system(call: "open", path: folder.string, errno: error.rawValue)
     }
-    defer { closedir(listing) }
-    var names: Set<String> = []
-    while let entry = readdir(listing) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-      names.insert(String(decoding: name, as: UTF8.self))
-    }
-    names.subtract([".", ".."])
     // What a vault consists of before it has its vault.json and its first member.
-    if names == ["people"] {
+    if names == [Array("people".utf8)] {
       let leftOver = ShellWord.quoted(folder.appending("people").string)
       throw CommandError.refused(
         "An earlier kinvault init was interrupted in \(folder), before there was a vault. Nothing of "

@@ -1,9 +1,11 @@
+import BlobStore
 import CLinux
 import Glibc
+import SystemPackage
 
 /// A folder of this user alone, in memory where possible, for a text while a person edits it.
 struct PrivateFolder: ~Copyable {
-  let path: String
+  let path: FilePath
   let isInMemory: Bool
 
   /// - Parameter allowsDisk: Take a folder on disk where there is none in memory; what was deleted there may be
@@ -21,7 +23,7 @@ struct PrivateFolder: ~Copyable {
       throw .system(call: "mkdtemp", path: parent, errno: errno)
     }
     isInMemory = memory != nil
-    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    path = FilePath(bytes: template.map { UInt8(bitPattern: $0) })
   }
 
   /// Overwrites what is in it, the editor's own files too, and removes it.
@@ -31,27 +33,23 @@ struct PrivateFolder: ~Copyable {
     kv_is_in_memory(path) == 1
   }
 
-  private static func wipe(_ path: String) {
-    if let listing = opendir(path) {
-      while let entry = readdir(listing) {
-        let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-        let name = String(decoding: bytes, as: UTF8.self)
-        guard name != ".", name != ".." else { continue }
-        let inner = "\(path)/\(name)"
-        if entry.pointee.d_type == DT_DIR {
-          wipe(inner)
-        } else {
-          overwrite(inner)
-          unlink(inner)
-        }
+  private static func wipe(_ path: FilePath) {
+    for name in FolderNames.readable(in: path) {
+      let inner = path.appending(bytes: name)
+      var status = stat()
+      guard inner.withPlatformString({ lstat($0, &status) }) == 0 else { continue }
+      if status.st_mode & S_IFMT == S_IFDIR {
+        wipe(inner)
+      } else {
+        overwrite(inner)
+        inner.withPlatformString { _ = unlink($0) }
       }
-      closedir(listing)
     }
-    rmdir(path)
+    path.withPlatformString { _ = rmdir($0) }
   }
 
-  private static func overwrite(_ path: String) {
-    let descriptor = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
+  private static func overwrite(_ path: FilePath) {
+    let descriptor = path.withPlatformString { open($0, O_WRONLY | O_NOFOLLOW | O_CLOEXEC) }
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
     let zeros = [UInt8](repeating: 0, count: 65_536)

@@ -12,7 +12,7 @@ enum TextEditor {
     let signals = HeldSignals([SIGINT, SIGQUIT, SIGTERM, SIGHUP])
     defer { signals.release() }
     let folder = try PrivateFolder(allowsDisk: allowsDisk)
-    let path = "\(folder.path)/\(name)"
+    let path = "\(folder.path.string)/\(name)"
     try write(text, to: path)
     let place = folder.isInMemory ? "in memory" : "ON DISK, unencrypted,"
     Terminal.note("The text is at \(path) (\(place) until you are done).")

@@ -1,3 +1,4 @@
+import BlobStore
 import Glibc
 import SystemPackage
 
@@ -5,15 +6,10 @@ import SystemPackage
 enum FolderSize {
   static func measure(_ folder: FilePath) -> (fileCount: Int, byteCount: UInt64) {
     var result = (fileCount: 0, byteCount: UInt64(0))
-    guard let listing = opendir(folder.string) else { return result }
-    defer { closedir(listing) }
-    while let entry = readdir(listing) {
-      let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-      let name = String(decoding: bytes, as: UTF8.self)
-      guard name != ".", name != ".." else { continue }
-      let path = folder.appending(name)
+    for name in FolderNames.readable(in: folder) {
+      let path = folder.appending(bytes: name)
       var status = stat()
-      guard lstat(path.string, &status) == 0 else { continue }
+      guard path.withPlatformString({ lstat($0, &status) }) == 0 else { continue }
       if status.st_mode & S_IFMT == S_IFDIR {
         let inner = measure(path)
         result.fileCount += inner.fileCount

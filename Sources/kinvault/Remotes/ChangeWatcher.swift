@@ -1,3 +1,4 @@
+import BlobStore
 import CLinux
 import Glibc
 import Log
@@ -60,8 +61,8 @@ final class ChangeWatcher: Sendable {
     watch(root, root: root, holdsHeads: false, action)
     let members = root.appending("members")
     watch(members, root: root, holdsHeads: false, action)
-    for name in names(in: members) {
-      let member = members.appending(name)
+    for name in FolderNames.readable(in: members) where name.first != UInt8(ascii: ".") {
+      let member = members.appending(bytes: name)
       watch(member, root: root, holdsHeads: false, action)
       watch(member.appending("heads"), root: root, holdsHeads: true, action)
     }
@@ -80,18 +81,6 @@ final class ChangeWatcher: Sendable {
     state.withLock {
       $0.watches[watch] = Watched(root: root, holdsHeads: holdsHeads, action: action)
     }
-  }
-
-  private func names(in folder: FilePath) -> [String] {
-    guard let listing = opendir(folder.string) else { return [] }
-    defer { closedir(listing) }
-    var names: [String] = []
-    while let entry = readdir(listing) {
-      let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-      let name = String(decoding: bytes, as: UTF8.self)
-      if !name.hasPrefix(".") { names.append(name) }
-    }
-    return names
   }
 
   // MARK: The thread

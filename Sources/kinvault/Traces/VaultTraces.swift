@@ -1,3 +1,4 @@
+import BlobStore
 import Glibc
 import MachineState
 import SystemPackage
@@ -145,16 +146,5 @@ extension TraceReport.Failure {
   var text: String {
     "kinvault: Not cleaned of what it keeps of the mount: \(Terminal.visible(place)): "
       + "\(Terminal.visible(reason)). To see what is kept: kinvault leaks"
-  }
-}
-
-extension FilePath {
-  /// Without a terminating zero byte; a path need not be text.
-  fileprivate var bytes: [UInt8] {
-    withPlatformString { start in
-      Array(UnsafeBufferPointer(start: start, count: strlen(start))).map {
-        UInt8(bitPattern: $0)
-      }
-    }
   }
 }

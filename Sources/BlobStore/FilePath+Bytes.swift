@@ -2,7 +2,7 @@ import SystemPackage
 
 extension FilePath {
   /// A path of raw bytes, which need not be UTF-8. A NUL ends it.
-  init(bytes: some Sequence<UInt8>) {
+  package init(bytes: some Sequence<UInt8>) {
     var characters = bytes.prefix { $0 != 0 }.map { CChar(bitPattern: $0) }
     characters.append(0)
     self = characters.withUnsafeBufferPointer { buffer in
@@ -12,7 +12,7 @@ extension FilePath {
   }
 
   /// The path's bytes without a terminating NUL.
-  var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     withPlatformString { start in
       var result: [UInt8] = []
       var next = start
@@ -24,6 +24,8 @@ extension FilePath {
     }
   }
 
-  /// Whether this path is `other` or lies under it, by whole components; both absolute and without links.
-  func isOrLiesUnder(_ other: FilePath) -> Bool { starts(with: other) }
+  /// What stands in this folder under a name that need not be UTF-8.
+  package func appending(bytes name: [UInt8]) -> FilePath {
+    FilePath(bytes: bytes + [UInt8(ascii: "/")] + name)
+  }
 }
