@@ -75,6 +75,30 @@ import Testing
     #expect(check.contains("Everything is whole."))
   }
 
+  /// An editor leaves files of its own beside the text, whatever they are and are called.
+  @Test func nothingOfWhatAnEditorLeavesStays() throws {
+    let program = try Program.withVault()
+    try addVaccine(to: program)
+    let editor = program.folder.appending("editor").string
+    let told = program.folder.appending("told").string
+    let script = """
+      #!/bin/sh
+      folder="$(dirname "$1")"
+      sed -i s/No/Some/ "$1"
+      cp "$1" "$folder/$(printf '\\377bak')"
+      mkdir "$folder/more" && cp "$1" "$folder/more/copy" && mkfifo "$folder/more/pipe"
+      printf %s "$folder" > '\(told)'
+
+      """
+    try program.write(Array(script.utf8), to: editor)
+    try #require(chmod(editor, 0o700) == 0)
+    try program.run("record", "edit", path, environment: ["EDITOR": editor], expecting: 0)
+    #expect(try program.run("record", "show", path).output.contains("Some fever"))
+    let folder = String(decoding: try program.read(told), as: UTF8.self)
+    #expect(folder.hasPrefix("/"))
+    #expect(access(folder, F_OK) != 0 && errno == ENOENT, "\(folder)")
+  }
+
   @Test func anOlderRevisionComesBackOnlyWhenConfirmed() throws {
     let program = try Program.withVault()
     try addVaccine(to: program)

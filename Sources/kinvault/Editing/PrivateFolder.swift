@@ -49,7 +49,9 @@ struct PrivateFolder: ~Copyable {
   }
 
   private static func overwrite(_ path: FilePath) {
-    let descriptor = path.withPlatformString { open($0, O_WRONLY | O_NOFOLLOW | O_CLOEXEC) }
+    // Nothing waits at a pipe that an editor has left.
+    let flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    let descriptor = path.withPlatformString { open($0, flags) }
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
     let zeros = [UInt8](repeating: 0, count: 65_536)
