@@ -644,6 +644,34 @@ import VaultModel
     try expectAll(["lost", "new 0", "new 2"], on: family.devices)
   }
 
+  /// Three machines write under one key. One of them has become a device of its own, whose head is all that another one sees at
+  /// first: what both say of the record has the same counter and is not the same (simulated schedule 549383).
+  @Test func whatACopySaysOfTheTimeBeforeItPartedIsNotTakenForOnesOwn() throws {
+    let family = try Family(count: 1)
+    let first = family[0]
+    let record = try first.write("Note", "text 1")
+    try meet([first], at: remote)
+    let (second, third) = (try first.clone(), try first.clone())
+    try third.edit(record, "text 4")
+    second.clock.turn(bySeconds: 60)
+    try second.edit(record, "text 2")
+    try meet([second, first], at: remote)
+    try second.write("Other", "by the second one")
+    try first.edit(record, "text 3")
+    try meet([first, second], at: remote)
+    #expect(second.vault.device != third.vault.device)
+    // The head of the device that they were comes later than the others.
+    let head = try BlobPath("members").appending(#require(first.vault.members.first).id.hex)
+      .appending("heads").appending(third.vault.device.hex)
+    let hidden = try remote.read(head, limit: 1 << 20)
+    try remote.remove(head)
+    try third.sync(remote) { $0.direction = .pull }
+    #expect(try Set(third.contents().values).contains("text 4"))
+    try remote.put(head, hidden, .always)
+    for _ in 0..<3 { try meet([first, second, third], at: remote) }
+    try expectAll(["by the second one", "text 3", "text 4"], on: [first, second, third])
+  }
+
   @Test func aNewCopySeesBothLines() throws {
     let family = try Family(count: 3)
     let record = try family[0].write("Note", "before")

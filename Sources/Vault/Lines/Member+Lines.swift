@@ -134,6 +134,22 @@ extension Member {
       }
       throw .branched(path: register.path(of: device).string, above: 0)
     }
+    try requireSharedBeginnings(head, of: device, heads)
+  }
+
+  /// - Throws: `branched` if the head's writer was another device before, and what it had in common with that one's line when it
+  ///   left it is of another line than is followed here: its entries have counters of that which tell nothing.
+  private func requireSharedBeginnings(
+    _ head: Head, of device: DeviceID, _ heads: HeadsState
+  ) throws(VaultError) {
+    let lineage = heads.lines.lineage(of: head, device)
+    for branch in head.branches where branch.device != device {
+      guard let known = heads.knownLine(branch.device, by: witnesses) else { continue }
+      let isShared = lineage.marks.allSatisfy {
+        $0.counter > branch.above || !known.isApart(from: $0)
+      }
+      if !isShared { throw .branched(path: register.path(of: device).string, above: 0) }
+    }
   }
 
   /// Whether a head of another device takes over the line of one that is followed here.
