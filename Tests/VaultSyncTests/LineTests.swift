@@ -672,6 +672,46 @@ import VaultModel
     try expectAll(["by the second one", "text 3", "text 4"], on: [first, second, third])
   }
 
+  /// Whoever has the key of a machine that was copied never goes on as a device of its own, and shows the phone a line that parts
+  /// earlier than what the family's two machines had in common. What they write waits there, and is told; it is all there as
+  /// soon as the thief's device is removed.
+  @Test(arguments: [false, true])
+  func anEarlierLineOfWhoeverHasTheKeyHidesNothingForGood(showsItAnew: Bool) throws {
+    let family = try Family(count: 2)
+    let (laptop, phone) = (family[0], family[1])
+    try laptop.write("Note", "before")
+    try meet(family.devices, at: remote)
+    let thief = try laptop.clone()
+    try laptop.write("Common", "of both machines")
+    let copy = try laptop.clone()
+    let shown = MemoryStore()
+    try thief.write("Lie", "of the thief")
+    try thief.sync(shown, as: "two")
+    try phone.sync(shown, as: "two")
+    try copy.write("Copy", "by the copy")
+    try copy.sync(remote)
+    try laptop.write("Mine", "by the laptop")
+    try laptop.sync(remote)
+    #expect(laptop.vault.device != copy.vault.device)
+    let told = try phone.sync(remote).problems.filter { $0.kind == .fork }
+    #expect(
+      told.count == 2 && told.allSatisfy { $0.text.contains("kinvault device revoke") }, "\(told)")
+    if showsItAnew {
+      try thief.write("More", "more of the thief")
+      try thief.sync(shown, as: "two")
+      try phone.sync(shown, as: "two")
+    }
+    try phone.write("Phone", "by the phone")
+    #expect(try !phone.contents().values.contains("by the laptop"), "a line is shown at a time")
+    for _ in 0..<3 { for device in [laptop, phone] { try device.sync(remote) } }
+    try laptop.vault.beginGeneration(removing: [thief.vault.device], words: Family.words.words)
+    try laptop.vault.beginEpoch(of: laptop.emma, without: [])
+    for _ in 0..<3 { for device in [laptop, phone] { try device.sync(remote) } }
+    try expectAll(
+      ["before", "of both machines", "by the laptop", "by the copy", "by the phone"],
+      on: [laptop, phone])
+  }
+
   @Test func aNewCopySeesBothLines() throws {
     let family = try Family(count: 3)
     let record = try family[0].write("Note", "before")

@@ -219,7 +219,8 @@ extension SyncProblem {
       .fork, .warning, path: path.string,
       "Its machine was put back to an earlier state, or copied: it does not go on from what is known here. Nothing of "
         + "either is lost. As soon as one of the two machines hears of the other it goes on as a device of its own, and "
-        + "both are joined: sync on both, with this remote.")
+        + "both are joined: sync on both, with this remote. If one of them is not in your hands any more, remove the "
+        + "device, and what the other one wrote is joined: kinvault device revoke")
   }
 
   static func parted(_ path: VaultPath, name: String) -> SyncProblem {
