@@ -3,8 +3,8 @@ import Vault
 import VaultErrors
 import VaultModel
 
-/// The searchable words of one member's records, brought up to date by comparing which revisions it has with those that
-/// the manifest names: nobody who writes has to know of it. For one thread at a time.
+/// The searchable words of one member's records, brought up to date, once something has changed, by comparing which revisions
+/// it has with those that the manifest names: nobody who writes has to know of it. For one thread at a time.
 final class MemberIndex {
   let member: Member
   let cutter: WordCutter
@@ -16,6 +16,9 @@ final class MemberIndex {
   /// In which row, from 0 on, the newest text of each record is.
   private var rowOf: [RecordID: Int] = [:]
   private var hasNews = false
+  private let changes: Changes
+  /// Whether it has all but what `changes` tells.
+  private var isUpToDate = false
 
   /// What the manifest says, as of the last `catchUp`.
   private(set) var entries: [RecordEntry] = []
@@ -36,6 +39,7 @@ final class MemberIndex {
     of member: Member, _ cutter: WordCutter, _ renderer: Renderer?
   ) throws(SearchError) {
     (self.member, self.cutter, self.renderer) = (member, cutter, renderer)
+    changes = Changes(of: member, by: .anybody)
     (words, kept) = try Self.empty()
   }
 
@@ -88,6 +92,9 @@ final class MemberIndex {
   ///
   /// - Parameter progress: Told how many records of how many have been read.
   func catchUp(_ progress: (Int, Int) -> Void) throws(SearchError) {
+    let hasChanged = !changes.take().isEmpty
+    if isUpToDate, !hasChanged, kept.lacking.isEmpty { return }
+    isUpToDate = false
     entries = member.allEntries()
     var needed = try findNeeded()
     // Texts that do not count any more are seldom worth a new index, until there are as many as of those that do.
@@ -113,6 +120,7 @@ final class MemberIndex {
     }
     knownFolders = nil
     if hasNews { try keep() }
+    isUpToDate = true
   }
 
   /// The entries of which the index does not have the text, as places in `entries`; says of which entries the rows are.

@@ -96,8 +96,17 @@ package final class Vault: Sendable {
   }
 
   func isOffered(_ id: MemberID) -> Bool { offered.withLock { $0.contains(id) } }
-  func offer(_ members: Set<MemberID>) { offered.withLock { $0 = members } }
-  func withdrawOffer(_ id: MemberID) { offered.withLock { _ = $0.remove(id) } }
+  func offer(_ members: Set<MemberID>) { changeOffers { $0 = members } }
+  func withdrawOffer(_ id: MemberID) { changeOffers { $0.remove(id) } }
+
+  private func changeOffers(_ change: (inout Set<MemberID>) -> Void) {
+    let isOther = offered.withLock { offered in
+      let before = offered
+      change(&offered)
+      return offered != before
+    }
+    if isOther { context.noteAccessChange() }
+  }
 
   package func member(_ id: MemberID) -> Member? { openMembers.withLock { $0[id] } }
 
@@ -120,6 +129,9 @@ package final class Vault: Sendable {
     RecordPathNames(member, called: shownNames[member.id])
   }
 
+  /// How often people, members, what anybody may do with them, or what they are called were found to be others.
+  package var accessChanges: UInt64 { context.accessChanges }
+
   /// Opens members that were added since, and closes those to which this person has no access any more.
   ///
   /// - Returns: True if there are any.
@@ -137,7 +149,9 @@ package final class Vault: Sendable {
     // Who made or shared a new one may be new as well.
     if try hasUnopenedMembers() { try context.reloadPeople() }
     let isNew = try openNewMembers(marks: marks, acceptsRollback: false)
-    return isNew || !ended.isEmpty
+    let isOther = isNew || !ended.isEmpty
+    if isOther { context.noteAccessChange() }
+    return isOther
   }
 
   /// Has members that this person has left elsewhere known as such.

@@ -25,6 +25,7 @@ final class VaultContext: Sendable {
   private let knownDevice: Guarded<ThisDevice>
   private let newName = Guarded<String?>(nil)
   private let knownNames = Guarded<[PersonID: String]>([:])
+  private let accessChangeCount = Guarded<UInt64>(0)
   private let firstWrite = Guarded<UInt64?>(nil)
   private let leftBehind = Guarded<[Problem]>([])
   /// How many bytes this process has derived since it looked how many there are; nil before it has.
@@ -115,10 +116,18 @@ final class VaultContext: Sendable {
 
   func noteNames(in profile: PersonalProfile) {
     let known = profile.people.filter { $0.verification != .trustedOnFirstUse && !$0.name.isEmpty }
-    knownNames.withLock { names in
-      names = Dictionary(known.map { ($0.person, $0.name) }) { first, _ in first }
+    let new = Dictionary(known.map { ($0.person, $0.name) }) { first, _ in first }
+    let isNews = knownNames.withLock { names in
+      defer { names = new }
+      return names != new
     }
+    if isNews { noteAccessChange() }
   }
+
+  /// How often people, what they may do, or what they are called here were found to be others.
+  var accessChanges: UInt64 { accessChangeCount.withLock { $0 } }
+
+  func noteAccessChange() { accessChangeCount.withLock { $0 += 1 } }
 
   /// When this process wrote the first head that no segment of the log has followed yet, in milliseconds since 1970; nil
   /// if there is none.
@@ -170,7 +179,11 @@ final class VaultContext: Sendable {
     let memory = try state.loadPeopleMemory()
     let read = try People.load(store: store, files: signedFiles, memory: memory)
     knownPeople.withLock { $0 = read }
-    readMarks.withLock { $0 = marks }
+    let isNews = readMarks.withLock { known in
+      defer { known = marks }
+      return known != marks
+    }
+    if isNews { noteAccessChange() }
     if let own = read[person], !keys.isCurrent(for: own) || own.former[device.id] != nil {
       try renewKeys(of: own, memory)
     }

@@ -418,7 +418,7 @@ import VaultModel
       entry.version = revision.version
       entry.time = revision.time
       entry.device = revision.device
-      member.state.withLock { _ = $0.manifest.apply(entry) }
+      member.state.withLock { _ = $0.take([entry]) }
       try writer.writeHead(.append, changes: [entry]) { head in
         if let device {
           head.cover.append(Head.Cover(device: device, counter: 9, headHash: .random()))

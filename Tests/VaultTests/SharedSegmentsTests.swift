@@ -256,7 +256,7 @@ import VaultModel
     var entry = try #require(liar.record(titled: "Record 7"))
     entry.title = try #require(FileName("A lie"))
     let lie = entry
-    liar.state.withLock { $0.manifest.replace(lie) }
+    liar.state.withLock { $0.replace(by: lie) }
     try liar.commitCheckpoint()
     try replicas.carry(from: 0, to: 1)
     try replicas[1].commit(.newRecord("Mine"))

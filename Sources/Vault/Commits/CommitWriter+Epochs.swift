@@ -170,7 +170,7 @@ extension CommitWriter {
       try take(late, with: translation, arrivals)
     }
     for entry in taken {
-      member.state.withLock { _ = $0.manifest.apply(entry) }
+      member.state.withLock { $0.take(own: [entry]) }
       heads.learned.insert(entry.record)
       unwritten.insert(entry.record)
     }

@@ -71,10 +71,8 @@ struct CommitWriter {
     // Before the manifest in memory changes, so that a failure leaves it as it was.
     try writeHead(with: records)
     member.state.withLock { state in
-      state.take(entries)
-      // Also what has the entry that it had: its versions are others.
-      state.touched?.formUnion(written.keys)
-      state.note(joined.union(state.findDisplaced(afterWriting: entries)))
+      state.take(own: entries)
+      state.changes.note(joined)
     }
     return Commit(
       counter: counter, entries: entries, items: items,

@@ -13,16 +13,18 @@ extension Member {
   /// - Throws: `viewersOnlyRead`, `epochSpent`, `readOnly`, `noSpace`, `rolledBack`, `forked`, `io`; `damaged` or `missing` when the
   ///   member's head or manifest is not whole. Then nothing was committed and what was is still there.
   ///
-  /// - Parameter foldsRedo: The edits are all that `log` was called with since the last such commit, or newer ones of the
-  ///   same: what was logged counts no more.
+  /// - Parameters:
+  ///   - news: What the authors of the edits have not taken of it they had not seen.
+  ///   - foldsRedo: The edits are all that `log` was called with since the last such commit, or newer ones of the same: what was
+  ///     logged counts no more.
   package func commit(
-    _ edits: [RecordEdit], foldsRedo: Bool = false
+    _ edits: [RecordEdit], before news: Changes? = nil, foldsRedo: Bool = false
   ) throws(VaultError) -> Commit {
-    try commit(edits, foldsRedo: foldsRedo, succeedsSpentEpoch: true)
+    try commit(edits, before: news, foldsRedo: foldsRedo, succeedsSpentEpoch: true)
   }
 
   private func commit(
-    _ edits: [RecordEdit], foldsRedo: Bool, succeedsSpentEpoch: Bool
+    _ edits: [RecordEdit], before news: Changes? = nil, foldsRedo: Bool, succeedsSpentEpoch: Bool
   ) throws(VaultError) -> Commit {
     if let damage = damageReason { throw damage }
     let mark = foldsRedo ? redoLog.mark : nil
@@ -30,7 +32,7 @@ extension Member {
       (writer, changed) throws(VaultError) in
       writer.folds = mark
       try writer.joinConcurrent()
-      try writer.add(edits, unseen: changed.union(changesToTake))
+      try writer.add(edits, unseen: changed.union(news?.waiting ?? []))
       let commit = try writer.finish()
       return (commit, writer.wroteHead)
     }
@@ -95,7 +97,6 @@ extension Member {
   /// written: one of the versions shows until an editor's device has joined them.
   package func joinConcurrent() throws(VaultError) -> Commit {
     guard mayWrite else {
-      // Others' changes are in `changes` now, for whoever shows them.
       _ = try refresh()
       return Commit(counter: 0)
     }
@@ -124,7 +125,7 @@ extension Member {
     dropping dropped: Set<RecordID> = [], catchesUp: Bool = true
   ) throws(VaultError) {
     try withWriter(catchesUp: catchesUp) { (writer, _) throws(VaultError) in
-      state.withLock { $0.manifest.remove(dropped) }
+      state.withLock { $0.drop(dropped) }
       try writer.writeHead(.checkpoint)
     }
   }

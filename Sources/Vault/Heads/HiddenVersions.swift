@@ -41,7 +41,7 @@ extension Member {
   func noteHidden(by entries: [RecordEntry], _ heads: inout HeadsState) throws(VaultError) {
     guard mayWrite else { return }
     let own = context.device.id
-    let replacing = withRecords(&heads) { manifest in
+    let replacing = withRecords(heads) { manifest in
       entries.flatMap { entry in
         manifest.rivals(of: entry.record).filter {
           $0.version[own] > 0 && entry.version.compare(to: $0.version) == .dominates

@@ -95,7 +95,7 @@ extension Member {
   func requireRevisions(
     _ entries: [RecordEntry], of head: LoadedHead, _ heads: inout HeadsState
   ) throws(VaultError) {
-    let news = withRecords(&heads) { known in
+    let news = withRecords(heads) { known in
       entries.filter { known.isNews($0, from: head.late) }
     }
     var joined: Manifest?
@@ -117,7 +117,11 @@ extension Member {
   ) -> [RecordID] {
     if heads.loaded.isEmpty {
       let count = segments.reduce(0) { $0 + $1.entries.count }
-      withRecords(&heads) { $0.reserveCapacity(count) }
+      if heads.recordsReadAnew != nil {
+        heads.recordsReadAnew?.reserveCapacity(count)
+      } else {
+        state.withLock { $0.reserveCapacity(count) }
+      }
     }
     var changed: [RecordID] = []
     for segment in segments { changed += apply(segment.entries, of: head, &heads) }
@@ -132,16 +136,11 @@ extension Member {
   ) -> [RecordID] {
     for entry in entries { heads.note(entry.time, by: context.clock) }
     guard let head, let late = head.late else {
-      let changed = withRecords(&heads) { $0.take(entries) }
-      note(touched: changed, heads)
-      return changed
+      return take(entries, from: nil, &heads)
     }
     var brought = heads.broughtLate[head.device] ?? []
-    let changed = withRecords(&heads) { known in
-      known.take(entries, from: late) { brought.insert($0.revision) }
-    }
+    let changed = take(entries, from: late, &heads) { brought.insert($0.revision) }
     heads.broughtLate[head.device] = brought
-    note(touched: changed, heads)
     return changed
   }
 

@@ -71,7 +71,7 @@ extension Member {
   private func news(
     in segments: [LoadedSegment], from late: StatementID?, _ heads: inout HeadsState
   ) -> [RecordID: [Place]] {
-    withRecords(&heads) { manifest in
+    withRecords(heads) { manifest in
       var news: [RecordID: [Place]] = [:]
       for (number, segment) in segments.enumerated() {
         for (position, entry) in segment.entries.enumerated()
@@ -154,7 +154,7 @@ extension Member {
 
   /// An entry whose revision cannot be read: nothing moves or removes a record but what somebody has written.
   private func whereItStood(_ entry: RecordEntry, _ heads: inout HeadsState) -> RecordEntry {
-    guard let known = withRecords(&heads, { $0[entry.record] }) else { return entry }
+    guard let known = withRecords(heads, { $0[entry.record] }) else { return entry }
     var entry = entry
     (entry.parent, entry.title, entry.isDeleted) = (known.parent, known.title, known.isDeleted)
     (entry.type, entry.date) = (known.type, known.date)

@@ -74,7 +74,6 @@ extension Member {
     if heads.isToBeRead { changed.formUnion(try readAnew(&heads)) }
     // What waited for this device's own counter no other head releases.
     let released = Set(try release(&heads))
-    note(changes: released)
     changed.formUnion(released)
     // What a head lacks may be what another one has replaced, and which line it is of may be what another one tells.
     if hasNews, !heads.waiting.isEmpty || !heads.lines.apart.isEmpty {
@@ -84,12 +83,7 @@ extension Member {
     }
     guard !changed.isEmpty else { return changed }
     // Also when another process of this device had joined everything: a mount shows what one shows that begins now.
-    let moved = state.withLock { state in
-      let moved = state.findDisplaced()
-      state.note(moved)
-      return moved
-    }
-    changed.formUnion(moved)
+    changed.formUnion(state.withLock { $0.findDisplaced() })
     return changed
   }
 
@@ -161,7 +155,6 @@ extension Member {
       if heads.epoch != register.keys.currentEpoch { return .readAnew(try followEpoch(&heads)) }
       let before = heads.last(of: device)?.mark
       let records = Set(try adopt(head, reading: !isOwn && !look.hasWaitedEnough, &heads))
-      note(changes: records)
       noteLateHeads(heads)
       heads.seen[device] = fingerprint
       heads.refused[device] = nil

@@ -48,7 +48,7 @@ extension Member {
     }
     let brought = Manifest(told)
     let all = brought.entries + brought.conflicts.values.joined()
-    let news = withRecords(&heads) { known in all.filter { known.isNews($0) } }
+    let news = withRecords(heads) { known in all.filter { known.isNews($0) } }
     for entry in news {
       let isWhole = try ifWhole(hasWholly(entry))
       guard let isWhole, isWhole else { return false }
@@ -73,7 +73,7 @@ extension Member {
   /// that opens the vault anew does not see it, and this one reads anew to see the same.
   private func noteLeftOut(of head: LoadedHead, _ heads: inout HeadsState) {
     guard heads.isTakenOverNow(head), let brought = heads.broughtLate[head.device] else { return }
-    let late = withRecords(&heads) { $0.lateEntries }
+    let late = withRecords(heads) { $0.lateEntries }
     if late.contains(where: { brought.contains($0.revision) }) { heads.isToBeRead = true }
   }
 

@@ -101,7 +101,7 @@ extension Member {
   func requireWholeRevisions(
     _ entries: [RecordEntry], of head: LoadedHead, _ heads: inout HeadsState
   ) throws(VaultError) {
-    let news = withRecords(&heads) { known in
+    let news = withRecords(heads) { known in
       entries.filter { known.isNews($0, from: head.late) }
     }
     // Of several revisions of a record, the older ones may have been collected.

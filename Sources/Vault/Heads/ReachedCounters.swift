@@ -83,7 +83,7 @@ extension Member {
       segments[index].entries.removeAll { entry in
         guard let device = unreached(entry.version, reached) else { return false }
         let waiting = HeldEntry(entry: entry, source: head.device, device: device)
-        if withRecords(&heads, { $0.isNews(entry, from: head.late) }),
+        if withRecords(heads, { $0.isNews(entry, from: head.late) }),
           known.insert(waiting).inserted
         {
           heads.held.append(waiting)

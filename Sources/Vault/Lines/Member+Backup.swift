@@ -26,7 +26,7 @@ extension Member {
     guard let former = try formerOwn(), isAhead(former, heads) else { return }
     for name in former.head.segments {
       let rest = try rest(of: former, in: name, &heads)
-      heads.heldBack += withRecords(&heads) { known in
+      heads.heldBack += withRecords(heads) { known in
         rest.filter { !$0.isDeleted || known[$0.record]?.isDeleted == false }
       }
     }
@@ -72,7 +72,7 @@ extension Member {
     guard let segment = try ifWhole(entries(in: name)) else {
       return []
     }
-    let news = withRecords(&heads) { known in
+    let news = withRecords(heads) { known in
       segment.filter { known.isNews($0, from: kept.late) }
     }
     var rest: [RecordEntry] = []

@@ -322,7 +322,7 @@ extension Member {
       guard let taken = heads.takenOver[head.device], head.counter < taken.counter else {
         return false
       }
-      return withRecords(&heads) { known in
+      return withRecords(heads) { known in
         entries.contains { known.isNews($0, from: head.epoch) }
       }
     }

@@ -118,7 +118,7 @@ extension Member {
     }
     let done = renamed
     state.withLock { state in
-      for rivals in done { state.manifest.replaceRivals(rivals) }
+      for rivals in done { state.rename(rivals) }
     }
     return Set(done.compactMap(\.first?.record))
   }

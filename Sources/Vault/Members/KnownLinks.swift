@@ -18,9 +18,14 @@ final class KnownLinks: Sendable {
     latest.withLock { $0.role(of: person, now: now) }
   }
 
-  func replace(_ links: MemberLinks) {
-    latest.withLock { $0 = links }
+  /// - Returns: Whether they are others.
+  func replace(_ links: MemberLinks) -> Bool {
+    let before = latest.withLock { latest in
+      defer { latest = links }
+      return latest.marks
+    }
     note(links.marks)
+    return links.marks != before
   }
 
   /// Whether it looks otherwise now.
@@ -111,7 +116,7 @@ extension Member {
       register.keys.replace(by: opened.keys)
       wraps = opened.wraps
     }
-    register.known.replace(links)
+    if register.known.replace(links) { context.noteAccessChange() }
     try context.keep(links, wraps: wraps)
   }
 }

@@ -96,22 +96,9 @@ package final class Member: Sendable {
     state.withLock { $0.manifest.liveCount }
   }
 
-  // MARK: Changes by others
-
-  /// From now on gathers what others change, for `takeChanges`: for the one view that a process has of the member.
-  package func trackChanges() { state.withLock { $0.trackChanges() } }
-
-  /// The records that other processes, other devices or joins changed since the last call, whichever part of this
-  /// process noticed.
-  package func takeChanges() -> Set<RecordID> {
-    state.withLock { $0.takeChanges() }
-  }
-
-  /// The same, without taking them.
-  var changesToTake: Set<RecordID> { state.withLock { $0.changes ?? [] } }
-
+  /// Notes records that this process wrote and that stand otherwise than whoever had it write them shows.
   func note(changes records: Set<RecordID>) {
-    if !records.isEmpty { state.withLock { $0.note(records) } }
+    if !records.isEmpty { state.withLock { $0.changes.note(records) } }
   }
 
   // MARK: Revisions

@@ -6,13 +6,11 @@ import VaultModel
 /// Only who holds `Member.heads` brings it further. It is held for memory accesses alone: a snapshot that outlives them
 /// would make the next change copy every record.
 struct MemberState: Sendable {
-  var manifest = Manifest()
+  private(set) var manifest = Manifest()
   /// Live records that show in the root instead of where their parent link says; seldom any.
   private(set) var displaced: Set<RecordID> = []
-  /// What changed since somebody took it; nil until somebody wants to know.
-  private(set) var changes: Set<RecordID>?
-  /// Records whose entries changed since somebody began to look through everything; nil before.
-  var touched: Set<RecordID>?
+  /// What changed, for everyone who follows that.
+  var changes = FollowedChanges()
   /// Whether some head that counts is of another epoch than the current one.
   var hasLateHeads = false
   /// Whether the file of this device's head, when it was first read, was of another line than this machine has written.
@@ -63,9 +61,29 @@ struct MemberState: Sendable {
   // MARK: News
 
   /// Joins what this device has written into what is known.
-  mutating func take(_ entries: [RecordEntry]) {
-    let changed = manifest.take(entries)
-    touched?.formUnion(changed)
+  mutating func take(own entries: [RecordEntry]) {
+    _ = manifest.take(entries)
+    // Also what has the entry that it had: its versions are others.
+    changes.note(own: entries.lazy.map(\.record))
+    // One of them can have displaced something: its author need not have known what others had put there.
+    if !displaced.isEmpty || entries.contains(where: { manifest.mayDisplace($0) }) {
+      findDisplaced()
+    }
+  }
+
+  /// Joins what others have written into what is known.
+  ///
+  /// - Parameters:
+  ///   - late: The epoch of the head that has them, where it is not the current one.
+  ///   - note: Called with each that changed what is known.
+  /// - Returns: The records whose entries changed, as often as they did.
+  mutating func take(
+    _ entries: [RecordEntry], from late: StatementID? = nil,
+    noting note: (RecordEntry) -> Void = { _ in }
+  ) -> [RecordID] {
+    let changed = manifest.take(entries, from: late, noting: note)
+    changes.note(changed)
+    return changed
   }
 
   /// Everything was read anew.
@@ -73,22 +91,29 @@ struct MemberState: Sendable {
   /// - Parameter changed: The records whose entries are others now.
   mutating func take(_ anew: Manifest, changed: Set<RecordID>) {
     manifest = anew
-    touched?.formUnion(changed)
-    note(changed.union(findDisplaced()))
+    changes.note(changed)
+    findDisplaced()
   }
 
-  /// Notes what others have changed, for whoever takes the changes.
-  mutating func note(_ records: Set<RecordID>) { changes?.formUnion(records) }
-
-  /// From now on gathers what others change.
-  mutating func trackChanges() { changes = changes ?? [] }
-
-  /// What others changed since the last call.
-  mutating func takeChanges() -> Set<RecordID> {
-    guard let taken = changes else { return [] }
-    changes = []
-    return taken
+  /// What was written as the device that this machine was stands here as written by the one that it is.
+  mutating func rename(_ rivals: [RecordEntry]) {
+    manifest.replaceRivals(rivals)
+    changes.note(rivals.lazy.map(\.record))
   }
+
+  /// Takes this entry whatever is known of its record.
+  mutating func replace(by entry: RecordEntry) {
+    manifest.replace(entry)
+    changes.note(CollectionOfOne(entry.record))
+  }
+
+  /// Forgets records of which nothing is to be had any more.
+  mutating func drop(_ records: Set<RecordID>) {
+    manifest.remove(records)
+    changes.note(records)
+  }
+
+  mutating func reserveCapacity(_ count: Int) { manifest.reserveCapacity(count) }
 
   /// Looks anew for records that cannot show where their parent link says: devices that moved and deleted at once
   /// leave such. They show directly in the member. O(records).
@@ -97,26 +122,16 @@ struct MemberState: Sendable {
   @discardableResult
   mutating func findDisplaced() -> Set<RecordID> {
     let found = Set(manifest.displaced)
-    defer { displaced = found }
-    return displaced.symmetricDifference(found)
-  }
-
-  /// `findDisplaced` after a commit of this device wrote these records, if one of them can have displaced something: its
-  /// author need not have known what others had put there.
-  mutating func findDisplaced(afterWriting written: [RecordEntry]) -> Set<RecordID> {
-    let mayDiffer = !displaced.isEmpty || written.contains { manifest.mayDisplace($0) }
-    return mayDiffer ? findDisplaced() : []
+    let moved = displaced.symmetricDifference(found)
+    displaced = found
+    changes.note(moved)
+    return moved
   }
 }
 
 extension Manifest {
-  /// Joins entries into it.
-  ///
-  /// - Parameters:
-  ///   - late: The epoch of the head that has them, where it is not the current one.
-  ///   - note: Called with each that changed what is known.
-  /// - Returns: The records whose entries changed, as often as they did.
-  mutating func take(
+  /// Joins entries into it, as `MemberState.take`.
+  fileprivate mutating func take(
     _ entries: [RecordEntry], from late: StatementID? = nil,
     noting note: (RecordEntry) -> Void = { _ in }
   ) -> [RecordID] {
@@ -133,20 +148,23 @@ extension Manifest {
 extension Member {
   /// Runs `body` with the records as whoever holds `heads` knows them: those that are being read anew, which nobody sees
   /// before they are whole, or else those that everyone sees.
-  func withRecords<Value>(
-    _ heads: inout HeadsState, _ body: (inout Manifest) -> Value
-  ) -> Value {
-    guard var records = heads.recordsReadAnew.take() else {
-      return state.withLock { body(&$0.manifest) }
-    }
-    defer { heads.recordsReadAnew = records }
-    return body(&records)
+  func withRecords<Value>(_ heads: HeadsState, _ body: (borrowing Manifest) -> Value) -> Value {
+    if let records = heads.recordsReadAnew { return body(records) }
+    return state.withLock { body($0.manifest) }
   }
 
-  /// Notes records whose entries changed, for whoever looks through everything; of those that are read anew it is noted
-  /// when they are seen.
-  func note(touched records: [RecordID], _ heads: HeadsState) {
-    guard heads.recordsReadAnew == nil, !records.isEmpty else { return }
-    state.withLock { $0.touched?.formUnion(records) }
+  /// Joins what others have written into what whoever holds `heads` knows. Who follows the changes hears of what is read anew
+  /// when it is seen.
+  ///
+  /// - Returns: The records whose entries changed, as often as they did.
+  func take(
+    _ entries: [RecordEntry], from late: StatementID?, _ heads: inout HeadsState,
+    noting note: (RecordEntry) -> Void = { _ in }
+  ) -> [RecordID] {
+    guard var records = heads.recordsReadAnew.take() else {
+      return state.withLock { $0.take(entries, from: late, noting: note) }
+    }
+    defer { heads.recordsReadAnew = records }
+    return records.take(entries, from: late, noting: note)
   }
 }

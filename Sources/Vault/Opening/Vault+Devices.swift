@@ -143,6 +143,7 @@ extension VaultContext {
     try state.updateWatermarks(durably: true) {
       $0.raise(path, counter: counter, hash: Digest.sha256(bytes))
     }
+    if after != before { noteAccessChange() }
   }
 
   /// What a device of this person says of itself.

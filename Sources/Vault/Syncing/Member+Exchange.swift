@@ -199,7 +199,7 @@ extension Member {
         _ = try catchUpOrPart(&heads)
         try context.state.keepHeadDurably(of: id)
         try context.part(from: device, in: id, above: above)
-        note(changes: try catchUpOrPart(&heads))
+        _ = try catchUpOrPart(&heads)
       }
     }
   }

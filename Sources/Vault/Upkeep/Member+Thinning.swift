@@ -43,7 +43,7 @@ extension Member {
     _ records: Set<RecordID>, to policy: KeepPolicy, seenElsewhere: UInt64
   ) throws(VaultError) -> Set<RecordID> {
     guard !policy.tiers.isEmpty, try !isBetweenEpochs else { return [] }
-    let (thinned, aging) = try withWriter { (writer, changed) throws(VaultError) in
+    let (thinned, aging) = try withWriter { (writer, _) throws(VaultError) in
       let seen = max(seenElsewhere, writer.heads.counterSeenByOthers(of: context.device.id))
       var result = (thinned: [OwnPast.Version](), aging: Set<RecordID>())
       for record in records.sorted() {
@@ -52,7 +52,6 @@ extension Member {
         if past.isAging { result.aging.insert(record) }
       }
       _ = try writer.finish()
-      note(changes: changed)
       return result
     }
     var names: Set<ContentDigest> = []
@@ -61,11 +60,17 @@ extension Member {
     return aging
   }
 
+  /// Objects that nothing named when everything was looked through, and what changed since then.
+  package struct Unneeded: Sendable {
+    package let digests: Set<ContentDigest>
+    fileprivate let changes: Changes
+  }
+
   /// Looks which of the replaced objects that nobody else has seen nothing names; nil while that cannot be told. Looks
   /// through everything that the member has.
-  package func unneededReplaced(seenElsewhere: UInt64) -> Set<ContentDigest>? {
+  package func unneededReplaced(seenElsewhere: UInt64) -> Unneeded? {
     guard damageReason == nil, let isAlone = isOnlyDevice else { return nil }
-    state.withLock { $0.touched = [] }
+    let changes = Changes(of: self, by: .anybody)
     let own = context.device.id
     let seen = max(seenElsewhere, heads.withLock { $0.counterSeenByOthers(of: own) })
     // Another device's head may name a segment whose head a program has copied.
@@ -73,7 +78,7 @@ extension Member {
     guard let unneeded = unneeded(candidates) else { return nil }
     // What something else names stays with that.
     state.withLock { $0.replaced.forget(candidates.subtracting(unneeded)) }
-    return unneeded
+    return Unneeded(digests: unneeded, changes: changes)
   }
 
   /// Whether no other device is known; nil while that cannot be told.
@@ -85,7 +90,7 @@ extension Member {
 
   /// Removes those that `unneededReplaced` gave, but for what this process uses and what was named again since.
   package func removeReplaced(
-    _ digests: Set<ContentDigest>, except inUse: Set<ContentDigest>
+    _ unneeded: Unneeded, except inUse: Set<ContentDigest>
   ) throws(VaultError) {
     try heads.withLock { (heads) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
@@ -94,8 +99,10 @@ extension Member {
           // A head of which something is still on its way here may need them.
           try register.files().allSatisfy({ heads.seen[$0.device] != nil })
         else { return }
-        let touched = state.withLock { $0.touched ?? [] }
-        guard let left = unnamed(digests, by: { touched.contains($0.record) }) else { return }
+        let changed = unneeded.changes.waiting
+        guard let left = unnamed(unneeded.digests, by: { changed.contains($0.record) }) else {
+          return
+        }
         let gone = left.subtracting(heads.namedObjects).subtracting(inUse)
         try removeObjects(gone.map(objects.name).sorted())
         state.withLock { $0.replaced.forget(gone) }

@@ -151,7 +151,7 @@ extension Member {
       }
       report.wentBack.append(displayPath(of: record))
       let entry = try rebuiltEntry(best.revision, named: best.digest)
-      state.withLock { $0.manifest.replace(entry) }
+      state.withLock { $0.replace(by: entry) }
     }
     report.recordCount = recordCount
     try commitCheckpoint(catchesUp: false)
@@ -186,7 +186,7 @@ extension Member {
         }
         heads.note(one.revision.time, by: context.clock)
         let entry = try rebuiltEntry(one.revision, named: one.digest)
-        state.withLock { _ = $0.manifest.apply(entry) }
+        state.withLock { _ = $0.take([entry]) }
       }
     }
   }

@@ -47,6 +47,7 @@ struct TouchedTime {
 final class MemberView {
   let member: Member
   let objects: MemberObjects
+  private let news: Changes
   private let saving = MemberSaving()
   /// What the last commit failed to save.
   var unsaved: [Unsaved] = []
@@ -70,14 +71,14 @@ final class MemberView {
   init(member: Member, objects: MemberObjects) {
     self.member = member
     epoch = member.epoch
-    member.trackChanges()
+    news = Changes(of: member, by: .others)
     self.objects = objects
   }
 
   /// The member for whoever goes on without the tree lock.
   var shown: ShownMember {
     ShownMember(
-      member: member, objects: objects, saving: saving, view: TreeReference(self))
+      member: member, objects: objects, news: news, saving: saving, view: TreeReference(self))
   }
 
   /// Why nothing of the member can be saved now; nil when it can, as far as is known.

@@ -5,6 +5,8 @@ import Vault
 struct ShownMember: Sendable {
   let member: Member
   let objects: MemberObjects
+  /// What others have changed and is not shown yet.
+  let news: Changes
   let saving: MemberSaving
   let view: TreeReference<MemberView>
 }

@@ -215,7 +215,7 @@ extension FileTree {
     defer { withExtendedLifetime(pending.objects) {} }
     writing.mustCommit = true
     do {
-      let commit = try member.commit(pending.edits, foldsRedo: true)
+      let commit = try member.commit(pending.edits, before: shown.news, foldsRedo: true)
       let failures = failures(of: commit)
       let news = withTree { tree in
         let news = tree.settle(pending.edits, commit, of: tree[shown.view])
@@ -223,7 +223,7 @@ extension FileTree {
         return news
       }
       writing.thinning.note(pending.edits.lazy.map(\.record))
-      apply(member.takeChanges().union(news), to: shown)
+      apply(shown.news.take().union(news), to: shown)
       writing.mustCommit = !failures.isEmpty
       note(failures, of: shown)
       log(commit, of: member.id)

@@ -31,7 +31,7 @@ extension FileTree {
         let epoch = member.epoch
         // What could not be read before may have been mended, or have come.
         let unread = withTree { tree in tree[shown.view].takeUnread() }
-        apply(member.takeChanges().union(unread), to: shown)
+        apply(shown.news.take().union(unread), to: shown)
         let isWhole = withTree { tree in
           tree[shown.view].epoch = epoch
           return tree[shown.view].unread.isEmpty

@@ -77,7 +77,7 @@ extension FileTree {
           writing.thinning.finish(records, aging: aging)
         }
       }
-      apply(member.takeChanges(), to: shown)
+      apply(shown.news.take(), to: shown)
       guard isDone else { return false }
     }
     let count = member.replacedObjectCount
@@ -93,13 +93,13 @@ extension FileTree {
   private func removeReplaced(
     of shown: ShownMember, seenElsewhere: UInt64
   ) throws(VaultError) {
-    guard let digests = shown.member.unneededReplaced(seenElsewhere: seenElsewhere),
-      !digests.isEmpty
+    guard let unneeded = shown.member.unneededReplaced(seenElsewhere: seenElsewhere),
+      !unneeded.digests.isEmpty
     else { return }
     _ = try vault.whileAlone { () throws(VaultError) in
       // A program may hand content of one open file on to another between the two looks.
       let inUse = try namesInUse(shown).union(namesInUse(shown))
-      try shown.member.removeReplaced(digests, except: inUse)
+      try shown.member.removeReplaced(unneeded, except: inUse)
     }
   }
 

@@ -21,6 +21,8 @@ final class OpenVault: Sendable {
 
   private struct State {
     var version: UInt64 = 0
+    var followed: [(member: Member, changes: Changes)] = []
+    var accessChanges: UInt64 = 0
     var sought = SoughtWords()
     var timelines: [Bool: (version: UInt64, rows: [TimelineRow])] = [:]
   }
@@ -31,15 +33,35 @@ final class OpenVault: Sendable {
     pictures = Pictures(gate.renderer)
     search = Guarded(try VaultSearch(vault, gate.renderer))
     state = Guarded(State())
-    for member in vault.members { member.trackChanges() }
+    followMembers()
   }
 
   // MARK: What others do
 
   /// Another number whenever something has changed.
-  var version: UInt64 { state.withLock { $0.version } }
+  var version: UInt64 {
+    state.withLock { state in
+      let accessChanges = vault.accessChanges
+      var hasNews = accessChanges != state.accessChanges
+      state.accessChanges = accessChanges
+      for (_, changes) in state.followed where !changes.take().isEmpty { hasNews = true }
+      if hasNews { state.version += 1 }
+      return state.version
+    }
+  }
 
+  /// Something that shows has changed that is not in the vault.
   func noteChange() { state.withLock { $0.version += 1 } }
+
+  private func followMembers() {
+    let members = vault.members
+    state.withLock { state in
+      state.followed.removeAll { one in !members.contains { $0 === one.member } }
+      for member in members where !state.followed.contains(where: { $0.member === member }) {
+        state.followed.append((member, Changes(of: member, by: .anybody)))
+      }
+    }
+  }
 
   /// Takes in what mounts, commands and other devices have written, at most once a second.
   ///
@@ -52,18 +74,12 @@ final class OpenVault: Sendable {
       defer { last = .now }
       gate.takeInMounts()
       var failure: (any Error)?
-      do throws(VaultError) {
-        if try vault.refreshMembers() { noteChange() }
-      } catch { failure = error }
+      do throws(VaultError) { _ = try vault.refreshMembers() } catch { failure = error }
+      followMembers()
       for member in vault.members {
-        member.trackChanges()
         do throws(VaultError) {
-          var hasChanged = try !member.refresh().isEmpty
-          if !vault.isReadOnly, member.isToBeJoined {
-            _ = try member.joinConcurrent()
-            hasChanged = true
-          }
-          if !member.takeChanges().isEmpty || hasChanged { noteChange() }
+          _ = try member.refresh()
+          if !vault.isReadOnly, member.isToBeJoined { _ = try member.joinConcurrent() }
         } catch { failure = failure ?? error }
       }
       return failure
@@ -163,7 +179,7 @@ final class OpenVault: Sendable {
     return parent
   }
 
-  /// Moves a record to another member, and has every page know.
+  /// Moves a record to another member.
   ///
   /// - Returns: The record's id there.
   /// - Throws: As `Vault.move`.
@@ -173,14 +189,11 @@ final class OpenVault: Sendable {
     let new = try vault.move(record, of: source, into: parent, of: target)
     vault.audit.note(.create, member: target.id, record: new, detail: "moved")
     vault.audit.note(.delete, member: source.id, record: record, detail: "moved")
-    noteChange()
     return new
   }
 
-  /// Commits edits, and has every page know.
   func commit(_ edits: [RecordEdit], to member: Member) throws(VaultError) {
     try vault.commit(edits, to: member)
-    noteChange()
   }
 }
 

@@ -27,7 +27,6 @@ extension Site {
       let member = try Self.member(context)
       return try await change(request, context) { open, _, _ in
         try open.vault.accept(member)
-        open.noteChange()
         return .seeOther("/people")
       }
     }
@@ -86,7 +85,6 @@ extension Site {
           return .page(page.document, status: .unprocessableContent)
         }
         try open.vault.noteComparedWords(with: person, name: name.isEmpty ? nil : name)
-        open.noteChange()
         return .seeOther("/people/\(person.hex)")
       }
     }
@@ -151,7 +149,6 @@ extension Site {
       guard case .alreadyExists = error else { throw error }
       return try again(frame.texts("people.already", names.name(of: person)))
     }
-    open.noteChange()
     return .seeOther("/people")
   }
 

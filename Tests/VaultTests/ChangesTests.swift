@@ -1,0 +1,82 @@
+import TestSupport
+import Testing
+import VaultModel
+
+@testable import Vault
+
+/// Everyone who follows a member's changes hears of each once, whoever else follows them.
+@Suite struct ChangesTests {
+  private let replicas: Replicas
+  private let member: Member
+
+  init() throws {
+    replicas = try Replicas(count: 2)
+    member = try replicas[0].member
+  }
+
+  private func follow() -> (mount: Changes, search: Changes) {
+    (Changes(of: member, by: .others), Changes(of: member, by: .anybody))
+  }
+
+  @Test func oneFollowerTakesNothingFromAnother() throws {
+    let (mount, search) = follow()
+    let edit = RecordEdit.newRecord("Of the other device")
+    try replicas[1].commit(edit)
+    try replicas.carry(from: 1, to: 0)
+    #expect(mount.take() == [edit.record])
+    #expect(mount.take() == [])
+    #expect(search.waiting == [edit.record])
+    // Whoever begins now hears of what comes now.
+    #expect(Changes(of: member, by: .anybody).take() == [])
+    #expect(search.take() == [edit.record])
+  }
+
+  @Test func whatThisProcessWroteIsNewsForWhoeverDidNotWriteIt() throws {
+    let (mount, search) = follow()
+    let edit = RecordEdit.newRecord("Mine")
+    try replicas[0].commit(edit)
+    #expect(mount.take() == [])
+    #expect(search.take() == [edit.record])
+  }
+
+  /// What a join makes nobody has asked for, and a copy of what lost is a record that nobody had.
+  @Test func whatAJoinMadeIsNewsForEverybody() throws {
+    let edit = RecordEdit.newRecord("Both")
+    try replicas[0].commit(edit)
+    try replicas.everyoneMeets()
+    for device in 0...1 {
+      try replicas[device].commit(
+        RecordEdit(record: edit.record, items: [.record: .note("of \(device)")]))
+    }
+    let (mount, search) = follow()
+    try replicas.carry(from: 1, to: 0)
+    let copies = try Set(replicas[0].conflicts.map(\.record))
+    try #require(!copies.isEmpty)
+    for changes in [mount, search] {
+      #expect(changes.take().isSuperset(of: copies.union([edit.record])))
+    }
+  }
+
+  /// Of what is read anew those that are others now are news, and no others.
+  @Test func whatIsReadAnewIsNewsWhereItDiffers() throws {
+    try replicas[1].commit(.newRecord("Before"))
+    try replicas.everyoneMeets()
+    let (mount, search) = follow()
+    try member.heads.withLock { (heads) throws in _ = try member.readAnew(&heads) }
+    #expect(mount.take() == [] && search.take() == [])
+    let edit = RecordEdit.newRecord("Of the other device")
+    try replicas[1].commit(edit)
+    try Replicas.carry(from: replicas[1].store, to: replicas[0].store)
+    try member.heads.withLock { (heads) throws in _ = try member.readAnew(&heads) }
+    #expect(mount.take() == [edit.record])
+    #expect(search.take() == [edit.record])
+  }
+
+  @Test func nothingIsKeptForWhoeverHasGone() throws {
+    var changes: Changes? = Changes(of: member, by: .anybody)
+    try replicas[0].commit(.newRecord("Mine"))
+    #expect(changes?.waiting.count == 1)
+    changes = nil
+    #expect(member.state.withLock { $0.changes.followers.isEmpty })
+  }
+}
