@@ -63,6 +63,7 @@ let package = Package(
       }),
 
     .target(name: "Threads"),
+    .target(name: "Processes", dependencies: ["CLinux"]),
     .target(name: "VaultModel"),
     .target(
       name: "Log",
@@ -109,7 +110,7 @@ let package = Package(
     .target(
       name: "VaultPlain",
       dependencies: ["VaultModel", "BlobStore", "VaultErrors", "Vault", "CLinux"]),
-    .target(name: "Rendering", dependencies: ["CLinux", "Threads"]),
+    .target(name: "Rendering", dependencies: ["Processes", "Threads"]),
     .target(
       name: "Search",
       dependencies: [
@@ -134,7 +135,7 @@ let package = Package(
     .target(
       name: "VaultMount",
       dependencies: [
-        "BlobStore", "VaultModel", "VaultFiles", "CFuse", "CLinux", "Threads", "Log",
+        "BlobStore", "VaultModel", "VaultFiles", "CFuse", "CLinux", "Processes", "Threads", "Log",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
@@ -143,7 +144,7 @@ let package = Package(
     .target(
       name: "RemoteStores",
       dependencies: [
-        "BlobStore", "CExpat", "CLinux", "COpenSSL", "Threads",
+        "BlobStore", "CExpat", "CLinux", "COpenSSL", "Processes", "Threads",
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
@@ -168,7 +169,8 @@ let package = Package(
       dependencies: [
         "VaultModel", "VaultCrypto", "BlobStore", "VaultErrors", "VaultObjects", "MachineState",
         "Notes", "Vault", "VaultPlain", "VaultFiles", "VaultMount", "VaultSync", "RemoteStores",
-        "Rendering", "Tokens", "Traces", "Search", "Window", "CLinux", "Threads", "Log",
+        "Rendering", "Tokens", "Traces", "Search", "Window", "CLinux", "Processes", "Threads",
+        "Log",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
@@ -272,6 +274,7 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(name: "NotesTests", dependencies: ["Notes"]),
+    .testTarget(name: "ProcessesTests", dependencies: ["Processes"]),
     .testTarget(name: "SearchTests", dependencies: ["Search", "VaultModel"]),
     .testTarget(
       name: "WindowTests",

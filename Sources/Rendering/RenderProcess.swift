@@ -1,17 +1,17 @@
-import CLinux
 import Glibc
+import Processes
 
 /// One run of a program that gets bytes and answers with others, both over one socket.
 struct RenderProcess: ~Copyable {
   /// How a run came to its end.
   struct End {
-    /// As wait(2) says it; nil where it took too long or said too much, and was killed.
-    var status: Int32?
+    /// Nil where it took too long or said too much, and was killed.
+    var ending: ChildProcess.Ending?
     /// What it said, as far as it came.
     var answer: [UInt8]
   }
 
-  private let process: pid_t
+  private let process: ChildProcess
   private let socket: Int32
 
   /// Starts it with these words, with nothing of this process's environment, files and signals, and not within reach of the
@@ -21,24 +21,15 @@ struct RenderProcess: ~Copyable {
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return nil }
     defer { close(ends[1]) }
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO)
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+    var setup = ChildProcess.Setup()
     // What the loader says of missing libraries is for nobody.
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    posix_spawnattr_setpgroup(&attributes, 0)
-    kv_spawn_with_own_signals(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-    let words = ([program] + arguments).map { strdup($0) } + [nil]
+    setup.files = [
+      STDIN_FILENO: .own(ends[1]), STDOUT_FILENO: .own(ends[1]), STDERR_FILENO: .nothing,
+    ]
     // A crash is to end it, and not to be looked into.
-    let variables = [strdup("SWIFT_BACKTRACE=enable=no"), nil]
-    defer { for text in words + variables { free(text) } }
-    var process = pid_t()
-    guard posix_spawn(&process, program, &actions, &attributes, words, variables) == 0 else {
+    setup.environment = ["SWIFT_BACKTRACE=enable=no"]
+    setup.leadsGroup = true
+    guard let process = try? ChildProcess(program, arguments, setup) else {
       close(ends[0])
       return nil
     }
@@ -54,10 +45,10 @@ struct RenderProcess: ~Copyable {
     let deadline = SuspendingClock.now + timeLimit
     var answer: [UInt8] = []
     let isWhole = talk(bytes, &answer, limit: answerLimit, deadline: deadline)
-    let status = isWhole ? waitForEnd(deadline: deadline) : nil
-    if status == nil { killAndWait() }
+    let ending = isWhole ? waitForEnd(deadline: deadline) : nil
+    if ending == nil { process.kill() }
     close(socket)
-    return End(status: status, answer: answer)
+    return End(ending: ending, answer: answer)
   }
 
   /// Whether it has said all that it says before it says too much, or too late.
@@ -93,20 +84,11 @@ struct RenderProcess: ~Copyable {
 
   /// How it ended by itself; nil if it does not. It has said all by now and is about to end: so this looks every 0.2 ms, as
   /// nothing that other threads of a program may use waits for one child with a limit.
-  private borrowing func waitForEnd(deadline: SuspendingClock.Instant) -> Int32? {
+  private borrowing func waitForEnd(deadline: SuspendingClock.Instant) -> ChildProcess.Ending? {
     while SuspendingClock.now < deadline {
-      var status: Int32 = 0
-      let found = waitpid(process, &status, WNOHANG)
-      if found == process { return status }
-      if found < 0, errno != EINTR { return nil }
+      if let ending = process.poll() { return ending }
       usleep(200)
     }
     return nil
-  }
-
-  private borrowing func killAndWait() {
-    kill(process, SIGKILL)
-    var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
   }
 }

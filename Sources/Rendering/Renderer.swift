@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import Processes
 import Threads
 
 /// Has bytes that somebody else made opened by programs that can do nothing else (`kinvault-render-pdf` and its like, one for each
@@ -115,8 +116,10 @@ package final class Renderer: Sendable {
     // Also where its time was over before: whoever asks next, in another process, begins it again.
     guard end.answer.starts(with: Self.greeting) else { return noted(unavailable: format) }
     // Those by which people and systems end programs. It cannot send itself one.
-    if [SIGHUP, SIGINT, SIGTERM].contains(end.status ?? 0) { return .unavailable }
-    guard end.status == 0 else { return .nothing }
+    if case .killed(let signal) = end.ending, [SIGHUP, SIGINT, SIGTERM].contains(signal) {
+      return .unavailable
+    }
+    guard end.ending?.isSuccess == true else { return .nothing }
     return .bytes(Array(end.answer.dropFirst(Self.greeting.count)))
   }
 

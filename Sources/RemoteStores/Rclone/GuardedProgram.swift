@@ -1,6 +1,7 @@
 import BlobStore
 import CLinux
 import Glibc
+import Processes
 
 /// A program that serves us and ends with us: when it is let go, and when this process dies, however suddenly.
 ///
@@ -9,8 +10,8 @@ import Glibc
 /// process group of their own, so that Ctrl-C at the terminal is ours to handle.
 package final class GuardedProgram: Sendable {
   private let name: String
-  private let shell: pid_t
-  /// The shell reads from it.
+  private let shell: ChildProcess
+  /// The shell reads from it, until it is let go.
   private let leash: Int32
   /// Ends when the program has ended: nobody else holds its other end.
   private let sign: Int32
@@ -32,37 +33,38 @@ package final class GuardedProgram: Sendable {
     _ program: String, _ arguments: [String], environment: [String: String]
   ) throws(BlobStoreError) {
     name = program
-    var input: [Int32] = [-1, -1]
-    var output: [Int32] = [-1, -1]
+    let (input, output): (ProcessPipe, ProcessPipe)
+    do { (input, output) = (try ProcessPipe(), try ProcessPipe()) } catch {
+      throw Self.noDescriptor(for: program)
+    }
     errors = kv_unnamed_file()
-    guard kv_pipe(&input) == 0, kv_pipe(&output) == 0, errors >= 0 else {
-      for number in input + output + [errors] where number >= 0 { close(number) }
-      throw .programFailed(program: program, reason: "no file descriptor is left to start it with")
+    guard errors >= 0 else { throw Self.noDescriptor(for: program) }
+    var setup = ChildProcess.Setup()
+    setup.files = [0: .own(input.reading), 1: .own(output.writing), 2: .own(errors)]
+    setup.environment = environment.map { "\($0)=\($1)" }
+    setup.leadsGroup = true
+    do {
+      shell = try ChildProcess("/bin/sh", ["-c", Self.script, "sh", program] + arguments, setup)
+    } catch {
+      close(errors)
+      throw .programFailed(program: program, reason: String(cString: strerror(error.errno)))
     }
-    (leash, sign) = (input[1], output[0])
-    let (number, error) = Self.spawn(
-      ["/bin/sh", "-c", Self.script, "sh", program] + arguments, environment,
-      files: [input[0], output[1], errors])
-    close(input[0])
-    close(output[1])
-    shell = number
-    if error != 0 {
-      throw .programFailed(program: program, reason: String(cString: strerror(error)))
-    }
+    (leash, sign) = (input.takeWriting(), output.takeReading())
+  }
+
+  private static func noDescriptor(for program: String) -> BlobStoreError {
+    .programFailed(program: program, reason: "no file descriptor is left to start it with")
   }
 
   deinit {
     close(leash)
     close(sign)
     close(errors)
-    guard shell > 0 else { return }
-    var status: Int32 = 0
     for _ in 0..<500 {
-      if waitpid(shell, &status, WNOHANG) != 0 { return }
+      if shell.poll() != nil { return }
       usleep(10_000)
     }
-    kill(-shell, SIGKILL)
-    waitpid(shell, &status, 0)
+    shell.kill(withGroup: true)
   }
 
   /// Whether the program is gone.
@@ -90,29 +92,5 @@ package final class GuardedProgram: Sendable {
   package func failure(_ otherwise: String) -> BlobStoreError {
     let line = errorText.split(separator: "\n").last.map(String.init) ?? otherwise
     return .programFailed(program: name, reason: ReplyText.oneLine(line))
-  }
-
-  private static func spawn(
-    _ command: [String], _ environment: [String: String], files: [Int32]
-  ) -> (pid_t, Int32) {
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    for (number, file) in files.enumerated() {
-      posix_spawn_file_actions_adddup2(&actions, file, Int32(number))
-    }
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    posix_spawnattr_setpgroup(&attributes, 0)
-    kv_spawn_with_own_signals(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-    var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) }
-    arguments.append(nil)
-    var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup("\($0)=\($1)") }
-    variables.append(nil)
-    defer { for text in arguments + variables { free(text) } }
-    var number: pid_t = 0
-    let error = posix_spawn(&number, "/bin/sh", &actions, &attributes, arguments, variables)
-    return (error == 0 ? number : 0, error)
   }
 }

@@ -1,5 +1,6 @@
 import CFuse
 import Glibc
+import Processes
 import Synchronization
 import SystemPackage
 

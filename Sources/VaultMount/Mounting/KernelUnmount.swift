@@ -1,4 +1,5 @@
 import Glibc
+import Processes
 import SystemPackage
 
 /// Asks the kernel to take a mount away: by umount2(2) where we may, else by `fusermount3`.
@@ -45,10 +46,10 @@ enum KernelUnmount {
   }
 
   private static func runFusermount(_ path: FilePath, lazily: Bool) throws(MountError) -> Answer {
-    let (status, errors) = try Program.run(
+    let (ending, errors) = try Program.run(
       "fusermount3", arguments: (lazily ? ["-u", "-z", "--"] : ["-u", "--"]) + [path.string])
     // Its exit status does not tell why; only whether the mount is still there does.
-    if status == 0 { return .isGone }
+    if ending.isSuccess { return .isGone }
     return try MountTable.entry(at: path) == nil ? .isGone : .isRefused(errors)
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Processes
 import SystemPackage
 
 /// Starts this program once more, in the background, and returns when it says that it is ready.
@@ -17,14 +18,14 @@ package enum BackgroundLauncher {
     arguments: [String], secret: UnsafeRawBufferPointer
   ) throws(MountError) -> String {
     precondition(secret.count <= secretLimit, "a secret of \(secret.count) bytes")
-    let report = try Pipe()
-    let secretPipe = try Pipe()
+    let report = try pipe()
+    let secretPipe = try pipe()
     // The pipe is empty and takes this much at once, so the call neither blocks nor raises SIGPIPE.
     guard write(secretPipe.writing, secret.baseAddress, secret.count) == secret.count else {
       throw .system(call: "write", path: "secret pipe", errno: errno)
     }
     secretPipe.closeWriting()  // the child reads to the end
-    let process = try spawn(
+    let process = try start(
       arguments: arguments, report: report.writing, secret: secretPipe.reading)
     report.closeWriting()
     let words = try SmallFile.load(from: report.reading, path: "readiness pipe")
@@ -32,73 +33,38 @@ package enum BackgroundLauncher {
     case .ready(let note):
       return note
     case .failed(let message):
-      _ = Program.waitForEnd(of: process)
+      process.wait()
       throw .backgroundFailed(message: message)
     case nil:
-      throw .backgroundDied(status: Program.waitForEnd(of: process))
+      throw .backgroundDied(status: process.wait().code)
     }
   }
 
-  private static func spawn(
+  private static func start(
     arguments: [String], report: Int32, secret: Int32
-  ) throws(MountError) -> pid_t {
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    for descriptor: Int32 in 0...2 {
-      posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
+  ) throws(MountError) -> ChildProcess {
+    var setup = ChildProcess.Setup()
+    setup.files = [
+      0: .nothing, 1: .nothing, 2: .nothing, ReadinessPipe.descriptor: .own(report),
+      InheritedSecret.descriptor: .own(secret),
+    ]
+    setup.environment =
+      ChildProcess.environment.filter { !$0.hasPrefix("\(ReadinessPipe.variable)=") } + [
+        "\(ReadinessPipe.variable)=1"
+      ]
+    setup.keepsSignals = true
+    do {
+      return try ChildProcess(
+        "/proc/self/exe", arguments, name: CommandLine.arguments.first ?? "kinvault", setup)
+    } catch {
+      throw .system(call: "posix_spawn", path: "/proc/self/exe", errno: error.errno)
     }
-    // dup2 clears close-on-exec.
-    posix_spawn_file_actions_adddup2(&actions, report, ReadinessPipe.descriptor)
-    posix_spawn_file_actions_adddup2(&actions, secret, InheritedSecret.descriptor)
+  }
 
-    let words = CStringArray([CommandLine.arguments.first ?? "kinvault"] + arguments)
-    let variables = CStringArray(ownEnvironment() + ["\(ReadinessPipe.variable)=1"])
-    var process = pid_t()
-    let failure = posix_spawn(
-      &process, "/proc/self/exe", &actions, nil, words.pointers, variables.pointers)
-    guard failure == 0 else {
-      throw .system(call: "posix_spawn", path: "/proc/self/exe", errno: failure)
+  /// A pipe whose numbers are above those that the child expects.
+  private static func pipe() throws(MountError) -> ProcessPipe {
+    do { return try ProcessPipe(above: InheritedSecret.descriptor + 1) } catch {
+      throw .system(call: "pipe", path: "", errno: error.errno)
     }
-    return process
-  }
-
-  private static func ownEnvironment() -> [String] {
-    var result: [String] = []
-    var next = environ
-    while let word = next.pointee {
-      result.append(String(cString: word))
-      next += 1
-    }
-    return result.filter { !$0.hasPrefix("\(ReadinessPipe.variable)=") }
-  }
-}
-
-/// Two ends of a pipe that no other program inherits, closed at the latest with this object.
-///
-/// Their numbers are above those that the child expects, so that putting them there overwrites neither.
-private final class Pipe {
-  let reading: Int32
-  private(set) var writing: Int32
-
-  init() throws(MountError) {
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw .system(call: "pipe", path: "", errno: errno) }
-    let lowest = InheritedSecret.descriptor + 1
-    reading = fcntl(ends[0], F_DUPFD_CLOEXEC, lowest)
-    writing = fcntl(ends[1], F_DUPFD_CLOEXEC, lowest)
-    close(ends[0])
-    close(ends[1])
-    guard reading >= 0, writing >= 0 else { throw .system(call: "dup", path: "", errno: errno) }
-  }
-
-  func closeWriting() {
-    if writing >= 0 { close(writing) }
-    writing = -1
-  }
-
-  deinit {
-    closeWriting()
-    if reading >= 0 { close(reading) }
   }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import MachineState
+import Processes
 import SystemPackage
 import Vault
 
@@ -14,12 +15,9 @@ enum Environment {
   /// All of it, for programs and libraries that look things up themselves.
   static var all: [String: String] {
     var result: [String: String] = [:]
-    var next: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = environ
-    while let entry = next.pointee {
-      let pair = String(cString: entry).split(
-        separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    for variable in ChildProcess.environment {
+      let pair = variable.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       if pair.count == 2 { result[String(pair[0])] = String(pair[1]) }
-      next = next.advanced(by: 1)
     }
     return result
   }

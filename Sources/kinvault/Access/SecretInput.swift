@@ -1,5 +1,5 @@
-import CLinux
 import Glibc
+import Processes
 import VaultCrypto
 
 /// Reads secrets into memory of their own, without a stop in ordinary memory.
@@ -42,30 +42,24 @@ enum SecretInput {
   /// What a shell command prints.
   static func read(command: String) throws(CommandError) -> SecretBytes {
     let source = "KINVAULT_PASSWORD_COMMAND"
-    var ends: [Int32] = [-1, -1]
-    let failure = kv_pipe(&ends)
-    guard failure == 0 else { throw .system(call: "pipe", path: "", errno: -failure) }
-    let process: pid_t
-    do {
-      process = try ChildProcess.start(
-        ["/bin/sh", "-c", command], path: "/bin/sh", standardOutput: ends[1])
-    } catch {
-      ends.forEach { close($0) }
-      throw error
-    }
-    close(ends[1])
+    let pipe = try ProcessPipe.make()
+    var setup = ChildProcess.Setup()
+    setup.files[STDOUT_FILENO] = .own(pipe.writing)
+    let process = try ChildProcess.start("/bin/sh", ["-c", command], setup)
+    pipe.closeWriting()
     let secret: SecretBytes
     do {
-      secret = try read(from: ends[0], path: source)
+      secret = try read(from: pipe.reading, path: source)
     } catch {
-      close(ends[0])
-      _ = ChildProcess.wait(for: process)
+      pipe.closeReading()
+      process.wait()
       throw error
     }
-    close(ends[0])
-    let status = ChildProcess.wait(for: process)
-    guard status == 0 else {
-      throw .locked("The command in \(source) failed (status \(status)), so there is no password.")
+    pipe.closeReading()
+    let ending = process.wait()
+    guard ending.isSuccess else {
+      throw .locked(
+        "The command in \(source) failed (status \(ending.code)), so there is no password.")
     }
     return secret
   }

@@ -1,4 +1,5 @@
 import Glibc
+import Processes
 
 /// The person's own editor, run on a text that is unencrypted only in a private folder.
 enum TextEditor {
@@ -19,10 +20,11 @@ enum TextEditor {
     let editor = Environment.value("VISUAL") ?? Environment.value("EDITOR") ?? "vi"
     // The variable may hold arguments: EDITOR="code --wait".
     let process = try ChildProcess.start(
-      ["/bin/sh", "-c", "exec \(editor) \"$1\"", "sh", path], path: "/bin/sh")
-    let status = ChildProcess.wait(for: process)
-    guard status == 0 else {
-      throw .refused("The editor (\(editor)) ended with status \(status). Nothing was changed.")
+      "/bin/sh", ["-c", "exec \(editor) \"$1\"", "sh", path])
+    let ending = process.wait()
+    guard ending.isSuccess else {
+      throw .refused(
+        "The editor (\(editor)) ended with status \(ending.code). Nothing was changed.")
     }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .system(call: "open", path: path, errno: errno) }

@@ -1,5 +1,5 @@
-import CLinux
 import Glibc
+import Processes
 
 /// QR codes, which the program `qrencode` draws. It gets the text through a pipe: arguments can be seen by everyone.
 enum QRCode {
@@ -31,26 +31,24 @@ enum QRCode {
   private static func run(
     _ text: String, _ arguments: [String], standardOutput: Int32
   ) throws(CommandError) {
-    var ends: [Int32] = [-1, -1]
-    let failure = kv_pipe(&ends)
-    guard failure == 0 else { throw .system(call: "pipe", path: "", errno: -failure) }
+    let pipe = try ProcessPipe.make()
     // Far less than a pipe holds.
     let bytes = Array(text.utf8)
-    let count = Glibc.write(ends[1], bytes, bytes.count)
-    close(ends[1])
-    defer { close(ends[0]) }
-    guard count == bytes.count else { throw .system(call: "write", path: "a pipe", errno: errno) }
-    let process: pid_t
-    do {
-      process = try ChildProcess.start(
-        ["qrencode"] + arguments, path: "qrencode", standardInput: ends[0],
-        standardOutput: standardOutput)
-    } catch {
+    guard Glibc.write(pipe.writing, bytes, bytes.count) == bytes.count else {
+      throw .system(call: "write", path: "a pipe", errno: errno)
+    }
+    pipe.closeWriting()
+    var setup = ChildProcess.Setup()
+    setup.files = [STDIN_FILENO: .own(pipe.reading), STDOUT_FILENO: .own(standardOutput)]
+    let process: ChildProcess
+    do { process = try ChildProcess("qrencode", arguments, setup) } catch {
       throw .unsupported(
         "QR codes are drawn by the program qrencode, which is not installed. On Debian: "
           + "apt install qrencode")
     }
-    let status = ChildProcess.wait(for: process)
-    guard status == 0 else { throw .unsupported("qrencode ended with status \(status).") }
+    let ending = process.wait()
+    guard ending.isSuccess else {
+      throw .unsupported("qrencode ended with status \(ending.code).")
+    }
   }
 }

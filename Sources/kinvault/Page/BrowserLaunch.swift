@@ -1,5 +1,5 @@
-import CLinux
 import Glibc
+import Processes
 import Threads
 import Window
 
@@ -30,9 +30,9 @@ struct BrowserLaunch: ~Copyable {
 
   /// Has the browser open the file. Whether it did is known when somebody comes in.
   func start() throws(CommandError) {
-    let process = try ChildProcess.start(["xdg-open", file], path: "xdg-open")
+    let process = try ChildProcess.start("xdg-open", [file])
     // The browser may go on for as long as it likes.
-    _ = SystemThread.detach { _ = ChildProcess.wait(for: process) }
+    _ = SystemThread.detach { process.wait() }
   }
 
   private static func document(_ opening: Window.Opening) -> String {

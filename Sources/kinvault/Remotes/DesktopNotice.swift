@@ -1,4 +1,5 @@
 import Glibc
+import Processes
 import Threads
 
 /// Says on the desktop, by way of `notify-send`, that other people or machines have written something.
@@ -34,15 +35,10 @@ final class DesktopNotice: Sendable {
     guard isDue else { return }
     // A desktop that hangs holds up nobody. Where there is none, or no such program, there is nobody to tell.
     _ = SystemThread.detach {
-      guard
-        let process = try? ChildProcess.start(
-          [
-            "notify-send", "--app-name=Kinvault", "--icon=org.kinvault.Kinvault", "Kinvault",
-            text.rawValue,
-          ],
-          path: "notify-send")
-      else { return }
-      _ = ChildProcess.wait(for: process)
+      let process = try? ChildProcess(
+        "notify-send",
+        ["--app-name=Kinvault", "--icon=org.kinvault.Kinvault", "Kinvault", text.rawValue])
+      process?.wait()
     }
   }
 }
