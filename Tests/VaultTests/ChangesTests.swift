@@ -79,4 +79,26 @@ import VaultModel
     changes = nil
     #expect(member.state.withLock { $0.changes.followers.isEmpty })
   }
+
+  /// A page tells whoever has it open, also of what a command beside it has given to somebody.
+  @Test func whoMayDoWhatIsNewsInEveryProcess() throws {
+    let adults = try Adults()
+    let (page, command) = (adults.anna.vault, try adults.anna.open(on: adults.anna.store))
+    func look() throws -> UInt64 {
+      _ = try page.refreshMembers()
+      for member in page.members { _ = try member.refresh() }
+      return page.accessChanges
+    }
+    let before = try look()
+    #expect(try look() == before)
+    let emma = try #require(command.members.first)
+    try command.share(emma, with: adults.ben.id, role: .editor)
+    let shared = try look()
+    #expect(shared != before)
+    #expect(try look() == shared)
+    try command.noteComparedWords(with: adults.ben.id, name: "Ben")
+    #expect(command.accessChanges > 0)
+    _ = try command.addMember(named: #require(FileName("Oscar")))
+    #expect(try look() != shared)
+  }
 }

@@ -100,6 +100,7 @@ extension Member {
     // Where it is lost, it stays news until the links are taken in.
     guard links.role(of: context.person, now: opening.now) != nil else { return true }
     register.known.note(links.marks)
+    context.noteAccessChange()
     return false
   }
 
