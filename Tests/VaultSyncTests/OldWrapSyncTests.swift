@@ -1,6 +1,8 @@
 import BlobStore
+import MachineState
 import TestSupport
 import Testing
+import VaultCrypto
 import VaultModel
 
 @testable import Vault
@@ -84,6 +86,39 @@ import VaultModel
     try family.meet(at: usb)
     try family.expectAgreement()
     for device in family.devices { #expect(try wraps(device.store, device).count == 1) }
+  }
+
+  /// A head that somebody has taken over stays on a remote for as long as its machine does not come by, and the wraps of its
+  /// epoch do not: whoever makes a copy anew is not told to wait for them. (Real schedules 6263 and 6438.)
+  @Test func whoMakesACopyAnewIsNotToldToWaitForWhatNobodyNeeds() throws {
+    let family = try Family(count: 2)
+    for device in family.devices { try device.knowRemotes(["usb"]) }
+    try family[0].write("Visit", "first")
+    try family.meet(at: usb)
+    try family[1].write("Last", "before it was away")
+    try family.meet(at: usb)
+    let old = try wraps(usb, family[0])
+    try family[0].vault.beginEpoch(of: family[0].emma, without: [])
+    for _ in 0..<3 {
+      try family[0].vault.removeOldObjects().requireNone()
+      try family[0].sync(usb)
+    }
+    try #require(wraps(usb, family[0]).isDisjoint(with: old))
+    let (store, state) = (MemoryStore(), StateFolder(store: MemoryStore()))
+    let beginning = try VaultClone.begin(from: usb, into: store, called: "Family")
+    let copy = VaultCopy(id: beginning.vault, store: store, state: state, clock: .system)
+    let key = try Vault.recover(
+      copy, words: Family.words.words, device: Family.newDevice,
+      password: SecretBytes(copying: Array("pw".utf8)))
+    let vault = try Vault.open(copy, key: key, options: OpenOptions())
+    let name = try #require(RemoteName("usb"))
+    for _ in 0..<2 {
+      let report = try RemoteSync(vault: vault, remote: usb, name: name).run()
+      #expect(report.problems == [] && report.untakenHeadCount == 0)
+    }
+    let contents = try Family.Device.contents(of: vault)
+    #expect(Set(contents.values).isSuperset(of: ["first", "before it was away"]))
+    #expect(try vault.check(readsData: true).problems.filter { $0.severity > .note } == [])
   }
 
   /// What became of the last head that a machine wrote before it was put back.

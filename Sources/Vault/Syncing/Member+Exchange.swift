@@ -103,16 +103,23 @@ extension Member {
     return unwrapped.contains(context.person)
   }
 
-  /// Whether a head is of an epoch of which no key is here, and one of the epoch in use says that all it brings was taken
-  /// over: nobody waits for that key.
+  /// Whether a head is of an epoch of which no key is here, and one of the epoch in use whose word proves it says that all it
+  /// brings was taken over: nobody waits for that key, whose wraps are gone by then.
+  ///
+  /// - Parameter others: Heads of elsewhere that count beside those that are here.
   package func isClosedAndTakenOver(
-    _ device: DeviceID, counter: UInt64, _ bytes: [UInt8], in tree: SignedTree
-  ) -> Bool {
+    _ device: DeviceID, counter: UInt64, _ bytes: [UInt8], in tree: SignedTree,
+    besides others: [OpenedHead]
+  ) throws(VaultError) -> Bool {
     guard let epoch = tree.epoch(ofHead: .head(id, device), bytes),
       register.keys.epoch(epoch) == nil
     else { return false }
-    return heads.withLock { heads in
-      heads.loaded.values.contains { !$0.isLate && $0.head.takesOver(device, upTo: counter) }
+    let witnesses = Witnesses(
+      own: context.device.id, people: tree.people, links: try tree.links(of: id))
+    let known = heads.withLock { $0.loaded.values.map(OpenedHead.init) }
+    return (known + others).contains {
+      !$0.isLate && witnesses.proves($0.device, of: device)
+        && $0.head.takesOver(device, upTo: counter)
     }
   }
 

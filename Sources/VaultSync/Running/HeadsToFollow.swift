@@ -39,6 +39,7 @@ struct HeadsToFollow {
   ) throws(SyncError) -> (incoming: [IncomingHead], unopened: HeadMark?) {
     var incoming: [IncomingHead] = []
     var unopened: HeadMark?
+    var refused: [(device: DeviceID, file: Fetched, error: VaultError)] = []
     for device in devices {
       let path = VaultPath.head(member.id, device)
       guard let file = try exchange.fetched(path) else {
@@ -53,19 +54,31 @@ struct HeadsToFollow {
       } catch {
         if case .branched = error {
           unopened = HeadMark(counter: file.facts.counter, hash: file.facts.hash)
-        } else if shown.isClosedAndTakenOver(
-          device, counter: file.facts.counter, file.bytes, in: exchange.tree)
-        {
-          continue
-        } else if try isClosed(path, file.bytes) {
-          session.note(.closed(path))
-          session.change { $0.untakenHeadCount += 1 }
         } else {
-          notTaken(error, path)
+          refused.append((device, file, error))
         }
       }
     }
+    // What others say of these, all of which are open by now.
+    for (device, file, error) in refused { try tell(error, of: device, file, incoming.map(\.head)) }
     return (incoming, unopened)
+  }
+
+  private typealias Fetched = (bytes: [UInt8], facts: SignedFacts)
+
+  /// Tells of a head that does not open, unless it is known that nothing of it is needed.
+  private func tell(
+    _ error: VaultError, of device: DeviceID, _ file: Fetched,
+    _ others: [OpenedHead]
+  ) throws(SyncError) {
+    let path = VaultPath.head(member.id, device)
+    let isTakenOver = try keeping(
+      shown.isClosedAndTakenOver(
+        device, counter: file.facts.counter, file.bytes, in: exchange.tree, besides: others))
+    if isTakenOver { return }
+    guard try isClosed(path, file.bytes) else { return notTaken(error, path) }
+    session.note(.closed(path))
+    session.change { $0.untakenHeadCount += 1 }
   }
 
   /// The head of another machine under this one's key, of which nothing is needed any more: what it names may be gone, and
