@@ -92,4 +92,37 @@ import Testing
       try machine.expectWhole()
     }
   }
+
+  /// Whoever follows one of the two is told of the other one, by the names of member and device, until both have met; and what
+  /// to do if one of them is in somebody else's hands.
+  @Test func whoFollowsOneOfThemSeesOfWhatTheOtherIs() throws {
+    let program = desk.program
+    let (usb, other) = (
+      program.folder.appending("usb").string, program.folder.appending("2").string
+    )
+    let phone = Machine("phone", beside: program)
+    try phone.clone(usb, "--name", "usb")
+    try copy(desk, to: twin)
+    try desk.write("two", titled: "Original")
+    try desk.run("sync", expecting: 0)
+    try phone.run("sync", expecting: 0)
+    try twin.write("three", titled: "Copy")
+    for machine in [twin, phone] { try machine.run("remote", "add", "two", other, expecting: 0) }
+    try twin.run("sync", "two", expecting: 0)
+    let synced = try phone.run("sync", "two", expecting: 1)
+    let status = try phone.run("status", expecting: 0)
+    for told in [synced.output, status.output] {
+      let line = told.split(separator: "\n").first { $0.contains("or copied") } ?? ""
+      #expect(line.contains("members/\u{201C}Emma\u{201D}/heads/\u{201C}desk\u{201D}: "), "\(told)")
+      #expect(line.contains("kinvault device revoke"), "\(told)")
+    }
+    // As soon as one of them has heard of the other nothing is told any more.
+    try twin.run("sync", "usb", expecting: 0)
+    try phone.run("sync", "usb", expecting: 0)
+    try twin.run("sync", "two", expecting: 0)
+    try phone.run("sync", "two", expecting: 0)
+    let after = try phone.run("status", expecting: 0).output
+    #expect(!after.contains("or copied"), "\(after)")
+    try expectTitles(["Before", "Original", "Copy"], on: phone)
+  }
 }

@@ -240,7 +240,8 @@ private struct StatusReport: Encodable {
     let opened = try Vault.open(
       folder: folder, stateRoot: stateRoot, key: key, options: OpenOptions(readOnly: true))
     contents = try Contents(of: opened)
-    for position in remotes.indices { remotes[position].count(pendingOf: opened) }
+    let paths = NamedPath(opened)
+    for position in remotes.indices { remotes[position].complete(by: opened, paths) }
   }
 
   /// This machine's device; nil where it has none, or a file of it of which unlocking says what is wrong.

@@ -23,6 +23,12 @@ struct NamedPath {
     return parts.joined(separator: "/")
   }
 
+  /// A sentence that says of a path what is with it, and begins with that and a colon.
+  func text(beginning sentence: String) -> String {
+    guard let colon = sentence.firstIndex(of: ":") else { return sentence }
+    return text(String(sentence[..<colon])) + sentence[colon...]
+  }
+
   private func name(_ part: String, in folder: String?) -> String {
     guard part.utf8.count == 64, part.utf8.allSatisfy(Self.isDigit) else { return part }
     let found: String? =

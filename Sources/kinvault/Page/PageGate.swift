@@ -101,9 +101,10 @@ final class PageGate: VaultGate {
   }
 
   func remotes(of vault: Vault) throws -> [RemoteLine] {
-    try RemoteStatus.all(of: id).map { remote in
+    let paths = NamedPath(vault)
+    return try RemoteStatus.all(of: id).map { remote in
       var remote = remote
-      remote.count(pendingOf: vault)
+      remote.complete(by: vault, paths)
       return remote.line
     }
   }

@@ -29,7 +29,7 @@ struct RemoteStatus: Encodable {
   var error: String?
   /// What the last sync found and a person should know of.
   var findings: [String]
-  private let memory: RemoteMemory
+  private var memory: RemoteMemory
 
   enum CodingKeys: String, CodingKey {
     case name, address, state, pending, lastSync, failures, failingSince, error, findings
@@ -93,8 +93,12 @@ struct RemoteStatus: Encodable {
     decisions + memory.findings.filter { !$0.needsDecision }.map { Terminal.visible($0.text) }
   }
 
-  /// Counts what was committed here since the remote was last put up to date.
-  mutating func count(pendingOf vault: Vault) {
+  /// Takes what an open vault knows: how much was committed here since the remote was last put up to date, and what those are
+  /// called of whose files something was found.
+  mutating func complete(by vault: Vault, _ paths: NamedPath) {
+    for position in memory.findings.indices {
+      memory.findings[position].text = paths.text(beginning: memory.findings[position].text)
+    }
     pending = vault.members.reduce(0) { sum, member in
       member.openedHeads.reduce(sum) { sum, head in
         let there = memory.seen[.head(member.id, head.device)]?.state.counter ?? 0
@@ -104,7 +108,7 @@ struct RemoteStatus: Encodable {
     judge()
   }
 
-  /// Counts the same without the vault's keys: by the heads as the vault's folder shows them.
+  /// Counts what was committed without the vault's keys: by the heads as the vault's folder shows them.
   mutating func count(pendingAmong heads: [ShownHead]) {
     let known = Set(memory.seen.keys.filter { if case .head = $0 { true } else { false } })
     pending = heads.reduce(0) { sum, head in
