@@ -48,6 +48,24 @@ import VaultTrust
     #expect(problems == [], comment)
   }
 
+  /// A program that copies brings the closing by which somebody removes a device, and no head: whoever has the vault open sees
+  /// that new keys are due as one sees it who opens it now.
+  @Test func aClosingThatACopierBroughtIsNotOverlooked() throws {
+    let adults = try family()
+    let before = try #require(adults.anna.emma).epoch
+    try adults.ben.vault.beginGeneration(
+      removing: [], words: RecoveryWords(parsing: adults.ben.words.joined(separator: " ")))
+    let (from, to) = (adults.ben.store, adults.anna.store)
+    for (path, bytes) in from.blobs where path.string.hasPrefix("people/\(adults.ben.id.hex)/") {
+      try to.replace(path, bytes, durably: true)
+    }
+    #expect(try adults.anna.vault.tendEpochs().get().map(\.isBegun) == [true])
+    #expect(try #require(adults.anna.emma).epoch != before)
+    #expect(try adults.anna.vault.tendEpochs().get() == [])
+    try adults.meet()
+    for adult in [adults.anna, adults.ben, adults.carla] { try expectWhole(adult) }
+  }
+
   @Test func everythingIsSealedAnewAndEveryoneElseGoesOn() throws {
     let adults = try family()
     let before = try objects(adults.anna)

@@ -65,8 +65,11 @@ extension Vault {
   ) -> MemberByMember<Revocation> {
     var tended = MemberByMember<Revocation>()
     guard !isReadOnly else { return tended }
+    // A program that copies may have brought a closing, and no head that would tell of it.
+    let people = Result { () throws(VaultError) in try context.reloadPeopleIfChanged() }
     for member in members where !failed.contains(member.id) {
       tended.add(member) { (done) throws(VaultError) in
+        try people.get()
         guard try reloadLinks(of: member), try member.mayBeginEpoch else { return }
         var revocation = Revocation(member: member.id, expired: [])
         // Also where what comes after it fails.
