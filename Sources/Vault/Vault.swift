@@ -182,6 +182,7 @@ package final class Vault: Sendable {
       default: throw error
       }
       openMembers.withLock { _ = $0.removeValue(forKey: member.id) }
+      context.noteAccessChange()
       return false
     }
     return true

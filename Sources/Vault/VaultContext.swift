@@ -179,11 +179,12 @@ final class VaultContext: Sendable {
     let memory = try state.loadPeopleMemory()
     let read = try People.load(store: store, files: signedFiles, memory: memory)
     knownPeople.withLock { $0 = read }
-    let isNews = readMarks.withLock { known in
+    let before = readMarks.withLock { known in
       defer { known = marks }
-      return known != marks
+      return known
     }
-    if isNews { noteAccessChange() }
+    // What a register says of names is noted where it is read; each published segment of a log writes one.
+    if let before, Self.statements(before) != Self.statements(marks) { noteAccessChange() }
     if let own = read[person], !keys.isCurrent(for: own) || own.former[device.id] != nil {
       try renewKeys(of: own, memory)
     }
@@ -208,6 +209,10 @@ final class VaultContext: Sendable {
       }
     }
     return marks
+  }
+
+  private static func statements(_ marks: [BlobPath: UInt64]) -> [BlobPath: UInt64] {
+    marks.filter { $0.key.parent?.name != "devices" }
   }
 
   private func renewKeys(of own: Person, _ memory: PeopleMemory) throws(VaultError) {

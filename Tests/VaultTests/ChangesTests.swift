@@ -91,6 +91,12 @@ import VaultModel
     }
     let before = try look()
     #expect(try look() == before)
+    // Nor is it news that somebody has looked at people, or that what was looked at has been logged.
+    _ = try page.knownPeople()
+    page.audit.note(.read, member: page.members.first?.id)
+    try page.audit.publish()
+    _ = try page.knownPeople()
+    #expect(try look() == before)
     let emma = try #require(command.members.first)
     try command.share(emma, with: adults.ben.id, role: .editor)
     let shared = try look()

@@ -169,8 +169,8 @@ extension CommitWriter {
     let taken = try member.objects.placing { (arrivals) throws(VaultError) in
       try take(late, with: translation, arrivals)
     }
+    member.state.withLock { $0.take(own: taken) }
     for entry in taken {
-      member.state.withLock { $0.take(own: [entry]) }
       heads.learned.insert(entry.record)
       unwritten.insert(entry.record)
     }

@@ -56,12 +56,13 @@ struct FollowedChanges: Sendable {
 
   /// Changes that others made.
   mutating func note(_ records: some Sequence<RecordID>) {
-    for number in followers.keys { followers[number]?.waiting.formUnion(records) }
+    // Not over the dictionary itself, which would be copied with all that waits.
+    for number in Array(followers.keys) { followers[number]?.waiting.formUnion(records) }
   }
 
   /// Changes that this process was asked to make.
   mutating func note(own records: some Sequence<RecordID>) {
-    for (number, follower) in followers where follower.authors == .anybody {
+    for number in Array(followers.keys) where followers[number]?.authors == .anybody {
       followers[number]?.waiting.formUnion(records)
     }
   }

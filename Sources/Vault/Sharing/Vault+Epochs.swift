@@ -69,8 +69,9 @@ extension Vault {
     let people = Result { () throws(VaultError) in try context.reloadPeopleIfChanged() }
     for member in members where !failed.contains(member.id) {
       tended.add(member) { (done) throws(VaultError) in
+        guard try reloadLinks(of: member), member.role == .owner else { return }
         try people.get()
-        guard try reloadLinks(of: member), try member.mayBeginEpoch else { return }
+        guard try member.mayBeginEpoch else { return }
         var revocation = Revocation(member: member.id, expired: [])
         // Also where what comes after it fails.
         defer { if revocation.hasAny { done.append(revocation) } }

@@ -14,6 +14,7 @@ enum Program {
     do { pipe = try ProcessPipe() } catch {
       throw .system(call: "pipe", path: FilePath(name), errno: error.errno)
     }
+    defer { pipe.closeReading() }
     var setup = ChildProcess.Setup()
     setup.files = [0: .nothing, 1: .nothing, 2: .own(pipe.writing)]
     let process: ChildProcess

@@ -240,8 +240,7 @@ private struct StatusReport: Encodable {
     let opened = try Vault.open(
       folder: folder, stateRoot: stateRoot, key: key, options: OpenOptions(readOnly: true))
     contents = try Contents(of: opened)
-    let paths = NamedPath(opened)
-    for position in remotes.indices { remotes[position].complete(by: opened, paths) }
+    for position in remotes.indices { remotes[position].complete(by: opened) }
   }
 
   /// This machine's device; nil where it has none, or a file of it of which unlocking says what is wrong.

@@ -32,6 +32,7 @@ enum QRCode {
     _ text: String, _ arguments: [String], standardOutput: Int32
   ) throws(CommandError) {
     let pipe = try ProcessPipe.make()
+    defer { pipe.closeReading() }
     // Far less than a pipe holds.
     let bytes = Array(text.utf8)
     guard Glibc.write(pipe.writing, bytes, bytes.count) == bytes.count else {

@@ -101,10 +101,9 @@ final class PageGate: VaultGate {
   }
 
   func remotes(of vault: Vault) throws -> [RemoteLine] {
-    let paths = NamedPath(vault)
-    return try RemoteStatus.all(of: id).map { remote in
+    try RemoteStatus.all(of: id).map { remote in
       var remote = remote
-      remote.complete(by: vault, paths)
+      remote.complete(by: vault)
       return remote.line
     }
   }

@@ -95,9 +95,12 @@ struct RemoteStatus: Encodable {
 
   /// Takes what an open vault knows: how much was committed here since the remote was last put up to date, and what those are
   /// called of whose files something was found.
-  mutating func complete(by vault: Vault, _ paths: NamedPath) {
-    for position in memory.findings.indices {
-      memory.findings[position].text = paths.text(beginning: memory.findings[position].text)
+  mutating func complete(by vault: Vault) {
+    if !memory.findings.isEmpty {
+      let paths = NamedPath(vault)
+      for position in memory.findings.indices {
+        memory.findings[position].text = paths.text(beginning: memory.findings[position].text)
+      }
     }
     pending = vault.members.reduce(0) { sum, member in
       member.openedHeads.reduce(sum) { sum, head in
