@@ -89,8 +89,10 @@ import VaultModel
   }
 
   /// A head that somebody has taken over stays on a remote for as long as its machine does not come by, and the wraps of its
-  /// epoch do not: whoever makes a copy anew is not told to wait for them. (Real schedules 6263 and 6438.)
-  @Test func whoMakesACopyAnewIsNotToldToWaitForWhatNobodyNeeds() throws {
+  /// epoch with it: whoever makes a copy anew sees what those see who were there. Nor is it told to wait where they are gone,
+  /// since no program before November 28th, 2026 kept them. (Real schedules 6263 and 6438.)
+  @Test(arguments: [true, false])
+  func whoMakesACopyAnewIsNotToldToWaitForWhatNobodyNeeds(keepsWraps: Bool) throws {
     let family = try Family(count: 2)
     for device in family.devices { try device.knowRemotes(["usb"]) }
     try family[0].write("Visit", "first")
@@ -103,7 +105,12 @@ import VaultModel
       try family[0].vault.removeOldObjects().requireNone()
       try family[0].sync(usb)
     }
-    try #require(wraps(usb, family[0]).isDisjoint(with: old))
+    #expect(try wraps(usb, family[0]).isSuperset(of: old))
+    if !keepsWraps {
+      for name in old {
+        try usb.remove(BlobPath("members/\(family[0].emma.id.hex)/wraps/\(name)"))
+      }
+    }
     let (store, state) = (MemoryStore(), StateFolder(store: MemoryStore()))
     let beginning = try VaultClone.begin(from: usb, into: store, called: "Family")
     let copy = VaultCopy(id: beginning.vault, store: store, state: state, clock: .system)
@@ -119,6 +126,50 @@ import VaultModel
     let contents = try Family.Device.contents(of: vault)
     #expect(Set(contents.values).isSuperset(of: ["first", "before it was away"]))
     #expect(try vault.check(readsData: true).problems.filter { $0.severity > .note } == [])
+    guard keepsWraps else { return }
+    let there = try RemoteCheck(vault: vault, remote: usb).run(readsData: true)
+    #expect(there.problems == [])
+    // As soon as its machine has come by they go.
+    for _ in 0..<3 {
+      for device in family.devices {
+        try device.sync(usb)
+        try device.vault.removeOldObjects().requireNone()
+      }
+      _ = try RemoteSync(vault: vault, remote: usb, name: name).run()
+    }
+    #expect(try wraps(usb, family[0]).isDisjoint(with: old))
+  }
+
+  /// What was taken over of a machine's newest head stands in the vault, and that head not on this remote, where an older one
+  /// is: who only knows that one sees what is written over what was taken, live as in a program that begins now.
+  @Test func whoKnowsOnlyAnOlderHeadSeesWhatIsWrittenOverANewerOne() throws {
+    let family = try Family(count: 3)
+    let other = MemoryStore()
+    for device in family.devices { try device.knowRemotes(["usb"]) }
+    let record = try family[0].write("Visit", "first")
+    try family.meet(at: usb)
+    try family[1].write("Early", "of the machine that stays away")
+    try family.meet(at: usb)
+    try family[1].edit(record, "second")
+    try family[1].sync(other, as: "other")
+    try family[0].vault.beginEpoch(of: family[0].emma, without: [])
+    try family[0].sync(other, as: "other")
+    try family[0].sync(usb)
+    try family[2].sync(usb)
+    #expect(try family[2].contents().values.contains("second"))
+    try family[0].edit(record, "third")
+    try family[0].sync(usb)
+    try family[2].sync(usb)
+    #expect(try family[2].contents().values.contains("third"))
+    let live = try family[2].contents()
+    try family[2].reopen()
+    #expect(try family[2].contents() == live)
+    // And goes on from it.
+    try family[2].edit(record, "fourth")
+    try family[2].sync(usb)
+    try family[0].sync(usb)
+    #expect(try family[0].contents().values.contains("fourth"))
+    #expect(try family[0].emma.keptConflicts().isEmpty)
   }
 
   /// What became of the last head that a machine wrote before it was put back.
@@ -146,7 +197,13 @@ import VaultModel
         try family[0].sync(usb)
         try family[0].vault.removeOldObjects().requireNone()
       }
-      #expect(try wraps(usb, family[0]).count == 1)
+      // As programs of before November 28th, 2026 did.
+      let emma = try family[0].emma
+      let current = Set((emma.register.links.trust.epochs.wraps[emma.epoch] ?? []).map(\.file.hex))
+      for name in try wraps(usb, family[0]).subtracting(current) {
+        try usb.remove(BlobPath("members/\(emma.id.hex)/wraps/\(name)"))
+      }
+      try #require(wraps(usb, family[0]).count == 1)
     }
     try second.putBack(snapshot)
     try second.sync(usb)

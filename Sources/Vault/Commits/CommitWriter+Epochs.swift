@@ -142,7 +142,7 @@ extension CommitWriter {
   /// How far the other devices have come of which neither `cover` nor `heard` says as much: those whose heads do not
   /// count any more, or were of another epoch. Who goes by this head takes what its entries say of them.
   func reached(besides told: [Head.Cover]) -> [Head.Reached] {
-    let counters = ReachedCounters(heads, own: context.device.id)
+    let counters = ReachedCounters(heads, by: member.witnesses)
     let told = Dictionary(told.map { ($0.device, $0.counter) }, uniquingKeysWith: max)
     let found = counters.devices.compactMap { device -> Head.Reached? in
       guard device != context.device.id, !context.people.isFormer(device) else { return nil }

@@ -8,9 +8,16 @@ struct ReachedCounters: Sendable {
   private var known: [DeviceID: UInt64] = [:]
   /// What heads say of any.
   private var told: [DeviceID: UInt64] = [:]
+  /// What heads whose word proves it say that they have read or taken over.
+  private var proven: [DeviceID: UInt64] = [:]
+  /// Devices of which nothing newer may ever come here, since what they wrote was taken over elsewhere.
+  private let takenOver: Set<DeviceID>
+  private let witnesses: Witnesses
 
-  /// - Parameter own: This device.
-  init(_ heads: HeadsState, own: DeviceID) {
+  init(_ heads: HeadsState, by witnesses: Witnesses) {
+    self.witnesses = witnesses
+    takenOver = Set(heads.takenOver.keys).subtracting(heads.loaded.keys)
+    let own = witnesses.own
     known[own] = max(heads.counterFloor, heads.lines.before[own]?.counter ?? 0)
     for head in heads.takenOver.values { add(head) }
     for head in heads.loaded.values { add(head) }
@@ -22,6 +29,10 @@ struct ReachedCounters: Sendable {
   mutating func add(_ head: LoadedHead) {
     known[head.device] = max(known[head.device] ?? 0, head.counter)
     for cover in head.head.basis { tell(cover.device, cover.counter) }
+    for cover in head.head.cover + head.head.takenOver
+    where takenOver.contains(cover.device) && witnesses.proves(head.device, of: cover.device) {
+      proven[cover.device] = max(proven[cover.device] ?? 0, cover.counter)
+    }
     for reached in head.head.reached { tell(reached.device, reached.counter) }
     for branch in head.head.branches {
       tell(branch.device, branch.above)
@@ -40,7 +51,9 @@ struct ReachedCounters: Sendable {
   ///
   /// - Parameter isWriter: Whether somebody who could ever write the member has certified the device.
   func limit(of device: DeviceID, isWriter: (DeviceID) -> Bool) -> UInt64 {
-    if let known = known[device] { return max(known, branches[device] ?? 0) }
+    if let known = known[device] {
+      return max(known, branches[device] ?? 0, proven[device] ?? 0)
+    }
     guard let told = told[device], isWriter(device) else { return 0 }
     return told
   }
@@ -76,7 +89,7 @@ extension Member {
 
   /// Takes out of the segments of another device's head the entries that wait.
   func hold(_ segments: inout [LoadedSegment], of head: LoadedHead, _ heads: inout HeadsState) {
-    var reached = ReachedCounters(heads, own: context.device.id)
+    var reached = ReachedCounters(heads, by: witnesses)
     reached.add(head)
     var known = Set(heads.held)
     for index in segments.indices {
@@ -96,7 +109,7 @@ extension Member {
   /// What other heads have brought, that is here, and that waits for nothing but this head.
   func entriesWaiting(for head: LoadedHead, _ heads: HeadsState) -> [RecordEntry] {
     if heads.held.isEmpty { return [] }
-    var reached = ReachedCounters(heads, own: context.device.id)
+    var reached = ReachedCounters(heads, by: witnesses)
     reached.add(head)
     return heads.held.filter {
       $0.device == head.device && unreached($0.entry.version, reached) == nil
@@ -108,7 +121,7 @@ extension Member {
   /// - Returns: The records whose entries changed.
   func release(_ heads: inout HeadsState) throws(VaultError) -> [RecordID] {
     if heads.held.isEmpty { return [] }
-    let reached = ReachedCounters(heads, own: context.device.id)
+    let reached = ReachedCounters(heads, by: witnesses)
     var changed: [RecordID] = []
     var held: [HeldEntry] = []
     for waiting in heads.held {

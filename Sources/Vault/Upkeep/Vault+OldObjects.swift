@@ -81,13 +81,22 @@ extension Vault {
 }
 
 extension Member {
-  /// The wraps that nobody needs any more: those of epochs that are over, and of which no head is that counts. Empty while
-  /// a late head has to be taken over, or something is on its way.
+  /// The wraps that nobody needs any more: those of epochs that are over, and of which no head is here of a device that counts.
+  /// Empty while a late head has to be taken over, or something is on its way.
   package var unneededWraps: Set<VaultPath> {
-    guard damageReason == nil, !hasLateHeads, register.links.trust.epochs.current == epoch else {
-      return []
+    let epochs = register.links.trust.epochs
+    guard damageReason == nil, !hasLateHeads, epochs.current == epoch else { return [] }
+    // A head that was taken over stays for as long as its machine is away, and a machine that is new reads it as well.
+    let trust = context.people.trust
+    let standing = heads.withLock { heads in
+      Set(
+        heads.takenOver.values.filter { trust.device($0.certificate) != .former }
+          .compactMap(\.late))
     }
-    return register.links.wrapsThatAreOver
+    let needed = standing.flatMap { epochs.wraps[$0] ?? [] }.map {
+      VaultPath.epochWrap(id, $0.file)
+    }
+    return register.links.wrapsThatAreOver.subtracting(needed)
   }
 
   /// Removes them here once no objects of those epochs are left; remotes follow with the next sync. Machines that have
