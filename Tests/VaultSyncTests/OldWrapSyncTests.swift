@@ -172,6 +172,32 @@ import VaultModel
     #expect(try family[0].emma.keptConflicts().isEmpty)
   }
 
+  /// A remote is put back to what it was before a machine that is away wrote its last: what was taken over of that stands there
+  /// again, its head too, and nobody is told of it with every sync.
+  @Test func aRemoteThatWentBackComesToRest() throws {
+    let family = try Family(count: 3)
+    for device in family.devices { try device.knowRemotes(["usb"]) }
+    let record = try family[0].write("Visit", "first")
+    try family.meet(at: usb)
+    try family[1].write("Early", "of the machine that stays away")
+    try family.meet(at: usb)
+    let backup = usb.imageAfterKill()
+    try family[1].edit(record, "second")
+    try family[1].sync(usb)
+    try family[0].vault.beginEpoch(of: family[0].emma, without: [])
+    for _ in 0..<2 { try family[0].sync(usb) }
+    let told = try family[0].sync(backup).problems
+    #expect(told.contains { $0.kind == .wentBack })
+    for _ in 0..<2 {
+      let report = try family[0].sync(backup)
+      #expect(report.problems == [] && report.pushed.isEmpty, "\(report.problems)")
+    }
+    try family[2].sync(backup)
+    #expect(try family[2].contents() == family[0].contents())
+    for device in [family[1], family[0], family[2]] { try device.sync(backup) }
+    try family.expectAgreement()
+  }
+
   /// What became of the last head that a machine wrote before it was put back.
   enum LastHead: CaseIterable { case waits, isTakenOver, opensForNobody }
 

@@ -29,6 +29,13 @@ extension Member {
     }
   }
 
+  /// The late heads that were taken over: nothing that they name is needed.
+  package var headsTakenOver: [OpenedHead] {
+    heads.withLock { heads in
+      heads.takenOver.values.map(OpenedHead.init).sorted { $0.device < $1.device }
+    }
+  }
+
   /// The counters of all heads that count here, late ones that were taken over included.
   package var knownCounters: [DeviceID: UInt64] {
     heads.withLock { heads in

@@ -165,17 +165,32 @@ struct MemberSync {
         try push.put(sent)
       }
     }
+    let isSent = Set(sent.map(\.hash))
+    let standing = member.openedHeads.filter { head in
+      isSent.contains(head.hash)
+        || exchange.there[.head(member.id, head.device)]?.hash == head.hash
+    }
+    try push.put(lostTakenOver(of: member, besides: standing))
     if session.comparesObjects || session.hasMetLoss {
-      let isThere = Set(sent.map(\.hash))
       try LostObjects(
-        session: session, exchange: exchange, member: member,
-        standing: member.openedHeads.filter { head in
-          isThere.contains(head.hash)
-            || exchange.there[.head(member.id, head.device)]?.hash == head.hash
-        }
+        session: session, exchange: exchange, member: member, standing: standing
       ).giveBack()
     }
     try RemovalThere(session: session, exchange: exchange, member: member).run()
+  }
+
+  /// Heads that the remote showed before it went back, and of which nothing is needed since one that stands there has taken
+  /// them over: only they prove how far their devices have come.
+  private func lostTakenOver(
+    of open: Member, besides standing: [OpenedHead]
+  ) -> [OpenedHead] {
+    open.headsTakenOver.filter { late in
+      let path = VaultPath.head(member, late.device)
+      let there = exchange.there[path]?.counter ?? 0
+      guard let shown = exchange.shownBefore[path], there < shown.counter, there < late.counter
+      else { return false }
+      return standing.contains { !$0.isLate && $0.takesOver(late) }
+    }
   }
 
   private func isPut(_ head: OpenedHead, _ open: Member) throws(SyncError) -> Bool {
