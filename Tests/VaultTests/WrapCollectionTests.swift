@@ -62,6 +62,22 @@ import VaultTrust
     #expect(try adults.carla.titles == ["Visit"])
   }
 
+  /// What somebody wrote who has no access any more stands in its place for ever, and keeps nothing.
+  @Test func theHeadOfWhoeverWasLetOutKeepsNone() throws {
+    let adults = try family()
+    let first = try #require(adults.anna.emma).epoch
+    let old = try wraps(of: first, adults.anna)
+    try adults.carla.write("Before")
+    try adults.meet()
+    try adults.anna.vault.beginEpoch(of: #require(adults.anna.emma), without: [adults.carla.id])
+    try adults.meet()
+    for adult in [adults.anna, adults.ben] {
+      try adult.vault.removeOldObjects().requireNone()
+      #expect(try wraps(adult).isDisjoint(with: old))
+      #expect(try adult.titles == ["Visit", "Before"])
+    }
+  }
+
   @Test func aHeadThatIsToBeTakenOverKeepsThem() throws {
     let adults = try family()
     let first = try #require(adults.anna.emma).epoch

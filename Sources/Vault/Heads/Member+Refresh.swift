@@ -101,8 +101,8 @@ extension Member {
     if heads.loaded.values.contains(where: { !stillCounts($0) }) { heads.isToBeRead = true }
   }
 
-  /// Whether a head of another device that counted counts by the links as they are now.
-  private func stillCounts(_ head: LoadedHead) -> Bool {
+  /// Whether a head of another device that counted, or was taken over, counts by the links as they are now.
+  func stillCounts(_ head: LoadedHead) -> Bool {
     if head.device == context.device.id { return true }
     let trust = context.people.trust
     let current = register.keys.currentEpoch

@@ -81,18 +81,19 @@ extension Vault {
 }
 
 extension Member {
-  /// The wraps that nobody needs any more: those of epochs that are over, and of which no head is here of a device that counts.
-  /// Empty while a late head has to be taken over, or something is on its way.
+  /// The wraps that nobody needs any more: those of epochs that are over, and of which no head is here that counts, of somebody who
+  /// may still write. Empty while a late head has to be taken over, or something is on its way.
   package var unneededWraps: Set<VaultPath> {
     let epochs = register.links.trust.epochs
     guard damageReason == nil, !hasLateHeads, epochs.current == epoch else { return [] }
-    // A head that was taken over stays for as long as its machine is away, and a machine that is new reads it as well.
-    let trust = context.people.trust
-    let standing = heads.withLock { heads in
-      Set(
-        heads.takenOver.values.filter { trust.device($0.certificate) != .former }
-          .compactMap(\.late))
-    }
+    // A head that was taken over stays for as long as its machine is away, and a machine that is new reads it as well. That of
+    // somebody who may not write any more stays for ever.
+    let now = context.clock.milliseconds()
+    let taken = heads.withLock { Array($0.takenOver.values) }
+    let standing = Set(
+      taken.filter { head in
+        stillCounts(head) && register.links.role(of: head.person, now: now)?.mayWrite ?? false
+      }.compactMap(\.late))
     let needed = standing.flatMap { epochs.wraps[$0] ?? [] }.map {
       VaultPath.epochWrap(id, $0.file)
     }
