@@ -29,6 +29,7 @@ struct RenderProcess: ~Copyable {
     // A crash is to end it, and not to be looked into.
     setup.environment = ["SWIFT_BACKTRACE=enable=no"]
     setup.leadsGroup = true
+    // Why it cannot be started changes nothing: its format is not shown, as where there is no such program.
     guard let process = try? ChildProcess(program, arguments, setup) else {
       close(ends[0])
       return nil

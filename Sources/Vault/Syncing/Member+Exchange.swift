@@ -111,7 +111,7 @@ extension Member {
   }
 
   /// Whether a head is of an epoch of which no key is here, and one of the epoch in use whose word proves it says that all it
-  /// brings was taken over: nobody waits for that key, whose wraps are gone by then.
+  /// brings was taken over: nobody waits for that key, whose wraps may be gone. Docs/Format.md, "What becomes of wraps".
   ///
   /// - Parameter others: Heads of elsewhere that count beside those that are here.
   package func isClosedAndTakenOver(
