@@ -1,4 +1,5 @@
 import Testing
+import VaultErrors
 import VaultModel
 
 @testable import Vault
@@ -85,6 +86,88 @@ struct ConflictTests {
     #expect(try device.conflicts.count == 1)
     #expect(try device.member.bytes(of: "record.md", in: copy.record) == Array("new".utf8))
     #expect(try device.member.bytes(of: "photo.jpg", in: copy.record) == [1, 2, 3])
+  }
+
+  /// A version and the join of it with another one have one time and one device, and are two versions.
+  @Test func whatWasJoinedElsewhereIsKeptBesideWhatItWasJoinedOf() throws {
+    let replicas = try Replicas(count: 3)
+    var visit = RecordEdit.newRecord("Visit", note: "old")
+    for name in ["a.txt", "b.txt"] {
+      let item = try Item.file(name, Array("old \(name)".utf8), in: replicas[0].member)
+      visit.items[item.name] = item
+    }
+    try replicas[0].commit(visit)
+    try replicas.everyoneMeets()
+    for (number, name) in ["a.txt", "b.txt"].enumerated() {
+      replicas[number].clock.advance(days: UInt64(number + 1))
+      let item = try Item.file(name, Array("new \(name)".utf8), in: replicas[number].member)
+      try replicas[number].commit(RecordEdit(record: visit.record, items: [item.name: item]))
+    }
+    replicas[2].clock.advance(days: 3)
+    try replicas[2].commit(place(visit.record, "Visit", isDeleted: true))
+    // One keeps the second version whole; the other one joins both before it hears of the deletion.
+    try replicas.carry(from: 1, to: 2)
+    try replicas.carry(from: 1, to: 0)
+    try replicas.everyoneMeets()
+    try expectAgreement(replicas)
+    let member = try replicas[0].member
+    #expect(member.entry(visit.record)?.isDeleted == true)
+    var kept: Set<String> = []
+    for copy in try replicas[0].conflicts {
+      for name in ["a.txt", "b.txt"] {
+        let bytes = try member.bytes(of: name, in: copy.record) ?? []
+        kept.insert(String(decoding: bytes, as: UTF8.self))
+      }
+    }
+    #expect(kept == ["old a.txt", "new a.txt", "new b.txt"])
+  }
+
+  @Test func twoVersionsOfOneInstantAreKeptBesideEachOther() throws {
+    let device = try Replicas(count: 1)[0]
+    let member = try device.member
+    let visit = RecordEdit.newRecord("Visit", note: "note")
+    try device.commit(visit)
+    let entry = try #require(member.entry(visit.record))
+    let mark = ConflictMark(record: visit.record, device: entry.device, time: entry.time)
+    let items = ["one", "other"].map { text in
+      var item = Item.note(text)
+      item.time = mark.time
+      return item
+    }
+    for item in items + items {
+      let copy = ConflictCopy(mark: mark, title: entry.title, items: [item])
+      try member.withWriter { (writer, _) throws(VaultError) in
+        try writer.keep(copy)
+        _ = try writer.finish()
+      }
+    }
+    let kept = try device.conflicts.map { try member.bytes(of: "record.md", in: $0.record) }
+    #expect(Set(kept) == [Array("one".utf8), Array("other".utf8)])
+    #expect(kept.count == 2)
+  }
+
+  /// One device keeps what the record was called, another one its note, of one version that lost twice.
+  @Test func aNameAndANoteThatLostApartAreBothKept() throws {
+    let replicas = try Replicas(count: 3)
+    let visit = RecordEdit.newRecord("Visit", note: "old")
+    try replicas[0].commit(visit)
+    try replicas.everyoneMeets()
+    var both = place(visit.record, "Checkup")
+    both.items = note(visit.record, "from desk").items
+    try replicas[0].commit(both)
+    replicas[1].clock.advance(days: 1)
+    try replicas[1].commit(note(visit.record, "later"))
+    replicas[2].clock.advance(days: 2)
+    try replicas[2].commit(place(visit.record, "Control"))
+    try replicas.carry(from: 0, to: 1)
+    try replicas.everyoneMeets()
+    try expectAgreement(replicas)
+    let kept = try replicas[0].conflicts.map { copy in
+      #expect(copy.title.string.hasPrefix("Checkup - offline conflict"))
+      return try replicas[0].member.bytes(of: "record.md", in: copy.record)
+    }
+    #expect(kept.count == 2)
+    #expect(kept.contains(Array("from desk".utf8)))
   }
 
   @Test func aDeletionAloneLeavesNoConflict() throws {

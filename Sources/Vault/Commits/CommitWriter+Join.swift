@@ -58,14 +58,22 @@ extension CommitWriter {
       if entry.isDeleted { return }
       let kept = try member.revision(entry.revision)
       var missing: [Item] = []
-      for item in items {
+      var others: [Item] = []
+      for (item, lost) in zip(items, copy.items) {
         let known = try pages(member.loadPage) { load in
           var kept = kept
           return try kept.item(named: item.name, load: load)
         }
-        if known == nil { missing.append(item) }
+        guard let known else {
+          missing.append(item)
+          continue
+        }
+        // Two devices may have written at one instant, and who wrote it may not be known any more. What somebody has done
+        // with the copy is later.
+        if known.time == item.time, !known.hasContent(of: item) { others.append(lost) }
       }
       if !missing.isEmpty { try add(missing, to: kept, previous: [entry.revision]) }
+      if !others.isEmpty { try keep(copy.beside(others)) }
       return
     }
     try keepFolder()

@@ -11,6 +11,9 @@ struct ConflictCopy: Equatable, Sendable {
   var title: FileName
   /// What the version held, with the times at which it was written.
   var items: [Item]
+  /// What else tells it from others of its mark: of a join, one of whose parts has the same time and device, its digest; and
+  /// that there is nothing of it but its place.
+  var version: [UInt8] = []
 
   /// The record that holds the conflicts of a member.
   static func folder(of member: MemberID) -> RecordID {
@@ -21,7 +24,16 @@ struct ConflictCopy: Equatable, Sendable {
   func record(in member: MemberID) -> RecordID {
     RecordID.derived(
       "kinvault offline conflict",
-      member.bytes + mark.record.bytes + mark.device.bytes + bigEndian(mark.time.rawValue))
+      member.bytes + mark.record.bytes + mark.device.bytes + bigEndian(mark.time.rawValue)
+        + version)
+  }
+
+  /// A copy of its own of some of the items, for which another version of the same mark has left no room.
+  func beside(_ items: [Item]) -> ConflictCopy {
+    var copy = self
+    copy.items = items
+    copy.version += items.flatMap { $0.name.bytes + $0.stateBytes }
+    return copy
   }
 
   /// The items as files of their own: no longer hard links of those that won.
@@ -39,6 +51,8 @@ struct ConflictCopy: Equatable, Sendable {
   /// A note that says what was lost, for a version of which nothing but its place lost.
   mutating func addNoteOfPlace(in member: MemberID) {
     guard !items.contains(where: { $0.name == .record }) else { return }
+    // A note that lost to a third version may be in the copy of the same mark.
+    version += Array("place".utf8)
     let text = """
       ---
       type: note

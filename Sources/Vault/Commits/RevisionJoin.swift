@@ -134,7 +134,8 @@ struct RevisionJoin {
     let revision = version.revision
     var copy = ConflictCopy(
       mark: ConflictMark(record: revision.record, device: revision.device, time: revision.time),
-      title: revision.place.title, items: try member.items(of: revision))
+      title: revision.place.title, items: try member.items(of: revision),
+      version: revision.previous.count > 1 ? version.digest.bytes : [])
     if copy.items.isEmpty { copy.addNoteOfPlace(in: member.id) }
     return copy
   }

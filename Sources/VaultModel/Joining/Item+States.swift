@@ -61,7 +61,8 @@ extension Item {
     return stateBytes.lexicographicallyPrecedes(other.stateBytes)
   }
 
-  private var stateBytes: [UInt8] {
+  /// Equal exactly where the file's state is, under whatever name and whenever it was written.
+  package var stateBytes: [UInt8] {
     bytes {
       $0.name = .record
       $0.mediaType = ""
