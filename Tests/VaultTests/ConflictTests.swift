@@ -1,3 +1,4 @@
+import BlobStore
 import Testing
 import VaultErrors
 import VaultModel
@@ -310,6 +311,31 @@ struct ConflictTests {
     #expect(other.entry(visit.record)?.isDeleted == false)
     #expect(try other.bytes(of: "record.md", in: visit.record) == Array("wanted".utf8))
     #expect(try other.keptConflicts().isEmpty)
+  }
+
+  /// Nor is the copy gone then.
+  @Test func aVersionThatIsNotWholeIsNotTakenBack() throws {
+    let replicas = try Replicas(count: 2)
+    let scan = RecordEdit.newRecord("Scan", note: "note")
+    try replicas[0].commit(scan)
+    try replicas.everyoneMeets()
+    for number in 0..<2 {
+      replicas[number].clock.advance(days: UInt64(number))
+      let content = [UInt8](repeating: UInt8(number), count: 100_000)
+      let item = try Item.file("scan.tif", content, in: replicas[number].member)
+      try replicas[number].commit(RecordEdit(record: scan.record, items: [item.name: item]))
+    }
+    try replicas.everyoneMeets()
+    let device = replicas[0]
+    let member = try device.member
+    let conflict = try #require(try member.keptConflicts().first)
+    let edits = try member.edits(takingBack: conflict)
+    let chunk = try #require(try member.chunks(of: conflict.items[0].content).first ?? nil)
+    try device.store.remove(BlobPath(member.objects.path(of: chunk).string))
+    let before = try device.member.children(of: member.conflictFolder)
+    #expect(throws: VaultError.self) { try device.vault.commit(edits, to: member) }
+    #expect(member.children(of: member.conflictFolder) == before)
+    #expect(member.entry(scan.record)?.revision == conflict.original?.revision)
   }
 
   @Test func aDeviceThatRenamesItselfIsCalledSoElsewhere() throws {

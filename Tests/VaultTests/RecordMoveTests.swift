@@ -96,6 +96,7 @@ import VaultModel
   @Test(arguments: [true, false])
   func whatIsChangedMeanwhileStaysWithTheChange(isEdited: Bool) throws {
     let visit = try visit()
+    let before = try contents(emma)
     do throws(VaultError) {
       _ = try vault.move(visit, of: emma, into: .root, of: liam) { () throws(VaultError) in
         var edit = RecordEdit(record: visit)
@@ -108,9 +109,30 @@ import VaultModel
       guard case .changedMeanwhile = error else { throw error }
     }
     #expect(liam.children(of: .root).isEmpty)
-    let here = try contents(emma)
-    #expect(here["Visit/record.md"] == Array((isEdited ? "changed meanwhile" : "all well").utf8))
-    #expect(here.keys.contains("Visit/Late/") == !isEdited)
+    var expected = before
+    if isEdited {
+      expected["Visit/record.md"] = Array("changed meanwhile".utf8)
+    } else {
+      expected["Visit/Late/"] = []
+      expected["Visit/Late/record.md"] = Array("late".utf8)
+    }
+    #expect(try contents(emma) == expected)
+  }
+
+  /// Somebody saves into a record while the one is deleted that it stands in.
+  @Test func ofADeletionAllCountsOrNothing() throws {
+    let visit = try visit()
+    let edits = try emma.edits(deleting: visit)
+    let result = try #require(emma.children(of: visit).first)
+    try vault.commit(
+      RecordEdit(record: result.record, items: [.record: .note("positive")]), to: emma)
+    let before = try contents(emma)
+    #expect(throws: VaultError.self) {
+      try vault.commit(edits, to: emma)
+    }
+    #expect(try contents(emma) == before)
+    try vault.commit(emma.edits(deleting: visit), to: emma)
+    #expect(try contents(emma).isEmpty)
   }
 
   /// What cannot be read is neither half there nor gone here.

@@ -55,6 +55,11 @@ struct CommitWriter {
     base.map { max(time, $0.time.next(now: 0)) } ?? time
   }
 
+  /// Why something of the edits so far is not taken; nil if everything is.
+  var firstFailure: VaultError? {
+    Commit(counter: counter, failures: failures, heldBack: heldBack).firstFailure
+  }
+
   /// Writes a head with all that this commit has made, if it has made anything.
   ///
   /// - Parameter writesLearned: Whether what was learned from other devices alone is worth a head.

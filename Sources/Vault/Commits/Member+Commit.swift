@@ -23,6 +23,20 @@ extension Member {
     try commit(edits, before: news, foldsRedo: foldsRedo, succeedsSpentEpoch: true)
   }
 
+  /// Makes all of the edits part of the vault, or, where it throws, none of them.
+  ///
+  /// - Throws: What `commit` throws, and what it would say of the first edit or item that cannot be taken.
+  @discardableResult
+  func commitAll(_ edits: [RecordEdit]) throws(VaultError) -> Commit {
+    if let damage = damageReason { throw damage }
+    return try withWriter { (writer, changed) throws(VaultError) in
+      try writer.joinConcurrent()
+      try writer.add(edits, unseen: changed)
+      if let failure = writer.firstFailure { throw failure }
+      return try writer.finish()
+    }
+  }
+
   private func commit(
     _ edits: [RecordEdit], before news: Changes? = nil, foldsRedo: Bool, succeedsSpentEpoch: Bool
   ) throws(VaultError) -> Commit {

@@ -51,8 +51,8 @@ extension Member {
     return entry(record) == nil ? record : nil
   }
 
-  /// The edits that delete a record with everything below it. What they held stays in their history, and
-  /// `RecordRestore` brings it back.
+  /// The edits that delete a record with everything below it, as all that is now and nothing later. What they held stays
+  /// in their history, and `RecordRestore` brings it back.
   ///
   /// - Throws: `notFound` for a record that is not there, or the root.
   package func edits(deleting record: RecordID) throws(VaultError) -> [RecordEdit] {
@@ -67,9 +67,11 @@ extension Member {
     }
     // From the bottom up, so that nothing ever stands in what is gone.
     return found.reversed().map { entry in
-      RecordEdit(
+      var edit = RecordEdit(
         record: entry.record,
         place: RecordPlace(parent: entry.parent, title: entry.title, isDeleted: true))
+      edit.base = entry.revision
+      return edit
     }
   }
 }

@@ -117,11 +117,13 @@ extension Site {
           let text = frame.texts("record.changedMeanwhile")
           return .page(frame.problem(text, back: address.path), status: .conflict)
         }
-        var edits = try member.edits(deleting: address.record)
-        for position in edits.indices where edits[position].record == address.record {
-          edits[position].base = shown.entry.revision
+        do throws(VaultError) {
+          try open.commit(try member.edits(deleting: address.record), to: member)
+        } catch {
+          guard case .changedMeanwhile = error else { throw error }
+          let text = frame.texts("record.changedMeanwhile")
+          return .page(frame.problem(text, back: address.path), status: .conflict)
         }
-        try open.commit(edits, to: member)
         open.vault.audit.note(.delete, member: member.id, record: address.record)
         return .seeOther("/")
       }
