@@ -1,5 +1,7 @@
 import CLinux
 
+import struct SystemPackage.FilePath
+
 /// What it takes on a file system that a file which was written, synced and then renamed is on disk under its new name.
 /// A copy of the disk that was taken right after such a rename has shown it for each that is named here.
 package enum FileSystemKind: Hashable, Sendable {
@@ -24,4 +26,10 @@ package enum FileSystemKind: Hashable, Sendable {
       default: .unknown
       }
   }
+}
+
+extension FilePath {
+  /// The folder's inode number, which tells it from a copy of it; 0 where it cannot be asked, and where the number is another
+  /// one whenever the disk comes back: FAT, exFAT, and whatever a program makes of a disk (FUSE).
+  package var lastingFolderNumber: UInt64 { kv_lasting_inode_number(string) }
 }

@@ -38,3 +38,13 @@ enum kv_file_system kv_file_system(int fd) {
     default: return KV_OTHER_FS;
     }
 }
+
+unsigned long long kv_lasting_inode_number(const char *path) {
+    struct statfs system;
+    struct stat status;
+    if (statfs(path, &system) < 0 || stat(path, &status) < 0) return 0;
+    switch (system.f_type) {
+    case MSDOS_SUPER_MAGIC: case EXFAT_SUPER_MAGIC: case FUSE_SUPER_MAGIC: return 0;
+    default: return status.st_ino;
+    }
+}

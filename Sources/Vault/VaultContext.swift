@@ -1,5 +1,4 @@
 import BlobStore
-import Glibc
 import Log
 import MachineState
 import Threads
@@ -77,7 +76,7 @@ final class VaultContext: Sendable {
     self.reading = reading
     self.log = log
     redoFolder = RedoFolder(state: copy.state)
-    folderNumber = Self.inodeNumber(of: copy.folder)
+    folderNumber = copy.folder?.lastingFolderNumber ?? 0
     // Six buffers a core are in use at most when many reads and seals run at once.
     buffers = BufferPool(keptCount: 12)
   }
@@ -88,12 +87,6 @@ final class VaultContext: Sendable {
   var clock: WallClock { copy.clock }
   var binding: Binding { copy.binding }
   var signedFiles: SignedFiles { copy.files }
-
-  private static func inodeNumber(of folder: FilePath?) -> UInt64 {
-    var status = stat()
-    guard let folder, stat(folder.string, &status) == 0 else { return 0 }
-    return UInt64(status.st_ino)
-  }
 
   /// Everyone in the vault, as they were last read.
   var people: People { knownPeople.withLock { $0 } }

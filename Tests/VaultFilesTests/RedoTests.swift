@@ -124,6 +124,7 @@ import struct SystemPackage.FilePath
     #expect(system("cp -r '\(mounted.folder)' '\(copy)'") == 0)
     let opened = try mounted.openAgain(in: copy)
     #expect(try text("Emma/a", in: FileTree(vault: opened, options: mounted.options)) == nil)
+    #expect(opened.problems.contains { $0.kind == .unfinished }, "and is told so")
     try opened.close()
     try mounted.openAfterCrash()
     #expect(try text("Emma/a", in: mounted.tree) == "one")

@@ -84,6 +84,65 @@ import VaultModel
     #expect(try found.bytes(of: "record.md", in: new.record) == Array("none yet".utf8))
   }
 
+  /// What it builds on cannot be read, for whoever logged it or for who finds it: it is there once that is mended, and takes
+  /// nothing back of what was saved since.
+  @Test(arguments: [true, false])
+  func whatCannotBeTakenYetIsTakenLater(commits: Bool) throws {
+    _ = try emma.commit([.newRecord("Other", note: "none")])
+    let visits = try #require(emma.record(titled: "Visits"))
+    let path = BlobPath(emma.objects.path(of: visits.revision).string)
+    let revision = try memory.store.read(path, limit: 1 << 20)
+    try memory.store.remove(path)
+    func other(_ text: String, in vault: Vault) throws -> (emma: Member, edit: RecordEdit) {
+      let emma = try #require(vault.members.first)
+      var edit = RecordEdit(record: try #require(emma.record(titled: "Other")).record)
+      edit.items[.record] = .note(text)
+      return (emma, edit)
+    }
+    let (logging, edit) = try other("too", in: memory.open())
+    let edits = [try self.visits("seen"), edit]
+    #expect(try logging.log(edits))
+    if commits {
+      let commit = try logging.commit(edits, foldsRedo: true)
+      #expect(commit.failures.keys.map(\.self) == [visits.record])
+    }
+    let left = memory.afterKill()
+    for _ in 0..<2 {
+      let next = try left.open()
+      #expect(next.problems.contains { $0.kind == .unfinished })
+      let (emma, _) = try other("", in: next)
+      let record = try #require(emma.record(titled: "Other")).record
+      #expect(try emma.bytes(of: "record.md", in: record) == Array("too".utf8))
+      #expect(!redoFiles(left).isEmpty)
+    }
+    let (emma, later) = try other("later", in: left.open())
+    _ = try emma.commit([later])
+    try left.store.put(path, revision)
+    let mended = left.afterKill()
+    let next = try mended.open()
+    #expect(try note(in: next) == "seen")
+    let record = try #require(emma.record(titled: "Other")).record
+    #expect(
+      try next.members.first?.bytes(of: "record.md", in: record) == Array("later".utf8))
+    #expect(redoFiles(mended).isEmpty)
+    #expect(try next.check(readsData: true).problems.filter { $0.severity > .note } == [])
+  }
+
+  /// FAT has no number that would tell it.
+  @Test func whatWasLoggedWhereFoldersCannotBeToldApartIsBroughtIn() throws {
+    #expect(try emma.log([visits("seen")]))
+    let path = try #require(redoFiles(memory).first { $0.name == emma.id.hex })
+    let file = try memory.stateStore.read(path, limit: RedoFile.byteCount)
+    let keys = emma.register.keys
+    let entry = try #require(RedoFile.decode(file, path: path.string) { keys[$0] }.first)
+    var record = entry.record
+    record.folder = 7
+    let bytes = RedoFile.encode(
+      record, sequence: entry.sequence, with: keys.current, path: path.string)
+    try memory.stateStore.overwrite(path, at: 0, bytes)
+    #expect(try note(in: memory.afterKill().open()) == "seen")
+  }
+
   @Test func whatMayNotBeBroughtInAnyMoreIsTold() throws {
     let adults = try Adults()
     let (anna, ben) = (adults.anna, adults.ben)

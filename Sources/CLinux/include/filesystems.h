@@ -13,4 +13,8 @@ enum kv_file_system { KV_OTHER_FS, KV_EXT_FS, KV_XFS, KV_BTRFS, KV_MEMORY_FS, KV
 /* KV_OTHER_FS also when it cannot be asked. */
 enum kv_file_system kv_file_system(int fd);
 
+/* The inode number of the folder; 0 where it cannot be asked, and on FAT, exFAT and FUSE, where it is another one whenever the
+   kernel has forgotten the folder. */
+unsigned long long kv_lasting_inode_number(const char *path);
+
 #endif

@@ -44,14 +44,21 @@ extension Member {
     let mark = foldsRedo ? redoLog.mark : nil
     let (commit, wroteHead) = try withWriter(succeedsSpentEpoch: succeedsSpentEpoch) {
       (writer, changed) throws(VaultError) in
-      writer.folds = mark
       try writer.joinConcurrent()
       try writer.add(edits, unseen: changed.union(news?.waiting ?? []))
+      // Until what it leaves out is logged alone, all of it stays so: done again it changes nothing.
+      if writer.firstFailure == nil { writer.folds = mark }
       let commit = try writer.finish()
       return (commit, writer.wroteHead)
     }
-    if foldsRedo, wroteHead { redoLog.rewind() }
-    if foldsRedo, !wroteHead { try redoLog.erase() }
+    guard mark != nil else { return commit }
+    if commit.firstFailure != nil {
+      try logAlone(edits.compactMap(commit.leftOut))
+    } else if wroteHead {
+      redoLog.rewind()
+    } else {
+      try redoLog.erase()
+    }
     return commit
   }
 

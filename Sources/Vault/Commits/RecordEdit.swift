@@ -80,6 +80,18 @@ package struct Commit: Sendable {
   package var firstFailure: VaultError? {
     failures.values.first ?? heldBack.values.lazy.compactMap(\.values.first).first
   }
+
+  /// What of an edit is not part of the commit; nil if all of it is.
+  func leftOut(of edit: RecordEdit) -> RecordEdit? {
+    if failures[edit.record] != nil { return edit }
+    guard let names = heldBack[edit.record] else { return nil }
+    var rest = RecordEdit(
+      record: edit.record, items: edit.items.filter { names[$0.key] != nil })
+    rest.seen = edit.seen.filter { names[$0.key] != nil }
+    rest.unchangedFiles = edit.unchangedFiles.filter { names[$0.key] != nil }
+    rest.hasAllNames = edit.hasAllNames
+    return rest
+  }
 }
 
 extension RecordEdit {

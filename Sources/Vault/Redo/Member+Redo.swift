@@ -14,14 +14,7 @@ extension Member {
   package func log(_ edits: [RecordEdit]) throws(VaultError) -> Bool {
     if let damage = damageReason { throw damage }
     try requireWritable()
-    var objects: [ContentDigest: RedoRecord.Object] = [:]
-    for edit in edits {
-      for case let item? in edit.items.values {
-        guard try addHeldObjects(of: item.content, to: &objects) else { return false }
-      }
-    }
-    let record = RedoRecord(
-      edits: edits.map(RedoEdit.init), objects: Array(objects.values), folder: context.folderNumber)
+    guard let record = try redoRecord(of: edits) else { return false }
     do {
       guard try redoLog.append(record) else { return false }
       context.log.succeeded(.redoLog, of: LogIdentity(id))
@@ -31,6 +24,29 @@ extension Member {
       context.log.failed(.redoLog, error, of: LogIdentity(id))
       return false
     }
+  }
+
+  /// Logs what a commit has left out of what was logged, instead of all that was: as much is durable as before.
+  func logAlone(_ edits: [RecordEdit]) throws(VaultError) {
+    var logged: [RecordEdit] = []
+    // What waits in files of its own was never logged.
+    for edit in edits where try redoRecord(of: [edit]) != nil { logged.append(edit) }
+    if try log(logged) { return }
+    // There is no room for it, or the disk has refused a record.
+    try redoLog.erase()
+    _ = try log(logged)
+  }
+
+  /// - Returns: Nil if something of the edits cannot stand in a redo file.
+  private func redoRecord(of edits: [RecordEdit]) throws(VaultError) -> RedoRecord? {
+    var objects: [ContentDigest: RedoRecord.Object] = [:]
+    for edit in edits {
+      for case let item? in edit.items.values {
+        guard try addHeldObjects(of: item.content, to: &objects) else { return nil }
+      }
+    }
+    return RedoRecord(
+      edits: edits.map(RedoEdit.init), objects: Array(objects.values), folder: context.folderNumber)
   }
 
   /// Adds those objects of a content that no record has yet.
@@ -77,14 +93,15 @@ extension Member {
   /// else, has done so.
   ///
   /// - Parameter done: Is given what was done.
-  /// - Throws: What a commit throws. Then nothing was done.
+  /// - Throws: What a commit throws: then nothing was done. Or why something cannot be brought in, such as what it builds on
+  ///   is damaged: then that is alone in the file.
   func redo(
     _ file: [UInt8], of writer: RedoWriterID, done: ([RecordEdit], Commit) -> Void = { _, _ in }
   ) throws(VaultError) -> Redone {
-    let path = RedoFolder.path(of: writer).appending(id.hex).string
-    let entries = RedoFile.decode(file, path: path) { register.keys[$0] }
+    let path = RedoFolder.path(of: writer).appending(id.hex)
+    let entries = RedoFile.decode(file, path: path.string) { register.keys[$0] }
     guard let last = entries.last else { return .done }
-    guard last.record.folder == context.folderNumber else { return .elsewhere }
+    guard isOfThisFolder(last.record) else { return .elsewhere }
     guard mayWrite else { return .refused }
     let objects = entries.flatMap(\.record.objects)
     let edits = last.record.edits.map { RecordEdit($0) }
@@ -94,13 +111,40 @@ extension Member {
       defer { withExtendedLifetime(uses) {} }
       try commit.joinConcurrent()
       try commit.add(edits)
-      commit.folds = Head.Redone(writer: writer, sequence: last.sequence)
+      if let failure = commit.firstFailure {
+        // There has to be room for what is left.
+        guard last.end < RedoFile.byteCount / 2 else { throw failure }
+      } else {
+        commit.folds = Head.Redone(writer: writer, sequence: last.sequence)
+      }
       return try commit.finish()
     }
     guard let commit else { return .done }
     note(changes: Set(commit.entries.map(\.record)))
     done(edits, commit)
-    return .done
+    guard let failure = commit.firstFailure else { return .done }
+    if !commit.entries.isEmpty {
+      try append(edits.compactMap(commit.leftOut), after: last, to: path)
+    }
+    throw failure
+  }
+
+  /// Whether the record was written beside this copy of the folder, as far as the disk can tell one from another.
+  private func isOfThisFolder(_ record: RedoRecord) -> Bool {
+    let (one, other) = (record.folder, context.folderNumber)
+    return one == 0 || other == 0 || one == other
+  }
+
+  /// Appends to another process's redo file what is left of its last record: done again, the rest would count as later than
+  /// what comes meanwhile.
+  private func append(
+    _ edits: [RecordEdit], after last: RedoFile.Entry, to path: BlobPath
+  ) throws(VaultError) {
+    let record = RedoRecord(
+      edits: edits.map(RedoEdit.init), objects: [], folder: last.record.folder)
+    let bytes = RedoFile.encode(
+      record, sequence: last.sequence + 1, with: register.keys.current, path: path.string)
+    try storing(context.state.store.overwrite(path, at: UInt64(last.end), bytes))
   }
 
   /// Stages the content of logged objects under the current keys.

@@ -15,6 +15,8 @@ enum RedoFile {
     var sequence: UInt64
     var keyID: KeyID
     var record: RedoRecord
+    /// Where the next one begins.
+    var end: Int
   }
 
   /// One record as it stands in the file, filled up to whole blocks.
@@ -43,17 +45,17 @@ enum RedoFile {
   ) -> [Entry] {
     var entries: [Entry] = []
     var position = 0
-    while let (entry, end) = decode(file, at: position, path: path, keys: keys) {
+    while let entry = decode(file, at: position, path: path, keys: keys) {
       if let last = entries.last, entry.sequence != last.sequence + 1 { break }
       entries.append(entry)
-      position = (end + blockSize - 1) / blockSize * blockSize
+      position = entry.end
     }
     return entries
   }
 
   private static func decode(
     _ file: [UInt8], at start: Int, path: String, keys: (KeyID) -> EpochKeys?
-  ) -> (Entry, end: Int)? {
+  ) -> Entry? {
     guard file.count - start >= headerSize, Array(file[start..<start + 4]) == magic else {
       return nil
     }
@@ -71,7 +73,8 @@ enum RedoFile {
         sealed, label: .redo, path: path, counter: sequence),
       let record = try? RedoRecord(decoding: plain)
     else { return nil }
-    return (Entry(sequence: sequence, keyID: keyID, record: record), body + length)
+    let end = (body + length + blockSize - 1) / blockSize * blockSize
+    return Entry(sequence: sequence, keyID: keyID, record: record, end: end)
   }
 
   private static func bigEndian(_ value: some FixedWidthInteger) -> [UInt8] {

@@ -67,6 +67,7 @@ extension Vault {
         }
         if case .elsewhere = redone {
           isDone = false
+          noteElsewhere(path, member)
           continue
         }
         try storing(store.remove(path))
@@ -91,6 +92,17 @@ extension Vault {
       return "there is no room for it on the disk. Make some: kinvault collect. \(next)"
     }
     return "\(error.message) \(next)"
+  }
+
+  private func noteElsewhere(_ path: BlobPath, _ member: Member) {
+    note(
+      Problem(
+        .unfinished, .warning, path: context.state.describe(path),
+        reason:
+          "what was saved last before a crash was saved in another copy of this vault's folder, and is "
+          + "brought in when that one is opened. If this is the only one that is left, copied back from "
+          + "a backup, what is in that file cannot be brought in: remove it",
+        member: member.name.string))
   }
 
   private func noteRefused(_ path: BlobPath, _ member: Member) {
