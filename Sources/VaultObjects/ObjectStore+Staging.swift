@@ -102,9 +102,7 @@ extension ObjectStore {
     _ digest: ContentDigest, _ kind: ObjectKind, _ place: ObjectPlace, _ staging: Staging
   ) throws(VaultError) -> UInt64? {
     let final = path(of: place.name)
-    guard try storing(store.size(of: final)) != nil else {
-      return nil
-    }
+    guard !isDoubtful(place), try storing(store.size(of: final)) != nil else { return nil }
     // One that does not open is replaced when the good one is published.
     guard opens(kind, place) else { return nil }
     do {
@@ -203,15 +201,26 @@ extension ObjectStore {
     case .folder, .link:
       let path = staging.path(of: place.name)
       do {
-        try store.rename(path, to: self.path(of: place.name))
-        // Renaming one link of a file over another does nothing and leaves both.
-        if case .link = object.place { try store.remove(path) }
+        if isDoubtful(place) {
+          let bytes = try store.read(path, limit: Self.fileSizeLimit(of: object.kind))
+          try store.put(self.path(of: place.name), bytes, .always)
+          staged.withLock { $0.noteRewritten(place.name) }
+          try store.remove(path)
+        } else {
+          try store.rename(path, to: self.path(of: place.name))
+          // Renaming one link of a file over another does nothing and leaves both.
+          if case .link = object.place { try store.remove(path) }
+        }
       } catch {
         if case .notFound = error { staged.withLock { $0.forget(digest) } }
         throw VaultError(error)
       }
     }
     staged.withLock { $0.markPublished(digest) }
+  }
+
+  private func isDoubtful(_ place: ObjectPlace) -> Bool {
+    staged.withLock { $0.isDoubtful(place.name) }
   }
 
   /// - Throws: `missing` for what is nowhere here, unless a lazy vault keeps it elsewhere.
@@ -224,7 +233,11 @@ extension ObjectStore {
       // What another program or process has put there a moment ago may be on no disk yet.
       try isOwn ? store.size(of: final) != nil : store.takeOver(final)
     }
-    if isThere { return }
+    if isThere {
+      guard isDoubtful(place) else { return }
+      try renew(final)
+      return staged.withLock { $0.noteRewritten(place.name) }
+    }
     if let former = try standing(digest) {
       let kind = try kind(of: former.name)
       _ = try write(kind, try placedContent(digest, kind: kind), under: place.keys)
@@ -238,6 +251,10 @@ extension ObjectStore {
     _ held: [UInt8], _ kind: ObjectKind, _ place: ObjectPlace
   ) throws(VaultError) {
     let final = path(of: place.name)
+    if isDoubtful(place) {
+      try storing(store.put(final, held, .always))
+      return staged.withLock { $0.noteRewritten(place.name) }
+    }
     do {
       return try store.put(final, held, .ifAbsent)
     } catch {

@@ -1,5 +1,6 @@
 import BlobStore
 import MachineState
+import Synchronization
 import TestSupport
 import Testing
 import VaultErrors
@@ -79,6 +80,80 @@ import VaultModel
       #expect(try seen.check(readsData: true).problems.allSatisfy { $0.severity == .note }, comment)
     }
     return error == nil
+  }
+
+  /// A disk that could not write something back says so once: what is there after that is in memory only, and a barrier that
+  /// succeeds proves nothing of it.
+  @Test(arguments: [3, 100_000])
+  func whatMayHaveBeenLostIsWrittenAnew(byteCount: Int) throws {
+    let memory = try Self.base.get().afterKill()
+    let disk = ForgetfulDisk(memory.store)
+    let vault = try memory.open(on: disk)
+    let emma = try #require(vault.members.first)
+    let record = try #require(emma.record(titled: "A")).record
+    let content = [UInt8](repeating: 7, count: byteCount)
+    let item = try Item.file("card.jpg", content, in: emma)
+    // One object that a second file needs as well, and one that is the same as before the failure.
+    let other = try Item.file("again.jpg", content + [1], in: emma)
+    disk.forgetAtNextBarrier()
+    #expect(throws: VaultError.self) {
+      _ = try emma.commit([
+        RecordEdit(record: record, items: [item.name: item, other.name: other])
+      ])
+    }
+    #expect(!disk.lost.isEmpty)
+    let again = try Item.file("again.jpg", content + [1], in: emma)
+    _ = try emma.commit([RecordEdit(record: record, items: [item.name: item, again.name: again])])
+    let needed = try [item, again].flatMap { try emma.chunks(of: $0.content) }.compactMap(\.self)
+      .map { BlobPath(emma.objects.path(of: $0).string) }
+    #expect(needed.count == 2)
+    #expect(disk.lost.isDisjoint(with: needed))
+    // The pages, segments and revisions of the head, too.
+    let left = memory.afterKill()
+    for path in disk.lost { try left.store.remove(path) }
+    #expect(
+      try left.open().check(readsData: true).problems.filter { $0.severity > .note } == [])
+  }
+
+  /// Fails a barrier, after which nothing that was written since the one before is on it.
+  private final class ForgetfulDisk: InspectingStore {
+    let inner: any LocalStore
+    private let state = Mutex<(fails: Bool, written: Set<BlobPath>, lost: Set<BlobPath>)>(
+      (false, [], []))
+
+    init(_ inner: any LocalStore) { self.inner = inner }
+
+    var lost: Set<BlobPath> { state.withLock { $0.lost } }
+
+    func forgetAtNextBarrier() { state.withLock { $0.fails = true } }
+
+    func inspect(_ call: StoreCall) throws(BlobStoreError) {
+      let fails = state.withLock { state in
+        switch call.kind {
+        case .put, .create, .replace:
+          state.written.insert(call.path)
+          state.lost.remove(call.path)
+        // The same bytes on the disk, or not on it.
+        case .rename, .renameDurably, .link:
+          guard let target = call.target else { break }
+          if state.lost.contains(call.path) {
+            state.lost.insert(target)
+          } else if state.written.contains(call.path) {
+            state.written.insert(target)
+            state.lost.remove(target)
+          }
+        case .barrier where state.fails:
+          state.fails = false
+          state.lost.formUnion(state.written)
+          state.written = []
+          return true
+        case .barrier: state.written = []
+        default: break
+        }
+        return false
+      }
+      if fails { throw .io(path: call.path.string, errno: 5) }
+    }
   }
 
   private func isExpected(_ error: VaultError, _ fault: FaultyStore.Fault) -> Bool {
