@@ -90,7 +90,12 @@ extension ObjectStore {
   /// When the file came here that the content stands in; nil if it stands nowhere, or the folder keeps no times.
   package func arrival(of digest: ContentDigest) throws(VaultError) -> HybridTime? {
     guard let place = try standing(digest) else { return nil }
-    let path = path(of: place.name)
+    return try arrival(of: place.name)
+  }
+
+  /// When the file came here; nil if there is none, or the folder keeps no times.
+  package func arrival(of name: ObjectName) throws(VaultError) -> HybridTime? {
+    let path = path(of: name)
     return try storing(store.arrival(of: path))
       .map { HybridTime(milliseconds: $0) }
   }

@@ -87,6 +87,60 @@ import VaultTrust
     #expect(try collect().skippedMembers == [])
   }
 
+  /// Objects come before the head that names them, which may take as long as it takes to copy all of them: of a device that
+  /// has no head here yet, or of one that writes under old keys and whose last head was taken over.
+  @Test(arguments: [false, true])
+  func whatCameBeforeItsHeadIsNotCollected(isTakenOver: Bool) throws {
+    if isTakenOver {
+      try family.meet(at: usb)
+      try family[0].vault.beginEpoch(of: family[0].emma, without: [])
+      try family[1].write("Vaccine", "under the old keys")
+    } else {
+      // It knows the other device by now, and nothing that it has written.
+      try family[0].sync(usb)
+    }
+    family[0].store.keepTimes(family[0].clock.wallClock.milliseconds)
+    let before = Set(family[0].store.blobs.keys)
+    try copy { $0.contains("/objects/") }
+    let brought = Set(family[0].store.blobs.keys).subtracting(before)
+    #expect(!brought.isEmpty)
+    try family[0].vault.makeRoom(keepDays: 0)
+    _ = try collect()
+    #expect(brought.isSubset(of: family[0].store.blobs.keys))
+    // If no head comes at all, they are garbage like any other.
+    family[0].clock.turn(bySeconds: 2 * 86_400)
+    _ = try collect()
+    #expect(brought.isDisjoint(with: family[0].store.blobs.keys))
+  }
+
+  /// Whoever needs again what is announced writes its file anew, and that may come before the head that names it.
+  @Test func whatWasWrittenAnewIsNotCollectedBeforeItsHeadComes() throws {
+    try family.meet(at: usb)
+    let scan = try #require(FileName("scan"))
+    var edit = RecordEdit.newRecord("Scan", note: "v1")
+    edit.items[scan] = try .photo("scan", byteCount: 300_000, seed: 1, in: family[0].emma)
+    try family[0].commit(edit)
+    let photo = try #require(family[0].store.blobs.first { $0.value.count > 300_000 }).key
+    try family.meet(at: usb)
+    try family[0].delete(edit.record)
+    try family.meet(at: usb)
+    family[0].store.keepTimes(family[0].clock.wallClock.milliseconds)
+    #expect(try collect().waitingMembers == ["Emma"])
+    try family[0].sync(usb)
+    try family[1].sync(usb)
+    try family[1].write("Vaccine", "has seen what was announced")
+    try family.meet(at: usb)
+
+    var again = RecordEdit.newRecord("Again", note: "the same scan")
+    again.items[scan] = try .photo("scan", byteCount: 300_000, seed: 1, in: family[1].emma)
+    try family[1].commit(again)
+    try family[0].store.replace(photo, #require(family[1].store.blobs[photo]), durably: true)
+    _ = try collect()
+    #expect(family[0].store.blobs[photo] != nil)
+    try family.meet(at: usb)
+    try family.expectAgreement()
+  }
+
   /// A head that nobody with the keys has made holds nothing up, whatever it says that it waits for.
   @Test func aHeadThatNobodyWithTheKeysHasMadeHoldsNothingUp() throws {
     let device = DeviceID.random()

@@ -163,7 +163,8 @@ private struct MemberCollection {
       }.map(\.record))
   }
 
-  /// Without the segments that hold something newer than what is to go by now, while there is a device that has no head.
+  /// Without what a device may name whose head is not followed here: what came a short while ago, of which the head may be on
+  /// its way; and, while there is a device that has no head, the segments that hold something newer than what is to go by now.
   ///
   /// That device announces nothing and waits for no announcement, but its first head may name the segments that it
   /// knows, in a folder where what is removed here is soon removed too.
@@ -171,12 +172,37 @@ private struct MemberCollection {
     _ unused: [ObjectName]
   ) throws(VaultError) -> [ObjectName] {
     try member.context.reloadPeople()
-    guard member.context.people.deviceCount > otherHeads.count + 1 else { return unused }
+    let awaitsHeads = hasWritersWithoutHead
+    let keepsSegments = member.context.people.deviceCount > otherHeads.count + 1
     var left: [ObjectName] = []
-    for name in unused where try !member.objects.isSegment(name, where: isKept) {
+    for name in unused {
+      if awaitsHeads, try hasJustCome(name) { continue }
+      if keepsSegments, try member.objects.isSegment(name, where: isKept) { continue }
       left.append(name)
     }
     return left
+  }
+
+  /// Whether a device of somebody who may write has no head that is followed here: it has not come, or was taken over.
+  private var hasWritersWithoutHead: Bool {
+    var followed = Set(otherHeads.map(\.device))
+    followed.insert(member.context.device.id)
+    let access = member.register.links.access
+    return member.context.people.persons.values.contains { person in
+      // Whatever the date: this machine's clock may be wrong.
+      access.mayWrite(person.id, at: 0)
+        && !(followed.isSuperset(of: person.devices.keys)
+          && followed.isSuperset(of: person.waiting.keys))
+    }
+  }
+
+  /// A program that copies files brings the objects of a commit in any order, and the head when they are there.
+  private static let headDelay = CivilTime.dayMilliseconds
+
+  private func hasJustCome(_ name: ObjectName) throws(VaultError) -> Bool {
+    guard let arrival = try member.objects.arrival(of: name) else { return false }
+    let now = member.context.clock.milliseconds()
+    return arrival.milliseconds > now - min(now, Self.headDelay)
   }
 
   private func isKept(_ entry: RecordEntry) -> Bool {
@@ -245,7 +271,23 @@ private struct MemberCollection {
       otherHeads.allSatisfy({ $0.head.covers(own, upTo: announcement.counter) })
     else { return nil }
     let announced = try member.objects.announcedNames(announcement.digest)
-    return withoutWhatStays(unused.filter(announced.contains))
+    let going = try withoutWhatCame(
+      after: announcement.digest, unused.filter(announced.contains))
+    return withoutWhatStays(going)
+  }
+
+  /// Leaves out what came after it was announced: whoever needs it again has written its file anew, and their head may be on
+  /// its way.
+  private func withoutWhatCame(
+    after announcement: ContentDigest, _ names: [ObjectName]
+  ) throws(VaultError) -> [ObjectName] {
+    guard let announced = try member.objects.arrival(of: announcement) else { return names }
+    var left: [ObjectName] = []
+    for name in names {
+      if let arrival = try member.objects.arrival(of: name), arrival > announced { continue }
+      left.append(name)
+    }
+    return left
   }
 
   /// Leaves out what revisions name that stay, though they are not kept: the line of a device that was away may have come
