@@ -1,4 +1,5 @@
 import Foundation
+import MachineState
 import Testing
 import Vault
 import VaultModel
@@ -40,6 +41,31 @@ import VaultModel
     #expect(try openObjects(of: mounted, removed: true) == 0)
     #expect(try mounted.tree.read("Emma/file") == [UInt8](repeating: 7, count: 100_000))
     try mounted.tree.stop()
+    try other.close()
+  }
+
+  /// A sync brings objects before the head that names them.
+  @Test func nothingIsRemovedWhileASyncRuns() throws {
+    let mounted = try MountedVault()
+    try mounted.tree.mkdir("Emma")
+    for text in ["one", "two"] {
+      try mounted.tree.write("Emma/file", Array(text.utf8))
+      try mounted.tree.commitNow()
+    }
+    let other = try mounted.openAgain()
+    let name = try #require(RemoteName("usb"))
+    try RemoteRegistry(state: other.state).add(
+      RemoteConfiguration(name: name, address: "/usb", created: 0))
+    do {
+      let sync = try other.state.lockRemote(name)
+      let isHeld = sync.isHeld
+      #expect(isHeld)
+      let report = try other.collect(keepDays: 0, isDryRun: false)
+      #expect(report.objectCount == 0 && report.skippedMembers == ["Emma"])
+      withExtendedLifetime(sync) {}
+    }
+    let report = try other.collect(keepDays: 0, isDryRun: false)
+    #expect(report.objectCount > 0 && report.skippedMembers == [])
     try other.close()
   }
 }

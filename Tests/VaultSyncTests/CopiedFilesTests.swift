@@ -141,6 +141,21 @@ import VaultTrust
     try family.expectAgreement()
   }
 
+  /// The head is the same on the remote, which has the part that is missing here.
+  @Test(arguments: [false, true])
+  func aSyncBringsWhatAHeadWaitsFor(isFresh: Bool) throws {
+    let emma = try family[1].emma
+    let own = try #require(
+      emma.heads.withLock { $0.loaded[family[1].vault.device]?.head.segments.last })
+    let missing = emma.objects.path(of: own).string
+    try family[1].sync(usb)
+    try copy { $0 != missing }
+    if isFresh { try family[0].reopen() }
+    try family[0].sync(usb)
+    #expect(try family[0].contents() == family[1].contents())
+    try family[0].expectWhole()
+  }
+
   /// A head that nobody with the keys has made holds nothing up, whatever it says that it waits for.
   @Test func aHeadThatNobodyWithTheKeysHasMadeHoldsNothingUp() throws {
     let device = DeviceID.random()

@@ -58,6 +58,15 @@ extension Member {
     }
   }
 
+  /// Whether the head that is here of another device does not count yet because something that it names is missing or damaged.
+  ///
+  /// - Parameter hash: Of its file.
+  package func awaitsParts(of device: DeviceID, _ hash: FileHash) throws(VaultError) -> Bool {
+    if heads.withLock({ $0.last(of: device)?.hash == hash }) { return false }
+    _ = try refresh()
+    return heads.withLock { $0.waiting[device] != nil }
+  }
+
   /// Whether the entry's revision is here under the keys in use.
   package func isUnderKeysInUse(_ entry: RecordEntry) -> Bool {
     if register.keys.others.isEmpty { return true }

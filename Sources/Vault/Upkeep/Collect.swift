@@ -13,7 +13,7 @@ package struct CollectReport: Sendable {
   package var forgottenRecordCount = 0
   /// Members for which other devices must first have seen what is to be removed.
   package var waitingMembers: [String] = []
-  /// Members that are damaged: nothing is removed before they are repaired.
+  /// Members that are damaged, or that a sync is at work on: nothing is removed before they are repaired, or it has ended.
   package var skippedMembers: [String] = []
   /// Files of the audit log that became one a month.
   package var joinedSegmentCount = 0
@@ -119,9 +119,7 @@ private struct MemberCollection {
     if isDryRun {
       count(unused, &report)
     } else if otherHeads.isEmpty {
-      // Again under the lock: a commit may have taken one of them since.
-      try member.removeUnused(unused.map(\.0))
-      count(unused, &report)
+      _ = try remove(unused, &report)
     } else {
       try announceOrRemove(unused, &report)
     }
@@ -141,6 +139,19 @@ private struct MemberCollection {
   private func catchUp() throws(VaultError) -> Bool {
     _ = try member.refresh()
     return try !member.isBetweenEpochs
+  }
+
+  /// - Returns: Whether they are gone.
+  private func remove(
+    _ unused: [(ObjectName, UInt64)], _ report: inout CollectReport
+  ) throws(VaultError) -> Bool {
+    // Again under the lock: a commit or a sync may have taken one of them since.
+    guard try member.removeUnused(unused.map(\.0)) else {
+      report.skippedMembers.append(member.name.string)
+      return false
+    }
+    count(unused, &report)
+    return true
   }
 
   private func count(_ unused: [(ObjectName, UInt64)], _ report: inout CollectReport) {
@@ -246,9 +257,9 @@ private struct MemberCollection {
     _ unused: [(ObjectName, UInt64)], _ report: inout CollectReport
   ) throws(VaultError) {
     if let removable = try removable(unused.map(\.0)).map(Set.init) {
-      try member.removeUnused(removable.sorted())
-      count(unused.filter { removable.contains($0.0) }, &report)
-      try member.announce([])
+      if try remove(unused.filter { removable.contains($0.0) }, &report) {
+        try member.announce([])
+      }
       return
     }
     if announcement == nil { try member.announce(unused.map(\.0)) }
@@ -328,36 +339,52 @@ extension ObjectStore {
 }
 
 extension Member {
-  /// Removes the objects that are still named by nothing when the commit lock is held, and remembers to remove them
-  /// from every remote that this machine knows.
-  fileprivate func removeUnused(_ names: [ObjectName]) throws(VaultError) {
-    try heads.withLock { (heads) throws(VaultError) in
-      try context.state.withCommitLock { () throws(VaultError) in
-        let changed = try catchUp(&heads)
-        guard try PendingEpoch.load(of: id, state: context.state) == nil else { return }
-        // Someone committed in between: what they name may be among them. The next run sees.
-        guard changed.isEmpty else { return }
-        // A head that brought no news may name segments that have just come.
-        let named = Set(heads.namedSegments.flatMap(objects.names))
-        let names = names.filter { !named.contains($0) }
-        for remote in try RemoteRegistry(state: context.state).all() {
-          try RemoteRemovals(of: id, on: remote.name, state: context.state).add(names)
-        }
-        try removeObjects(names)
+  /// Removes the objects that are still named by nothing when the commit lock is held and no sync runs, and remembers to
+  /// remove them from every remote that this machine knows.
+  ///
+  /// - Returns: Whether they are gone; false while a sync runs, and when something has changed: the next run sees.
+  fileprivate func removeUnused(_ names: [ObjectName]) throws(VaultError) -> Bool {
+    try withoutSyncs { (heads, remotes) throws(VaultError) -> Bool in
+      guard try isAllKnown(&heads), try !isBetweenEpochs else { return false }
+      let names = withoutNamed(names, by: heads)
+      for remote in remotes {
+        try RemoteRemovals(of: id, on: remote, state: context.state).add(names)
       }
+      try removeObjects(names)
+      return true
     }
   }
 
   /// Removes some of the objects, and says so nowhere.
   fileprivate func removeFirst(_ count: Int, of names: [ObjectName]) throws(VaultError) {
-    try heads.withLock { (heads) throws(VaultError) in
-      try context.state.withCommitLock { () throws(VaultError) in
-        guard try catchUp(&heads).isEmpty, try !isBetweenEpochs, try !hasHeadsToCome(heads) else {
-          return
+    _ = try withoutSyncs { (heads, _) throws(VaultError) -> Bool in
+      guard try isAllKnown(&heads), try !isBetweenEpochs else { return false }
+      try removeObjects(withoutNamed(names, by: heads), atMost: count)
+      return true
+    }
+  }
+
+  /// Runs `body` with the commit lock, and with the remotes that this machine knows, while none of them is synced.
+  ///
+  /// - Returns: What it returns; false, and it did not run, while one is.
+  private func withoutSyncs(
+    _ body: (_ heads: inout HeadsState, _ remotes: [RemoteName]) throws(VaultError) -> Bool
+  ) throws(VaultError) -> Bool {
+    let remotes = try RemoteRegistry(state: context.state).all().map(\.name)
+    let isDone = try context.state.withoutSyncs(of: remotes[...]) { () throws(VaultError) -> Bool in
+      try heads.withLock { (heads) throws(VaultError) -> Bool in
+        try context.state.withCommitLock { () throws(VaultError) -> Bool in
+          try body(&heads, remotes)
         }
-        try removeObjects(names, atMost: count)
       }
     }
+    return isDone ?? false
+  }
+
+  /// A head that brought no news may name what has just come.
+  private func withoutNamed(_ names: [ObjectName], by heads: HeadsState) -> [ObjectName] {
+    let named = Set(heads.namedObjects.flatMap(objects.names))
+    return names.filter { !named.contains($0) }
   }
 
   /// Writes a head that announces the removal of these objects; an empty list ends an announcement.

@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import VaultErrors
 import VaultModel
 import VaultObjects
@@ -34,6 +35,16 @@ extension Member {
       if hasLateHeads || isEpochSpent { return true }
       return try PendingEpoch.load(of: id, state: context.state) != nil
     }
+  }
+
+  /// Whether nothing has changed meanwhile, and nobody's head, late or still to come, can need what is to be removed. The
+  /// caller holds the commit lock.
+  func isAllKnown(_ heads: inout HeadsState) throws(VaultError) -> Bool {
+    guard try catchUp(&heads).isEmpty, !hasLateHeads, try !hasHeadsToCome(heads) else {
+      return false
+    }
+    // A head of which something is still on its way here may need it.
+    return try register.files().allSatisfy { heads.seen[$0.device] != nil }
   }
 
   /// Whether it is known here what of the member is needed: heads that are not followed, entries that wait, what is held back
@@ -99,6 +110,22 @@ extension Member {
       where: isWanted, keeps: { _, _ in true }, visit: { visit($0.digest) },
       fail: { _, _ in isWhole = false }, progress: { _ in })
     return isWhole
+  }
+}
+
+extension StateFolder {
+  /// Runs `body` while nobody syncs one of these: a sync brings objects before the head that names them.
+  ///
+  /// - Returns: What it returns; nil, and it did not run, while somebody does.
+  func withoutSyncs<Value>(
+    of remotes: ArraySlice<RemoteName>, _ body: () throws(VaultError) -> Value
+  ) throws(VaultError) -> Value? {
+    guard let first = remotes.first else { return try body() }
+    let lock = try lockRemote(first)
+    guard lock.isHeld else { return nil }
+    let value = try withoutSyncs(of: remotes.dropFirst(), body)
+    withExtendedLifetime(lock) {}
+    return value
   }
 }
 

@@ -54,7 +54,8 @@ extension Vault {
     let remotes = try RemoteRegistry(state: state).all().map(\.name)
     guard let old = try member.oldObjects() else { return }
     if !old.isEmpty {
-      try withoutSyncs(of: remotes.filter { $0 != remote }[...]) { () throws(VaultError) in
+      let others = remotes.filter { $0 != remote }
+      _ = try state.withoutSyncs(of: others[...]) { () throws(VaultError) -> Void in
         let lists = (remotes + (remote.map { [$0] } ?? [])).map {
           RemoteRemovals(of: member.id, on: $0, state: state)
         }
@@ -66,17 +67,6 @@ extension Vault {
     if try member.oldObjects()?.isEmpty == true {
       member.state.withLock { $0.lastLookForOldObjects = mark }
     }
-  }
-
-  /// Runs `body` while nobody syncs one of these; not at all while somebody does.
-  private func withoutSyncs(
-    of remotes: ArraySlice<RemoteName>, _ body: () throws(VaultError) -> Void
-  ) throws(VaultError) {
-    guard let first = remotes.first else { return try body() }
-    let lock = try state.lockRemote(first)
-    guard lock.isHeld else { return }
-    try withoutSyncs(of: remotes.dropFirst(), body)
-    withExtendedLifetime(lock) {}
   }
 }
 
@@ -190,14 +180,5 @@ extension Member {
         try removeObjects(names)
       }
     }
-  }
-
-  /// Whether nothing has changed meanwhile, and nobody's head, late or still to come, can need what is to be removed.
-  private func isAllKnown(_ heads: inout HeadsState) throws(VaultError) -> Bool {
-    guard try catchUp(&heads).isEmpty, !hasLateHeads, try !hasHeadsToCome(heads) else {
-      return false
-    }
-    // A head of which something is still on its way here may need it.
-    return try register.files().allSatisfy { heads.seen[$0.device] != nil }
   }
 }

@@ -23,7 +23,10 @@ struct MemberSync {
   func pull() throws(SyncError) {
     let plans = plans()
     let wanted = plans.filter { $0.plan.action == .take || $0.plan.action == .compare }
-    guard plans.contains(where: { $0.plan != RegisterPlan(.leave) }) else { return }
+    let lacking = try devicesLackingParts(plans.map(\.path))
+    guard plans.contains(where: { $0.plan != RegisterPlan(.leave) }) || !lacking.isEmpty else {
+      return
+    }
     let access = self.access()
     guard case .open(let open) = access else {
       for (path, plan) in plans { exchange.note(plan, path) }
@@ -35,7 +38,7 @@ struct MemberSync {
       var told = plan
       told.findings.removeAll { $0.isOfLines }
       exchange.note(told, path)
-      if isFetched(plan, device, open) { devices.append(device) }
+      if lacking.contains(device) || isFetched(plan, device, open) { devices.append(device) }
     }
     guard !devices.isEmpty else { return }
     let count = try MemberPull(
@@ -46,6 +49,20 @@ struct MemberSync {
       if count > 0 { _ = try vault.refreshMembers() }
       _ = try vault.member(member)?.joinConcurrent()
     }
+  }
+
+  /// The devices whose head is here as it is there, and waits for something that it names: that is brought, or the head would
+  /// never count.
+  private func devicesLackingParts(_ heads: [VaultPath]) throws(SyncError) -> Set<DeviceID> {
+    guard let open = vault.member(member), open.standstill == nil else { return [] }
+    var found: Set<DeviceID> = []
+    for path in heads {
+      guard case .head(_, let device) = path, device != session.home.device,
+        let there = exchange.there[path], exchange.here[path]?.hash == there.hash
+      else { continue }
+      if try keeping(open.awaitsParts(of: device, there.hash)) { found.insert(device) }
+    }
+    return found
   }
 
   /// Whether the remote's head is news, or of a line that is not followed here.

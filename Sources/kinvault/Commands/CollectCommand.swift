@@ -103,7 +103,8 @@ struct CollectCommand: ParsableCommand {
     }
     for name in report.skippedMembers {
       Terminal.writeLine(
-        "\(Terminal.visible(name)): skipped, because something is damaged, has not come yet, or is held back. What it is: kinvault check"
+        "\(Terminal.visible(name)): skipped, because something is damaged, has not come yet, or is held back, or a sync is at "
+          + "work. What it is: kinvault check"
       )
     }
   }
