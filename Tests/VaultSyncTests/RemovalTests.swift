@@ -150,6 +150,51 @@ import VaultModel
     try family.expectAgreement()
   }
 
+  /// Another device needs again what was announced, and sends it a moment before it is removed there; its head comes after.
+  @Test(arguments: [false, true])
+  func whatIsSentBeforeItIsRemovedThereIsSentAgain(isCutShort: Bool) throws {
+    let family = try Family()
+    for device in family.devices { try device.knowRemotes(["usb"]) }
+    try family.meet(at: usb)
+    try family[1].write("Visit", "has a head of its own")
+    let scan = try #require(FileName("scan"))
+    var edit = RecordEdit.newRecord("Scan", note: "v1")
+    edit.items[scan] = try .photo("scan", byteCount: 30_000, seed: 1, in: family[0].emma)
+    try family[0].commit(edit)
+    let before = objects(of: usb)
+    try family.meet(at: usb)
+    let photo = try #require(
+      objects(of: usb).subtracting(before).first { usb.blobs[$0]?.count ?? 0 > 30_000 })
+    try family[0].delete(edit.record)
+    try family.meet(at: usb)
+    _ = try family[0].vault.collect(keepDays: 0, isDryRun: false)
+    try family[0].sync(usb)
+    try family[1].sync(usb)
+    try family[1].write("Vaccine", "has seen what was announced")
+    try family.meet(at: usb)
+    _ = try family[0].vault.collect(keepDays: 0, isDryRun: false)
+    #expect(family[0].store.blobs[photo] == nil)
+
+    var again = RecordEdit.newRecord("Again", note: "the same scan")
+    again.items[scan] = try .photo("scan", byteCount: 30_000, seed: 1, in: family[1].emma)
+    try family[1].commit(again)
+    nonisolated(unsafe) let other = family[0]
+    let remote = usb
+    let store = HeadMeetingStore(remote, isCutShort: isCutShort) {
+      do { try other.sync(remote) } catch { Issue.record(error) }
+    }
+    if isCutShort {
+      #expect(throws: SyncError.self) { try family[1].sync(store) }
+    } else {
+      try family[1].sync(store)
+    }
+    #expect(usb.blobs[photo] == nil)
+    try family[1].sync(usb)
+    #expect(usb.blobs[photo] != nil)
+    try family.meet(at: usb)
+    try family.expectAgreement()
+  }
+
   /// A device writes its first head at the very moment, which names the segments that are being removed.
   @Test func aFirstHeadsSegmentsAreNotLost() throws {
     let family = try Family()
@@ -289,6 +334,34 @@ private final class MeetingStore: InspectingStore {
 
   func inspect(_ call: StoreCall) {
     guard call.kind == .remove,
+      hasMet.withLock({ met in
+        defer { met = true }
+        return !met
+      })
+    else { return }
+    meeting()
+  }
+}
+
+/// Lets something else happen before the first head is put there; if it is to be cut short, the store is away once that
+/// stands there.
+private final class HeadMeetingStore: InspectingStore {
+  let inner: any LocalStore
+  private let isCutShort: Bool
+  private let meeting: @Sendable () -> Void
+  private let hasMet = Mutex(false)
+
+  init(_ inner: any LocalStore, isCutShort: Bool, _ meeting: @escaping @Sendable () -> Void) {
+    self.inner = inner
+    self.isCutShort = isCutShort
+    self.meeting = meeting
+  }
+
+  func inspect(_ call: StoreCall) throws(BlobStoreError) {
+    if call.kind == .flush, isCutShort, hasMet.withLock({ $0 }) {
+      throw .unreachable(path: call.path.string, reason: "on purpose")
+    }
+    guard call.kind == .put, call.path.string.contains("/heads/"),
       hasMet.withLock({ met in
         defer { met = true }
         return !met

@@ -86,16 +86,37 @@ struct MemberPush {
     _ heads: [OpenedHead], _ coverage: Coverage, _ there: [OpenedHead], _ packs: PackWriter,
     listed: Set<ObjectName> = []
   ) throws(SyncError) -> [OpenedHead] {
+    let announced = try announcedByOthers()
     var whole: [OpenedHead] = []
     for (epoch, heads) in Dictionary(grouping: heads, by: \.epoch) {
       let isLate = heads.contains(where: \.isLate)
       let coverage = isLate ? Coverage() : coverage
       let transfer = PushTransfer(
         session: session, NamedObjects(objects: objects, epoch: epoch, coverage: coverage),
-        listed: listed, packs: isLate ? nil : packs)
+        listed: listed, packs: isLate ? nil : packs, announced: announced)
       whole += try bring(heads, transfer, coverage, there: isLate ? [] : there)
     }
     return whole
+  }
+
+  /// What other devices whose heads stand there mean to remove; nil where none do. What they have announced and is not here they
+  /// do not remove before it was seen here.
+  private func announcedByOthers() throws(SyncError) -> Set<ObjectName>? {
+    let own = session.home.device
+    guard exchange.look.heads(of: member.id).contains(where: { $0 != own }) else { return nil }
+    var names: Set<ObjectName> = []
+    for head in member.heads where head.device != own {
+      guard let announcement = head.head.announcement else { continue }
+      do {
+        names.formUnion(try objects.announcedNames(announcement))
+      } catch {
+        switch error {
+        case .missing, .damaged: continue
+        default: throw .vault(error)
+        }
+      }
+    }
+    return names
   }
 
   private func bring(

@@ -12,15 +12,21 @@ final class PushTransfer: ObjectTransfer {
   private let named: NamedObjects
   /// Where what is sent is put together as well; nil for nowhere.
   private let packs: PackWriter?
+  /// What other devices whose heads stand there have announced; nil where none do.
+  private let announced: Set<ObjectName>?
+  /// When a sync with the remote last went through.
+  private let lastSuccess: UInt64?
   // What is there by now.
   private let sent: Guarded<Set<ObjectName>>
 
   /// - Parameter listed: Objects that were seen on the remote, with the size that they have here.
   init(
     session: SyncSession, _ named: NamedObjects, listed: Set<ObjectName> = [],
-    packs: PackWriter? = nil
+    packs: PackWriter? = nil, announced: Set<ObjectName>? = nil
   ) {
     (self.session, self.named, self.packs) = (session, named, packs)
+    self.announced = announced
+    lastSuccess = session.memory.lastSuccess
     sent = Guarded(listed)
   }
 
@@ -82,6 +88,8 @@ final class PushTransfer: ObjectTransfer {
     let object: SealedObject
     do { object = try load() } catch { throw .object(error) }
     guard !isThere else { return object.content }
+    // Whoever removes it from there may do so until a head is there that names it.
+    if try isNamedAgain(name) { session.compareNextTime() }
     let path = objects.vaultPath(of: name)
     do {
       try session.put(path, object.file)
@@ -91,6 +99,19 @@ final class PushTransfer: ObjectTransfer {
     }
     sent.withLock { _ = $0.insert(name) }
     return object.content
+  }
+
+  /// Whether another device may be removing the object from there: one that it has announced, or one that was here when this
+  /// machine last synced with the remote, and was of no use for it then.
+  private func isNamedAgain(_ name: ObjectName) throws(TransferFailure) -> Bool {
+    guard let announced else { return false }
+    if announced.contains(name) { return true }
+    guard let lastSuccess else { return false }
+    do {
+      return try objects.arrival(of: name).map { $0.milliseconds <= lastSuccess } ?? false
+    } catch {
+      throw .object(error)
+    }
   }
 
   /// Whether a large object need not be sent: another record, or an interrupted sync, has brought it there.

@@ -66,8 +66,9 @@ extension SignedExchange {
       case .other, .none: wanted.append(head)
       }
     }
-    for head in wanted { try session.put(head.path, head.bytes, head.facts) }
     if wanted.isEmpty { return false }
+    try session.keepComparison()
+    for head in wanted { try session.put(head.path, head.bytes, head.facts) }
     if try !session.hasKeptObjects(of: member) {
       session.note(.goneMeanwhile(member))
       session.noteLoss()

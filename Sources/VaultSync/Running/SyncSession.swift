@@ -131,10 +131,25 @@ final class SyncSession: Sendable {
   /// Progress is told every so many bytes.
   private static let progressStep: UInt64 = 4 << 20
 
-  /// The next sync of this remote sees that no object is missing there.
-  func compareNextTime() { state.withLock { $0.isToBeCompared = true } }
+  /// The next sync of this remote sees that no object is missing there, however this one ends.
+  func compareNextTime() {
+    state.withLock { state in
+      state.isToBeCompared = true
+      state.memory.lastComparison = 0
+    }
+  }
 
   var isToBeCompared: Bool { state.withLock { $0.isToBeCompared } }
+
+  /// Remembers that now, for whoever puts a head there: once it stands there nothing else shows that anything is to be compared.
+  func keepComparison() throws(SyncError) {
+    guard isToBeCompared, !options.isDryRun, let name else { return }
+    let file = RemoteStateFile(state: home.state, remote: name)
+    var memory = try file.load()
+    if memory.lastComparison == 0 { return }
+    memory.lastComparison = 0
+    try file.store(memory)
+  }
 
   /// The remote has lost something, or has gone back: then what this machine has put there may be gone as well, under heads
   /// that are whole.
