@@ -45,7 +45,8 @@ package enum FileError: Error, Hashable, Sendable {
   case noSuchRegion
   /// EMLINK: more links than the format can list.
   case tooManyLinks
-  /// ESTALE: the inode number means nothing any more.
+  /// ESTALE: the inode number means nothing any more; or others have removed the file, and what was written cannot have
+  /// its name.
   case stale
 }
 

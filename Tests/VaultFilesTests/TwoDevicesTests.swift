@@ -93,6 +93,104 @@ import VaultModel
     #expect(try pair.other.text("Emma/visit/file") == "mine")
   }
 
+  /// The program has it open all the time, and nothing was unsaved when the news came.
+  @Test func aFileDeletedElsewhereIsThereAgainWhenItIsWrittenAfterThat() throws {
+    let pair = try Pair()
+    let handle = try pair.tree.open("Emma/visit/file")
+    try pair.other.unlink("Emma/visit/file")
+    try pair.other.commitNow()
+    pair.tree.refresh()
+    #expect(try pair.tree.list("Emma/visit") == [])
+    try handle.put(Array("mine".utf8), at: 0)
+    try handle.sync()
+    #expect(try handle.attributes().linkCount == 1)
+    handle.release()
+    #expect(try pair.tree.text("Emma/visit/file") == "mine")
+    try pair.tree.commitNow()
+    pair.tree.refresh()
+    #expect(try pair.mounted.differencesFromFresh() == [])
+    pair.other.refresh()
+    #expect(try pair.other.text("Emma/visit/file") == "mine")
+  }
+
+  @Test func aFileReplacedElsewhereDoesNotSwallowWhatIsWrittenAfterThat() throws {
+    let pair = try Pair()
+    let handle = try pair.tree.open("Emma/visit/file")
+    try pair.other.write("Emma/visit/new", "theirs")
+    try pair.other.rename("Emma/visit/new", "Emma/visit/file")
+    try pair.other.commitNow()
+    pair.tree.refresh()
+    #expect(try pair.tree.text("Emma/visit/file") == "theirs")
+    try handle.put(Array("mine".utf8), at: 0)
+    try handle.flush()
+    handle.release()
+    try pair.tree.commitNow()
+    pair.tree.refresh()
+    #expect(try pair.tree.text("Emma/visit/file") == "mine")
+    #expect(try pair.conflicts() == ["file": "theirs"])
+    pair.other.refresh()
+    #expect(try pair.other.text("Emma/visit/file") == "mine")
+  }
+
+  @Test func aFileThatOthersMoveToWhereNobodyLooksTakesALaterWriteAlong() throws {
+    let pair = try Pair()
+    let handle = try pair.tree.open("Emma/visit/file")
+    try pair.other.mkdir("Emma/elsewhere")
+    try pair.other.rename("Emma/visit/file", "Emma/elsewhere/file")
+    try pair.other.commitNow()
+    pair.tree.refresh()
+    try handle.put(Array("mine".utf8), at: 0)
+    handle.release()
+    try pair.tree.commitNow()
+    pair.tree.refresh()
+    #expect(try pair.tree.text("Emma/elsewhere/file") == "mine")
+    #expect(try pair.mounted.differencesFromFresh() == [])
+    pair.other.refresh()
+    #expect(try pair.other.text("Emma/elsewhere/file") == "mine")
+  }
+
+  /// Who removes a file here means it, whatever is written to it after that.
+  @Test func aFileThatIsRemovedHereTooStaysAway() throws {
+    let pair = try Pair()
+    try pair.tree.link("Emma/visit/file", "Emma/visit/second")
+    try pair.tree.commitNow()
+    pair.other.refresh()
+    let handle = try pair.tree.open("Emma/visit/file")
+    try pair.other.unlink("Emma/visit/file")
+    try pair.other.commitNow()
+    pair.tree.refresh()
+    try pair.tree.unlink("Emma/visit/second")
+    try handle.put(Array("mine".utf8), at: 0)
+    try handle.sync()
+    handle.release()
+    try pair.tree.commitNow()
+    #expect(try pair.tree.list("Emma/visit") == [])
+  }
+
+  /// What cannot have its name back is no secret to the program that wrote it.
+  @Test(arguments: ["made anew here", "record removed"])
+  func whatIsWrittenWhereNoNameIsLeftFails(what: String) throws {
+    let pair = try Pair()
+    let handle = try pair.tree.open("Emma/visit/file")
+    try pair.other.unlink("Emma/visit/file")
+    if what == "record removed" { try pair.other.rmdir("Emma/visit") }
+    try pair.other.commitNow()
+    pair.tree.refresh()
+    if what == "made anew here" {
+      try pair.tree.write("Emma/visit/file", "another one")
+      try pair.tree.commitNow()
+    }
+    try handle.put(Array("mine".utf8), at: 0)
+    #expect(throws: FileError.stale) { try handle.flush() }
+    #expect(throws: FileError.stale) { try handle.sync() }
+    handle.release()
+    try pair.tree.commitNow()
+    if what == "made anew here" {
+      #expect(try pair.tree.text("Emma/visit/file") == "another one")
+    }
+    #expect(try pair.tree.list("Emma") == (what == "record removed" ? [] : ["visit"]))
+  }
+
   @Test func aFileRemovedHereAndChangedElsewhereComesBackAsItIsNow() throws {
     let pair = try Pair()
     // The kernel goes on referring to what it looked up.

@@ -12,6 +12,8 @@ final class FileNode: Node {
   let file: FileID
   /// Its names; none when it was removed while open.
   var links: [Link]
+  /// The last of its names, where others have taken that away.
+  var takenName: Link?
   /// `st_mode`.
   var mode: UInt32
   /// The size with everything that was written.
@@ -102,7 +104,10 @@ final class FileNode: Node {
 
   /// Adds a name that an item gives it.
   func add(_ link: Link, knowing records: [RecordID]) {
-    if links.isEmpty { comeBack() }
+    if links.isEmpty {
+      view.forgetTakenName(of: self)
+      comeBack()
+    }
     if !links.contains(link) { links.append(link) }
     learn(records)
   }

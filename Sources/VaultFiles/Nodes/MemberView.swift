@@ -65,6 +65,8 @@ final class MemberView {
   var unread: Set<RecordID> = []
   /// Files with changes that are not sealed.
   var unsealed: [FileID: FileNode] = [:]
+  /// The last names of files that others have taken away, unless something else was made of them here since.
+  private var takenNames: [Link: FileID] = [:]
   /// This person's access is over.
   var hasEnded = false
 
@@ -109,6 +111,7 @@ final class MemberView {
   /// - Parameter exists: Whether the directory has this file now.
   func willChange(item name: FileName, of record: RecordID, exists: Bool) {
     if pending[record]?.items[name] != nil { return }
+    takenNames[Link(record: record, name: name)] = nil
     let isCommitted = inFlight[record]?.items[name] ?? exists
     pending[record, default: PendingRecord()].items[name] = isCommitted
     if inFlight[record]?.items[name] == nil {
@@ -225,6 +228,25 @@ final class MemberView {
   var mayNameOldObjects: Bool {
     epoch != member.epoch || !pending.isEmpty || !inFlight.isEmpty || !unsealed.isEmpty
       || files.values.contains { $0.hasUncommittedContent || $0.draft != nil && $0.links.isEmpty }
+  }
+
+  // MARK: Names that others have taken away
+
+  /// Others have taken the last name of a file away.
+  func noteTaken(_ name: Link, from file: FileNode) {
+    file.takenName = name
+    takenNames[name] = file.file
+  }
+
+  /// The name that the file can have back; nil where something else was made of it here since.
+  func takenName(of file: FileNode) -> Link? {
+    file.takenName.flatMap { takenNames[$0] == file.file ? $0 : nil }
+  }
+
+  /// The file has a name, or nobody refers to it any more.
+  func forgetTakenName(of file: FileNode) {
+    if let name = takenName(of: file) { takenNames[name] = nil }
+    file.takenName = nil
   }
 
   // MARK: Where records stand

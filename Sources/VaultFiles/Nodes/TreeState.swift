@@ -109,6 +109,7 @@ struct TreeState: ~Copyable {
 
   mutating func remove(_ node: FileNode) {
     nodes[node.inode] = nil
+    node.view.forgetTakenName(of: node)
     if node.view.files[node.file] === node { node.view.files[node.file] = nil }
   }
 

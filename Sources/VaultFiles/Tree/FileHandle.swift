@@ -95,7 +95,8 @@ package final class FileHandle: Sendable {
   /// Makes what was written part of the record; to be called at every close of a descriptor. Not durable: the next
   /// group commit has it.
   ///
-  /// - Throws: what sealing throws, and failures of a commit that took this file since the last call.
+  /// - Throws: what sealing throws, and failures of a commit that took this file since the last call; `stale` where others
+  ///   have removed the file and something else has its name here.
   package func flush() throws(FileError) {
     try publish()
     try throwPendingError()

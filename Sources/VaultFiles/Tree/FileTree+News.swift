@@ -198,9 +198,43 @@ extension TreeState {
     _ changes: inout ShownChanges
   ) {
     guard case .node(let file) = slot else { return }
-    file.links.removeAll { $0 == Link(record: directory.record, name: name) }
+    let link = Link(record: directory.record, name: name)
+    file.links.removeAll { $0 == link }
+    if file.links.isEmpty { file.view.noteTaken(link, from: file) }
     file.changed = .now
     changes.detached.append(TreeReference(file))
+  }
+}
+
+// MARK: Files that are written after others have taken their last name away
+
+extension TreeState {
+  /// Gives a file that was written the name back that others have taken away: ours stays, as where it was written before
+  /// they did, and the commit keeps theirs as a conflict. Does nothing for a file that was removed here.
+  ///
+  /// - Returns: What a cache above has to drop.
+  /// - Throws: `stale` where that record is removed, or something else was made of the name here since.
+  mutating func putBack(_ file: FileNode) throws(TreeObstacle) -> [Invalidation] {
+    let view = file.view
+    guard file.links.isEmpty, file.draftChanges != nil, file.takenName != nil else { return [] }
+    guard let link = view.takenName(of: file),
+      let directory = directory(link.record, of: view), !directory.isRemoved
+    else { throw .failed(.stale) }
+    try require(directory, beside: [])
+    let theirs = directory.files?[link.name]
+    // What another program is writing there is not sealed yet.
+    if let other = theirs?.node, view.hasOwnChanges(other) { throw .failed(.stale) }
+    var changes = ShownChanges()
+    changes.noteNames(in: directory)
+    if let theirs { detach(theirs, link.name, from: directory, &changes) }
+    setSlot(.node(file), link.name, in: directory)
+    file.links.append(link)
+    view.willChange(item: link.name, of: link.record, exists: theirs != nil)
+    view.forgetTakenName(of: file)
+    nameAnew(directory, &changes)
+    for detached in changes.detached { collapse(self[detached]) }
+    changes.invalidations.append(.entry(parent: directory.inode, name: link.name))
+    return changes.invalidations
   }
 }
 

@@ -127,7 +127,11 @@ extension FileTree {
   // MARK: Sealing
 
   /// Seals what was written and makes it the content that the next commit takes. No lock may be held.
+  ///
+  /// - Throws: what sealing throws; `stale` for a file that others have removed, where it cannot have its name back.
   func publish(_ file: TreeReference<FileNode>, _ draft: Draft) throws(FileError) {
+    let changed = try look { (tree) throws(TreeObstacle) in try tree.putBack(tree[file]) }
+    invalidate(changed)
     try draft.content.withLock { (content) throws(FileError) in
       let found: (isPublished: Bool, inlineLimit: Int)? = withTree { tree in
         let file = tree[file]
