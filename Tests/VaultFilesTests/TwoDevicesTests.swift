@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import Vault
 import VaultModel
@@ -49,6 +50,57 @@ import VaultModel
     #expect(try pair.conflicts() == ["file": "theirs"])
     pair.other.refresh()
     #expect(try pair.other.text("Emma/visit/file") == "mine")
+  }
+
+  /// The first write of an edit waits for something, such as a part of the file, when the news come.
+  @Test func whatArrivesDuringTheFirstWriteIsKeptAsAConflict() throws {
+    let pair = try Pair()
+    let tree = pair.tree
+    let handle = try tree.open("Emma/visit/file")
+    try pair.other.write("Emma/visit/file", "theirs")
+    try pair.other.write("Emma/visit/mark", "")
+    try pair.other.commitNow()
+    let mark = try tree.name("mark")
+    let refresh = try handle.draft.content.withLock { (content) throws(FileError) in
+      let refresh = Worker { tree.refresh() }
+      for _ in 0..<30_000 where !isShown(mark, in: tree) { usleep(1000) }
+      try content.truncate(to: 0)
+      return refresh
+    }
+    refresh.join()
+    #expect(isShown(mark, in: tree))
+    try handle.put(Array("mine".utf8), at: 0)
+    try handle.flush()
+    handle.release()
+    try tree.commitNow()
+    tree.refresh()
+    #expect(try tree.text("Emma/visit/file") == "mine")
+    #expect(try pair.conflicts() == ["file": "theirs"])
+  }
+
+  private func isShown(_ name: FileName, in tree: FileTree) -> Bool {
+    tree.withTree { tree in
+      tree.views.values.contains { view in
+        view.directories.values.contains { $0.files?[name] != nil }
+      }
+    }
+  }
+
+  @Test func whatIsOpenAndUntouchedShowsWhatOthersMadeOfIt() throws {
+    let pair = try Pair()
+    let handle = try pair.tree.open("Emma/visit/file")
+    #expect(try handle.get(at: 0, count: 9) == Array("old".utf8))
+    try pair.other.write("Emma/visit/file", "theirs")
+    try pair.other.commitNow()
+    pair.tree.refresh()
+    #expect(try handle.get(at: 0, count: 9) == Array("theirs".utf8))
+    try handle.put(Array("mine".utf8), at: 6)
+    try handle.flush()
+    handle.release()
+    try pair.tree.commitNow()
+    pair.tree.refresh()
+    #expect(try pair.tree.text("Emma/visit/file") == "theirsmine")
+    #expect(try pair.tree.list("Emma") == ["visit"])
   }
 
   @Test func aNewFileOfTheSameNameKeepsBoth() throws {

@@ -16,8 +16,8 @@ struct RecordNews {
 struct ShownChanges {
   /// What a cache above has to drop.
   var invalidations: [Invalidation] = []
-  /// Open files, and the content that their drafts are to take.
-  var contents: [(TreeReference<FileNode>, Draft, Item)] = []
+  /// What files in use are to take over.
+  var contents: [NewContent] = []
   /// Files that have lost a name, and may be let go of.
   fileprivate var detached: [TreeReference<FileNode>] = []
   /// Records in which other names are taken by files than were, and how the records in them showed before.
@@ -291,15 +291,17 @@ extension TreeState {
 
   private func update(_ file: FileNode, _ item: Item, _ changes: inout ShownChanges) {
     let isNewContent = item.content != file.content || item.size != file.contentSize
+    if isNewContent, let draft = file.draft {
+      // Somebody may be writing it: then ours goes on from what was there before, and the commit keeps theirs.
+      changes.contents.append(
+        NewContent(file: TreeReference(file), draft: draft, item: item, before: file.fileTime))
+      return
+    }
     let before = file.item(named: item.name)
     file.adopt(item)
     if isNewContent {
-      if let draft = file.draft {
-        changes.contents.append((TreeReference(file), draft, item))
-      } else {
-        file.adoptContent(of: item)
-        changes.invalidations.append(.content(file.inode))
-      }
+      file.adoptContent(of: item)
+      changes.invalidations.append(.content(file.inode))
     } else if before != item {
       changes.invalidations.append(.attributes(file.inode))
     }

@@ -10,6 +10,15 @@ struct LookTrouble: Hashable, Sendable {
   let action: AuditAction
 }
 
+/// What others have made of a file that is in use.
+struct NewContent {
+  let file: TreeReference<FileNode>
+  let draft: Draft
+  let item: Item
+  /// When the file had last changed as it showed when that was read.
+  let before: HybridTime
+}
+
 extension FileTree {
   /// Catches up with what other processes and devices have committed. What is pending here stays on top.
   package func refresh() {
@@ -111,15 +120,18 @@ extension FileTree {
       changes.read.formUnion(waiting)
       waiting = withTree { tree in tree.show(news, in: tree[shown.view], &changes) }
     }
-    for (file, draft, item) in changes.contents {
-      let isReplaced = draft.content.withLock { content in
-        guard content.replaceIfUnmodified(by: item.content, size: item.size) else { return false }
-        withTree { $0[file].adoptContent(of: item) }
-        return true
-      }
-      if isReplaced { changes.invalidations.append(.content(withTree { $0[file].inode })) }
+    for new in changes.contents where takeOver(new) {
+      changes.invalidations.append(.content(withTree { $0[new.file].inode }))
     }
     invalidate(changes.invalidations)
+  }
+
+  /// Has a file in use show what others made of it, unless it was changed here: whoever writes has the draft's lock.
+  private func takeOver(_ new: NewContent) -> Bool {
+    new.draft.content.withLock { content in
+      guard !content.isModified, withTree({ $0.takeOver(new) }) else { return false }
+      return content.replaceIfUnmodified(by: new.item.content, size: new.item.size)
+    }
   }
 
   func invalidate(_ invalidations: [Invalidation]) {
@@ -174,5 +186,25 @@ extension TreeState {
         invalidations.append(.entry(parent: directory.inode, name: name))
       }
     }
+  }
+
+  /// Has a file take over what others made of it, unless its content was changed here since that was read. To be called
+  /// with the lock of its draft, which has no changes.
+  ///
+  /// - Returns: Whether it has.
+  func takeOver(_ new: NewContent) -> Bool {
+    let file = self[new.file]
+    guard !file.view.hasOwnChanges(file), file.fileTime <= max(new.before, new.item.changed) else {
+      return false
+    }
+    guard file.draft == nil || file.draft === new.draft else {
+      // It was closed and opened again: the next look finds it.
+      file.view.unread.formUnion(file.links.map(\.record))
+      return false
+    }
+    // Its attributes may have been changed here since.
+    if !file.hasOwnState { file.adopt(new.item) }
+    file.adoptContent(of: new.item)
+    return true
   }
 }
