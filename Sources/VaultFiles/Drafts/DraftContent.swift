@@ -183,6 +183,9 @@ struct DraftContent: ~Copyable {
     try change { _, _ in }
   }
 
+  /// The file could not take what the last `seal` gave: the next one gives it again.
+  mutating func noteNotTaken() { isModified = true }
+
   private func inlineContent(_ state: inout DraftState, limit: Int) -> [UInt8]? {
     guard state.size > 0, state.size <= UInt64(limit), case .dirty(let buffer) = state.chunks[0]
     else { return nil }

@@ -141,19 +141,25 @@ extension FileTree {
       }
       guard let found, content.isModified || !found.isPublished else { return }
       let wasModified = content.isModified
+      try look { (tree) throws(TreeObstacle) in try tree.requireNames(of: tree[file]) }
       let sealed = try content.seal(inlineLimit: found.inlineLimit)
-      try look { (tree) throws(TreeObstacle) in
-        let file = tree[file]
-        try tree.requireNames(of: file)
-        file.isPublished = true
-        if wasModified { file.take(sealed) }
-        file.noteSealed()
-        // It was kept for what could not be sealed.
-        if file.openCount == 0 {
-          file.draft = nil
-          file.pendingError = nil
+      do throws(FileError) {
+        try look { (tree) throws(TreeObstacle) in
+          let file = tree[file]
+          try tree.requireNames(of: file)
+          file.isPublished = true
+          if wasModified { file.take(sealed) }
+          file.noteSealed()
+          // It was kept for what could not be sealed.
+          if file.openCount == 0 {
+            file.draft = nil
+            file.pendingError = nil
+          }
+          tree.noteChange(of: file)
         }
-        tree.noteChange(of: file)
+      } catch {
+        if wasModified { content.noteNotTaken() }
+        throw error
       }
       budget.remove(draft)
     }
@@ -166,11 +172,16 @@ extension FileTree {
     try handle.draft.content.withLock { (content) throws(FileError) in
       try content.markModified()
       let sealed = try content.seal()
-      try look { (tree) throws(TreeObstacle) in
-        let file = tree[file]
-        try tree.requireNames(of: file)
-        file.take(sealed)
-        tree.noteChange(of: file)
+      do throws(FileError) {
+        try look { (tree) throws(TreeObstacle) in
+          let file = tree[file]
+          try tree.requireNames(of: file)
+          file.take(sealed)
+          tree.noteChange(of: file)
+        }
+      } catch {
+        content.noteNotTaken()
+        throw error
       }
     }
   }
