@@ -7,16 +7,16 @@ import VaultModel
 
 /// Directories that are forgotten to save memory, while the kernel remembers them.
 @Suite struct EvictionTests {
+  private final class Seen: Sendable {
+    let invalidations = Mutex<Set<Invalidation>>([])
+  }
+
   /// A tree that keeps few files in memory and has forgotten the folder `Emma/one`, of which the kernel still knows all.
   private struct Forgetful {
     let mounted: MountedVault
     let other: FileTree
     var tree: FileTree { mounted.tree }
-    private let seen = Shared()
-
-    private final class Shared: Sendable {
-      let invalidations = Mutex<Set<Invalidation>>([])
-    }
+    private let seen = Seen()
 
     init() throws {
       mounted = try MountedVault { $0.loadedItemLimit = 8 }
@@ -82,6 +82,30 @@ import VaultModel
       invalidations.contains(
         .entry(parent: try tree.find("Emma/one"), name: FileName("gone")!)))
     #expect(try tree.attributes(gone).linkCount == 0)
+  }
+
+  /// It knows a record in a folder of whose files nothing was ever read.
+  @Test func theKernelHearsOfARenameThatComesAfterOtherChanges() throws {
+    let mounted = try MountedVault()
+    for path in ["Emma", "Emma/visit"] { try mounted.tree.mkdir(path) }
+    try mounted.remount()
+    let tree = mounted.tree
+    let emma = try tree.find("Emma")
+    _ = try tree.find("Emma/visit")
+    let other = FileTree(vault: try mounted.openOnAnotherDevice(), options: mounted.options)
+    let seen = Seen()
+    tree.setInvalidationHandler { invalidation in
+      seen.invalidations.withLock { _ = $0.insert(invalidation) }
+    }
+    let old = Invalidation.entry(parent: emma, name: try tree.name("visit"))
+    try other.write("Emma/note", "text")
+    try other.commitNow()
+    tree.refresh()
+    #expect(!seen.invalidations.withLock { $0.contains(old) })
+    try other.rename("Emma/visit", "Emma/moved")
+    try other.commitNow()
+    tree.refresh()
+    #expect(seen.invalidations.withLock { $0.contains(old) })
   }
 
   @Test func theyAreForgottenAgain() throws {

@@ -51,6 +51,8 @@ final class DirectoryNode: Node {
   var records: [FileName: RecordID]?
   /// Whether one of them shows under another name than its title.
   var hasRenamedRecords = false
+  /// Names under which records showed before `records` was dropped: a cache above may know them still.
+  var formerNames: Set<FileName> = []
   /// The files in it by name; nil until loaded. Then `xattrs` is loaded too.
   var files: [FileName: FileSlot]?
   /// What can be looked at while `files` cannot be loaded; nil until somebody does.
@@ -115,7 +117,13 @@ final class DirectoryNode: Node {
 
   /// The record of this name goes elsewhere: another one that has the same title may show under it from now on.
   func forgetRecord(named name: FileName) {
-    if hasRenamedRecords { records = nil } else { records?[name] = nil }
+    if hasRenamedRecords { dropRecords() } else { records?[name] = nil }
+  }
+
+  /// The records may show under other names: these are found when they are needed.
+  func dropRecords() {
+    formerNames.formUnion((records ?? [:]).keys)
+    records = nil
   }
 
   /// Whether a name is taken; both have to be loaded.

@@ -13,6 +13,21 @@ extension TreeState {
     return names
   }
 
+  /// Finds the names of the records in a directory anew, if a cache above may know some.
+  ///
+  /// - Parameter invalidations: Gets the names that it may know otherwise.
+  func renewRecords(in directory: DirectoryNode, _ invalidations: inout [Invalidation]) {
+    guard directory.records != nil || !directory.formerNames.isEmpty else { return }
+    let (before, former) = (directory.records ?? [:], directory.formerNames)
+    directory.records = nil
+    directory.formerNames = []
+    let after = records(in: directory)
+    let changed = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }
+    for name in changed.union(former) {
+      invalidations.append(.entry(parent: directory.inode, name: name))
+    }
+  }
+
   /// Puts the files of a directory in their place as they are stored.
   mutating func install(_ items: [Item], xattrs: [Xattr], in directory: DirectoryNode) {
     var files: [FileName: FileSlot] = [:]
@@ -23,7 +38,7 @@ extension TreeState {
     directory.xattrs = xattrs
     loadedItemCount += directory.loadedCost
     if let records = directory.records, records.keys.contains(where: { files[$0] != nil }) {
-      directory.records = nil
+      directory.dropRecords()
     }
     use(directory)
   }
@@ -58,7 +73,7 @@ extension TreeState {
   mutating func setSlot(_ slot: FileSlot?, _ name: FileName, in directory: DirectoryNode) {
     let hadOne = directory.files?[name] != nil
     directory.files?[name] = slot
-    if hadOne != (slot != nil), directory.hasRenamedRecords { directory.records = nil }
+    if hadOne != (slot != nil), directory.hasRenamedRecords { directory.dropRecords() }
     loadedItemCount += (slot == nil ? 0 : 1) - (hadOne ? 1 : 0)
   }
 

@@ -83,7 +83,11 @@ extension TreeState {
     let unseen = records.filter { !showsFiles(of: $0, in: view) }
     guard !unseen.isEmpty else { return }
     for file in view.files.values { unseen.forEach(file.lookAgain) }
-    for record in unseen { view.directories[record]?.records = nil }
+    for record in unseen {
+      guard let directory = view.directories[record] else { continue }
+      // Where no files are known, none of them has taken the name of a record.
+      if directory.salvage != nil || directory.hasRenamedRecords { directory.dropRecords() }
+    }
   }
 
   /// The files that the kernel was told of in those directories that were forgotten here meanwhile.

@@ -20,13 +20,13 @@ struct ShownChanges {
   var contents: [NewContent] = []
   /// Files that have lost a name, and may be let go of.
   fileprivate var detached: [TreeReference<FileNode>] = []
-  /// Records in which other names are taken by files than were, and how the records in them showed before.
-  fileprivate var renamed: [RecordID: [FileName: RecordID]] = [:]
+  /// Records in which other names are taken by files than were.
+  fileprivate var renamed: Set<RecordID> = []
   /// Records that were read, as far as they are shown.
   var read: Set<RecordID> = []
 
   fileprivate mutating func noteNames(in directory: DirectoryNode) {
-    if renamed[directory.record] == nil { renamed[directory.record] = directory.records ?? [:] }
+    renamed.insert(directory.record)
   }
 }
 
@@ -184,13 +184,8 @@ extension TreeState {
 
   /// Records give way to files of their names, and take them again when the files are gone.
   private func nameAnew(_ directory: DirectoryNode, _ changes: inout ShownChanges) {
-    guard let before = changes.renamed.removeValue(forKey: directory.record), !before.isEmpty
-    else { return }
-    directory.records = nil
-    let after = records(in: directory)
-    for name in Set(before.keys).union(after.keys) where before[name] != after[name] {
-      changes.invalidations.append(.entry(parent: directory.inode, name: name))
-    }
+    guard changes.renamed.remove(directory.record) != nil else { return }
+    renewRecords(in: directory, &changes.invalidations)
   }
 
   private func detach(

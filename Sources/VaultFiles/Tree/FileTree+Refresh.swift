@@ -177,13 +177,11 @@ extension TreeState {
   ) {
     let parents = Set(records.compactMap { view.place(of: $0)?.parent })
     for directory in view.directories.values {
-      guard let before = directory.records,
-        parents.contains(directory.record) || before.values.contains(where: records.contains)
-      else { continue }
-      directory.records = nil
-      let after = self.records(in: directory)
-      for name in Set(before.keys).union(after.keys) where before[name] != after[name] {
-        invalidations.append(.entry(parent: directory.inode, name: name))
+      let known = directory.records ?? [:]
+      if parents.contains(directory.record) || !directory.formerNames.isEmpty
+        || known.values.contains(where: records.contains)
+      {
+        renewRecords(in: directory, &invalidations)
       }
     }
   }
