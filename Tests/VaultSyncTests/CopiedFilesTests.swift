@@ -122,7 +122,9 @@ import VaultTrust
     try family[0].commit(edit)
     let photo = try #require(family[0].store.blobs.first { $0.value.count > 300_000 }).key
     try family.meet(at: usb)
-    try family[0].delete(edit.record)
+    var second = RecordEdit(record: edit.record)
+    second.items[scan] = try .photo("scan", byteCount: 300_000, seed: 2, in: family[0].emma)
+    try family[0].commit(second)
     try family.meet(at: usb)
     family[0].store.keepTimes(family[0].clock.wallClock.milliseconds)
     #expect(try collect().waitingMembers == ["Emma"])
@@ -153,6 +155,8 @@ import VaultTrust
     if isFresh { try family[0].reopen() }
     try family[0].sync(usb)
     #expect(try family[0].contents() == family[1].contents())
+    // What was told when it was opened is over.
+    try family[0].reopen()
     try family[0].expectWhole()
   }
 
