@@ -12,10 +12,25 @@ package protocol ChunkSource: Sendable {
   /// - Throws: `away` when no remote that can be reached has it.
   func fetch(_ chunk: ObjectName, of member: MemberID) throws(VaultError) -> [UInt8]
 
-  /// Whether a remote surely has the chunk: it was asked just now, and the file there is as long as the one here.
+  /// Whether a remote surely has the chunk, and goes on having it: it was asked just now, the file there is as long as the one
+  /// here, and the head stands there by which this machine names it, with nothing left to be compared. What no head there
+  /// names another device may be about to remove from there.
+  ///
+  /// - Parameter head: Nil for a machine that has written nothing of the member: others' heads name the chunk.
   func holds(
-    _ chunk: ObjectName, byteCount: UInt64, of member: MemberID
+    _ chunk: ObjectName, byteCount: UInt64, of member: MemberID, under head: StandingHead?
   ) throws(VaultError) -> Bool
+}
+
+/// A head file as it is to stand on a remote.
+package struct StandingHead: Hashable, Sendable {
+  package let path: VaultPath
+  package let counter: UInt64
+  package let hash: FileHash
+
+  package init(path: VaultPath, counter: UInt64, hash: FileHash) {
+    (self.path, self.counter, self.hash) = (path, counter, hash)
+  }
 }
 
 /// Brings the chunks here that a lazy vault keeps elsewhere, and knows which were used last. Safe to use from any thread.
@@ -111,13 +126,13 @@ package final class LazyChunks: Sendable {
   /// Greater for a chunk that was used later; 0 for one that this process did not use.
   package func lastUse(of chunk: ContentDigest) -> UInt64 { uses.withLock { $0.last[chunk] ?? 0 } }
 
-  /// Whether a remote surely has the object; false where no remote is set up.
+  /// Whether a remote surely has the object, as `ChunkSource.holds` says; false where no remote is set up.
   ///
   /// - Throws: What asking the remote throws.
   package func holds(
-    _ name: ObjectName, byteCount: UInt64, of member: MemberID
+    _ name: ObjectName, byteCount: UInt64, of member: MemberID, under head: StandingHead?
   ) throws(VaultError) -> Bool {
     guard let source = source.withLock({ $0 }) else { return false }
-    return try source.holds(name, byteCount: byteCount, of: member)
+    return try source.holds(name, byteCount: byteCount, of: member, under: head)
   }
 }

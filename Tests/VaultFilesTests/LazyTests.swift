@@ -32,7 +32,7 @@ import VaultObjects
     }
 
     func holds(
-      _ chunk: ObjectName, byteCount: UInt64, of member: MemberID
+      _ chunk: ObjectName, byteCount: UInt64, of member: MemberID, under head: StandingHead?
     ) throws(VaultError) -> Bool {
       state.withLock { $0.isReachable && ($0.files[chunk]?.count).map(UInt64.init) == byteCount }
     }
@@ -87,6 +87,25 @@ import VaultObjects
     elsewhere.state.withLock { $0.files = $0.files.mapValues { Array($0.prefix(17)) } }
     let report = try mounted.vault.evict(.root, of: member)
     #expect(report.chunkCount == 0 && report.keptCount == 5)
+    #expect(try mounted.tree.read("Emma/scan/image") == content)
+  }
+
+  /// Other machines may have collected it: then nobody would have what the record names from then on.
+  @Test func whatNobodyHasDoesNotComeBackFromHistory() throws {
+    let member = try member
+    let scan = try scan
+    let before = try member.revision(#require(member.entry(scan)).revision)
+    try mounted.tree.write("Emma/scan/image", "another")
+    try mounted.tree.commitNow()
+    let edit = try RecordRestore(member).edit(of: scan, to: before)
+    elsewhere.state.withLock { $0.isReachable = false }
+    #expect(throws: VaultError.self) { try mounted.vault.commit(edit, to: member) }
+    mounted.tree.refresh()
+    #expect(try mounted.tree.text("Emma/scan/image") == "another")
+    elsewhere.state.withLock { $0.isReachable = true }
+    try mounted.vault.commit(edit, to: member)
+    elsewhere.state.withLock { $0.isReachable = false }
+    mounted.tree.refresh()
     #expect(try mounted.tree.read("Emma/scan/image") == content)
   }
 

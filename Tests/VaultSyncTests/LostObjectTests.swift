@@ -342,7 +342,7 @@ import VaultObjects
     }
 
     func holds(
-      _ chunk: ObjectName, byteCount: UInt64, of member: MemberID
+      _ chunk: ObjectName, byteCount: UInt64, of member: MemberID, under head: StandingHead?
     ) throws(VaultError) -> Bool { false }
   }
 

@@ -148,7 +148,9 @@ extension Vault {
     guard let here = try member.objects.nameHere(of: name) else { return }
     let size = try storing(context.store.size(of: member.objects.path(of: here)))
     // What an upload left torn there is nothing that could come back.
-    guard let size, try lazy.holds(here, byteCount: size, of: member.id) else {
+    guard let size,
+      try lazy.holds(here, byteCount: size, of: member.id, under: member.standingHead)
+    else {
       report.keptCount += 1
       return
     }
@@ -169,6 +171,31 @@ extension Vault {
 }
 
 extension Member {
+  /// This device's newest head, which names what it has written; nil if there is none.
+  fileprivate var standingHead: StandingHead? {
+    let device = context.device.id
+    return heads.withLock { heads in
+      heads.last(of: device).map {
+        StandingHead(path: register.path(of: device), counter: $0.counter, hash: $0.hash)
+      }
+    }
+  }
+
+  /// Brings here what contents of these edits need that no file of the records has now.
+  func fetchWhatComesBack(_ edits: [RecordEdit]) throws(VaultError) {
+    guard objects.isLazy else { return }
+    for edit in edits where !edit.isNew {
+      guard let entry = entry(edit.record) else { continue }
+      let current = entry.isDeleted ? [] : try readableItems(of: revision(entry.revision)).items
+      for case let item? in edit.items.values
+      where !current.contains(where: { $0.content == item.content }) {
+        for case let chunk? in try chunks(of: item.content) where !objects.isStaged(chunk) {
+          try objects.fetchIfAway(chunk)
+        }
+      }
+    }
+  }
+
   /// The chunks of a record and of those below it, with the bytes that each takes: of what shows and can be opened, so not
   /// of older revisions, nor of versions that wait to be joined.
   ///

@@ -1,5 +1,6 @@
 import Vault
 import VaultModel
+import VaultObjects
 
 /// What this machine remembers of one remote, so that a sync need not read again what did not change.
 ///
@@ -126,6 +127,15 @@ package struct RemoteMemory: Hashable, Sendable {
 
   package mutating func fail(at now: UInt64, _ error: SyncError) {
     fail(at: now, error.message)
+  }
+
+  /// Whether what this machine names by its newest head stays on the remote: that head stands there, and no comparison is due.
+  ///
+  /// - Parameter head: Nil where this machine has none.
+  package func keepsWhatIsNamed(by head: StandingHead?) -> Bool {
+    guard let lastComparison, lastComparison > 0 else { return false }
+    guard let head else { return true }
+    return seen[head.path]?.state == RegisterState(counter: head.counter, hash: head.hash)
   }
 
   /// The remote has held something of the vault.

@@ -6,23 +6,26 @@ import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultSync
 
 /// Lets a lazy vault get chunks from this machine's remotes.
 struct LazyAccess: ~Copyable {
   private let vault: Vault
   private let remotes: [KnownRemote]
+  private let state: StateFolder
 
   init(vault: Vault, key: borrowing DeviceUnlockKey) throws {
-    self.vault = vault
     guard vault.lazyChunks != nil else {
       throw CommandError.usage(
         "This vault is wholly on this machine; nothing of it is kept on a remote only.")
     }
-    remotes = try KnownRemote.find([], vault: vault.id, key: key)
+    let remotes = try KnownRemote.find([], vault: vault.id, key: key)
+    let state = try StateFolder(root: Environment.stateRoot, vault: vault.id)
+    (self.vault, self.remotes, self.state) = (vault, remotes, state)
   }
 
   /// Points the vault at the remotes.
-  func prepare() { vault.lazyChunks?.setSource(RemoteChunks(remotes)) }
+  func prepare() { vault.lazyChunks?.setSource(RemoteChunks(remotes, state: state)) }
 
   /// Does so if the vault is lazy and there are remotes.
   static func prepareIfLazy(_ vault: Vault, key: borrowing DeviceUnlockKey) throws {
@@ -51,7 +54,12 @@ struct LazyAccess: ~Copyable {
 final class RemoteChunks: ChunkSource {
   private let files: RemoteFiles
 
-  init(_ remotes: [KnownRemote]) { files = RemoteFiles(remotes) }
+  private let state: StateFolder
+
+  init(_ remotes: [KnownRemote], state: StateFolder) {
+    files = RemoteFiles(remotes)
+    self.state = state
+  }
 
   func fetch(_ chunk: ObjectName, of member: MemberID) throws(VaultError) -> [UInt8] {
     let path = BlobPath(VaultPath.object(member, chunk).string)
@@ -62,8 +70,17 @@ final class RemoteChunks: ChunkSource {
   }
 
   func holds(
-    _ chunk: ObjectName, byteCount: UInt64, of member: MemberID
+    _ chunk: ObjectName, byteCount: UInt64, of member: MemberID, under head: StandingHead?
   ) throws(VaultError) -> Bool {
-    files.holds(BlobPath(VaultPath.object(member, chunk).string), byteCount: byteCount)
+    let path = BlobPath(VaultPath.object(member, chunk).string)
+    return files.holds(path, byteCount: byteCount) { remote in
+      do throws(SyncError) {
+        let memory = try RemoteStateFile(state: state, remote: remote).load()
+        return memory.keepsWhatIsNamed(by: head)
+      } catch {
+        // What this machine cannot tell of a remote it does not rely on.
+        return false
+      }
+    }
   }
 }

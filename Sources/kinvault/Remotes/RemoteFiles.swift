@@ -32,9 +32,11 @@ final class RemoteFiles: ObjectSource {
     do { return try fetch(path, limit: limit) } catch { return nil }
   }
 
-  /// Whether one of the remotes surely has the file, and it is so long there.
-  func holds(_ path: BlobPath, byteCount: UInt64) -> Bool {
-    for remote in remotes {
+  /// Whether one of these remotes surely has the file, and it is so long there.
+  func holds(
+    _ path: BlobPath, byteCount: UInt64, where isReliable: (RemoteName) -> Bool
+  ) -> Bool {
+    for remote in remotes where isReliable(remote.name) {
       do {
         if try store(of: remote).size(of: path) == byteCount { return true }
       } catch {
