@@ -243,6 +243,26 @@ import VaultModel
     #expect(try pair.tree.list("Emma") == (what == "record removed" ? [] : ["visit"]))
   }
 
+  /// Whether the news comes before the commit, or with it.
+  @Test(arguments: [true, false])
+  func whatIsWrittenIntoARecordThatOthersRemoveIsKept(refreshes: Bool) throws {
+    let pair = try Pair()
+    let handle = try pair.tree.open("Emma/visit/file")
+    try handle.put(Array("mine".utf8), at: 0)
+    try handle.flush()
+    try pair.other.unlink("Emma/visit/file")
+    try pair.other.rmdir("Emma/visit")
+    try pair.other.commitNow()
+    if refreshes { pair.tree.refresh() }
+    try handle.sync()
+    handle.release()
+    try pair.tree.commitNow()
+    pair.tree.refresh()
+    #expect(try pair.conflicts() == ["file": "mine"])
+    #expect(try pair.tree.list("Emma") == ["Offline Sync Conflicts"])
+    #expect(try pair.mounted.differencesFromFresh() == [])
+  }
+
   @Test func aFileRemovedHereAndChangedElsewhereComesBackAsItIsNow() throws {
     let pair = try Pair()
     // The kernel goes on referring to what it looked up.

@@ -48,6 +48,26 @@ extension CommitWriter {
     if var revision = applied ?? base?.revision { try noteItems(of: edit, in: &revision) }
     guard var revision = applied else { return }
     try write(&revision, base: base?.revision, entry: entry)
+    if edit.place == nil, revision.place.isDeleted, let base {
+      try keepSaved(by: edit, into: revision, over: base.revision)
+    }
+  }
+
+  /// Keeps a version of a record whole that others have deleted while somebody was saving a file into it: there it shows no
+  /// more.
+  private mutating func keepSaved(
+    by edit: RecordEdit, into revision: RecordRevision, over base: RecordRevision
+  ) throws(VaultError) {
+    let (before, now) = (try member.items(of: base), try member.items(of: revision))
+    let hasSaved = now.contains { item in
+      edit.items[item.name] != nil
+        && !before.contains { $0.name == item.name && $0.hasContent(of: item) }
+    }
+    guard hasSaved else { return }
+    lost.append(
+      ConflictCopy(
+        mark: ConflictMark(record: edit.record, device: revision.device, time: revision.time),
+        title: revision.place.title, items: now))
   }
 
   /// Brings the contents of an edit to their places, under the current keys. An item of which something is not to be had
