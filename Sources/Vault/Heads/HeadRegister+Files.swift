@@ -21,17 +21,11 @@ extension HeadRegister {
   /// What an editor's head says of other devices' heads nobody else has signed: where both come at once, an owner's own
   /// word goes before it.
   func inReadingOrder(_ files: [File]) -> [File] {
-    let (own, owners) = (context.device.id, ownersDevices)
+    let (own, owners) = (context.device.id, witnesses.ownersDevices)
     return files.sorted { one, other in
       let ranks = [one, other].map { $0.device == own ? 0 : owners.contains($0.device) ? 1 : 2 }
       return (ranks[0], one.device) < (ranks[1], other.device)
     }
-  }
-
-  /// The devices of the member's owners.
-  var ownersDevices: Set<DeviceID> {
-    let owners = context.people.persons.values.filter { links.role(of: $0.id, now: 0) == .owner }
-    return Set(owners.flatMap(\.devices.keys))
   }
 
   /// Files that are no device's head.

@@ -78,7 +78,7 @@ extension Member {
   private func noteLines(of found: [LoadedHead], _ heads: inout HeadsState) throws(VaultError) {
     let takers = found.filter { !$0.head.branches.isEmpty }
     if takers.isEmpty { return }
-    let (own, owners) = (context.device.id, register.ownersDevices)
+    let (own, owners) = (context.device.id, witnesses.ownersDevices)
     let hasOthersTakers = takers.contains { !owners.contains($0.device) && $0.device != own }
     for head in found where head.late == nil && heads.lines.lineages[head.device] == nil {
       if hasOthersTakers, head.device != own, owners.contains(head.device),
@@ -206,7 +206,7 @@ extension Member {
   private func inAdoptingOrder(
     _ found: [FoundHead], _ before: [DeviceID: HeadMark]
   ) -> [FoundHead] {
-    let strong = register.ownersDevices.union([context.device.id])
+    let strong = witnesses.ownersDevices.union([context.device.id])
     func rank(_ head: LoadedHead) -> Int {
       if !head.head.branches.isEmpty { return 0 }
       if head.late != nil { return 5 }

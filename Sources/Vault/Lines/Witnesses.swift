@@ -20,11 +20,17 @@ struct Witnesses: Sendable {
     witness == own || isOwners(witness) || areOfOnePerson(witness, device)
   }
 
-  private func isOwners(_ device: DeviceID) -> Bool {
-    people.persons.values.contains {
-      $0.devices[device] != nil && links.role(of: $0.id, now: 0) == .owner
-    }
+  /// The devices of the member's owners.
+  var ownersDevices: Set<DeviceID> {
+    Set(people.persons.values.filter(isOwner).flatMap(\.devices.keys))
   }
+
+  private func isOwners(_ device: DeviceID) -> Bool {
+    people.persons.values.contains { $0.devices[device] != nil && isOwner($0) }
+  }
+
+  /// Whatever the date: this machine's clock may be wrong.
+  private func isOwner(_ person: Person) -> Bool { links.role(of: person.id, now: 0) == .owner }
 
   /// Whether both devices were certified by one person.
   func areOfOnePerson(_ one: DeviceID, _ other: DeviceID) -> Bool {

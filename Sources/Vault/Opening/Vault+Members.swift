@@ -1,0 +1,221 @@
+import BlobStore
+import VaultCrypto
+import VaultErrors
+import VaultModel
+
+/// How the members come to be open: all that this person has a key of, and no others.
+extension Vault {
+  /// Opens members that were added since, and closes those to which this person has no access any more.
+  ///
+  /// - Returns: True if there are any.
+  package func refreshMembers() throws(VaultError) -> Bool {
+    let marks = try context.state.loadWatermarks()
+    // Another process may have made one anew, or accepted one, which takes another one's name then.
+    memberNames.readAgain()
+    closeWhatWasLeft()
+    let ended = openedMembers.filter { $0.role == nil }
+    for member in ended {
+      // An owner has taken this person's access away, it has ended, or they have given it up.
+      openMembers.withLock { _ = $0.removeValue(forKey: member.id) }
+    }
+    if !ended.isEmpty { removeDerivedOfOthers() }
+    // Who made or shared a new one may be new as well.
+    if try hasUnopenedMembers() { try context.reloadPeople() }
+    let isNew = try openNewMembers(marks: marks, acceptsRollback: false)
+    let isOther = isNew || !ended.isEmpty
+    if isOther { context.noteAccessChange() }
+    return isOther
+  }
+
+  /// Has members that this person has left elsewhere known as such.
+  private func closeWhatWasLeft() {
+    for member in openedMembers where member.role != nil {
+      do {
+        if try member.hasLostAccessSince() { _ = try reloadLinks(of: member) }
+      } catch {
+        // The look at its heads tells what is wrong with a member's folder.
+        continue
+      }
+    }
+  }
+
+  /// Reads the links of a member again, as `Member.reloadLinks` does. If its root does not hold any more, as with one that
+  /// was made by a device which its person has removed since, it is none: it is closed here, and nothing waits for it. So it
+  /// is if this person has no key of it any more, as where they have access by another end of a place, and nobody has given
+  /// them the key yet.
+  ///
+  /// - Returns: Whether it is still open.
+  func reloadLinks(of member: Member) throws(VaultError) -> Bool {
+    do { try member.reloadLinks() } catch {
+      let root = VaultPath.memberRoot(member.id).string
+      switch error {
+      case .damaged(root, _): note(Problem(error, path: root))
+      // Told when it is tried to open it anew.
+      case .noAccess: break
+      default: throw error
+      }
+      openMembers.withLock { _ = $0.removeValue(forKey: member.id) }
+      context.noteAccessChange()
+      return false
+    }
+    return true
+  }
+
+  private func hasUnopenedMembers() throws(VaultError) -> Bool {
+    let entries = try storing(context.store.list("members"))
+    return entries.contains { entry in
+      MemberID(hex: entry.name).map { member($0) == nil } ?? false
+    }
+  }
+
+  @discardableResult
+  func openNewMembers(marks: Watermarks, acceptsRollback: Bool) throws(VaultError) -> Bool {
+    let folder: BlobPath = "members"
+    let entries = try storing(context.store.list(folder))
+    let identities = identities.expanded()
+    var isNew = false
+    try compare(Set(entries.map(\.name)), with: marks, acceptsRollback: acceptsRollback)
+    for entry in entries {
+      guard let id = MemberID(hex: entry.name) else {
+        note(.foreign(folder.appending(entry.name).string))
+        continue
+      }
+      if member(id) != nil { continue }
+      let place = folder.appending(entry.name).string
+      do {
+        if let member = try openNew(id, identities, marks, acceptsRollback, place) {
+          openMembers.withLock { $0[id] = member }
+          isNew = true
+        }
+      } catch {
+        try note(error, ofUnopened: id, marks, place)
+      }
+    }
+    try sortOutOffers()
+    // From now on nobody else's member takes the name of one of these.
+    _ = shownNames
+    return isNew
+  }
+
+  /// A member that was not open yet; nil for one that does not show: its key has not come, or it has no head, as one that
+  /// is just being made, or was never finished.
+  private func openNew(
+    _ id: MemberID, _ identities: ExpandedIdentities, _ marks: Watermarks, _ acceptsRollback: Bool,
+    _ place: String
+  ) throws(VaultError) -> Member? {
+    let member = try open(id, identities)
+    let problems =
+      try member.register.links.problems
+      + member.load(marks: marks, acceptsRollback: acceptsRollback)
+    problems.forEach(note)
+    guard member.hasNoHead else { return member }
+    guard !member.waitsForKey else {
+      note(
+        Problem(
+          .leftover, .note, path: place,
+          reason: "its key was changed by an owner who did not know yet that you have access; "
+            + "an owner's next sync gives it to you"))
+      return nil
+    }
+    return problems.allSatisfy { $0.severity == .note } ? nil : member
+  }
+
+  /// Notes why a member does not open, where somebody is to know.
+  ///
+  /// - Throws: `rolledBack`, with which nothing opens; what keeps it from being found out.
+  private func note(
+    _ error: VaultError, ofUnopened id: MemberID, _ marks: Watermarks, _ place: String
+  ) throws(VaultError) {
+    switch error {
+    case .noAccess:
+      // Not ours, unless this device has written it: then access was taken away.
+      guard let mark = marks[.head(id, device)], mark.counter > 0 else { return }
+      note(try problemOfLostAccess(to: id))
+    case .accessEnded:
+      note(
+        Problem(
+          .accessEnded, .note, path: place,
+          reason: "your access to it was given until a date that has passed"))
+    case .rolledBack: throw error
+    case .missing:
+      if try !isUnfinished(id) { note(Problem(error, path: place)) }
+    default: note(Problem(error, path: place))
+    }
+  }
+
+  /// Why a member that this device has written does not open any more: an owner took the access away, this person gave it
+  /// up, or someone took the links away.
+  private func problemOfLostAccess(to id: MemberID) throws(VaultError) -> Problem {
+    let path = BlobPath("members/\(id.hex)/links").string
+    let links = try context.opening(of: id).loadLinks()
+    if let leaving = links.history.leaving(of: person), leaving.keeps == nil {
+      return Problem(.accessEnded, .note, path: path, reason: "you have left it")
+    }
+    if links.access.includes(person) {
+      return Problem(
+        .leftover, .note, path: path,
+        reason: "you have access to it, and no key of it yet; an owner's next sync gives it to you")
+    }
+    if links.couldWrite(person) {
+      return Problem(
+        .accessEnded, .note, path: path, reason: "an owner has taken your access to it away")
+    }
+    return Problem(
+      .missing, .damage, path: path,
+      reason: "nothing in it opens this member any more, which this device has written")
+  }
+
+  /// A member that this device has written and whose folder is gone: the vault folder is from before.
+  private func compare(
+    _ folders: Set<String>, with marks: Watermarks, acceptsRollback: Bool
+  ) throws(VaultError) {
+    for mark in marks.marks where mark.counter > 0 {
+      guard case .head(let member, device) = mark.path, !folders.contains(member.hex) else {
+        continue
+      }
+      let error = VaultError.rolledBack(path: mark.path.string, found: 0, seen: mark.counter)
+      if acceptsRollback {
+        try context.state.withCommitLock { () throws(VaultError) in
+          try context.state.updateWatermarks(durably: true) {
+            $0.accept(mark.path, counter: 0, hash: .zero)
+          }
+        }
+      } else if isReadOnly {
+        note(Problem(error, path: mark.path.string))
+      } else {
+        throw error
+      }
+    }
+  }
+
+  /// True if an interrupted program left no more of the member than the beginning of its root: that is
+  /// written first, so nothing can be lost with it.
+  private func isUnfinished(_ id: MemberID) throws(VaultError) -> Bool {
+    let folder = BlobPath(VaultPath.memberRoot(id).string).parent ?? .root
+    return try storing(context.store.list(folder).allSatisfy { !$0.isFolder && $0.name != "root" })
+  }
+
+  func open(
+    _ id: MemberID, _ identities: ExpandedIdentities
+  ) throws(VaultError) -> Member {
+    let opened = try context.opening(of: id).open(identities: identities)
+    if !opened.links.lost.isEmpty { noteLost(opened.links) }
+    try context.keep(opened.links, wraps: opened.wraps)
+    return Member(id: id, context: context, opened: opened)
+  }
+
+  /// Tells what of a member this machine remembers and the folder lacks.
+  private func noteLost(_ links: MemberLinks) {
+    for path in links.lost.keys.map(\.string).sorted() { note(.gone(path, isReadOnly: isReadOnly)) }
+  }
+
+  /// A member as the statements in a tree say.
+  func open(_ id: MemberID, in tree: SignedTree) throws(VaultError) -> Member {
+    let opening = MemberOpening(
+      member: id, store: tree.store, files: tree.files, people: tree.people,
+      person: context.person, now: context.clock.milliseconds(),
+      memory: try context.state.loadLinkMemory(of: id))
+    return Member(
+      id: id, context: context, opened: try opening.open(identities: identities.expanded()))
+  }
+}
