@@ -263,6 +263,33 @@ import VaultModel
     #expect(try pair.mounted.differencesFromFresh() == [])
   }
 
+  /// A folder is removed when it is empty: what others put into it meanwhile nobody here has seen.
+  @Test func whatOthersPutIntoARemovedFolderIsKept() throws {
+    let pair = try Pair()
+    try pair.tree.unlink("Emma/visit/file")
+    try pair.tree.rmdir("Emma/visit")
+    try pair.other.write("Emma/visit/new", "theirs")
+    try pair.other.commitNow()
+    try pair.tree.commitNow()
+    pair.tree.refresh()
+    #expect(try pair.conflicts()["new"] == "theirs")
+    #expect(try pair.tree.list("Emma") == ["Offline Sync Conflicts"])
+    #expect(try pair.mounted.differencesFromFresh() == [])
+  }
+
+  @Test func whatOthersRemoveInAFolderThatIsMovedIsKept() throws {
+    let pair = try Pair()
+    try pair.tree.rename("Emma/visit", "Emma/moved")
+    try pair.other.unlink("Emma/visit/file")
+    try pair.other.rmdir("Emma/visit")
+    try pair.other.commitNow()
+    try pair.tree.commitNow()
+    pair.tree.refresh()
+    #expect(try pair.tree.list("Emma") == ["Offline Sync Conflicts", "moved"])
+    #expect(try pair.conflicts() == ["file": "old"])
+    #expect(try pair.mounted.differencesFromFresh() == [])
+  }
+
   @Test func aFileRemovedHereAndChangedElsewhereComesBackAsItIsNow() throws {
     let pair = try Pair()
     // The kernel goes on referring to what it looked up.

@@ -171,6 +171,137 @@ struct ConflictTests {
     #expect(kept.contains(Array("from desk".utf8)))
   }
 
+  private func file(_ name: String, _ text: String, in member: Member) throws -> Item {
+    try .file(name, Array(text.utf8), in: member)
+  }
+
+  private func keptTexts(_ replica: Replicas.Replica) throws -> Set<String> {
+    var kept: Set<String> = []
+    for copy in try replica.conflicts {
+      for item in try replica.member.items(of: replica.member.revision(copy.revision)) {
+        let bytes = try replica.member.beginning(of: item, byteCount: Int(item.size))
+        kept.insert(String(decoding: bytes, as: UTF8.self))
+      }
+    }
+    return kept
+  }
+
+  /// One version loses in two joins; who threw the copy of the first away has not seen what the second would keep in it.
+  @Test(arguments: [false, true])
+  func whatWasThrownAwayDoesNotSwallowTheRestOfTheVersion(isKeptElsewhere: Bool) throws {
+    let replicas = try Replicas(count: 3)
+    let visit = RecordEdit.newRecord("Visit", note: "note")
+    try replicas[0].commit(visit)
+    var first = RecordEdit(record: visit.record)
+    for name in ["f", "g"] {
+      let item = try file(name, "old \(name)", in: replicas[0].member)
+      first.items[item.name] = item
+    }
+    try replicas[0].commit(first)
+    try replicas.everyoneMeets()
+    var both = RecordEdit(record: visit.record)
+    for name in ["f", "g"] {
+      let item = try file(name, "first \(name)", in: replicas[0].member)
+      both.items[item.name] = item
+    }
+    try replicas[0].commit(both)
+    for (number, name) in [(1, "f"), (2, "g")] {
+      replicas[number].clock.advance(days: UInt64(number))
+      let item = try file(name, "later \(name)", in: replicas[number].member)
+      try replicas[number].commit(RecordEdit(record: visit.record, items: [item.name: item]))
+    }
+    // The third keeps the other part before it hears of the copy that is thrown away.
+    if isKeptElsewhere { try replicas.carry(from: 0, to: 2) }
+    try replicas.carry(from: 0, to: 1)
+    let member = try replicas[1].member
+    let conflict = try #require(try member.keptConflicts().first)
+    #expect(try keptTexts(replicas[1]) == ["first f"])
+    try replicas[1].commit(member.discarding(conflict))
+    try replicas.everyoneMeets()
+    try expectAgreement(replicas)
+    #expect(try keptTexts(replicas[0]).contains("first g"))
+    #expect(try !keptTexts(replicas[0]).contains("first f"))
+  }
+
+  /// Another device edits a file that is moved here. The join brings the edit under the new name, and a program here that
+  /// writes the file has not seen it.
+  @Test func whatAJoinBroughtUnderAnotherNameIsNoWorkOfThisDevice() throws {
+    let replicas = try Replicas(count: 2)
+    let (from, to) = (RecordEdit.newRecord("From"), RecordEdit.newRecord("To"))
+    var file = try file("n", "at first", in: replicas[0].member)
+    try replicas[0].commit(from, to, RecordEdit(record: from.record, items: [file.name: file]))
+    try replicas.everyoneMeets()
+    let stored = try #require(
+      try replicas[1].member.item(named: file.name, in: from.record))
+    file = try self.file("n", "theirs", in: replicas[0].member)
+    file.file = stored.file
+    replicas[0].clock.advance(days: 1)
+    try replicas[0].commit(RecordEdit(record: from.record, items: [file.name: file]))
+    replicas[1].clock.advance(days: 2)
+    var moved = RecordEdit(record: to.record, items: [file.name: stored])
+    moved.unchangedFiles[file.name] = stored.changed
+    var left = RecordEdit(record: from.record)
+    left.items.updateValue(nil, forKey: file.name)
+    (moved.hasAllNames, left.hasAllNames) = (true, true)
+    try replicas[1].commit(left, moved)
+    var own = RecordEdit(record: to.record)
+    own.items[file.name] = try self.file("n", "ours", in: replicas[1].member)
+    own.items[file.name]??.file = stored.file
+    own.seen[file.name] = stored.changed
+    try Replicas.carry(from: replicas[0].store, to: replicas[1].store)
+    try replicas[1].commit(own)
+    try replicas.everyoneMeets()
+    try expectAgreement(replicas)
+    #expect(
+      try replicas[0].member.bytes(of: "n", in: to.record) == Array("ours".utf8))
+    #expect(try keptTexts(replicas[0]) == ["theirs"])
+  }
+
+  /// Anybody can set the mark of a conflict's copy, and a program that copies files with their attributes does.
+  @Test func aMarkSilencesNoConflict() throws {
+    let replicas = try Replicas(count: 2)
+    var visit = RecordEdit.newRecord("Visit", note: "old")
+    let mark = ConflictMark(
+      record: .random(), device: replicas[0].vault.device, time: HybridTime(rawValue: .max))
+    visit.attributes?.xattrs = [mark.xattr]
+    try replicas[0].commit(visit)
+    try replicas.everyoneMeets()
+    try replicas[0].commit(note(visit.record, "from desk"))
+    replicas[1].clock.advance(days: 1)
+    try replicas[1].commit(note(visit.record, "from laptop"))
+    try replicas.everyoneMeets()
+    #expect(try keptTexts(replicas[0]) == ["from desk"])
+    try replicas[0].commit(note(visit.record, "again from desk"))
+    replicas[1].clock.advance(days: 1)
+    try replicas[1].commit(place(visit.record, "Visit", isDeleted: true))
+    try replicas.everyoneMeets()
+    try expectAgreement(replicas)
+    #expect(try keptTexts(replicas[0]).isSuperset(of: ["again from desk"]))
+  }
+
+  /// A program that saves by renaming changes the time of a directory, and nothing else of it.
+  @Test func attributesAreNotLostToATouch() throws {
+    let replicas = try Replicas(count: 2)
+    let visit = RecordEdit.newRecord("Visit", note: "note")
+    try replicas[0].commit(visit)
+    try replicas.everyoneMeets()
+    let comment = Xattr(name: Array("user.xdg.comment".utf8), value: Array("broken arm".utf8))
+    try replicas[0].commit(
+      RecordEdit(
+        record: visit.record, attributes: RecordAttributes(mode: 0o750, xattrs: [comment])))
+    replicas[1].clock.advance(days: 1)
+    var touch = RecordEdit(record: visit.record)
+    let now: UInt64 = replicas[1].clock.wallClock.milliseconds()
+    touch.modified = RecordEdit.Touch(
+      time: FileTimestamp(seconds: Int64(now / 1000), nanoseconds: 0))
+    try replicas[1].commit(touch)
+    try replicas.everyoneMeets()
+    try expectAgreement(replicas)
+    let entry = try #require(try replicas[1].member.entry(visit.record))
+    let attributes = try replicas[1].member.revision(entry.revision).attributes
+    #expect(attributes.mode == 0o750 && attributes.xattrs == [comment])
+  }
+
   @Test func aDeletionAloneLeavesNoConflict() throws {
     let replicas = try Replicas(count: 2)
     let visit = RecordEdit.newRecord("Visit", note: "old")

@@ -54,9 +54,8 @@ extension CommitWriter {
     let record = copy.record(in: member.id)
     let items = copy.detachedItems(in: member.id)
     if let entry = entry(record) {
-      // Whoever deleted the copy has seen it.
-      if entry.isDeleted { return }
       let kept = try member.revision(entry.revision)
+      if entry.isDeleted { return try keepUnseen(copy, items, over: entry, kept) }
       var missing: [Item] = []
       var others: [Item] = []
       for (item, lost) in zip(items, copy.items) {
@@ -87,6 +86,18 @@ extension CommitWriter {
       attributes: RecordAttributes(mode: 0o700, modified: modified, xattrs: [copy.mark.xattr]),
       attributesTime: time, version: VersionVector(), time: time, device: copy.mark.device)
     try add(items, to: revision, previous: [])
+  }
+
+  /// Whoever threw a copy away has seen what it held: the rest of the version is kept beside.
+  private mutating func keepUnseen(
+    _ copy: ConflictCopy, _ items: [Item], over entry: RecordEntry, _ deleted: RecordRevision
+  ) throws(VaultError) {
+    let named = RevisionJoin.Named(digest: entry.revision, revision: deleted)
+    var unseen: [Item] = []
+    for (item, lost) in zip(items, copy.items) {
+      if try !RevisionJoin(member: member).hasHeld(item, named) { unseen.append(lost) }
+    }
+    if !unseen.isEmpty { try keep(copy.beside(unseen)) }
   }
 
   /// Adds items with the times they have, so that two devices that keep one copy write the same, and none of them
@@ -148,12 +159,13 @@ extension CommitWriter {
         if new.content == old.content { continue }
         if new.file == old.file, edit.unchangedFiles[name] != nil { continue }
       }
-      let author = try join.author(of: .item(old), in: base)
-      // Of two programs on one machine the later one wins, as on any disk.
-      guard author != context.device.id else { continue }
+      let origin = try join.origin(of: .item(old), in: base)
+      // Of two programs on one machine the later one wins, as on any disk. What this machine only brought under another name
+      // others have written.
+      if origin.device == context.device.id, origin.time == old.changed { continue }
       lost.append(
         ConflictCopy(
-          mark: ConflictMark(record: edit.record, device: author, time: old.time),
+          mark: ConflictMark(record: edit.record, device: origin.device, time: old.time),
           title: base.revision.place.title, items: [old]))
     }
   }

@@ -48,26 +48,50 @@ extension CommitWriter {
     if var revision = applied ?? base?.revision { try noteItems(of: edit, in: &revision) }
     guard var revision = applied else { return }
     try write(&revision, base: base?.revision, entry: entry)
-    if edit.place == nil, revision.place.isDeleted, let base {
-      try keepSaved(by: edit, into: revision, over: base.revision)
+    if let named { try keepWhatVanishes(by: edit, in: revision, over: named) }
+  }
+
+  /// Keeps whole what an edit has vanish, and its author has not seen, as where two devices meet later: what they save into a
+  /// record that others have deleted; what others have put into one that was empty when it was deleted; and what they have
+  /// deleted in one that is moved.
+  private mutating func keepWhatVanishes(
+    by edit: RecordEdit, in revision: RecordRevision, over base: RevisionJoin.Named
+  ) throws(VaultError) {
+    switch (base.revision.place.isDeleted, revision.place.isDeleted) {
+    case (true, true) where edit.place == nil:
+      let (before, now) = (
+        try member.items(of: base.revision), try member.items(of: revision)
+      )
+      let saved = now.filter { edit.items[$0.name] != nil && !$0.stands(among: before) }
+      if saved.isEmpty { return }
+      lost.append(
+        ConflictCopy(
+          mark: ConflictMark(record: edit.record, device: revision.device, time: revision.time),
+          title: revision.place.title, items: now))
+    case (false, true) where edit.isOfView:
+      if try member.items(of: revision).isEmpty { return }
+      lost.append(try RevisionJoin(member: member).whole(base))
+    case (true, false) where edit.isOfView:
+      guard let before = try beforeDeletion(of: edit.record) else { return }
+      let now = try member.items(of: revision)
+      let gone = try member.items(of: before.revision).filter {
+        edit.items[$0.name] == nil && !$0.stands(among: now)
+      }
+      if !gone.isEmpty { lost.append(try RevisionJoin(member: member).whole(before)) }
+    default: return
     }
   }
 
-  /// Keeps a version of a record whole that others have deleted while somebody was saving a file into it: there it shows no
-  /// more.
-  private mutating func keepSaved(
-    by edit: RecordEdit, into revision: RecordRevision, over base: RecordRevision
-  ) throws(VaultError) {
-    let (before, now) = (try member.items(of: base), try member.items(of: revision))
-    let hasSaved = now.contains { item in
-      edit.items[item.name] != nil
-        && !before.contains { $0.name == item.name && $0.hasContent(of: item) }
+  private func beforeDeletion(of record: RecordID) throws(VaultError) -> RevisionJoin.Named? {
+    do {
+      let (digest, revision) = try RecordRestore(member).revisionBeforeDeletion(of: record)
+      return RevisionJoin.Named(digest: digest, revision: revision)
+    } catch {
+      switch error {
+      case .notFound, .missing, .damaged: return nil
+      default: throw error
+      }
     }
-    guard hasSaved else { return }
-    lost.append(
-      ConflictCopy(
-        mark: ConflictMark(record: edit.record, device: revision.device, time: revision.time),
-        title: revision.place.title, items: now))
   }
 
   /// Brings the contents of an edit to their places, under the current keys. An item of which something is not to be had
@@ -183,5 +207,12 @@ extension CommitWriter {
     }
     let text = try member.beginning(of: document, byteCount: RecordDocument.frontMatterLimit)
     return FrontMatter.summary(of: text)
+  }
+}
+
+extension Item {
+  /// Whether one of these has this name and content.
+  fileprivate func stands(among items: [Item]) -> Bool {
+    items.contains { $0.name == name && $0.hasContent(of: self) }
   }
 }

@@ -28,12 +28,22 @@ struct ConflictCopy: Equatable, Sendable {
         + version)
   }
 
-  /// A copy of its own of some of the items, for which another version of the same mark has left no room.
+  /// A copy of its own of some of the items: another version of the same mark has left no room for them, or whoever threw the
+  /// copy away has not seen them.
   func beside(_ items: [Item]) -> ConflictCopy {
     var copy = self
     copy.items = items
-    copy.version += items.flatMap { $0.name.bytes + $0.stateBytes }
+    copy.version += items.sorted { $0.name < $1.name }.flatMap { item in
+      var item = item
+      item.file = .zero
+      return item.name.bytes + item.stateBytes
+    }
     return copy
+  }
+
+  /// The file that a copy's item is.
+  static func file(named name: FileName, in copy: RecordID) -> FileID {
+    FileID(RecordID.derived("kinvault conflict file", copy.bytes + name.bytes))
   }
 
   /// The items as files of their own: no longer hard links of those that won.
@@ -41,8 +51,7 @@ struct ConflictCopy: Equatable, Sendable {
     let record = record(in: member)
     return items.map { item in
       var item = item
-      item.file = FileID(
-        RecordID.derived("kinvault conflict file", record.bytes + item.name.bytes))
+      item.file = Self.file(named: item.name, in: record)
       item.linkRecords = []
       return item
     }

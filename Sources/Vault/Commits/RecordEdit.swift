@@ -30,6 +30,9 @@ package struct RecordEdit: Sendable {
   /// Whether every name of each file in `items` is in one of the edits of the commit; otherwise the commit looks for the
   /// others and changes the file there as well.
   package var hasAllNames = false
+  /// Whether the author of the edit went by a mounted view: there the record was not deleted, and where the edit deletes it, it
+  /// was empty. What others have made of it since is kept.
+  package var isOfView = false
   /// Whether files go that are in a part of the record's list which cannot be read, unless `items` has them; otherwise
   /// the edit fails where it needs that part.
   package var leavesOutUnreadable = false
@@ -90,6 +93,7 @@ package struct Commit: Sendable {
     rest.seen = edit.seen.filter { names[$0.key] != nil }
     rest.unchangedFiles = edit.unchangedFiles.filter { names[$0.key] != nil }
     rest.hasAllNames = edit.hasAllNames
+    rest.isOfView = edit.isOfView
     return rest
   }
 }
@@ -182,8 +186,8 @@ extension RecordEdit {
     let then = min(time, HybridTime(milliseconds: touch.time.milliseconds))
     let new = then >= revision.attributesTime ? touch.time : max(old, touch.time)
     if new == old { return false }
+    // The other attributes are whoever's that has set them last, which this does not change.
     revision.attributes.modified = new
-    revision.attributesTime = max(then, revision.attributesTime.next(now: 0))
     return true
   }
 

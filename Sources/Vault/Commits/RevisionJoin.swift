@@ -89,10 +89,19 @@ struct RevisionJoin {
     guard !losers.isEmpty else { return [] }
     // Deleted by the others: the edited version is kept whole, since nothing of it shows any more, or only its folder.
     if other.revision.place.isDeleted, !side.revision.place.isDeleted {
-      return isOwnCopy(side, losers) ? [] : [try whole(side)]
+      guard losers.allSatisfy({ isAsKept($0.part, in: side.revision) }) else {
+        return [try whole(side)]
+      }
+      return try keptAside(losers, in: side) { (item) throws(VaultError) in
+        try !hasHeld(item, other)
+      }
+    }
+    var copies = try keptAside(losers, in: side) { (item) throws(VaultError) in
+      // What somebody has done with the copy is later.
+      try self.item(named: item.name, of: other.revision)?.time == item.time
     }
     var byMark: [ConflictMark: ConflictCopy] = [:]
-    for loser in losers {
+    for loser in losers where !isAsKept(loser.part, in: side.revision) {
       let time: HybridTime
       var title = side.revision.place.title
       switch loser.part {
@@ -103,7 +112,6 @@ struct RevisionJoin {
       }
       let mark = ConflictMark(
         record: side.revision.record, device: try author(of: loser.part, in: side), time: time)
-      if let own = ConflictMark(side.revision.attributes.xattrs), time <= own.time { continue }
       var copy = byMark[mark] ?? ConflictCopy(mark: mark, title: title, items: [])
       switch loser.part {
       case .item(let item): copy.items.append(item)
@@ -111,26 +119,74 @@ struct RevisionJoin {
       }
       byMark[mark] = copy
     }
-    return byMark.values.map { copy in
+    copies += byMark.values.map { copy in
       var copy = copy
       if copy.items.isEmpty { copy.addNoteOfPlace(in: member.id) }
       return copy
-    }.sorted { $0.mark.time < $1.mark.time }
+    }
+    return copies.sorted { $0.mark.time < $1.mark.time }
   }
 
-  /// Whether the revision is itself a conflict's copy, with nothing changed since it was made: then nobody edited
-  /// it, and no copy of it is needed.
-  private func isOwnCopy(_ side: Named, _ losers: [Join.Loser]) -> Bool {
-    guard let own = ConflictMark(side.revision.attributes.xattrs) else { return false }
-    return losers.allSatisfy { loser in
-      switch loser.part {
-      case .item(let item): item.time <= own.time
-      case .place: side.revision.placeTime <= own.time
-      }
+  /// Whether a part of a revision is a conflict's copy, or where that stands, with nothing changed since it was kept: nobody
+  /// has edited it, so as a rule no copy of it is needed.
+  ///
+  /// The mark alone says nothing: it stands in an attribute, which anybody can set.
+  private func isAsKept(_ part: Join.Loser.Part, in revision: RecordRevision) -> Bool {
+    guard let own = ConflictMark(revision.attributes.xattrs) else { return false }
+    return switch part {
+    case .item(let item):
+      item.time <= own.time
+        && item.file == ConflictCopy.file(named: item.name, in: revision.record)
+    case .place(let place):
+      revision.placeTime <= own.time && place.parent == ConflictCopy.folder(of: member.id)
     }
   }
 
-  private func whole(_ version: Named) throws(VaultError) -> ConflictCopy {
+  /// Items of a conflict's copy that are as they were kept, and are kept beside it all the same, since the copy on the other
+  /// side does not stand for them.
+  private func keptAside(
+    _ losers: [Join.Loser], in side: Named, where isUnseen: (Item) throws(VaultError) -> Bool
+  ) throws(VaultError) -> [ConflictCopy] {
+    guard let mark = ConflictMark(side.revision.attributes.xattrs) else { return [] }
+    var aside: [Item] = []
+    for case .item(let item) in losers.map(\.part)
+    where isAsKept(.item(item), in: side.revision) {
+      if try isUnseen(item) { aside.append(item) }
+    }
+    if aside.isEmpty { return [] }
+    let title = mark.original(of: side.revision.place.title)
+    return [ConflictCopy(mark: mark, title: title, items: []).beside(aside)]
+  }
+
+  /// Whether a revision, or one of those before it, holds an item with this name and content. So it is taken to be where some
+  /// of these are not kept any more.
+  func hasHeld(_ item: Item, _ start: Named) throws(VaultError) -> Bool {
+    var waiting = [start]
+    var seen: Set<ContentDigest> = [start.digest]
+    while let next = waiting.popLast() {
+      if let held = try self.item(named: item.name, of: next.revision), held.hasContent(of: item) {
+        return true
+      }
+      for digest in next.revision.previous where seen.insert(digest).inserted {
+        guard seen.count < Self.depthLimit, let parent = try revisionIfKept(digest) else {
+          return true
+        }
+        waiting.append(parent)
+      }
+    }
+    return false
+  }
+
+  private func item(
+    named name: FileName, of revision: RecordRevision
+  ) throws(VaultError) -> Item? {
+    try pages(member.loadPage) { load in
+      var revision = revision
+      return try revision.item(named: name, load: load)
+    }
+  }
+
+  func whole(_ version: Named) throws(VaultError) -> ConflictCopy {
     let revision = version.revision
     var copy = ConflictCopy(
       mark: ConflictMark(record: revision.record, device: revision.device, time: revision.time),
@@ -140,11 +196,17 @@ struct RevisionJoin {
     return copy
   }
 
-  /// The device that wrote a part of a revision: that of the oldest revision in which it stands as it is now, as far as
-  /// these are kept.
+  /// The device that wrote a part of a revision.
   func author(
     of part: Join.Loser.Part, in side: Named
   ) throws(VaultError) -> DeviceID {
+    try origin(of: part, in: side).device
+  }
+
+  /// The oldest revision in which a part of one stands as it is now, as far as these are kept.
+  func origin(
+    of part: Join.Loser.Part, in side: Named
+  ) throws(VaultError) -> RecordRevision {
     var oldest = side
     for _ in 0..<Self.depthLimit {
       var before: Named?
@@ -155,7 +217,7 @@ struct RevisionJoin {
       guard let before else { break }
       oldest = before
     }
-    return oldest.revision.device
+    return oldest.revision
   }
 
   /// The item of a name as somebody has seen it, when its file had last changed at `time`: from one of the newest

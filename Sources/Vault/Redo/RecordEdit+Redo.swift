@@ -25,6 +25,7 @@ extension RecordEdit {
     }
     modified = edit.modified.map { Touch(time: $0) }
     hasAllNames = true
+    isOfView = true
     for name in edit.removed { items.updateValue(nil, forKey: name) }
     for item in edit.seen { seen[item.name] = item.time }
   }

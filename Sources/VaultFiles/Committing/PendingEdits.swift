@@ -46,6 +46,7 @@ extension MemberView {
       var edit = RecordEdit(record: record, isNew: change.isNew)
       edit.seen = change.seen
       edit.hasAllNames = true
+      edit.isOfView = true
       if change.place || change.isNew { edit.place = node.place }
       var later = PendingRecord()
       for (name, isCommitted) in change.items {

@@ -44,7 +44,16 @@ package struct ConflictMark: Hashable, Sendable {
 
   /// What the version is called that was called `title`: `title - offline conflict 2026-03-01 081500`, in UTC, the
   /// title cut so that the name stays within 255 bytes.
-  package func title(for title: FileName) -> FileName {
-    title.appending(" - offline conflict \(CivilTime(milliseconds: time.milliseconds).stamp)")
+  package func title(for title: FileName) -> FileName { title.appending(titleEnd) }
+
+  /// What the version was called that has this title as a copy.
+  package func original(of title: FileName) -> FileName {
+    let end = Array(titleEnd.utf8)
+    guard title.bytes.suffix(end.count).elementsEqual(end) else { return title }
+    return FileName(Array(title.bytes.dropLast(end.count))) ?? title
+  }
+
+  private var titleEnd: String {
+    " - offline conflict \(CivilTime(milliseconds: time.milliseconds).stamp)"
   }
 }
