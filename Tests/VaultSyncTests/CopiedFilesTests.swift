@@ -160,6 +160,59 @@ import VaultTrust
     try family[0].expectWhole()
   }
 
+  /// Nobody has the part any more: with no sync is anything moved for such a head, or told.
+  @Test(arguments: [false, true])
+  func aHeadWaitsSilentlyForWhatIsNowhere(isFresh: Bool) throws {
+    let emma = try family[1].emma
+    let own = try #require(
+      emma.heads.withLock { $0.loaded[family[1].vault.device]?.head.segments.last })
+    let missing = emma.objects.path(of: own)
+    try family[1].sync(usb)
+    try copy { $0 != missing.string }
+    try usb.remove(missing)
+    if isFresh { try family[0].reopen() }
+    try family[0].sync(usb)
+    let report = try family[0].sync(usb)
+    #expect(report.pulled.isEmpty && report.pushed.isEmpty)
+    #expect(report.problems.filter { $0.severity > .note } == [])
+    #expect(report.untakenHeadCount == 0)
+    // It counts as soon as somebody brings the part.
+    try usb.put(missing, #require(family[1].store.blobs[missing]))
+    try family[0].sync(usb)
+    #expect(try family[0].contents() == family[1].contents())
+    #expect(try family[0].sync(usb).pulled.isEmpty)
+  }
+
+  /// What a new version has in common with the one before it was lost here meanwhile: nobody who follows a head brings that.
+  @Test func aSyncBringsWhatAHeadWaitsForThatWasHereBefore() throws {
+    var edit = RecordEdit.newRecord("Scan", note: "v1")
+    edit.items[try #require(FileName("scan"))] =
+      try .photo("scan", byteCount: 300_000, seed: 1, in: family[1].emma)
+    try family[1].commit(edit)
+    try family.meet(at: usb)
+    try family[0].reopen()
+    let objects = try family[0].emma.objects
+    let pages = Set(
+      try objects.listed().map(\.name).filter { try objects.kind(of: $0) == .page }
+        .map { objects.path(of: $0).string })
+    #expect(!pages.isEmpty)
+    for page in pages { try family[0].store.remove(BlobPath(page)) }
+    let entry = try #require(family[1].emma.entry(edit.record))
+    try family[1].commit(
+      RecordEdit(
+        record: edit.record,
+        place: RecordPlace(parent: entry.parent, title: #require(FileName("Renamed")))))
+    try family[1].sync(usb)
+    try copy { !pages.contains($0) }
+    let heads = VaultPath.head(try family[1].emma.id, family[1].vault.device).string
+    try family[0].store.replace(
+      BlobPath(heads), #require(family[1].store.blobs[BlobPath(heads)]), durably: true)
+    try family[0].sync(usb)
+    #expect(try family[0].contents() == family[1].contents())
+    try family[0].expectWhole()
+    #expect(try family[0].sync(usb).pulled.isEmpty)
+  }
+
   /// A head that nobody with the keys has made holds nothing up, whatever it says that it waits for.
   @Test func aHeadThatNobodyWithTheKeysHasMadeHoldsNothingUp() throws {
     let device = DeviceID.random()

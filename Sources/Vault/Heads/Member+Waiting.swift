@@ -8,7 +8,7 @@ struct Obstacle: Sendable {
   /// The fingerprint of the head's own file.
   fileprivate let head: UInt64
   /// What was found wanting; nil when that is no object.
-  fileprivate let object: BlobPath?
+  let object: BlobPath?
   /// What showed of it before it was last read; nil while it was read only once, for it may have come since.
   fileprivate let mark: FileMark?
   /// When it was first found so; milliseconds since 1970.

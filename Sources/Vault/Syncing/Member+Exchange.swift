@@ -58,13 +58,19 @@ extension Member {
     }
   }
 
-  /// Whether the head that is here of another device does not count yet because something that it names is missing or damaged.
+  /// The object for want of which the head that is here of another device does not count yet: it is missing or damaged. Nil
+  /// where the head counts, or something else keeps it from counting.
   ///
   /// - Parameter hash: Of its file.
-  package func awaitsParts(of device: DeviceID, _ hash: FileHash) throws(VaultError) -> Bool {
-    if heads.withLock({ $0.last(of: device)?.hash == hash }) { return false }
+  package func awaitedPart(
+    of device: DeviceID, _ hash: FileHash
+  ) throws(VaultError) -> ObjectName? {
+    if heads.withLock({ $0.last(of: device)?.hash == hash }) { return nil }
     _ = try refresh()
-    return heads.withLock { $0.waiting[device] != nil }
+    guard let path = heads.withLock({ $0.waiting[device]?.object }),
+      case .object(_, let name) = VaultPath(parsing: path.string)
+    else { return nil }
+    return name
   }
 
   /// Whether the entry's revision is here under the keys in use.

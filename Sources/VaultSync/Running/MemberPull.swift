@@ -10,6 +10,8 @@ struct MemberPull {
   let vault: Vault
   /// As the remote's statements make it.
   let member: Member
+  /// Devices whose head is here as the remote has it, and waits for what it names: that is brought, and the head stays.
+  let waiting: Set<DeviceID>
 
   /// Follows the heads of these devices.
   ///
@@ -177,12 +179,11 @@ struct MemberPull {
     let heads = followed.map(\.head) + member.openedHeads
     let known = member.knownCounters
     let comes = Set(followed.map(\.head.device))
-    let whole =
-      followed
-      + takenOver.filter {
-        $0.head.device != session.home.device && known[$0.head.device] ?? 0 < $0.head.counter
-          && !comes.contains($0.head.device) && $0.head.isTakenOver(by: heads)
-      }
+    let passedOver = takenOver.filter {
+      $0.head.device != session.home.device && known[$0.head.device] ?? 0 < $0.head.counter
+        && !comes.contains($0.head.device) && $0.head.isTakenOver(by: heads)
+    }
+    let whole = (followed + passedOver).filter { !waiting.contains($0.head.device) }
     if whole.isEmpty { return 0 }
     if session.options.isDryRun {
       tally(whole)

@@ -23,8 +23,10 @@ struct MemberSync {
   func pull() throws(SyncError) {
     let plans = plans()
     let wanted = plans.filter { $0.plan.action == .take || $0.plan.action == .compare }
-    let lacking = try devicesLackingParts(plans.map(\.path))
-    guard plans.contains(where: { $0.plan != RegisterPlan(.leave) }) || !lacking.isEmpty else {
+    let awaited = AwaitedParts(
+      session: session, exchange: exchange, vault: vault, member: member)
+    let waiting = try awaited.devices(of: plans.map(\.path))
+    guard plans.contains(where: { $0.plan != RegisterPlan(.leave) }) || !waiting.isEmpty else {
       return
     }
     let access = self.access()
@@ -38,31 +40,19 @@ struct MemberSync {
       var told = plan
       told.findings.removeAll { $0.isOfLines }
       exchange.note(told, path)
-      if lacking.contains(device) || isFetched(plan, device, open) { devices.append(device) }
+      if waiting.contains(device) || isFetched(plan, device, open) { devices.append(device) }
     }
     guard !devices.isEmpty else { return }
     let count = try MemberPull(
-      session: session, exchange: exchange, vault: vault, member: open
+      session: session, exchange: exchange, vault: vault, member: open, waiting: waiting
     ).run(devices)
     if session.options.isDryRun { return }
+    // A join that waits for consent is not to come about in parts.
+    if session.report.massChanges[member] == nil { try awaited.bring(for: waiting) }
     try keeping { () throws(VaultError) in
       if count > 0 { _ = try vault.refreshMembers() }
       _ = try vault.member(member)?.joinConcurrent()
     }
-  }
-
-  /// The devices whose head is here as it is there, and waits for something that it names: that is brought, or the head would
-  /// never count.
-  private func devicesLackingParts(_ heads: [VaultPath]) throws(SyncError) -> Set<DeviceID> {
-    guard let open = vault.member(member), open.standstill == nil else { return [] }
-    var found: Set<DeviceID> = []
-    for path in heads {
-      guard case .head(_, let device) = path, device != session.home.device,
-        let there = exchange.there[path], exchange.here[path]?.hash == there.hash
-      else { continue }
-      if try keeping(open.awaitsParts(of: device, there.hash)) { found.insert(device) }
-    }
-    return found
   }
 
   /// Whether the remote's head is news, or of a line that is not followed here.

@@ -1,0 +1,99 @@
+import BlobStore
+import Vault
+import VaultErrors
+import VaultModel
+import VaultObjects
+
+/// What heads of a member wait for that are here as they are on the remote: no plan says that anything is to be done about
+/// these, and without the part they would never count.
+///
+/// Only where the remote has what was found wanting, and it is not whole here: else such a head goes on waiting, and nothing
+/// is told of it.
+struct AwaitedParts {
+  let session: SyncSession
+  let exchange: SignedExchange
+  let vault: Vault
+  let member: MemberID
+
+  /// The devices whose head waits for such a part.
+  func devices(of heads: [VaultPath]) throws(SyncError) -> Set<DeviceID> {
+    guard let open = vault.member(member), open.standstill == nil else { return [] }
+    var found: Set<DeviceID> = []
+    for path in heads {
+      guard case .head(_, let device) = path, device != session.home.device,
+        let there = exchange.there[path], exchange.here[path]?.hash == there.hash
+      else { continue }
+      if try lackingPart(of: device, open) != nil { found.insert(device) }
+    }
+    return found
+  }
+
+  /// Looks at the heads again, and brings by itself what they still wait for: whoever follows a head passes over what a
+  /// revision has in common with the one before it, which may have been lost here since.
+  func bring(for devices: Set<DeviceID>) throws(SyncError) {
+    guard !devices.isEmpty, let open = vault.member(member) else { return }
+    try refresh(open)
+    for device in devices.sorted() {
+      // Each is whole here afterwards, so that none is asked for twice.
+      while let part = try lackingPart(of: device, open), try bring(part, open) {
+        try refresh(open)
+      }
+    }
+  }
+
+  private func refresh(_ open: Member) throws(SyncError) {
+    let count = try keeping(open.refresh()).count
+    session.change { $0.changedRecordCount += count }
+  }
+
+  // MARK: One part
+
+  private func lackingPart(of device: DeviceID, _ open: Member) throws(SyncError) -> ObjectName? {
+    guard let there = exchange.there[.head(member, device)],
+      let part = try keeping(open.awaitedPart(of: device, there.hash)),
+      try !isWhole(part, open), try isThere(open.objects.vaultPath(of: part))
+    else { return nil }
+    return part
+  }
+
+  /// What has come whole can only be wrong in itself, and would be so again.
+  private func isWhole(_ name: ObjectName, _ open: Member) throws(SyncError) -> Bool {
+    do {
+      _ = try open.objects.sealedObject(name)
+      return true
+    } catch {
+      switch error {
+      case .missing, .damaged: return false
+      default: throw .vault(error)
+      }
+    }
+  }
+
+  private func isThere(_ path: VaultPath) throws(SyncError) -> Bool {
+    do { return try session.remote.size(of: BlobPath(path.string)) != nil } catch {
+      guard error.concernsOneFile else { throw .remote(error) }
+      return false
+    }
+  }
+
+  /// - Returns: False when the remote's is not whole either, which is noted.
+  private func bring(_ name: ObjectName, _ open: Member) throws(SyncError) -> Bool {
+    let path = open.objects.vaultPath(of: name)
+    let file: [UInt8]
+    do {
+      file = try session.remote.read(
+        BlobPath(path.string), limit: ObjectStore.fileSizeLimit(of: .announcement))
+    } catch {
+      guard error.concernsOneFile else { throw .remote(error) }
+      session.note(SyncProblem(VaultError(error), there: path.string))
+      return false
+    }
+    do { _ = try open.objects.authenticate(name, kind: nil, file: file) } catch {
+      session.note(SyncProblem(error, there: path.string))
+      return false
+    }
+    try keeping(open.objects.place(name, file: file))
+    session.tally(.pull, path, byteCount: UInt64(file.count))
+    return true
+  }
+}
