@@ -109,6 +109,19 @@ import Testing
     }
   }
 
+  /// A sync that waits for consent has not taken what the device has sent, and nothing takes it afterwards.
+  @Test func whatIsLeftOutWithADeviceIsToldWhereASyncIsNotComplete() throws {
+    try addTablet()
+    try desk.attachMany()
+    for machine in [desk, tablet] { try machine.run("sync", expecting: 0) }
+    try tablet.removeMany()
+    try tablet.run("sync", expecting: 0)
+    let removed = try desk.run(
+      "device", "revoke", "tablet", "--words-file", desk.program.wordsFile, "--yes", expecting: 0)
+    #expect(removed.errors.contains("kinvault sync usb --accept-mass-change"), "\(removed.errors)")
+    #expect(removed.errors.contains("What that device alone has sent to a remote that could not"))
+  }
+
   /// What this machine remembers of new keys of Emma is of another version of the program: that is Emma's alone.
   private func spoilEpochOfEmma() throws {
     let folder = try CommandRunner.run(

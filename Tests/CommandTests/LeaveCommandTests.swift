@@ -213,6 +213,33 @@ struct InvitedPair {
     #expect(try pair.anna.run("member", "list", expecting: 0).output.contains("Liam"))
   }
 
+  /// What nobody has got yet is damaged here: without the keys of this machine it could not even be told.
+  @Test func nobodyLeavesBehindWhatCannotBeSent() throws {
+    let pair = try InvitedPair.sharing(as: "editor")
+    try pair.ben.write("last", titled: "Last")
+    try pair.ben.attach("scan.jpg", byteCount: 50_000, to: "Emma/Notes/2025-01-20 Last")
+    func shell(_ script: String, _ argument: String) throws -> String {
+      let result = try CommandRunner.run("sh", ["-c", "set -e; " + script, "", argument])
+      #expect(result.status == 0, "\(result.errors)")
+      return result.output
+    }
+    let found = try shell("find \"$1\"/members/*/objects -type f -size +40k", pair.ben.vault)
+      .split(separator: "\n").map(String.init)
+    try #require(found.count == 1, "\(found)")
+    let scan = found[0]
+    let whole = pair.ben.program.folder.appending("whole").string
+    _ = try shell("cp -p \"$1\" '\(whole)'; truncate -s 30000 \"$1\"", scan)
+    let refused = try pair.ben.run("leave", "--yes", expecting: 10)
+    #expect(refused.errors.contains("usb: ") || refused.errors.contains("origin: "))
+    #expect(refused.errors.contains("you have left nothing yet, and this machine keeps its keys"))
+    #expect(try pair.ben.run("member", "list", expecting: 0).output.contains("Emma"))
+    _ = try shell("mv '\(whole)' \"$1\"", scan)
+    #expect(try pair.ben.run("leave", "--yes", expecting: 0).output.contains("left the vault"))
+    try pair.anna.run("sync", expecting: 0)
+    #expect(try pair.anna.run("record", "list", expecting: 0).output.contains("Last"))
+    try pair.anna.expectWhole()
+  }
+
   @Test func handingOver() throws {
     let pair = try InvitedPair.sharing(as: "viewer")
     try pair.anna.run("hand-over", "Emma", "--to", "Ben", expecting: 10)

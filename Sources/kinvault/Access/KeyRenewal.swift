@@ -8,7 +8,7 @@ struct KeyRenewal {
 
   /// Takes in what other machines have put on the remotes, before the keys are changed.
   ///
-  /// - Parameter loss: What may come of it where a remote cannot be reached.
+  /// - Parameter loss: What may come of it where a remote cannot be reached, or not everything that it has was taken.
   func meet(_ remotes: [KnownRemote], loss: String) {
     let failures = remotes.syncAll(vault, showsProgress: true)
     failures.forEach { Terminal.note("kinvault: \($0)") }

@@ -55,8 +55,15 @@ struct LeaveCommand: ParsableCommand {
       try Confirmation.require(
         "Give up \(names.isEmpty ? "" : "your access to \(names), and ")your keys on this machine?",
         isGiven: yes)
+      let remotes = try access.remotes(of: vault, key: key)
+      // Only while the members are open a sync sees whether what it sends of them is whole.
+      try requireSynced(
+        remotes, vault,
+        "Not everything has been synced, so you have left nothing yet, and this machine keeps its keys.")
       for member in vault.members { try vault.leave(member) }
-      try tellRemotes(access.remotes(of: vault, key: key), vault)
+      try requireSynced(
+        remotes, vault,
+        "You have left the members, but the remotes may not know it yet, so this machine keeps its keys.")
       return vault.id
     }
     try SessionKeys.remove(vault: id)
@@ -70,13 +77,15 @@ struct LeaveCommand: ParsableCommand {
   }
 
   /// Without what this machine keeps nobody could tell them any more.
-  private func tellRemotes(_ remotes: [KnownRemote], _ vault: Vault) throws {
+  ///
+  /// - Parameter state: What is so where a sync is not complete.
+  private func requireSynced(
+    _ remotes: [KnownRemote], _ vault: Vault, _ state: String
+  ) throws(CommandError) {
     let failures = remotes.syncAll(vault, showsProgress: true)
     if failures.isEmpty { return }
     failures.forEach { Terminal.note("kinvault: \($0)") }
-    throw CommandError.refused(
-      "You have left the members, but the remotes do not know it yet, so this machine keeps its keys. When they can be "
-        + "reached: kinvault leave")
+    throw .refused("\(state) When “kinvault sync” has nothing more to tell: kinvault leave")
   }
 
   private func requireNotMounted(_ folder: FilePath) throws {

@@ -4,11 +4,10 @@ import VaultSync
 extension [KnownRemote] {
   /// Syncs with each of them, whatever came of the others.
   ///
-  /// - Returns: What could not be reached, or did not go through, in words.
+  /// - Returns: What could not be reached, did not go through, or is to be looked at, in words; empty only where each of
+  ///   them has what is here, and everything that it has was taken.
   func syncAll(_ vault: Vault, showsProgress: Bool) -> [String] {
-    syncAll(vault, SyncOutcome.Order(showsProgress: showsProgress)).compactMap { outcome in
-      outcome.error.map { "\(outcome.remote): \($0)" }
-    }
+    syncAll(vault, SyncOutcome.Order(showsProgress: showsProgress)).flatMap(\.shortcomings)
   }
 
   /// The same; what came of each.

@@ -322,6 +322,13 @@ struct SyncOutcome: Encodable {
     return [RemoteProblem(remote: remote, kind: .init(of: failure), text: error)] + found
   }
 
+  /// The same as lines for a terminal; where a sync was not complete, and nothing tells why, that.
+  var shortcomings: [String] {
+    var texts = attention.map(\.text)
+    if texts.isEmpty, state == "unfinished" { texts = ["not complete; \(summary)"] }
+    return texts.map { "\(remote): \(Terminal.visibleText($0))" }
+  }
+
   private var massChangeHint: String? {
     massChange ? "To go on all the same: kinvault sync \(remote) --accept-mass-change" : nil
   }
