@@ -34,6 +34,7 @@ import VaultModel
   @Test func aWholeRemoteIsWhole() throws {
     let report = try check(readsData: true)
     #expect(report.problems == [])
+    #expect(report.isWhole)
     #expect(report.objectCount == objects.count)
     #expect(report.unusedCount == 0)
     #expect(report.readByteCount == report.objectByteCount)
@@ -124,6 +125,40 @@ import VaultModel
     let report = try check(readsData: false)
     #expect(report.problems == [])
     #expect(report.unsyncedRecordCount == 2)
+  }
+
+  /// Without its folder, and without its heads.
+  @Test(arguments: ["", "heads/"])
+  func aMemberThatIsNotThereIsNamed(part: String) throws {
+    let emma = try family[0].emma
+    let folder = "members/\(emma.id.hex)"
+    for path in usb.blobs.keys where path.string.hasPrefix("\(folder)/\(part)") {
+      try usb.remove(path)
+    }
+    let report = try check(readsData: false)
+    #expect(report.problems.map(\.path) == [folder])
+    #expect(report.unsyncedRecordCount > 0)
+    #expect(!report.isWhole)
+    try family[0].sync(usb) { $0.looksEverywhere = true }
+    #expect(try check(readsData: true).isWhole)
+  }
+
+  /// The words open a copy of the remote only with these.
+  @Test func eachStatementThatIsNotThereIsNamed() throws {
+    let statements = usb.blobs.filter { VaultPath(parsing: $0.key.string)?.isStatement ?? false }
+    #expect(statements.keys.contains { $0.string.hasPrefix("people/") })
+    #expect(statements.keys.contains { $0.string.hasPrefix("members/") })
+    for (path, good) in statements {
+      try usb.remove(path)
+      let report = try check(readsData: false)
+      #expect(report.problems.map(\.path) == [path.string])
+      #expect(!report.isWhole, "\(path)")
+      try usb.put(path, good)
+      #expect(try check(readsData: false).isWhole, "\(path)")
+    }
+    for path in statements.keys { try usb.remove(path) }
+    try family[0].sync(usb) { $0.looksEverywhere = true }
+    #expect(try check(readsData: true).isWhole)
   }
 
   @Test func everyFileThatIsLostOrDamagedHereComesBack() throws {

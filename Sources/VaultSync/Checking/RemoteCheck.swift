@@ -15,6 +15,9 @@ package struct RemoteCheckReport: Sendable {
   package var unusedCount = 0
   /// Records whose newest revision was not put there yet; they were left out.
   package var unsyncedRecordCount = 0
+  /// Members, and statements, that are here and not there: a copy that is made from there has not all that is here, or
+  /// cannot even be opened.
+  package var missingCount = 0
   /// Objects that were missing or damaged there, and were put there again, and `vault.json` if it was.
   package var mendedCount = 0
   /// Bytes that were fetched and authenticated.
@@ -23,7 +26,10 @@ package struct RemoteCheckReport: Sendable {
 
   package init() {}
 
-  package var hasDamage: Bool { problems.contains { $0.severity == .damage } }
+  /// A copy that is made from there is whole, but for what changed here since the last sync.
+  package var isWhole: Bool {
+    missingCount == 0 && !problems.contains { $0.severity == .damage }
+  }
 }
 
 /// Sees whether a remote holds what its heads name, and puts good copies there if it is asked to.
@@ -69,10 +75,34 @@ package struct RemoteCheck: Sendable {
         mode: .init(readsData: readsData, repairs: repairs))
       try check.run(into: &report)
     }
+    findMissing(session, exchange, &report)
     if repairs, report.mendedCount > 0 { try session.flush() }
     report.problems = session.report.problems
     report.traffic = session.report.traffic
     return report
+  }
+
+  /// Members that are not there at all, or without a head, and what of people and members a sync would put there.
+  private func findMissing(
+    _ session: SyncSession, _ exchange: SignedExchange, _ report: inout RemoteCheckReport
+  ) {
+    let look = exchange.look
+    var missing: Set<MemberID> = []
+    for member in vault.members {
+      let isThere = look.members.contains(member.id)
+      if !isThere { report.unsyncedRecordCount += member.allEntries().count }
+      let hasHeads = look.givenUp.contains(member.id) || !look.heads(of: member.id).isEmpty
+      if isThere, hasHeads || member.openedHeads.isEmpty { continue }
+      session.note(.notThere("members/\(member.id.hex)"))
+      missing.insert(member.id)
+    }
+    report.missingCount += missing.count
+    for path in StatementSync(session: session, exchange: exchange).lacking {
+      if case .member(let member) = path.owner, missing.contains(member) { continue }
+      report.missingCount += 1
+      // Of what does not hold there that is told already.
+      if !exchange.broken.contains(path) { session.note(.notThere(path.string)) }
+    }
   }
 }
 
@@ -244,6 +274,13 @@ private struct RemoteMemberCheck: Sendable {
 }
 
 extension SyncProblem {
+  fileprivate static func notThere(_ path: String) -> SyncProblem {
+    SyncProblem(
+      .missingThere, .warning, path: path,
+      "It is here and not on the remote: a copy that is made from there lacks it. To put it there: kinvault sync NAME --full"
+    )
+  }
+
   fileprivate static func mayBeCollected(_ path: VaultPath) -> SyncProblem {
     SyncProblem(
       .missingThere, .note, path: path.string,

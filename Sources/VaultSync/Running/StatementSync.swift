@@ -50,6 +50,15 @@ struct StatementSync {
     }
   }
 
+  /// What a sync would put on the remote, and whoever makes a copy from there needs.
+  var lacking: [VaultPath] {
+    (peoplePaths + memberPaths).filter { path in
+      // A machine that asks to be let in is none that anybody needs.
+      if case .deviceRequest = path { return false }
+      return path.isStatement && exchange.plan(statement: path) == .put
+    }
+  }
+
   // MARK: Pull
 
   /// Puts in place here what the remote has and holds: closings, certificates, wraps, device registers, roots, links.

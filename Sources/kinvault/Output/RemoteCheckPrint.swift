@@ -26,13 +26,19 @@ struct RemoteCheckPrint: Encodable {
     mendedObjects = report.mendedCount
     readBytes = report.readByteCount
     self.readData = readData
-    isWhole = !report.hasDamage
+    isWhole = report.isWhole
     problems = report.problems.map(SyncOutcome.ProblemRow.init)
   }
 
   /// Whether there is something that a person should look at.
   var hasProblems: Bool {
     problems.contains { $0.severity != Problem.Severity.note.rawValue }
+  }
+
+  private var judgement: String {
+    if isWhole { return "whole" }
+    let isDamaged = problems.contains { $0.severity == Problem.Severity.damage.rawValue }
+    return isDamaged ? "damaged" : "not complete"
   }
 
   func print() {
@@ -52,6 +58,6 @@ struct RemoteCheckPrint: Encodable {
     for problem in problems {
       Terminal.writeLine("\(Terminal.visible(problem.path)): \(Terminal.visible(problem.text))")
     }
-    Terminal.writeLine(isWhole ? "\nThe copy there is whole." : "\nThe copy there is damaged.")
+    Terminal.writeLine("\nThe copy there is \(judgement).")
   }
 }
