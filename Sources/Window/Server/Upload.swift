@@ -43,7 +43,10 @@ final class Upload: Sendable {
     guard size ?? item.size == item.size else { throw Cut() }
     // Somebody else may have been faster.
     let member = try Self.member(name, address, open)
-    try open.commit([RecordEdit(record: address.record, items: [name: item])], to: member)
+    var edit = RecordEdit(record: address.record, items: [name: item])
+    // What comes under the name until the commit is kept as a conflict.
+    edit.seen[name] = .zero
+    try open.commit([edit], to: member)
     open.vault.audit.note(.write, member: member.id, record: address.record, name: name)
   }
 

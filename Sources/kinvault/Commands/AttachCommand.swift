@@ -34,14 +34,20 @@ struct AttachCommand: ParsableCommand {
     var attachment = try Attachment(paths: files, member: member)
     defer { attachment.finish() }
     let folders = Set(attachment.folderNames)
+    var seen: [FileName: HybridTime] = [:]
     try attachment.checkNames { name in
       // A folder is never replaced: what is in it would be mixed up.
       if member.child(named: name, of: found.record) != nil { return true }
-      if replace, !folders.contains(name) { return false }
-      return try member.hasFile(named: name, in: found.record)
+      let item = try member.item(named: name, in: found.record)
+      seen[name] = item?.changed ?? .zero
+      return item != nil && (!replace || folders.contains(name))
     }
     var edit = RecordEdit(record: found.record)
-    for (name, item) in try attachment.readFiles() { edit.items[name] = item }
+    for (name, item) in try attachment.readFiles() {
+      edit.items[name] = item
+      // Reading takes long: what comes under the name meanwhile is kept as a conflict.
+      edit.seen[name] = seen[name]
+    }
     if !edit.items.isEmpty { try vault.commit(edit, to: member) }
     for name in edit.items.keys.sorted() {
       vault.audit.note(.write, member: member.id, record: found.record, name: name)

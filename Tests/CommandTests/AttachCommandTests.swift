@@ -1,0 +1,48 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `kinvault attach`, beside what others do at the same time.
+@Suite struct AttachCommandTests {
+  /// Whether the program has a file of this name open.
+  private func isReading(_ name: String, _ program: RunningCommand) -> Bool {
+    let folder = "/proc/\(program.processID)/fd"
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return files.contains { file in
+      let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(file)")
+      return target?.hasSuffix("/\(name)") ?? false
+    }
+  }
+
+  /// Another device's file of the same name arrives while ours is being read: it is kept as a conflict.
+  @Test func whatArrivesUnderTheNameMeanwhileIsKept() throws {
+    let program = try Program.withVault()
+    let desk = Machine(first: program)
+    let laptop = Machine("laptop", beside: program)
+    let usb = program.folder.appending("usb").string
+    let record = "Emma/Notes/2025-01-20 Visit"
+    try desk.write("one", titled: "Visit")
+    try desk.run("remote", "add", "usb", usb, expecting: 0)
+    try desk.run("sync", expecting: 0)
+    try laptop.clone(usb)
+    let theirs = program.folder.appending("theirs").string
+    #expect(mkdir(theirs, 0o700) == 0)
+    try program.write("theirs", to: "\(theirs)/scan.bin")
+    try laptop.run("attach", record, "\(theirs)/scan.bin", expecting: 0)
+    try laptop.run("sync", expecting: 0)
+
+    let ours = program.folder.appending("scan.bin").string
+    try program.write([UInt8](repeating: 1, count: 64 << 20), to: ours)
+    let attaching = try desk.start("attach", record, ours)
+    for _ in 0..<40_000 where !isReading("scan.bin", attaching) && !attaching.hasEnded() {
+      usleep(500)
+    }
+    attaching.signal(SIGSTOP)
+    try desk.run("sync", expecting: 0)
+    attaching.signal(SIGCONT)
+    let told = attaching.wait()
+    #expect(told.status == 0, "\(told.output)\(told.errors)")
+    let lines = try desk.run("conflicts", "list", expecting: 0).output.split(separator: "\n")
+    #expect(lines.count == 3 && lines[1].contains("scan.bin"), "\(lines)")
+  }
+}
