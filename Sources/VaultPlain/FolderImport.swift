@@ -80,7 +80,7 @@ package struct FolderImport {
     let part = edits
     let member = self.member
     let commit = try inVault(member.commit(part))
-    if let failure = commit.failures.values.first { throw .vault(failure) }
+    if let failure = commit.firstFailure { throw .vault(failure) }
     edits = []
     waitingBytes = 0
   }
