@@ -444,6 +444,34 @@ struct ConflictTests {
     #expect(try other.keptConflicts().isEmpty)
   }
 
+  /// Whoever decides about a copy has seen what it holds.
+  @Test func aCopyThatHasChangedSinceIsNotThrownAway() throws {
+    let replicas = try Replicas(count: 2)
+    let visit = RecordEdit.newRecord("Visit", note: "at first")
+    try replicas[0].commit(visit)
+    try replicas.everyoneMeets()
+    try replicas[0].commit(place(visit.record, "Visit", isDeleted: true))
+    try replicas[1].commit(note(visit.record, "wanted"))
+    try replicas.everyoneMeets()
+    let device = replicas[0]
+    let member = try device.member
+    let conflict = try #require(try member.keptConflicts().first)
+    try device.commit(note(conflict.copy.record, "mended"))
+    for edits in try [[member.discarding(conflict)], member.edits(takingBack: conflict)] {
+      let failure = #expect(throws: VaultError.self) {
+        try device.vault.commit(edits, to: member)
+      }
+      guard case .changedMeanwhile = failure else {
+        Issue.record("\(String(describing: failure))")
+        return
+      }
+    }
+    let now = try #require(try member.keptConflicts().first)
+    #expect(try member.bytes(of: "record.md", in: now.copy.record) == Array("mended".utf8))
+    try device.vault.commit(member.discarding(now), to: member)
+    #expect(try member.keptConflicts().isEmpty)
+  }
+
   /// Nor is the copy gone then.
   @Test func aVersionThatIsNotWholeIsNotTakenBack() throws {
     let replicas = try Replicas(count: 2)

@@ -59,11 +59,13 @@ extension Member {
     return edits + [edit, discarding(conflict)]
   }
 
-  /// The edit that throws a copy away; it stays in the history until that is collected.
+  /// The edit that throws a copy away, where nobody has changed it since; it stays in the history until that is collected.
   package func discarding(_ conflict: KeptConflict) -> RecordEdit {
-    RecordEdit(
+    var edit = RecordEdit(
       record: conflict.copy.record,
       place: RecordPlace(
         parent: conflictFolder, title: conflict.copy.title, isDeleted: true))
+    edit.base = conflict.copy.revision
+    return edit
   }
 }

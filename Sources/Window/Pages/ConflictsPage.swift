@@ -23,6 +23,7 @@ struct ConflictsPage {
     let mayChange: Bool
     /// The revision of what is there now; empty of a record that is not known any more.
     let seen: String
+    let seenCopy: String
   }
 
   let frame: PageFrame
@@ -47,7 +48,7 @@ struct ConflictsPage {
           kept: try Self.side(conflict.items, of: member, frame),
           now: try original.map { try Self.side(member.contents(of: $0).0, of: member, frame) },
           mayChange: member.refusal == nil,
-          seen: conflict.original?.revision.hex ?? "")
+          seen: conflict.original?.revision.hex ?? "", seenCopy: conflict.copy.revision.hex)
       }
     }
   }
@@ -102,6 +103,7 @@ struct ConflictsPage {
       if row.mayChange {
         frame.post("/conflicts/\(row.member.hex)/\(row.copy.hex)", ["class": "actions"]) {
           tag("input", ["type": "hidden", "name": "seen", "value": row.seen])
+          tag("input", ["type": "hidden", "name": "copy", "value": row.seenCopy])
           tag("button", ["type": "submit", "name": "decision", "value": "keep"]) {
             texts("conflict.keep")
           }

@@ -66,10 +66,7 @@ extension Site {
     }
     router.post("conflicts/:member/:record") { request, context in
       let address = try Self.address(context)
-      return try await change(request, context) { open, _, form in
-        try Self.decide(form, on: address, in: open)
-        return .seeOther("/conflicts")
-      }
+      return try await change(request, context) { try Self.decide($2, on: address, in: $0, $1) }
     }
   }
 
@@ -364,20 +361,31 @@ extension Site {
 
   /// - Throws: `notFound` when somebody else has decided already.
   private static func decide(
-    _ form: FormValues, on address: RecordAddress, in open: OpenVault
-  ) throws {
+    _ form: FormValues, on address: RecordAddress, in open: OpenVault, _ frame: PageFrame
+  ) throws -> Response {
     guard let member = open.vault.member(address.member),
       let conflict = try member.keptConflicts().first(where: { $0.copy.record == address.record })
     else { throw VaultError.notFound(what: "the conflict") }
-    // Somebody has changed the record since it was looked at: whoever decides looks again.
-    guard form["seen"] == conflict.original?.revision.hex ?? "" else { return }
+    // Somebody has changed one of them since they were looked at: whoever decides looks again.
+    func changed() -> Response {
+      .page(frame.problem(frame.texts("conflict.changed"), back: "/conflicts"), status: .conflict)
+    }
+    guard form["seen"] == conflict.original?.revision.hex ?? "",
+      form["copy"] == conflict.copy.revision.hex
+    else { return changed() }
+    let edits: [RecordEdit]
     switch form["decision"] {
-    case "keep": try open.commit([member.discarding(conflict)], to: member)
-    case "take": try open.commit(try member.edits(takingBack: conflict), to: member)
+    case "keep": edits = [member.discarding(conflict)]
+    case "take": edits = try member.edits(takingBack: conflict)
     default: throw HTTPError(.badRequest)
+    }
+    do throws(VaultError) { try open.commit(edits, to: member) } catch {
+      guard case .changedMeanwhile = error else { throw error }
+      return changed()
     }
     open.vault.audit.note(
       .write, member: member.id, record: conflict.mark.record, detail: "conflict")
+    return .seeOther("/conflicts")
   }
 }
 
