@@ -68,6 +68,7 @@ struct MovePage {
         tag("p") { named(shown.title) },
         alert(problem),
         frame.post("\(shown.address.path)/move", ["class": "edit"]) {
+          tag("input", ["type": "hidden", "name": "base", "value": shown.entry.revision.hex])
           tag("label", ["for": "place"]) { texts("move.where") }
           tag("select", ["id": "place", "name": "place"]) {
             for group in groups {

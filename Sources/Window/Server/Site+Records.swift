@@ -142,6 +142,7 @@ extension Site {
       let address = try Self.address(context)
       return try await show(context) { open, frame in
         let shown = try ShownRecord(address, in: open.vault)
+        if shown.entry.isDeleted { return .seeOther(address.path) }
         if let refusal = shown.refusal(frame.texts) {
           return .page(frame.problem(refusal), status: .forbidden)
         }
@@ -328,6 +329,12 @@ extension Site {
       page.problem = frame.texts(problem)
       return .page(page.document, status: .conflict)
     }
+    if shown.entry.isDeleted {
+      let text = frame.texts("record.deletedNow")
+      return .page(frame.problem(text, back: address.path), status: .conflict)
+    }
+    // Whoever moves it has seen what they move.
+    guard form["base"] == shown.entry.revision.hex else { return again("move.changed") }
     if target === shown.member, place.parent == shown.entry.parent {
       return .seeOther(address.path)
     }
