@@ -6,13 +6,15 @@ extension RecordDocument {
   ///   - fields: All that are to be there; nil where the front matter stays as it is, also one that cannot be read.
   ///   - text: What stands below the front matter; nil where that stays.
   package func replacing(fields: [FrontMatter.Field]?, text newText: String?) -> [UInt8] {
-    let body = newText.map { Self.body($0, isBelow: layout.hasFrontMatter || fields != nil) }
+    let body = newText.map { text in
+      Self.body(Array(text.utf8), isBelow: layout.hasFrontMatter || fields != nil)
+    }
     guard let fields else { return head + (body ?? Array(text)) }
     let known = (try? frontMatter())?.fields
     guard known != fields else { return head + (body ?? Array(text)) }
     let yaml = patched(to: fields) ?? Array(FrontMatter(fields: fields).yaml.utf8)
     return Array("---\n".utf8) + yaml + Array("---\n".utf8)
-      + (body ?? Self.body(String(decoding: text, as: UTF8.self), isBelow: true))
+      + (body ?? Self.body(Array(text), isBelow: true))
   }
 
   /// The front matter with its lines; empty where there is none.
@@ -23,11 +25,15 @@ extension RecordDocument {
     }
   }
 
-  /// Below front matter a text stands after an empty line, and the last line has an end.
-  private static func body(_ text: String, isBelow: Bool) -> [UInt8] {
-    let text = text.drop(while: \.isNewline)
-    if text.isEmpty { return [] }
-    return Array("\(isBelow ? "\n" : "")\(text)\(text.last?.isNewline == true ? "" : "\n")".utf8)
+  /// Below front matter a text stands after an empty line, and the last line has an end. In bytes: what is no UTF-8 stays.
+  private static func body(_ text: [UInt8], isBelow: Bool) -> [UInt8] {
+    let lineEnds = Array("\r\n".utf8)
+    let text = text.drop { lineEnds.contains($0) }
+    guard let last = text.last else { return [] }
+    var body = isBelow ? [UInt8(ascii: "\n")] : []
+    body += text
+    if !lineEnds.contains(last) { body.append(UInt8(ascii: "\n")) }
+    return body
   }
 
   /// The lines of the front matter, in which those fields that stand on a line of their own have the new values, and new

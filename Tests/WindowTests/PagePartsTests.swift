@@ -145,7 +145,10 @@ import VaultModel
         values.append(("value.\(number)", line.value.replacing("\n", with: "\r\n")))
       }
     }
-    return encoded(values + [("text", form.text.replacing("\n", with: "\r\n"))])
+    if form.keepsText { return encoded(values) }
+    // A form feed is nothing that a page may have.
+    let text = form.text.replacing("\u{0C}", with: "\u{FFFD}").replacing("\n", with: "\r\n")
+    return encoded(values + [("text", text)])
   }
 
   private static let notes = [
@@ -154,6 +157,8 @@ import VaultModel
     "---\ntype: note\ndoses:\n  - {n: 1, on: 2024}\n  - {n: 2, on: 2025}\ntext: |\n  two\n  lines\n---\n",
     "---\n: : :\n---\nwhat cannot be read\n", "---\nnever closed\n",
     "---\ntags: ['a, b', c]\n---\nlists with commas\n", "---\r\ntype: note\r\n---\r\nwindows\r\n",
+    "---\r\ntype: note\r\n---\r\n\r\ntwo\r\nlines\r\n", "---\r\n: : :\r\n---\r\nwindows\r\n",
+    "one page\u{0C}and another\n", "---\nnever closed\n\u{0C}\n",
   ]
 
   @Test(arguments: notes)
@@ -161,8 +166,27 @@ import VaultModel
     let base = RecordDocument(Array(note.utf8))
     let form = NoteForm(sentBack(NoteForm(base)))
     let after = form.applied(to: base)
-    // Browsers know one kind of line end; where a whole note is sent it is the only thing that may differ.
-    #expect(String(decoding: after, as: UTF8.self) == note)
+    #expect(after == base.bytes)
+  }
+
+  /// Bytes that are no text stay, whatever else of the note is changed; what is typed over them is refused.
+  @Test(arguments: ["", "---\ntype: note\n---\n\n", "---\nnever closed\n"])
+  func whatIsNoTextStays(beginning: String) throws {
+    let base = RecordDocument(Array(beginning.utf8) + [0x67, 0xFF, 0x0A])
+    let form = NoteForm(base)
+    #expect(NoteForm(sentBack(form)).applied(to: base) == base.bytes)
+    #expect(!text(NoteFields(texts: Texts.all[0], form: form).html).contains("<textarea"))
+    if !form.isRaw {
+      var sent = NoteForm(sentBack(form))
+      sent.lines.append(NoteForm.Line(name: "lot", value: "AB"))
+      let after = RecordDocument(sent.applied(to: base))
+      #expect(try after.frontMatter()?["lot"] == .text("AB"))
+      #expect(after.bytes.suffix(3) == base.bytes.suffix(3))
+    }
+    var typed = form
+    typed.keepsText = false
+    let sent = NoteForm(sentBack(typed))
+    #expect(sent.problem(sent.applied(to: base), before: form) == "edit.notText")
   }
 
   @Test func oneFieldAndTheTextAreChanged() throws {

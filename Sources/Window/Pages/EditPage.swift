@@ -82,6 +82,12 @@ struct NoteFields {
           }
           for number in 0..<Self.spareCount { spare(form.lines.count + number, nil) }
         },
+      form.keepsText ? tag("p", ["class": "quiet"]) { texts("edit.notText") } : text,
+    ])
+  }
+
+  private var text: HTML {
+    .group([
       tag("label", ["for": "text"]) { texts(form.isRaw ? "edit.raw" : "edit.note") },
       // The first line feed in a text area is none of its text.
       tag("textarea", ["id": "text", "name": "text", "rows": "14", "dir": "auto"]) {

@@ -47,12 +47,17 @@ indirect enum HTML: Sendable {
       case ">": out += "&gt;"
       case "\"": out += "&quot;"
       case "'": out += "&#39;"
-      case "\n", "\t": out.unicodeScalars.append(scalar)
-      // Nothing that would show, and no document may have them.
-      case "\0"..." ", "\u{7F}"..."\u{9F}":
-        out.unicodeScalars.append(scalar == " " ? scalar : "\u{FFFD}")
-      default: out.unicodeScalars.append(scalar)
+      default: out.unicodeScalars.append(allows(scalar) ? scalar : "\u{FFFD}")
       }
+    }
+  }
+
+  /// False for what would not show, and no document may have.
+  static func allows(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "\n", "\t": true
+    case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}": false
+    default: true
     }
   }
 }

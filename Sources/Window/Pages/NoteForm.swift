@@ -17,17 +17,19 @@ struct NoteForm: Sendable {
   var text: String
   /// The fields cannot be read, and the text is the whole note.
   var isRaw = false
+  /// Not all of it is UTF-8, which no form can hold, or none was sent: the text stays as it is in the note.
+  var keepsText = false
 
   /// What stands in a note.
   init(_ document: RecordDocument) {
-    text = String(decoding: document.text, as: UTF8.self)
+    var shown = document.text
     do {
       lines = try document.frontMatter()?.fields.map(Line.init) ?? []
       // The empty line below the fields is none of the text.
-      text = String(text.drop(while: \.isNewline))
-    } catch {
-      (isRaw, text) = (true, String(decoding: document.bytes, as: UTF8.self))
-    }
+      shown = shown.drop { [10, 13].contains($0) }
+    } catch { (isRaw, shown) = (true, document.bytes[...]) }
+    text = Self.withLineFeeds(String(decoding: shown, as: UTF8.self))
+    keepsText = String(validating: shown, as: UTF8.self) == nil
   }
 
   /// For a new record of a type.
@@ -38,7 +40,8 @@ struct NoteForm: Sendable {
 
   /// What somebody has sent: fields as `name.0` and `value.0`, in any number.
   init(_ sent: FormValues) {
-    text = sent["text"]?.replacing("\r\n", with: "\n") ?? ""
+    text = sent["text"].map(Self.withLineFeeds) ?? ""
+    keepsText = sent["text"] == nil
     isRaw = sent["raw"] != nil
     for number in 0..<Self.lineLimit {
       guard let name = sent["name.\(number)"] else { break }
@@ -56,11 +59,29 @@ struct NoteForm: Sendable {
   /// - Parameter base: What it was: fields that the form does not have stay as they are there, and everything else that
   ///   nobody has changed to the byte.
   func applied(to base: RecordDocument) -> [UInt8] {
-    if isRaw { return Array(text.utf8) }
     let before = NoteForm(base)
-    let newText = before.text.trimmedEnd == text.trimmedEnd ? nil : text
+    if isRaw {
+      let whole = String(decoding: base.bytes, as: UTF8.self)
+      let isSame = keepsText || Self.sentBack(whole) == Self.sentBack(text)
+      return isSame ? base.bytes : Array(text.utf8)
+    }
+    let isSame = Self.sentBack(before.text).trimmedEnd == Self.sentBack(text).trimmedEnd
+    let newText = keepsText || isSame ? nil : text
     let fields = before.isRaw ? nil : fields(over: (try? base.frontMatter())?.fields ?? [])
     return base.replacing(fields: fields, text: newText)
+  }
+
+  private static func withLineFeeds(_ text: String) -> String {
+    text.replacing("\r\n", with: "\n").replacing("\r", with: "\n")
+  }
+
+  /// A text as a browser sends it back that was shown it: with line feeds, and U+FFFD for what no page may have.
+  private static func sentBack(_ text: String) -> String {
+    var sent = ""
+    for scalar in withLineFeeds(text).unicodeScalars {
+      sent.unicodeScalars.append(HTML.allows(scalar) ? scalar : "\u{FFFD}")
+    }
+    return sent
   }
 
   /// Takes a date as it is typed for the one that it means; what was there before stays as it is.
@@ -75,6 +96,7 @@ struct NoteForm: Sendable {
   ///
   /// - Parameter before: What it was; nil for a new note. What was odd before may stay so.
   func problem(_ bytes: [UInt8], before: NoteForm?) -> String? {
+    if let before, before.keepsText, !keepsText { return "edit.notText" }
     if bytes.count > NoteReading.byteLimit { return "edit.tooLong" }
     let names = lines.map(\.name)
     if names.contains("") { return "edit.nameless" }
@@ -94,7 +116,9 @@ struct NoteForm: Sendable {
       }
       let known = Line(fields[number])
       // Said in another way is said no differently.
-      guard !known.isComplex, known.value != line.value else { continue }
+      guard !known.isComplex, Self.sentBack(known.value) != Self.sentBack(line.value) else {
+        continue
+      }
       fields[number].value = Self.value(line, isList: known.isList)
     }
     return fields.isEmpty ? nil : fields
