@@ -43,17 +43,21 @@ import Testing
       let fields = ["person": String(anna), "role": role, "sure": "yes"]
       sent(try ben.post("/access/\(member)/share", fields), "share \(role)")
     }
-    sent(
-      try ben.post("\(record)/edit", ["text": "Mine.", "base": String(repeating: "0", count: 64)]),
-      "edit")
+    // What was typed is still there, to be copied.
+    let edit = try ben.post(
+      "\(record)/edit", ["text": "Mine.", "base": String(repeating: "0", count: 64)])
+    sent(edit, "edit")
+    #expect(edit.body.contains("Mine.</textarea>"))
     sent(try ben.post("\(record)/delete", ["base": ""]), "delete")
     sent(try ben.post("\(record)/restore"), "restore")
     sent(try ben.post("\(record)/move", ["place": "\(member)/"]), "move")
     for place in places { sent(try ben.post("\(record)/move", ["place": place]), "move") }
     sent(try ben.put("\(record)/files?name=x", "bytes"), "attach")
     sent(try ben.get("\(record)/files/\(name)"), "the file")
-    sent(
-      try ben.post("/new", ["member": member, "type": "note", "title": "Mine", "date": ""]), "new")
+    let new = try ben.post(
+      "/new", ["member": member, "type": "note", "title": "Mine", "date": "", "text": "Typed."])
+    sent(new, "new")
+    #expect(new.body.contains("value=\"Mine\"") && new.body.contains("Typed.</textarea>"))
     sent(
       try ben.post("/conflicts/\(record.dropFirst("/records/".count))", ["decision": "take"]),
       "conflict")

@@ -7,7 +7,7 @@ struct EditPage {
   let shown: ShownRecord
   let form: NoteForm
   /// The revision that whoever edits has seen.
-  let base: ContentDigest
+  var base: ContentDigest
   /// What the record's folder is called from now on; nil for what it is called.
   var name: String?
   /// Why nothing was saved.

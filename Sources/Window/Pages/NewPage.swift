@@ -7,6 +7,8 @@ struct NewPage {
   let frame: PageFrame
   /// Those who may be written to.
   private let members: [(id: MemberID, name: String)]
+  /// Of all, those as well who may not be written to any more.
+  private let names: [MemberID: String]
   /// Nil as long as nobody has chosen one.
   var member: MemberID?
   var type = RecordType.note
@@ -20,24 +22,28 @@ struct NewPage {
 
   init(_ vault: Vault, _ frame: PageFrame) {
     self.frame = frame
-    let names = vault.shownNames
-    members = vault.members.filter(\.mayWrite)
-      .map { ($0.id, (names[$0.id] ?? $0.name).string) }
+    let shownNames = vault.shownNames
+    let all = vault.members.map { (member: $0, name: (shownNames[$0.id] ?? $0.name).string) }
+    names = Dictionary(all.map { ($0.member.id, $0.name) }) { first, _ in first }
+    members = all.filter { $0.member.mayWrite }.map { ($0.member.id, $0.name) }
   }
 
   var document: String {
     frame.document(
       tag("article") {
         tag("h1") { texts("new.title") }
-        if members.isEmpty {
-          tag("p") { texts("new.none") }
-        } else if let member, let name = members.first(where: { $0.id == member })?.name {
+        if let member, let name = names[member], hasFields {
           fields(of: member, name)
+        } else if members.isEmpty {
+          tag("p") { texts("new.none") }
         } else {
           choice
         }
       })
   }
+
+  /// What was typed is shown, whether it may be added or not.
+  private var hasFields: Bool { form != nil || members.contains { $0.id == member } }
 
   private var choice: HTML {
     tag("form", ["method": "get", "action": "/new", "class": "edit"]) {

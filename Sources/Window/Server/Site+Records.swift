@@ -224,17 +224,35 @@ extension Site {
     }
     note.lines.insert(NoteForm.Line(name: "type", value: type.rawValue), at: 0)
     var edit = RecordEdit(new: .random(), titled: title, in: parent)
-    var files = FileImport(into: member, mediaType: { MediaType.of($0, mode: $1) })
     let bytes = note.applied(to: RecordDocument(usual.document(text: "")))
     if let problem = note.problem(bytes, before: nil) { return again(problem) }
-    edit.items[.record] = try files.item(forContent: bytes, named: .record, modified: .now)
-    edits.append(edit)
-    try open.commit(edits, to: member)
+    do throws(VaultError) {
+      edit.items[.record] = try Self.note(bytes, in: member)
+      edits.append(edit)
+      try open.commit(edits, to: member)
+    } catch {
+      // What was typed is in the form still.
+      page.problem = frame.texts.failure(error) ?? error.message
+      return .page(page.document, status: .internalServerError)
+    }
     open.vault.audit.note(.create, member: member.id, record: edit.record)
     return .seeOther(RecordAddress(member: member.id, record: edit.record).path)
   }
 
-  /// Saves a note; shows it again, beside what is there, where that is no longer what its writer has seen.
+  /// The item of a note with this content, for a commit.
+  private static func note(_ content: [UInt8], in member: Member) throws(VaultError) -> Item {
+    var files = FileImport(into: member, mediaType: { MediaType.of($0, mode: $1) })
+    do throws(PlainFileError) {
+      return try files.item(forContent: content, named: .record, modified: .now)
+    } catch {
+      guard case .vault(let failure) = error else {
+        preconditionFailure("no plain file is read")
+      }
+      throw failure
+    }
+  }
+
+  /// Saves a note; shows its form again where it cannot be saved, beside what is there where its writer has not seen that.
   private static func save(
     _ form: FormValues, to address: RecordAddress, in open: OpenVault, _ frame: PageFrame
   ) throws -> Response {
@@ -243,32 +261,44 @@ extension Site {
     let now = try NoteReading.load(of: address.record, in: member)
     var sent = NoteForm(form)
     sent.readDate(before: NoteForm(RecordDocument(now.bytes)))
-    if let refusal = shown.refusal(frame.texts) {
-      return .page(frame.problem(refusal), status: .forbidden)
-    }
+    let seen = form["base"].flatMap { ContentDigest(hex: $0) }
     // A revision that is gone is another one than the one that is there.
-    let base = form["base"].flatMap { ContentDigest(hex: $0) }.flatMap {
-      try? NoteReading.load(of: address.record, at: $0, in: member)
-    }
+    let base = seen.flatMap { try? NoteReading.load(of: address.record, at: $0, in: member) }
     var page = EditPage(
-      frame: frame, shown: shown, form: sent, base: now.revision, name: form["name"])
+      frame: frame, shown: shown, form: sent, base: seen ?? now.revision, name: form["name"])
+    if let refusal = shown.refusal(frame.texts) {
+      page.problem = refusal
+      return .page(page.document, status: .forbidden)
+    }
     if shown.entry.isDeleted {
       page.problem = frame.texts("edit.deleted")
       return .page(page.document, status: .conflict)
     }
-    guard let base, base.isSame(as: now) else {
+    func besideTheirs(_ theirs: NoteReading) -> Response {
       open.vault.audit.note(.read, member: address.member, record: address.record)
-      page.theirs = NoteForm(RecordDocument(now.bytes))
+      page.theirs = NoteForm(RecordDocument(theirs.bytes))
+      page.base = theirs.revision
       return .page(page.document, status: .conflict)
     }
-    switch try edit(of: shown, from: now, to: sent, named: form["name"]) {
-    case .failure(let problem):
-      page.problem = frame.texts(problem.key)
-      return .page(page.document, status: .unprocessableContent)
-    case .success(nil): break
-    case .success(let edit?):
-      try open.commit([edit], to: member)
-      open.vault.audit.note(.write, member: member.id, record: address.record, name: .record)
+    guard let base, base.isSame(as: now) else { return besideTheirs(now) }
+    page.base = now.revision
+    do throws(VaultError) {
+      switch try edit(of: shown, from: now, to: sent, named: form["name"]) {
+      case .failure(let problem):
+        page.problem = frame.texts(problem.key)
+        return .page(page.document, status: .unprocessableContent)
+      case .success(nil): break
+      case .success(let edit?):
+        try open.commit([edit], to: member)
+        open.vault.audit.note(.write, member: member.id, record: address.record, name: .record)
+      }
+    } catch {
+      if case .changedMeanwhile = error {
+        open.lookAround(isDue: true)
+        return besideTheirs(try NoteReading.load(of: address.record, in: member))
+      }
+      page.problem = frame.texts.failure(error) ?? error.message
+      return .page(page.document, status: .internalServerError)
     }
     return .seeOther(address.path)
   }
@@ -279,16 +309,14 @@ extension Site {
   /// What saving the form changes; nil where that is nothing.
   private static func edit(
     of shown: ShownRecord, from now: NoteReading, to sent: NoteForm, named name: String?
-  ) throws -> Result<RecordEdit?, BadForm> {
+  ) throws(VaultError) -> Result<RecordEdit?, BadForm> {
     var edit = RecordEdit(record: now.record)
     let bytes = sent.applied(to: RecordDocument(now.bytes))
     if let problem = sent.problem(bytes, before: NoteForm(RecordDocument(now.bytes))) {
       return .failure(BadForm(key: problem))
     }
     if bytes != now.bytes {
-      var files = FileImport(into: shown.member, mediaType: { MediaType.of($0, mode: $1) })
-      let item = try files.item(forContent: bytes, named: .record, modified: .now)
-      edit = now.edit(replacingBy: item)
+      edit = now.edit(replacingBy: try note(bytes, in: shown.member))
     }
     switch try place(named: name, of: shown) {
     case .success(let place): edit.place = place
