@@ -99,6 +99,37 @@ import Testing
     #expect(access(folder, F_OK) != 0 && errno == ENOENT, "\(folder)")
   }
 
+  /// What was typed and cannot be saved, being too long, is not wiped.
+  @Test func aTextThatCannotBeSavedStaysWhereItIsTold() throws {
+    let program = try Program.withVault()
+    try addVaccine(to: program)
+    let editor = program.folder.appending("editor").string
+    let script = "#!/bin/sh\nhead -c 17000000 /dev/zero > \"$1\"\n"
+    try program.write(Array(script.utf8), to: editor)
+    try #require(chmod(editor, 0o700) == 0)
+    let told = try program.run(
+      "record", "edit", path, environment: ["EDITOR": editor], expecting: 2
+    ).errors
+    let start = try #require(told.firstRange(of: "It is still at "), "\(told)")
+    let text = String(told[start.upperBound...].prefix { $0 != " " })
+    var status = stat()
+    try #require(text.hasSuffix("/record.md"), "\(told)")
+    try #require(lstat(text, &status) == 0, "\(told)")
+    #expect(status.st_size == 17_000_000)
+    #expect(unlink(text) == 0)
+    #expect(rmdir(String(text.dropLast("/record.md".count))) == 0)
+    #expect(try program.run("record", "show", path).output.contains("No fever"))
+  }
+
+  /// No editor is opened for somebody who may not save what they type.
+  @Test func aViewerIsRefusedBeforeTheEditorOpens() throws {
+    let pair = try InvitedPair.sharing(as: "viewer")
+    let told = pair.ben.program.folder.appending("told").string
+    let refused = try pair.ben.run(
+      "record", "edit", "Emma/Notes/2025-01-20 Visit", environment: ["EDITOR": "touch \(told)"])
+    #expect(refused.status != 0 && access(told, F_OK) != 0, "\(refused.output)\(refused.errors)")
+  }
+
   @Test func anOlderRevisionComesBackOnlyWhenConfirmed() throws {
     let program = try Program.withVault()
     try addVaccine(to: program)

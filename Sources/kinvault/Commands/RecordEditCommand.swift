@@ -13,7 +13,7 @@ struct RecordEditCommand: ParsableCommand {
     abstract: "Edit a record's note and fields in your editor.",
     discussion: """
       Opens record.md in $VISUAL, else $EDITOR, else vi. While you edit, the text is in a folder in memory \
-      that only you can read; afterwards it is wiped. What the record was stays in its history.
+      that only you can read; when it is saved, it is wiped. What the record was stays in its history.
 
       Example:
         kinvault record edit "Emma/Vaccines/2025-01-20 COVID-19"
@@ -31,13 +31,22 @@ struct RecordEditCommand: ParsableCommand {
   }
 
   private func edit(_ found: FoundRecord, of vault: Vault) throws {
-    let member = found.member
+    // Nobody types what cannot be saved.
+    if let refusal = found.member.refusal { throw refusal }
     let before = try note(of: found)
-    let new = try TextEditor.edit(before.bytes, named: "record.md", allowsDisk: allowDisk)
-    guard new != before.bytes else {
-      Terminal.writeLine("Nothing was changed.")
-      return
+    try TextEditor.edit(before.bytes, named: "record.md", allowsDisk: allowDisk) { new in
+      guard new != before.bytes else {
+        Terminal.writeLine("Nothing was changed.")
+        return
+      }
+      try save(new, over: before, to: found, of: vault)
     }
+  }
+
+  private func save(
+    _ new: [UInt8], over before: NoteReading, to found: FoundRecord, of vault: Vault
+  ) throws {
+    let member = found.member
     warnAboutFields(new)
     _ = try member.refresh()
     var files = FileImport(into: member, mediaType: { MediaType.of($0, mode: $1) })

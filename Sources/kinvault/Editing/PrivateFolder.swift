@@ -7,6 +7,7 @@ import SystemPackage
 struct PrivateFolder: ~Copyable {
   let path: FilePath
   let isInMemory: Bool
+  private var isKept = false
 
   /// - Parameter allowsDisk: Take a folder on disk where there is none in memory; what was deleted there may be
   ///   found again by someone who has the disk.
@@ -26,8 +27,11 @@ struct PrivateFolder: ~Copyable {
     path = FilePath(bytes: template.map { UInt8(bitPattern: $0) })
   }
 
-  /// Overwrites what is in it, the editor's own files too, and removes it.
-  deinit { Self.wipe(path) }
+  /// Overwrites what is in it, the editor's own files too, and removes it, unless it is kept.
+  deinit { if !isKept { Self.wipe(path) } }
+
+  /// From now on it stays, until somebody removes it.
+  mutating func keep() { isKept = true }
 
   private static func isInMemory(_ path: String) -> Bool {
     kv_is_in_memory(path) == 1

@@ -3,16 +3,17 @@ import Processes
 
 /// The person's own editor, run on a text that is unencrypted only in a private folder.
 enum TextEditor {
-  /// The text as the person left it.
+  /// Has the text edited, and gives it to `save` as the person left it. Where that fails it stays in its folder, and the
+  /// person is told where: nothing that was typed is lost.
   ///
-  /// - Throws: `refused` when the editor ends with an error; then nothing counts as changed.
-  static func edit(_ text: [UInt8], named name: String, allowsDisk: Bool) throws(CommandError)
-    -> [UInt8]
-  {
-    // Whatever tells this process to stop must wait until the text is wiped.
+  /// - Throws: `refused` when the editor ends with an error; then nothing counts as changed. What `save` throws.
+  static func edit(
+    _ text: [UInt8], named name: String, allowsDisk: Bool, save: ([UInt8]) throws -> Void
+  ) throws {
+    // Whatever tells this process to stop must wait until the text is saved and wiped.
     let signals = HeldSignals([SIGINT, SIGQUIT, SIGTERM, SIGHUP])
     defer { signals.release() }
-    let folder = try PrivateFolder(allowsDisk: allowsDisk)
+    var folder = try PrivateFolder(allowsDisk: allowsDisk)
     let path = "\(folder.path.string)/\(name)"
     try write(text, to: path)
     let place = folder.isInMemory ? "in memory" : "ON DISK, unencrypted,"
@@ -23,9 +24,20 @@ enum TextEditor {
       "/bin/sh", ["-c", "exec \(editor) \"$1\"", "sh", path])
     let ending = process.wait()
     guard ending.isSuccess else {
-      throw .refused(
+      throw CommandError.refused(
         "The editor (\(editor)) ended with status \(ending.code). Nothing was changed.")
     }
+    do { try save(try read(path)) } catch {
+      folder.keep()
+      let place = folder.isInMemory ? "in memory" : "on disk, unencrypted"
+      Terminal.note(
+        "kinvault: Your text is not saved. It is still at \(path) (\(place)); remove its folder when you have it "
+          + "elsewhere.")
+      throw error
+    }
+  }
+
+  private static func read(_ path: String) throws(CommandError) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .system(call: "open", path: path, errno: errno) }
     defer { close(descriptor) }
