@@ -186,8 +186,12 @@ import VaultTrust
   /// What a new version has in common with the one before it was lost here meanwhile: nobody who follows a head brings that.
   @Test func aSyncBringsWhatAHeadWaitsForThatWasHereBefore() throws {
     var edit = RecordEdit.newRecord("Scan", note: "v1")
-    edit.items[try #require(FileName("scan"))] =
-      try .photo("scan", byteCount: 300_000, seed: 1, in: family[1].emma)
+    // So many that their list is an object of its own.
+    for number in 0..<40 {
+      let name = try #require(FileName("scan \(number)"))
+      edit.items[name] = try .photo(
+        name.string, byteCount: 100, seed: UInt64(number), in: family[1].emma)
+    }
     try family[1].commit(edit)
     try family.meet(at: usb)
     try family[0].reopen()

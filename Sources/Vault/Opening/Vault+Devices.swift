@@ -87,10 +87,16 @@ extension Vault {
     try changeProfile { $0.deviceName = name }
   }
 
-  /// Writes this device's register anew as it is, with a counter that none before had. Durable when it returns.
+  /// Writes this device's register anew as it is, with a counter that none before had, nor most likely the one that a copy of
+  /// this machine writes at the same time: two that went on by one each would meet again, for ever. Durable when it returns.
   ///
   /// - Throws: As `renameDevice`.
-  package func rewriteRegister() throws(VaultError) { try changeProfile { _ in } }
+  package func rewriteRegister() throws(VaultError) {
+    let further = UInt64(randomBytes(1).first ?? 0)
+    try context.whileThisDevice { () throws(VaultError) in
+      try context.changeRegister(logEnd: nil, skipping: further)
+    }
+  }
 
   /// Writes this device's register anew. Durable when it returns.
   ///
@@ -112,8 +118,11 @@ extension VaultContext {
 
   /// The same, with the end of the log as it is now; nil leaves that as it was. Where nothing but the end of the log is
   /// another one, the register says since when that is so.
+  ///
+  /// - Parameter skipping: So many counters are left out.
   func changeRegister(
-    logEnd: LogEnd?, _ change: (inout DeviceProfile) -> Void = { _ in }
+    logEnd: LogEnd?, skipping skipped: UInt64 = 0,
+    _ change: (inout DeviceProfile) -> Void = { _ in }
   ) throws(VaultError) {
     guard !isReadOnly else { throw .readOnly }
     if let removal { throw removal }
@@ -124,7 +133,8 @@ extension VaultContext {
     var (profile, counter, hash) = try loadRegister(
       of: device.id, signingPublicKey: device.signingKey.publicKey)
     let marks = try state.loadWatermarks()
-    counter = max(counter, marks[path].map { max($0.counter, $0.floor) } ?? 0) + 1
+    let last = max(counter, marks[path].map { max($0.counter, $0.floor) } ?? 0)
+    counter = last + 1 + skipped
     let before = profile.encoded()
     change(&profile)
     try tellNames.withLock { $0 }?(&profile.profile)

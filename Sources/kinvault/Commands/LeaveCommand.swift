@@ -59,11 +59,13 @@ struct LeaveCommand: ParsableCommand {
       // Only while the members are open a sync sees whether what it sends of them is whole.
       try requireSynced(
         remotes, vault,
-        "Not everything has been synced, so you have left nothing yet, and this machine keeps its keys.")
+        "Not everything has been synced, so you have left nothing yet, and this machine keeps its keys."
+      )
       for member in vault.members { try vault.leave(member) }
       try requireSynced(
         remotes, vault,
-        "You have left the members, but the remotes may not know it yet, so this machine keeps its keys.")
+        "You have left the members, but the remotes may not know it yet, so this machine keeps its keys."
+      )
       return vault.id
     }
     try SessionKeys.remove(vault: id)
