@@ -105,7 +105,8 @@ import VaultObjects
     elsewhere.state.withLock { $0.isReachable = true }
     try mounted.vault.commit(edit, to: member)
     elsewhere.state.withLock { $0.isReachable = false }
-    mounted.tree.refresh()
+    try mounted.remount()
+    mounted.vault.lazyChunks?.setSource(elsewhere)
     #expect(try mounted.tree.read("Emma/scan/image") == content)
   }
 
