@@ -277,7 +277,7 @@ extension SyncProblem {
   fileprivate static func notThere(_ path: String) -> SyncProblem {
     SyncProblem(
       .missingThere, .warning, path: path,
-      "It is here and not on the remote: a copy that is made from there lacks it. To put it there: kinvault sync NAME --full"
+      "It is here and not on the remote: a copy that is made from there lacks it. To put it there: kinvault sync --full"
     )
   }
 

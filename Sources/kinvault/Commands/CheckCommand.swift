@@ -118,14 +118,16 @@ extension CheckCommand {
 
   private func examine(_ name: String) throws -> RemoteCheckPrint {
     let bar = ProgressBar(readData ? .bytes : .items)
-    let report = try access.withVaultAndKey(.reading) { vault, key in
+    return try access.withVaultAndKey(.reading) { vault, key in
       defer { bar.finish() }
       let known = try KnownRemote.find([name], vault: vault.id, key: key)[0]
-      return try RemoteCheck(
+      let report = try RemoteCheck(
         vault: vault, remote: known.open(), threadCount: known.threadCount, repairs: repair
       ).run(readsData: readData) { bar.update($0) }
+      var printed = RemoteCheckPrint(remote: name, report: report, readData: readData)
+      printed.name(NamedPath(vault))
+      return printed
     }
-    return RemoteCheckPrint(remote: name, report: report, readData: readData)
   }
 
   /// What comes back may name more that is missing, which shows when the vault is opened again.

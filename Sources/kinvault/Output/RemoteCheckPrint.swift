@@ -30,6 +30,13 @@ struct RemoteCheckPrint: Encodable {
     problems = report.problems.map(SyncOutcome.ProblemRow.init)
   }
 
+  /// Has the paths of what was found show as a person can read them.
+  mutating func name(_ paths: NamedPath) {
+    for position in problems.indices {
+      problems[position].place = paths.text(problems[position].path)
+    }
+  }
+
   /// Whether there is something that a person should look at.
   var hasProblems: Bool {
     problems.contains { $0.severity != Problem.Severity.note.rawValue }
@@ -56,7 +63,8 @@ struct RemoteCheckPrint: Encodable {
       )
     }
     for problem in problems {
-      Terminal.writeLine("\(Terminal.visible(problem.path)): \(Terminal.visible(problem.text))")
+      let place = Terminal.visible(problem.place ?? problem.path)
+      Terminal.writeLine("\(place): \(Terminal.visible(problem.text))")
     }
     Terminal.writeLine("\nThe copy there is \(judgement).")
   }
