@@ -51,6 +51,12 @@ import Testing
     #expect(deleted.status == 409 && deleted.body.contains("This record is deleted."))
     #expect(try visitor.get("\(record)/move").status == 303)
     #expect(try !visitor.get("/").body.contains("Wrist"))
+
+    // A member's root is nothing that moves.
+    let root = String(record.dropLast(32)) + String(repeating: "0", count: 32)
+    let rootBase = try field("base", in: try visitor.get("\(root)/edit").body)
+    let moved = try visitor.post("\(root)/move", ["place": wish["place"] ?? "", "base": rootBase])
+    #expect(moved.status == 404, "\(moved)")
     try end()
   }
 }

@@ -118,6 +118,15 @@ import VaultModel
     #expect(manifest.displaced == [try id(2), try id(5)])
   }
 
+  /// Whoever may write the member can say anything of its root.
+  @Test(arguments: [0, 2, 7])
+  func theRootStandsInNothing(parent: Int) throws {
+    let manifest = try manifest([(0, parent), (1, 0), (2, 1)])
+    #expect(manifest.children(of: .root).map(\.record) == [try id(1)])
+    #expect(try manifest.children(of: id(2)).isEmpty)
+    #expect(manifest.displaced.isEmpty)
+  }
+
   @Test func aRingIsOpenedAtItsSmallestRecord() throws {
     let manifest = try manifest([(9, 7), (3, 5), (5, 7), (7, 3), (2, 9), (6, 6)])
     #expect(manifest.displaced == [try id(3), try id(6)])

@@ -497,6 +497,23 @@ struct ConflictTests {
     #expect(member.entry(scan.record)?.revision == conflict.original?.revision)
   }
 
+  @Test func aVersionIsNotTakenBackOverWhatNobodyHasSeen() throws {
+    let replicas = try Replicas(count: 2)
+    let visit = RecordEdit.newRecord("Visit", note: "old")
+    try replicas[0].commit(visit)
+    try replicas.everyoneMeets()
+    try replicas[0].commit(note(visit.record, "from desk"))
+    replicas[1].clock.advance(days: 1)
+    try replicas[1].commit(note(visit.record, "from laptop"))
+    try replicas.everyoneMeets()
+    let member = try replicas[0].member
+    let edits = try member.edits(takingBack: #require(try member.keptConflicts().first))
+    try replicas[0].commit(note(visit.record, "meanwhile"))
+    #expect(throws: VaultError.self) { try replicas[0].vault.commit(edits, to: member) }
+    #expect(try member.bytes(of: "record.md", in: visit.record) == Array("meanwhile".utf8))
+    #expect(try keptTexts(replicas[0]) == ["from desk"])
+  }
+
   @Test func aDeviceThatRenamesItselfIsCalledSoElsewhere() throws {
     let replicas = try Replicas(count: 2)
     try replicas[1].vault.renameDevice(to: "Kitchen laptop")

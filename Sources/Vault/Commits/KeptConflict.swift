@@ -36,6 +36,8 @@ extension Member {
   /// The edits that put what a copy holds back into its record, which is brought back if it was deleted, and throw
   /// the copy away. What the record holds now stays in its history.
   ///
+  /// A commit of them fails with `changedMeanwhile` where either has changed since.
+  ///
   /// - Throws: `notFound` when the record is no longer known, or was deleted and its place is taken.
   package func edits(
     takingBack conflict: KeptConflict
@@ -43,6 +45,8 @@ extension Member {
     guard let original = conflict.original else { throw .notFound(what: "the record") }
     var edits: [RecordEdit] = []
     var edit = RecordEdit(record: original.record)
+    // Whoever decides has compared the copy with this.
+    edit.base = original.revision
     if original.isDeleted {
       edits = try RecordRestore(self).edits(undeleting: original.record)
       edits.removeAll { $0.record == original.record }

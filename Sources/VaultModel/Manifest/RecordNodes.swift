@@ -185,6 +185,7 @@ extension RecordNodes {
 }
 
 extension RecordEntry {
-  /// The parent among whose children the record is listed; none when it is deleted.
-  fileprivate var linkedParent: RecordID? { isDeleted ? nil : parent }
+  /// The parent among whose children the record is listed; none when it is deleted, and for the root, whatever anybody says of
+  /// it: whoever may write the member could have it stand in itself.
+  fileprivate var linkedParent: RecordID? { isDeleted || record == .root ? nil : parent }
 }

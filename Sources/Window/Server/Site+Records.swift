@@ -350,8 +350,8 @@ extension Site {
   ) throws -> Response {
     let shown = try ShownRecord(address, in: open.vault)
     var page = MovePage(shown, in: open.vault, frame)
-    guard let place = page.place(form["place"]), let target = open.vault.member(place.member),
-      shown.member.mayWrite
+    guard address.record != .root, let place = page.place(form["place"]),
+      let target = open.vault.member(place.member), shown.member.mayWrite
     else { throw VaultError.notFound(what: "the place") }
     func again(_ problem: String) -> Response {
       page.problem = frame.texts(problem)
