@@ -54,8 +54,8 @@ extension CommitWriter {
     let record = copy.record(in: member.id)
     let items = copy.detachedItems(in: member.id)
     if let entry = entry(record) {
+      if entry.isDeleted { return try keepUnseen(copy, items, over: entry) }
       let kept = try member.revision(entry.revision)
-      if entry.isDeleted { return try keepUnseen(copy, items, over: entry, kept) }
       var missing: [Item] = []
       var others: [Item] = []
       for (item, lost) in zip(items, copy.items) {
@@ -90,12 +90,11 @@ extension CommitWriter {
 
   /// Whoever threw a copy away has seen what it held: the rest of the version is kept beside.
   private mutating func keepUnseen(
-    _ copy: ConflictCopy, _ items: [Item], over entry: RecordEntry, _ deleted: RecordRevision
+    _ copy: ConflictCopy, _ items: [Item], over entry: RecordEntry
   ) throws(VaultError) {
-    let named = RevisionJoin.Named(digest: entry.revision, revision: deleted)
     var unseen: [Item] = []
     for (item, lost) in zip(items, copy.items) {
-      if try !RevisionJoin(member: member).hasHeld(item, named) { unseen.append(lost) }
+      if try !RevisionJoin(member: member).hasHeld(item, entry.revision) { unseen.append(lost) }
     }
     if !unseen.isEmpty { try keep(copy.beside(unseen)) }
   }

@@ -47,51 +47,61 @@ extension CommitWriter {
       keepsTombstones: context.keepsTombstones, names: names.records, load: member.loadPage)
     if var revision = applied ?? base?.revision { try noteItems(of: edit, in: &revision) }
     guard var revision = applied else { return }
-    try write(&revision, base: base?.revision, entry: entry)
-    if let named { try keepWhatVanishes(by: edit, in: revision, over: named) }
-  }
-
-  /// Keeps whole what an edit has vanish, and its author has not seen, as where two devices meet later: what they save into a
-  /// record that others have deleted; what others have put into one that was empty when it was deleted; and what they have
-  /// deleted in one that is moved.
-  private mutating func keepWhatVanishes(
-    by edit: RecordEdit, in revision: RecordRevision, over base: RevisionJoin.Named
-  ) throws(VaultError) {
-    switch (base.revision.place.isDeleted, revision.place.isDeleted) {
-    case (true, true) where edit.place == nil:
-      let (before, now) = (
-        try member.items(of: base.revision), try member.items(of: revision)
-      )
-      let saved = now.filter { edit.items[$0.name] != nil && !$0.stands(among: before) }
-      if saved.isEmpty { return }
-      lost.append(
-        ConflictCopy(
-          mark: ConflictMark(record: edit.record, device: revision.device, time: revision.time),
-          title: revision.place.title, items: now))
-    case (false, true) where edit.isOfView:
-      if try member.items(of: revision).isEmpty { return }
-      lost.append(try RevisionJoin(member: member).whole(base))
-    case (true, false) where edit.isOfView:
-      guard let before = try beforeDeletion(of: edit.record) else { return }
-      let now = try member.items(of: revision)
-      let gone = try member.items(of: before.revision).filter {
-        edit.items[$0.name] == nil && !$0.stands(among: now)
-      }
-      if !gone.isEmpty { lost.append(try RevisionJoin(member: member).whole(before)) }
-    default: return
+    if let named, let copy = try whatVanishes(by: edit, in: revision, over: named) {
+      lost.append(copy)
     }
+    try write(&revision, base: base?.revision, entry: entry)
   }
 
-  private func beforeDeletion(of record: RecordID) throws(VaultError) -> RevisionJoin.Named? {
+  /// What an edit has vanish, and its author has not seen, whole, as where two devices meet later: what they save into a record
+  /// that others have deleted; what others have put into one that was empty when it was deleted; and what they have deleted in
+  /// one that is moved. Nil also for what cannot be read, of which nothing can be kept.
+  ///
+  /// - Parameter revision: What the edit makes of `base`, not stored yet.
+  private func whatVanishes(
+    by edit: RecordEdit, in revision: RecordRevision, over base: RevisionJoin.Named
+  ) throws(VaultError) -> ConflictCopy? {
     do {
-      let (digest, revision) = try RecordRestore(member).revisionBeforeDeletion(of: record)
-      return RevisionJoin.Named(digest: digest, revision: revision)
+      switch (base.revision.place.isDeleted, revision.place.isDeleted) {
+      case (true, true) where edit.place == nil:
+        return try saved(by: edit, in: revision, over: base)
+      case (false, true) where edit.isOfView:
+        return try member.items(of: revision).isEmpty
+          ? nil : RevisionJoin(member: member).whole(base)
+      case (true, false) where edit.isOfView: return try deleted(before: edit, in: revision)
+      default: return nil
+      }
     } catch {
       switch error {
-      case .notFound, .missing, .damaged: return nil
+      case .missing, .damaged, .notFound: return nil
       default: throw error
       }
     }
+  }
+
+  private func saved(
+    by edit: RecordEdit, in revision: RecordRevision, over base: RevisionJoin.Named
+  ) throws(VaultError) -> ConflictCopy? {
+    let (before, now) = (try member.items(of: base.revision), try member.items(of: revision))
+    let saved = now.filter { edit.items[$0.name] != nil && !$0.stands(among: before) }
+    if saved.isEmpty { return nil }
+    return ConflictCopy(
+      mark: ConflictMark(record: edit.record, device: revision.device, time: revision.time),
+      title: revision.place.title, items: now)
+  }
+
+  /// The record as it was before others have deleted it, if something of that is not in it any more.
+  private func deleted(
+    before edit: RecordEdit, in revision: RecordRevision
+  ) throws(VaultError) -> ConflictCopy? {
+    let (digest, before) = try RecordRestore(member).revisionBeforeDeletion(of: edit.record)
+    let now = try member.items(of: revision)
+    let gone = try member.items(of: before).filter {
+      edit.items[$0.name] == nil && !$0.stands(among: now)
+    }
+    if gone.isEmpty { return nil }
+    return try RevisionJoin(member: member).whole(
+      RevisionJoin.Named(digest: digest, revision: before))
   }
 
   /// Brings the contents of an edit to their places, under the current keys. An item of which something is not to be had

@@ -93,7 +93,7 @@ struct RevisionJoin {
         return [try whole(side)]
       }
       return try keptAside(losers, in: side) { (item) throws(VaultError) in
-        try !hasHeld(item, other)
+        try !hasHeld(item, other.digest)
       }
     }
     var copies = try keptAside(losers, in: side) { (item) throws(VaultError) in
@@ -159,19 +159,23 @@ struct RevisionJoin {
   }
 
   /// Whether a revision, or one of those before it, holds an item with this name and content. So it is taken to be where some
-  /// of these are not kept any more.
-  func hasHeld(_ item: Item, _ start: Named) throws(VaultError) -> Bool {
+  /// of these are not kept any more, or cannot be read.
+  func hasHeld(_ item: Item, _ start: ContentDigest) throws(VaultError) -> Bool {
     var waiting = [start]
-    var seen: Set<ContentDigest> = [start.digest]
-    while let next = waiting.popLast() {
-      if let held = try self.item(named: item.name, of: next.revision), held.hasContent(of: item) {
-        return true
-      }
-      for digest in next.revision.previous where seen.insert(digest).inserted {
-        guard seen.count < Self.depthLimit, let parent = try revisionIfKept(digest) else {
+    var seen: Set<ContentDigest> = [start]
+    do {
+      while let digest = waiting.popLast() {
+        guard seen.count < Self.depthLimit else { return true }
+        let revision = try member.revision(digest)
+        if let held = try self.item(named: item.name, of: revision), held.hasContent(of: item) {
           return true
         }
-        waiting.append(parent)
+        waiting += revision.previous.filter { seen.insert($0).inserted }
+      }
+    } catch {
+      switch error {
+      case .missing, .damaged: return true
+      default: throw error
       }
     }
     return false
