@@ -279,6 +279,29 @@ struct ConflictTests {
     #expect(try keptTexts(replicas[0]).isSuperset(of: ["again from desk"]))
   }
 
+  /// An editor who gives an owner's file the id of a copy's, and the record a mark of the end of time.
+  @Test func nobodySilencesConflictsByWhatACopyIsToldBy() throws {
+    let replicas = try Replicas(count: 2)
+    var visit = RecordEdit.newRecord("Visit", note: "note")
+    let mark = ConflictMark(
+      record: .random(), device: replicas[0].vault.device, time: HybridTime(rawValue: .max))
+    visit.attributes?.xattrs = [mark.xattr]
+    func scan(_ text: String, by number: Int) throws -> RecordEdit {
+      var item = try file("scan", text, in: replicas[number].member)
+      item.file = ConflictCopy.file(named: item.name, in: visit.record)
+      return RecordEdit(record: visit.record, items: [item.name: item])
+    }
+    try replicas[0].commit(visit)
+    try replicas[0].commit(scan("old", by: 0))
+    try replicas.everyoneMeets()
+    try replicas[0].commit(scan("an owner's", by: 0))
+    replicas[1].clock.advance(days: 1)
+    try replicas[1].commit(scan("an editor's", by: 1))
+    try replicas.everyoneMeets()
+    try expectAgreement(replicas)
+    #expect(try keptTexts(replicas[0]) == ["an owner's"])
+  }
+
   /// A program that saves by renaming changes the time of a directory, and nothing else of it.
   @Test func attributesAreNotLostToATouch() throws {
     let replicas = try Replicas(count: 2)

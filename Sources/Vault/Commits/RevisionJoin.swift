@@ -98,7 +98,7 @@ struct RevisionJoin {
     }
     var copies = try keptAside(losers, in: side) { (item) throws(VaultError) in
       // What somebody has done with the copy is later.
-      try self.item(named: item.name, of: other.revision)?.time == item.time
+      try member.item(named: item.name, of: other.revision)?.time == item.time
     }
     var byMark: [ConflictMark: ConflictCopy] = [:]
     for loser in losers where !isAsKept(loser.part, in: side.revision) {
@@ -130,9 +130,12 @@ struct RevisionJoin {
   /// Whether a part of a revision is a conflict's copy, or where that stands, with nothing changed since it was kept: nobody
   /// has edited it, so as a rule no copy of it is needed.
   ///
-  /// The mark alone says nothing: it stands in an attribute, which anybody can set.
+  /// The mark alone says nothing: it stands in an attribute, which anybody can set, and whoever may write can give a file any
+  /// id. So a mark counts only in what is no older than it: else a time to come would silence what is saved until then.
   private func isAsKept(_ part: Join.Loser.Part, in revision: RecordRevision) -> Bool {
-    guard let own = ConflictMark(revision.attributes.xattrs) else { return false }
+    guard let own = ConflictMark(revision.attributes.xattrs), own.time <= revision.time else {
+      return false
+    }
     return switch part {
     case .item(let item):
       item.time <= own.time
@@ -167,7 +170,7 @@ struct RevisionJoin {
       while let digest = waiting.popLast() {
         guard seen.count < Self.depthLimit else { return true }
         let revision = try member.revision(digest)
-        if let held = try self.item(named: item.name, of: revision), held.hasContent(of: item) {
+        if let held = try member.item(named: item.name, of: revision), held.hasContent(of: item) {
           return true
         }
         waiting += revision.previous.filter { seen.insert($0).inserted }
@@ -179,15 +182,6 @@ struct RevisionJoin {
       }
     }
     return false
-  }
-
-  private func item(
-    named name: FileName, of revision: RecordRevision
-  ) throws(VaultError) -> Item? {
-    try pages(member.loadPage) { load in
-      var revision = revision
-      return try revision.item(named: name, load: load)
-    }
   }
 
   func whole(_ version: Named) throws(VaultError) -> ConflictCopy {

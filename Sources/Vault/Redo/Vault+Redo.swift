@@ -96,31 +96,27 @@ extension Vault {
 
   private func noteElsewhere(_ path: BlobPath, _ member: Member) {
     note(
-      Problem(
-        .unfinished, .warning, path: context.state.describe(path),
-        reason:
-          "what was saved last before a crash was saved in another copy of this vault's folder, and is "
-          + "brought in when that one is opened. If this is the only one that is left, copied back from "
-          + "a backup, what is in that file cannot be brought in: remove it",
-        member: member.name.string))
+      path, member,
+      "was saved in another copy of this vault's folder, and is brought in when that one is opened. "
+        + "If this is the only one that is left, copied back from a backup, what is in that file "
+        + "cannot be brought in: remove it")
   }
 
   private func noteRefused(_ path: BlobPath, _ member: Member) {
     note(
-      Problem(
-        .unfinished, .warning, path: context.state.describe(path),
-        reason:
-          "what was saved last before a crash is not in the vault, and is not brought in any more, "
-          + "as you may not write it by now. An owner can let you, and then it is to be saved anew: "
-          + "kinvault share",
-        member: member.name.string))
+      path, member,
+      "is not in the vault, and is not brought in any more, as you may not write it by now. "
+        + "An owner can let you, and then it is to be saved anew: kinvault share")
   }
 
   private func noteUnfinished(_ path: BlobPath, member: Member?, _ reason: String) {
+    note(path, member, "is not in the vault yet: \(reason)")
+  }
+
+  private func note(_ path: BlobPath, _ member: Member?, _ what: String) {
     note(
       Problem(
         .unfinished, .warning, path: context.state.describe(path),
-        reason: "what was saved last before a crash is not in the vault yet: \(reason)",
-        member: member?.name.string))
+        reason: "what was saved last before a crash \(what)", member: member?.name.string))
   }
 }

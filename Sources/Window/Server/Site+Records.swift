@@ -109,17 +109,17 @@ extension Site {
       return try await change(request, context) { open, frame, form in
         let shown = try ShownRecord(address, in: open.vault)
         let member = shown.member
-        // Whoever deletes it has seen what they delete.
-        guard form["base"] == shown.entry.revision.hex else {
+        func changed() -> Response {
           let text = frame.texts("record.changedMeanwhile")
           return .page(frame.problem(text, back: address.path), status: .conflict)
         }
+        // Whoever deletes it has seen what they delete.
+        guard form["base"] == shown.entry.revision.hex else { return changed() }
         do throws(VaultError) {
           try open.commit(try member.edits(deleting: address.record), to: member)
         } catch {
           guard case .changedMeanwhile = error else { throw error }
-          let text = frame.texts("record.changedMeanwhile")
-          return .page(frame.problem(text, back: address.path), status: .conflict)
+          return changed()
         }
         open.vault.audit.note(.delete, member: member.id, record: address.record)
         return .seeOther("/")
