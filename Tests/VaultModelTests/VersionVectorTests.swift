@@ -29,7 +29,23 @@ import VaultModel
     let time = HybridTime(milliseconds: 5, counter: .max)
     #expect(time.next(now: 3) == HybridTime(milliseconds: 6))
     #expect(time.next(now: 9) == HybridTime(milliseconds: 9))
-    #expect(HybridTime(rawValue: .max).next(now: .max) == HybridTime(rawValue: .max))
-    #expect(HybridTime(milliseconds: .max).milliseconds == 1 << 48 - 1)
+    #expect(HybridTime.last.next(now: .max) == .last)
+    #expect(HybridTime(rawValue: .max).next(now: 0) == .last)
+    #expect(HybridTime(milliseconds: .max).milliseconds == Limits.time)
+  }
+
+  @Test(arguments: [HybridTime.last, HybridTime(rawValue: HybridTime.last.rawValue + 1)])
+  func aTimeAfterTheYear9999IsRefused(_ time: HybridTime) throws {
+    var revision = RecordRevision(
+      record: .root, place: RecordPlace(parent: nil, title: .record), placeTime: .zero,
+      attributes: RecordAttributes(mode: 0), attributesTime: .zero, version: VersionVector(),
+      time: .zero, device: .zero, document: Item(name: .record, file: .zero, time: time),
+      items: ItemTree())
+    let bytes = revision.encode(storingPages: PageShelf().store)
+    if time == .last {
+      #expect(try RecordRevision(decoding: bytes).document?.time == .last)
+    } else {
+      #expect(throws: ModelError.self) { try RecordRevision(decoding: bytes) }
+    }
   }
 }

@@ -37,9 +37,10 @@ package struct ConflictMark: Hashable, Sendable {
     }
     guard let record = values["record"].flatMap({ RecordID(hex: String($0)) }),
       let device = values["device"].flatMap({ DeviceID(hex: String($0)) }),
-      let time = values["time"].flatMap({ UInt64($0) })
+      let time = values["time"].flatMap({ UInt64($0) }).map(HybridTime.init(rawValue:)),
+      time <= .last
     else { return nil }
-    self.init(record: record, device: device, time: HybridTime(rawValue: time))
+    self.init(record: record, device: device, time: time)
   }
 
   /// What the version is called that was called `title`: `title - offline conflict 2026-03-01 081500`, in UTC, the

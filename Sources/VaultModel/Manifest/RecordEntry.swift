@@ -92,7 +92,7 @@ extension RecordEntry {
     var device: UInt32 = 0
     var (isDeleted, hasUnreadableFrontMatter, isBare) = (false, false, false)
     var (type, date) = ("", "")
-    var time: UInt64 = 0
+    var time = HybridTime.zero
     var mode: UInt32 = 0
     var modified = FileTimestamp.zero
     var owner = Owner.mounter
@@ -109,7 +109,7 @@ extension RecordEntry {
         var packed = try reader.message("version")
         while !packed.isAtEnd { try pairs.append(packed.varint(), devices, reader) }
       case .varint(7): try pairs.append(reader.varint(), devices, reader)
-      case .fixed64(8): time = try reader.fixed64()
+      case .fixed64(8): time = try reader.time("the time")
       case .varint(9): isDeleted = try reader.bool()
       case .varint(10): mode = try reader.uint32()
       case .bytes(11): modified = try .decode(reader.message("modified"))
@@ -134,7 +134,7 @@ extension RecordEntry {
     try Limits.check(date.utf8.count, Limits.dateBytes, "length of a date")
     return RecordEntry(
       record: record, parent: parent, title: title, type: type, date: date, revision: revision,
-      version: try pairs.version(reader), time: HybridTime(rawValue: time), device: writer,
+      version: try pairs.version(reader), time: time, device: writer,
       isDeleted: isDeleted, mode: mode, modified: modified, owner: owner,
       hasUnreadableFrontMatter: hasUnreadableFrontMatter, isBare: isBare, unknown: unknown)
   }

@@ -3,7 +3,8 @@ extension Item {
     var reader = reader
     var name: FileName?
     var file: FileID?
-    var (size, time, fileTime): (UInt64, UInt64, UInt64) = (0, 0, 0)
+    var size: UInt64 = 0
+    var (time, fileTime) = (HybridTime.zero, HybridTime.zero)
     var mode: UInt32 = 0
     var isDeleted = false
     var modified = FileTimestamp.zero
@@ -24,14 +25,14 @@ extension Item {
       case .bytes(7): contents.inline = try reader.byteArray()
       case .bytes(8): contents.chunks.append(try reader.optionalID("chunk"))
       case .bytes(9): contents.indexes.append(try reader.id("index"))
-      case .fixed64(10): time = try reader.fixed64()
+      case .fixed64(10): time = try reader.time("the time")
       case .varint(11): isDeleted = try reader.bool()
       case .bytes(12): xattrs.append(try .decode(reader.message("extended attribute")))
       case .bytes(13): linkRecords.append(try reader.id("link record"))
       case .varint(14): owner.uidPlusOne = try reader.uint32()
       case .varint(15): owner.gidPlusOne = try reader.uint32()
       case .bytes(16): contents.symlink = try reader.byteArray()
-      case .fixed64(17): fileTime = try reader.fixed64()
+      case .fixed64(17): fileTime = try reader.time("the file's time")
       default: unknown.append(try reader.skip(tag))
       }
     }
@@ -39,9 +40,9 @@ extension Item {
     let content = try contents.content(size: size, isDeleted: isDeleted, reader)
     return Item(
       name: name, file: file, size: size, mode: mode, modified: modified, mediaType: mediaType,
-      content: content, time: HybridTime(rawValue: time), isDeleted: isDeleted,
+      content: content, time: time, isDeleted: isDeleted,
       xattrs: try xattrs.validated(), linkRecords: linkRecords, owner: owner, unknown: unknown,
-      fileTime: fileTime == 0 ? nil : HybridTime(rawValue: fileTime))
+      fileTime: fileTime == .zero ? nil : fileTime)
   }
 
   func encode(to writer: inout WireWriter) {

@@ -12,7 +12,7 @@ extension RecordRevision {
     var parent: RecordID?
     var isDeleted = false
     var version: [VersionVector.Entry] = []
-    var (time, placeTime, attributesTime): (UInt64, UInt64, UInt64) = (0, 0, 0)
+    var (time, placeTime, attributesTime) = (HybridTime.zero, HybridTime.zero, HybridTime.zero)
     var previous: [ContentDigest] = []
     var attributes = RecordAttributes(mode: 0)
     var document: Item?
@@ -27,7 +27,7 @@ extension RecordRevision {
       case .bytes(2): parent = try reader.optionalID("parent")
       case .bytes(3): title = try reader.fileName("title")
       case .bytes(4): version.append(try .decode(reader.message("version entry")))
-      case .fixed64(5): time = try reader.fixed64()
+      case .fixed64(5): time = try reader.time("the time")
       case .bytes(6): device = try reader.id("device")
       case .bytes(7): previous.append(try reader.id("previous"))
       case .varint(8): isDeleted = try reader.bool()
@@ -38,10 +38,10 @@ extension RecordRevision {
       case .bytes(12): document = try Item.decode(reader.message("document"))
       case .bytes(13): inlineItems = try inlinePage(reader.message("items"))
       case .bytes(14): root = try reader.optionalID("root of the items")
-      case .fixed64(15): placeTime = try reader.fixed64()
+      case .fixed64(15): placeTime = try reader.time("the place's time")
       case .varint(16): attributes.owner.uidPlusOne = try reader.uint32()
       case .varint(17): attributes.owner.gidPlusOne = try reader.uint32()
-      case .fixed64(18): attributesTime = try reader.fixed64()
+      case .fixed64(18): attributesTime = try reader.time("the attributes' time")
       case .bytes(19): certificate = try reader.id("certificate")
       case .bytes(20): signature = try reader.byteArray()
       default: unknown.append(try reader.skip(tag))
@@ -65,10 +65,9 @@ extension RecordRevision {
     attributes.xattrs = try attributes.xattrs.validated()
     return RecordRevision(
       record: record, place: RecordPlace(parent: parent, title: title, isDeleted: isDeleted),
-      placeTime: HybridTime(rawValue: placeTime), attributes: attributes,
-      attributesTime: HybridTime(rawValue: attributesTime),
-      version: try VersionVector(decoded: version, reader), time: HybridTime(rawValue: time),
-      device: device, previous: previous, document: document,
+      placeTime: placeTime, attributes: attributes, attributesTime: attributesTime,
+      version: try VersionVector(decoded: version, reader), time: time, device: device,
+      previous: previous, document: document,
       items: root.map(ItemTree.stored) ?? ItemTree(items: inlineItems), unknown: unknown,
       signature: try Signature(certificate, signature, reader))
   }

@@ -97,7 +97,10 @@ extension FieldVisitor {
     _ field: Int, _ value: inout HybridTime, _ name: StaticString
   ) throws(ModelError) {
     var number = value.rawValue
-    try self.number(field, &number, name)
+    try self.number(field, &number, name) { number in
+      HybridTime(rawValue: number) <= .last
+        ? nil : .malformed(what: "\(name)", reason: "it is later than the year 9999")
+    }
     value = HybridTime(rawValue: number)
   }
 

@@ -99,6 +99,13 @@ package struct WireReader {
     return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
   }
 
+  /// A hybrid time, of the year 9999 at the latest.
+  mutating func time(_ name: String) throws(ModelError) -> HybridTime {
+    let time = HybridTime(rawValue: try fixed64())
+    guard time <= .last else { throw malformed("\(name) is later than the year 9999") }
+    return time
+  }
+
   mutating func fixed64() throws(ModelError) -> UInt64 {
     let field = try take(8)
     return UInt64(littleEndian: field.loadUnaligned(as: UInt64.self))
