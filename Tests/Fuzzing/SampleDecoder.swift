@@ -103,7 +103,11 @@ package struct SampleDecoder: Sendable {
               place: RecordPlace(parent: .root, title: try fileName("Visit"), isDeleted: true),
               attributes: revision.attributes, items: [item],
               removed: [try fileName("old"), try fileName("older")],
-              seen: [RedoEdit.Seen(name: try fileName("old"), time: HybridTime(rawValue: 7))])
+              seen: [
+                RedoEdit.Seen(
+                  name: try fileName("old"),
+                  file: SeenFile(changed: HybridTime(rawValue: 7), content: .inline([1])))
+              ])
           ],
           objects: [RedoRecord.Object(digest: random.id(), kind: .chunk, file: [1, 2])],
           folder: 12),

@@ -163,7 +163,7 @@ import VaultModel
     // A program that had read the file before all that.
     var edit = RecordEdit(record: record)
     edit.items[name] = try .photo(name.string, byteCount: 5000, seed: 9, in: emma)
-    edit.seen[name] = seen.time
+    edit.seen[name] = SeenFile(seen)
     try family[0].commit(edit)
     #expect(emma.children(of: ConflictCopy.folder(of: emma.id)).count == 1)
     try family.meet(at: usb)

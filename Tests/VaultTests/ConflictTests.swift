@@ -247,7 +247,7 @@ struct ConflictTests {
     var own = RecordEdit(record: to.record)
     own.items[file.name] = try self.file("n", "ours", in: replicas[1].member)
     own.items[file.name]??.file = stored.file
-    own.seen[file.name] = stored.changed
+    own.seen[file.name] = SeenFile(stored)
     try Replicas.carry(from: replicas[0].store, to: replicas[1].store)
     try replicas[1].commit(own)
     try replicas.everyoneMeets()
@@ -262,7 +262,7 @@ struct ConflictTests {
     let replicas = try Replicas(count: 2)
     var visit = RecordEdit.newRecord("Visit", note: "old")
     let mark = ConflictMark(
-      record: .random(), device: replicas[0].vault.device, time: HybridTime(rawValue: .max))
+      record: .random(), device: replicas[0].vault.device, time: .last)
     visit.attributes?.xattrs = [mark.xattr]
     try replicas[0].commit(visit)
     try replicas.everyoneMeets()
@@ -284,7 +284,7 @@ struct ConflictTests {
     let replicas = try Replicas(count: 2)
     var visit = RecordEdit.newRecord("Visit", note: "note")
     let mark = ConflictMark(
-      record: .random(), device: replicas[0].vault.device, time: HybridTime(rawValue: .max))
+      record: .random(), device: replicas[0].vault.device, time: .last)
     visit.attributes?.xattrs = [mark.xattr]
     func scan(_ text: String, by number: Int) throws -> RecordEdit {
       var item = try file("scan", text, in: replicas[number].member)
@@ -436,7 +436,7 @@ struct ConflictTests {
     try replicas[0].commit(note(visit.record, "from desk"))
     try replicas.carry(from: 0, to: 1)
     var edit = note(visit.record, "typed meanwhile")
-    edit.seen[.record] = seen.time
+    edit.seen[.record] = SeenFile(seen)
     try replicas[1].commit(edit)
     try replicas.everyoneMeets()
     try expectAgreement(replicas)
@@ -444,6 +444,33 @@ struct ConflictTests {
       try member.bytes(of: "record.md", in: visit.record) == Array("typed meanwhile".utf8))
     let copy = try #require(try replicas[0].conflicts.first)
     #expect(try member.bytes(of: "record.md", in: copy.record) == Array("from desk".utf8))
+  }
+
+  /// Over a revision whose clock was ahead, two devices write at the same instant: the time alone does not say what somebody
+  /// has seen.
+  @Test(arguments: [["desk", "lab"], ["lab", "desk"]])
+  func anEditOnTopOfAnotherOneOfTheSameInstantKeepsThat(_ texts: [String]) throws {
+    let replicas = try Replicas(count: 2)
+    replicas[0].clock.advance(days: 365)
+    let visit = RecordEdit.newRecord("Visit", note: "at first")
+    try replicas[0].commit(visit)
+    try replicas.everyoneMeets()
+    replicas[0].clock.goBack(days: 365)
+    let member = try replicas[1].member
+    try replicas[1].commit(note(visit.record, texts[1]))
+    let entry = try #require(member.entry(visit.record))
+    let seen = try #require(try member.items(of: member.revision(entry.revision)).first)
+    try replicas[0].commit(note(visit.record, texts[0]))
+    #expect(try replicas[0].member.entry(visit.record)?.time == entry.time)
+    try replicas.carry(from: 0, to: 1)
+    var edit = note(visit.record, "typed meanwhile")
+    edit.seen[.record] = SeenFile(seen)
+    try replicas[1].commit(edit)
+    try replicas.everyoneMeets()
+    try expectAgreement(replicas)
+    #expect(
+      try member.bytes(of: "record.md", in: visit.record) == Array("typed meanwhile".utf8))
+    #expect(try keptTexts(replicas[0]).contains(texts[0]))
   }
 
   @Test func aVersionTakenBackIsTheRecordAgainEverywhere() throws {

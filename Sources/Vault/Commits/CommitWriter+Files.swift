@@ -154,7 +154,7 @@ extension CommitWriter {
 
   /// What the author of an edit has looked at is not lost where it is replaced under names that others gave meanwhile.
   private mutating func noteSeen(_ old: Item, by edit: RecordEdit) {
-    guard !old.isDeleted, edit.seen[old.name] == old.changed else { return }
+    guard !old.isDeleted, let seen = edit.seen[old.name], seen.isStill(old) else { return }
     metFiles[old.file, default: MetFile()].known.append(old)
   }
 
@@ -165,8 +165,7 @@ extension CommitWriter {
     var met = MetFile()
     met.records = records.union([edit.record])
     // What the author has looked at, or replaces without a look.
-    if let old, old.file == file, !old.isDeleted, edit.seen[old.name] ?? old.changed == old.changed
-    {
+    if let old, old.file == file, !old.isDeleted, edit.seen[old.name]?.isStill(old) ?? true {
       met.known.append(old)
     }
     metFiles[file, default: MetFile()].join(met)

@@ -144,12 +144,12 @@ extension CommitWriter {
         var revision = base.revision
         return try revision.item(named: name, load: load)
       }
-      guard let old, old.changed != seen, !old.isDeleted || seen != .zero else { continue }
+      guard let old, !seen.isStill(old), !old.isDeleted || seen != .nothing else { continue }
       // What comes of the edit is not what its author shows.
       member.note(changes: [edit.record])
       var met = MetFile()
       met.add(old.knowing(names.records[old.file] ?? []), in: edit.record)
-      if let known = try join.item(named: name, changedAt: seen, before: base) {
+      if let known = try join.item(named: name, seenAs: seen, before: base) {
         met.known.append(known)
       }
       metFiles[old.file, default: MetFile()].join(met)

@@ -18,9 +18,9 @@ package struct RecordEdit: Sendable {
   ///
   /// The commit sets each item's times.
   package var items: [FileName: Item?]
-  /// When the files of the items that the author of the edit saw had changed, for names in `items`: what another device
-  /// made of them since is kept as a conflict. A name that is not here is replaced without a look.
-  package var seen: [FileName: HybridTime] = [:]
+  /// What the author of the edit saw, for names in `items`: what another device made of it since is kept as a conflict. A name
+  /// that is not here is replaced without a look.
+  package var seen: [FileName: SeenFile] = [:]
   /// The one revision that the edit is of, where it must not be applied to any other: then it fails with
   /// `changedMeanwhile`. Nil for an edit of whatever there is.
   package var base: ContentDigest?
@@ -209,7 +209,7 @@ extension RecordEdit {
     var new = new
     let unchanged = unchangedFiles[new.name]
     if let old, old.file == new.file {
-      if unchanged != nil, !old.isDeleted || seen[new.name] ?? .zero != .zero {
+      if unchanged != nil, !old.isDeleted || seen[new.name] ?? .nothing != .nothing {
         // Where the file's other names are has changed, at most: that is no change of this one, and brings no name back.
         let known = old.knowing(new.linkRecords)
         return known == old ? nil : known

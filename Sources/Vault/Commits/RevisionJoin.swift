@@ -218,21 +218,21 @@ struct RevisionJoin {
     return oldest.revision
   }
 
-  /// The item of a name as somebody has seen it, when its file had last changed at `time`: from one of the newest
-  /// revisions before `start` that are kept; nil if none of them has it.
+  /// The item of a name as somebody has seen it, from one of the newest revisions before `start` that are kept; nil if none of
+  /// them has it.
   func item(
-    named name: FileName, changedAt time: HybridTime, before start: Named
+    named name: FileName, seenAs seen: SeenFile, before start: Named
   ) throws(VaultError) -> Item? {
-    if time == .zero { return nil }
+    if seen == .nothing { return nil }
     var waiting = start.revision.previous
-    var seen = Set(waiting)
-    while !waiting.isEmpty, seen.count < Self.depthLimit {
+    var found = Set(waiting)
+    while !waiting.isEmpty, found.count < Self.depthLimit {
       let revision = waiting.removeFirst()
       do {
         guard let parent = try revisionIfKept(revision) else { continue }
         let item = try member.item(named: name, of: parent.revision)
-        if let item, item.changed == time { return item }
-        waiting += parent.revision.previous.filter { seen.insert($0).inserted }
+        if let item, seen.isStill(item) { return item }
+        waiting += parent.revision.previous.filter { found.insert($0).inserted }
       } catch {
         switch error {
         case .damaged, .missing: continue

@@ -57,7 +57,7 @@ package struct NoteReading: Sendable {
   /// conflict.
   package func edit(replacingBy item: Item) -> RecordEdit {
     var edit = RecordEdit(record: record, items: [.record: self.item(replacedBy: item)])
-    edit.seen[.record] = self.item?.changed ?? .zero
+    edit.seen[.record] = self.item.map(SeenFile.init) ?? .nothing
     return edit
   }
 }

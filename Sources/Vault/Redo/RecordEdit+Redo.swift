@@ -10,7 +10,7 @@ extension RedoEdit {
         return item
       },
       removed: edit.items.filter { $0.value == nil }.map(\.key).sorted(),
-      seen: edit.seen.map { Seen(name: $0.key, time: $0.value) }.sorted { $0.name < $1.name })
+      seen: edit.seen.map { Seen(name: $0.key, file: $0.value) }.sorted { $0.name < $1.name })
     modified = edit.modified?.time
   }
 }
@@ -27,6 +27,6 @@ extension RecordEdit {
     hasAllNames = true
     isOfView = true
     for name in edit.removed { items.updateValue(nil, forKey: name) }
-    for item in edit.seen { seen[item.name] = item.time }
+    for item in edit.seen { seen[item.name] = item.file }
   }
 }

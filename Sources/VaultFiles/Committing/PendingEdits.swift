@@ -56,7 +56,7 @@ extension MemberView {
           edit.unchangedFiles[name] = item.fileTime
         case .node(let file) where file.isPublished:
           edit.items[name] = file.item(named: name)
-          if !file.hasOwnState { edit.unchangedFiles[name] = file.fileTime }
+          if !file.hasOwnState { edit.unchangedFiles[name] = file.committed.changed }
           // Where others may have given it a name meanwhile the commit looks for itself.
           if !file.unseenLinkRecords.isEmpty { edit.hasAllNames = false }
           if !file.objects.isEmpty { edits.objects.append(file.objects) }

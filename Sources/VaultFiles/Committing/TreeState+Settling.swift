@@ -26,7 +26,7 @@ extension TreeState {
         let stored = commit.items[edit.record]?[name]
         if view.pending[edit.record]?.items[name] != nil {
           view.pending[edit.record]?.items[name] = item != nil
-          view.pending[edit.record]?.seen[name] = stored?.changed ?? .zero
+          view.pending[edit.record]?.seen[name] = stored.map(SeenFile.init) ?? .nothing
         }
         guard let item, let stored, let file = view.files[item.file] else { continue }
         if file.content == item.content {
@@ -63,7 +63,7 @@ extension TreeState {
   ) -> Set<RecordID> {
     if file.item(named: item.name).hasState(of: item) {
       if item.fileTime == nil { file.hasOwnState = false }
-      if stored.hasState(of: item) { file.fileTime = stored.changed }
+      if stored.hasState(of: item) { file.committed = SeenFile(stored) }
     }
     return file.learn(stored.linkRecords)
   }

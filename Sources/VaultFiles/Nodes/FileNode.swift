@@ -29,8 +29,8 @@ final class FileNode: Node {
   var unknown: UnknownFields
   /// When the item was last changed as committed.
   var time: HybridTime
-  /// When the file was last changed as committed.
-  var fileTime: HybridTime
+  /// The file as it was last committed, by whomever.
+  var committed: SeenFile
   /// Whether its content or attributes have changed since.
   var hasOwnState = false
   /// False for a new file until its first flush; until then no commit has it.
@@ -65,7 +65,7 @@ final class FileNode: Node {
     mediaType = item.mediaType
     unknown = item.unknown
     time = item.time
-    fileTime = item.changed
+    committed = SeenFile(item)
     isPublished = true
     linkRecords = Set(item.linkRecords)
     unseenLinkRecords = linkRecords
@@ -84,7 +84,7 @@ final class FileNode: Node {
       name: name, file: file, size: contentSize, mode: mode, modified: modified,
       mediaType: mediaType, content: content, time: time, isDeleted: false, xattrs: xattrs,
       linkRecords: links.count > 1 || records.count > 1 ? records.sorted() : [], owner: owner,
-      unknown: unknown, fileTime: hasOwnState ? nil : fileTime)
+      unknown: unknown, fileTime: hasOwnState ? nil : committed.changed)
   }
 
   /// Whether an item of this file's id is a name of this file: `Item.isName`, for all names that are known here.
@@ -149,7 +149,7 @@ final class FileNode: Node {
     mediaType = item.mediaType
     unknown = item.unknown
     time = item.time
-    fileTime = item.changed
+    committed = SeenFile(item)
   }
 
   /// Takes over the content that another process or device committed.

@@ -11,8 +11,8 @@ struct PendingRecord {
   var time: TouchedTime?
   /// Names of items that differ, and whether the committed record has an item of this name.
   var items: [FileName: Bool] = [:]
-  /// When the files of those items had last changed as they showed before they were changed here.
-  var seen: [FileName: HybridTime] = [:]
+  /// Those items as they showed before they were changed here.
+  var seen: [FileName: SeenFile] = [:]
 
   /// What is left of it when a commit has everything but these items; nil if that is nothing.
   func only(_ isLeft: (FileName) -> Bool) -> PendingRecord? {
@@ -115,16 +115,16 @@ final class MemberView {
     let isCommitted = inFlight[record]?.items[name] ?? exists
     pending[record, default: PendingRecord()].items[name] = isCommitted
     if inFlight[record]?.items[name] == nil {
-      pending[record]?.seen[name] = seenTime(of: name, in: record)
+      pending[record]?.seen[name] = seenFile(name, in: record)
     }
   }
 
-  /// When the file that shows under the name was last changed, as far as was seen; zero if it never was here.
-  private func seenTime(of name: FileName, in record: RecordID) -> HybridTime {
+  /// The file that shows under the name, as it was last committed.
+  private func seenFile(_ name: FileName, in record: RecordID) -> SeenFile {
     switch slot(name, in: record) {
-    case .stored(let item): item.changed
-    case .node(let file): file.fileTime
-    case nil: .zero
+    case .stored(let item): SeenFile(item)
+    case .node(let file): file.committed
+    case nil: .nothing
     }
   }
 

@@ -289,7 +289,8 @@ extension TreeState {
     if isNewContent, let draft = file.draft {
       // Somebody may be writing it: then ours goes on from what was there before, and the commit keeps theirs.
       changes.contents.append(
-        NewContent(file: TreeReference(file), draft: draft, item: item, before: file.fileTime))
+        NewContent(
+          file: TreeReference(file), draft: draft, item: item, before: file.committed.changed))
       return
     }
     let before = file.item(named: item.name)

@@ -192,7 +192,9 @@ extension TreeState {
   /// - Returns: Whether it has.
   func takeOver(_ new: NewContent) -> Bool {
     let file = self[new.file]
-    guard !file.view.hasOwnChanges(file), file.fileTime <= max(new.before, new.item.changed) else {
+    guard !file.view.hasOwnChanges(file),
+      file.committed.changed <= max(new.before, new.item.changed)
+    else {
       return false
     }
     guard file.draft == nil || file.draft === new.draft else {

@@ -52,19 +52,14 @@ extension Item {
     writer.varint(4, UInt64(mode))
     modified.encode(5, to: &writer)
     writer.string(6, mediaType)
-    switch content {
-    case .inline(let bytes): writer.bytes(7, bytes)
-    case .chunks(let names): for name in names { writer.elementID(8, name) }
-    case .indexes(let names): for name in names { writer.elementID(9, name) }
-    case .none, .symlink: break
-    }
+    content.encode(to: &writer)
     writer.fixed64(10, time.rawValue)
     writer.bool(11, isDeleted)
     xattrs.encode(12, to: &writer)
     for record in linkRecords { writer.elementID(13, record) }
     writer.varint(14, UInt64(owner.uidPlusOne))
     writer.varint(15, UInt64(owner.gidPlusOne))
-    if case .symlink(let target) = content { writer.bytes(16, target) }
+    content.encodeTarget(to: &writer)
     if let fileTime { writer.fixed64(17, fileTime.rawValue) }
     writer.unknown(unknown)
   }
@@ -77,38 +72,67 @@ extension Item {
   }
 }
 
+extension Item.Content {
+  /// Fields 7 to 9 of an item.
+  func encode(to writer: inout WireWriter) {
+    switch self {
+    case .inline(let bytes): writer.bytes(7, bytes)
+    case .chunks(let names): for name in names { writer.elementID(8, name) }
+    case .indexes(let names): for name in names { writer.elementID(9, name) }
+    case .none, .symlink: break
+    }
+  }
+
+  /// Field 16: what a symbolic link points at.
+  func encodeTarget(to writer: inout WireWriter) {
+    if case .symlink(let target) = self { writer.bytes(16, target) }
+  }
+}
+
 /// The four fields that may hold an item's content, of which at most one does.
-private struct StoredContents {
+struct StoredContents {
   var inline: [UInt8] = []
   var chunks: [ContentDigest?] = []
   var indexes: [ContentDigest] = []
   var symlink: [UInt8] = []
 
+  /// The content of an item of this size.
   func content(
     size: UInt64, isDeleted: Bool, _ reader: borrowing WireReader
   ) throws(ModelError) -> Item.Content {
     guard size <= UInt64(Int64.max) else { throw reader.malformed("the size is above 2^63 - 1") }
-    switch (inline.isEmpty, chunks.isEmpty, indexes.isEmpty, symlink.isEmpty) {
-    case (true, true, true, true):
+    let content = try content(reader)
+    switch content {
+    case .none:
       guard size == 0 || isDeleted else { throw reader.malformed("the content is missing") }
-      return .none
-    case (false, true, true, true):
-      try Limits.check(inline.count, Limits.inlineContentBytes, "length of inline content")
-      guard size == UInt64(inline.count) else {
+    case .inline(let bytes):
+      guard size == UInt64(bytes.count) else {
         throw reader.malformed("the size is not that of the inline content")
       }
+    case .chunks(let names):
+      guard Item.chunkCount(size: size) == UInt64(names.count) else {
+        throw reader.malformed("the number of chunks does not fit the size")
+      }
+    case .indexes(let names):
+      guard Item.indexCount(size: size) == UInt64(names.count) else {
+        throw reader.malformed("the number of chunk indexes does not fit the size")
+      }
+    case .symlink: break
+    }
+    return content
+  }
+
+  /// The content, of whatever size.
+  func content(_ reader: borrowing WireReader) throws(ModelError) -> Item.Content {
+    switch (inline.isEmpty, chunks.isEmpty, indexes.isEmpty, symlink.isEmpty) {
+    case (true, true, true, true): return .none
+    case (false, true, true, true):
+      try Limits.check(inline.count, Limits.inlineContentBytes, "length of inline content")
       return .inline(inline)
     case (true, false, true, true):
       try Limits.check(chunks.count, Limits.inlineChunks, "number of chunks in an item")
-      guard Item.chunkCount(size: size) == UInt64(chunks.count) else {
-        throw reader.malformed("the number of chunks does not fit the size")
-      }
       return .chunks(chunks)
-    case (true, true, false, true):
-      guard Item.indexCount(size: size) == UInt64(indexes.count) else {
-        throw reader.malformed("the number of chunk indexes does not fit the size")
-      }
-      return .indexes(indexes)
+    case (true, true, false, true): return .indexes(indexes)
     case (true, true, true, false):
       try Limits.check(symlink.count, Limits.symlinkTargetBytes, "length of a link's target")
       guard !symlink.contains(0) else { throw reader.malformed("a link's target has a NUL") }

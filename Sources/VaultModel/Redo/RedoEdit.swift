@@ -13,16 +13,16 @@ package struct RedoEdit: Equatable, Sendable {
   package var items: [Item]
   /// The names of the items that are gone, sorted.
   package var removed: [FileName]
-  /// When the author of the edit saw the items last changed, sorted by name.
+  /// What the author of the edit saw under the names, sorted by name.
   package var seen: [Seen]
 
   package struct Seen: Equatable, Sendable {
     package var name: FileName
-    package var time: HybridTime
+    package var file: SeenFile
 
-    package init(name: FileName, time: HybridTime) {
+    package init(name: FileName, file: SeenFile) {
       self.name = name
-      self.time = time
+      self.file = file
     }
   }
 
@@ -83,21 +83,30 @@ extension RedoEdit.Seen {
   fileprivate static func decode(_ reader: WireReader) throws(ModelError) -> RedoEdit.Seen {
     var reader = reader
     var name: FileName?
-    var time: UInt64 = 0
+    var time = HybridTime.zero
+    var contents = StoredContents()
     while let tag = try reader.next() {
       switch tag {
       case .bytes(1): name = try reader.fileName("name")
-      case .fixed64(2): time = try reader.fixed64()
+      case .fixed64(2): time = try reader.time("the time")
+      case .bytes(7): contents.inline = try reader.byteArray()
+      case .bytes(8): contents.chunks.append(try reader.optionalID("chunk"))
+      case .bytes(9): contents.indexes.append(try reader.id("index"))
+      case .bytes(16): contents.symlink = try reader.byteArray()
       default: _ = try reader.skip(tag)
       }
     }
     guard let name else { throw reader.malformed("the name is missing") }
-    return RedoEdit.Seen(name: name, time: HybridTime(rawValue: time))
+    let file = SeenFile(
+      changed: time, content: try contents.content(reader))
+    return RedoEdit.Seen(name: name, file: file)
   }
 
   fileprivate func encode(to writer: inout WireWriter) {
     writer.fileName(1, name)
-    writer.fixed64(2, time.rawValue)
+    writer.fixed64(2, file.changed.rawValue)
+    file.content.encode(to: &writer)
+    file.content.encodeTarget(to: &writer)
   }
 }
 

@@ -45,7 +45,7 @@ final class Upload: Sendable {
     let member = try Self.member(name, address, open)
     var edit = RecordEdit(record: address.record, items: [name: item])
     // What comes under the name until the commit is kept as a conflict.
-    edit.seen[name] = .zero
+    edit.seen[name] = .nothing
     try open.commit([edit], to: member)
     open.vault.audit.note(.write, member: member.id, record: address.record, name: name)
   }

@@ -34,12 +34,12 @@ struct AttachCommand: ParsableCommand {
     var attachment = try Attachment(paths: files, member: member)
     defer { attachment.finish() }
     let folders = Set(attachment.folderNames)
-    var seen: [FileName: HybridTime] = [:]
+    var seen: [FileName: SeenFile] = [:]
     try attachment.checkNames { name in
       // A folder is never replaced: what is in it would be mixed up.
       if member.child(named: name, of: found.record) != nil { return true }
       let item = try member.item(named: name, in: found.record)
-      seen[name] = item?.changed ?? .zero
+      seen[name] = item.map(SeenFile.init) ?? .nothing
       return item != nil && (!replace || folders.contains(name))
     }
     var edit = RecordEdit(record: found.record)

@@ -1477,7 +1477,7 @@ package nonisolated struct Kinvault_V2_RedoAttributes: Sendable {
   fileprivate var _modified: Kinvault_V2_Timestamp? = nil
 }
 
-/// When the author of an edit saw the item last changed.
+/// What the author of an edit saw under a name: when the file had last changed, and its content as in Item.
 package nonisolated struct Kinvault_V2_RedoSeen: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1486,6 +1486,14 @@ package nonisolated struct Kinvault_V2_RedoSeen: Sendable {
   package var name: Data = Data()
 
   package var time: UInt64 = 0
+
+  package var inline: Data = Data()
+
+  package var chunks: [Data] = []
+
+  package var indexes: [Data] = []
+
+  package var symlink: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -4170,7 +4178,7 @@ nonisolated extension Kinvault_V2_RedoAttributes: SwiftProtobuf.Message, SwiftPr
 
 nonisolated extension Kinvault_V2_RedoSeen: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".RedoSeen"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}time\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}time\0\u{2}\u{5}inline\0\u{1}chunks\0\u{1}indexes\0\u{2}\u{7}symlink\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4180,6 +4188,10 @@ nonisolated extension Kinvault_V2_RedoSeen: SwiftProtobuf.Message, SwiftProtobuf
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularBytesField(value: &self.name) }()
       case 2: try { try decoder.decodeSingularFixed64Field(value: &self.time) }()
+      case 7: try { try decoder.decodeSingularBytesField(value: &self.inline) }()
+      case 8: try { try decoder.decodeRepeatedBytesField(value: &self.chunks) }()
+      case 9: try { try decoder.decodeRepeatedBytesField(value: &self.indexes) }()
+      case 16: try { try decoder.decodeSingularBytesField(value: &self.symlink) }()
       default: break
       }
     }
@@ -4192,12 +4204,28 @@ nonisolated extension Kinvault_V2_RedoSeen: SwiftProtobuf.Message, SwiftProtobuf
     if self.time != 0 {
       try visitor.visitSingularFixed64Field(value: self.time, fieldNumber: 2)
     }
+    if !self.inline.isEmpty {
+      try visitor.visitSingularBytesField(value: self.inline, fieldNumber: 7)
+    }
+    if !self.chunks.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.chunks, fieldNumber: 8)
+    }
+    if !self.indexes.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.indexes, fieldNumber: 9)
+    }
+    if !self.symlink.isEmpty {
+      try visitor.visitSingularBytesField(value: self.symlink, fieldNumber: 16)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Kinvault_V2_RedoSeen, rhs: Kinvault_V2_RedoSeen) -> Bool {
     if lhs.name != rhs.name {return false}
     if lhs.time != rhs.time {return false}
+    if lhs.inline != rhs.inline {return false}
+    if lhs.chunks != rhs.chunks {return false}
+    if lhs.indexes != rhs.indexes {return false}
+    if lhs.symlink != rhs.symlink {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
