@@ -290,6 +290,93 @@ import VaultModel
     #expect(try pair.mounted.differencesFromFresh() == [])
   }
 
+  private static let tag = Array("user.tag".utf8)
+
+  /// As a program does that has the file open.
+  private func setAttributes(_ what: String, of handle: FileHandle, in tree: FileTree) throws {
+    switch what {
+    case "mode":
+      _ = try tree.setAttributes(handle.inode, AttributeChange(mode: 0o640), through: handle)
+    case "time":
+      let time = FileTimestamp(seconds: 1_700_000_000, nanoseconds: 0)
+      _ = try tree.setAttributes(
+        handle.inode, AttributeChange(modified: .to(time)), through: handle)
+    default: try tree.setXattr(handle.inode, Self.tag, [1], mode: .createOrReplace)
+    }
+  }
+
+  @Test(arguments: ["mode", "time", "attribute"])
+  func aFileDeletedElsewhereIsThereAgainWhenItsAttributesAreSet(what: String) throws {
+    let pair = try Pair()
+    let handle = try pair.tree.open("Emma/visit/file")
+    try pair.other.unlink("Emma/visit/file")
+    try pair.other.commitNow()
+    pair.tree.refresh()
+    try setAttributes(what, of: handle, in: pair.tree)
+    #expect(try handle.attributes().linkCount == 1)
+    try handle.sync()
+    handle.release()
+    try pair.tree.commitNow()
+    pair.tree.refresh()
+    #expect(try pair.mounted.differencesFromFresh() == [])
+    pair.other.refresh()
+    #expect(try pair.other.text("Emma/visit/file") == "old")
+    let shown = try pair.other.stat("Emma/visit/file")
+    switch what {
+    case "mode": #expect(shown.mode & FileMode.permissionMask == 0o640)
+    case "time": #expect(shown.modified.seconds == 1_700_000_000)
+    default: #expect(try pair.other.xattr(shown.inode, Self.tag) == [1])
+    }
+  }
+
+  /// Whoever sets attributes alone takes no place of what others have written, and is no worse off for being told.
+  @Test(arguments: ["mode", "time", "attribute"])
+  func attributesOfWhatHasNoNameLeftAreRefused(what: String) throws {
+    let pair = try Pair()
+    let handle = try pair.tree.open("Emma/visit/file")
+    try pair.other.write("Emma/visit/new", "theirs")
+    try pair.other.rename("Emma/visit/new", "Emma/visit/file")
+    try pair.other.commitNow()
+    pair.tree.refresh()
+    #expect(throws: FileError.stale) { try setAttributes(what, of: handle, in: pair.tree) }
+    handle.release()
+    try pair.tree.commitNow()
+    #expect(try pair.tree.text("Emma/visit/file") == "theirs")
+    #expect(try pair.tree.list("Emma") == ["visit"])
+  }
+
+  @Test func attributesOfAFileRemovedHereAreNobodysBusiness() throws {
+    let pair = try Pair()
+    let handle = try pair.tree.open("Emma/visit/file")
+    try pair.tree.unlink("Emma/visit/file")
+    for what in ["mode", "time", "attribute"] {
+      try setAttributes(what, of: handle, in: pair.tree)
+    }
+    #expect(try handle.attributes().mode & FileMode.permissionMask == 0o640)
+    handle.release()
+    try pair.tree.commitNow()
+    #expect(try pair.tree.list("Emma/visit") == [])
+  }
+
+  /// A backup sets the time of access back after reading; others write meanwhile.
+  @Test func whoSetsTheTimeOfAccessOverrulesNobody() throws {
+    let pair = try Pair()
+    let change = AttributeChange(accessed: .to(FileTimestamp(seconds: 1, nanoseconds: 0)))
+    for path in ["Emma/visit", "Emma/visit/file"] {
+      let shown = try pair.tree.setAttributes(pair.tree.find(path), change, through: nil)
+      #expect(shown.accessed.seconds == 1)
+    }
+    let visit = try pair.other.find("Emma/visit")
+    try pair.other.setXattr(visit, Self.tag, [1], mode: .create)
+    try pair.other.write("Emma/visit/file", "theirs")
+    try pair.other.commitNow()
+    try pair.tree.commitNow()
+    pair.tree.refresh()
+    #expect(try pair.tree.text("Emma/visit/file") == "theirs")
+    #expect(try pair.tree.xattr(pair.tree.find("Emma/visit"), Self.tag) == [1])
+    #expect(try pair.tree.list("Emma") == ["visit"])
+  }
+
   @Test func aFileRemovedHereAndChangedElsewhereComesBackAsItIsNow() throws {
     let pair = try Pair()
     // The kernel goes on referring to what it looked up.

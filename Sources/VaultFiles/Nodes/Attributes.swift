@@ -63,6 +63,10 @@ package struct AttributeChange: Hashable, Sendable {
     self.accessed = accessed
     self.modified = modified
   }
+
+  /// Whether it changes something that a commit keeps. The time of access is no such thing: who sets it back after reading, as
+  /// a backup does, has changed nothing, and overrules nobody.
+  var isKept: Bool { self != AttributeChange(accessed: accessed) }
 }
 
 /// What `statvfs` tells of the mount: the numbers of the store's file system, but for what is kept free there.

@@ -14,7 +14,8 @@ extension FileTree {
   /// - Parameters:
   ///   - handle: The open file through which this was asked for, which allows more than its name may.
   ///   - caller: Whose process asked.
-  /// - Throws: `notPermitted` for someone else's file, `readOnly`, `isDirectory` for a directory's size.
+  /// - Throws: `notPermitted` for someone else's file, `readOnly`, `isDirectory` for a directory's size; `stale` for a file that
+  ///   others have removed, where it cannot have its name back.
   package func setAttributes(
     _ inode: Inode, _ change: AttributeChange, through handle: FileHandle?, by caller: Caller? = nil
   ) throws(FileError) -> Attributes {
@@ -41,11 +42,13 @@ extension FileTree {
     }
     var rest = change
     rest.size = nil
-    return try look { [rest] (tree) throws(TreeObstacle) in
+    let done: (attributes: Attributes, changed: [Invalidation]) = try look {
+      [rest] (tree) throws(TreeObstacle) in
       let file = tree[file]
       try tree.requireNames(of: file)
-      guard rest != AttributeChange() else { return tree.attributes(of: file) }
+      guard rest != AttributeChange() else { return (tree.attributes(of: file), []) }
       try tree.checkOwnership(of: file, rest)
+      let changed = try rest.isKept ? tree.putBack(file) : []
       if let mode = rest.mode {
         file.mode = file.type | mode & FileMode.permissionMask
       } else if rest.uid != nil || rest.gid != nil {
@@ -53,9 +56,11 @@ extension FileTree {
         file.dropPrivileges()
       }
       tree.apply(rest, to: file)
-      tree.noteChange(of: file)
-      return tree.attributes(of: file)
+      if rest.isKept { tree.noteChange(of: file) }
+      return (tree.attributes(of: file), changed)
     }
+    invalidate(done.changed)
+    return done.attributes
   }
 
   private func truncate(
@@ -78,7 +83,7 @@ extension FileTree {
       try tree.checkOwnership(of: node, change)
       if let mode = change.mode { node.permissions = mode & FileMode.permissionMask }
       tree.apply(change, to: node)
-      tree.noteChange(ofAttributesOf: node)
+      if change.isKept { tree.noteChange(ofAttributesOf: node) }
       return tree.attributes(of: node)
     }
   }

@@ -201,22 +201,25 @@ extension TreeState {
   }
 }
 
-// MARK: Files that are written after others have taken their last name away
+// MARK: Files that are changed after others have taken their last name away
 
 extension TreeState {
-  /// Gives a file that was written the name back that others have taken away: ours stays, as where it was written before
-  /// they did, and the commit keeps theirs as a conflict. Does nothing for a file that was removed here.
+  /// Gives a file that is changed the name back that others have taken away: ours stays, as where it was changed before
+  /// they did, and the commit keeps theirs as a conflict. Attributes alone put nothing in the place of another file. Does nothing
+  /// for a file that was removed here.
   ///
   /// - Returns: What a cache above has to drop.
-  /// - Throws: `stale` where that record is removed, or something else was made of the name here since.
+  /// - Throws: `stale` where that record is removed, something else was made of the name here since, or others have put another
+  ///   file there and nothing was written.
   mutating func putBack(_ file: FileNode) throws(TreeObstacle) -> [Invalidation] {
     let view = file.view
-    guard file.links.isEmpty, file.draftChanges != nil, file.takenName != nil else { return [] }
+    guard file.links.isEmpty, file.takenName != nil else { return [] }
     guard let link = view.takenName(of: file),
       let directory = directory(link.record, of: view), !directory.isRemoved
     else { throw .failed(.stale) }
     try require(directory, beside: [])
     let theirs = directory.files?[link.name]
+    if theirs != nil, file.draftChanges == nil { throw .failed(.stale) }
     // What another program is writing there is not sealed yet.
     if let other = theirs?.node, view.hasOwnChanges(other) { throw .failed(.stale) }
     var changes = ShownChanges()

@@ -130,7 +130,10 @@ extension FileTree {
   ///
   /// - Throws: what sealing throws; `stale` for a file that others have removed, where it cannot have its name back.
   func publish(_ file: TreeReference<FileNode>, _ draft: Draft) throws(FileError) {
-    let changed = try look { (tree) throws(TreeObstacle) in try tree.putBack(tree[file]) }
+    let changed: [Invalidation] = try look { (tree) throws(TreeObstacle) in
+      let file = tree[file]
+      return try file.draftChanges == nil ? [] : tree.putBack(file)
+    }
     invalidate(changed)
     try draft.content.withLock { (content) throws(FileError) in
       let found: (isPublished: Bool, inlineLimit: Int)? = withTree { tree in

@@ -20,7 +20,8 @@ extension FileTree {
   }
 
   /// - Throws: `notSupported` for names that do not begin with `user.`, and at the top; `alreadyExists` and `noAttribute`
-  ///   as `mode` says; `attributesTooLarge` beyond 64 KiB in all; `readOnly`, `accessDenied`.
+  ///   as `mode` says; `attributesTooLarge` beyond 64 KiB in all; `readOnly`, `accessDenied`; `stale` for a file that others
+  ///   have removed, where it cannot have its name back.
   package func setXattr(
     _ inode: Inode, _ name: [UInt8], _ value: [UInt8], mode: XattrMode
   ) throws(FileError) {
@@ -37,7 +38,7 @@ extension FileTree {
     }
   }
 
-  /// - Throws: `noAttribute`, `notSupported`, `readOnly`, `accessDenied`.
+  /// - Throws: `noAttribute`, `notSupported`, `readOnly`, `accessDenied`; `stale` as `setXattr` does.
   package func removeXattr(_ inode: Inode, _ name: [UInt8]) throws(FileError) {
     guard Xattr.isValid(name: name) else { throw .notSupported }
     try changeXattrs(inode) { (xattrs) throws(TreeObstacle) in
@@ -53,19 +54,24 @@ extension FileTree {
   ) throws(FileError) {
     try checkIsWritable(inode)
     guard inode != Self.root else { throw .notSupported }
-    try look { (tree) throws(TreeObstacle) in
+    let changed: [Invalidation] = try look { (tree) throws(TreeObstacle) in
       let node = try tree.nodeWithXattrs(inode)
       try tree.checkAccess(node, mask: 2)
       var xattrs = node.xattrs
       try change(&xattrs)
+      let file = node as? FileNode
+      var changed: [Invalidation] = []
+      if let file { changed = try tree.putBack(file) }
       node.xattrs = xattrs
       node.changed = .now
-      if let file = node as? FileNode {
+      if let file {
         tree.noteChange(of: file)
       } else if let directory = node as? DirectoryNode {
         tree.noteChange(ofAttributesOf: directory)
       }
+      return changed
     }
+    invalidate(changed)
   }
 }
 
