@@ -92,6 +92,25 @@ import struct SystemPackage.FilePath
     #expect(told.counts == [1, 0])
   }
 
+  /// Two programs that end at once: each of their handles goes while the other one is there.
+  @Test func whatIsWrittenStaysWhereTheLastHandlesGoAtOnce() throws {
+    let mounted = try MountedVault { $0.commitDelay = .seconds(3600) }
+    let tree = mounted.tree
+    try tree.mkdir("Emma")
+    try tree.write("Emma/scan", "before")
+    let handles = [try tree.open("Emma/scan"), try tree.open("Emma/scan")]
+    try handles[0].put(Array("pages of a mapping".utf8), at: 0)
+    let workers = handles[0].draft.content.withLock { _ in
+      let workers = handles.map { handle in Worker { handle.release() } }
+      usleep(200_000)
+      return workers
+    }
+    for worker in workers { worker.join() }
+    #expect(try tree.text("Emma/scan") == "pages of a mapping")
+    try mounted.remount()
+    #expect(try mounted.tree.text("Emma/scan") == "pages of a mapping")
+  }
+
   /// As pages of a mapping, which come when the descriptor was closed: nobody is there who could be told.
   @Test func whatComesAfterTheLastFlushIsKeptUntilItCanBeSaved() throws {
     let mounted = try MountedVault { $0.commitDelay = .seconds(3600) }

@@ -94,24 +94,41 @@ extension FileTree {
     return FileHandle(tree: self, file: file, draft: draft, cacheMark: mark, flags: flags)
   }
 
-  /// The last handle of a file may be gone.
+  /// A handle of a file is gone, which may be the last.
   func detach(_ file: TreeReference<FileNode>, _ draft: Draft, of member: ShownMember) {
-    let isLast = withTree { $0[file].openCount == 1 }
-    var isKept = false
-    if isLast {
-      do {
-        try publish(file, draft)
-      } catch {
-        isKept = withTree { $0[file].keepOrRevert(after: error) }
-        log.failed(.seal, error, of: LogIdentity(member.member.id))
-      }
+    while true {
+      let isLast = withTree { $0[file].openCount == 1 }
+      let isKept = isLast && !sealAtLast(file, draft, of: member)
+      guard letGo(of: file, draft, isLast: isLast, isKept: isKept) else { continue }
+      if isKept { noteUnsealed(in: member) }
+      return
     }
-    let keepsDraft = isKept
+  }
+
+  /// Seals what was written before the last handle goes.
+  ///
+  /// - Returns: False if it could not be sealed, and stays to be tried again.
+  private func sealAtLast(
+    _ file: TreeReference<FileNode>, _ draft: Draft, of member: ShownMember
+  ) -> Bool {
+    do { try publish(file, draft) } catch {
+      log.failed(.seal, error, of: LogIdentity(member.member.id))
+      return !withTree { $0[file].keepOrRevert(after: error) }
+    }
+    return true
+  }
+
+  /// - Returns: False, with nothing done, if the handle is the last one by now and was not when that was asked: another one
+  ///   has gone meanwhile, and neither has sealed what was written.
+  private func letGo(
+    of file: TreeReference<FileNode>, _ draft: Draft, isLast: Bool, isKept: Bool
+  ) -> Bool {
     draft.content.withLock { _ in
       withTree { tree in
         let file = tree[file]
+        guard isLast || file.openCount > 1 else { return false }
         file.openCount -= 1
-        guard file.openCount == 0, !keepsDraft else { return }
+        guard file.openCount == 0, !isKept else { return true }
         // A file without a name has its content nowhere else, and who still refers to it may open it again.
         if !file.links.isEmpty {
           budget.remove(draft)
@@ -119,9 +136,9 @@ extension FileTree {
         }
         file.noteSealed()
         tree.collapse(file)
+        return true
       }
     }
-    if isKept { noteUnsealed(in: member) }
   }
 
   // MARK: Sealing
