@@ -84,6 +84,22 @@ import VaultModel
     #expect(try tree.attributes(gone).linkCount == 0)
   }
 
+  /// They are read again when the vault has the changes, and before the tree shows them as news.
+  @Test func theKernelHearsOfChangesInThoseReadAgainAsTheyAre() throws {
+    let forgetful = try Forgetful()
+    let tree = forgetful.tree
+    try forgetful.other.write("Emma/one/changed", "changed elsewhere")
+    try forgetful.other.commitNow()
+    for member in forgetful.mounted.vault.members { _ = try member.refresh() }
+    try #require(!forgetful.isLoaded)
+    let (changed, kept) = (try tree.find("Emma/one/changed"), try tree.find("Emma/one/kept"))
+    try #require(forgetful.isLoaded)
+    let invalidations = try forgetful.invalidations()
+    #expect(invalidations.contains(.content(changed)))
+    #expect(!invalidations.contains(.content(kept)))
+    #expect(try tree.text("Emma/one/changed") == "changed elsewhere")
+  }
+
   /// It knows a record in a folder of whose files nothing was ever read.
   @Test func theKernelHearsOfARenameThatComesAfterOtherChanges() throws {
     let mounted = try MountedVault()

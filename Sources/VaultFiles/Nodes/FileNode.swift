@@ -162,10 +162,15 @@ final class FileNode: Node {
   }
 
   /// Takes over all that was committed, unless it is in use or changed here.
-  func catchUp(with item: Item) {
-    guard draft == nil, !hasOwnState, !view.hasOwnChanges(self) else { return }
+  ///
+  /// - Returns: What a cache above has to drop.
+  func catchUp(with item: Item) -> Invalidation? {
+    guard draft == nil, !hasOwnState, !view.hasOwnChanges(self) else { return nil }
+    let before = self.item(named: item.name)
     adopt(item)
     adoptContent(of: item)
+    if !item.hasContent(of: before) { return .content(inode) }
+    return item.hasState(of: before) ? nil : .attributes(inode)
   }
 
   /// A commit has `content`.

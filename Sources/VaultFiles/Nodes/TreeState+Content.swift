@@ -29,10 +29,15 @@ extension TreeState {
   }
 
   /// Puts the files of a directory in their place as they are stored.
-  mutating func install(_ items: [Item], xattrs: [Xattr], in directory: DirectoryNode) {
+  ///
+  /// - Returns: What a cache above has to drop.
+  mutating func install(
+    _ items: [Item], xattrs: [Xattr], in directory: DirectoryNode
+  ) -> [Invalidation] {
+    var invalidations: [Invalidation] = []
     var files: [FileName: FileSlot] = [:]
     files.reserveCapacity(items.count)
-    for item in items { files[item.name] = slot(for: item, in: directory) }
+    for item in items { files[item.name] = slot(for: item, in: directory, &invalidations) }
     directory.files = files
     directory.salvage = nil
     directory.xattrs = xattrs
@@ -41,15 +46,20 @@ extension TreeState {
       directory.dropRecords()
     }
     use(directory)
+    return invalidations
   }
 
   /// What stands for an item: its node if it has one.
-  func slot(for item: Item, in directory: DirectoryNode) -> FileSlot {
+  func slot(
+    for item: Item, in directory: DirectoryNode, _ invalidations: inout [Invalidation]
+  ) -> FileSlot {
     let item = shown(item, in: directory)
     guard let node = directory.view.files[item.file] else { return .stored(item) }
     let link = Link(record: directory.record, name: item.name)
-    // While its directory was forgotten, nobody has told it of changes.
-    if node.links.isEmpty || node.links == [link] { node.catchUp(with: item) }
+    // While its directory was forgotten, nobody has told it of changes, nor whoever has it in a cache.
+    if node.links.isEmpty || node.links == [link], let old = node.catchUp(with: item) {
+      invalidations.append(old)
+    }
     node.add(link, knowing: item.linkRecords)
     return .node(node)
   }

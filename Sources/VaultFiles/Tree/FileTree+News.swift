@@ -165,7 +165,8 @@ extension TreeState {
         changes.invalidations.append(.entry(parent: directory.inode, name: item.name))
       }
       guard let file = view.files[item.file], file.isLinked(to: item, in: directory.record) else {
-        setSlot(slot(for: item, in: directory), item.name, in: directory)
+        let slot = slot(for: item, in: directory, &changes.invalidations)
+        setSlot(slot, item.name, in: directory)
         continue
       }
       let name = SharedName(directory: directory, item: item)

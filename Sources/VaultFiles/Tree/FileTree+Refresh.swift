@@ -139,7 +139,8 @@ extension FileTree {
     for invalidation in invalidations { handler(invalidation) }
   }
 
-  /// Has `handler` called with what a cache above has to drop. It is called from several threads, never with a lock held.
+  /// Has `handler` called with what a cache above has to drop. It is called from several threads, never with the tree lock held,
+  /// and has to return at once: a request may wait for it.
   package func setInvalidationHandler(_ handler: @escaping @Sendable (Invalidation) -> Void) {
     invalidationHandler.withLock { $0 = handler }
   }

@@ -121,16 +121,17 @@ package final class FileTree: Sendable {
       } catch {
         throw missing.member.objects.failure(error, reading: entry.revision)
       }
-      let isDone = withTree { tree in
+      let changed: [Invalidation]? = withTree { tree in
         let directory = tree[missing.directory]
-        if directory.files != nil { return true }
-        guard member.entry(missing.record)?.revision == entry.revision else { return false }
+        if directory.files != nil { return [] }
+        guard member.entry(missing.record)?.revision == entry.revision else { return nil }
         // What a removed record still holds shows nowhere.
-        tree.install(directory.isRemoved ? [] : items, xattrs: xattrs, in: directory)
+        let changed = tree.install(
+          directory.isRemoved ? [] : items, xattrs: xattrs, in: directory)
         tree.evict(keeping: kept)
-        return true
+        return changed
       }
-      if isDone { return }
+      if let changed { return invalidate(changed) }
     }
   }
 
