@@ -358,6 +358,31 @@ import VaultModel
     #expect(try pair.tree.list("Emma/visit") == [])
   }
 
+  /// The news comes while a commit has them, which fails.
+  @Test func attributesOfAFolderThatACommitHasStayUnderNews() throws {
+    let pair = try Pair()
+    let tree = pair.tree
+    let visit = try tree.find("Emma/visit")
+    try tree.setXattr(visit, Self.tag, [1], mode: .create)
+    let edits = tree.withTree { tree in
+      tree.views.values.flatMap {
+        $0.collectEdits(andTimesSince: ContinuousClock.now - .seconds(3600)).edits
+      }
+    }
+    try #require(!edits.isEmpty)
+    try pair.other.setXattr(pair.other.find("Emma/visit"), Self.tag, [2], mode: .create)
+    try pair.other.commitNow()
+    tree.refresh()
+    #expect(try tree.xattr(visit, Self.tag) == [1])
+    tree.withTree { tree in
+      for view in tree.views.values { tree.giveBack(edits, [.member: .noSpace], of: view) }
+    }
+    try tree.commitNow()
+    pair.other.refresh()
+    #expect(try pair.other.xattr(pair.other.find("Emma/visit"), Self.tag) == [1])
+    #expect(try pair.mounted.differencesFromFresh() == [])
+  }
+
   /// A backup sets the time of access back after reading; others write meanwhile.
   @Test func whoSetsTheTimeOfAccessOverrulesNobody() throws {
     let pair = try Pair()

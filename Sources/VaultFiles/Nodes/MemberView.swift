@@ -220,6 +220,10 @@ final class MemberView {
     return false
   }
 
+  func areAttributesPending(of record: RecordID) -> Bool {
+    pending[record]?.attributes == true || inFlight[record]?.attributes == true
+  }
+
   func isItemPending(_ name: FileName, of record: RecordID) -> Bool {
     pending[record]?.items[name] != nil || inFlight[record]?.items[name] != nil
   }

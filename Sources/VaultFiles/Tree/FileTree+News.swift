@@ -78,7 +78,7 @@ extension TreeState {
       if let evicted = evicted[news.record] { recall(evicted, in: directory, &changes) }
       // One that was moved here meanwhile is there again with the next commit.
       guard directory.files != nil, news.xattrs != nil || directory.isRemoved else { continue }
-      if let xattrs = news.xattrs, view.pending[news.record]?.attributes != true {
+      if let xattrs = news.xattrs, !view.areAttributesPending(of: news.record) {
         directory.xattrs = xattrs
       }
       current.append((news, directory))

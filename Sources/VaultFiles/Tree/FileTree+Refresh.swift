@@ -158,7 +158,7 @@ extension TreeState {
       node.isRemoved = entry.isDeleted
       if node.isRemoved { view.touched[record] = nil }
     }
-    if view.pending[record]?.attributes != true, view.inFlight[record]?.attributes != true {
+    if !view.areAttributesPending(of: record) {
       node.permissions = entry.mode & FileMode.permissionMask
       node.owner = entry.owner
       node.modified = view.shownTime(of: node, committed: entry.modified)
