@@ -97,9 +97,11 @@ import struct SystemPackage.FileDescriptor
     let mounted = try MountedVault()
     let tree = mounted.tree
     try tree.mkdir("Emma")
-    let one = try tree.create("Emma/log", [.write, .append])
-    let two = try tree.open("Emma/log", [.write, .append])
-    for number in 0..<10 { try (number.isMultiple(of: 2) ? one : two).put([UInt8(number)], at: 0) }
+    let one = try tree.create("Emma/log", [.write])
+    let two = try tree.open("Emma/log", [.write])
+    for number in 0..<10 {
+      try (number.isMultiple(of: 2) ? one : two).put([UInt8(number)], at: 0, atEnd: true)
+    }
     one.release()
     two.release()
     #expect(try tree.read("Emma/log") == (0..<10).map { UInt8($0) })

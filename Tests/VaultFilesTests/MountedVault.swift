@@ -293,9 +293,13 @@ extension FileTree {
 }
 
 extension FileHandle {
-  func put(_ bytes: [UInt8], at offset: UInt64, by caller: Caller? = nil) throws(FileError) {
+  func put(
+    _ bytes: [UInt8], at offset: UInt64, atEnd: Bool = false, by caller: Caller? = nil
+  ) throws(FileError) {
     let result: Result<Void, FileError> = bytes.withUnsafeBytes { buffer in
-      do throws(FileError) { return .success(try write(at: offset, buffer, by: caller)) } catch {
+      do throws(FileError) {
+        return .success(try write(at: offset, buffer, atEnd: atEnd, by: caller))
+      } catch {
         return .failure(error)
       }
     }

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import Testing
 import Vault
 import VaultModel
@@ -100,6 +101,27 @@ import VaultModel
     try pair.tree.commitNow()
     pair.tree.refresh()
     #expect(try pair.tree.text("Emma/visit/file") == "theirsmine")
+    #expect(try pair.tree.list("Emma") == ["visit"])
+  }
+
+  /// The kernel gives an append the end that it knows, which is the one before the news.
+  @Test func whatIsAppendedComesAfterWhatOthersHaveAppended() throws {
+    let pair = try Pair()
+    let handle = try pair.tree.open("Emma/visit/file", [.write])
+    let size = try handle.attributes().size
+    try pair.other.write("Emma/visit/file", "old and theirs")
+    try pair.other.commitNow()
+    pair.tree.refresh()
+    let seen = Mutex<[Invalidation]>([])
+    pair.tree.setInvalidationHandler { one in seen.withLock { $0.append(one) } }
+    try handle.put(Array(", mine".utf8), at: size, atEnd: true)
+    try handle.put(Array(", more".utf8), at: handle.attributes().size, atEnd: true)
+    let invalidations = seen.withLock { $0 }
+    #expect(invalidations == [.content(handle.inode)])
+    try handle.flush()
+    handle.release()
+    try pair.tree.commitNow()
+    #expect(try pair.tree.text("Emma/visit/file") == "old and theirs, mine, more")
     #expect(try pair.tree.list("Emma") == ["visit"])
   }
 

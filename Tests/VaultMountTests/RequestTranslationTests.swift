@@ -13,6 +13,16 @@ import VaultFiles
     #expect(OperationTable.openFlags(O_WRONLY | O_EXCL | O_CREAT) == [.write, .exclusive])
   }
 
+  @Test func aWriteToTheEndSaysSoAndOneOfAMappingDoesNot() {
+    var write = fuse_file_info()
+    write.flags = O_WRONLY
+    #expect(!OperationTable.goesToEnd(write))
+    write.flags = O_WRONLY | O_APPEND
+    #expect(OperationTable.goesToEnd(write))
+    write.writepage = 1
+    #expect(!OperationTable.goesToEnd(write))
+  }
+
   @Test(arguments: [
     ("6.18.44", true), ("6.6.0-1-amd64", true), ("6.5.13", false), ("6.1.0-28-amd64", false),
     ("7.0-rc1", true), ("5.15.0", false), ("", false), ("x.y", false),

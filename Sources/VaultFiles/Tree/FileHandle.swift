@@ -38,26 +38,33 @@ package final class FileHandle: Sendable {
     return try draft.read(at: offset, into: buffer)
   }
 
-  /// Writes all of it or throws; with `.append` at the end of the file, whatever `offset` is.
+  /// Writes all of it or throws.
   ///
+  /// - Parameter atEnd: Whether it goes to the end of the file, wherever that is by now: `offset` is where whoever writes took it
+  ///   to be.
   /// - Throws: `noSpace`, also for what was written before and could not be sealed; what keeps the member from being
   ///   saved; a failure to save this file that nobody was told of yet; `fileTooLarge`, `badHandle`.
   package func write(
-    at offset: UInt64, _ bytes: UnsafeRawBufferPointer, by caller: Caller? = nil
+    at offset: UInt64, _ bytes: UnsafeRawBufferPointer, atEnd: Bool = false,
+    by caller: Caller? = nil
   ) throws(FileError) {
     guard flags.contains(.write) else { throw .badHandle }
     try checkIsSaved()
     try tree.budget.makeRoom()
+    var isElsewhere = false
     // Only used before this returns.
     nonisolated(unsafe) let bytes = bytes
     try change(by: caller) { (content) throws(FileError) in
-      let start = flags.contains(.append) ? content.size : offset
+      let start = atEnd ? content.size : offset
+      isElsewhere = start != offset
       guard start <= Self.sizeLimit, UInt64(bytes.count) <= Self.sizeLimit - start else {
         throw .fileTooLarge
       }
       try content.write(bytes, at: start)
       return UInt64(bytes.count)
     }
+    // A cache above takes what was written to be where it took the end to be.
+    if isElsewhere { tree.invalidate([.content(inode)]) }
   }
 
   /// The largest file, in bytes: 16 TiB, so that a file's table of chunks stays within bounds.
@@ -206,8 +213,7 @@ package final class FileHandle: Sendable {
     at offset: UInt64, to target: FileHandle, at targetOffset: UInt64, length: UInt64,
     by caller: Caller? = nil
   ) throws(FileError) -> UInt64? {
-    guard flags.contains(.read), target.flags.contains(.write), !target.flags.contains(.append)
-    else { throw .badHandle }
+    guard flags.contains(.read), target.flags.contains(.write) else { throw .badHandle }
     let layout = tree.resources.layout
     guard member.view == target.member.view, draft !== target.draft, layout.isBoundary(offset),
       layout.isBoundary(targetOffset), targetOffset <= Self.sizeLimit,

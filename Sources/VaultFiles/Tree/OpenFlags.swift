@@ -6,11 +6,9 @@ package struct OpenFlags: OptionSet, Hashable, Sendable {
 
   package static let read = OpenFlags(rawValue: 1)
   package static let write = OpenFlags(rawValue: 2)
-  /// Writes go to the end of the file, wherever that is when they happen.
-  package static let append = OpenFlags(rawValue: 4)
-  package static let truncate = OpenFlags(rawValue: 8)
+  package static let truncate = OpenFlags(rawValue: 4)
   /// `create` fails if the name is taken.
-  package static let exclusive = OpenFlags(rawValue: 16)
+  package static let exclusive = OpenFlags(rawValue: 8)
 }
 
 /// What `rename` does about the target.

@@ -70,8 +70,7 @@ extension OperationTable {
 
   /// What the tree needs to know of the flags of open(2).
   ///
-  /// `O_APPEND` is not among it: the kernel knows the size and sends the right offset, and it may write back a shared
-  /// mapping through any handle of the file, also through one that appends.
+  /// `O_APPEND` is not among it: each write says for itself whether it goes to the end (`goesToEnd`).
   static func openFlags(_ flags: Int32) -> OpenFlags {
     var result: OpenFlags = []
     switch flags & O_ACCMODE {
